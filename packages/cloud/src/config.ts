@@ -1,0 +1,56 @@
+import { resolve } from "node:path";
+import { z } from "zod";
+
+const Port = z.coerce.number().int().min(0).max(65535);
+
+const Environment = z.object({
+  DOWNLINK_HOST: z.string().default("127.0.0.1"),
+  DOWNLINK_PORT: Port.default(8080),
+  DOWNLINK_PUBLIC_URL: z.url().optional(),
+  DOWNLINK_DATA_DIR: z.string().min(1).default("./.data"),
+  DATABASE_URL: z.string().min(1).optional(),
+  DOWNLINK_ADMIN_KEY: z.string().min(32, "must have at least 32 characters").optional(),
+  DOWNLINK_SIGNING_KEY: z.string().min(32, "must have at least 32 characters").optional(),
+  DOWNLINK_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+});
+
+/** What the operator decided. The environment is read here and nowhere else. */
+export interface Config {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** What links are built from; undefined: the address that is listened on. */
+  readonly publicUrl: string | undefined;
+  readonly dataDir: string;
+  /** Undefined: the embedded Postgres under `dataDir`. */
+  readonly databaseUrl: string | undefined;
+  readonly adminKey: string | undefined;
+  readonly signingKey: string | undefined;
+  readonly logLevel: string;
+}
+
+/** Throws a {@link ConfigError} that names every setting that is wrong. */
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const parsed = Environment.safeParse(given);
+  if (!parsed.success)
+    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
+  const settings = parsed.data;
+  return {
+    host: settings.DOWNLINK_HOST,
+    port: settings.DOWNLINK_PORT,
+    publicUrl: settings.DOWNLINK_PUBLIC_URL?.replace(/\/+$/, ""),
+    dataDir: resolve(settings.DOWNLINK_DATA_DIR),
+    databaseUrl: settings.DATABASE_URL,
+    adminKey: settings.DOWNLINK_ADMIN_KEY,
+    signingKey: settings.DOWNLINK_SIGNING_KEY,
+    logLevel: settings.DOWNLINK_LOG_LEVEL,
+  };
+}
+
+export class ConfigError extends Error {
+  constructor(problems: string[]) {
+    super(`the configuration is wrong:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
+    this.name = "ConfigError";
+  }
+}

@@ -1,0 +1,62 @@
+import type { Operation } from "@downlink/protocol";
+import type { Logger } from "pino";
+import type { BlobStore } from "./blobs/blob-store.ts";
+import type { LinkSigner } from "./blobs/signed-link.ts";
+import type { Database } from "./db/client.ts";
+import type { WorkSignals } from "./edge/work-signals.ts";
+import type { JobQueue } from "./jobs/queue.ts";
+
+export interface Clock {
+  /** Nanoseconds since the epoch. */
+  nowNs(): bigint;
+}
+
+/** Everything that the verbs need from outside, made once by `deps.ts`. */
+export interface Deps {
+  readonly db: Database;
+  readonly blobs: BlobStore;
+  readonly signer: LinkSigner;
+  readonly jobs: JobQueue;
+  readonly workSignals: WorkSignals;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** What links are built from, without a slash at the end. Known once the server listens. */
+  readonly publicUrl: () => string;
+  readonly incarnation: string;
+  /** The process was told to stop: it answers what is under way and takes no more. */
+  readonly isStopping: () => boolean;
+}
+
+export interface ApiKeyCaller {
+  readonly kind: "apiKey";
+  readonly keyId: string;
+  readonly orgId: string;
+  readonly capabilities: readonly string[];
+  /** Empty: every project of the organization. */
+  readonly projectIds: readonly string[];
+}
+
+export interface AgentCaller {
+  readonly kind: "agent";
+  readonly tokenId: string;
+  readonly orgId: string;
+  readonly projectId: string;
+  readonly deviceId: string;
+  /** The lease that the call presented. */
+  readonly lease: bigint | undefined;
+}
+
+export type Caller = ApiKeyCaller | AgentCaller;
+
+interface CallContext<C extends Caller> extends Deps {
+  readonly caller: C;
+  readonly requestId: string;
+  /** Aborted when the caller goes away or the server stops. */
+  readonly signal: AbortSignal;
+}
+
+export type Ctx = CallContext<ApiKeyCaller>;
+export type AgentCtx = CallContext<AgentCaller>;
+
+/** The context that an operation's handler receives, by who may call it. */
+export type CtxOf<O extends Operation> = O["access"] extends { kind: "agent" } ? AgentCtx : Ctx;

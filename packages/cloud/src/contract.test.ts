@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { api, capabilities, ErrorBody, type Operation, pathParameters } from "@downlink/protocol";
+import { startCloud } from "./testing/start-cloud.ts";
+
+const cloud = await startCloud({ after }, { works: false });
+const { orgId, id: deviceId } = await cloud.admin.call(api.devices.create, { name: "robot" });
+const { token: deviceToken } = await cloud.admin.call(api.deviceTokens.create, { deviceId });
+const other = await cloud.otherOrganization();
+const otherDevice = await other.call(api.devices.create, { name: "theirs" });
+const otherToken = await other.call(api.deviceTokens.create, { deviceId: otherDevice.id });
+const otherProject = (await other.call(api.projects.list, {}))[0]!;
+
+interface Sent {
+  readonly token?: string;
+  readonly query?: string;
+  readonly id?: string;
+}
+
+async function send(operation: Operation, { token, query = "", id = "unknown" }: Sent) {
+  const path = pathParameters(operation.path).reduce((text, name) => text.replace(`{${name}}`, id), operation.path);
+  const response = await fetch(`${cloud.url}${path}${query}`, {
+    method: operation.method.toUpperCase(),
+    headers: { "content-type": "application/json", ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+  });
+  const body = response.status === 204 ? undefined : ((await response.json()) as unknown);
+  return { status: response.status, body, headers: response.headers };
+}
+
+for (const [resource, operations] of Object.entries(api))
+  for (const [name, operation] of Object.entries(operations as Record<string, Operation>)) {
+    const called = `${resource}.${name}`;
+
+    test(`${called} refuses a call without a token, and one with an unknown token: 401`, async () => {
+      for (const token of [undefined, "dl_sk_unknown"]) {
+        const { status, body, headers } = await send(operation, { token });
+        assert.equal(status, 401);
+        assert.equal(ErrorBody.parse(body).code, "Unauthenticated");
+        assert.match(headers.get("content-type")!, /^application\/json/);
+        assert.ok(headers.get("x-request-id"));
+      }
+    });
+
+    if (operation.access.kind === "apiKey") {
+      const { capability } = operation.access;
+      test(`${called} refuses a key without its capability, and names it: 403`, async () => {
+        const key = await cloud.addKey(capabilities.filter((held) => held !== capability));
+        const { status, body } = await send(operation, { token: key });
+        assert.equal(status, 403);
+        assert.equal(ErrorBody.parse(body).code, "MissingCapability");
+        assert.ok(ErrorBody.parse(body).error.includes(capability));
+      });
+    }
+
+    test(`${called} refuses a credential of the wrong kind: 403`, async () => {
+      const { status, body } = await send(operation, {
+        token: operation.access.kind === "agent" ? cloud.adminKey : deviceToken,
+      });
+      assert.equal(status, 403);
+      assert.equal(ErrorBody.parse(body).code, "WrongCredentialKind");
+    });
+
+    if (operation.query && "limit" in operation.query.shape)
+      test(`${called} refuses a limit above 2000: 400`, async () => {
+        const { status, body } = await send(operation, { token: cloud.adminKey, query: "?limit=2001" });
+        assert.equal(status, 400);
+        assert.equal(ErrorBody.parse(body).details?.[0]?.path, "limit");
+      });
+
+    if (operation.path.includes("{") && operation.access.kind === "apiKey")
+      test(`${called} answers 404 for another organization's id, with no trace of the other's data`, async () => {
+        const { status, body } = await send(operation, { token: cloud.adminKey, id: idOfOther(operation.path) });
+        if (operation.body && status === 400) return assert.ok(!JSON.stringify(body).includes("theirs")); // the empty body was refused first
+        assert.equal(status, 404);
+        assert.ok(!JSON.stringify(body).includes("theirs"));
+      });
+
+    if (
+      operation.query &&
+      "projectId" in operation.query.shape &&
+      operation.method === "get" &&
+      !operation.path.includes("{")
+    )
+      test(`${called} answers 404 for another organization's project`, async () => {
+        const window = "start" in operation.query!.shape ? "&start=2026-01-01&end=2026-01-02" : "";
+        const { status } = await send(operation, {
+          token: cloud.adminKey,
+          query: `?projectId=${otherProject.id}${window}`,
+        });
+        assert.equal(status, 404);
+      });
+  }
+
+function idOfOther(path: string): string {
+  if (path.includes("/device-tokens/")) return otherToken.id;
+  return path.includes("/projects/") ? otherProject.id : otherDevice.id;
+}
+
+test("another organization sees none of this one's devices", async () => {
+  const [seen] = await other.call(api.devices.list, {});
+  assert.notEqual(seen!.orgId, orgId);
+  assert.deepEqual(
+    (await other.call(api.devices.list, {})).map((device) => device.name),
+    ["theirs"],
+  );
+});
+
+test("an unknown path is a JSON 404", async () => {
+  const response = await fetch(`${cloud.url}/v1/nothing`);
+  assert.equal(response.status, 404);
+  assert.equal(ErrorBody.parse(await response.json()).code, "NotFound");
+});
+
+test("a body that is not JSON is 400 with code MalformedJson, and one over 4 MiB is 413", async () => {
+  const headers = { authorization: `Bearer ${cloud.adminKey}`, "content-type": "application/json" };
+  const post = (body: string) => fetch(`${cloud.url}/v1/devices`, { method: "POST", headers, body });
+  const malformed = await post("{");
+  assert.deepEqual([malformed.status, ErrorBody.parse(await malformed.json()).code], [400, "MalformedJson"]);
+  const array = await post("[]");
+  assert.equal(array.status, 400);
+  const large = await post(`{"name":"${"x".repeat(4 * 1024 * 1024)}"}`);
+  assert.deepEqual([large.status, ErrorBody.parse(await large.json()).code], [413, "BodyTooLarge"]);
+});
+
+test("a sane X-Request-Id is echoed, an insane one replaced", async () => {
+  const ask = async (id: string) =>
+    (await fetch(`${cloud.url}/livez`, { headers: { "x-request-id": id } })).headers.get("x-request-id");
+  assert.equal(await ask("abc-123"), "abc-123");
+  assert.notEqual(await ask("a b"), "a b");
+});

@@ -1,0 +1,50 @@
+export const UNIQUE_VIOLATION = "23505";
+
+const SQLSTATE = /^(?:[0-5][0-9A-Z]|F0|HV|P0|XX)[0-9A-Z]{3}$/;
+const MAX_DEPTH = 6;
+const AWAY = /^(08|57P|53)/; // connection lost or refused, shutting down, out of connections
+const AWAY_CODES = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ENOENT",
+  "P1001",
+  "P1008",
+  "P1017",
+  "P2024",
+  "P2028",
+]);
+
+/** The SQLSTATE of an error of Prisma or pg, wherever it stands; undefined where the error came from elsewhere. */
+export function sqlState(error: unknown): string | undefined {
+  return chain(error)
+    .map(stateOf)
+    .find((state) => state !== undefined);
+}
+
+/** The database cannot answer at the moment: the request may be repeated. */
+export function isDatabaseAway(error: unknown): boolean {
+  const state = sqlState(error);
+  if (state !== undefined) return AWAY.test(state);
+  return chain(error).some(
+    (link) => AWAY_CODES.has(String((link as { code?: unknown }).code)) || /Connection terminated/.test(String(link)),
+  );
+}
+
+function stateOf(link: object): string | undefined {
+  const { originalCode, code } = link as { originalCode?: unknown; code?: unknown };
+  const state = originalCode ?? code;
+  return typeof state === "string" && SQLSTATE.test(state) ? state : undefined;
+}
+
+/** The error and all that it wraps: `cause`, and where Prisma keeps the adapter's. */
+function chain(error: unknown): object[] {
+  const links: object[] = [];
+  let link = error;
+  while (typeof link === "object" && link !== null && links.length < MAX_DEPTH) {
+    links.push(link);
+    const next = link as { cause?: unknown; meta?: { driverAdapterError?: unknown } };
+    link = next.meta?.driverAdapterError ?? next.cause;
+  }
+  return links;
+}

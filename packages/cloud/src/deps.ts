@@ -1,0 +1,78 @@
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { openFileStore } from "./blobs/file-store.ts";
+import { createLinkSigner } from "./blobs/signed-link.ts";
+import type { Config } from "./config.ts";
+import type { Clock, Deps } from "./context.ts";
+import { openDatabase } from "./db/client.ts";
+import { startEmbeddedPostgres } from "./db/embedded-postgres.ts";
+import { applyMigrations, migrationsDir } from "./db/migrations.ts";
+import { PostgresWorkSignals } from "./edge/work-signals.ts";
+import { PgBossQueue } from "./jobs/pg-boss-queue.ts";
+import { prepareDeployment } from "./setup/first-start.ts";
+
+const MAX_CONNECTIONS = 20;
+
+export interface OpenDeps extends Deps, AsyncDisposable {
+  readonly jobs: PgBossQueue;
+  /** What links are built from once the server listens, unless the operator set it. */
+  setPublicUrl(url: string): void;
+  beginStopping(): void;
+}
+
+const systemClock: Clock = { nowNs: () => BigInt(Date.now()) * 1_000_000n };
+
+/** Opens everything that the configuration names, in order; disposing closes it in the reverse one. */
+export async function openDeps(config: Config, log: Logger, clock: Clock = systemClock): Promise<OpenDeps> {
+  await using opened = new AsyncDisposableStack();
+  await mkdir(config.dataDir, { recursive: true });
+  const url =
+    config.databaseUrl ??
+    opened.use(await startEmbeddedPostgres({ dir: join(config.dataDir, "postgres"), log: quietly(log) })).url;
+  await applyMigrations({ url, dir: migrationsDir, log });
+  const db = opened.use(openDatabase(url, { maxConnections: MAX_CONNECTIONS, log }));
+  const { adminKey } = config;
+  const keep = (token: string) => keepAdminKey(config, token);
+  const deployment = await prepareDeployment(db, { adminKey, nowNs: clock.nowNs(), keepAdminKey: keep });
+  const jobs = opened.use(await PgBossQueue.start({ url, log }));
+  const workSignals = opened.use(await PostgresWorkSignals.start({ pool: db.pool, url, log }));
+  const signer = createLinkSigner([config.signingKey ?? deployment.signingKey]);
+  const address = { publicUrl: config.publicUrl, isStopping: false };
+  const publicUrl = () => address.publicUrl ?? `http://${config.host}:${config.port}`;
+  const blobs = await openFileStore({ directory: join(config.dataDir, "objects"), signer, publicUrl, clock });
+  const closing = opened.move();
+  return {
+    db,
+    blobs,
+    signer,
+    jobs,
+    workSignals,
+    clock,
+    log,
+    publicUrl,
+    incarnation: deployment.incarnation,
+    isStopping: () => address.isStopping,
+    setPublicUrl: (listening) => {
+      address.publicUrl ??= listening;
+    },
+    beginStopping: () => {
+      address.isStopping = true;
+    },
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  };
+}
+
+/** Printed once, and kept where only the operator reads it. */
+async function keepAdminKey(config: Config, adminKey: string): Promise<void> {
+  const file = join(config.dataDir, "admin.key");
+  await writeFile(file, `${adminKey}\n`, { mode: 0o600 });
+  await chmod(file, 0o600);
+  if (config.adminKey !== undefined) return;
+  process.stdout.write(`\nAdmin API key (shown once, kept in ${file}):\n\n    ${adminKey}\n\n`);
+}
+
+/** What Postgres says of itself is for those who look for it. */
+function quietly(log: Logger) {
+  return { info: (message: string) => log.debug(message), warn: (message: string) => log.warn(message) };
+}

@@ -1,0 +1,27 @@
+import type { DeviceModel } from "../db/generated/models.ts";
+import { newId } from "../db/ids.ts";
+import type { Transaction } from "../db/transaction.ts";
+import { writeEvent } from "../outbox/outbox.ts";
+
+interface NewDevice {
+  readonly orgId: string;
+  readonly projectId: string;
+  readonly name: string;
+  readonly nowNs: bigint;
+}
+
+/** Creates a device and tells of it in the same transaction. Throws the database's unique violation where the name is taken. */
+export async function createDeviceRow(tx: Transaction, device: NewDevice): Promise<DeviceModel> {
+  const { orgId, projectId, name, nowNs } = device;
+  const row = await tx.device.create({
+    data: { id: newId("dev"), orgId, projectId, name, createdAtNs: nowNs, updatedAtNs: nowNs },
+  });
+  await writeEvent(tx, {
+    type: "device.created",
+    orgId,
+    projectId,
+    occurredAtNs: nowNs,
+    payload: { device: { id: row.id } },
+  });
+  return row;
+}

@@ -1,0 +1,31 @@
+import { api, type Input, type Output } from "@downlink/protocol";
+import { z } from "zod";
+import type { AgentCtx } from "../context.ts";
+import type { Handlers } from "../http/serve.ts";
+import { hello } from "./hello.ts";
+import { withLease } from "./lease.ts";
+import { report } from "./report.ts";
+import { completeUpload, failImport, grantParts, openUpload } from "./uploads.ts";
+import { getWork } from "./work.ts";
+
+type Contract = typeof api.edge;
+
+/** What agents call. spec: edge agent §3 */
+export const edge: Handlers<Contract> = {
+  hello,
+  report,
+  work: getWork,
+  openUpload,
+  grantParts,
+  completeUpload,
+  failImport,
+  status: storeStatus,
+};
+
+async function storeStatus(ctx: AgentCtx, body: Input<Contract["status"]>): Promise<Output<Contract["status"]>> {
+  const status = z.encode(api.edge.status.body, body);
+  return withLease(ctx, async (tx, agent) => {
+    await tx.agent.update({ where: { id: agent.id }, data: { status } });
+    return { serverTime: ctx.clock.nowNs() };
+  });
+}

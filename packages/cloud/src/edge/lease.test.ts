@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ApiError } from "../http/errors.ts";
+import { takeLease } from "./lease.ts";
+
+const SECOND = 1_000_000_000n;
+const nowNs = 1_000n * SECOND;
+const held = { leaseNumber: 7n, leaseInstanceId: "first", leaseExpiresAtNs: nowNs + 20n * SECOND };
+const expired = { ...held, leaseExpiresAtNs: nowNs - 1n };
+
+test("the first agent of a device gets lease 1 for 60 seconds", () => {
+  const lease = takeLease(null, { instanceId: "first", lease: undefined, nowNs });
+  assert.deepEqual(lease, { leaseNumber: 1n, leaseInstanceId: "first", leaseExpiresAtNs: nowNs + 60n * SECOND });
+});
+
+test("the same process keeps its lease, however often it says hello", () => {
+  assert.equal(takeLease(held, { instanceId: "first", lease: 7n, nowNs }).leaseNumber, 7n);
+  assert.equal(takeLease(expired, { instanceId: "first", lease: undefined, nowNs }).leaseNumber, 7n);
+});
+
+test("a restart that presents the last lease takes over at once, with the next number", () => {
+  assert.deepEqual(takeLease(held, { instanceId: "second", lease: 7n, nowNs }), {
+    leaseNumber: 8n,
+    leaseInstanceId: "second",
+    leaseExpiresAtNs: nowNs + 60n * SECOND,
+  });
+});
+
+test("a live lease of somebody else is refused, and the answer says how long to wait", () => {
+  for (const lease of [undefined, 6n])
+    assert.throws(
+      () => takeLease(held, { instanceId: "second", lease, nowNs }),
+      (error: ApiError) => error.code === "LeaseHeldElsewhere" && error.retryAfterSeconds === 21,
+    );
+});
+
+test("an agent that lost its state gets the next lease once the old one has expired", () => {
+  assert.equal(takeLease(expired, { instanceId: "second", lease: undefined, nowNs }).leaseNumber, 8n);
+});

@@ -1,0 +1,34 @@
+import { createHash } from "node:crypto";
+import type { EdgeItem } from "@downlink/protocol";
+import type { Transaction } from "../db/transaction.ts";
+import { refuse } from "../http/errors.ts";
+
+interface SchemaText {
+  readonly sha256: string;
+  /** Base 64. */
+  readonly data: string;
+}
+
+/** Keeps schema texts by their content, once per organization. */
+export async function storeSchemas(tx: Transaction, orgId: string, schemas: readonly SchemaText[]): Promise<void> {
+  if (schemas.length === 0) return;
+  const rows = schemas.map(({ sha256, data }) => ({ orgId, sha256, data: Buffer.from(data, "base64") }));
+  for (const { sha256, data } of rows)
+    if (createHash("sha256").update(data).digest("hex") !== sha256)
+      refuse("DigestMismatch", `schema ${sha256} has another SHA-256`);
+  await tx.schemaText.createMany({ data: rows, skipDuplicates: true });
+}
+
+/** The schemas that the items name and nobody has sent yet. */
+export async function unknownSchemas(tx: Transaction, orgId: string, items: readonly EdgeItem[]): Promise<string[]> {
+  const named = new Set(
+    items.flatMap((item) => (item.state === "indexed" ? item.topics.map((topic) => topic.schemaSha256) : [])),
+  );
+  if (named.size === 0) return [];
+  const known = await tx.schemaText.findMany({
+    where: { orgId, sha256: { in: [...named] } },
+    select: { sha256: true },
+  });
+  for (const { sha256 } of known) named.delete(sha256);
+  return [...named];
+}

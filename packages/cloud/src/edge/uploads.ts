@@ -1,0 +1,201 @@
+import { type api, edgeLimits, type Input, type Output } from "@downlink/protocol";
+import { BlobExists } from "../blobs/blob-errors.ts";
+import type { AgentCtx } from "../context.ts";
+import type { AgentModel, ImportRequestModel, UploadModel } from "../db/generated/models.ts";
+import { newId } from "../db/ids.ts";
+import type { Transaction } from "../db/transaction.ts";
+import { ApiError, notFound, refuse } from "../http/errors.ts";
+import { failDelivery, storeDelivery } from "../ingest/delivery.ts";
+import { statesBefore, workingStates } from "../ingest/import-request-state.ts";
+import { lockRecording } from "../recordings/lock-recording.ts";
+import { withLease } from "./lease.ts";
+
+type Edge = typeof api.edge;
+type OpenInput = Input<Edge["openUpload"]>;
+
+/** Opens the upload of a file version, or finds the one that is open already: the same version resumes, another never mixes in. */
+export async function openUpload(ctx: AgentCtx, input: OpenInput): Promise<Output<Edge["openUpload"]>> {
+  const upload = await withLease(ctx, async (tx, agent) => {
+    const request = await wantedRequest(tx, { agent, ...input });
+    return (await currentUpload(tx, request, input)) ?? createUpload(tx, { request, input, nowNs: ctx.clock.nowNs() });
+  });
+  const answer = { uploadId: upload.id, partSize: Number(upload.partSizeBytes) };
+  if (upload.state === "stored" || (await isWhole(ctx, upload))) return { ...answer, isStored: true, parts: [] };
+  const parts = await ctx.blobs.listParts(upload.blobKey);
+  return {
+    ...answer,
+    isStored: false,
+    parts: parts.map(({ number, md5, lengthBytes }) => ({ number, md5, length: lengthBytes })),
+  };
+}
+
+/** The parts became the object, and the answer or the row was lost: that is made good here. */
+async function isWhole(ctx: AgentCtx, upload: UploadModel): Promise<boolean> {
+  const plan = { sizeBytes: Number(upload.sizeBytes), partSizeBytes: Number(upload.partSizeBytes) };
+  try {
+    await ctx.blobs.createUpload(upload.blobKey, plan);
+    return false;
+  } catch (error) {
+    if (!(error instanceof BlobExists)) throw error;
+  }
+  await withLease(ctx, (tx) => storeDelivery(tx, { upload, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() }));
+  return true;
+}
+
+export async function grantParts(ctx: AgentCtx, input: Input<Edge["grantParts"]>): Promise<Output<Edge["grantParts"]>> {
+  const upload = await withLease(ctx, async (tx, agent) => {
+    const request = await wantedRequest(tx, { agent, requestId: input.requestId });
+    return openUploadOf(tx, request, input.uploadId);
+  });
+  for (const part of input.parts) checkPart(upload, part);
+  const parts = input.parts.map(({ number, md5, length }) => ({ number, md5, lengthBytes: length }));
+  return { grants: await ctx.blobs.grantParts(upload.blobKey, parts) };
+}
+
+/** Repeatable: a lost answer is asked for again. The object is whole and durable before the row says so. */
+export async function completeUpload(
+  ctx: AgentCtx,
+  input: Input<Edge["completeUpload"]>,
+): Promise<Output<Edge["completeUpload"]>> {
+  const { uploadId, sha256 } = input;
+  const { upload, recordingId } = await withLease(ctx, async (tx, agent) => {
+    const found = await findUpload(tx, { agent, ...input });
+    if (found.upload.state !== "open") return found;
+    const announced = await tx.upload.update({ where: { id: uploadId }, data: { announcedSha256: sha256 } });
+    return { ...found, upload: announced };
+  });
+  if (upload.state === "stored") return { recordingId };
+  if (upload.state !== "open") refuse("UploadClosed", `upload ${uploadId} is ${upload.state}; open a new one`);
+  if (!(await ctx.blobs.stat(upload.blobKey))) {
+    const durable = await ctx.blobs.listParts(upload.blobKey);
+    await ctx.blobs.completeUpload(upload.blobKey, withEtags(durable, input.parts));
+  }
+  await withLease(ctx, (tx) => storeDelivery(tx, { upload, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() }));
+  return { recordingId };
+}
+
+export async function failImport(ctx: AgentCtx, input: Input<Edge["failImport"]>): Promise<Output<Edge["failImport"]>> {
+  return withLease(ctx, async (tx, agent) => {
+    const request = await wantedRequest(tx, { agent, ...input });
+    await failDelivery(tx, { request, reason: { code: input.code, text: input.text }, nowNs: ctx.clock.nowNs() });
+    return { recordingId: request.recordingId };
+  });
+}
+
+interface Wanted {
+  readonly agent: AgentModel;
+  readonly requestId: string;
+  readonly versionId?: string;
+}
+
+type DeliverableRequest = ImportRequestModel & { recordingId: string; versionId: string };
+
+/** The request while it may be delivered. Its recording is locked first, as everybody does who changes either. */
+async function wantedRequest(tx: Transaction, { agent, requestId, versionId }: Wanted): Promise<DeliverableRequest> {
+  const seen = await tx.importRequest.findFirst({ where: { id: requestId, agentId: agent.id } });
+  if (!seen) notFound(`import request ${requestId}`);
+  if (seen.recordingId === null)
+    refuse("RequestSuperseded", `the recording of import request ${requestId} was deleted`);
+  await lockRecording(tx, seen.recordingId);
+  const device = await tx.device.findUniqueOrThrow({ where: { id: agent.deviceId } });
+  if (!device.enabled) refuse("DeviceDisabled", `device "${device.name}" is disabled; an admin can enable it`);
+  const request = (await tx.importRequest.findUniqueOrThrow({ where: { id: requestId } })) as DeliverableRequest;
+  const isWanted = [...statesBefore("store"), ...workingStates].some((state) => state === request.state);
+  if (!isWanted) refuse("RequestSuperseded", `import request ${requestId} is ${request.state}`);
+  if (versionId !== undefined && versionId !== request.versionId)
+    refuse("VersionSuperseded", `import request ${requestId} wants version ${request.versionId}`);
+  return request;
+}
+
+async function currentUpload(
+  tx: Transaction,
+  request: DeliverableRequest,
+  input: OpenInput,
+): Promise<UploadModel | null> {
+  const open = await tx.upload.findFirst({
+    where: { requestId: request.id, state: { in: ["open", "stored"] } },
+    orderBy: { createdAtNs: "desc" },
+  });
+  if (!open) return null;
+  const isSame =
+    open.versionId === input.versionId &&
+    open.sizeBytes === BigInt(input.size) &&
+    open.modifiedAtNs === input.modifiedAt;
+  if (isSame || request.state !== "awaiting") return open;
+  await tx.upload.update({ where: { id: open.id }, data: { state: "abandoned" } });
+  return null;
+}
+
+interface NewUpload {
+  readonly request: DeliverableRequest;
+  readonly input: OpenInput;
+  readonly nowNs: bigint;
+}
+
+async function createUpload(tx: Transaction, { request, input, nowNs }: NewUpload): Promise<UploadModel> {
+  const id = newId("upl");
+  return tx.upload.create({
+    data: {
+      id,
+      orgId: request.orgId,
+      requestId: request.id,
+      kind: "parts",
+      versionId: input.versionId,
+      sizeBytes: BigInt(input.size),
+      modifiedAtNs: input.modifiedAt,
+      partSizeBytes: BigInt(partSizeFor(input.size)),
+      blobKey: `${request.orgId}/${id}`,
+      state: "open",
+      createdAtNs: nowNs,
+      updatedAtNs: nowNs,
+    },
+  });
+}
+
+/** Bytes: 16 MiB, more only where that would make too many parts. */
+export function partSizeFor(sizeBytes: number): number {
+  return Math.max(edgeLimits.minPartBytes, Math.ceil(sizeBytes / edgeLimits.maxParts));
+}
+
+async function openUploadOf(tx: Transaction, request: DeliverableRequest, uploadId: string): Promise<UploadModel> {
+  const upload = await tx.upload.findFirst({ where: { id: uploadId, requestId: request.id } });
+  if (!upload) notFound(`upload ${uploadId}`);
+  return upload.state === "open"
+    ? upload
+    : refuse("UploadClosed", `upload ${uploadId} is ${upload.state}; open a new one`);
+}
+
+async function findUpload(
+  tx: Transaction,
+  { agent, requestId, uploadId }: { agent: AgentModel; requestId: string; uploadId: string },
+) {
+  const upload = await tx.upload.findFirst({
+    where: { id: uploadId, requestId, request: { agentId: agent.id } },
+    include: { request: { select: { recordingId: true } } },
+  });
+  if (!upload) notFound(`upload ${uploadId}`);
+  const { request, ...row } = upload;
+  if (request.recordingId === null)
+    refuse("RequestSuperseded", `the recording of import request ${requestId} was deleted`);
+  return { upload: row, recordingId: request.recordingId };
+}
+
+function checkPart(upload: UploadModel, part: { number: number; length: number }): void {
+  const sizeBytes = Number(upload.sizeBytes);
+  const partSizeBytes = Number(upload.partSizeBytes);
+  const offset = (part.number - 1) * partSizeBytes;
+  const expected = Math.min(partSizeBytes, sizeBytes - offset);
+  if (part.length !== expected)
+    throw new ApiError(
+      "InvalidRequest",
+      `part ${part.number} must hold ${Math.max(0, expected)} bytes, not ${part.length}`,
+    );
+}
+
+function withEtags(
+  durable: readonly { number: number; md5: string; lengthBytes: number }[],
+  said: Input<Edge["completeUpload"]>["parts"],
+) {
+  const etags = new Map(said.map((part) => [part.number, part.etag]));
+  return durable.map((part) => ({ ...part, etag: etags.get(part.number) }));
+}

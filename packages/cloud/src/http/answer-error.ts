@@ -1,0 +1,28 @@
+import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Logger } from "pino";
+import { isDatabaseAway, sqlState } from "../db/sql-state.ts";
+import type { Env } from "./env.ts";
+import { ApiError } from "./errors.ts";
+
+const RETRY_AFTER_SECONDS = 2;
+/** A NUL or broken character in a text, or a number beyond its column. */
+const UNSTORABLE = new Set(["22021", "22P05", "22003"]);
+
+/** Every failure as `{error, code}`; what is not ours is logged whole and answered without its text. */
+export function answerError(c: Context<Env>, error: Error, log: Logger): Response {
+  const known = toApiError(error);
+  if (!known) log.error({ requestId: c.get("requestId"), err: error }, "request failed");
+  const answer = known ?? new ApiError("Internal", `internal error; quote the request id ${c.get("requestId")}`);
+  if (answer.retryAfterSeconds !== undefined) c.header("Retry-After", String(answer.retryAfterSeconds));
+  return c.json(answer.toBody(), answer.status as ContentfulStatusCode);
+}
+
+function toApiError(error: Error): ApiError | undefined {
+  if (error instanceof ApiError) return error;
+  const state = sqlState(error);
+  if (state !== undefined && UNSTORABLE.has(state))
+    return new ApiError("InvalidRequest", "the request holds a text or number that cannot be stored");
+  if (!isDatabaseAway(error)) return undefined;
+  return new ApiError("Unavailable", "the database is away; try again", { retryAfterSeconds: RETRY_AFTER_SECONDS });
+}

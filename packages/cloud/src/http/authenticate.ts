@@ -1,0 +1,61 @@
+import { type Access, everyCapability, leaseHeader } from "@downlink/protocol";
+import type { Caller, Deps } from "../context.ts";
+import { hashToken } from "../tokens/mint.ts";
+import { ApiError, invalid, refuse } from "./errors.ts";
+
+/** The caller behind the bearer token; 401 where there is none, 403 where it may not make this call. */
+export async function authenticate(deps: Deps, headers: Headers, access: Access): Promise<Caller> {
+  const tokenSha256 = hashToken(bearerToken(headers));
+  const caller = (await findApiKey(deps, tokenSha256)) ?? (await findAgent(deps, tokenSha256, readLease(headers)));
+  if (!caller) throw new ApiError("Unauthenticated", "the token is unknown, disabled or revoked");
+  return allow(caller, access);
+}
+
+function allow(caller: Caller, access: Access): Caller {
+  if (access.kind !== caller.kind) {
+    const wanted = access.kind === "agent" ? "a device token" : "an API key";
+    throw new ApiError("WrongCredentialKind", `this operation takes ${wanted}`);
+  }
+  if (access.kind !== "apiKey" || caller.kind !== "apiKey") return caller;
+  if (!caller.capabilities.includes(access.capability) && !caller.capabilities.includes(everyCapability))
+    throw new ApiError("MissingCapability", `the API key lacks the capability ${access.capability}`);
+  return caller;
+}
+
+async function findApiKey(deps: Deps, tokenSha256: string): Promise<Caller | undefined> {
+  const key = await deps.db.prisma.apiKey.findUnique({ where: { tokenSha256 } });
+  if (!key?.enabled) return undefined;
+  return {
+    kind: "apiKey",
+    keyId: key.id,
+    orgId: key.orgId,
+    capabilities: key.capabilities,
+    projectIds: key.projectIds,
+  };
+}
+
+async function findAgent(deps: Deps, tokenSha256: string, lease: bigint | undefined): Promise<Caller | undefined> {
+  const token = await deps.db.prisma.deviceToken.findUnique({ where: { tokenSha256 } });
+  if (!token?.enabled) return undefined;
+  if (token.deviceId === null)
+    refuse("DeviceTokenUnassociated", "this device token belongs to no device; use one that was made for a device");
+  return {
+    kind: "agent",
+    tokenId: token.id,
+    orgId: token.orgId,
+    projectId: token.projectId,
+    deviceId: token.deviceId,
+    lease,
+  };
+}
+
+function bearerToken(headers: Headers): string {
+  const token = /^bearer +(\S+) *$/i.exec(headers.get("authorization") ?? "")?.[1];
+  return token ?? refuse("Unauthenticated", "an Authorization header with a bearer token is required");
+}
+
+function readLease(headers: Headers): bigint | undefined {
+  const text = headers.get(leaseHeader);
+  if (text === null) return undefined;
+  return /^\d{1,18}$/.test(text) ? BigInt(text) : invalid(leaseHeader, "expected the number of a lease");
+}

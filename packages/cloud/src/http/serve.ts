@@ -1,0 +1,43 @@
+import type { Contract, Input, Operation, Output } from "@downlink/protocol";
+import type { Context, Hono } from "hono";
+import { z } from "zod";
+import type { Ctx, CtxOf, Deps } from "../context.ts";
+import { authenticate } from "./authenticate.ts";
+import type { Env } from "./env.ts";
+import { parseInput } from "./parse.ts";
+
+/** One function an operation; a missing one does not compile. */
+export type Handlers<C extends Contract> = {
+  readonly [K in keyof C]: (ctx: CtxOf<C[K]>, input: Input<C[K]>) => Promise<Output<C[K]>>;
+};
+
+type AnyHandler = (ctx: Ctx, input: unknown) => Promise<unknown>;
+
+/** Binds a resource's operations to its verbs: access, parse, call, encode. Anything else is middleware or a plain route. */
+export function serve<C extends Contract>(
+  app: Hono<Env>,
+  deps: Deps,
+  bound: { contract: C; handlers: Handlers<C> },
+): void {
+  for (const [name, operation] of Object.entries(bound.contract)) {
+    const handler = bound.handlers[name] as unknown as AnyHandler;
+    app.on(operation.method.toUpperCase(), honoPath(operation.path), (c) => answer(c, deps, { operation, handler }));
+  }
+}
+
+async function answer(
+  c: Context<Env>,
+  deps: Deps,
+  call: { operation: Operation; handler: AnyHandler },
+): Promise<Response> {
+  const caller = await authenticate(deps, c.req.raw.headers, call.operation.access);
+  const input = await parseInput(c, call.operation);
+  const context = { ...deps, caller, requestId: c.get("requestId"), signal: c.req.raw.signal };
+  const output = await call.handler(context as Ctx, input);
+  if (!call.operation.response) return c.body(null, 204);
+  return c.json(z.encode(call.operation.response, output));
+}
+
+function honoPath(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ":$1");
+}

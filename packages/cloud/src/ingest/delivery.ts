@@ -1,0 +1,76 @@
+import type { ImportStatus } from "@downlink/protocol";
+import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
+import type { Transaction } from "../db/transaction.ts";
+import { refuse } from "../http/errors.ts";
+import type { JobQueue } from "../jobs/queue.ts";
+import { nextImportStatus, type RecordingEvent } from "../recordings/import-status.ts";
+import { lockRecording } from "../recordings/lock-recording.ts";
+import { changeRequest } from "./change-request.ts";
+
+interface Delivery {
+  readonly upload: UploadModel;
+  readonly jobs: JobQueue;
+  readonly nowNs: bigint;
+}
+
+/** The bytes of an edge import are durable: the request is received and its processing queued, in one transaction. */
+export async function storeDelivery(tx: Transaction, { upload, jobs, nowNs }: Delivery): Promise<void> {
+  const { recordingId } = await tx.importRequest.findUniqueOrThrow({ where: { id: upload.requestId } });
+  if (recordingId !== null) await moveRecording(tx, recordingId, "stored");
+  const { count } = await tx.upload.updateMany({
+    where: { id: upload.id, state: "open" },
+    data: { state: "stored", updatedAtNs: nowNs },
+  });
+  if (count === 0) refuse("RequestSuperseded", `upload ${upload.id} is no longer wanted`);
+  const received = await changeRequest(tx, {
+    id: upload.requestId,
+    event: "store",
+    nowNs,
+    data: {
+      blobKey: upload.blobKey,
+      sizeBytes: upload.sizeBytes,
+      announcedSha256: upload.announcedSha256,
+      pipelineStage: "Waiting to be processed",
+    },
+  });
+  if (!received) refuse("RequestSuperseded", `import request ${upload.requestId} is no longer wanted`);
+  await jobs.enqueue(tx, "ingest", { requestId: upload.requestId });
+}
+
+interface Failure {
+  readonly request: ImportRequestModel & { recordingId: string };
+  readonly reason: { code: string; text: string };
+  readonly nowNs: bigint;
+}
+
+/** The agent cannot deliver: the request ends with its reason. Too late once the bytes are here. */
+export async function failDelivery(tx: Transaction, { request, reason, nowNs }: Failure): Promise<void> {
+  if (request.state !== "awaiting") refuse("RequestSuperseded", `import request ${request.id} is ${request.state}`);
+  await changeRequest(tx, {
+    id: request.id,
+    event: "fail",
+    nowNs,
+    data: { errorCode: reason.code, errorText: reason.text, pipelineStage: "Delivery from the device" },
+  });
+  await tx.upload.updateMany({
+    where: { requestId: request.id, state: "open" },
+    data: { state: "abandoned", updatedAtNs: nowNs },
+  });
+  await moveRecording(tx, request.recordingId, "fail", reason);
+}
+
+/** Applies an event to a recording's import status under its lock. */
+export async function moveRecording(
+  tx: Transaction,
+  id: string,
+  event: RecordingEvent,
+  reason?: { code: string; text: string },
+): Promise<void> {
+  const recording = await lockRecording(tx, id);
+  const next = nextImportStatus(recording.importStatus as ImportStatus, event, recording.edgeFile !== null);
+  if (next === recording.importStatus || next === "removed") return;
+  await tx.recording.update({
+    where: { id },
+    data: { importStatus: next, failureCode: reason?.code ?? null, failureText: reason?.text ?? null },
+  });
+}

@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  type ImportRequestEvent,
+  type ImportRequestState,
+  importRequestStates,
+  nextRequestState,
+  statesBefore,
+  terminalStates,
+  workingStates,
+} from "./import-request-state.ts";
+
+const events: ImportRequestEvent[] = ["store", "take", "index", "finish", "fail", "retry", "redeliver", "cancel"];
+
+/** Every state and where each event leads from it, in the order above; `-` has no place. */
+const table: Record<ImportRequestState, string> = {
+  awaiting: "received - - - error - - cancelled",
+  received: "- processing - - error - awaiting -",
+  processing: "- processing ready_for_indexing - error - awaiting -",
+  "ready for indexing": "- processing - complete error - awaiting -",
+  complete: "- - - - - - - -",
+  error: "- - - - - received - -",
+  cancelled: "- - - - - - - -",
+};
+
+for (const state of importRequestStates)
+  test(`from ${state} each event leads where the drawing says`, () => {
+    const told = events.map((event) => nextRequestState(state, event)?.replaceAll(" ", "_") ?? "-").join(" ");
+    assert.equal(told, table[state]);
+  });
+
+test("every state is waiting, working or terminal, and none is two of them", () => {
+  assert.deepEqual(["awaiting", ...workingStates, ...terminalStates].sort(), [...importRequestStates].sort());
+});
+
+test("from every working state an import can still end well or with an error", () => {
+  for (const state of workingStates) {
+    assert.ok(statesBefore("fail").includes(state));
+    assert.ok(statesBefore("take").includes(state));
+  }
+});

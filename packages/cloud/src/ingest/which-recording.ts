@@ -1,0 +1,50 @@
+/** A recording that is imported already, as far as deduplication needs it. */
+export interface ImportedRecording {
+  readonly id: string;
+  readonly key: string | null;
+  readonly contentSha256: string | null;
+}
+
+interface Incoming {
+  /** From the device's own storage: it has a recording row already. */
+  readonly isEdge: boolean;
+  readonly key: string | undefined;
+  readonly contentSha256: string;
+  /** The imported recording of the project that has the key. */
+  readonly sameKey: ImportedRecording | undefined;
+  /** The imported recording of the same device that has the same content. */
+  readonly sameContent: ImportedRecording | undefined;
+}
+
+export type Decision =
+  | { readonly kind: "new" }
+  | { readonly kind: "existing"; readonly recordingId: string }
+  | { readonly kind: "reject"; readonly code: "KeyTaken" | "DuplicateContent"; readonly text: string };
+
+/**
+ * Which recording is it? spec: wire contract §4, deduplication by content hash
+ *
+ * | key                | content on the device | upload     | edge import      |
+ * | same               | same                  | existing   | DuplicateContent |
+ * | same               | other                 | KeyTaken   | KeyTaken         |
+ * | none, or another   | same, keyless upload  | existing   | DuplicateContent |
+ * | another            | same                  | DuplicateContent | DuplicateContent |
+ * | none, or another   | other                 | new        | new              |
+ */
+export function whichRecording({ isEdge, key, contentSha256, sameKey, sameContent }: Incoming): Decision {
+  if (sameKey && sameKey.contentSha256 !== contentSha256)
+    return {
+      kind: "reject",
+      code: "KeyTaken",
+      text: `the key "${key}" belongs to recording ${sameKey.id}, whose content is another`,
+    };
+  const first = sameKey ?? sameContent;
+  if (!first) return { kind: "new" };
+  if (isEdge) return duplicateOf(first);
+  const isRepeat = sameKey !== undefined || key === undefined || key === first.key;
+  return isRepeat ? { kind: "existing", recordingId: first.id } : duplicateOf(first);
+}
+
+function duplicateOf({ id }: ImportedRecording): Decision {
+  return { kind: "reject", code: "DuplicateContent", text: `the same content was imported already as recording ${id}` };
+}

@@ -1,0 +1,79 @@
+import { fromPrisma, type Job, PgBoss } from "pg-boss";
+import type { Logger } from "pino";
+import type { JobHandlers, JobName, JobQueue } from "./queue.ts";
+
+const HEARTBEAT_SECONDS = 10;
+const EXPIRE_SECONDS = 24 * 3600; // a 50 GB file may take hours; a dead worker is seen by its heartbeat
+const RETRY_LIMIT = 1000; // a job ends by its handler; this covers only workers that died
+
+const jobNames: readonly JobName[] = ["ingest", "remove-object", "reconcile"];
+
+/** Jobs on the control plane's own Postgres. `startWorking` may be called in any number of processes. */
+export class PgBossQueue implements JobQueue, AsyncDisposable {
+  readonly #boss: PgBoss;
+  readonly #log: Logger;
+
+  private constructor(boss: PgBoss, log: Logger) {
+    this.#boss = boss;
+    this.#log = log;
+  }
+
+  static async start({ url, log }: { url: string; log: Logger }): Promise<PgBossQueue> {
+    const boss = new PgBoss({
+      connectionString: url,
+      max: 4,
+      useListenNotify: true,
+      application_name: "downlink-jobs",
+    });
+    boss.on("error", (error) => log.warn({ err: error }, "job queue error"));
+    await boss.start();
+    for (const name of jobNames)
+      await boss.createQueue(name, {
+        notify: true,
+        heartbeatSeconds: HEARTBEAT_SECONDS,
+        expireInSeconds: EXPIRE_SECONDS,
+        retryLimit: RETRY_LIMIT,
+        retryDelay: 1,
+        retryBackoff: true,
+        retryDelayMax: 300,
+      });
+    return new PgBossQueue(boss, log);
+  }
+
+  enqueue: JobQueue["enqueue"] = async (tx, name, data, options) => {
+    await this.#boss.send(name, data, { db: fromPrisma(tx), startAfter: options?.delaySeconds ?? 0 });
+  };
+
+  async startWorking(handlers: JobHandlers, concurrency: number): Promise<void> {
+    await this.#work("ingest", handlers, concurrency);
+    await this.#work("remove-object", handlers, concurrency);
+    await this.#work("reconcile", handlers, 2);
+    await this.#boss.schedule("reconcile", "* * * * *");
+  }
+
+  async #work<N extends JobName>(name: N, handlers: JobHandlers, concurrency: number): Promise<void> {
+    const options = {
+      batchSize: Math.max(2, concurrency),
+      perJobResults: true,
+      burstWhenBatchFull: true,
+      pollingIntervalSeconds: 2,
+    } as const;
+    await this.#boss.work(name, options, (jobs: Job<never>[]) =>
+      Promise.all(jobs.map((job) => this.#run(name, job, handlers))),
+    );
+  }
+
+  async #run<N extends JobName>(name: N, job: Job<never>, handlers: JobHandlers) {
+    try {
+      await handlers[name](job.data ?? {}, job.signal);
+      return { id: job.id, status: "completed" as const };
+    } catch (error) {
+      this.#log.error({ err: error, job: name, data: job.data }, "job failed; it is tried again");
+      return { id: job.id, status: "failed" as const };
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#boss.stop({ graceful: true, timeout: 5000 });
+  }
+}

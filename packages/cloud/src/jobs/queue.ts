@@ -1,0 +1,24 @@
+import type { Transaction } from "../db/transaction.ts";
+
+/** Every kind of job, with what it is told. */
+export interface JobData {
+  /** Bring one import request to its end. */
+  ingest: { requestId: string };
+  /** Remove a stored object, or an unfinished upload, that no row names any more. */
+  "remove-object": { blobKey: string };
+  /** Requeue what no live job owns. */
+  reconcile: Record<string, never>;
+}
+
+export type JobName = keyof JobData;
+
+export interface JobQueue {
+  /** In the caller's transaction: the job and the change that needs it commit together. */
+  enqueue<N extends JobName>(tx: Transaction, name: N, data: JobData[N], options?: EnqueueOptions): Promise<void>;
+}
+
+export interface EnqueueOptions {
+  readonly delaySeconds?: number;
+}
+
+export type JobHandlers = { readonly [N in JobName]: (data: JobData[N], signal: AbortSignal) => Promise<void> };

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ImportStatus } from "@downlink/protocol";
+import { nextImportStatus, type RecordingEvent } from "./import-status.ts";
+
+const statuses: ImportStatus[] = ["none", "pending", "importing", "failed", "complete"];
+
+/** [event, from none, pending, importing, failed, complete], with an edge copy. */
+const table: [RecordingEvent, ...string[]][] = [
+  ["request", "pending", "pending", "importing", "pending", "complete"],
+  ["cancel", "none", "none", "importing", "failed", "complete"],
+  ["stored", "none", "importing", "importing", "failed", "complete"],
+  ["redeliver", "none", "pending", "pending", "failed", "complete"],
+  ["imported", "none", "pending", "complete", "failed", "complete"],
+  ["fail", "none", "failed", "failed", "failed", "complete"],
+  ["edgeGone", "removed", "failed", "importing", "failed", "complete"],
+  ["deleteData", "none", "none", "none", "none", "none"],
+];
+
+for (const [event, ...expected] of table)
+  test(`${event} leads from ${statuses.join(", ")} to ${expected.join(", ")}`, () => {
+    assert.deepEqual(
+      statuses.map((status) => nextImportStatus(status, event, true)),
+      expected,
+    );
+  });
+
+test("deleting the data of a recording whose edge copy is gone removes it, whatever its status", () => {
+  for (const status of statuses) assert.equal(nextImportStatus(status, "deleteData", false), "removed");
+});
+
+test("only `imported` leads to complete, and only from importing", () => {
+  for (const [event] of table)
+    for (const status of statuses)
+      if (status !== "complete" && nextImportStatus(status, event, true) === "complete")
+        assert.deepEqual([event, status], ["imported", "importing"]);
+});

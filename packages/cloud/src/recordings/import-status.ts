@@ -1,0 +1,88 @@
+import type { ImportStatus } from "@downlink/protocol";
+
+/**
+ * The life of a recording. spec: wire contract §4
+ *
+ *                 request                stored               imported
+ *      ┌──────┐ ─────────▶ ┌─────────┐ ─────────▶ ┌───────────┐ ─────────▶ ┌──────────┐
+ *      │ none │            │ pending │            │ importing │            │ complete │
+ *      └──────┘ ◀───────── └─────────┘ ◀───────── └───────────┘            └──────────┘
+ *          ▲      cancel        │       redeliver       │                        │
+ *          │                    │ edgeGone, fail        │ fail                   │ deleteData
+ *          │                    ▼                       ▼                        │
+ *          │               ┌────────────────────────────────┐                    │
+ *          │               │ failed                         │ ─ request ─▶ pending
+ *          │               └────────────────────────────────┘                    │
+ *          └─────────────────────────────────────────────────────────────────────┘
+ *
+ * `removed` is no status: the row goes. Without an edge copy `deleteData` removes; `edgeGone` removes what was never imported.
+ */
+export type RecordingEvent =
+  | "request"
+  | "cancel"
+  | "stored"
+  | "redeliver"
+  | "imported"
+  | "fail"
+  | "edgeGone"
+  | "deleteData";
+export type RecordingOutcome = ImportStatus | "removed";
+
+const transitions: Record<ImportStatus, Record<RecordingEvent, RecordingOutcome>> = {
+  none: {
+    request: "pending",
+    cancel: "none",
+    stored: "none",
+    redeliver: "none",
+    imported: "none",
+    fail: "none",
+    edgeGone: "removed",
+    deleteData: "none",
+  },
+  pending: {
+    request: "pending",
+    cancel: "none",
+    stored: "importing",
+    redeliver: "pending",
+    imported: "pending",
+    fail: "failed",
+    edgeGone: "failed",
+    deleteData: "none",
+  },
+  importing: {
+    request: "importing",
+    cancel: "importing",
+    stored: "importing",
+    redeliver: "pending",
+    imported: "complete",
+    fail: "failed",
+    edgeGone: "importing",
+    deleteData: "none",
+  },
+  failed: {
+    request: "pending",
+    cancel: "failed",
+    stored: "failed",
+    redeliver: "failed",
+    imported: "failed",
+    fail: "failed",
+    edgeGone: "failed",
+    deleteData: "none",
+  },
+  complete: {
+    request: "complete",
+    cancel: "complete",
+    stored: "complete",
+    redeliver: "complete",
+    imported: "complete",
+    fail: "complete",
+    edgeGone: "complete",
+    deleteData: "none",
+  },
+};
+
+/** What a recording becomes; the same status means that the event has no effect on it. */
+export function nextImportStatus(status: ImportStatus, event: RecordingEvent, hasEdgeCopy: boolean): RecordingOutcome {
+  const next = transitions[status][event];
+  return event === "deleteData" && !hasEdgeCopy ? "removed" : next;
+}

@@ -1,0 +1,12 @@
+import type { Prisma } from "../db/generated/client.ts";
+import type { Transaction } from "../db/transaction.ts";
+import { notFound } from "../http/errors.ts";
+
+export type LockedRecording = Prisma.RecordingGetPayload<{ include: { edgeFile: true } }>;
+
+/** Import requests, deliveries and deletions of one recording take turns on its row. */
+export async function lockRecording(tx: Transaction, id: string): Promise<LockedRecording> {
+  await tx.$queryRaw`SELECT id FROM "Recording" WHERE id = ${id} FOR UPDATE`;
+  const row = await tx.recording.findUnique({ where: { id }, include: { edgeFile: true } });
+  return row ?? notFound(`recording ${id}`);
+}

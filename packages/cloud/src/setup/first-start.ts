@@ -1,0 +1,62 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { everyCapability } from "@downlink/protocol";
+import type { Database } from "../db/client.ts";
+import { newId } from "../db/ids.ts";
+import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { hashToken, mintToken } from "../tokens/mint.ts";
+import { createOrganization } from "./organization.ts";
+
+export interface Deployment {
+  readonly incarnation: string;
+  readonly signingKey: string;
+}
+
+interface Options {
+  /** Presets the text of the admin key, at every start. */
+  readonly adminKey: string | undefined;
+  readonly nowNs: bigint;
+  /** Keeps the key of a new deployment. Called before the commit: a key that nobody kept opens nothing. */
+  readonly keepAdminKey: (token: string) => Promise<void>;
+}
+
+/**
+ * What a deployment needs before its first request: its own row, and an organization with a project `default`, a primary site and
+ * an admin key. Several processes may start at once.
+ */
+export async function prepareDeployment(db: Database, options: Options): Promise<Deployment> {
+  return withTransaction(db, async (tx) => {
+    await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('downlink first start', 0))`;
+    const deployment = await tx.deployment.upsert({
+      where: { id: 1 },
+      create: { id: 1, incarnation: randomUUID(), signingKey: randomBytes(32).toString("base64url") },
+      update: {},
+    });
+    const existing = await tx.organization.findFirst({ orderBy: { createdAtNs: "asc" } });
+    if (!existing) await createFirstOrganization(tx, options);
+    else if (options.adminKey)
+      await presetKey(tx, { orgId: existing.id, token: options.adminKey, nowNs: options.nowNs });
+    return deployment;
+  });
+}
+
+async function createFirstOrganization(tx: Transaction, { adminKey, nowNs, keepAdminKey }: Options): Promise<void> {
+  const token = adminKey ?? mintToken("dl_sk");
+  await createOrganization(tx, { name: "default", adminToken: token, nowNs });
+  await keepAdminKey(token);
+}
+
+async function presetKey(
+  tx: Transaction,
+  { orgId, token, nowNs }: { orgId: string; token: string; nowNs: bigint },
+): Promise<void> {
+  const tokenSha256 = hashToken(token);
+  const row = {
+    id: newId("key"),
+    orgId,
+    name: "admin (preset)",
+    tokenSha256,
+    capabilities: [everyCapability],
+    createdAtNs: nowNs,
+  };
+  await tx.apiKey.createMany({ data: [row], skipDuplicates: true });
+}

@@ -1,0 +1,35 @@
+import { everyCapability } from "@downlink/protocol";
+import { newId } from "../db/ids.ts";
+import type { Transaction } from "../db/transaction.ts";
+import { hashToken } from "../tokens/mint.ts";
+
+interface NewOrganization {
+  readonly name: string;
+  /** The text of its first API key, which may do everything. */
+  readonly adminToken: string;
+  readonly nowNs: bigint;
+}
+
+/** A tenant with a project `default`, a primary site and an admin key. Throws a unique violation where the name is taken. */
+export async function createOrganization(
+  tx: Transaction,
+  { name, adminToken, nowNs }: NewOrganization,
+): Promise<string> {
+  const orgId = newId("org");
+  await tx.organization.create({ data: { id: orgId, name, createdAtNs: nowNs } });
+  await tx.project.create({ data: { id: newId("prj"), orgId, name: "default", createdAtNs: nowNs } });
+  await tx.site.create({
+    data: { id: newId("site"), orgId, name: "primary", type: "service-hosted", createdAtNs: nowNs },
+  });
+  await tx.apiKey.create({
+    data: {
+      id: newId("key"),
+      orgId,
+      name: "admin",
+      tokenSha256: hashToken(adminToken),
+      capabilities: [everyCapability],
+      createdAtNs: nowNs,
+    },
+  });
+  return orgId;
+}

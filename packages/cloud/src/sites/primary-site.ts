@@ -1,0 +1,9 @@
+import type { SiteModel } from "../db/generated/models.ts";
+import type { Transaction } from "../db/transaction.ts";
+import { notFound } from "../http/errors.ts";
+
+/** Where an organization's imports are stored and served. */
+export async function primarySiteOf(tx: Transaction, orgId: string): Promise<SiteModel> {
+  const site = await tx.site.findFirst({ where: { orgId, type: "service-hosted" }, orderBy: { createdAtNs: "asc" } });
+  return site ?? notFound("a primary site of the organization");
+}

@@ -1,0 +1,1 @@
+export { startCloud, type TestCloud } from "./start-cloud.ts";

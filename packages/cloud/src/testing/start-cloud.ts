@@ -1,0 +1,101 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Client, createClient } from "@downlink/client";
+import { undiciTransport } from "@downlink/client/node";
+import type { Capability } from "@downlink/protocol";
+import { pino } from "pino";
+import { readConfig } from "../config.ts";
+import type { Clock } from "../context.ts";
+import { newId } from "../db/ids.ts";
+import { withTransaction } from "../db/transaction.ts";
+import { type OpenDeps, openDeps } from "../deps.ts";
+import { startServer } from "../server.ts";
+import { createOrganization } from "../setup/organization.ts";
+import { hashToken, mintToken } from "../tokens/mint.ts";
+import { startWorker } from "../worker.ts";
+import { createTestDatabase } from "./test-database.ts";
+
+export interface TestCloud {
+  readonly url: string;
+  readonly adminKey: string;
+  readonly deps: OpenDeps;
+  /** A client that may do everything in the first organization. */
+  readonly admin: Client;
+  /** The text of a new key of the first organization. */
+  addKey(capabilities: readonly Capability[], projectIds?: readonly string[]): Promise<string>;
+  /** A client that holds some token. */
+  withToken(token: string): Client;
+  /** The admin of another, new organization. */
+  otherOrganization(): Promise<Client>;
+}
+
+interface Options {
+  readonly clock?: Clock;
+  /** Whether jobs are worked on. */
+  readonly works?: boolean;
+}
+
+/** A whole control plane on a database, a folder and a port of its own, closed with the test. */
+export async function startCloud(
+  t: { after(close: () => Promise<void>): void },
+  { clock, works = true }: Options = {},
+): Promise<TestCloud> {
+  const dataDir = await mkdtemp(join(tmpdir(), "downlink-cloud-"));
+  const adminKey = mintToken("dl_sk");
+  const environment = {
+    DOWNLINK_PORT: "0",
+    DOWNLINK_DATA_DIR: dataDir,
+    DOWNLINK_ADMIN_KEY: adminKey,
+    DATABASE_URL: await createTestDatabase(t),
+  };
+  const config = readConfig(environment);
+  const deps = await openDeps(config, pino({ level: process.env.DOWNLINK_LOG_LEVEL ?? "silent" }), clock);
+  const server = await startServer(config, deps);
+  if (works) await startWorker(deps);
+  t.after(async () => {
+    await server[Symbol.asyncDispose]();
+    await deps[Symbol.asyncDispose]();
+    await rm(dataDir, { recursive: true });
+  });
+  const transport = undiciTransport();
+  const withToken = (token: string) => createClient({ baseUrl: server.url, token, transport });
+  return {
+    url: server.url,
+    adminKey,
+    deps,
+    admin: withToken(adminKey),
+    withToken,
+    addKey: (capabilities, projectIds = []) => addKey(deps, { adminKey, capabilities, projectIds }),
+    otherOrganization: async () => {
+      const adminToken = mintToken("dl_sk");
+      await withTransaction(deps.db, (tx) =>
+        createOrganization(tx, { name: newId("org"), adminToken, nowNs: deps.clock.nowNs() }),
+      );
+      return withToken(adminToken);
+    },
+  };
+}
+
+interface NewKey {
+  readonly adminKey: string;
+  readonly capabilities: readonly string[];
+  readonly projectIds: readonly string[];
+}
+
+async function addKey(deps: OpenDeps, { adminKey, capabilities, projectIds }: NewKey): Promise<string> {
+  const { orgId } = await deps.db.prisma.apiKey.findUniqueOrThrow({ where: { tokenSha256: hashToken(adminKey) } });
+  const token = mintToken("dl_sk");
+  const held = { capabilities: [...capabilities], projectIds: [...projectIds] };
+  await deps.db.prisma.apiKey.create({
+    data: {
+      id: newId("key"),
+      orgId,
+      name: "test",
+      tokenSha256: hashToken(token),
+      createdAtNs: deps.clock.nowNs(),
+      ...held,
+    },
+  });
+  return token;
+}

@@ -1,0 +1,17 @@
+import type { OpenDeps } from "./deps.ts";
+import { ingest } from "./ingest/pipeline.ts";
+import { reconcile } from "./ingest/reconcile.ts";
+
+const CONCURRENCY = 4;
+
+/** Works on the jobs of this deployment until the queue is closed. */
+export async function startWorker(deps: OpenDeps): Promise<void> {
+  await deps.jobs.startWorking(
+    {
+      ingest: ({ requestId }, signal) => ingest(deps, requestId, signal),
+      "remove-object": ({ blobKey }) => deps.blobs.delete(blobKey),
+      reconcile: () => reconcile(deps),
+    },
+    CONCURRENCY,
+  );
+}

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { z } from "zod";
+import { api } from "./api.ts";
+import { capabilities } from "./capabilities.ts";
+import { type Operation, pathParameters } from "./operation.ts";
+
+const operations = Object.entries(api).flatMap(([resource, contract]) =>
+  Object.entries(contract as Record<string, Operation>).map(
+    ([name, operation]) => [`${resource}.${name}`, operation] as const,
+  ),
+);
+
+test("no two operations share a method and path", () => {
+  const routes = operations.map(([, { method, path }]) => `${method} ${path.replace(/\{\w+\}/g, "{}")}`);
+  assert.deepEqual(routes, [...new Set(routes)]);
+});
+
+test("every capability is used, and is in order", () => {
+  const used = new Set(operations.flatMap(([, { access }]) => (access.kind === "apiKey" ? [access.capability] : [])));
+  assert.deepEqual([...used].sort(), [...capabilities]);
+});
+
+for (const [name, operation] of operations) {
+  test(`${name} declares just the parameters of its path`, () => {
+    assert.deepEqual(Object.keys(operation.params?.shape ?? {}).sort(), pathParameters(operation.path).sort());
+  });
+
+  test(`${name} gives no name to a query parameter and a body field at once, but to its reference`, () => {
+    const fields = Object.keys(operation.body?.shape ?? {});
+    const clashes = [...Object.keys(operation.query?.shape ?? {}), ...pathParameters(operation.path)].filter((key) =>
+      fields.includes(key),
+    );
+    assert.deepEqual(clashes, []);
+  });
+
+  test(`${name} can be told as JSON schema, both ways`, () => {
+    for (const schema of [operation.params, operation.query, operation.body, operation.response])
+      if (schema) assert.equal(typeof z.toJSONSchema(schema, { io: "input" }), "object");
+  });
+
+  test(`${name} says what it does in a sentence without a full stop`, () =>
+    assert.match(operation.summary, /^[A-Z].{9,140}[^.]$/));
+}

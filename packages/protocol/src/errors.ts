@@ -1,0 +1,58 @@
+import { z } from "zod";
+
+interface ErrorMeaning {
+  readonly status: number;
+  readonly meaning: string;
+}
+
+/** Every `code` that an error body may carry, with its HTTP status and meaning. A closed set: clients may switch on it. */
+export const errorCodes = {
+  InvalidRequest: { status: 400, meaning: "The request failed validation; `details` names each place." },
+  MalformedJson: { status: 400, meaning: "The body is not JSON." },
+  ProjectRequired: { status: 400, meaning: "The organization has several projects and `projectId` is missing." },
+  AmbiguousName: { status: 400, meaning: "The name exists in several projects; give `projectId`." },
+  InvalidLink: { status: 400, meaning: "The link's text is not one that this server made." },
+  DigestMismatch: { status: 400, meaning: "The bytes received differ from the announced length, MD5 or SHA-256." },
+  BagUnavailable: { status: 400, meaning: "A bag can be exported only from a recording uploaded as `.bag`." },
+  Unauthenticated: { status: 401, meaning: "No credential, or one that is unknown, disabled or revoked." },
+  MissingCapability: { status: 403, meaning: "The key is known but lacks the operation's capability." },
+  WrongCredentialKind: { status: 403, meaning: "The credential is valid, but of a kind this operation does not take." },
+  DeviceDisabled: { status: 403, meaning: "The device is disabled; an admin can enable it." },
+  DeviceTokenUnassociated: { status: 403, meaning: "The device token belongs to no device." },
+  LinkExpired: { status: 403, meaning: "The link has expired; ask for a new one." },
+  LinkRefused: { status: 403, meaning: "The link's signature does not match its method and target." },
+  NotFound: { status: 404, meaning: "Unknown, or not visible to the caller's organization and projects." },
+  NoStreamableRecordings: { status: 404, meaning: "The selection holds no imported recording to stream." },
+  NameTaken: { status: 409, meaning: "Another one has this name in the project." },
+  Conflict: { status: 409, meaning: "The state of the resource does not allow this; the sentence says which." },
+  DeviceNotEmpty: { status: 409, meaning: "The device still has data; delete that first." },
+  LinkUsed: { status: 409, meaning: "The upload link was used already." },
+  LeaseHeldElsewhere: { status: 409, meaning: "Another agent works with this token at the moment." },
+  LeaseLost: { status: 409, meaning: "A newer agent took over; this one must say hello again." },
+  Cloned: { status: 409, meaning: "Two agents keep taking each other's lease: a state directory was copied." },
+  RequestSuperseded: { status: 409, meaning: "The import request was cancelled, ended or replaced." },
+  VersionSuperseded: { status: 409, meaning: "The file version is not the one that is wanted." },
+  UploadClosed: { status: 409, meaning: "This upload takes no more parts; open the current one." },
+  PartsMissing: { status: 409, meaning: "Not every part is stored; the sentence names the first one missing." },
+  BodyTooLarge: { status: 413, meaning: "The body is over the limit." },
+  UnsupportedMediaType: { status: 415, meaning: "The body has the wrong media type." },
+  RangeNotSatisfiable: { status: 416, meaning: "The range lies outside of the object." },
+  RateLimited: { status: 429, meaning: "Too many requests; wait for `Retry-After` seconds." },
+  Internal: { status: 500, meaning: "A fault of the server; quote the `X-Request-Id`." },
+  Unavailable: {
+    status: 503,
+    meaning: "Not ready, shutting down, or a dependency is away; retry after `Retry-After`.",
+  },
+  StorageFull: { status: 507, meaning: "The server's storage is full; nothing was acknowledged." },
+} as const satisfies Record<string, ErrorMeaning>;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+export const ErrorBody = z
+  .object({
+    error: z.string(),
+    code: z.string().meta({ description: "A code of the closed set of this service" }),
+    details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  })
+  .meta({ id: "Error" });
+export type ErrorBody = z.infer<typeof ErrorBody>;

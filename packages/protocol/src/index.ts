@@ -1,0 +1,35 @@
+export { api } from "./api.ts";
+export { type Capability, capabilities, everyCapability } from "./capabilities.ts";
+export { CoverageRange, MIN_TOLERANCE_SECONDS } from "./coverage.ts";
+export { DeviceToken } from "./device-tokens.ts";
+export { Device, DeviceName } from "./devices.ts";
+export {
+  DeliveryFailure,
+  EdgeItem,
+  type EdgeOtherItem,
+  type EdgeRecordingItem,
+  EdgeSettings,
+  EdgeTopic,
+  EdgeWork,
+  edgeLimits,
+  leaseHeader,
+  WantedImport,
+} from "./edge.ts";
+export { EdgeFile, EdgeFileState } from "./edge-files.ts";
+export { ErrorBody, type ErrorCode, errorCodes } from "./errors.ts";
+export {
+  type Access,
+  type CallInput,
+  type Contract,
+  type Input,
+  type Operation,
+  type Output,
+  pathParameters,
+} from "./operation.ts";
+export { PendingImport, PendingImportStatus } from "./pending-imports.ts";
+export { Project, ProjectName } from "./projects.ts";
+export { ImportStatus, Recording } from "./recordings.ts";
+export { MAX_LIMIT, type SortOrder } from "./shapes/list.ts";
+export { aliasesOf, foldAliases } from "./shapes/query.ts";
+export { formatTimestamp, parseTimestamp, Timestamp } from "./shapes/time.ts";
+export { Topic } from "./topics.ts";

@@ -1,0 +1,18 @@
+import { z } from "zod";
+import { queryInteger } from "./query.ts";
+
+/** The most rows a page may hold; a greater `limit` is 400. spec: Limits */
+export const MAX_LIMIT = 2000;
+
+/** Spread into the query of every list. `limit` 0 is legal: an empty list. */
+export const page = {
+  limit: queryInteger({ min: 0, max: MAX_LIMIT }).default(MAX_LIMIT),
+  offset: queryInteger({ min: 0 }).default(0),
+};
+
+export const SortOrder = z.enum(["asc", "desc"]);
+export type SortOrder = z.infer<typeof SortOrder>;
+
+export function sorting<const T extends readonly [string, ...string[]]>(...fields: T) {
+  return { sortBy: z.enum(fields).optional(), sortOrder: SortOrder.default("asc") };
+}

@@ -1,0 +1,51 @@
+import { z } from "zod";
+
+/** Values in a query string are text; these codecs give them their types in code. */
+
+export function queryInteger(range: { min: number; max?: number }) {
+  const { min, max = Number.MAX_SAFE_INTEGER } = range;
+  return z.codec(z.string(), z.int().min(min).max(max), {
+    decode: (text) => (/^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN),
+    encode: String,
+  });
+}
+
+export function queryNumber(range: { min: number }) {
+  return z.codec(z.string(), z.number().min(range.min), {
+    decode: (text) => (text.trim() === "" ? Number.NaN : Number(text)),
+    encode: String,
+  });
+}
+
+export const QueryBoolean = z.codec(z.enum(["true", "false"]), z.boolean(), {
+  decode: (text) => text === "true",
+  encode: (value) => (value ? "true" : "false"),
+});
+
+/** Repeated (`a=1&a=2`), comma-separated (`a=1,2`) or indexed (`a/0=1&a/1=2`; folded before this is reached). */
+export function queryArray<const T extends readonly [string, ...string[]]>(values: T) {
+  return z.codec(z.union([z.string(), z.array(z.string())]), z.array(z.enum(values)), {
+    decode: (given) => [given].flat().flatMap((text) => text.split(",")) as T[number][],
+    encode: (list) => [...list],
+  });
+}
+
+/** Declares deprecated other names of a field; the plain name wins where both are given. spec: Common list conventions */
+export function withAliases<S extends z.ZodType>(schema: S, aliases: readonly string[]): S {
+  return schema.meta({ ...schema.meta(), aliases }) as S;
+}
+
+/** Fills each absent field from the first of its aliases that is present; returns the same object where none is. */
+export function foldAliases(shape: z.ZodObject["shape"], given: Record<string, unknown>): Record<string, unknown> {
+  let folded = given;
+  for (const [name, schema] of Object.entries(shape)) {
+    if (given[name] !== undefined) continue;
+    const alias = aliasesOf(schema as z.ZodType).find((other) => given[other] !== undefined);
+    if (alias !== undefined) folded = { ...folded, [name]: given[alias] };
+  }
+  return folded;
+}
+
+export function aliasesOf(schema: z.ZodType): readonly string[] {
+  return (schema.meta()?.aliases as readonly string[] | undefined) ?? [];
+}

@@ -1,0 +1,14 @@
+import { z } from "zod";
+
+export const DeviceSummary = z.object({ id: z.string(), name: z.string() }).meta({ id: "DeviceSummary" });
+export const SiteSummary = z
+  .object({ id: z.string(), name: z.string(), indexingStrategy: z.string() })
+  .meta({ id: "SiteSummary" });
+export const EdgeSiteSummary = z.object({ id: z.string(), name: z.string() }).meta({ id: "EdgeSiteSummary" });
+
+/** Bytes; a JSON number, below 2^53. */
+export const ByteCount = z.int().min(0);
+
+export const MetadataRecord = z
+  .object({ name: z.string(), metadata: z.record(z.string(), z.string()) })
+  .meta({ id: "MetadataRecord" });
