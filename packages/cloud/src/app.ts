@@ -10,6 +10,7 @@ import { edgeFiles } from "./edge/edge-files.ts";
 import { exportRoute } from "./exports/export-route.ts";
 import { exportLinks } from "./exports/exports.ts";
 import { answerError } from "./http/answer-error.ts";
+import { docsRoutes } from "./http/docs-route.ts";
 import type { Env } from "./http/env.ts";
 import { ApiError } from "./http/errors.ts";
 import { healthRoutes } from "./http/health.ts";
@@ -31,6 +32,7 @@ export function createApp(deps: Deps): Hono<Env> {
   app.notFound((c) => answerError(c, new ApiError("NotFound", `there is no ${c.req.method} ${c.req.path}`), deps.log));
 
   healthRoutes(app, deps);
+  docsRoutes(app, deps);
   serve(app, deps, { contract: api.projects, handlers: projects });
   serve(app, deps, { contract: api.devices, handlers: devices });
   serve(app, deps, { contract: api.deviceTokens, handlers: deviceTokens });

@@ -2,7 +2,7 @@ import type { OpenDeps } from "./deps.ts";
 import { ingest } from "./ingest/pipeline.ts";
 import { reconcile } from "./ingest/reconcile.ts";
 
-const CONCURRENCY = 4;
+const CONCURRENCY = 3;
 
 /** Works on the jobs of this deployment until the queue is closed. */
 export async function startWorker(deps: OpenDeps): Promise<void> {

@@ -17,6 +17,7 @@ export {
 } from "./edge.ts";
 export { EdgeFile, EdgeFileState } from "./edge-files.ts";
 export { ErrorBody, type ErrorCode, errorCodes } from "./errors.ts";
+export { toOpenApi } from "./openapi.ts";
 export {
   type Access,
   type CallInput,

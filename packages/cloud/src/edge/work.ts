@@ -14,7 +14,7 @@ export async function getWork(ctx: AgentCtx, { wait, etag }: Input<Work>): Promi
   for (;;) {
     const listening = new AbortController(); // it listens before it reads, so that no change falls between
     const signal = AbortSignal.any([ctx.signal, listening.signal]);
-    const timeoutMs = Math.max(1, deadlineMs - performance.now());
+    const timeoutMs = Math.max(1, Math.ceil(deadlineMs - performance.now()));
     const announced = ctx.workSignals.wait(ctx.caller.deviceId, { timeoutMs, signal });
     try {
       const answer = await readWork(ctx);

@@ -48,7 +48,8 @@ async function take(deps: IngestDeps, id: string): Promise<ImportRequestModel | 
 async function processFile(deps: IngestDeps, request: ImportRequestModel, signal: AbortSignal): Promise<void> {
   await using reader = await deps.blobs.open(request.blobKey!);
   const contentSha256 = await hashOf(reader, signal);
-  if (request.announcedSha256 !== null && request.announcedSha256 !== contentSha256) return redeliver(deps, request);
+  if (request.announcedSha256 !== null && request.announcedSha256 !== contentSha256)
+    return await redeliver(deps, request);
   await setStage(deps, request, "Reading the index");
   const summary = await inspect(reader, request, signal);
   const nowNs = deps.clock.nowNs();

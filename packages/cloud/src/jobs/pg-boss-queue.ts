@@ -47,16 +47,19 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
   async startWorking(handlers: JobHandlers, concurrency: number): Promise<void> {
     await this.#work("ingest", handlers, concurrency);
     await this.#work("remove-object", handlers, concurrency);
-    await this.#work("reconcile", handlers, 2);
+    await this.#work("reconcile", handlers, 1);
     await this.#boss.schedule("reconcile", "* * * * *");
   }
 
   async #work<N extends JobName>(name: N, handlers: JobHandlers, concurrency: number): Promise<void> {
+    // Two a fetch, or a burst of notifications is drained slowly; several workers, so that a huge file holds up one of them only.
     const options = {
-      batchSize: Math.max(2, concurrency),
+      batchSize: 2,
+      localConcurrency: concurrency,
       perJobResults: true,
       burstWhenBatchFull: true,
       pollingIntervalSeconds: 2,
+      notifyPollingIntervalSeconds: 2,
     } as const;
     await this.#boss.work(name, options, (jobs: Job<never>[]) =>
       Promise.all(jobs.map((job) => this.#run(name, job, handlers))),

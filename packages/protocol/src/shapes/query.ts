@@ -4,14 +4,14 @@ import { z } from "zod";
 
 export function queryInteger(range: { min: number; max?: number }) {
   const { min, max = Number.MAX_SAFE_INTEGER } = range;
-  return z.codec(z.string(), z.int().min(min).max(max), {
+  return z.codec(z.string().meta({ type: "integer", minimum: min, maximum: max }), z.int().min(min).max(max), {
     decode: (text) => (/^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN),
     encode: String,
   });
 }
 
 export function queryNumber(range: { min: number }) {
-  return z.codec(z.string(), z.number().min(range.min), {
+  return z.codec(z.string().meta({ type: "number", minimum: range.min }), z.number().min(range.min), {
     decode: (text) => (text.trim() === "" ? Number.NaN : Number(text)),
     encode: String,
   });

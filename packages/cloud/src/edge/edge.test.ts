@@ -1,0 +1,372 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { after, test } from "node:test";
+import type { ApiFailure } from "@downlink/client";
+import { api, type EdgeItem, type EdgeOtherItem } from "@downlink/protocol";
+import { startCloud } from "../testing/start-cloud.ts";
+import { deliver, eventually, helloBody, recordingItem, sayHello, sha256, startAgent } from "../testing/test-agent.ts";
+
+const cloud = await startCloud({ after });
+const { admin } = cloud;
+const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+const recordingsOf = (deviceId: string) => admin.call(api.recordings.list, { deviceId });
+
+function fileItem(more: Partial<EdgeOtherItem> = {}): EdgeItem {
+  const { versionId, path, size, modifiedAt, headTailSha256 } = recordingItem();
+  return {
+    versionId,
+    path,
+    size,
+    modifiedAt,
+    headTailSha256,
+    state: "damaged",
+    reason: { code: "BadChunk", text: "chunk at 8 is broken" },
+    ...more,
+  };
+}
+
+test("what an agent reports is listed with its span, topics and status none", async () => {
+  const agent = await startAgent(cloud, "lister");
+  const schema = Buffer.from("float64 x");
+  const topic = {
+    topic: "/imu",
+    version: "v1",
+    encoding: "cdr",
+    schemaName: "Imu",
+    schemaEncoding: "ros2msg",
+    schemaSha256: sha256(schema),
+    messageCount: 7,
+  };
+  const item = recordingItem({ key: "k-1", topics: [topic], metadata: [{ name: "site", metadata: { city: "Köln" } }] });
+
+  const { unknownSchemas } = await agent.report([item]);
+  assert.deepEqual(unknownSchemas, [topic.schemaSha256]);
+  const again = await agent.report([item], {
+    schemas: [{ sha256: topic.schemaSha256, data: schema.toString("base64") }],
+  });
+  assert.deepEqual(again.unknownSchemas, []);
+
+  const [recording] = await recordingsOf(agent.deviceId);
+  assert.equal(recording!.importStatus, "none");
+  assert.deepEqual(
+    [recording!.start, recording!.end, recording!.path, recording!.key],
+    [item.start, item.end, item.path, "k-1"],
+  );
+  assert.deepEqual(recording!.metadata, item.metadata);
+  const topics = await admin.call(api.topics.list, { recordingId: recording!.id, includeSchemas: true });
+  assert.deepEqual(
+    topics.map((found) => [found.topic, found.schema]),
+    [["/imu", schema.toString("base64")]],
+  );
+});
+
+test("repeats of a report, in any order, change nothing", async () => {
+  const agent = await startAgent(cloud, "repeater");
+  const items = [recordingItem(), recordingItem(), fileItem()];
+  await agent.report(items);
+  const before = await recordingsOf(agent.deviceId);
+  await agent.report([...items].reverse());
+  await agent.report([items[0]!, items[0]!]);
+  assert.deepEqual(await recordingsOf(agent.deviceId), before);
+  assert.equal((await admin.call(api.edgeFiles.list, { deviceId: agent.deviceId })).length, 1);
+});
+
+test("a file that is no importable recording is listed with its reason, and becomes a recording when it is finished", async () => {
+  const agent = await startAgent(cloud, "unfinished");
+  const incomplete = fileItem({
+    state: "incomplete",
+    reason: { code: "NoEnd", text: "it has no end" },
+    salvage: { start: 1n, end: 9n },
+  });
+  await agent.report([incomplete]);
+  const [file] = await admin.call(api.edgeFiles.list, { deviceId: agent.deviceId, state: ["incomplete"] });
+  assert.deepEqual(
+    [file!.path, file!.reason, file!.salvage],
+    [incomplete.path, { code: "NoEnd", text: "it has no end" }, { start: 1n, end: 9n }],
+  );
+
+  await agent.report([recordingItem({ versionId: incomplete.versionId, path: incomplete.path })]);
+  assert.deepEqual(await admin.call(api.edgeFiles.list, { deviceId: agent.deviceId }), []);
+  assert.equal((await recordingsOf(agent.deviceId)).length, 1);
+});
+
+test("a renamed file keeps its recording, which shows the new path", async () => {
+  const agent = await startAgent(cloud, "renamer");
+  const item = recordingItem();
+  await agent.report([item]);
+  const [before] = await recordingsOf(agent.deviceId);
+  await agent.report([{ ...item, path: "renamed.mcap" }]);
+  const [renamed] = await recordingsOf(agent.deviceId);
+  assert.deepEqual([renamed!.id, renamed!.path], [before!.id, "renamed.mcap"]);
+});
+
+test("a file that is gone takes its recording with it while nobody asked for it", async () => {
+  const agent = await startAgent(cloud, "remover");
+  const item = recordingItem();
+  await agent.report([item]);
+  await agent.report([], { removals: [item.versionId] });
+  await agent.report([], { removals: [item.versionId] });
+  assert.deepEqual(await recordingsOf(agent.deviceId), []);
+});
+
+test("a requested file that is gone is failed with EdgeCopyGone, and cannot be requested again", async () => {
+  const agent = await startAgent(cloud, "loser");
+  const item = recordingItem();
+  await agent.report([item]);
+  const [recording] = await recordingsOf(agent.deviceId);
+  const requested = await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
+  assert.deepEqual(requested, { id: recording!.id, importStatus: "pending" });
+  await agent.report([], { removals: [item.versionId] });
+  assert.equal((await recordingsOf(agent.deviceId))[0]!.importStatus, "failed");
+  await assert.rejects(admin.call(api.recordings.requestImport, { keyOrId: recording!.id }), refusedWith("NotFound"));
+});
+
+test("after a complete listing absence counts; a listing with a gap changes nothing and is asked for anew", async () => {
+  const agent = await startAgent(cloud, "relister");
+  const items = [recordingItem(), recordingItem(), recordingItem()];
+  await agent.report(items);
+  const gap = await agent.report([items[0]!], { listing: { id: "listing-1", isLast: true, count: 2 } });
+  assert.equal(gap.isListingComplete, false);
+  assert.equal((await recordingsOf(agent.deviceId)).length, 3);
+
+  await agent.report([items[0]!], { listing: { id: "listing-2", isLast: false } });
+  const whole = await agent.report([items[1]!], { listing: { id: "listing-2", isLast: true, count: 2 } });
+  assert.equal(whole.isListingComplete, true);
+  assert.deepEqual(
+    (await recordingsOf(agent.deviceId)).map(({ path }) => path).sort(),
+    [items[0]!.path, items[1]!.path].sort(),
+  );
+});
+
+test("an agent that lost its state is recognized by path, size, time and hash: same recordings, same requests", async () => {
+  const agent = await startAgent(cloud, "amnesiac");
+  const item = recordingItem();
+  await agent.report([item]);
+  const [before] = await recordingsOf(agent.deviceId);
+  await admin.call(api.recordings.requestImport, { keyOrId: before!.id });
+  const renamed = { ...item, versionId: randomBytes(12).toString("hex") };
+  const answer = await agent.report([renamed], { listing: { id: "listing-9", isLast: true, count: 1 } });
+  assert.equal(answer.isListingComplete, true);
+  assert.deepEqual(
+    (await recordingsOf(agent.deviceId)).map(({ id, importStatus }) => [id, importStatus]),
+    [[before!.id, "pending"]],
+  );
+  const { work } = await agent.call(api.edge.work, {});
+  assert.deepEqual(
+    work.imports.map(({ versionId }) => versionId),
+    [renamed.versionId],
+  );
+});
+
+test("hello says whether the cloud knows the agent's inventory", async () => {
+  const agent = await startAgent(cloud, "digester");
+  assert.equal(agent.hello.isInventoryKnown, true);
+  const item = recordingItem();
+  await agent.report([item]);
+  const inventory = { count: 1, digest: sha256(`${item.versionId} indexed\n`) };
+  const hello = await agent.call(api.edge.hello, { ...helloBody({ lease: agent.hello.lease }), inventory });
+  assert.equal(hello.isInventoryKnown, true);
+  const stale = await agent.call(api.edge.hello, {
+    ...helloBody({ lease: hello.lease }),
+    inventory: { ...inventory, digest: sha256("") },
+  });
+  assert.equal(stale.isInventoryKnown, false);
+});
+
+test("a second agent with one token is refused, and a stale one changes nothing", async () => {
+  const agent = await startAgent(cloud, "twice");
+  await assert.rejects(sayHello(cloud, agent), refusedWith("LeaseHeldElsewhere"));
+  const restarted = await sayHello(cloud, { ...agent, lease: agent.hello.lease, instanceId: "a-restarted-process" });
+  assert.equal(restarted.hello.lease, agent.hello.lease + 1);
+  await assert.rejects(agent.report([recordingItem()]), refusedWith("LeaseLost"));
+  assert.deepEqual(await recordingsOf(agent.deviceId), []);
+});
+
+test("the long poll answers at once when something is asked for or taken back", async () => {
+  const agent = await startAgent(cloud, "poller");
+  await agent.report([recordingItem()]);
+  const [recording] = await recordingsOf(agent.deviceId);
+  const idle = await agent.call(api.edge.work, {});
+  const asked = agent.call(api.edge.work, { wait: 30, etag: idle.etag });
+  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id, priority: 5 });
+  const { etag, work } = await asked;
+  assert.deepEqual(
+    work.imports.map(({ stage, priority }) => [stage, priority]),
+    [["deliver", 5]],
+  );
+
+  const cancelled = agent.call(api.edge.work, { wait: 30, etag });
+  await admin.call(api.recordings.cancelImport, { keyOrId: recording!.id });
+  assert.deepEqual((await cancelled).work.imports, []);
+  assert.equal((await recordingsOf(agent.deviceId))[0]!.importStatus, "none");
+});
+
+test("a delivered file that is no recording is failed with its reason; the agent hears of it until it acknowledges", async () => {
+  const agent = await startAgent(cloud, "deliverer");
+  const bytes = randomBytes(1000);
+  const item = recordingItem({ size: bytes.length });
+  await agent.report([item]);
+  const [recording] = await recordingsOf(agent.deviceId);
+  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
+  const requestId = await deliver(agent, item, bytes);
+  await eventually(
+    () => recordingsOf(agent.deviceId),
+    ([found]) => found!.importStatus === "failed",
+  );
+
+  const [pending] = await admin.call(api.pendingImports.list, { requestId, showQuarantined: true });
+  assert.deepEqual([pending!.status, pending!.terminal, pending!.attempts], ["error", true, 1]);
+  assert.ok(pending!.error && pending!.quarantinedAt);
+  const { work } = await agent.call(api.edge.work, {});
+  assert.equal(work.imports[0]!.stage, "failed");
+  await agent.report([], { acknowledgements: [requestId] });
+  assert.deepEqual((await agent.call(api.edge.work, {})).work.imports, []);
+});
+
+test("stored bytes that differ from the announced hash are asked for anew, and given up after three times", async () => {
+  const agent = await startAgent(cloud, "mismatcher");
+  const bytes = randomBytes(1000);
+  const item = recordingItem({ size: bytes.length });
+  await agent.report([item]);
+  const [recording] = await recordingsOf(agent.deviceId);
+  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
+  for (const expected of ["pending", "pending", "failed"]) {
+    const { work } = await agent.call(api.edge.work, {});
+    const { requestId, versionId } = work.imports[0]!;
+    const upload = await agent.call(api.edge.openUpload, {
+      requestId,
+      versionId,
+      size: bytes.length,
+      modifiedAt: item.modifiedAt,
+    });
+    await agent.sendParts({ requestId, ...upload }, bytes);
+    await agent.call(api.edge.completeUpload, {
+      requestId,
+      uploadId: upload.uploadId,
+      parts: [],
+      sha256: sha256("other"),
+    });
+    await eventually(
+      () => recordingsOf(agent.deviceId),
+      ([found]) => found!.importStatus === expected,
+    );
+  }
+});
+
+test("an upload resumes with the parts that are durable, and completing twice is harmless", async () => {
+  const agent = await startAgent(cloud, "resumer");
+  const bytes = randomBytes(1000);
+  const item = recordingItem({ size: bytes.length });
+  await agent.report([item]);
+  const [recording] = await recordingsOf(agent.deviceId);
+  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
+  const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
+  const version = { requestId, versionId: item.versionId, size: bytes.length, modifiedAt: item.modifiedAt };
+  const first = await agent.call(api.edge.openUpload, version);
+  await assert.rejects(
+    agent.call(api.edge.completeUpload, { requestId, uploadId: first.uploadId, parts: [], sha256: sha256(bytes) }),
+    refusedWith("PartsMissing"),
+  );
+  await agent.sendParts({ requestId, ...first }, bytes);
+  const second = await agent.call(api.edge.openUpload, version);
+  assert.deepEqual(
+    [second.uploadId, second.parts.map(({ number, length }) => [number, length])],
+    [first.uploadId, [[1, 1000]]],
+  );
+  const complete = () =>
+    agent.call(api.edge.completeUpload, { requestId, uploadId: first.uploadId, parts: [], sha256: sha256(bytes) });
+  assert.deepEqual(await complete(), await complete());
+});
+
+test("another version never continues an upload: it gets another one", async () => {
+  const agent = await startAgent(cloud, "changer");
+  const item = recordingItem();
+  await agent.report([item]);
+  const [recording] = await recordingsOf(agent.deviceId);
+  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
+  const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
+  const version = { requestId, versionId: item.versionId, size: item.size, modifiedAt: item.modifiedAt };
+  const first = await agent.call(api.edge.openUpload, version);
+  const other = await agent.call(api.edge.openUpload, { ...version, modifiedAt: item.modifiedAt + 1n });
+  assert.notEqual(other.uploadId, first.uploadId);
+  await assert.rejects(
+    agent.call(api.edge.openUpload, { ...version, versionId: "another-version-id" }),
+    refusedWith("VersionSuperseded"),
+  );
+});
+
+test("a disabled device lists its files, but its uploads are refused", async () => {
+  const agent = await startAgent(cloud, "disabled");
+  const item = recordingItem();
+  await agent.report([item]);
+  const [recording] = await recordingsOf(agent.deviceId);
+  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
+  await admin.call(api.devices.update, { nameOrId: "disabled", enabled: false });
+  const { work } = await agent.call(api.edge.work, {});
+  assert.equal(work.settings.enabled, false);
+  const open = {
+    requestId: work.imports[0]!.requestId,
+    versionId: item.versionId,
+    size: item.size,
+    modifiedAt: item.modifiedAt,
+  };
+  await assert.rejects(agent.call(api.edge.openUpload, open), refusedWith("DeviceDisabled"));
+  await agent.report([recordingItem()]);
+  assert.equal((await recordingsOf(agent.deviceId)).length, 2);
+});
+
+test("one agent cannot touch another's files or requests", async () => {
+  const [mine, theirs] = [await startAgent(cloud, "mine"), await startAgent(cloud, "theirs-device")];
+  const item = recordingItem();
+  await theirs.report([item]);
+  const [recording] = await recordingsOf(theirs.deviceId);
+  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
+  const { requestId } = (await theirs.call(api.edge.work, {})).work.imports[0]!;
+  await mine.report([], { removals: [item.versionId], acknowledgements: [requestId] });
+  await assert.rejects(
+    mine.call(api.edge.failImport, { requestId, versionId: item.versionId, code: "FileGone", text: "" }),
+    refusedWith("NotFound"),
+  );
+  assert.equal((await recordingsOf(theirs.deviceId))[0]!.importStatus, "pending");
+});
+
+test("a file that cannot be delivered ends its request with the reason, and may be requested again", async () => {
+  const agent = await startAgent(cloud, "failer");
+  const item = recordingItem();
+  await agent.report([item]);
+  const [recording] = await recordingsOf(agent.deviceId);
+  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
+  const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
+  await agent.call(api.edge.failImport, {
+    requestId,
+    versionId: item.versionId,
+    code: "FileUnreadable",
+    text: "permission denied",
+  });
+  assert.equal((await recordingsOf(agent.deviceId))[0]!.importStatus, "failed");
+  assert.equal((await admin.call(api.recordings.requestImport, { keyOrId: recording!.id })).importStatus, "pending");
+  const { work } = await agent.call(api.edge.work, {});
+  assert.deepEqual(
+    work.imports.map(({ stage }) => stage),
+    ["deliver"],
+  );
+});
+
+test("texts that a database cannot hold are a 400, not a fault", async () => {
+  const agent = await startAgent(cloud, "hostile");
+  await assert.rejects(
+    agent.report([recordingItem({ path: "a\u0000b.mcap" })]),
+    (error: ApiFailure) => error.status === 400,
+  );
+});
+
+test("a deleted token and a disabled one are refused with 401", async () => {
+  const agent = await startAgent(cloud, "revoked");
+  const [row] = await admin.call(api.deviceTokens.list, { deviceId: agent.deviceId });
+  await admin.call(api.deviceTokens.update, { id: row!.id, enabled: false });
+  await assert.rejects(agent.report([]), refusedWith("Unauthenticated"));
+  await admin.call(api.deviceTokens.update, { id: row!.id, enabled: true });
+  await agent.report([]);
+  await admin.call(api.deviceTokens.delete, { id: row!.id });
+  await assert.rejects(agent.report([]), refusedWith("Unauthenticated"));
+});

@@ -1,0 +1,149 @@
+import { createHash, randomBytes } from "node:crypto";
+import { api, type CallInput, type EdgeItem, leaseHeader, type Operation, type Output } from "@downlink/protocol";
+import type { TestCloud } from "./start-cloud.ts";
+
+const SECOND_NS = 1_000_000_000n;
+
+/** An agent's side of the protocol, call by call: what it says is up to the test. */
+export interface TestAgent {
+  readonly deviceId: string;
+  readonly token: string;
+  readonly hello: Output<typeof api.edge.hello>;
+  call<O extends Operation>(operation: O, input: CallInput<O>): Promise<Output<O>>;
+  report(
+    items: readonly EdgeItem[],
+    more?: Partial<CallInput<typeof api.edge.report>>,
+  ): Promise<Output<typeof api.edge.report>>;
+  /** PUTs the bytes of each part to the target granted for it. */
+  sendParts(upload: { requestId: string; uploadId: string; partSize: number }, bytes: Uint8Array): Promise<void>;
+}
+
+interface Identity {
+  readonly instanceId?: string;
+  readonly lease?: number;
+}
+
+/** A new device with a token, and an agent that has said hello. */
+export async function startAgent(cloud: TestCloud, deviceName: string): Promise<TestAgent> {
+  const device = await cloud.admin.call(api.devices.create, { name: deviceName });
+  const { token } = await cloud.admin.call(api.deviceTokens.create, { deviceId: device.id });
+  return sayHello(cloud, { deviceId: device.id, token: token! });
+}
+
+export async function sayHello(
+  cloud: TestCloud,
+  agent: { deviceId: string; token: string } & Identity,
+): Promise<TestAgent> {
+  const client = cloud.withToken(agent.token);
+  const hello = await client.call(api.edge.hello, helloBody(agent));
+  const call: TestAgent["call"] = (operation, input) =>
+    client.call(operation, input, { headers: { [leaseHeader]: String(hello.lease) } });
+  return {
+    ...agent,
+    hello,
+    call,
+    report: (items, more) => call(api.edge.report, { upserts: [...items], ...more }),
+    sendParts: (upload, bytes) => sendParts(call, upload, bytes),
+  };
+}
+
+export function helloBody({
+  instanceId = randomBytes(16).toString("hex"),
+  lease,
+}: Identity = {}): CallInput<typeof api.edge.hello> {
+  return {
+    agentVersion: "0.0.0-test",
+    instanceId,
+    machineId: "machine",
+    host: { hostname: "robot", platform: "linux", arch: "x64" },
+    lease,
+    inventory: { count: 0, digest: sha256("") },
+    clock: 0n,
+  };
+}
+
+/** What an agent says of a finished recording of 10 seconds. */
+export function recordingItem(
+  more: Partial<Extract<EdgeItem, { state: "indexed" }>> = {},
+): Extract<EdgeItem, { state: "indexed" }> {
+  const start = more.start ?? 1_000n * SECOND_NS;
+  return {
+    state: "indexed",
+    versionId: randomBytes(12).toString("hex"),
+    path: `run-${randomBytes(4).toString("hex")}.mcap`,
+    size: 1000,
+    modifiedAt: 5n * SECOND_NS,
+    headTailSha256: sha256(randomBytes(8)),
+    format: "mcap",
+    start,
+    end: start + 10n * SECOND_NS,
+    messageCount: 7,
+    metadata: [],
+    attachments: [],
+    topics: [],
+    ...more,
+  };
+}
+
+export function sha256(data: string | Uint8Array): string {
+  return createHash("sha256").update(data).digest("hex");
+}
+
+async function sendParts(
+  call: TestAgent["call"],
+  upload: { requestId: string; uploadId: string; partSize: number },
+  bytes: Uint8Array,
+) {
+  const { requestId, uploadId, partSize } = upload;
+  for (let number = 1; (number - 1) * partSize < bytes.length; number++) {
+    const part = bytes.subarray((number - 1) * partSize, number * partSize);
+    const md5 = createHash("md5").update(part).digest("base64");
+    const { grants } = await call(api.edge.grantParts, {
+      requestId,
+      uploadId,
+      parts: [{ number, md5, length: part.length }],
+    });
+    const response = await fetch(grants[0]!.url, {
+      method: "PUT",
+      headers: grants[0]!.headers,
+      body: part as Uint8Array<ArrayBuffer>,
+    });
+    if (!response.ok) throw new Error(`part ${number}: ${response.status} ${await response.text()}`);
+  }
+}
+
+/** The whole delivery of a file that was asked for. */
+export async function deliver(
+  agent: TestAgent,
+  item: Extract<EdgeItem, { state: "indexed" }>,
+  bytes: Uint8Array,
+): Promise<string> {
+  const { work } = await agent.call(api.edge.work, {});
+  const wanted = work.imports.find(({ versionId }) => versionId === item.versionId)!;
+  const { requestId } = wanted;
+  const upload = await agent.call(api.edge.openUpload, {
+    requestId,
+    versionId: item.versionId,
+    size: item.size,
+    modifiedAt: item.modifiedAt,
+  });
+  await agent.sendParts({ requestId, ...upload }, bytes);
+  await agent.call(api.edge.completeUpload, { requestId, uploadId: upload.uploadId, parts: [], sha256: sha256(bytes) });
+  return requestId;
+}
+
+/** Asks again until the condition holds; fails after 20 seconds with what was seen last. */
+export async function eventually<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  const deadlineMs = performance.now() + 20_000;
+  for (;;) {
+    const value = await ask();
+    if (holds(value)) return value;
+    if (performance.now() > deadlineMs)
+      throw new Error(`it did not come about; last seen: ${JSON.stringify(value, bigintText)}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+function bigintText(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? value.toString() : value;
+}
