@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { api } from "@downlink/protocol";
+import { createClient } from "./client.ts";
+import { ApiFailure, NetworkFailure } from "./errors.ts";
+import { fetchTransport } from "./fetch-transport.ts";
+import { answerJson, readBody, serve } from "./testing.ts";
+import { type UndiciTransport, undiciTransport } from "./undici-transport.ts";
+
+const settings = { enabled: true, retainRecordingsSeconds: 0, autoDeleteAfterImport: false };
+
+for (const [name, open] of [
+  ["undici", undiciTransport],
+  ["fetch", () => Object.assign(fetchTransport(), { async [Symbol.asyncDispose]() {} })],
+] as const) {
+  test(`${name}: parameters, body and token reach the server encoded, and the answer comes back decoded`, async () => {
+    const seen: unknown[] = [];
+    await using server = await serve(async (request, response) => {
+      seen.push(request.method, request.url, request.headers.authorization, request.headers["downlink-lease"]);
+      seen.push(JSON.parse((await readBody(request)).toString()));
+      answerJson(response, 200, { uploadId: "u", partSize: 5, isStored: false, parts: [], more: 1 });
+    });
+    await using transport = open();
+    const client = createClient({ baseUrl: `${server.url}/base/`, token: "secret", transport });
+    const input = { requestId: "a/b #1", versionId: "v".repeat(16), size: 3, modifiedAt: 1_000_000_001n };
+    const answer = await client.call(api.edge.openUpload, input, { headers: { "downlink-lease": "7" } });
+    assert.deepEqual(answer, { uploadId: "u", partSize: 5, isStored: false, parts: [] });
+    assert.deepEqual(seen, [
+      "POST",
+      "/base/v1/edge/imports/a%2Fb%20%231/upload",
+      "Bearer secret",
+      "7",
+      { versionId: "v".repeat(16), size: 3, modifiedAt: "1970-01-01T00:00:01.000000001Z" },
+    ]);
+  });
+
+  test(`${name}: a refused connection is a network failure that names the host`, async () => {
+    const server = await serve(() => {});
+    await server[Symbol.asyncDispose]();
+    await using transport = open();
+    const failure = await failureOf(createClient({ baseUrl: server.url, transport }).call(api.edge.work, {}));
+    assert.ok(failure instanceof NetworkFailure);
+    assert.match(failure.message, /cannot reach 127\.0\.0\.1:\d+/);
+  });
+}
+
+test("arrays in a query are repeated, and what has a default may be left out", async () => {
+  let url = "";
+  await using server = await serve((request, response) => {
+    url = request.url ?? "";
+    answerJson(response, 200, []);
+  });
+  await using transport = undiciTransport();
+  await createClient({ baseUrl: server.url, transport }).call(api.edgeFiles.list, {
+    state: ["damaged", "empty"],
+    limit: 3,
+  });
+  assert.equal(url, "/v1/edge-files?state=damaged&state=empty&limit=3");
+});
+
+test("an error body becomes an ApiFailure with code, details, request id and the time to wait", async () => {
+  const error = { error: "no", code: "RateLimited", details: [{ path: "a", message: "b" }] };
+  const failure = await failureOfAnswer((response) => {
+    response.setHeader("retry-after", "7");
+    answerJson(response, 429, error);
+  });
+  assert.ok(failure instanceof ApiFailure);
+  const { status, code, requestId, details, retryAfterMs, message } = failure;
+  assert.deepEqual(
+    { status, code, requestId, details, retryAfterMs, message },
+    { status: 429, code: "RateLimited", requestId: "r-1", details: error.details, retryAfterMs: 7000, message: "no" },
+  );
+});
+
+for (const status of [200, 302, 403, 503]) {
+  test(`a page of HTML with status ${status} is an ApiFailure without a code that says so`, async () => {
+    const failure = await failureOfAnswer((response) => {
+      response
+        .writeHead(status, { "content-type": "text/html", location: "/login" })
+        .end("<h1>Log in to the hotel</h1>");
+    });
+    assert.ok(failure instanceof ApiFailure);
+    assert.equal(failure.code, undefined);
+    assert.match(failure.message, /not from a Downlink server/);
+  });
+}
+
+test("an answer that breaks the contract is an ApiFailure that names the place", async () => {
+  const failure = await failureOfAnswer((response) =>
+    answerJson(response, 200, { etag: 5, work: { imports: [], settings } }),
+  );
+  assert.ok(failure instanceof ApiFailure);
+  assert.match(failure.message, /contract at etag/);
+});
+
+test("a half answer is a network failure", async () => {
+  const failure = await failureOfAnswer((response) => {
+    response.writeHead(200, { "content-type": "application/json", "content-length": "100" });
+    response.write("{");
+    response.socket?.end();
+  });
+  assert.ok(failure instanceof NetworkFailure);
+});
+
+test("a call without an answer ends after its timeout, and an aborted one with the signal's reason", async () => {
+  await using server = await serve(() => {});
+  await using transport = undiciTransport();
+  const client = createClient({ baseUrl: server.url, transport });
+  const failure = await failureOf(client.call(api.edge.work, {}, { timeoutMs: 20 }));
+  assert.ok(failure instanceof NetworkFailure && /no answer within/.test(failure.message));
+  const stop = new AbortController();
+  const reason = new Error("stopped");
+  setImmediate(() => stop.abort(reason));
+  assert.equal(await failureOf(client.call(api.edge.work, {}, { signal: stop.signal })), reason);
+});
+
+test("retries repeat reads after 500 and changes only when they were refused", async () => {
+  let calls = 0;
+  let status = 500;
+  await using server = await serve((_, response) => {
+    calls++;
+    response.setHeader("retry-after", "0");
+    answerJson(response, status, { error: "x", code: "Internal" });
+  });
+  await using transport = undiciTransport();
+  const client = createClient({ baseUrl: server.url, transport, retries: 1 });
+  const change = { requestId: "r", uploadId: "u", parts: [], sha256: "0".repeat(64) };
+  assert.ok((await failureOf(client.call(api.edge.work, {}))) instanceof ApiFailure);
+  assert.equal(calls, 2);
+  assert.ok((await failureOf(client.call(api.edge.completeUpload, change))) instanceof ApiFailure);
+  assert.equal(calls, 3);
+  status = 503;
+  assert.ok((await failureOf(client.call(api.edge.completeUpload, change))) instanceof ApiFailure);
+  assert.equal(calls, 5);
+});
+
+async function failureOfAnswer(answer: (response: Parameters<typeof answerJson>[0]) => void): Promise<unknown> {
+  await using server = await serve((_, response) => answer(response));
+  await using transport: UndiciTransport = undiciTransport();
+  return await failureOf(createClient({ baseUrl: server.url, transport }).call(api.edge.work, {}));
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  return await promise.then(
+    () => assert.fail("expected a failure"),
+    (error: unknown) => error,
+  );
+}

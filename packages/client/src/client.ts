@@ -1,0 +1,123 @@
+import type { CallInput, Operation, Output } from "@downlink/protocol";
+import { isWorthRetrying, retryDelayMs } from "./backoff.ts";
+import { encodeRequest } from "./encode-request.ts";
+import { ApiFailure, NetworkFailure } from "./errors.ts";
+import { describeForeignAnswer, parseFailure, parseJson } from "./parse-failure.ts";
+import type { Transport, TransportRequest, TransportResponse } from "./transport.ts";
+
+export interface ClientOptions {
+  /** Scheme, host and perhaps a path under which the service lives; `/v1/…` is put behind it. */
+  readonly baseUrl: string;
+  /** Sent as bearer; absent: none is sent. */
+  readonly token?: string;
+  readonly transport: Transport;
+  /**
+   * How often a call is repeated after a failure that may heal; default 0. What changes something is repeated only
+   * when the service refused it (429, 503): after a lost answer nobody knows whether it took effect.
+   */
+  readonly retries?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For one try, answer included; default 60 s. */
+  readonly timeoutMs?: number;
+}
+
+export interface Client {
+  /**
+   * Performs any operation of the contract. Throws {@link ApiFailure} when the answer is no success,
+   * {@link NetworkFailure} when there is none, the signal's reason when that is aborted.
+   */
+  call<O extends Operation>(operation: O, input: CallInput<O>, options?: CallOptions): Promise<Output<O>>;
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+
+export function createClient(options: ClientOptions): Client {
+  const baseUrl = options.baseUrl.replace(/\/+$/, "");
+  return {
+    async call<O extends Operation>(operation: O, input: CallInput<O>, callOptions: CallOptions = {}) {
+      const { method, target, body } = encodeRequest(operation, input as Record<string, unknown>);
+      const request = { method, url: baseUrl + target, headers: headersOf(options, callOptions, body), body };
+      const response = await sendWithRetries(options, request, callOptions);
+      return decodeResponse(operation, response) as Output<O>;
+    },
+  };
+}
+
+function headersOf(client: ClientOptions, call: CallOptions, body: string | undefined): Record<string, string> {
+  return {
+    accept: "application/json",
+    ...(client.token === undefined ? {} : { authorization: `Bearer ${client.token}` }),
+    ...(body === undefined ? {} : { "content-type": "application/json" }),
+    ...client.headers,
+    ...call.headers,
+  };
+}
+
+async function sendWithRetries(
+  { transport, retries = 0 }: ClientOptions,
+  request: Omit<TransportRequest, "signal">,
+  call: CallOptions,
+): Promise<TransportResponse> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await sendOnce(transport, request, call);
+    } catch (failure) {
+      if (attempt > retries || !mayRepeat(request.method, failure)) throw failure;
+      await wait(retryDelayMs(failure, attempt), call.signal);
+    }
+  }
+}
+
+function mayRepeat(method: string, failure: unknown): boolean {
+  const isRefused = failure instanceof ApiFailure && (failure.status === 429 || failure.status === 503);
+  return isRefused || (method === "GET" && isWorthRetrying(failure));
+}
+
+async function sendOnce(
+  transport: Transport,
+  request: Omit<TransportRequest, "signal">,
+  { signal, timeoutMs = DEFAULT_TIMEOUT_MS }: CallOptions,
+): Promise<TransportResponse> {
+  signal?.throwIfAborted();
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await transport({ ...request, signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
+    if (response.status >= 200 && response.status < 300) return response;
+    throw parseFailure(response);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (timeout.aborted) throw new NetworkFailure(`no answer within ${timeoutMs / 1000} s`, error);
+    throw error;
+  }
+}
+
+function decodeResponse(operation: Operation, response: TransportResponse): unknown {
+  if (!operation.response) return undefined;
+  const decoded = operation.response.safeDecode(parseJson(response.body) as never);
+  if (decoded.success) return decoded.data;
+  const isJson = response.headers.get("content-type")?.includes("json");
+  const problem = decoded.error.issues[0];
+  throw new ApiFailure({
+    status: response.status,
+    requestId: response.headers.get("x-request-id"),
+    message: isJson
+      ? `the answer does not follow the contract at ${problem?.path.join(".") || "its root"}: ${problem?.message}`
+      : describeForeignAnswer(response),
+  });
+}
+
+async function wait(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, delayMs);
+  const onAbort = () => resolve();
+  signal?.addEventListener("abort", onAbort);
+  await promise;
+  clearTimeout(timer);
+  signal?.removeEventListener("abort", onAbort);
+  signal?.throwIfAborted();
+}

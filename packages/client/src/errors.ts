@@ -1,0 +1,40 @@
+interface ApiFailureFacts {
+  readonly status: number;
+  readonly message: string;
+  readonly code?: string;
+  readonly requestId?: string;
+  readonly details?: readonly { readonly path: string; readonly message: string }[];
+  readonly retryAfterMs?: number;
+}
+
+/**
+ * The far side answered, but not with success.
+ * Without a `code` the answer is not one of our service: a proxy's, or that of a captive portal.
+ */
+export class ApiFailure extends Error {
+  readonly status: number;
+  /** One of `errorCodes` of the contract, or a newer one. */
+  readonly code: string | undefined;
+  readonly requestId: string | undefined;
+  readonly details: readonly { readonly path: string; readonly message: string }[];
+  /** What the far side asks to wait before the next try. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(facts: ApiFailureFacts) {
+    super(facts.message);
+    this.name = "ApiFailure";
+    this.status = facts.status;
+    this.code = facts.code;
+    this.requestId = facts.requestId;
+    this.details = facts.details ?? [];
+    this.retryAfterMs = facts.retryAfterMs;
+  }
+}
+
+/** No answer, or only a part of one: name resolution, connection, TLS, reset, timeout. `cause` says what happened. */
+export class NetworkFailure extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = "NetworkFailure";
+  }
+}

@@ -1,0 +1,2 @@
+export { type PutOptions, type PutResult, putStream } from "./put-stream.ts";
+export { type UndiciTransport, undiciTransport } from "./undici-transport.ts";

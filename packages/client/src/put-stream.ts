@@ -1,0 +1,113 @@
+import { Readable } from "node:stream";
+import { type Dispatcher, request } from "undici";
+import { NetworkFailure } from "./errors.ts";
+import { parseFailure } from "./parse-failure.ts";
+import { asNetworkFailure, readAnswer } from "./undici-transport.ts";
+
+export interface PutOptions {
+  readonly body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** Bytes; absent: sent chunked. */
+  readonly length?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+  /** Called with the number of bytes that were handed to the network since the last call. */
+  readonly onProgress?: (bytes: number) => void;
+  /** The transfer as a whole may take any time; only without any progress for so long it is given up. Default 60 s. */
+  readonly stallTimeoutMs?: number;
+  /** Absent: undici's global one. */
+  readonly dispatcher?: Dispatcher;
+}
+
+export interface PutResult {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+}
+
+/** What the kernel may hold of bytes that we handed over, and the slowest link that must still work. */
+const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
+const SLOWEST_BYTES_PER_MS = 32;
+
+/**
+ * Streams a body to a URL. Throws {@link ApiFailure} when the answer is no success, {@link NetworkFailure} for the
+ * network and for a stall, the signal's reason when aborted, and whatever reading `body` throws.
+ */
+export async function putStream(url: string, options: PutOptions): Promise<PutResult> {
+  const { signal, stallTimeoutMs = 60_000 } = options;
+  signal?.throwIfAborted();
+  using stall = watchForStall(stallTimeoutMs);
+  const meter = meterBody(options, stall);
+  try {
+    const answer = await readAnswer(
+      await request(url, {
+        method: "PUT",
+        body: Readable.from(meter.chunks(), { objectMode: false }),
+        headers: headersOf(options),
+        signal: signal ? AbortSignal.any([signal, stall.signal]) : stall.signal,
+        dispatcher: options.dispatcher,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      }),
+    );
+    if (answer.status >= 200 && answer.status < 300) return { status: answer.status, headers: answer.headers };
+    throw parseFailure(answer);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (meter.bodyError !== undefined) throw meter.bodyError;
+    if (stall.signal.aborted) throw new NetworkFailure(`no progress for ${stallTimeoutMs / 1000} s`, error);
+    throw asNetworkFailure(error, url);
+  }
+}
+
+function headersOf({ length, headers }: PutOptions): Record<string, string> {
+  return {
+    "content-type": "application/octet-stream",
+    ...(length === undefined ? {} : { "content-length": String(length) }),
+    ...headers,
+  };
+}
+
+interface StallWatch extends Disposable {
+  readonly signal: AbortSignal;
+  progress(graceMs?: number): void;
+}
+
+function watchForStall(timeoutMs: number): StallWatch {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  let timer: NodeJS.Timeout | undefined = setTimeout(abort, timeoutMs);
+  return {
+    signal: controller.signal,
+    progress(graceMs = 0) {
+      if (timer === undefined) return;
+      clearTimeout(timer);
+      timer = setTimeout(abort, timeoutMs + graceMs);
+    },
+    [Symbol.dispose]() {
+      clearTimeout(timer);
+      timer = undefined;
+    },
+  };
+}
+
+/** Passes the body on as fast as the connection takes it, and tells of each chunk that went. */
+function meterBody({ body, onProgress }: PutOptions, stall: StallWatch) {
+  const meter = { chunks, bodyError: undefined as unknown };
+  async function* chunks() {
+    let sentBytes = 0;
+    try {
+      for await (const chunk of body) {
+        yield chunk;
+        sentBytes += chunk.byteLength;
+        stall.progress();
+        onProgress?.(chunk.byteLength);
+      }
+    } catch (error) {
+      meter.bodyError = error;
+      throw error;
+    }
+    // From here on nothing shows progress, while the kernel still sends what it holds.
+    stall.progress(Math.min(sentBytes, SOCKET_BUFFER_BYTES) / SLOWEST_BYTES_PER_MS);
+  }
+  return meter;
+}
