@@ -1,0 +1,114 @@
+/**
+ * Where recordings, attachments and the like are kept as bytes. An object is written once under a key that is never used
+ * again, and is never changed. Two ways in: `put`, one stream; and an upload of parts that survives interruption, whose
+ * parts are sent straight to the targets that `grantParts` signs.
+ *
+ * Every method throws {@link StorageFull} where there is no room, with nothing acknowledged; other errors are in blob-errors.ts.
+ */
+export interface BlobStore {
+  /**
+   * Writes one object: durable once it returns, nothing is left when it throws. Throws {@link BlobExists} for a key in use,
+   * {@link DigestMismatch} when the body does not have `expectedBytes`, {@link BlobTooLarge} above `maxBytes`.
+   */
+  put(
+    key: string,
+    body: AsyncIterable<Uint8Array>,
+    options?: PutOptions,
+  ): Promise<{ sizeBytes: number; sha256: string }>;
+  /** Throws {@link BlobNotFound}. The caller closes the reader. */
+  open(key: string): Promise<BlobReader>;
+  /** What is found is durable. */
+  stat(key: string): Promise<StoredObject | undefined>;
+  /** Removes the object, and an unfinished upload of that key. Harmless where there is none. */
+  delete(key: string): Promise<void>;
+
+  /**
+   * Opens an upload; the parts are numbered from 1 and all but the last have `partSizeBytes`. Harmless for the same plan,
+   * {@link UploadMismatch} for another, {@link BlobExists} once it was completed.
+   */
+  createUpload(key: string, plan: UploadPlan): Promise<void>;
+  /** The durable parts by number. Throws {@link UploadClosed} when no upload is open: never made, aborted, or completed (see `stat`). */
+  listParts(key: string): Promise<PartReceipt[]>;
+  /**
+   * A signed target for each part, good for one PUT of exactly these bytes with these headers. Throws {@link UploadClosed},
+   * {@link PartRefused} outside of the plan, {@link PartConflict} where other bytes are acknowledged under that number.
+   */
+  grantParts(key: string, parts: readonly PartPlan[]): Promise<PartGrant[]>;
+  /**
+   * Makes the parts the object; durable once it returns. Repeatable, also after a crash in between. Throws
+   * {@link PartsMissing} unless `parts` are all of the plan and each is stored as told, {@link UploadClosed}.
+   */
+  completeUpload(key: string, parts: readonly PartReceipt[]): Promise<void>;
+  /** Forgets an unfinished upload and its bytes; a completed object stays. Harmless where there is none. */
+  abortUpload(key: string): Promise<void>;
+
+  /**
+   * Only where `grantParts` names our own part route, which is then the one to call it. Takes one part: verified before a byte of it stands
+   * where it counts, durable once it returns. A repeat of the same bytes is harmless, also at the same time. Throws
+   * {@link DigestMismatch}, {@link PartConflict}, {@link PartRefused}, {@link UploadClosed}.
+   */
+  receivePart?(key: string, part: PartPlan, body: AsyncIterable<Uint8Array>): Promise<void>;
+
+  /** Objects and what is left of unfinished ones, in no order, for the orphan sweep. `prefix` is a text that keys begin with. */
+  list(prefix: string): AsyncIterable<ListedObject>;
+}
+
+export interface PutOptions {
+  signal?: AbortSignal;
+  /** The most that is taken. */
+  maxBytes?: number;
+  /** The exact length, where it is known. */
+  expectedBytes?: number;
+}
+
+export interface StoredObject {
+  sizeBytes: number;
+  modifiedAtMs: number;
+  /** Opaque and strong: one for each object, without quotes. */
+  etag: string;
+}
+
+/** One stored object, open for reading; a random access source for @downlink/recordings. */
+export interface BlobReader extends AsyncDisposable {
+  readonly sizeBytes: number;
+  /** Exactly these bytes; throws a RangeError outside of the object and {@link BlobDamaged} when they are not there. */
+  read(offset: number, length: number): Promise<Uint8Array>;
+  /** The bytes in order, in pieces of at most 256 KiB; one piece is read ahead of the consumer. */
+  stream(range?: ByteRange, signal?: AbortSignal): AsyncIterable<Uint8Array>;
+}
+
+export interface ByteRange {
+  start: number;
+  endInclusive: number;
+}
+
+export interface UploadPlan {
+  sizeBytes: number;
+  partSizeBytes: number;
+}
+
+export interface PartPlan {
+  /** From 1. */
+  number: number;
+  /** Base 64. */
+  md5: string;
+  lengthBytes: number;
+}
+
+export interface PartReceipt extends PartPlan {
+  /** What the store wants to see again on completion, where it has such a thing. */
+  etag?: string;
+}
+
+export interface PartGrant {
+  number: number;
+  url: string;
+  headers: Record<string, string>;
+}
+
+export interface ListedObject {
+  key: string;
+  /** Of the object; of something unfinished, what it holds. */
+  sizeBytes: number;
+  modifiedAtMs: number;
+}

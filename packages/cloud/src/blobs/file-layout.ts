@@ -1,0 +1,44 @@
+import { createHash, randomBytes } from "node:crypto";
+import { join } from "node:path";
+
+const KEY = /^[a-z0-9_-]{1,64}(\/[a-z0-9_-]{1,64}){0,2}$/;
+const SHARD = /^[0-9a-f]{2}$/;
+const FILE = /^(?<key>[a-z0-9_+-]+)(?<rest>\.[a-z0-9.]+)?$/;
+
+/**
+ * The files of one key. All of them stand in one directory, so that a hard link gives an object its name, and are told by
+ * their suffix; `directory` is one of 256, so that a million objects are 4,000 in each.
+ */
+export interface KeyFiles {
+  readonly directory: string;
+  /** The file name of the object; the names of the others begin with it and a dot. */
+  readonly name: string;
+  readonly object: string;
+  /** The parts of an unfinished upload, each at its offset. */
+  readonly partial: string;
+  readonly journal: string;
+}
+
+/** Keys are texts that the server made; one of another shape is a fault of ours and throws a TypeError. */
+export function filesOf(root: string, key: string): KeyFiles {
+  if (!KEY.test(key)) throw new TypeError(`not an object key: ${JSON.stringify(key)}`);
+  const name = key.replaceAll("/", "+");
+  const directory = join(root, createHash("sha256").update(key).digest("hex").slice(0, 2));
+  const object = join(directory, name);
+  return { directory, name, object, partial: `${object}.partial`, journal: `${object}.journal` };
+}
+
+/** A name for bytes that may yet be dropped; never given twice. */
+export function temporaryFile(files: KeyFiles): string {
+  return `${files.object}.${randomBytes(8).toString("hex")}.temporary`;
+}
+
+export function isShard(directoryName: string): boolean {
+  return SHARD.test(directoryName);
+}
+
+/** The key that a file belongs to, and whether it is the object itself; undefined for a file that is none of ours. */
+export function readFileName(fileName: string): { key: string; isObject: boolean } | undefined {
+  const found = FILE.exec(fileName)?.groups;
+  return found && { key: found.key!.replaceAll("+", "/"), isObject: found.rest === undefined };
+}

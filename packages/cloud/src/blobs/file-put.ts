@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto";
+import { type FileHandle, open, rm } from "node:fs/promises";
+import { abortable } from "./abortable.ts";
+import { BlobExists, BlobTooLarge, DigestMismatch } from "./blob-errors.ts";
+import type { PutOptions } from "./blob-store.ts";
+import { isSystemError, publishFile, writeFully } from "./durable-file.ts";
+import { filesOf, temporaryFile } from "./file-layout.ts";
+
+const BLOCK_BYTES = 1024 * 1024;
+
+/** BlobStore.put: into a temporary file, synced, then linked to its name. */
+export async function putFile(
+  root: string,
+  object: { key: string; body: AsyncIterable<Uint8Array>; options: PutOptions },
+): Promise<{ sizeBytes: number; sha256: string }> {
+  const { key, options } = object;
+  const files = filesOf(root, key);
+  const temporary = temporaryFile(files);
+  await using leftovers = new AsyncDisposableStack();
+  await using file = await open(temporary, "wx", 0o600);
+  leftovers.defer(() => rm(temporary, { force: true }));
+  const body = options.signal ? abortable(object.body, options.signal) : object.body;
+  const written = await writeHashed(file, body, options.maxBytes ?? Number.POSITIVE_INFINITY);
+  if (options.expectedBytes !== undefined && written.sizeBytes !== options.expectedBytes)
+    throw new DigestMismatch(`${options.expectedBytes} bytes were announced, ${written.sizeBytes} came`);
+  await file.sync();
+  try {
+    await publishFile(temporary, files.object);
+  } catch (error) {
+    throw isSystemError(error, "EEXIST") ? new BlobExists(key) : error;
+  }
+  return written;
+}
+
+/** One block is written while the next one is filled, so that the network and the disk work at the same time. */
+async function writeHashed(file: FileHandle, body: AsyncIterable<Uint8Array>, maxBytes: number) {
+  const hash = createHash("sha256");
+  let writing = Promise.resolve();
+  let sizeBytes = 0;
+  for await (const block of inBlocks(limited(body, maxBytes))) {
+    hash.update(block);
+    await writing;
+    writing = writeFully(file, block, sizeBytes);
+    writing.catch(() => {}); // thrown at the next await; until then it must not count as unhandled
+    sizeBytes += block.byteLength;
+  }
+  await writing;
+  return { sizeBytes, sha256: hash.digest("hex") };
+}
+
+async function* limited(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+  let sizeBytes = 0;
+  for await (const piece of body) {
+    sizeBytes += piece.byteLength;
+    if (sizeBytes > maxBytes) throw new BlobTooLarge(maxBytes);
+    yield piece;
+  }
+}
+
+/** Pieces of any size as blocks of 1 MiB, in two buffers by turns: a block is good until the next but one is asked for. */
+async function* inBlocks(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let [filling, resting] = [Buffer.allocUnsafeSlow(BLOCK_BYTES), Buffer.allocUnsafeSlow(BLOCK_BYTES)];
+  let filledBytes = 0;
+  for await (const piece of pieces) {
+    for (let taken = 0; taken < piece.byteLength; ) {
+      const fitting = piece.subarray(taken, taken + BLOCK_BYTES - filledBytes);
+      filling.set(fitting, filledBytes);
+      filledBytes += fitting.byteLength;
+      taken += fitting.byteLength;
+      if (filledBytes < BLOCK_BYTES) continue;
+      yield filling;
+      [filling, resting] = [resting, filling];
+      filledBytes = 0;
+    }
+  }
+  if (filledBytes > 0) yield filling.subarray(0, filledBytes);
+}

@@ -1,0 +1,95 @@
+import { createHash } from "node:crypto";
+import { mkdir, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { StorageFull } from "./blob-errors.ts";
+import type { BlobStore, StoredObject } from "./blob-store.ts";
+import { createByteBudget } from "./byte-budget.ts";
+import { isSystemError, makeDurableDirectory, syncDirectory } from "./durable-file.ts";
+import { filesOf } from "./file-layout.ts";
+import { listFiles } from "./file-list.ts";
+import { putFile } from "./file-put.ts";
+import { openFileReader } from "./file-reader.ts";
+import { abortUpload, checkGrantable, completeUpload, createUpload, listParts } from "./file-upload.ts";
+import { findObject, removeUnfinished } from "./key-files.ts";
+import { grantPart } from "./part-link.ts";
+import { receivePart } from "./receive-part.ts";
+import type { LinkSigner } from "./signed-link.ts";
+
+const NS_PER_MS = 1_000_000n;
+const HOUR_MS = 60 * 60 * 1000;
+const PART_MEMORY_BYTES = 128 * 1024 * 1024;
+
+export interface FileStoreOptions {
+  /** Made where it is absent. One file system below it; several processes may share it. */
+  directory: string;
+  signer: LinkSigner;
+  /** What part links are built from, without a slash at the end. */
+  publicUrl: () => string;
+  clock: { nowNs(): bigint };
+  /** How long a part link is good. Default one hour. */
+  grantTtlMs?: number;
+  /** How many bytes of parts wait for their verification in memory; the others in temporary files. Default 128 MiB. */
+  partMemoryBytes?: number;
+}
+
+/** A store whose part links point at our own part route. */
+export type FileStore = BlobStore & Required<Pick<BlobStore, "receivePart">>;
+
+/** Objects as files. Nothing is recovered at the start: what a crash left is either whole or not there. */
+export async function openFileStore(options: FileStoreOptions): Promise<FileStore> {
+  const root = resolve(options.directory);
+  await makeShards(root);
+  const memory = createByteBudget(options.partMemoryBytes ?? PART_MEMORY_BYTES);
+  return {
+    put: (key, body, putOptions = {}) => orStorageFull(putFile(root, { key, body, options: putOptions })),
+    open: (key) => openFileReader(root, key),
+    stat: (key) => statObject(root, key),
+    delete: (key) => deleteObject(root, key),
+    createUpload: (key, plan) => orStorageFull(createUpload(root, key, plan)),
+    listParts: (key) => listParts(root, key),
+    async grantParts(key, parts) {
+      await checkGrantable(root, key, parts);
+      const expiresAtMs = Number(options.clock.nowNs() / NS_PER_MS) + (options.grantTtlMs ?? HOUR_MS);
+      const links = { signer: options.signer, publicUrl: options.publicUrl(), expiresAtMs };
+      return parts.map((part) => grantPart(links, key, part));
+    },
+    completeUpload: (key, parts) => orStorageFull(completeUpload(root, key, parts)),
+    abortUpload: (key) => abortUpload(root, key),
+    list: (prefix) => listFiles(root, prefix),
+    receivePart: (key, part, body) => orStorageFull(receivePart({ root, memory }, key, { part, body })),
+  };
+}
+
+/** All 256 at once, so that no write has to make and sync a directory. */
+async function makeShards(root: string): Promise<void> {
+  await makeDurableDirectory(root);
+  const names = Array.from({ length: 256 }, (_, shard) => shard.toString(16).padStart(2, "0"));
+  await Promise.all(names.map((name) => mkdir(join(root, name), { recursive: true, mode: 0o700 })));
+  await syncDirectory(root);
+}
+
+async function statObject(root: string, key: string): Promise<StoredObject | undefined> {
+  const found = await findObject(filesOf(root, key));
+  return found && { sizeBytes: found.size, modifiedAtMs: Math.trunc(found.mtimeMs), etag: etagOf(key) };
+}
+
+/** A key stands for one content for ever. */
+function etagOf(key: string): string {
+  return createHash("sha256").update(key).digest("base64url").slice(0, 22);
+}
+
+async function deleteObject(root: string, key: string): Promise<void> {
+  const files = filesOf(root, key);
+  await rm(files.object, { force: true });
+  await removeUnfinished(files);
+  await syncDirectory(files.directory);
+}
+
+/** Only writing runs out of room. */
+async function orStorageFull<T>(writing: Promise<T>): Promise<T> {
+  try {
+    return await writing;
+  } catch (error) {
+    throw isSystemError(error, "ENOSPC", "EDQUOT") ? new StorageFull(error) : error;
+  }
+}

@@ -1,0 +1,39 @@
+import type { Stats } from "node:fs";
+import { type FileHandle, open, readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { UploadClosed } from "./blob-errors.ts";
+import { isSystemError, syncDirectory } from "./durable-file.ts";
+import type { KeyFiles } from "./file-layout.ts";
+
+export async function findFile(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}
+
+/** The object, durable: as long as it has a second name its first may not have been synced, whoever gave it that may have died. */
+export async function findObject(files: KeyFiles): Promise<Stats | undefined> {
+  const found = await findFile(files.object);
+  if (found && found.nlink > 1) await syncDirectory(files.directory);
+  return found;
+}
+
+/** For reading and writing. Throws {@link UploadClosed} when the upload was aborted or completed. */
+export async function openPartial(key: string, files: KeyFiles): Promise<FileHandle> {
+  try {
+    return await open(files.partial, "r+");
+  } catch (error) {
+    throw isSystemError(error, "ENOENT") ? new UploadClosed(key) : error;
+  }
+}
+
+/** Everything of the key but the object. The journal goes first: from then on the upload is closed. */
+export async function removeUnfinished(files: KeyFiles): Promise<void> {
+  await rm(files.journal, { force: true });
+  const names = await readdir(files.directory);
+  for (const name of names.filter((name) => name.startsWith(`${files.name}.`)))
+    await rm(join(files.directory, name), { force: true });
+}

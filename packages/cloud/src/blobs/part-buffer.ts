@@ -1,0 +1,49 @@
+import type { FileHandle } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
+import type { ByteBudget } from "./byte-budget.ts";
+import { writeFully } from "./durable-file.ts";
+import { type KeyFiles, temporaryFile } from "./file-layout.ts";
+
+const MAX_BYTES_IN_MEMORY = 16 * 1024 * 1024;
+const COPY_BYTES = 1024 * 1024;
+
+/** Where a part's bytes wait until they are verified. */
+export interface PartBuffer extends AsyncDisposable {
+  add(piece: Uint8Array, offset: number): Promise<void>;
+  writeTo(file: FileHandle, position: number): Promise<void>;
+}
+
+/** In memory while the budget has room and the part is not large, else in a temporary file. */
+export async function openPartBuffer(files: KeyFiles, lengthBytes: number, memory: ByteBudget): Promise<PartBuffer> {
+  const lease = lengthBytes <= MAX_BYTES_IN_MEMORY ? memory.reserve(lengthBytes) : undefined;
+  return lease ? bufferInMemory(lengthBytes, lease) : bufferInFile(temporaryFile(files), lengthBytes);
+}
+
+function bufferInMemory(lengthBytes: number, lease: Disposable): PartBuffer {
+  const bytes = Buffer.allocUnsafeSlow(lengthBytes); // one buffer, so that a body in tiny pieces costs no more
+  return {
+    add: async (piece, offset) => bytes.set(piece, offset),
+    writeTo: (file, position) => writeFully(file, bytes, position),
+    [Symbol.asyncDispose]: async () => lease[Symbol.dispose](),
+  };
+}
+
+async function bufferInFile(path: string, lengthBytes: number): Promise<PartBuffer> {
+  const spool = await open(path, "wx+", 0o600);
+  return {
+    add: (piece, offset) => writeFully(spool, piece, offset),
+    async writeTo(file, position) {
+      const block = Buffer.allocUnsafeSlow(Math.min(COPY_BYTES, lengthBytes));
+      for (let copied = 0; copied < lengthBytes; ) {
+        const { bytesRead } = await spool.read(block, 0, block.byteLength, copied);
+        if (bytesRead === 0) throw new Error(`${path} ends at ${copied} of ${lengthBytes} bytes`);
+        await writeFully(file, block.subarray(0, bytesRead), position + copied);
+        copied += bytesRead;
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await spool.close();
+      await rm(path, { force: true });
+    },
+  };
+}

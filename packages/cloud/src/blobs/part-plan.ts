@@ -1,0 +1,39 @@
+import { PartRefused, PartsMissing } from "./blob-errors.ts";
+import type { PartPlan, UploadPlan } from "./blob-store.ts";
+
+/** How many parts a plan has; none for an empty file. */
+export function countParts(plan: UploadPlan): number {
+  return Math.ceil(plan.sizeBytes / plan.partSizeBytes);
+}
+
+/** Throws a RangeError for a plan that is none; a fault of the server, which makes the plans. */
+export function checkPlan({ sizeBytes, partSizeBytes }: UploadPlan): void {
+  if (!Number.isSafeInteger(sizeBytes) || sizeBytes < 0 || !Number.isSafeInteger(partSizeBytes) || partSizeBytes < 1)
+    throw new RangeError(`no upload of ${sizeBytes} bytes in parts of ${partSizeBytes}`);
+}
+
+/** Throws {@link PartRefused} for a number outside of the plan or another length than the plan gives it. */
+export function checkPart(plan: UploadPlan, part: PartPlan): void {
+  const count = countParts(plan);
+  if (!Number.isInteger(part.number) || part.number < 1 || part.number > count)
+    throw new PartRefused(`there is no part ${part.number}; this upload has ${count}`);
+  const lengthBytes = Math.min(plan.partSizeBytes, plan.sizeBytes - (part.number - 1) * plan.partSizeBytes);
+  if (part.lengthBytes !== lengthBytes)
+    throw new PartRefused(`part ${part.number} has ${lengthBytes} bytes, not ${part.lengthBytes}`);
+}
+
+/** Throws {@link PartsMissing} unless `told` are all parts of the plan and each is stored as told. */
+export function checkParts(plan: UploadPlan, told: readonly PartPlan[], stored: readonly PartPlan[]): void {
+  const count = countParts(plan);
+  const [toldByNumber, storedByNumber] = [told, stored].map(
+    (parts) => new Map(parts.map((part) => [part.number, part])),
+  );
+  for (let number = 1; number <= count; number++) {
+    const [expected, found] = [toldByNumber!.get(number), storedByNumber!.get(number)];
+    if (!found) throw new PartsMissing(`part ${number} of ${count} is not stored`);
+    if (!expected) throw new PartsMissing(`part ${number} of ${count} is not in the list`);
+    if (found.md5 !== expected.md5 || found.lengthBytes !== expected.lengthBytes)
+      throw new PartsMissing(`part ${number} of ${count} is stored with other bytes than told`);
+  }
+  if (told.length !== count) throw new PartsMissing(`${told.length} parts are listed; this upload has ${count}`);
+}

@@ -1,0 +1,105 @@
+import { writeFile } from "node:fs/promises";
+import { type FileStore, openFileStore } from "../file-store.ts";
+import { testClock, testSigner } from "./open-file-store.ts";
+import { cutParts, inPieces, thenSilence } from "./pieces.ts";
+
+/*
+ * A store in a process of its own, for tests that end it at a chosen instant. It is told what to do by its arguments and says
+ * each thing it has done as one line; what it has not said is not acknowledged.
+ */
+const [directory, key, act] = process.argv.slice(2) as [string, string, string];
+
+export const childPartBytes = 32 * 1024;
+/** What the child uploads: every part has bytes of its own. */
+export const childBytes = Buffer.concat(
+  Array.from({ length: 12 }, (_, index) => Buffer.alloc(index < 11 ? childPartBytes : 777, `part ${index + 1} `)),
+);
+export const childPlan = { sizeBytes: childBytes.byteLength, partSizeBytes: childPartBytes };
+const parts = cutParts(childBytes, childPartBytes);
+
+const acts: Record<string, (store: FileStore) => Promise<void>> = {
+  async hangInPut(store) {
+    await store.put(
+      key,
+      thenSilence(childBytes, () => say("silent")),
+    );
+  },
+  async hangInPart(store) {
+    await store.createUpload(key, childPlan);
+    await receive(store, 1);
+    await store.receivePart(
+      key,
+      parts[1]!.plan,
+      thenSilence(parts[1]!.bytes.subarray(0, 9999), () => say("silent")),
+    );
+  },
+  async dieBeforeAcknowledging(store) {
+    await store.createUpload(key, childPlan);
+    await store.receivePart(key, parts[0]!.plan, inPieces(parts[0]!.bytes));
+    process.kill(process.pid, "SIGKILL");
+  },
+  async uploadAll(store) {
+    await store.createUpload(key, childPlan);
+    const kept = new Set((await store.listParts(key)).map(({ number }) => number));
+    const missing = parts.map(({ plan }) => plan.number).filter((number) => !kept.has(number));
+    const send = async () => {
+      for (let next = missing.shift(); next !== undefined; next = missing.shift()) await receive(store, next);
+    };
+    await Promise.all([send(), send(), send()]);
+    await store.completeUpload(
+      key,
+      parts.map(({ plan }) => plan),
+    );
+    say("complete");
+  },
+  async failToSync(store) {
+    await store.createUpload(key, childPlan);
+    await setFault("fsync 5 .temporary 1");
+    await expectFailure("put", store.put(`${key}x`, inPieces(childBytes)));
+    await setFault("fsync 5 .partial 1");
+    await expectFailure("part", receive(store, 1));
+    await setFault("fsync 5 .journal 1");
+    await expectFailure("record", receive(store, 2));
+    await setFault("");
+    say(`listed ${(await store.listParts(key)).length}`);
+    for (const { plan } of parts) await receive(store, plan.number);
+    await setFault("fsync 5 .partial 1");
+    await expectFailure(
+      "complete",
+      store.completeUpload(
+        key,
+        parts.map(({ plan }) => plan),
+      ),
+    );
+    await setFault("");
+    say(`listed ${(await store.listParts(key)).length}`);
+  },
+};
+
+async function receive(store: FileStore, number: number): Promise<void> {
+  const { plan, bytes } = parts[number - 1]!;
+  await store.receivePart(key, plan, inPieces(bytes));
+  say(`part ${number}`);
+}
+
+async function setFault(fault: string): Promise<void> {
+  await writeFile(process.env.FAULT_FILE!, fault);
+}
+
+async function expectFailure(what: string, doing: Promise<unknown>): Promise<void> {
+  const error = await doing.then(
+    () => undefined,
+    (reason: NodeJS.ErrnoException) => reason,
+  );
+  say(`${what} ${error?.code ?? "passed"}`);
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+if (act) {
+  const alive = setInterval(() => {}, 60_000); // silence alone would let the process end by itself
+  await acts[act]!(await openFileStore({ directory, signer: testSigner, clock: testClock, publicUrl: () => "" }));
+  clearInterval(alive);
+}

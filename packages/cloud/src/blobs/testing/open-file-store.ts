@@ -1,0 +1,46 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { partRoute } from "../../data-plane/part-route.ts";
+import { serveRoutes } from "../../data-plane/testing/serve-routes.ts";
+import { type FileStore, type FileStoreOptions, openFileStore } from "../file-store.ts";
+import { createLinkSigner, type LinkSigner } from "../signed-link.ts";
+
+export const testSigner: LinkSigner = createLinkSigner(["the signing key of the tests alone"]);
+export const testClock = { nowNs: () => BigInt(Date.now()) * 1_000_000n };
+
+/** In memory where there is such a place: a sync on a disk is slow, and proves nothing to a test that goes on running. */
+const testRoot = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
+export interface ServedFileStore extends AsyncDisposable {
+  readonly store: FileStore;
+  readonly directory: string;
+  readonly partSizeBytes: number;
+}
+
+/**
+ * A file store in a new directory, or in a given one that is then kept, with its part route served on a free port. `onReceive`
+ * is told of each part as it begins to come in.
+ */
+export async function serveFileStore(
+  options: Partial<FileStoreOptions> = {},
+  onReceive: (receiving: Promise<void>) => void = () => {},
+): Promise<ServedFileStore> {
+  await using stack = new AsyncDisposableStack();
+  const directory = options.directory ?? (await mkdtemp(join(testRoot, "file-store-")));
+  if (!options.directory) stack.defer(() => rm(directory, { recursive: true }));
+  let url = "";
+  const defaults = { directory, signer: testSigner, clock: testClock, publicUrl: () => url };
+  const store = await openFileStore({ ...defaults, ...options });
+  const receivePart: FileStore["receivePart"] = (key, part, body) => {
+    const receiving = store.receivePart(key, part, body);
+    onReceive(receiving);
+    return receiving;
+  };
+  const routeDeps = { ...defaults, ...options, blobs: { receivePart } };
+  const served = stack.use(await serveRoutes((app) => partRoute(app, routeDeps)));
+  url = served.url;
+  const opened = stack.move();
+  return { store, directory, partSizeBytes: 64 * 1024, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}

@@ -1,0 +1,53 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { BlobReader, PartPlan } from "../blob-store.ts";
+
+/** `bytes` cut into pieces of at most `pieceBytes`. */
+export async function* inPieces(bytes: Uint8Array, pieceBytes = 1000): AsyncGenerator<Uint8Array, void> {
+  for (let offset = 0; offset < bytes.byteLength; offset += pieceBytes)
+    yield bytes.subarray(offset, offset + pieceBytes);
+}
+
+/** `bytes`, and then silence: the sender keeps its connection and sends nothing more. `onSilence` is called when it begins. */
+export async function* thenSilence(
+  bytes: Uint8Array,
+  onSilence: () => void = () => {},
+): AsyncGenerator<Uint8Array, void> {
+  yield* inPieces(bytes);
+  onSilence();
+  await new Promise(() => {});
+}
+
+export async function readAll(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(pieces));
+}
+
+export async function readBlob(reader: BlobReader): Promise<Buffer> {
+  await using source = reader;
+  return await readAll(source.stream());
+}
+
+export interface CutPart {
+  plan: PartPlan;
+  bytes: Buffer;
+}
+
+/** The parts of `bytes` with their plans. */
+export function cutParts(bytes: Buffer, partSizeBytes: number): CutPart[] {
+  const count = Math.ceil(bytes.byteLength / partSizeBytes);
+  return Array.from({ length: count }, (_, index) =>
+    cutPart(index + 1, bytes.subarray(index * partSizeBytes, (index + 1) * partSizeBytes)),
+  );
+}
+
+export function cutPart(number: number, bytes: Buffer): CutPart {
+  return { plan: { number, md5: digest("md5", bytes, "base64"), lengthBytes: bytes.byteLength }, bytes };
+}
+
+export function digest(algorithm: "md5" | "sha256", bytes: Uint8Array, encoding: "hex" | "base64"): string {
+  return createHash(algorithm).update(bytes).digest(encoding);
+}
+
+/** A key as the server makes them; never the same twice. */
+export function newKey(org = "org_suite"): string {
+  return `${org}/upl_${randomBytes(10).toString("hex")}`;
+}

@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { readdir, stat } from "node:fs/promises";
+import { connect } from "node:net";
+import { Readable } from "node:stream";
+import { after, before, describe, test } from "node:test";
+import { request } from "undici";
+import { filesOf } from "../blobs/file-layout.ts";
+import { createLinkSigner, signLink } from "../blobs/signed-link.ts";
+import { type ServedFileStore, serveFileStore } from "../blobs/testing/open-file-store.ts";
+import { cutParts, inPieces, newKey } from "../blobs/testing/pieces.ts";
+
+const PART_BYTES = 300_000;
+
+describe("the part route", () => {
+  let served: ServedFileStore;
+  let nowMs = Date.now();
+  const clock = { nowNs: () => BigInt(nowMs) * 1_000_000n };
+  before(async () => {
+    served = await serveFileStore({ clock, grantTtlMs: 60_000 });
+  });
+  after(() => served[Symbol.asyncDispose]());
+
+  test("acknowledges a part with its number and its MD5 as the tag, with a length or chunked, with a foreign Authorization", async () => {
+    const { key, parts, url } = await openUpload(served);
+    const headers = { authorization: "Bearer of somebody else" };
+    const answer = await request(url, { method: "PUT", body: parts[0]!.bytes, headers });
+    assert.equal(answer.statusCode, 200);
+    assert.deepEqual(await answer.body.json(), { number: 1 });
+    assert.equal(answer.headers.etag, `"${Buffer.from(parts[0]!.plan.md5, "base64").toString("hex")}"`);
+    const again = await request(url, { method: "PUT", body: Readable.from(inPieces(parts[0]!.bytes, 7000)) });
+    assert.equal(again.statusCode, 200);
+    assert.deepEqual(
+      (await served.store.listParts(key)).map(({ number }) => number),
+      [1],
+    );
+  });
+
+  test("refuses a link that is expired, forged, of another target, method or shape", async () => {
+    const { parts, url } = await openUpload(served);
+    const send = async (to: string, method: "PUT" | "POST" = "PUT") => codeOf(to, { method, body: parts[0]!.bytes });
+    assert.equal(await send(url.replace(/\/1\?/, "/2?")), "403 LinkRefused");
+    assert.equal(await send(url.replace(/s=..../, "s=AAAA")), "403 LinkRefused");
+    assert.equal(await send(url.replace(/\?.*/, "")), "400 InvalidLink");
+    assert.equal(await send(url, "POST"), "404 ");
+    const forger = createLinkSigner(["f".repeat(32)]);
+    const { origin, pathname: path } = new URL(url);
+    const claims = { md5: parts[0]!.plan.md5, length: String(PART_BYTES) };
+    const forged = signLink(forger, { method: "PUT", path, claims, expiresAtMs: nowMs + 1000 });
+    assert.equal(await send(`${origin}${path}?${forged}`), "403 LinkRefused");
+    nowMs += 60_000;
+    assert.equal(await send(url), "403 LinkExpired");
+    nowMs -= 60_000;
+  });
+
+  test("refuses bytes that are not those announced, and a closed upload", async () => {
+    const { key, url } = await openUpload(served);
+    const other = randomBytes(PART_BYTES);
+    assert.equal(await codeOf(url, { method: "PUT", body: other }), "400 DigestMismatch");
+    assert.equal(await codeOf(url, { method: "PUT", body: other.subarray(1) }), "400 DigestMismatch");
+    assert.equal(
+      await codeOf(url, { method: "PUT", body: Readable.from(inPieces(other.subarray(1))) }),
+      "400 DigestMismatch",
+    );
+    assert.deepEqual(await served.store.listParts(key), []);
+    await served.store.abortUpload(key);
+    assert.equal(await codeOf(url, { method: "PUT", body: other }), "409 UploadClosed");
+  });
+
+  test("stops at the first byte beyond the announced length, however much a sender goes on to send", async () => {
+    const { key, url } = await openUpload(served);
+    let sentBytes = 0;
+    async function* endless() {
+      for (const piece = Buffer.alloc(65_536); sentBytes < 1e9; sentBytes += piece.byteLength) yield piece;
+    }
+    const code = await codeOf(url, { method: "PUT", body: Readable.from(endless()) }).catch(
+      (error: NodeJS.ErrnoException) => error.code,
+    );
+    assert.match(String(code), /^400 DigestMismatch$|^UND_ERR_SOCKET$|^ECONNRESET$|^EPIPE$/);
+    assert(sentBytes < 500e6, `${sentBytes} bytes were taken`);
+    assert.deepEqual(await served.store.listParts(key), []);
+  });
+});
+
+for (const partMemoryBytes of [PART_BYTES, 0])
+  test(`a part that breaks off leaves nothing behind (memory for parts: ${partMemoryBytes} bytes)`, async () => {
+    const begun = Promise.withResolvers<{ receiving: Promise<void> }>();
+    await using served = await serveFileStore({ partMemoryBytes }, (receiving) => begun.resolve({ receiving }));
+    const { key, parts, url } = await openUpload(served);
+    const socket = await sendThird(url, parts[0]!.bytes);
+    const received = assert.rejects((await begun.promise).receiving);
+    socket.resetAndDestroy();
+    await received;
+    const files = filesOf(served.directory, key);
+    const names = (await readdir(files.directory)).filter((name) => name.startsWith(files.name));
+    assert.deepEqual(names.sort(), [`${files.name}.journal`, `${files.name}.partial`]);
+    assert.equal((await stat(files.partial)).size, 0);
+    assert.deepEqual(await served.store.listParts(key), []);
+    assert.equal((await request(url, { method: "PUT", body: parts[0]!.bytes })).statusCode, 200);
+  });
+
+async function openUpload({ store }: Pick<ServedFileStore, "store">) {
+  const key = newKey();
+  const parts = cutParts(randomBytes(2 * PART_BYTES), PART_BYTES);
+  await store.createUpload(key, { sizeBytes: 2 * PART_BYTES, partSizeBytes: PART_BYTES });
+  const [grant] = await store.grantParts(key, [parts[0]!.plan]);
+  return { key, parts, url: grant!.url };
+}
+
+async function codeOf(url: string, options: { method: "PUT" | "POST"; body: Buffer | Readable }) {
+  const { statusCode, body } = await request(url, options);
+  const text = await body.text();
+  return `${statusCode} ${text.startsWith("{") ? (JSON.parse(text) as { code: string }).code : ""}`;
+}
+
+/** Sends a third of a part, and keeps the connection. */
+async function sendThird(url: string, bytes: Buffer) {
+  const { hostname, port, pathname, search } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, "connect");
+  socket.write(`PUT ${pathname}${search} HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes.byteLength}\r\n\r\n`);
+  await new Promise((sent) => socket.write(bytes.subarray(0, bytes.byteLength / 3), sent));
+  return socket;
+}

@@ -1,0 +1,36 @@
+import type { Context, Hono } from "hono";
+import { DigestMismatch } from "../blobs/blob-errors.ts";
+import type { BlobStore, PartPlan } from "../blobs/blob-store.ts";
+import { PART_PATH_PREFIX, readPartLink } from "../blobs/part-link.ts";
+import type { LinkSigner } from "../blobs/signed-link.ts";
+import type { Env } from "../http/env.ts";
+import { requestBody } from "./request-body.ts";
+
+/** What the part route needs: no database, so that it can run in another process or at another site. */
+export interface PartRouteDeps {
+  readonly blobs: Pick<BlobStore, "receivePart">;
+  readonly signer: LinkSigner;
+  readonly clock: { nowNs(): bigint };
+}
+
+/** `PUT` of one part to the target that `grantParts` signed: 200 once it is durable. A store with targets of its own has no such route. */
+export function partRoute(app: Hono<Env>, deps: PartRouteDeps): void {
+  const { receivePart } = deps.blobs;
+  if (!receivePart) return;
+  app.put(`${PART_PATH_PREFIX}*`, async (c) => {
+    const { pathname, searchParams: query } = new URL(c.req.url);
+    const nowMs = Number(deps.clock.nowNs() / 1_000_000n);
+    const { key, part } = readPartLink(deps.signer, { method: c.req.method, path: pathname, query, nowMs });
+    checkContentLength(c, part);
+    await receivePart(key, part, requestBody(c));
+    c.header("ETag", `"${Buffer.from(part.md5, "base64").toString("hex")}"`);
+    return c.json({ number: part.number });
+  });
+}
+
+/** A wrong length is refused before the body is read; a chunked body has none and is counted as it comes. */
+function checkContentLength(c: Context<Env>, part: PartPlan): void {
+  const announced = c.req.header("content-length");
+  if (announced !== undefined && Number(announced) !== part.lengthBytes)
+    throw new DigestMismatch(`the link is for ${part.lengthBytes} bytes, Content-Length says ${announced}`);
+}

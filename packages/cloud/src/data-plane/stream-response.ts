@@ -1,0 +1,81 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import type { Context } from "hono";
+import type { StatusCode } from "hono/utils/http-status";
+import { abortable } from "../blobs/abortable.ts";
+import type { Env } from "../http/env.ts";
+
+/** How long a receiver may take nothing while bytes wait for it. */
+const STALL_MS = 5 * 60_000;
+
+export interface StreamOptions {
+  headers: Record<string, string>;
+  /** Default 200. */
+  status?: StatusCode;
+  /** Aborted when the receiver goes away: the work for it should stop. */
+  controller?: AbortController;
+  /** Told of a failure after the first byte, which no status can tell any more. */
+  onFailure: (error: unknown) => void;
+  stallMs?: number;
+}
+
+/**
+ * Answers with the pieces as they come, no faster than the receiver takes them. A failure before the first piece is thrown
+ * and can still be answered; a later one aborts the connection, so that a cut body is never taken for a whole one. HEAD gets
+ * the headers, and `body` is not begun. Middleware must set its headers before `next()`: those are sent from here.
+ */
+export async function streamBody(
+  c: Context<Env>,
+  body: AsyncIterable<Uint8Array>,
+  options: StreamOptions,
+): Promise<Response> {
+  const head = c.body(null, options.status ?? 200, { "Cache-Control": "private, no-transform", ...options.headers });
+  if (c.req.method === "HEAD") return head;
+  const { outgoing } = c.env;
+  const controller = options.controller ?? new AbortController();
+  const onClose = () => controller.abort(new ReceiverGone());
+  outgoing.once("close", onClose);
+  outgoing.setTimeout(options.stallMs ?? STALL_MS, () => {
+    if (outgoing.writableNeedDrain) outgoing.destroy();
+  });
+  try {
+    await writeBody(outgoing, { head, pieces: abortable(body, controller.signal), signal: controller.signal });
+  } catch (error) {
+    if (!outgoing.headersSent && !outgoing.destroyed) throw error;
+    outgoing.destroy();
+    const cause: unknown = controller.signal.aborted ? controller.signal.reason : error;
+    if (!(cause instanceof ReceiverGone)) options.onFailure(cause);
+  } finally {
+    outgoing.off("close", onClose);
+  }
+  return RESPONSE_ALREADY_SENT;
+}
+
+interface Body {
+  head: Response;
+  pieces: AsyncIterable<Uint8Array>;
+  signal: AbortSignal;
+}
+
+async function writeBody(outgoing: ServerResponse, { head, pieces, signal }: Body): Promise<void> {
+  for await (const piece of pieces) {
+    if (outgoing.destroyed) throw new ReceiverGone(); // writing would emit an error that nobody listens for
+    sendHead(outgoing, head);
+    if (!outgoing.write(piece)) await once(outgoing, "drain", { signal });
+  }
+  sendHead(outgoing, head);
+  outgoing.end();
+}
+
+/** With the first piece, so that a failure before it can still choose its status. */
+function sendHead(outgoing: ServerResponse, head: Response): void {
+  if (!outgoing.headersSent) outgoing.writeHead(head.status, Object.fromEntries(head.headers));
+}
+
+class ReceiverGone extends Error {
+  constructor() {
+    super("the receiver went away");
+    this.name = "ReceiverGone";
+  }
+}
