@@ -1,0 +1,222 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import pg from "pg";
+import { startEmbeddedPostgres } from "./embedded-postgres.ts";
+
+const isRoot = process.getuid?.() === 0;
+const silent = { info: () => {}, warn: () => {} };
+const MODULE = new URL("./embedded-postgres.ts", import.meta.url).href;
+const NOBODY = 65534;
+
+test("data outlives a restart, is durable by default, and no port is opened", async (t) => {
+  const dir = makeFolder(t);
+  {
+    await using server = await startEmbeddedPostgres({ dir, log: silent });
+    await query(server.url, "CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)");
+    assert.equal(await readOne(server.url, "SELECT current_setting('fsync')"), "on");
+    assert.equal(await readOne(server.url, "SELECT current_setting('listen_addresses')"), "");
+  }
+  await using again = await startEmbeddedPostgres({ dir, log: silent });
+  assert.equal(await readOne(again.url, "SELECT n FROM kept"), 7);
+});
+
+test("the folder above may be closed to everybody but its owner", async (t) => {
+  const closed = makeFolder(t);
+  await using server = await startEmbeddedPostgres({ dir: join(closed, "postgres"), log: silent });
+  assert.equal(await readOne(server.url, "SELECT 1"), 1);
+});
+
+test("letters that ASCII does not have are folded", async (t) => {
+  await using server = await startEmbeddedPostgres({ dir: makeFolder(t), log: silent, settings: { fsync: "off" } });
+  assert.equal(await readOne(server.url, "SELECT 'ÄRGER' ILIKE 'ärger'"), true);
+});
+
+test("after kill -9 of the process that started it, the next start has all committed rows", async (t) => {
+  const dir = makeFolder(t);
+  const holder = await holdPostgres(t, { dir });
+  await query(holder.url, "CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)");
+  holder.child.kill("SIGKILL");
+  await once(holder.child, "exit");
+  await using server = await startEmbeddedPostgres({ dir, log: silent });
+  assert.equal(await readOne(server.url, "SELECT n FROM kept"), 7);
+});
+
+test("after kill -9 of the process that started it, the server and a temporary folder go", async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), "embedded-postgres-"));
+  const holder = await holdPostgres(t, { dir, isTemporary: true });
+  const pid = readPostmasterPid(dir);
+  holder.child.kill("SIGKILL");
+  await until(() => !existsSync(dir) && !existsSync(`/proc/${pid}`));
+});
+
+test("a server that is killed comes back at the same address with all committed rows", async (t) => {
+  const dir = makeFolder(t);
+  await using server = await startEmbeddedPostgres({ dir, log: silent });
+  await query(server.url, "CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)");
+  const killed = readPostmasterPid(dir);
+  process.kill(killed, "SIGKILL");
+  await until(
+    async () =>
+      (await readOne(server.url, "SELECT n FROM kept").catch(() => undefined)) === 7 &&
+      readPostmasterPid(dir) !== killed,
+  );
+});
+
+test("a cluster that another process serves is refused and left running", async (t) => {
+  const dir = makeFolder(t);
+  const holder = await holdPostgres(t, { dir });
+  await assert.rejects(startEmbeddedPostgres({ dir, log: silent }), /is in use: process \d+ serves it/);
+  assert.equal(await readOne(holder.url, "SELECT 1"), 1);
+});
+
+test("a process that got the pid of a dead server is left alone", async (t) => {
+  const dir = makeFolder(t);
+  await (await startEmbeddedPostgres({ dir, log: silent })).stop();
+  const stranger = spawn("sleep", ["600"]);
+  t.after(() => stranger.kill());
+  writeFileSync(join(dir, "data", "postmaster.pid"), `${stranger.pid}\n${join(dir, "data")}\n`);
+  await using server = await startEmbeddedPostgres({ dir, log: silent });
+  assert.equal(await readOne(server.url, "SELECT 1"), 1);
+  assert.equal(stranger.exitCode ?? stranger.signalCode, null);
+});
+
+test("an initdb that was killed half-way is begun again", async (t) => {
+  const dir = makeFolder(t);
+  const holder = spawnHolder({ dir });
+  await until(() => existsSync(dir) && readdirSync(dir).some((name) => name.startsWith("initdb-")));
+  holder.kill("SIGKILL");
+  await once(holder, "exit");
+  assert.ok(!existsSync(join(dir, "data")));
+  await using server = await startEmbeddedPostgres({ dir, log: silent });
+  assert.equal(await readOne(server.url, "SELECT 1"), 1);
+  assert.deepEqual(
+    readdirSync(dir).filter((name) => name.startsWith("initdb-")),
+    [],
+  );
+});
+
+test("a cluster of another major version is refused with both versions named", async (t) => {
+  const dir = makeFolder(t);
+  await (await startEmbeddedPostgres({ dir, log: silent })).stop();
+  writeFileSync(join(dir, "data", "PG_VERSION"), "9\n");
+  await assert.rejects(startEmbeddedPostgres({ dir, log: silent }), /was made by Postgres 9, and here is Postgres \d+/);
+});
+
+test("a path too long for a socket puts the socket elsewhere, and it goes with the server", async (t) => {
+  const dir = join(makeFolder(t), "long".repeat(30));
+  const server = await startEmbeddedPostgres({ dir, log: silent });
+  const socketDir = decodeURIComponent(new URL(server.url).searchParams.get("host") ?? "");
+  assert.equal(await readOne(server.url, "SELECT 1"), 1);
+  assert.ok(!socketDir.startsWith(dir) && existsSync(socketDir));
+  await server.stop();
+  assert.ok(!existsSync(socketDir));
+});
+
+test("settings that Postgres refuses fail at once with what it said", async (t) => {
+  const settings = { shared_buffers: "many" };
+  await assert.rejects(
+    startEmbeddedPostgres({ dir: makeFolder(t), settings, log: silent }),
+    /Postgres did not start:[\s\S]*shared_buffers/,
+  );
+});
+
+test("an ordinary user needs nothing but a folder", async (t) => {
+  if (!isRoot) return t.skip("this is an ordinary user already: all tests here show it");
+  const dir = makeFolder(t);
+  for (const folder of [dirname(dir), dir]) chownSync(folder, NOBODY, NOBODY);
+  const asNobody = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
+  if (spawnSync("setpriv", [...asNobody.slice(1), process.execPath, "--version"]).status !== 0)
+    return t.skip("an ordinary user cannot run Node in this checkout");
+  const holder = await holdPostgres(t, { dir }, asNobody);
+  assert.equal(await readOne(holder.url, "SELECT 1"), 1);
+  assert.match(
+    readFileSync(`/proc/${readPostmasterPid(dir)}/status`, "utf8"),
+    new RegExp(`^Uid:\\s+${NOBODY}\\s`, "m"),
+  );
+});
+
+interface HolderOptions {
+  readonly dir: string;
+  readonly isTemporary?: boolean;
+}
+
+/** Another process that starts the server and keeps it. */
+async function holdPostgres(
+  t: TestContext,
+  options: HolderOptions,
+  prefix: string[] = [],
+): Promise<{ child: ChildProcess; url: string }> {
+  const child = spawnHolder(options, prefix);
+  t.after(() => child.kill("SIGKILL"));
+  const died = once(child, "exit").then(([code]) => assert.fail(`the other process ended with ${code}`));
+  const [url] = await Promise.race([once(child.stdout!, "data"), died]);
+  died.catch(() => {}); // from here on its end is the test's business
+  return { child, url: String(url).trim() };
+}
+
+function spawnHolder(options: HolderOptions, prefix: string[] = []): ChildProcess {
+  const program = `
+    const { startEmbeddedPostgres } = await import(${JSON.stringify(MODULE)});
+    const log = { info() {}, warn() {} };
+    console.log((await startEmbeddedPostgres({ ...${JSON.stringify(options)}, log })).url);
+    setInterval(() => {}, 60_000);`;
+  const [command, ...args] = [
+    ...prefix,
+    process.execPath,
+    "--disable-warning=ExperimentalWarning",
+    "--input-type=module",
+    "-e",
+    program,
+  ] as [string, ...string[]];
+  return spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+}
+
+/** Mode 0700, removed with whatever a killed server left in it. */
+function makeFolder(t: TestContext): string {
+  const parent = mkdtempSync(join(tmpdir(), "embedded-postgres-"));
+  t.after(() => rmSync(parent, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
+  const dir = join(parent, "postgres");
+  mkdirSync(dir, { mode: 0o700 });
+  return dir;
+}
+
+function readPostmasterPid(dir: string): number {
+  return Number.parseInt(readFileSync(join(dir, "data", "postmaster.pid"), "utf8"), 10);
+}
+
+async function query(url: string, sql: string): Promise<pg.QueryResult> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+async function readOne(url: string, sql: string): Promise<unknown> {
+  return Object.values((await query(url, sql)).rows[0])[0];
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 60_000;
+  while (!(await condition())) {
+    assert.ok(performance.now() < deadline, "it did not happen within a minute");
+    await delay(10);
+  }
+}

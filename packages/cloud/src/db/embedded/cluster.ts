@@ -1,0 +1,91 @@
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { open, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type Binaries, findBinaries } from "./binaries.ts";
+import { chooseServerUser, runProgram, type ServerUser } from "./launcher.ts";
+import { inspectProcess } from "./process-facts.ts";
+
+export interface Cluster {
+  /** Holds the data directory; nobody but the server's user may enter it. */
+  readonly dir: string;
+  readonly dataDir: string;
+  readonly user: ServerUser | undefined;
+  readonly binaries: Binaries;
+}
+
+interface ClusterWishes {
+  readonly dir: string;
+  /** False only for data that may be lost. */
+  readonly isDurable: boolean;
+}
+
+/** Opens the cluster in a folder, or makes a new one there. Only that folder is given to the server's user. */
+export async function prepareCluster({ dir: wantedDir, isDurable }: ClusterWishes): Promise<Cluster> {
+  mkdirSync(dirname(wantedDir), { recursive: true });
+  mkdirSync(wantedDir, { recursive: true, mode: 0o700 });
+  const dir = realpathSync(wantedDir);
+  const dataDir = join(dir, "data");
+  const user = chooseServerUser(dataDir);
+  giveFolder(dir, user);
+  const binaries = await findBinaries({ user, dir, majorVersion: readMajorVersion(dataDir) });
+  const cluster = { dir, dataDir, user, binaries };
+  await removeInterrupted(dir);
+  if (!existsSync(dataDir)) await createCluster(cluster, isDurable);
+  return cluster;
+}
+
+/** Makes a folder the server user's own, and closes it to everybody else. */
+export function giveFolder(dir: string, user: ServerUser | undefined): void {
+  if (user !== undefined) chownSync(dir, user.uid, user.gid);
+  chmodSync(dir, 0o700);
+}
+
+function readMajorVersion(dataDir: string): number | undefined {
+  const file = join(dataDir, "PG_VERSION");
+  return existsSync(file) ? Number.parseInt(readFileSync(file, "utf8"), 10) : undefined;
+}
+
+/** What a process that was killed in initdb left behind: its initdb may still be writing. What a live process makes is left alone. */
+async function removeInterrupted(dir: string): Promise<void> {
+  for (const name of readdirSync(dir)) {
+    const pid = /^initdb-(\d+)$/.exec(name)?.[1];
+    if (pid === undefined) continue;
+    if (Number(pid) === process.pid || inspectProcess(Number(pid)) === undefined)
+      rmSync(join(dir, name), { recursive: true, force: true });
+  }
+}
+
+/** Under another name first: a data directory that has its own name is complete. */
+async function createCluster({ dir, dataDir, binaries }: Cluster, isDurable: boolean): Promise<void> {
+  const unfinished = join(dir, `initdb-${process.pid}`);
+  const args = [
+    "-D",
+    unfinished,
+    "-U",
+    "postgres",
+    "--auth=trust",
+    "-E",
+    "UTF8",
+    "--locale=C.UTF-8",
+    "--no-instructions",
+  ];
+  await runProgram(binaries.launcher, binaries.initdb, isDurable ? args : [...args, "--no-sync"]);
+  if (existsSync(dataDir)) return rmSync(unfinished, { recursive: true }); // another process was quicker
+  renameSync(unfinished, dataDir);
+  if (isDurable) await syncFolder(dir);
+}
+
+async function syncFolder(dir: string): Promise<void> {
+  await using folder = await open(dir);
+  await folder.sync();
+}

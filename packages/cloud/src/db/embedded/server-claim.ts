@@ -1,0 +1,86 @@
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
+import { inspectProcess } from "./process-facts.ts";
+
+/** Written on the server's command line: which process supervises it. */
+const CLAIM = "downlink.supervisor";
+const FAST_SHUTDOWN_MS = 30_000;
+const IMMEDIATE_SHUTDOWN_MS = 10_000;
+const POLL_MS = 20;
+
+/** A new claim of this process, as a server setting: `name=pid:startedAt:nonce`. */
+export function newClaim(nonce: string): string {
+  return `${CLAIM}=${process.pid}:${inspectProcess(process.pid)?.startedAt}:${nonce}`;
+}
+
+/**
+ * Makes sure that no server runs on the data directory. What it may find in `postmaster.pid`:
+ * a dead process (Postgres itself replaces the file), a process that is no server of this directory because the pid was
+ * used again (the file goes), an orphan of ours (stopped), or a server that somebody still uses (an error; it is left alone).
+ */
+export async function reclaimDataDirectory(dataDir: string, ownClaim: string): Promise<void> {
+  const pid = readPostmasterPid(dataDir);
+  const commandLine = pid === undefined ? undefined : inspectProcess(pid)?.commandLine;
+  if (pid === undefined || commandLine === undefined) return;
+  if (!isServerOf(commandLine, dataDir)) {
+    rmSync(join(dataDir, "postmaster.pid"), { force: true });
+    return;
+  }
+  if (isInUse(commandLine, ownClaim)) {
+    throw new EmbeddedPostgresError(
+      `the database in ${dataDir} is in use: process ${pid} serves it. Stop the other Downlink first.`,
+    );
+  }
+  await stopOrphan(pid, dataDir);
+}
+
+function readPostmasterPid(dataDir: string): number | undefined {
+  try {
+    const pid = Number.parseInt(readFileSync(join(dataDir, "postmaster.pid"), "utf8"), 10);
+    return pid > 1 ? pid : undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** In doubt it is: a server that names no directory took it from its environment. */
+function isServerOf(commandLine: string, dataDir: string): boolean {
+  if (!/(^|\/)(postgres|postmaster)( |$)/.test(commandLine)) return false;
+  return commandLine.includes(dataDir) || !commandLine.includes(" -D");
+}
+
+/** A server without a claim was started by hand: somebody's. */
+function isInUse(commandLine: string, ownClaim: string): boolean {
+  if (commandLine.includes(ownClaim)) return false;
+  const [, pid, startedAt] = commandLine.match(new RegExp(`${CLAIM}=(\\d+):([^: ]+):`)) ?? [];
+  if (pid === undefined) return true;
+  return inspectProcess(Number(pid))?.startedAt === startedAt;
+}
+
+/** Its own guard is stopping it already, unless that was killed too. An immediate shutdown loses nothing: the next start replays the log. */
+async function stopOrphan(pid: number, dataDir: string): Promise<void> {
+  for (const [signal, patienceMs] of [
+    ["SIGINT", FAST_SHUTDOWN_MS],
+    ["SIGQUIT", IMMEDIATE_SHUTDOWN_MS],
+  ] as const) {
+    sendSignal(pid, signal);
+    const deadline = performance.now() + patienceMs;
+    while (performance.now() < deadline) {
+      const commandLine = inspectProcess(pid)?.commandLine;
+      if (commandLine === undefined || !isServerOf(commandLine, dataDir)) return;
+      await delay(POLL_MS);
+    }
+  }
+  throw new EmbeddedPostgresError(`the database in ${dataDir} is still served by process ${pid}, which does not stop`);
+}
+
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error; // it has gone meanwhile
+  }
+}
