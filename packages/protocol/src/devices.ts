@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { PropertyKey } from "./custom-properties.ts";
 import { apiKey, operation } from "./operation.ts";
-import { page, sorting } from "./shapes/list.ts";
+import { page, SortOrder, sorting } from "./shapes/list.ts";
+import { PropertyChanges, PropertyValue, PropertyValues } from "./shapes/properties.ts";
 import { inProject } from "./shapes/selectors.ts";
 import { Timestamp } from "./shapes/time.ts";
 
@@ -25,11 +27,24 @@ export const Device = z
     enabled: z.boolean().meta({ description: "A disabled device lists its files, but nothing is uploaded" }),
     remoteAccessEnabled: z.boolean(),
     autoDeleteAfterImport: z.boolean(),
+    properties: PropertyValues.optional(),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
   .meta({ id: "Device" });
 export type Device = z.infer<typeof Device>;
+
+export const PropertyInterval = z
+  .object({
+    id: z.string(),
+    deviceId: z.string(),
+    key: z.string(),
+    value: PropertyValue,
+    start: Timestamp.meta({ description: "Inclusive" }),
+    end: Timestamp.optional().meta({ description: "Exclusive; absent: still in effect" }),
+  })
+  .meta({ id: "PropertyInterval" });
+export type PropertyInterval = z.infer<typeof PropertyInterval>;
 
 const deviceRef = {
   params: z.object({
@@ -44,7 +59,16 @@ export const devices = {
     path: "/v1/devices",
     access: apiKey("devices.list"),
     summary: "List devices",
-    query: z.object({ ...inProject, ...sorting("id", "name"), ...page }),
+    query: z.object({
+      ...inProject,
+      query: z.string().optional().meta({ description: "Terms on custom properties, with the prefix `properties.`" }),
+      sortBy: z
+        .union([z.enum(["id", "name"]), z.string().regex(/^properties\.[A-Za-z0-9_-]{1,32}$/)])
+        .optional()
+        .meta({ description: "`id`, `name`, or a custom property's key prefixed `properties.`" }),
+      sortOrder: SortOrder.default("asc"),
+      ...page,
+    }),
     response: z.array(Device),
   }),
   create: operation({
@@ -52,7 +76,11 @@ export const devices = {
     path: "/v1/devices",
     access: apiKey("devices.create"),
     summary: "Create a device",
-    body: z.object({ name: DeviceName, ...inProject }),
+    body: z.object({
+      name: DeviceName,
+      properties: PropertyChanges.optional().meta({ description: "Keys that are no custom property are ignored" }),
+      ...inProject,
+    }),
     response: Device,
   }),
   get: operation({
@@ -78,6 +106,7 @@ export const devices = {
       enabled: z.boolean().optional(),
       remoteAccessEnabled: z.boolean().optional(),
       autoDeleteAfterImport: z.boolean().optional(),
+      properties: PropertyChanges.optional(),
     }),
     response: Device,
   }),
@@ -88,5 +117,46 @@ export const devices = {
     summary: "Delete a device that has no data left",
     ...deviceRef,
     response: z.object({ id: z.string() }),
+  }),
+  setPastProperty: operation({
+    method: "post",
+    path: "/v1/actions/devices/{nameOrId}/update-property-time-interval",
+    access: apiKey("devices.update"),
+    summary: "Say what a custom property's value was over a past time range",
+    description:
+      "Intervals that overlap it are split, trimmed or deleted. The current value is set by updating the device.",
+    params: deviceRef.params,
+    body: z.object({
+      key: PropertyKey,
+      value: PropertyValue.optional().meta({ description: "Absent: no value was set" }),
+      start: Timestamp.meta({ description: "Inclusive; in the past" }),
+      end: Timestamp.meta({ description: "Exclusive; in the past" }),
+      ...inProject,
+    }),
+  }),
+  listPropertyHistory: operation({
+    method: "get",
+    path: "/v1/devices/{nameOrId}/property-time-intervals",
+    access: apiKey("devices.list"),
+    summary: "List the values that a device's custom properties had, by start",
+    params: deviceRef.params,
+    query: z.object({
+      ...inProject,
+      query: z.string().optional(),
+      start: Timestamp.optional().meta({ description: "Active at or after" }),
+      end: Timestamp.optional().meta({ description: "Active before" }),
+      ...sorting("id", "key", "start", "end"),
+      ...page,
+    }),
+    response: z.array(PropertyInterval),
+  }),
+  getPropertyInterval: operation({
+    method: "get",
+    path: "/v1/devices/{nameOrId}/property-time-intervals/{id}",
+    access: apiKey("devices.list"),
+    summary: "Get one interval of a device's property history",
+    params: deviceRef.params.extend({ id: z.string() }),
+    query: z.object(inProject),
+    response: PropertyInterval,
   }),
 };

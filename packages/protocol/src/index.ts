@@ -1,8 +1,10 @@
 export { api } from "./api.ts";
+export { ApiKey } from "./api-keys.ts";
 export { type Capability, capabilities, everyCapability } from "./capabilities.ts";
 export { CoverageRange, MIN_TOLERANCE_SECONDS } from "./coverage.ts";
+export { CustomProperty, PropertyResourceType, PropertyValueType } from "./custom-properties.ts";
 export { DeviceToken } from "./device-tokens.ts";
-export { Device, DeviceName } from "./devices.ts";
+export { Device, DeviceName, PropertyInterval } from "./devices.ts";
 export {
   DeliveryFailure,
   EdgeItem,
@@ -17,6 +19,10 @@ export {
 } from "./edge.ts";
 export { EdgeFile, EdgeFileState } from "./edge-files.ts";
 export { ErrorBody, type ErrorCode, errorCodes } from "./errors.ts";
+export { EventType } from "./event-types.ts";
+export { Event } from "./events.ts";
+export { Extension, MAX_EXTENSION_BYTES } from "./extensions.ts";
+export { Layout, LayoutPermission } from "./layouts.ts";
 export { toOpenApi } from "./openapi.ts";
 export {
   type Access,
@@ -30,7 +36,10 @@ export {
 export { PendingImport, PendingImportStatus } from "./pending-imports.ts";
 export { Project, ProjectName } from "./projects.ts";
 export { ImportStatus, Recording } from "./recordings.ts";
+export { ListedSession, Session } from "./sessions.ts";
 export { MAX_LIMIT, type SortOrder } from "./shapes/list.ts";
+export { PropertyChanges, PropertyValue, PropertyValues } from "./shapes/properties.ts";
 export { aliasesOf, foldAliases } from "./shapes/query.ts";
 export { formatTimestamp, parseTimestamp, Timestamp } from "./shapes/time.ts";
+export { InboxToken, Site, SiteToken, SiteType } from "./sites.ts";
 export { Topic } from "./topics.ts";

@@ -6,9 +6,14 @@ const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"; // Crockford's base 32: sor
 export type IdPrefix =
   | "agt"
   | "att"
+  | "cp"
   | "dev"
+  | "dpi"
   | "dt"
   | "ef"
+  | "evt"
+  | "evtt"
+  | "ext"
   | "imp"
   | "key"
   | "org"
@@ -17,6 +22,8 @@ export type IdPrefix =
   | "req"
   | "sess"
   | "site"
+  | "snt"
+  | "st"
   | "upl"
   | "whev";
 

@@ -1,0 +1,67 @@
+import { z } from "zod";
+import { capabilities, everyCapability } from "./capabilities.ts";
+import { apiKey, operation } from "./operation.ts";
+import { page } from "./shapes/list.ts";
+import { Timestamp } from "./shapes/time.ts";
+
+const Name = z.string().trim().min(1).max(100);
+const Capabilities = z
+  .array(z.enum([everyCapability, ...capabilities]))
+  .min(1)
+  .meta({ description: 'What the key may do; `["*"]` is everything' });
+
+export const ApiKey = z
+  .object({
+    id: z.string(),
+    name: Name,
+    capabilities: z.array(z.string()),
+    projectIds: z.array(z.string()).meta({ description: "Empty: every project of the organization" }),
+    createdAt: Timestamp,
+    enabled: z.boolean(),
+    token: z.string().optional().meta({ description: "Shown once, in the answer that creates it" }),
+  })
+  .meta({ id: "ApiKey" });
+export type ApiKey = z.infer<typeof ApiKey>;
+
+const params = z.object({ id: z.string() });
+
+/** Ours, beyond the specification. A key can make only keys that may do no more than itself. */
+export const apiKeys = {
+  list: operation({
+    method: "get",
+    path: "/v1/api-keys",
+    access: apiKey("apiKeys.list"),
+    summary: "List API keys",
+    query: z.object(page),
+    response: z.array(ApiKey),
+  }),
+  create: operation({
+    method: "post",
+    path: "/v1/api-keys",
+    access: apiKey("apiKeys.create"),
+    summary: "Create an API key",
+    body: z.object({
+      name: Name,
+      capabilities: Capabilities,
+      projectIds: z.array(z.string().min(1)).max(1000).default([]),
+    }),
+    response: ApiKey,
+  }),
+  update: operation({
+    method: "patch",
+    path: "/v1/api-keys/{id}",
+    access: apiKey("apiKeys.update"),
+    summary: "Rename, enable or disable an API key, or change what it may do",
+    params,
+    body: z.object({ name: Name.optional(), enabled: z.boolean().optional(), capabilities: Capabilities.optional() }),
+    response: ApiKey,
+  }),
+  delete: operation({
+    method: "delete",
+    path: "/v1/api-keys/{id}",
+    access: apiKey("apiKeys.delete"),
+    summary: "Delete an API key; who uses it is refused from then on",
+    params,
+    response: z.object({ id: z.string() }),
+  }),
+};

@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { PropertyValueType } from "./custom-properties.ts";
+import { apiKey, operation } from "./operation.ts";
+import { Timestamp } from "./shapes/time.ts";
+
+const Name = z.string().min(1).max(32);
+const PropertyUse = z.object({ id: z.string().min(1), required: z.boolean() });
+
+export const EventType = z
+  .object({
+    id: z.string(),
+    name: Name,
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+    colorName: Name.optional(),
+    customProperties: z.array(PropertyUse).meta({ description: "In order; `id` names a custom property" }),
+    properties: z
+      .array(
+        z.object({
+          key: z.string(),
+          label: z.string(),
+          required: z.boolean(),
+          values: z.array(z.string()).optional(),
+          valueType: PropertyValueType,
+        }),
+      )
+      .meta({ description: "The same, resolved" }),
+  })
+  .meta({ id: "EventType" });
+export type EventType = z.infer<typeof EventType>;
+
+const params = z.object({ id: z.string() });
+
+export const eventTypes = {
+  list: operation({
+    method: "get",
+    path: "/v1/event-types",
+    access: apiKey("eventTypes.list"),
+    summary: "List event types",
+    response: z.array(EventType),
+  }),
+  create: operation({
+    method: "post",
+    path: "/v1/event-types",
+    access: apiKey("eventTypes.create"),
+    summary: "Create an event type",
+    body: z.object({ name: Name, colorName: Name.optional(), customProperties: z.array(PropertyUse).max(100) }),
+    response: EventType,
+  }),
+  get: operation({
+    method: "get",
+    path: "/v1/event-types/{id}",
+    access: apiKey("eventTypes.list"),
+    summary: "Get an event type",
+    params,
+    response: EventType,
+  }),
+  update: operation({
+    method: "patch",
+    path: "/v1/event-types/{id}",
+    access: apiKey("eventTypes.update"),
+    summary: "Change an event type; the list of custom properties is replaced whole",
+    params,
+    body: z.object({
+      name: Name.optional(),
+      colorName: Name.optional(),
+      customProperties: z.array(PropertyUse).max(100).optional(),
+    }),
+    response: EventType,
+  }),
+  delete: operation({
+    method: "delete",
+    path: "/v1/event-types/{id}",
+    access: apiKey("eventTypes.delete"),
+    summary: "Delete an event type that no event has",
+    params,
+    response: z.object({ id: z.string() }),
+  }),
+};

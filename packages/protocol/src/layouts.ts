@@ -1,0 +1,96 @@
+import { z } from "zod";
+import { apiKey, operation } from "./operation.ts";
+import { QueryBoolean } from "./shapes/query.ts";
+import { Timestamp } from "./shapes/time.ts";
+
+const FolderName = z
+  .string()
+  .max(256)
+  .regex(/^[^/]*$/, "may not hold a slash");
+export const LayoutPermission = z.enum(["CREATOR_WRITE", "ORG_READ", "ORG_WRITE"]);
+export type LayoutPermission = z.infer<typeof LayoutPermission>;
+const LayoutData = z.record(z.string(), z.json()).meta({ description: "Opaque: what was sent comes back the same" });
+
+export const Layout = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+    savedAt: Timestamp.optional().meta({ description: "When it was last saved locally" }),
+    folderName: z.string().optional(),
+    permission: LayoutPermission,
+    data: LayoutData.optional(),
+  })
+  .meta({ id: "Layout" });
+export type Layout = z.infer<typeof Layout>;
+
+const params = z.object({ id: z.string() });
+const Name = z.string().min(1).max(256);
+
+/** Layouts that an organization shares; API keys see and change only shared ones. */
+export const layouts = {
+  list: operation({
+    method: "get",
+    path: "/v1/layouts",
+    access: apiKey("layouts.list"),
+    summary: "List the layouts that are shared with the organization",
+    query: z.object({ updatedSince: Timestamp.optional(), includeData: QueryBoolean.default(true) }),
+    response: z.array(Layout),
+  }),
+  create: operation({
+    method: "post",
+    path: "/v1/layouts",
+    access: apiKey("layouts.create"),
+    summary: "Create a shared layout",
+    body: z.object({
+      id: z.string().min(1).max(36).optional().meta({ description: "The client's own; made up where it is absent" }),
+      name: Name,
+      savedAt: Timestamp.optional(),
+      folderName: FolderName.optional(),
+      permission: LayoutPermission,
+      data: LayoutData,
+    }),
+    response: Layout,
+  }),
+  get: operation({
+    method: "get",
+    path: "/v1/layouts/{id}",
+    access: apiKey("layouts.list"),
+    summary: "Get a layout",
+    params,
+    query: z.object({ includeData: QueryBoolean.default(false) }),
+    response: Layout,
+  }),
+  update: operation({
+    method: "patch",
+    path: "/v1/layouts/{id}",
+    access: apiKey("layouts.update"),
+    summary: "Update a shared layout",
+    params,
+    body: z.object({
+      name: Name.optional(),
+      savedAt: Timestamp.optional(),
+      folderName: FolderName.optional().meta({ description: "An empty text unsets it" }),
+      permission: LayoutPermission.optional(),
+      data: LayoutData.optional(),
+    }),
+    response: Layout,
+  }),
+  delete: operation({
+    method: "delete",
+    path: "/v1/layouts/{id}",
+    access: apiKey("layouts.delete"),
+    summary: "Delete a shared layout; it can be restored",
+    params,
+    response: z.object({ success: z.literal(true) }),
+  }),
+  restore: operation({
+    method: "post",
+    path: "/v1/layouts/{id}/restore",
+    access: apiKey("layouts.delete"),
+    summary: "Restore a deleted layout",
+    params,
+    response: z.object({ success: z.literal(true) }),
+  }),
+};

@@ -1,0 +1,105 @@
+import { z } from "zod";
+import { apiKey, operation } from "./operation.ts";
+import { page, sorting } from "./shapes/list.ts";
+import { PropertyChanges, PropertyValues } from "./shapes/properties.ts";
+import { byDevice, inProject } from "./shapes/selectors.ts";
+import { DeviceSummary } from "./shapes/summaries.ts";
+import { Timestamp } from "./shapes/time.ts";
+
+const SessionKey = z.string().min(1).max(1024);
+const RecordingIds = z.array(z.string().min(1)).max(2000);
+
+export const Session = z
+  .object({
+    id: z.string(),
+    projectId: z.string(),
+    device: DeviceSummary,
+    key: z.string().optional(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+    properties: PropertyValues.optional(),
+    recordings: z.array(z.object({ id: z.string(), path: z.string(), start: Timestamp, end: Timestamp })),
+  })
+  .meta({ id: "Session" });
+export type Session = z.infer<typeof Session>;
+
+export const ListedSession = Session.extend({
+  recordingCount: z.int().min(0),
+  recordingStart: Timestamp.optional().meta({ description: "The earliest log time among the recordings" }),
+  recordingEnd: Timestamp.optional().meta({ description: "The latest one" }),
+}).meta({ id: "ListedSession" });
+export type ListedSession = z.infer<typeof ListedSession>;
+
+const sessionRef = {
+  params: z.object({ keyOrId: z.string().meta({ description: "A session's id or key" }) }),
+  query: z.object(inProject),
+};
+
+export const sessions = {
+  list: operation({
+    method: "get",
+    path: "/v1/sessions",
+    access: apiKey("sessions.list"),
+    summary: "List sessions, with the count and span of their recordings",
+    query: z.object({
+      ...byDevice,
+      keyMatches: z.string().optional().meta({ description: "Part of the key, in any case" }),
+      start: Timestamp.optional().meta({ description: "Of sessions with recordings that end at or after" }),
+      end: Timestamp.optional().meta({ description: "Of sessions with recordings that start at or before" }),
+      query: z.string().optional(),
+      ...inProject,
+      ...sorting("id", "createdAt", "updatedAt"),
+      ...page,
+    }),
+    response: z.array(ListedSession),
+  }),
+  create: operation({
+    method: "post",
+    path: "/v1/sessions",
+    access: apiKey("sessions.create"),
+    summary: "Create a session, for a device or for recordings of one device",
+    body: z
+      .object({
+        ...byDevice,
+        key: SessionKey.optional(),
+        recordingIds: RecordingIds.optional(),
+        properties: PropertyChanges.optional(),
+        ...inProject,
+      })
+      .refine(
+        (body) => body.deviceId ?? body.deviceName ?? body.recordingIds?.length,
+        "deviceId or recordingIds is required",
+      ),
+    response: Session,
+  }),
+  get: operation({
+    method: "get",
+    path: "/v1/sessions/{keyOrId}",
+    access: apiKey("sessions.list"),
+    summary: "Get a session by id or key",
+    ...sessionRef,
+    response: Session,
+  }),
+  update: operation({
+    method: "patch",
+    path: "/v1/sessions/{keyOrId}",
+    access: apiKey("sessions.update"),
+    summary: "Update a session: key, properties, and which recordings belong to it",
+    ...sessionRef,
+    body: z.object({
+      key: SessionKey.nullable().optional().meta({ description: "Null clears it" }),
+      addRecordingIds: RecordingIds.optional(),
+      removeRecordingIds: RecordingIds.optional(),
+      properties: PropertyChanges.optional(),
+    }),
+    response: Session,
+  }),
+  delete: operation({
+    method: "delete",
+    path: "/v1/sessions/{keyOrId}",
+    access: apiKey("sessions.delete"),
+    summary: "Delete a session and unlink its recordings, whose data stays",
+    ...sessionRef,
+    response: z.object({ id: z.string() }),
+  }),
+};

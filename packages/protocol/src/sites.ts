@@ -1,0 +1,154 @@
+import { z } from "zod";
+import { apiKey, operation } from "./operation.ts";
+import { page } from "./shapes/list.ts";
+import { Timestamp } from "./shapes/time.ts";
+
+const SiteName = z.string().trim().min(1).max(100);
+const RetainSeconds = z.number().min(0).meta({ description: "Seconds; edge sites only; 0 keeps for ever" });
+
+export const SiteType = z.enum(["service-hosted", "self-hosted", "edge", "byob"]);
+export type SiteType = z.infer<typeof SiteType>;
+
+export const Site = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    type: SiteType,
+    url: z.string().optional().meta({ description: "REST endpoint of a self-hosted primary site" }),
+    retainRecordingsSeconds: RetainSeconds.optional(),
+  })
+  .meta({ id: "Site" });
+export type Site = z.infer<typeof Site>;
+
+const params = z.object({ id: z.string() });
+
+export const sites = {
+  list: operation({
+    method: "get",
+    path: "/v1/sites",
+    access: apiKey("sites.list"),
+    summary: "List sites, by name",
+    response: z.array(Site),
+  }),
+  create: operation({
+    method: "post",
+    path: "/v1/sites",
+    access: apiKey("sites.create"),
+    summary: "Create a self-hosted primary site or an edge site",
+    body: z
+      .object({
+        name: SiteName,
+        type: z.enum(["self-hosted", "edge"]),
+        retainRecordingsSeconds: RetainSeconds.optional(),
+      })
+      .refine(
+        (body) => body.type === "edge" || body.retainRecordingsSeconds === undefined,
+        "retainRecordingsSeconds is for edge sites only",
+      ),
+    response: Site,
+  }),
+  get: operation({
+    method: "get",
+    path: "/v1/sites/{id}",
+    access: apiKey("sites.list"),
+    summary: "Get a site",
+    params,
+    response: Site,
+  }),
+  update: operation({
+    method: "patch",
+    path: "/v1/sites/{id}",
+    access: apiKey("sites.update"),
+    summary: "Update a site",
+    params,
+    body: z.object({
+      name: SiteName.optional(),
+      retainRecordingsSeconds: RetainSeconds.optional(),
+      url: z
+        .url({ protocol: /^https?$/ })
+        .optional()
+        .meta({ description: "Self-hosted primary sites only" }),
+    }),
+    response: Site,
+  }),
+  delete: operation({
+    method: "delete",
+    path: "/v1/sites/{id}",
+    access: apiKey("sites.delete"),
+    summary: "Delete a site for good; recordings stored at it become unavailable",
+    params,
+    response: z.object({ id: z.string() }),
+  }),
+};
+
+export const SiteToken = z
+  .object({
+    id: z.string(),
+    createdAt: Timestamp,
+    siteId: z.string(),
+    token: z.string().optional().meta({ description: "Shown once, in the answer that creates it" }),
+  })
+  .meta({ id: "SiteToken" });
+export type SiteToken = z.infer<typeof SiteToken>;
+
+const tokenList = z.object({ siteId: z.string().optional(), ...page });
+const tokenBody = z.object({ siteId: z.string().min(1) });
+
+/** For self-hosted primary sites and edge sites to speak with the API. */
+export const siteTokens = {
+  list: operation({
+    method: "get",
+    path: "/v1/site-tokens",
+    access: apiKey("siteTokens.list"),
+    summary: "List site tokens",
+    query: tokenList,
+    response: z.array(SiteToken),
+  }),
+  create: operation({
+    method: "post",
+    path: "/v1/site-tokens",
+    access: apiKey("siteTokens.create"),
+    summary: "Create a site token",
+    body: tokenBody,
+    response: SiteToken,
+  }),
+  delete: operation({
+    method: "delete",
+    path: "/v1/site-tokens/{id}",
+    access: apiKey("siteTokens.delete"),
+    summary: "Delete a site token; who uses it is refused from then on",
+    params,
+    response: z.object({ success: z.literal(true) }),
+  }),
+};
+
+export const InboxToken = SiteToken.extend({ orgId: z.string() }).meta({ id: "InboxNotificationToken" });
+export type InboxToken = z.infer<typeof InboxToken>;
+
+/** For bucket notifications of a primary site. */
+export const inboxTokens = {
+  list: operation({
+    method: "get",
+    path: "/v1/site-inbox-notification-tokens",
+    access: apiKey("sites.list"),
+    summary: "List inbox notification tokens",
+    query: tokenList,
+    response: z.array(InboxToken),
+  }),
+  create: operation({
+    method: "post",
+    path: "/v1/site-inbox-notification-tokens",
+    access: apiKey("sites.create"),
+    summary: "Create an inbox notification token",
+    body: tokenBody,
+    response: InboxToken,
+  }),
+  delete: operation({
+    method: "delete",
+    path: "/v1/site-inbox-notification-tokens/{id}",
+    access: apiKey("sites.delete"),
+    summary: "Delete an inbox notification token",
+    params,
+    response: z.object({ id: z.string() }),
+  }),
+};
