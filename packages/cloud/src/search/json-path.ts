@@ -1,0 +1,28 @@
+import { parseNumberText } from "./number-text.ts";
+import type { Term } from "./terms.ts";
+
+export type KeyedTerm = Exclude<Term, { readonly kind: "contains" }>;
+
+export function isKeyed(term: Term): term is KeyedTerm {
+  return term.kind !== "contains";
+}
+
+/**
+ * A term as a jsonpath predicate over the object `@`. In lax mode a comparison looks into arrays, so that one predicate
+ * serves texts and multi-enums. A jsonpath string literal is a JSON string: nothing in a key or value can leave it.
+ */
+export function toPredicate(term: KeyedTerm): string {
+  const member = term.key === null ? "@.*" : `@.${JSON.stringify(term.key)}`;
+  if (term.kind === "present") return `exists(${member})`;
+  const literals = new Set(term.values.flatMap(toLiterals));
+  return `(${[...literals].map((literal) => `${member} == ${literal}`).join(" || ")})`;
+}
+
+/** All that a value's text may stand for: the text itself, a number, a boolean. */
+function toLiterals(text: string): string[] {
+  const literals = [JSON.stringify(text)];
+  const number = parseNumberText(text);
+  if (number !== undefined) literals.push(JSON.stringify(number));
+  if (text === "true" || text === "false") literals.push(text);
+  return literals;
+}

@@ -1,0 +1,85 @@
+import { Prisma } from "../db/generated/client.ts";
+import { isKeyed, type KeyedTerm, toPredicate } from "./json-path.ts";
+import type { Term } from "./terms.ts";
+
+type Sql = Prisma.Sql;
+
+/**
+ * The condition that all terms match the object in a jsonb column or expression. All texts are bound parameters. A null
+ * column gives null or false. Needs `search-functions.sql`.
+ *
+ * Indexes that serve it, of which a table takes what its size asks for:
+ * - `GIN (c jsonb_path_ops)`: `key:value`, exactly
+ * - `GIN (c)`: `key:*` and `*:value`, and `key:value` with more rows to recheck
+ * - `GIN (lower(c::text) gin_trgm_ops)`: bare text, but one or two letters or digits alone, for which all rows are read
+ */
+export function jsonbWhere(column: Sql, terms: readonly Term[]): Sql {
+  return allOf(terms.map((term) => termWhere(column, term)));
+}
+
+/**
+ * The condition that any one record of a recording's metadata, a jsonb array of `{name, metadata}`, matches all terms.
+ * The same indexes serve it but for `key:*`.
+ */
+export function metadataRecordsWhere(column: Sql, terms: readonly Term[]): Sql {
+  if (terms.length === 0) return ALWAYS;
+  const keyed = terms.filter(isKeyed);
+  const path = `$[*].metadata${keyed.length > 0 ? ` ? (${keyed.map(toPredicate).join(" && ")})` : ""}`;
+  const texts = terms.flatMap((term) => (term.kind === "contains" ? [term.text] : []));
+  if (texts.length === 0) return Prisma.sql`${column} @? ${path}::jsonpath`;
+  const inOneRecord = allOf(texts.map((text) => containsExactly(Prisma.sql`record.object`, text)));
+  return allOf([
+    ...keyed.map((term) => Prisma.sql`${column} @? ${`$[*].metadata ? (${toPredicate(term)})`}::jsonpath`),
+    ...texts.map((text) => mayContain(column, text)),
+    Prisma.sql`EXISTS (SELECT FROM jsonb_path_query(${column}, ${path}::jsonpath) AS record(object) WHERE ${inOneRecord})`,
+  ]);
+}
+
+/** The condition that each term matches in any of the named fields. spec: Query syntaxes, `queryFields` */
+export function eventWhere<Field extends "metadata" | "properties">(
+  columns: Readonly<Record<Field, Sql>>,
+  terms: readonly Term[],
+  queryFields: readonly Field[],
+): Sql {
+  return allOf(terms.map((term) => anyOf(queryFields.map((field) => termWhere(columns[field], term)))));
+}
+
+const ALWAYS = Prisma.sql`TRUE`;
+
+function termWhere(column: Sql, term: Term): Sql {
+  if (term.kind === "contains") return allOf([mayContain(column, term.text), containsExactly(column, term.text)]);
+  if (term.kind === "present") return presentWhere(column, term.key);
+  return Prisma.sql`${column} @? ${`$ ? (${toPredicate(term)})`}::jsonpath`;
+}
+
+/** Not by jsonpath: no index serves a path's existence. */
+function presentWhere(column: Sql, key: KeyedTerm["key"]): Sql {
+  return key === null ? Prisma.sql`${column} <> '{}'` : Prisma.sql`${column} ? ${key}::text`;
+}
+
+const WORD = "[\\p{L}\\p{N}]";
+const HAS_TRIGRAM = new RegExp(`${WORD}{3}|${WORD}{2}(?!${WORD}).|(?!${WORD}).${WORD}`, "su");
+
+/**
+ * Necessary, and cheap: the text, as JSON writes it inside a string, is part of the column's JSON text. Without a trigram
+ * the index would be read as a whole, which is slower than the table.
+ */
+function mayContain(column: Sql, text: string): Sql {
+  const asJson = JSON.stringify(text).slice(1, -1);
+  const json = Prisma.sql`lower(${column}::text)`;
+  if (!HAS_TRIGRAM.test(asJson)) return Prisma.sql`strpos(${json}, lower(${asJson}::text)) <> 0`;
+  return Prisma.sql`${json} LIKE lower(${`%${asJson.replace(/[\\%_]/g, "\\$&")}%`}::text)`;
+}
+
+/** `<> 0`, for which the planner assumes that hardly a row is removed; with `> 0` it expects two thirds to go. */
+function containsExactly(object: Sql, text: string): Sql {
+  return Prisma.sql`strpos(downlink_search_text(${object}), lower(${text}::text)) <> 0`;
+}
+
+function allOf(conditions: readonly Sql[]): Sql {
+  return conditions.length === 0 ? ALWAYS : Prisma.sql`(${Prisma.join([...conditions], " AND ")})`;
+}
+
+function anyOf(conditions: readonly Sql[]): Sql {
+  return conditions.length === 0 ? Prisma.sql`FALSE` : Prisma.sql`(${Prisma.join([...conditions], " OR ")})`;
+}
