@@ -25,7 +25,7 @@ export type ApiKey = z.infer<typeof ApiKey>;
 
 const params = z.object({ id: z.string() });
 
-/** Ours, beyond the specification. A key can make only keys that may do no more than itself. */
+/** Ours, beyond the specification. A key grants only what it holds itself; one that is limited to some projects sees the keys within those. */
 export const apiKeys = {
   list: operation({
     method: "get",
@@ -43,7 +43,11 @@ export const apiKeys = {
     body: z.object({
       name: Name,
       capabilities: Capabilities,
-      projectIds: z.array(z.string().min(1)).max(1000).default([]),
+      projectIds: z
+        .array(z.string().min(1))
+        .max(1000)
+        .default([])
+        .meta({ description: "Empty: every project; a key that is limited to some must name them" }),
     }),
     response: ApiKey,
   }),
@@ -52,6 +56,7 @@ export const apiKeys = {
     path: "/v1/api-keys/{id}",
     access: apiKey("apiKeys.update"),
     summary: "Rename, enable or disable an API key, or change what it may do",
+    description: "The last enabled key that may do everything everywhere stays so (409).",
     params,
     body: z.object({ name: Name.optional(), enabled: z.boolean().optional(), capabilities: Capabilities.optional() }),
     response: ApiKey,
@@ -61,6 +66,7 @@ export const apiKeys = {
     path: "/v1/api-keys/{id}",
     access: apiKey("apiKeys.delete"),
     summary: "Delete an API key; who uses it is refused from then on",
+    description: "The last enabled key that may do everything everywhere stays (409).",
     params,
     response: z.object({ id: z.string() }),
   }),

@@ -1,12 +1,14 @@
 import { z } from "zod";
 import { apiKey, operation } from "./operation.ts";
+import { page } from "./shapes/list.ts";
 import { withAliases } from "./shapes/query.ts";
 
 export const PropertyKey = z
   .string()
   .min(1)
   .max(32)
-  .regex(/^[A-Za-z0-9_-]+$/, "may hold letters, digits, and the characters _ -");
+  .regex(/^[A-Za-z0-9_-]+$/, "may hold letters, digits, and the characters _ -")
+  .refine((key) => key !== "__proto__", "is no key that JavaScript clients can read");
 const Label = z.string().min(1).max(32);
 
 export const PropertyResourceType = z.enum(["device", "event", "session"]);
@@ -46,7 +48,7 @@ export const customProperties = {
     path: "/v1/custom-properties",
     access: apiKey("properties.list"),
     summary: "List custom properties",
-    query: z.object({ resourceType: PropertyResourceType.optional() }),
+    query: z.object({ resourceType: PropertyResourceType.optional(), ...page }),
     response: z.array(CustomProperty),
   }),
   create: operation({

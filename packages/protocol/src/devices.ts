@@ -128,7 +128,7 @@ export const devices = {
     params: deviceRef.params,
     body: z.object({
       key: PropertyKey,
-      value: PropertyValue.optional().meta({ description: "Absent: no value was set" }),
+      value: PropertyValue.nullish().meta({ description: "Absent or null: no value was set" }),
       start: Timestamp.meta({ description: "Inclusive; in the past" }),
       end: Timestamp.meta({ description: "Exclusive; in the past" }),
       ...inProject,

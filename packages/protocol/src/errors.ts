@@ -23,7 +23,7 @@ export const errorCodes = {
   LinkRefused: { status: 403, meaning: "The link's signature does not match its method and target." },
   NotFound: { status: 404, meaning: "Unknown, or not visible to the caller's organization and projects." },
   NoStreamableRecordings: { status: 404, meaning: "The selection holds no imported recording to stream." },
-  NameTaken: { status: 409, meaning: "Another one has this name in the project." },
+  NameTaken: { status: 409, meaning: "Another one has this name or key already." },
   Conflict: { status: 409, meaning: "The state of the resource does not allow this; the sentence says which." },
   DeviceNotEmpty: { status: 409, meaning: "The device still has data; delete that first." },
   LinkUsed: { status: 409, meaning: "The upload link was used already." },

@@ -1,10 +1,17 @@
 import { z } from "zod";
 import { PropertyValueType } from "./custom-properties.ts";
 import { apiKey, operation } from "./operation.ts";
+import { page } from "./shapes/list.ts";
+import { StorableText } from "./shapes/text.ts";
 import { Timestamp } from "./shapes/time.ts";
 
-const Name = z.string().min(1).max(32);
+const Name = StorableText.min(1).max(32);
 const PropertyUse = z.object({ id: z.string().min(1), required: z.boolean() });
+const PropertyUses = z
+  .array(PropertyUse)
+  .max(100)
+  .refine((uses) => new Set(uses.map(({ id }) => id)).size === uses.length, "each custom property may stand once")
+  .meta({ description: "In order; each is a custom property of events" });
 
 export const EventType = z
   .object({
@@ -13,7 +20,7 @@ export const EventType = z
     createdAt: Timestamp,
     updatedAt: Timestamp,
     colorName: Name.optional(),
-    customProperties: z.array(PropertyUse).meta({ description: "In order; `id` names a custom property" }),
+    customProperties: z.array(PropertyUse).meta({ description: "In order; `id` names a custom property of events" }),
     properties: z
       .array(
         z.object({
@@ -36,15 +43,16 @@ export const eventTypes = {
     method: "get",
     path: "/v1/event-types",
     access: apiKey("eventTypes.list"),
-    summary: "List event types",
+    summary: "List event types, by creation",
+    query: z.object(page),
     response: z.array(EventType),
   }),
   create: operation({
     method: "post",
     path: "/v1/event-types",
     access: apiKey("eventTypes.create"),
-    summary: "Create an event type",
-    body: z.object({ name: Name, colorName: Name.optional(), customProperties: z.array(PropertyUse).max(100) }),
+    summary: "Create an event type; its name is unique in the organization",
+    body: z.object({ name: Name, colorName: Name.optional(), customProperties: PropertyUses }),
     response: EventType,
   }),
   get: operation({
@@ -60,11 +68,12 @@ export const eventTypes = {
     path: "/v1/event-types/{id}",
     access: apiKey("eventTypes.update"),
     summary: "Change an event type; the list of custom properties is replaced whole",
+    description: "Events that have the type stay as they are; a property newly required is asked for when they change.",
     params,
     body: z.object({
       name: Name.optional(),
       colorName: Name.optional(),
-      customProperties: z.array(PropertyUse).max(100).optional(),
+      customProperties: PropertyUses.optional(),
     }),
     response: EventType,
   }),

@@ -5,9 +5,19 @@ import { PropertyChanges, PropertyValues } from "./shapes/properties.ts";
 import { queryArray } from "./shapes/query.ts";
 import { byDevice, inProject } from "./shapes/selectors.ts";
 import { DeviceSummary } from "./shapes/summaries.ts";
+import { StorableText } from "./shapes/text.ts";
 import { Timestamp } from "./shapes/time.ts";
 
-const EventMetadata = z.record(z.string(), z.string());
+/** The most that an event's metadata may hold, in characters of all keys and values: a page has 2000 events. */
+export const MAX_EVENT_METADATA_CHARACTERS = 65_536;
+
+const StoredMetadata = z.record(z.string(), z.string());
+const EventMetadata = z
+  .record(StorableText, StorableText)
+  .refine(
+    (metadata) => Object.entries(metadata).flat().join("").length <= MAX_EVENT_METADATA_CHARACTERS,
+    `must hold at most ${MAX_EVENT_METADATA_CHARACTERS} characters`,
+  );
 
 export const Event = z
   .object({
@@ -17,7 +27,7 @@ export const Event = z
     end: Timestamp.meta({ description: "Inclusive" }),
     deviceId: z.string().meta({ deprecated: true, description: "Use device.id" }),
     device: DeviceSummary,
-    metadata: EventMetadata,
+    metadata: StoredMetadata,
     createdAt: Timestamp,
     updatedAt: Timestamp,
     eventTypeId: z.string().optional(),
@@ -37,13 +47,15 @@ export const events = {
     query: z.object({
       start: Timestamp.optional().meta({ description: "Of events that touch this time or a later one" }),
       end: Timestamp.optional().meta({ description: "Of events that touch this time or an earlier one" }),
-      createdAfter: Timestamp.optional(),
-      updatedAfter: Timestamp.optional(),
+      createdAfter: Timestamp.optional().meta({ description: "Exclusive" }),
+      updatedAfter: Timestamp.optional().meta({ description: "Exclusive" }),
       ...byDevice,
       eventId: z.string().optional(),
       eventTypeId: z.string().optional(),
-      query: z.string().optional(),
-      queryFields: queryArray(["metadata", "properties"]).default(["metadata"]),
+      query: z.string().optional().meta({ example: "reason:estop,fall zone:*" }),
+      queryFields: queryArray(["metadata", "properties"])
+        .default(["metadata"])
+        .meta({ description: "Where the query is looked for; with both, each term may match in either" }),
       ...inProject,
       ...sorting("id", "deviceId", "deviceName", "device.name", "device.id", "start", "createdAt", "updatedAt"),
       ...page,
@@ -60,7 +72,10 @@ export const events = {
       start: Timestamp,
       end: Timestamp,
       metadata: EventMetadata.default({}),
-      eventTypeId: z.string().optional().meta({ description: "The event must conform to the type's properties" }),
+      eventTypeId: z
+        .string()
+        .optional()
+        .meta({ description: "The event must have the properties that the type requires" }),
       properties: PropertyChanges.optional().meta({ description: "Keys that are no custom property are ignored" }),
       ...inProject,
     }),
@@ -79,6 +94,8 @@ export const events = {
     path: "/v1/events/{id}",
     access: apiKey("events.update"),
     summary: "Update an event; what is not sent stays as it is",
+    description:
+      "Where the type or a property is sent, the event must then have the properties that its type requires; other changes never fail for a requirement that was added later.",
     params,
     body: z.object({
       start: Timestamp.optional(),

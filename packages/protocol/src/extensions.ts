@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { apiKey, operation } from "./operation.ts";
+import { page } from "./shapes/list.ts";
 
 /** The largest package that is taken, in bytes. */
 export const MAX_EXTENSION_BYTES = 64 * 1024 * 1024;
@@ -26,6 +27,7 @@ export const extensions = {
     path: "/v1/extensions",
     access: apiKey("extensions.list"),
     summary: "List the organization's extensions",
+    query: z.object(page),
     response: z.array(Extension),
   }),
   get: operation({
@@ -34,7 +36,9 @@ export const extensions = {
     access: apiKey("extensions.list"),
     summary: "Get an extension, with a signed link to its package",
     params,
-    response: Extension.extend({ foxe: z.string() }),
+    response: Extension.extend({
+      foxe: z.string().meta({ description: "Good for 15 minutes; needs no credential" }),
+    }),
   }),
   delete: operation({
     method: "delete",

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { apiKey, operation } from "./operation.ts";
+import { page } from "./shapes/list.ts";
 import { QueryBoolean } from "./shapes/query.ts";
 import { Timestamp } from "./shapes/time.ts";
 
@@ -9,7 +10,10 @@ const FolderName = z
   .regex(/^[^/]*$/, "may not hold a slash");
 export const LayoutPermission = z.enum(["CREATOR_WRITE", "ORG_READ", "ORG_WRITE"]);
 export type LayoutPermission = z.infer<typeof LayoutPermission>;
-const LayoutData = z.record(z.string(), z.json()).meta({ description: "Opaque: what was sent comes back the same" });
+/** Unknown within, for any depth. */
+const LayoutData = z
+  .record(z.string(), z.unknown())
+  .meta({ description: "Opaque: what was sent comes back the same, to the character" });
 
 export const Layout = z
   .object({
@@ -35,7 +39,11 @@ export const layouts = {
     path: "/v1/layouts",
     access: apiKey("layouts.list"),
     summary: "List the layouts that are shared with the organization",
-    query: z.object({ updatedSince: Timestamp.optional(), includeData: QueryBoolean.default(true) }),
+    query: z.object({
+      updatedSince: Timestamp.optional().meta({ description: "Inclusive; deleted ones are not told of" }),
+      includeData: QueryBoolean.default(true),
+      ...page,
+    }),
     response: z.array(Layout),
   }),
   create: operation({
@@ -43,6 +51,7 @@ export const layouts = {
     path: "/v1/layouts",
     access: apiKey("layouts.create"),
     summary: "Create a shared layout",
+    description: "An API key cannot create a layout that is its creator's alone (`CREATOR_WRITE`): 403.",
     body: z.object({
       id: z.string().min(1).max(36).optional().meta({ description: "The client's own; made up where it is absent" }),
       name: Name,
@@ -67,6 +76,7 @@ export const layouts = {
     path: "/v1/layouts/{id}",
     access: apiKey("layouts.update"),
     summary: "Update a shared layout",
+    description: "An API key cannot take a layout away from the organization (`CREATOR_WRITE`): 403.",
     params,
     body: z.object({
       name: Name.optional(),
@@ -82,6 +92,7 @@ export const layouts = {
     path: "/v1/layouts/{id}",
     access: apiKey("layouts.delete"),
     summary: "Delete a shared layout; it can be restored",
+    description: "Its id stays taken.",
     params,
     response: z.object({ success: z.literal(true) }),
   }),
@@ -90,6 +101,7 @@ export const layouts = {
     path: "/v1/layouts/{id}/restore",
     access: apiKey("layouts.delete"),
     summary: "Restore a deleted layout",
+    description: "Harmless for one that is not deleted.",
     params,
     response: z.object({ success: z.literal(true) }),
   }),

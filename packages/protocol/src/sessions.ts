@@ -4,9 +4,18 @@ import { page, sorting } from "./shapes/list.ts";
 import { PropertyChanges, PropertyValues } from "./shapes/properties.ts";
 import { byDevice, inProject } from "./shapes/selectors.ts";
 import { DeviceSummary } from "./shapes/summaries.ts";
+import { StorableText } from "./shapes/text.ts";
 import { Timestamp } from "./shapes/time.ts";
 
-const SessionKey = z.string().min(1).max(1024);
+const MAX_KEY_BYTES = 2048; // of an index entry
+
+/** Unique among the sessions of a project. */
+export const SessionKey = StorableText.min(1)
+  .max(1024)
+  .refine(
+    (key) => new TextEncoder().encode(key).length <= MAX_KEY_BYTES,
+    `must be at most ${MAX_KEY_BYTES} bytes long`,
+  );
 const RecordingIds = z.array(z.string().min(1)).max(2000);
 
 export const Session = z
@@ -31,7 +40,7 @@ export const ListedSession = Session.extend({
 export type ListedSession = z.infer<typeof ListedSession>;
 
 const sessionRef = {
-  params: z.object({ keyOrId: z.string().meta({ description: "A session's id or key" }) }),
+  params: z.object({ keyOrId: z.string().meta({ description: "A session's id or key; the id wins" }) }),
   query: z.object(inProject),
 };
 
@@ -44,8 +53,8 @@ export const sessions = {
     query: z.object({
       ...byDevice,
       keyMatches: z.string().optional().meta({ description: "Part of the key, in any case" }),
-      start: Timestamp.optional().meta({ description: "Of sessions with recordings that end at or after" }),
-      end: Timestamp.optional().meta({ description: "Of sessions with recordings that start at or before" }),
+      start: Timestamp.optional().meta({ description: "Of sessions with a recording that ends at or after" }),
+      end: Timestamp.optional().meta({ description: "Of sessions with a recording that starts at or before" }),
       query: z.string().optional(),
       ...inProject,
       ...sorting("id", "createdAt", "updatedAt"),
@@ -58,6 +67,8 @@ export const sessions = {
     path: "/v1/sessions",
     access: apiKey("sessions.create"),
     summary: "Create a session, for a device or for recordings of one device",
+    description:
+      "The recordings share one device and project, and belong to no other session: 409 names the one to remove a recording from first.",
     body: z
       .object({
         ...byDevice,
@@ -67,7 +78,7 @@ export const sessions = {
         ...inProject,
       })
       .refine(
-        (body) => body.deviceId ?? body.deviceName ?? body.recordingIds?.length,
+        (body) => Boolean(body.deviceId || body.deviceName || body.recordingIds?.length),
         "deviceId or recordingIds is required",
       ),
     response: Session,
@@ -85,6 +96,8 @@ export const sessions = {
     path: "/v1/sessions/{keyOrId}",
     access: apiKey("sessions.update"),
     summary: "Update a session: key, properties, and which recordings belong to it",
+    description:
+      "All or nothing. Adding a recording that the session has, or removing one that it has not, changes nothing; adding one of another session is 409.",
     ...sessionRef,
     body: z.object({
       key: SessionKey.nullable().optional().meta({ description: "Null clears it" }),

@@ -28,6 +28,7 @@ export const sites = {
     path: "/v1/sites",
     access: apiKey("sites.list"),
     summary: "List sites, by name",
+    query: z.object(page),
     response: z.array(Site),
   }),
   create: operation({
@@ -76,6 +77,8 @@ export const sites = {
     path: "/v1/sites/{id}",
     access: apiKey("sites.delete"),
     summary: "Delete a site for good; recordings stored at it become unavailable",
+    description:
+      "Its tokens go with it. A service-hosted site is kept (409) while it holds recordings or imports, and where it is the only one.",
     params,
     response: z.object({ id: z.string() }),
   }),

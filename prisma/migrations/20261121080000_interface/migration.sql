@@ -1,6 +1,12 @@
 -- DropIndex
 DROP INDEX "Session_projectId_key_key";
 
+-- DropIndex
+DROP INDEX "ApiKey_orgId_idx";
+
+-- AlterTable
+ALTER TABLE "ApiKey" ALTER COLUMN "projectIds" SET DEFAULT ARRAY[]::TEXT[];
+
 -- AlterTable
 ALTER TABLE "Device" ADD COLUMN     "properties" JSONB NOT NULL DEFAULT '{}';
 
@@ -146,6 +152,12 @@ CREATE TABLE "InboxToken" (
 );
 
 -- CreateIndex
+CREATE INDEX "Device_orgId_name_id_idx" ON "Device"("orgId", "name", "id");
+
+-- CreateIndex
+CREATE INDEX "Device_properties_idx" ON "Device" USING GIN ("properties");
+
+-- CreateIndex
 CREATE INDEX "DevicePropertyInterval_deviceId_key_startNs_idx" ON "DevicePropertyInterval"("deviceId", "key", "startNs");
 
 -- CreateIndex
@@ -156,6 +168,9 @@ CREATE INDEX "DevicePropertyInterval_orgId_key_idx" ON "DevicePropertyInterval"(
 
 -- CreateIndex
 CREATE UNIQUE INDEX "CustomProperty_orgId_resourceType_key_key" ON "CustomProperty"("orgId", "resourceType", "key");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "EventType_orgId_name_key" ON "EventType"("orgId", "name");
 
 -- CreateIndex
 CREATE INDEX "EventType_orgId_createdAtNs_id_idx" ON "EventType"("orgId", "createdAtNs", "id");
@@ -179,7 +194,25 @@ CREATE INDEX "Event_deviceId_startNs_id_idx" ON "Event"("deviceId", "startNs", "
 CREATE INDEX "Event_eventTypeId_idx" ON "Event"("eventTypeId");
 
 -- CreateIndex
+CREATE INDEX "Event_metadata_idx" ON "Event" USING GIN ("metadata");
+
+-- CreateIndex
+CREATE INDEX "Event_properties_idx" ON "Event" USING GIN ("properties");
+
+-- CreateIndex
+CREATE INDEX "ApiKey_orgId_createdAtNs_id_idx" ON "ApiKey"("orgId", "createdAtNs", "id");
+
+-- CreateIndex
+CREATE INDEX "Layout_orgId_createdAtNs_id_idx" ON "Layout"("orgId", "createdAtNs", "id");
+
+-- CreateIndex
 CREATE INDEX "Layout_orgId_updatedAtNs_idx" ON "Layout"("orgId", "updatedAtNs");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "Extension_activeVersionId_key" ON "Extension"("activeVersionId");
+
+-- CreateIndex
+CREATE INDEX "Extension_orgId_createdAtNs_id_idx" ON "Extension"("orgId", "createdAtNs", "id");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "Extension_orgId_identity_key" ON "Extension"("orgId", "identity");
@@ -209,13 +242,19 @@ CREATE INDEX "InboxToken_orgId_createdAtNs_id_idx" ON "InboxToken"("orgId", "cre
 CREATE INDEX "InboxToken_siteId_idx" ON "InboxToken"("siteId");
 
 -- CreateIndex
-CREATE INDEX "Session_projectId_key_idx" ON "Session"("projectId", "key");
+CREATE INDEX "Session_orgId_key_idx" ON "Session"("orgId", "key");
 
 -- CreateIndex
 CREATE INDEX "Session_orgId_createdAtNs_id_idx" ON "Session"("orgId", "createdAtNs", "id");
 
 -- CreateIndex
+CREATE INDEX "Session_orgId_updatedAtNs_id_idx" ON "Session"("orgId", "updatedAtNs", "id");
+
+-- CreateIndex
 CREATE INDEX "Session_deviceId_idx" ON "Session"("deviceId");
+
+-- CreateIndex
+CREATE INDEX "Session_properties_idx" ON "Session" USING GIN ("properties");
 
 -- AddForeignKey
 ALTER TABLE "DevicePropertyInterval" ADD CONSTRAINT "DevicePropertyInterval_deviceId_fkey" FOREIGN KEY ("deviceId") REFERENCES "Device"("id") ON DELETE CASCADE ON UPDATE CASCADE;
@@ -233,7 +272,10 @@ ALTER TABLE "Event" ADD CONSTRAINT "Event_projectId_fkey" FOREIGN KEY ("projectI
 ALTER TABLE "Event" ADD CONSTRAINT "Event_deviceId_fkey" FOREIGN KEY ("deviceId") REFERENCES "Device"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
-ALTER TABLE "Event" ADD CONSTRAINT "Event_eventTypeId_fkey" FOREIGN KEY ("eventTypeId") REFERENCES "EventType"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "Event" ADD CONSTRAINT "Event_eventTypeId_fkey" FOREIGN KEY ("eventTypeId") REFERENCES "EventType"("id") ON DELETE NO ACTION ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "Extension" ADD CONSTRAINT "Extension_activeVersionId_fkey" FOREIGN KEY ("activeVersionId") REFERENCES "ExtensionVersion"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "ExtensionVersion" ADD CONSTRAINT "ExtensionVersion_extensionId_fkey" FOREIGN KEY ("extensionId") REFERENCES "Extension"("id") ON DELETE CASCADE ON UPDATE CASCADE;
@@ -247,3 +289,45 @@ ALTER TABLE "InboxToken" ADD CONSTRAINT "InboxToken_siteId_fkey" FOREIGN KEY ("s
 
 -- What Prisma cannot say.
 CREATE UNIQUE INDEX "Session_projectId_key_live" ON "Session"("projectId", "key") WHERE "deletedAtNs" IS NULL;
+
+-- Events, and recordings of sessions, that touch a span of time; both ends inclusive. A range cannot include the last time
+-- that 64 bits hold: its end would be one more.
+CREATE EXTENSION IF NOT EXISTS btree_gist;
+CREATE FUNCTION downlink_span("startNs" bigint, "endNs" bigint) RETURNS int8range
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN int8range(least("startNs", 9223372036854775806), least("endNs", 9223372036854775806), '[]');
+CREATE INDEX "Event_orgId_span" ON "Event" USING gist ("orgId", downlink_span("startNs", "endNs"));
+CREATE INDEX "Recording_orgId_span_in_session" ON "Recording" USING gist ("orgId", downlink_span("startNs", "endNs")) WHERE "sessionId" IS NOT NULL;
+
+-- Parts of the keys and values of events, in any case.
+CREATE EXTENSION IF NOT EXISTS pg_trgm;
+CREATE INDEX "Event_metadata_text" ON "Event" USING gin (lower("metadata"::text) gin_trgm_ops);
+CREATE INDEX "Event_properties_text" ON "Event" USING gin (lower("properties"::text) gin_trgm_ops);
+
+-- Parts of session keys, in any case.
+CREATE INDEX "Session_key_part" ON "Session" USING gin ("key" gin_trgm_ops) WHERE "deletedAtNs" IS NULL;
+
+-- A list that was not given was stored as NULL, which no comparison finds.
+UPDATE "ApiKey" SET "projectIds" = '{}' WHERE "projectIds" IS NULL;
+ALTER TABLE "ApiKey" ALTER COLUMN "projectIds" SET NOT NULL, ALTER COLUMN "capabilities" SET NOT NULL;
+
+-- The keys that may do everything: the last of an organization is kept.
+CREATE INDEX "ApiKey_orgId_unlimited" ON "ApiKey"("orgId") WHERE "enabled" AND "projectIds" = '{}' AND '*' = ANY("capabilities");
+
+-- A key of a device has one value at a time, each for some time.
+CREATE UNIQUE INDEX "DevicePropertyInterval_deviceId_key_open" ON "DevicePropertyInterval"("deviceId", "key") WHERE "endNs" IS NULL;
+ALTER TABLE "DevicePropertyInterval" ADD CONSTRAINT "DevicePropertyInterval_is_span" CHECK ("startNs" < "endNs");
+
+-- The keys and stringified values of an object, lower case, parted by U+001F, which no query may hold:
+-- what a bare search term is looked for in. The elements of an array are texts of their own.
+CREATE EXTENSION IF NOT EXISTS pg_trgm;
+CREATE FUNCTION downlink_search_text(object jsonb) RETURNS text
+  LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 20
+  RETURN (
+    SELECT lower(string_agg(part, E'\x1f'))
+    FROM (
+      SELECT jsonb_object_keys(object) AS part
+      UNION ALL
+      SELECT element #>> '{}' FROM jsonb_path_query(object, '$.*[*]') AS element
+    ) AS parts
+  );

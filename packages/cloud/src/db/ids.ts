@@ -14,6 +14,7 @@ export type IdPrefix =
   | "evt"
   | "evtt"
   | "ext"
+  | "extv"
   | "imp"
   | "key"
   | "org"

@@ -7,19 +7,22 @@ import { ApiError, invalid, refuse } from "./errors.ts";
 export async function authenticate(deps: Deps, headers: Headers, access: Access): Promise<Caller> {
   const tokenSha256 = hashToken(bearerToken(headers));
   const caller = (await findApiKey(deps, tokenSha256)) ?? (await findAgent(deps, tokenSha256, readLease(headers)));
-  if (!caller) throw new ApiError("Unauthenticated", "the token is unknown, disabled or revoked");
-  return allow(caller, access);
+  if (caller) return allow(caller, access);
+  if (await isOfSite(deps, tokenSha256)) throw wrongKind(access);
+  throw new ApiError("Unauthenticated", "the token is unknown, disabled or revoked");
 }
 
 function allow(caller: Caller, access: Access): Caller {
-  if (access.kind !== caller.kind) {
-    const wanted = access.kind === "agent" ? "a device token" : "an API key";
-    throw new ApiError("WrongCredentialKind", `this operation takes ${wanted}`);
-  }
+  if (access.kind !== caller.kind) throw wrongKind(access);
   if (access.kind !== "apiKey" || caller.kind !== "apiKey") return caller;
   if (!caller.capabilities.includes(access.capability) && !caller.capabilities.includes(everyCapability))
     throw new ApiError("MissingCapability", `the API key lacks the capability ${access.capability}`);
   return caller;
+}
+
+function wrongKind(access: Access): ApiError {
+  const wanted = access.kind === "agent" ? "a device token" : "an API key";
+  return new ApiError("WrongCredentialKind", `this operation takes ${wanted}`);
 }
 
 async function findApiKey(deps: Deps, tokenSha256: string): Promise<Caller | undefined> {
@@ -47,6 +50,15 @@ async function findAgent(deps: Deps, tokenSha256: string, lease: bigint | undefi
     deviceId: token.deviceId,
     lease,
   };
+}
+
+/** A site token or an inbox notification token: known, but good for none of the operations of a contract. */
+async function isOfSite({ db }: Deps, tokenSha256: string): Promise<boolean> {
+  const [ofSite, ofInbox] = await Promise.all([
+    db.prisma.siteToken.findUnique({ where: { tokenSha256 }, select: { id: true } }),
+    db.prisma.inboxToken.findUnique({ where: { tokenSha256 }, select: { id: true } }),
+  ]);
+  return ofSite !== null || ofInbox !== null;
 }
 
 function bearerToken(headers: Headers): string {

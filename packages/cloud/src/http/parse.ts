@@ -8,8 +8,13 @@ const INDEXED = /^(.+)\/\d+$/;
 
 /** Path, query and body of a request in one object, decoded by the operation's schemas; throws a 400 that names each fault. */
 export async function parseInput(c: Context, operation: Operation): Promise<Record<string, unknown>> {
+  return parseWithBody(c, operation, operation.body ? await readBodyText(c) : "");
+}
+
+/** As {@link parseInput}, for who keeps the body's own text as well. */
+export function parseWithBody(c: Context, operation: Operation, bodyText: string): Record<string, unknown> {
   const query = operation.query ? decode(operation.query, readQuery(c.req.url)) : {};
-  const body = operation.body ? decode(operation.body, await readBody(c)) : {};
+  const body = operation.body ? decode(operation.body, parseBody(bodyText)) : {};
   const params = operation.params ? decode(operation.params, c.req.param()) : {};
   return { ...body, ...query, ...params };
 }
@@ -31,8 +36,7 @@ export function readQuery(url: string): Record<string, string | string[]> {
 }
 
 /** An empty body is no body: `{}`. */
-async function readBody(c: Context): Promise<Record<string, unknown>> {
-  const text = await readText(c);
+function parseBody(text: string): Record<string, unknown> {
   if (text.trim() === "") return {};
   let value: unknown;
   try {
@@ -44,7 +48,7 @@ async function readBody(c: Context): Promise<Record<string, unknown>> {
   throw new ApiError("InvalidRequest", "the body must be a JSON object");
 }
 
-async function readText(c: Context): Promise<string> {
+export async function readBodyText(c: Context): Promise<string> {
   if (Number(c.req.header("content-length") ?? 0) > MAX_JSON_BYTES) throw bodyTooLarge();
   const stream = c.req.raw.body;
   if (!stream) return "";

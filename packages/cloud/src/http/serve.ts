@@ -1,4 +1,4 @@
-import type { Contract, Input, Operation, Output } from "@downlink/protocol";
+import type { Access, Contract, Input, Operation, Output } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
 import { z } from "zod";
 import type { Ctx, CtxOf, Deps } from "../context.ts";
@@ -30,12 +30,16 @@ async function answer(
   deps: Deps,
   call: { operation: Operation; handler: AnyHandler },
 ): Promise<Response> {
-  const caller = await authenticate(deps, c.req.raw.headers, call.operation.access);
-  const input = await parseInput(c, call.operation);
-  const context = { ...deps, caller, requestId: c.get("requestId"), signal: c.req.raw.signal };
-  const output = await call.handler(context as Ctx, input);
+  const ctx = await openContext(c, deps, call.operation.access);
+  const output = await call.handler(ctx, await parseInput(c, call.operation));
   if (!call.operation.response) return c.body(null, 204);
   return c.json(z.encode(call.operation.response, output));
+}
+
+/** What a verb works with, once the caller is known and allowed; for plain routes too. */
+export async function openContext(c: Context<Env>, deps: Deps, access: Access): Promise<Ctx> {
+  const caller = await authenticate(deps, c.req.raw.headers, access);
+  return { ...deps, caller, requestId: c.get("requestId"), signal: c.req.raw.signal } as Ctx;
 }
 
 function honoPath(path: string): string {

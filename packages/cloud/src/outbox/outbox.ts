@@ -5,6 +5,8 @@ export interface OutboxEvent {
   readonly type:
     | "device.created"
     | "device.updated"
+    | "event.created"
+    | "event.updated"
     | "recording.created"
     | "recording.imported"
     | "recording.importFailed"
