@@ -1,14 +1,21 @@
 import { api } from "@downlink/protocol";
 import { Hono } from "hono";
+import { apiKeys } from "./api-keys/api-keys.ts";
 import type { Deps } from "./context.ts";
 import { coverage } from "./coverage/coverage.ts";
+import { customProperties } from "./custom-properties/custom-properties.ts";
 import { partRoute } from "./data-plane/part-route.ts";
 import { deviceTokens } from "./device-tokens/device-tokens.ts";
 import { devices } from "./devices/devices.ts";
 import { edge } from "./edge/edge.ts";
 import { edgeFiles } from "./edge/edge-files.ts";
+import { eventTypes } from "./event-types/event-types.ts";
+import { events } from "./events/events.ts";
 import { exportRoute } from "./exports/export-route.ts";
 import { exportLinks } from "./exports/exports.ts";
+import { downloadRoute } from "./extensions/download-route.ts";
+import { extensions } from "./extensions/extensions.ts";
+import { publishRoute } from "./extensions/publish-route.ts";
 import { answerError } from "./http/answer-error.ts";
 import { docsRoutes } from "./http/docs-route.ts";
 import type { Env } from "./http/env.ts";
@@ -19,9 +26,14 @@ import { requestLog } from "./http/request-log.ts";
 import { serve } from "./http/serve.ts";
 import { uploadRoute } from "./ingest/upload-route.ts";
 import { uploads } from "./ingest/uploads.ts";
+import { layoutRoutes } from "./layouts/layout-routes.ts";
 import { pendingImports } from "./pending-imports/pending-imports.ts";
 import { projects } from "./projects/projects.ts";
 import { recordings } from "./recordings/recordings.ts";
+import { sessions } from "./sessions/sessions.ts";
+import { inboxTokens } from "./sites/inbox-tokens.ts";
+import { siteTokens } from "./sites/site-tokens.ts";
+import { sites } from "./sites/sites.ts";
 import { topics } from "./topics/topics.ts";
 
 /** The HTTP face of the control plane: middleware in order, then one line a resource. */
@@ -34,8 +46,13 @@ export function createApp(deps: Deps): Hono<Env> {
   healthRoutes(app, deps);
   docsRoutes(app, deps);
   serve(app, deps, { contract: api.projects, handlers: projects });
+  serve(app, deps, { contract: api.apiKeys, handlers: apiKeys });
   serve(app, deps, { contract: api.devices, handlers: devices });
+  serve(app, deps, { contract: api.customProperties, handlers: customProperties });
   serve(app, deps, { contract: api.deviceTokens, handlers: deviceTokens });
+  serve(app, deps, { contract: api.events, handlers: events });
+  serve(app, deps, { contract: api.eventTypes, handlers: eventTypes });
+  serve(app, deps, { contract: api.sessions, handlers: sessions });
   serve(app, deps, { contract: api.recordings, handlers: recordings });
   serve(app, deps, { contract: api.pendingImports, handlers: pendingImports });
   serve(app, deps, { contract: api.edgeFiles, handlers: edgeFiles });
@@ -43,9 +60,16 @@ export function createApp(deps: Deps): Hono<Env> {
   serve(app, deps, { contract: api.exports, handlers: exportLinks });
   serve(app, deps, { contract: api.topics, handlers: topics });
   serve(app, deps, { contract: api.coverage, handlers: coverage });
+  serve(app, deps, { contract: api.sites, handlers: sites });
+  serve(app, deps, { contract: api.siteTokens, handlers: siteTokens });
+  serve(app, deps, { contract: api.inboxTokens, handlers: inboxTokens });
+  layoutRoutes(app, deps);
+  serve(app, deps, { contract: api.extensions, handlers: extensions });
+  publishRoute(app, deps);
   serve(app, deps, { contract: api.edge, handlers: edge });
   uploadRoute(app, deps);
   partRoute(app, deps);
   exportRoute(app, deps);
+  downloadRoute(app, deps);
   return app;
 }

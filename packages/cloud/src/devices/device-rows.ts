@@ -1,5 +1,5 @@
-import type { Device } from "@downlink/protocol";
-import type { DeviceModel } from "../db/generated/models.ts";
+import type { Device, PropertyInterval, PropertyValue, PropertyValues } from "@downlink/protocol";
+import type { DeviceModel, DevicePropertyIntervalModel } from "../db/generated/models.ts";
 
 export function toDevice(row: DeviceModel): Device {
   return {
@@ -11,7 +11,19 @@ export function toDevice(row: DeviceModel): Device {
     enabled: row.enabled,
     remoteAccessEnabled: row.remoteAccessEnabled,
     autoDeleteAfterImport: row.autoDeleteAfterImport,
+    properties: row.properties as PropertyValues,
     createdAt: row.createdAtNs,
     updatedAt: row.updatedAtNs,
+  };
+}
+
+export function toPropertyInterval(row: DevicePropertyIntervalModel): PropertyInterval {
+  return {
+    id: row.id,
+    deviceId: row.deviceId,
+    key: row.key,
+    value: row.value as PropertyValue,
+    start: row.startNs,
+    end: row.endNs ?? undefined,
   };
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiFailure } from "@downlink/client";
 import { api } from "@downlink/protocol";
+import { newId } from "../db/ids.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { recordingItem, startAgent } from "../testing/test-agent.ts";
 
@@ -86,6 +87,20 @@ test("a device is deleted only when it has no data left", async () => {
   await agent.report([], { removals: [item.versionId] });
   assert.deepEqual(await admin.call(api.devices.delete, { nameOrId: "full" }), { id: agent.deviceId });
   await assert.rejects(agent.report([]), refusedWith("Unauthenticated"));
+});
+
+test("events are data of a device, sessions that were deleted are not", async () => {
+  const { prisma } = cloud.deps.db;
+  const { id: deviceId, orgId, projectId } = await admin.call(api.devices.create, { name: "annotated" });
+  const times = { createdAtNs: 0n, updatedAtNs: 0n };
+  const row = { orgId, projectId, deviceId, ...times };
+  await prisma.session.create({ data: { ...row, id: newId("sess"), deletedAtNs: 1n } });
+  const { id } = await prisma.event.create({
+    data: { ...row, id: newId("evt"), startNs: 0n, endNs: 0n, metadata: {} },
+  });
+  await assert.rejects(admin.call(api.devices.delete, { nameOrId: "annotated" }), refusedWith("DeviceNotEmpty"));
+  await prisma.event.delete({ where: { id } });
+  assert.deepEqual(await admin.call(api.devices.delete, { nameOrId: "annotated" }), { id: deviceId });
 });
 
 test("creating and updating write the events that others hear of", async () => {

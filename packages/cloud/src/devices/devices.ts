@@ -1,14 +1,21 @@
-import type { api, Device, Input } from "@downlink/protocol";
+import { isDeepStrictEqual } from "node:util";
+import type { api, Device, Input, PropertyValues } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
+import { readPropertyChanges } from "../custom-properties/find-properties.ts";
+import { applyPropertyChanges } from "../custom-properties/property-values.ts";
+import type { DeviceModel } from "../db/generated/models.ts";
 import { sqlState, UNIQUE_VIOLATION } from "../db/sql-state.ts";
-import { withTransaction } from "../db/transaction.ts";
+import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { ApiError } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
 import { writeEvent } from "../outbox/outbox.ts";
-import { resolveProject, visibleIn } from "../projects/find-project.ts";
+import { resolveProject } from "../projects/find-project.ts";
 import { createDeviceRow } from "./create-device.ts";
 import { toDevice } from "./device-rows.ts";
-import { findDevice } from "./find-device.ts";
+import { findDevice, lockDevice } from "./find-device.ts";
+import { listDevices } from "./list-devices.ts";
+import { getPropertyInterval, listPropertyHistory, setPastProperty } from "./property-history.ts";
+import { recordPropertyChanges } from "./record-properties.ts";
 
 type Contract = typeof api.devices;
 
@@ -18,23 +25,21 @@ export const devices: Handlers<Contract> = {
   get: getDevice,
   update: updateDevice,
   delete: deleteDevice,
+  setPastProperty,
+  listPropertyHistory,
+  getPropertyInterval,
 };
 
-async function listDevices(ctx: Ctx, query: Input<Contract["list"]>): Promise<Device[]> {
-  const rows = await ctx.db.prisma.device.findMany({
-    where: await visibleIn(ctx, query.projectId),
-    orderBy: [{ [query.sortBy ?? "createdAtNs"]: query.sortOrder }, { id: query.sortOrder }],
-    take: query.limit,
-    skip: query.offset,
-  });
-  return rows.map(toDevice);
-}
-
 async function createDevice(ctx: Ctx, body: Input<Contract["create"]>): Promise<Device> {
+  const { name, properties: changes } = body;
   const projectId = await resolveProject(ctx, body.projectId);
-  const device = { orgId: ctx.caller.orgId, projectId, name: body.name, nowNs: ctx.clock.nowNs() };
-  const row = await withTransaction(ctx.db, (tx) => createDeviceRow(tx, device)).catch(nameTaken(body.name));
-  return toDevice(row);
+  const { orgId } = ctx.caller;
+  const created = withTransaction(ctx.db, async (tx) => {
+    const sent = await readPropertyChanges(tx, { orgId, resourceType: "device", changes });
+    const properties = applyPropertyChanges({}, sent);
+    return createDeviceRow(tx, { orgId, projectId, name, properties, nowNs: ctx.clock.nowNs() });
+  });
+  return toDevice(await created.catch(nameTaken(name)));
 }
 
 async function getDevice(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Device> {
@@ -42,26 +47,34 @@ async function getDevice(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Device>
 }
 
 async function updateDevice(ctx: Ctx, input: Input<Contract["update"]>): Promise<Device> {
-  const { nameOrId, projectId, name, ...changes } = input;
-  const device = await findDevice(ctx, { nameOrId, projectId });
-  const nowNs = ctx.clock.nowNs();
-  const updated = withTransaction(ctx.db, async (tx) => {
-    const row = await tx.device.update({
-      where: { id: device.id },
-      data: { ...changes, name: name || device.name, updatedAtNs: nowNs },
-    });
-    await writeEvent(tx, {
-      type: "device.updated",
-      orgId: row.orgId,
-      projectId: row.projectId,
-      occurredAtNs: nowNs,
-      payload: { device: { id: row.id } },
-    });
-    return row;
-  });
-  const row = await updated.catch(nameTaken(name ?? ""));
-  await ctx.workSignals.announce(device.id); // the agent's settings are part of its work
+  const { nameOrId, projectId, ...changes } = input;
+  const { id } = await findDevice(ctx, { nameOrId, projectId });
+  const updated = withTransaction(ctx.db, (tx) => changeDevice(tx, { id, ctx, changes }));
+  const row = await updated.catch(nameTaken(changes.name ?? ""));
+  await ctx.workSignals.announce(id); // the agent's settings are part of its work
   return toDevice(row);
+}
+
+interface Change {
+  readonly id: string;
+  readonly ctx: Ctx;
+  readonly changes: Omit<Input<Contract["update"]>, "nameOrId" | "projectId">;
+}
+
+/** What is sent and equal changes nothing: neither the history nor `updatedAt`, and nobody is told. */
+async function changeDevice(tx: Transaction, { id, ctx, changes }: Change): Promise<DeviceModel> {
+  const { orgId } = ctx.caller;
+  const sent = await readPropertyChanges(tx, { orgId, resourceType: "device", changes: changes.properties });
+  const row = await lockDevice(tx, id);
+  const before = row.properties as PropertyValues;
+  const after = applyPropertyChanges(before, sent);
+  const settings = { ...changes, name: changes.name || row.name, properties: after };
+  if (isDeepStrictEqual({ ...row, ...settings }, row)) return row;
+  const nowNs = ctx.clock.nowNs();
+  await recordPropertyChanges(tx, { device: row, before, after, nowNs });
+  const payload = { device: { id } };
+  await writeEvent(tx, { type: "device.updated", orgId, projectId: row.projectId, occurredAtNs: nowNs, payload });
+  return tx.device.update({ where: { id }, data: { ...settings, updatedAtNs: nowNs } });
 }
 
 async function deleteDevice(ctx: Ctx, ref: Input<Contract["delete"]>): Promise<{ id: string }> {
@@ -70,12 +83,14 @@ async function deleteDevice(ctx: Ctx, ref: Input<Contract["delete"]>): Promise<{
     await tx.$queryRaw`SELECT id FROM "Device" WHERE id = ${device.id} FOR UPDATE`; // nothing is added to it meanwhile
     const recordings = await tx.recording.count({ where: { deviceId: device.id } });
     const files = await tx.edgeFile.count({ where: { deviceId: device.id } });
-    const sessions = await tx.session.count({ where: { deviceId: device.id } });
-    if (recordings + files + sessions > 0)
+    const sessions = await tx.session.count({ where: { deviceId: device.id, deletedAtNs: null } });
+    const events = await tx.event.count({ where: { deviceId: device.id } });
+    if (recordings + files + sessions + events > 0)
       throw new ApiError(
         "DeviceNotEmpty",
-        `device "${device.name}" still has ${recordings} recordings, ${files} edge files and ${sessions} sessions`,
+        `device "${device.name}" still has ${recordings} recordings, ${files} edge files, ${sessions} sessions and ${events} events`,
       );
+    await tx.session.deleteMany({ where: { deviceId: device.id } }); // those that were deleted before
     await tx.device.delete({ where: { id: device.id } });
   });
   return { id: device.id };

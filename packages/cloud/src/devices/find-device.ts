@@ -1,5 +1,6 @@
 import type { Ctx } from "../context.ts";
 import type { DeviceModel } from "../db/generated/models.ts";
+import type { Transaction } from "../db/transaction.ts";
 import { ApiError, notFound } from "../http/errors.ts";
 import { visibleIn } from "../projects/find-project.ts";
 
@@ -39,4 +40,16 @@ export async function selectDevice(ctx: Ctx, selector: DeviceSelector): Promise<
   if (rows.length > 1)
     throw new ApiError("AmbiguousName", `several projects have a device named "${deviceName}"; give projectId`);
   return rows[0] ?? notFound(`device "${deviceId || deviceName}"`);
+}
+
+/** The device as it is now; until the transaction ends, other changes of its settings and properties wait. */
+export async function lockDevice(tx: Transaction, id: string): Promise<DeviceModel> {
+  await tx.$queryRaw`SELECT id FROM "Device" WHERE id = ${id} FOR NO KEY UPDATE`;
+  return (await tx.device.findUnique({ where: { id } })) ?? notFound(`device ${id}`);
+}
+
+/** Keeps a device from being deleted until the transaction ends, so that something can be added to it. */
+export async function holdDevice(tx: Transaction, id: string): Promise<void> {
+  const held = await tx.$queryRaw<unknown[]>`SELECT id FROM "Device" WHERE id = ${id} FOR KEY SHARE`;
+  if (held.length === 0) notFound(`device ${id}`);
 }

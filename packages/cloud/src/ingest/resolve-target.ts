@@ -1,10 +1,11 @@
-import { DeviceName } from "@downlink/protocol";
+import { DeviceName, SessionKey } from "@downlink/protocol";
 import type { RecordingIdentity } from "@downlink/recordings";
 import type { DeviceModel, ImportRequestModel, SessionModel } from "../db/generated/models.ts";
-import { newId } from "../db/ids.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { createDeviceRow } from "../devices/create-device.ts";
-import { writeEvent } from "../outbox/outbox.ts";
+import { lockRecording } from "../recordings/lock-recording.ts";
+import { createSessionRow } from "../sessions/create-session.ts";
+import { holdSession } from "../sessions/find-session.ts";
 import { IngestFailure } from "./ingest-failure.ts";
 
 export interface Target {
@@ -59,37 +60,31 @@ interface SessionSource extends Source {
   readonly device: DeviceModel | undefined;
 }
 
+/**
+ * The session that the request names, else the one that an edge recording has already, else the one that the file names.
+ * A key that no session of the project has makes one; a deleted session has none.
+ */
 async function resolveSession(tx: Transaction, source: SessionSource): Promise<SessionModel | undefined> {
-  const { request, identity, projectId, device } = source;
-  const key = request.sessionKey ?? (request.sessionId === null ? identity.sessionKey : undefined);
-  if (!request.sessionId && !key) return undefined;
+  const { projectId, device, nowNs } = source;
+  const { id, key } = await nameSession(tx, source);
+  if (!id && !key) return undefined;
   if (!device) throw new IngestFailure("SessionNeedsDevice", "a recording in a session needs a device");
-  const where = request.sessionId ? { id: request.sessionId, projectId } : { key: key!, projectId };
-  const found = await tx.session.findFirst({ where });
-  if (!found && request.sessionId)
-    throw new IngestFailure("SessionNotFound", `Session not found: ${request.sessionId}`);
+  const found = await holdSession(tx, id ? { id, projectId } : { key: key!, projectId });
+  if (!found && id) throw new IngestFailure("SessionNotFound", `Session not found: ${id}`);
   if (found && found.deviceId !== device.id)
     throw new IngestFailure("SessionOfOtherDevice", `session ${found.id} belongs to another device`);
-  return found ?? createSession(tx, { ...source, device, key: key! });
+  return found ?? createSessionRow(tx, { device, key, nowNs });
 }
 
-async function createSession(
-  tx: Transaction,
-  source: Source & { projectId: string; device: DeviceModel; key: string },
-): Promise<SessionModel> {
-  const { request, projectId, device, key, nowNs } = source;
-  const session = await tx.session.create({
-    data: {
-      id: newId("sess"),
-      orgId: request.orgId,
-      projectId,
-      deviceId: device.id,
-      key,
-      createdAtNs: nowNs,
-      updatedAtNs: nowNs,
-    },
-  });
-  const payload = { session: { id: session.id, key, device: { id: device.id, name: device.name } } };
-  await writeEvent(tx, { type: "session.created", orgId: request.orgId, projectId, occurredAtNs: nowNs, payload });
-  return session;
+async function nameSession(tx: Transaction, { request, identity }: Source): Promise<{ id?: string; key?: string }> {
+  if (request.sessionId) return { id: request.sessionId };
+  if (request.sessionKey) return { key: checkKey(request.sessionKey) };
+  const recording = request.recordingId === null ? undefined : await lockRecording(tx, request.recordingId);
+  if (recording?.sessionId) return { id: recording.sessionId };
+  return identity.sessionKey === undefined ? {} : { key: checkKey(identity.sessionKey) };
+}
+
+function checkKey(key: string): string {
+  if (SessionKey.safeParse(key).success) return key;
+  throw new IngestFailure("InvalidSessionKey", "the session's key is too long, or cannot be stored");
 }

@@ -6,10 +6,9 @@ import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts"
 import { newId } from "../db/ids.ts";
 import { withTransaction } from "../db/transaction.ts";
 import type { Env } from "../http/env.ts";
-import { ApiError, notFound, refuse } from "../http/errors.ts";
+import { ApiError, notFound } from "../http/errors.ts";
+import { contentLength, requireOctetStream } from "../http/octet-stream.ts";
 import { storeDelivery } from "./delivery.ts";
-
-const MEDIA_TYPE = "application/octet-stream";
 
 export function uploadPath(requestId: string): string {
   return `/data-plane/uploads/${requestId}`;
@@ -23,7 +22,7 @@ export function uploadRoute(app: Hono<Env>, deps: Deps): void {
   app.put("/data-plane/uploads/:requestId", async (c) => {
     const nowMs = Number(deps.clock.nowNs() / 1_000_000n);
     verifyLink(deps.signer, { method: "PUT", path: c.req.path, query: new URL(c.req.url).searchParams, nowMs });
-    requireMediaType(c);
+    requireOctetStream(c);
     await receiveFile(c, deps, c.req.param("requestId"));
     return c.json({ requestId: c.req.param("requestId") });
   });
@@ -62,16 +61,6 @@ async function openStream(deps: Deps, request: ImportRequestModel): Promise<Uplo
   return deps.db.prisma.upload.create({
     data: { id, orgId: request.orgId, requestId: request.id, kind: "stream", blobKey, state: "open", ...times },
   });
-}
-
-function requireMediaType(c: Context<Env>): void {
-  const given = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
-  if (given !== MEDIA_TYPE) refuse("UnsupportedMediaType", `send the file with Content-Type: ${MEDIA_TYPE}`);
-}
-
-function contentLength(c: Context<Env>): number | undefined {
-  const text = c.req.header("content-length");
-  return text === undefined ? undefined : Number(text);
 }
 
 function linkUsed(requestId: string): ApiError {

@@ -74,6 +74,7 @@ async function checkSession(
   { sessionId, projectId }: { sessionId: string | undefined; projectId: string },
 ): Promise<void> {
   if (sessionId === undefined) return;
-  const found = await ctx.db.prisma.session.findFirst({ where: { id: sessionId, orgId: ctx.caller.orgId, projectId } });
+  const where = { id: sessionId, orgId: ctx.caller.orgId, projectId, deletedAtNs: null };
+  const found = await ctx.db.prisma.session.findFirst({ where });
   if (!found) notFound(`session ${sessionId}`);
 }

@@ -1,0 +1,115 @@
+import type { ApiKey, api, Input } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import { Prisma } from "../db/generated/client.ts";
+import type { ApiKeyModel } from "../db/generated/models.ts";
+import { newId } from "../db/ids.ts";
+import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { ApiError, invalid, notFound, refuse } from "../http/errors.ts";
+import type { Handlers } from "../http/serve.ts";
+import { visibleProjects } from "../projects/find-project.ts";
+import { hashToken, mintToken } from "../tokens/mint.ts";
+import { granted, isUnlimited, lacking } from "./key-grants.ts";
+
+type Contract = typeof api.apiKeys;
+
+export const apiKeys: Handlers<Contract> = {
+  list: listApiKeys,
+  create: createApiKey,
+  update: updateApiKey,
+  delete: deleteApiKey,
+};
+
+async function listApiKeys(ctx: Ctx, { limit, offset }: Input<Contract["list"]>): Promise<ApiKey[]> {
+  const rows = await ctx.db.prisma.$queryRaw<ApiKeyModel[]>`
+    SELECT * FROM "ApiKey" WHERE ${visibleKeys(ctx)} ORDER BY "createdAtNs", "id" LIMIT ${limit} OFFSET ${offset}`;
+  return rows.map(toApiKey);
+}
+
+async function createApiKey(ctx: Ctx, body: Input<Contract["create"]>): Promise<ApiKey> {
+  requireHeld(ctx, body.capabilities);
+  const token = mintToken("dl_sk");
+  const row = await ctx.db.prisma.apiKey.create({
+    data: {
+      id: newId("key"),
+      orgId: ctx.caller.orgId,
+      name: body.name,
+      tokenSha256: hashToken(token),
+      capabilities: [...new Set(body.capabilities)],
+      projectIds: await requireProjects(ctx, body.projectIds),
+      createdAtNs: ctx.clock.nowNs(),
+    },
+  });
+  return { ...toApiKey(row), token };
+}
+
+async function updateApiKey(ctx: Ctx, { id, ...changes }: Input<Contract["update"]>): Promise<ApiKey> {
+  return changeKey(ctx, id, async (tx, key) => {
+    const capabilities = changes.capabilities ? [...new Set(changes.capabilities)] : key.capabilities;
+    const after = { capabilities, enabled: changes.enabled ?? key.enabled };
+    requireHeld(ctx, granted(key, after));
+    return toApiKey(await tx.apiKey.update({ where: { id }, data: { ...after, name: changes.name ?? key.name } }));
+  });
+}
+
+async function deleteApiKey(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
+  return changeKey(ctx, id, async (tx) => {
+    await tx.apiKey.delete({ where: { id } });
+    return { id };
+  });
+}
+
+type Change<T> = (tx: Transaction, key: ApiKeyModel) => Promise<T>;
+
+/** One after another within an organization, so that of two last keys not each is dropped in view of the other. */
+async function changeKey<T>(ctx: Ctx, id: string, change: Change<T>): Promise<T> {
+  const { orgId } = ctx.caller;
+  return withTransaction(ctx.db, async (tx) => {
+    await tx.$queryRaw`SELECT "id" FROM "Organization" WHERE "id" = ${orgId} FOR NO KEY UPDATE`;
+    const where = Prisma.sql`"id" = ${id} AND ${visibleKeys(ctx)}`;
+    const [key] = await tx.$queryRaw<ApiKeyModel[]>`SELECT * FROM "ApiKey" WHERE ${where}`;
+    if (!key) notFound(`API key ${id}`);
+    const result = await change(tx, key);
+    if (isUnlimited(key)) await requireUnlimitedKey(tx, orgId);
+    return result;
+  });
+}
+
+/** A key that is limited to some projects sees those that reach no further. */
+function visibleKeys({ caller }: Ctx): Prisma.Sql {
+  const ofOrganization = Prisma.sql`"orgId" = ${caller.orgId}`;
+  if (caller.projectIds.length === 0) return ofOrganization;
+  return Prisma.sql`${ofOrganization} AND "projectIds" <> '{}' AND "projectIds" <@ ${[...caller.projectIds]}::text[]`;
+}
+
+function requireHeld({ caller }: Ctx, capabilities: readonly string[]): void {
+  const missing = lacking(caller.capabilities, capabilities);
+  if (missing.length > 0)
+    refuse("MissingCapability", `an API key grants only what it holds; this one lacks ${missing.join(", ")}`);
+}
+
+/** The projects that the new key may see: each exists, and the caller may see it itself. */
+async function requireProjects(ctx: Ctx, given: readonly string[]): Promise<string[]> {
+  const projectIds = [...new Set(given)];
+  if (projectIds.length === 0 && ctx.caller.projectIds.length > 0)
+    invalid("projectIds", "this API key is limited to some projects; name those of the new one");
+  const found = await ctx.db.prisma.project.findMany({
+    where: { AND: [{ id: { in: projectIds } }, visibleProjects(ctx)] },
+    select: { id: true },
+  });
+  const known = new Set(found.map(({ id }) => id));
+  const unknown = projectIds.find((id) => !known.has(id));
+  return unknown === undefined ? projectIds : notFound(`project ${unknown}`);
+}
+
+async function requireUnlimitedKey(tx: Transaction, orgId: string): Promise<void> {
+  const [left] = await tx.$queryRaw<object[]>`
+    SELECT 1 FROM "ApiKey"
+    WHERE "orgId" = ${orgId} AND "enabled" AND "projectIds" = '{}' AND '*' = ANY("capabilities") LIMIT 1`;
+  if (!left)
+    throw new ApiError("Conflict", "this is the last enabled API key of the organization that may do everything");
+}
+
+function toApiKey(row: ApiKeyModel): ApiKey {
+  const { id, name, capabilities, projectIds, createdAtNs, enabled } = row;
+  return { id, name, capabilities, projectIds, createdAt: createdAtNs, enabled };
+}

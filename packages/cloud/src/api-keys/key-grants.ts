@@ -1,0 +1,23 @@
+import { everyCapability } from "@downlink/protocol";
+
+interface Power {
+  readonly capabilities: readonly string[];
+  readonly enabled: boolean;
+}
+
+/** Of `wanted`, what `held` does not cover. */
+export function lacking(held: readonly string[], wanted: readonly string[]): string[] {
+  if (held.includes(everyCapability)) return [];
+  return wanted.filter((capability) => !held.includes(capability));
+}
+
+/** What a change gives to a key: capabilities that it did not have, and all of them where it enables the key. Taking away grants nothing. */
+export function granted(before: Power, after: Power): string[] {
+  if (after.enabled && !before.enabled) return [...after.capabilities];
+  return lacking(before.capabilities, after.capabilities);
+}
+
+/** Enabled, for every project, and for everything. */
+export function isUnlimited({ capabilities, enabled, projectIds }: Power & { projectIds: readonly string[] }): boolean {
+  return enabled && projectIds.length === 0 && capabilities.includes(everyCapability);
+}

@@ -1,0 +1,130 @@
+import type { api, CustomProperty, Input } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import type { CustomPropertyModel } from "../db/generated/models.ts";
+import { newId } from "../db/ids.ts";
+import { sqlState, UNIQUE_VIOLATION } from "../db/sql-state.ts";
+import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { ApiError, invalid, notFound } from "../http/errors.ts";
+import type { Handlers } from "../http/serve.ts";
+import { forgetDeviceProperty } from "./forget-device-property.ts";
+import { hasChoices, toCustomProperty } from "./property-rows.ts";
+import { findUsedProperties } from "./property-usage.ts";
+
+type Contract = typeof api.customProperties;
+
+/** Custom properties belong to the organization: every project shares them. */
+export const customProperties: Handlers<Contract> = {
+  list: listProperties,
+  create: createProperty,
+  get: getProperty,
+  update: updateProperty,
+  delete: deleteProperty,
+};
+
+async function listProperties(ctx: Ctx, query: Input<Contract["list"]>): Promise<CustomProperty[]> {
+  const { resourceType, limit, offset } = query;
+  const rows = await ctx.db.prisma.customProperty.findMany({
+    where: { orgId: ctx.caller.orgId, ...(resourceType && { resourceType }) },
+    orderBy: [{ createdAtNs: "asc" }, { id: "asc" }],
+    take: limit,
+    skip: offset,
+  });
+  const ids = rows.map(({ id }) => id);
+  const used = await findUsedProperties(ctx.db.prisma, ids);
+  return rows.map((row) => toCustomProperty(row, used.has(row.id)));
+}
+
+async function createProperty(ctx: Ctx, body: Input<Contract["create"]>): Promise<CustomProperty> {
+  const { key, label, resourceType, valueType, enumValues = [] } = body;
+  requireChoices(valueType, enumValues);
+  const { orgId } = ctx.caller;
+  const created = ctx.db.prisma.customProperty.create({
+    data: {
+      id: newId("cp"),
+      orgId,
+      key,
+      label,
+      resourceType,
+      valueType,
+      enumValues,
+      createdAtNs: ctx.clock.nowNs(),
+    },
+  });
+  return toCustomProperty(await created.catch(keyTaken(body)), false);
+}
+
+async function getProperty(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<CustomProperty> {
+  return withUsage(ctx, await findProperty(ctx, id));
+}
+
+async function updateProperty(ctx: Ctx, input: Input<Contract["update"]>): Promise<CustomProperty> {
+  const { id, label, enumValues } = input;
+  const { id: found } = await findProperty(ctx, id);
+  const row = await withTransaction(ctx.db, async (tx) => {
+    // Two that add values at once must not drop each other's; values may be written meanwhile.
+    await tx.$queryRaw`SELECT id FROM "CustomProperty" WHERE id = ${found} FOR NO KEY UPDATE`;
+    const before = await requireProperty(tx, found);
+    if (enumValues) requireSuperset(before, enumValues);
+    return tx.customProperty.update({
+      where: { id: found },
+      data: { ...(label && { label }), ...(enumValues && { enumValues }) },
+    });
+  });
+  return withUsage(ctx, row);
+}
+
+async function deleteProperty(ctx: Ctx, ref: Input<Contract["delete"]>): Promise<{ id: string }> {
+  const { id } = await findProperty(ctx, ref.id);
+  await withTransaction(ctx.db, async (tx) => {
+    await tx.$queryRaw`SELECT id FROM "CustomProperty" WHERE id = ${id} FOR UPDATE`; // no value of it is written meanwhile
+    const row = await requireProperty(tx, id);
+    if (row.resourceType === "device") await forgetDeviceProperty(tx, { ...row, nowNs: ctx.clock.nowNs() });
+    else await requireUnused(tx, row);
+    await tx.eventTypeProperty.deleteMany({ where: { customPropertyId: id } });
+    await tx.customProperty.delete({ where: { id } });
+  });
+  return { id };
+}
+
+async function findProperty(ctx: Ctx, id: string): Promise<CustomPropertyModel> {
+  const row = await ctx.db.prisma.customProperty.findFirst({ where: { id, orgId: ctx.caller.orgId } });
+  return row ?? notFound(`custom property ${id}`);
+}
+
+async function requireProperty(tx: Transaction, id: string): Promise<CustomPropertyModel> {
+  return (await tx.customProperty.findUnique({ where: { id } })) ?? notFound(`custom property ${id}`);
+}
+
+async function withUsage(ctx: Ctx, row: CustomPropertyModel): Promise<CustomProperty> {
+  const used = await findUsedProperties(ctx.db.prisma, [row.id]);
+  return toCustomProperty(row, used.has(row.id));
+}
+
+function requireChoices(valueType: string, enumValues: readonly string[]): void {
+  if (hasChoices(valueType) && enumValues.length === 0)
+    invalid("enumValues", `a property of type ${valueType} needs at least one value`);
+  if (!hasChoices(valueType) && enumValues.length > 0)
+    invalid("enumValues", `a property of type ${valueType} has no enumValues`);
+}
+
+/** Values may be reordered or added: what resources hold stays valid. spec: Custom properties/Update */
+function requireSuperset({ valueType, enumValues }: CustomPropertyModel, wanted: readonly string[]): void {
+  requireChoices(valueType, wanted);
+  const kept = new Set(wanted);
+  const dropped = enumValues.filter((value) => !kept.has(value));
+  if (dropped.length > 0)
+    invalid("enumValues", `values may be reordered or added, not removed: ${JSON.stringify(dropped)} is missing`);
+}
+
+/** spec: Custom properties/Delete: only when no value uses it. */
+async function requireUnused(tx: Transaction, { id, key, resourceType }: CustomPropertyModel): Promise<void> {
+  const used = await findUsedProperties(tx, [id]);
+  if (used.has(id)) throw new ApiError("Conflict", `some ${resourceType} has a value of the property "${key}"`);
+}
+
+function keyTaken({ key, resourceType }: { key: string; resourceType: string }) {
+  return (error: unknown): never => {
+    if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
+    throw new ApiError("Conflict", `there is a custom property of ${resourceType}s with the key "${key}" already`);
+  };
+}

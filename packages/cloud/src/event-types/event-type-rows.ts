@@ -1,0 +1,45 @@
+import type { EventType, PropertyValueType } from "@downlink/protocol";
+import type { Prisma } from "../db/generated/client.ts";
+
+export const eventTypeColumns = {
+  id: true,
+  name: true,
+  colorName: true,
+  createdAtNs: true,
+  updatedAtNs: true,
+  properties: {
+    select: {
+      isRequired: true,
+      customProperty: { select: { id: true, key: true, label: true, valueType: true, enumValues: true } },
+    },
+    orderBy: { position: "asc" },
+  },
+} as const satisfies Prisma.EventTypeSelect;
+
+type EventTypeRow = Prisma.EventTypeGetPayload<{ select: typeof eventTypeColumns }>;
+
+export function toEventType(row: EventTypeRow): EventType {
+  return {
+    id: row.id,
+    name: row.name,
+    createdAt: row.createdAtNs,
+    updatedAt: row.updatedAtNs,
+    colorName: row.colorName ?? undefined,
+    customProperties: row.properties.map((use) => ({ id: use.customProperty.id, required: use.isRequired })),
+    properties: row.properties.map(toProperty),
+  };
+}
+
+function toProperty({
+  isRequired,
+  customProperty,
+}: EventTypeRow["properties"][number]): EventType["properties"][number] {
+  const { key, label, valueType, enumValues } = customProperty;
+  return {
+    key,
+    label,
+    required: isRequired,
+    values: enumValues.length > 0 ? enumValues : undefined,
+    valueType: valueType as PropertyValueType,
+  };
+}

@@ -1,0 +1,32 @@
+import type { PropertyValues } from "@downlink/protocol";
+import type { Transaction } from "../db/transaction.ts";
+import { ApiError, notFound } from "../http/errors.ts";
+
+interface TypedEvent {
+  readonly orgId: string;
+  readonly eventTypeId: string;
+  readonly properties: PropertyValues;
+}
+
+/**
+ * An event conforms when it has every property that its type requires; it may have others. 400 names each that is missing,
+ * 404 answers for a type that does not exist. The type stays as it is until the transaction ends. spec: Events/Create
+ */
+export async function requireConformance(
+  tx: Transaction,
+  { orgId, eventTypeId, properties }: TypedEvent,
+): Promise<void> {
+  const [type] = await tx.$queryRaw<{ name: string }[]>`
+    SELECT name FROM "EventType" WHERE id = ${eventTypeId} AND "orgId" = ${orgId} FOR SHARE`;
+  if (!type) notFound(`event type ${eventTypeId}`);
+  const required = await tx.eventTypeProperty.findMany({
+    where: { eventTypeId, isRequired: true },
+    select: { customProperty: { select: { key: true } } },
+    orderBy: { position: "asc" },
+  });
+  const missing = required.map((use) => use.customProperty.key).filter((key) => !Object.hasOwn(properties, key));
+  if (missing.length === 0) return;
+  const message = `is required by the event type "${type.name}"`;
+  const details = missing.map((key) => ({ path: `properties.${key}`, message }));
+  throw new ApiError("InvalidRequest", details.map(({ path }) => `${path} ${message}`).join("; "), { details });
+}

@@ -1,0 +1,117 @@
+import { isDeepStrictEqual } from "node:util";
+import type { api, Event, Input, PropertyValues } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import { readPropertyChanges } from "../custom-properties/find-properties.ts";
+import { applyPropertyChanges } from "../custom-properties/property-values.ts";
+import { newId } from "../db/ids.ts";
+import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { holdDevice, selectDevice } from "../devices/find-device.ts";
+import { requireConformance } from "../event-types/require-conformance.ts";
+import { invalid, notFound } from "../http/errors.ts";
+import type { Handlers } from "../http/serve.ts";
+import { writeEvent } from "../outbox/outbox.ts";
+import { visibleTo } from "../projects/find-project.ts";
+import { type EventRow, eventColumns, toEvent } from "./event-rows.ts";
+import { listEvents } from "./list-events.ts";
+
+type Contract = typeof api.events;
+
+export const events: Handlers<Contract> = {
+  list: listEvents,
+  create: createEvent,
+  get: getEvent,
+  update: updateEvent,
+  delete: deleteEvent,
+};
+
+async function createEvent(ctx: Ctx, body: Input<Contract["create"]>): Promise<Event> {
+  const { start, end, metadata, eventTypeId } = body;
+  const { orgId } = ctx.caller;
+  const device = (await selectDevice(ctx, body)) ?? invalid("deviceId", "deviceId or deviceName is required");
+  requireOrder(start, end);
+  return withTransaction(ctx.db, async (tx) => {
+    const changes = await readPropertyChanges(tx, { orgId, resourceType: "event", changes: body.properties });
+    const properties = applyPropertyChanges({}, changes);
+    if (eventTypeId) await requireConformance(tx, { orgId, eventTypeId, properties });
+    await holdDevice(tx, device.id);
+    const nowNs = ctx.clock.nowNs();
+    const row = await tx.event.create({
+      data: {
+        id: newId("evt"),
+        orgId,
+        projectId: device.projectId,
+        deviceId: device.id,
+        eventTypeId: eventTypeId || null,
+        startNs: start,
+        endNs: end,
+        metadata,
+        properties,
+        createdAtNs: nowNs,
+        updatedAtNs: nowNs,
+      },
+      select: eventColumns,
+    });
+    await tellOf(tx, "event.created", { orgId, row });
+    return toEvent(row);
+  });
+}
+
+async function getEvent(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Event> {
+  const where = { AND: [{ id }, visibleTo(ctx)] };
+  return toEvent((await ctx.db.prisma.event.findFirst({ where, select: eventColumns })) ?? notFound(`event ${id}`));
+}
+
+async function updateEvent(ctx: Ctx, input: Input<Contract["update"]>): Promise<Event> {
+  const { orgId } = ctx.caller;
+  return withTransaction(ctx.db, async (tx) => {
+    const changes = await readPropertyChanges(tx, { orgId, resourceType: "event", changes: input.properties });
+    const row = await lockEvent(tx, ctx, input.id);
+    const after = changed(row, { ...input, properties: changes });
+    requireOrder(after.startNs, after.endNs);
+    const isTyping = input.eventTypeId !== undefined || input.properties !== undefined;
+    if (after.eventTypeId !== null && isTyping)
+      await requireConformance(tx, { orgId, eventTypeId: after.eventTypeId, properties: after.properties });
+    if (isDeepStrictEqual({ ...row, ...after }, row)) return toEvent(row);
+    const data = { ...after, updatedAtNs: ctx.clock.nowNs() };
+    const updated = await tx.event.update({ where: { id: row.id }, data, select: eventColumns });
+    await tellOf(tx, "event.updated", { orgId, row: updated });
+    return toEvent(updated);
+  });
+}
+
+async function deleteEvent(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
+  const { count } = await ctx.db.prisma.event.deleteMany({ where: { AND: [{ id }, visibleTo(ctx)] } });
+  return count > 0 ? { id } : notFound(`event ${id}`);
+}
+
+function requireOrder(startNs: bigint, endNs: bigint): void {
+  if (startNs > endNs) invalid("end", "must not be before start");
+}
+
+/** What the event is to be. An empty type removes it. spec: Events/Update */
+function changed(row: EventRow, { start, end, metadata, eventTypeId, properties = {} }: Input<Contract["update"]>) {
+  return {
+    startNs: start ?? row.startNs,
+    endNs: end ?? row.endNs,
+    metadata: metadata ?? (row.metadata as Event["metadata"]),
+    eventTypeId: (eventTypeId ?? row.eventTypeId) || null,
+    properties: applyPropertyChanges(row.properties as PropertyValues, properties),
+  };
+}
+
+/** The event as it is now; until the transaction ends, other changes of it wait. */
+async function lockEvent(tx: Transaction, ctx: Ctx, id: string): Promise<EventRow> {
+  const { orgId } = ctx.caller;
+  await tx.$queryRaw`SELECT id FROM "Event" WHERE id = ${id} AND "orgId" = ${orgId} FOR NO KEY UPDATE`;
+  const where = { AND: [{ id }, visibleTo(ctx)] };
+  return (await tx.event.findFirst({ where, select: eventColumns })) ?? notFound(`event ${id}`);
+}
+
+async function tellOf(
+  tx: Transaction,
+  type: "event.created" | "event.updated",
+  { orgId, row }: { orgId: string; row: EventRow },
+): Promise<void> {
+  const { id, projectId, updatedAtNs } = row;
+  await writeEvent(tx, { type, orgId, projectId, occurredAtNs: updatedAtNs, payload: { event: { id } } });
+}

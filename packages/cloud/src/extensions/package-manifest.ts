@@ -1,0 +1,65 @@
+import { promisify } from "node:util";
+import { crc32, inflateRaw } from "node:zlib";
+import { z } from "zod";
+import { invalid, invalidRequest } from "../http/errors.ts";
+import { locateContent, readZipDirectory, refuseZip, type ZipEntry, type ZipSource } from "./zip-directory.ts";
+
+const FILE = "package.json";
+const MAX_MANIFEST_BYTES = 1024 * 1024;
+const STORED = 0;
+const DEFLATED = 8;
+
+const Line = z
+  .string()
+  .trim()
+  .min(1)
+  .max(256)
+  .regex(/^\P{Cc}*$/u, "may not hold control characters");
+const Manifest = z.object({
+  name: Line,
+  publisher: Line,
+  version: Line,
+  displayName: Line,
+  description: z.string().max(10_000).nullish(),
+});
+/** What a package says of itself in the `package.json` at its root. */
+export type Manifest = z.infer<typeof Manifest>;
+
+/** Throws a 400 that says what is wrong with the zip or with its manifest. Reads no more than the two need. spec: Extensions/Publish */
+export async function readManifest(source: ZipSource): Promise<Manifest> {
+  const entries = await readZipDirectory(source);
+  const entry = entries.find(({ name }) => name === FILE) ?? refuseZip(`has no ${FILE} at its root`);
+  const parsed = Manifest.safeParse(parseJson(await readContent(source, entry)));
+  if (parsed.success) return parsed.data;
+  throw invalidRequest(new z.ZodError(parsed.error.issues.map((issue) => ({ ...issue, path: [FILE, ...issue.path] }))));
+}
+
+async function readContent(source: ZipSource, entry: ZipEntry): Promise<Uint8Array> {
+  const { method, sizeBytes, compressedBytes } = entry;
+  if (Math.max(sizeBytes, compressedBytes) > MAX_MANIFEST_BYTES)
+    refuseZip(`holds a ${FILE} of ${sizeBytes} bytes; ${MAX_MANIFEST_BYTES} may be`);
+  if (method !== STORED && method !== DEFLATED) refuseZip(`holds a ${FILE} packed by the unknown method ${method}`);
+  const packed = await source.read(await locateContent(source, entry), compressedBytes);
+  const content = method === STORED ? packed : await inflate(packed, sizeBytes);
+  if (content.length !== sizeBytes || crc32(content) !== entry.crc32) refuseZip(`holds a damaged ${FILE}`);
+  return content;
+}
+
+async function inflate(packed: Uint8Array, sizeBytes: number): Promise<Uint8Array> {
+  try {
+    return await promisify(inflateRaw)(packed, { maxOutputLength: sizeBytes + 1 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ERR_BUFFER_TOO_LARGE" && !code?.startsWith("Z_")) throw error;
+    return refuseZip(`holds a damaged ${FILE}`);
+  }
+}
+
+function parseJson(content: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(content));
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
+    return invalid(FILE, `no JSON in UTF-8: ${error.message}`);
+  }
+}

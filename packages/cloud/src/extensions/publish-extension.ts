@@ -1,0 +1,86 @@
+import { MAX_EXTENSION_BYTES } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import { newId } from "../db/ids.ts";
+import { sqlState, UNIQUE_VIOLATION } from "../db/sql-state.ts";
+import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { ApiError, refuse } from "../http/errors.ts";
+import { type Manifest, readManifest } from "./package-manifest.ts";
+
+interface Package {
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly expectedBytes: number | undefined;
+}
+
+/** Stores the package, reads its manifest, and makes it the active version of its extension. spec: Extensions/Publish */
+export async function publishExtension(ctx: Ctx, { body, expectedBytes }: Package): Promise<{ id: string }> {
+  const versionId = newId("extv");
+  const blobKey = `${ctx.caller.orgId}/${versionId}`;
+  const limits = { maxBytes: MAX_EXTENSION_BYTES, expectedBytes, signal: ctx.signal };
+  const { sizeBytes, sha256 } = await ctx.blobs.put(blobKey, body, limits);
+  try {
+    const manifest = await readStored(ctx, blobKey);
+    const version = { id: versionId, sizeBytes: BigInt(sizeBytes), sha256, blobKey, manifest };
+    return await withTransaction(ctx.db, (tx) => addVersion(tx, ctx, version)).catch(versionTaken(manifest));
+  } catch (error) {
+    // A refusal left no row. After any other failure there may be one, and the object stays.
+    if (error instanceof ApiError) await ctx.blobs.delete(blobKey);
+    throw error;
+  }
+}
+
+async function readStored({ blobs }: Ctx, blobKey: string): Promise<Manifest> {
+  await using reader = await blobs.open(blobKey);
+  return await readManifest(reader);
+}
+
+interface NewVersion {
+  readonly id: string;
+  readonly sizeBytes: bigint;
+  readonly sha256: string;
+  readonly blobKey: string;
+  readonly manifest: Manifest;
+}
+
+async function addVersion(tx: Transaction, ctx: Ctx, { manifest, ...file }: NewVersion): Promise<{ id: string }> {
+  const nowNs = ctx.clock.nowNs();
+  const extension = await lockExtension(tx, { orgId: ctx.caller.orgId, manifest, nowNs });
+  if (extension.displayName !== manifest.displayName)
+    refuse("Conflict", `the displayName is "${extension.displayName}" and cannot be changed by a later version`);
+  const { id: extensionId } = extension;
+  await tx.extensionVersion.create({
+    data: { ...file, extensionId, version: manifest.version, createdAtNs: nowNs },
+  });
+  await tx.extension.update({ where: { id: extensionId }, data: { activeVersionId: file.id } });
+  return { id: extensionId };
+}
+
+interface Named {
+  readonly orgId: string;
+  readonly manifest: Manifest;
+  readonly nowNs: bigint;
+}
+
+/** The extension of that publisher and name, in any case, made where there is none; its row is held until the transaction ends. */
+async function lockExtension(
+  tx: Transaction,
+  { orgId, manifest, nowNs }: Named,
+): Promise<{ id: string; displayName: string }> {
+  const { publisher, name, displayName, description = null } = manifest;
+  const identity = JSON.stringify([publisher, name].map((text) => text.normalize().toLowerCase()));
+  const [row] = await tx.$queryRaw<{ id: string; displayName: string }[]>`
+    INSERT INTO "Extension"
+      ("id", "orgId", "publisher", "name", "identity", "displayName", "description", "createdAtNs", "updatedAtNs")
+    VALUES
+      (${newId("ext")}, ${orgId}, ${publisher}, ${name}, ${identity}, ${displayName}, ${description}, ${nowNs}, ${nowNs})
+    ON CONFLICT ("orgId", "identity")
+      DO UPDATE SET "description" = EXCLUDED."description", "updatedAtNs" = EXCLUDED."updatedAtNs"
+    RETURNING "id", "displayName"`;
+  return row!;
+}
+
+function versionTaken({ publisher, name, version }: Manifest) {
+  return (error: unknown): never => {
+    if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
+    return refuse("Conflict", `version ${version} of ${publisher}.${name} was published already`);
+  };
+}

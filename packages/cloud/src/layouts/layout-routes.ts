@@ -1,0 +1,68 @@
+import { api, type Input, type Operation } from "@downlink/protocol";
+import type { Context, Hono } from "hono";
+import type { Ctx, Deps } from "../context.ts";
+import { streamBody } from "../data-plane/stream-response.ts";
+import type { Env } from "../http/env.ts";
+import { parseInput, parseWithBody, readBodyText } from "../http/parse.ts";
+import { openContext, serve } from "../http/serve.ts";
+import { type LayoutRow, layoutJson } from "./layout-rows.ts";
+import {
+  createLayout,
+  deleteLayout,
+  getLayout,
+  listLayouts,
+  restoreLayout,
+  updateLayout,
+  type WithText,
+} from "./layouts.ts";
+import { memberText } from "./member-text.ts";
+
+const JSON_TYPE = { "Content-Type": "application/json" };
+const { list, create, get, update, delete: remove, restore } = api.layouts;
+
+/** Routes of their own where `data` passes: as text, since no parsed value holds all that JSON can say; and in a stream, since it is large. */
+export function layoutRoutes(app: Hono<Env>, deps: Deps): void {
+  serve(app, deps, {
+    contract: { delete: remove, restore },
+    handlers: { delete: deleteLayout, restore: restoreLayout },
+  });
+  app.get("/v1/layouts", (c) => answerList(c, deps));
+  app.get("/v1/layouts/:id", (c) => answerOne(c, deps, { operation: get, answer: getLayout }));
+  app.post("/v1/layouts", (c) => answerOne(c, deps, { operation: create, answer: createLayout }));
+  app.patch("/v1/layouts/:id", (c) => answerOne(c, deps, { operation: update, answer: updateLayout }));
+}
+
+async function answerList(c: Context<Env>, deps: Deps): Promise<Response> {
+  const ctx = await openContext(c, deps, list.access);
+  const query = (await parseInput(c, list)) as Input<typeof list>;
+  return streamBody(c, listJson(listLayouts(ctx, query)), {
+    headers: JSON_TYPE,
+    onFailure: (error) => ctx.log.error({ err: error, requestId: ctx.requestId }, "a list of layouts broke off"),
+  });
+}
+
+async function* listJson(batches: AsyncIterable<LayoutRow[]>): AsyncGenerator<Uint8Array, void> {
+  let before = "[";
+  for await (const rows of batches)
+    for (const row of rows) {
+      yield Buffer.from(before + layoutJson(row));
+      before = ",";
+    }
+  yield Buffer.from(before === "[" ? "[]" : "]");
+}
+
+interface Bound<O extends Operation> {
+  readonly operation: O;
+  readonly answer: (ctx: Ctx, input: WithText<Input<O>>) => Promise<LayoutRow>;
+}
+
+async function answerOne<O extends Operation>(
+  c: Context<Env>,
+  deps: Deps,
+  { operation, answer }: Bound<O>,
+): Promise<Response> {
+  const ctx = await openContext(c, deps, operation.access);
+  const bodyText = operation.body ? await readBodyText(c) : "";
+  const input = { ...parseWithBody(c, operation, bodyText), data: memberText(bodyText, "data") };
+  return c.body(layoutJson(await answer(ctx, input as WithText<Input<O>>)), 200, JSON_TYPE);
+}

@@ -1,0 +1,27 @@
+import { Layout, type LayoutPermission } from "@downlink/protocol";
+import { z } from "zod";
+import type { Ctx } from "../context.ts";
+import type { LayoutModel } from "../db/generated/models.ts";
+
+/** `data`, where it is wanted, is the JSON text that was sent. */
+export type LayoutRow = Omit<LayoutModel, "data"> & { data?: string };
+
+/** Those that an API key may see: its organization's, shared, and not deleted. spec: Authentication 7 */
+export function whereShared({ caller }: Pick<Ctx, "caller">) {
+  return { orgId: caller.orgId, permission: { not: "CREATOR_WRITE" }, deletedAtNs: null };
+}
+
+/** On the wire, with `data` spliced in untouched. */
+export function layoutJson({ data, ...row }: LayoutRow): string {
+  const fields = z.encode(Layout, {
+    id: row.id,
+    name: row.name,
+    createdAt: row.createdAtNs,
+    updatedAt: row.updatedAtNs,
+    savedAt: row.savedAtNs ?? undefined,
+    folderName: row.folderName ?? undefined,
+    permission: row.permission as LayoutPermission,
+  });
+  const json = JSON.stringify(fields);
+  return data === undefined ? json : `${json.slice(0, -1)},"data":${data}}`;
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from "node:crypto";
+import type { api, Input, LayoutPermission } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import type { LayoutModel } from "../db/generated/models.ts";
+import { sqlState, UNIQUE_VIOLATION } from "../db/sql-state.ts";
+import { notFound, refuse } from "../http/errors.ts";
+import { type LayoutRow, whereShared } from "./layout-rows.ts";
+
+type Contract = typeof api.layouts;
+/** `data` as the text that was sent. */
+export type WithText<T> = Omit<T, "data"> & { readonly data: string | undefined };
+
+const ROWS_WITH_DATA = 8; // each may hold 4 MiB
+
+/** In batches, so that no more than one is in memory. */
+export async function* listLayouts(ctx: Ctx, query: Input<Contract["list"]>): AsyncGenerator<LayoutRow[], void> {
+  const { updatedSince, includeData, limit, offset } = query;
+  const where = { ...whereShared(ctx), ...(updatedSince !== undefined && { updatedAtNs: { gte: updatedSince } }) };
+  const order = [{ createdAtNs: "asc" as const }, { id: "asc" as const }];
+  const { layout } = ctx.db.prisma;
+  if (!includeData) {
+    yield await layout.findMany({ where, orderBy: order, take: limit, skip: offset, omit: { data: true } });
+    return;
+  }
+  const page = await layout.findMany({ where, orderBy: order, take: limit, skip: offset, select: { id: true } });
+  for (let start = 0; start < page.length; start += ROWS_WITH_DATA) {
+    const ids = page.slice(start, start + ROWS_WITH_DATA).map(({ id }) => id);
+    yield await layout.findMany({ where: { AND: [where, { id: { in: ids } }] }, orderBy: order });
+  }
+}
+
+export async function createLayout(ctx: Ctx, body: WithText<Input<Contract["create"]>>): Promise<LayoutModel> {
+  const { id = randomUUID(), name, permission, savedAt, folderName, data } = body;
+  requireShared(permission);
+  const nowNs = ctx.clock.nowNs();
+  const row = { id, orgId: ctx.caller.orgId, name, permission, data: data!, createdAtNs: nowNs, updatedAtNs: nowNs };
+  return await ctx.db.prisma.layout
+    .create({ data: { ...row, savedAtNs: savedAt ?? null, folderName: folderName || null } })
+    .catch(idTaken(id));
+}
+
+export async function getLayout(ctx: Ctx, { id, includeData }: Input<Contract["get"]>): Promise<LayoutRow> {
+  const row = await ctx.db.prisma.layout.findFirst({
+    where: { id, ...whereShared(ctx) },
+    omit: { data: !includeData },
+  });
+  return row ?? notFound(`layout ${id}`);
+}
+
+/** What is not sent stays; an empty `folderName` unsets it. spec: Layouts/Update */
+export async function updateLayout(ctx: Ctx, input: WithText<Input<Contract["update"]>>): Promise<LayoutModel> {
+  const { id, name, permission, savedAt, folderName, data } = input;
+  if (permission !== undefined) requireShared(permission);
+  const folder = folderName === undefined ? {} : { folderName: folderName || null };
+  const [row] = await ctx.db.prisma.layout.updateManyAndReturn({
+    where: { id, ...whereShared(ctx) },
+    data: { name, permission, data, savedAtNs: savedAt, ...folder, updatedAtNs: ctx.clock.nowNs() },
+  });
+  return row ?? notFound(`layout ${id}`);
+}
+
+/** Its id stays taken, and it can be restored. */
+export async function deleteLayout(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ success: true }> {
+  const { count } = await ctx.db.prisma.layout.updateMany({
+    where: { id, ...whereShared(ctx) },
+    data: { deletedAtNs: ctx.clock.nowNs() },
+  });
+  return count === 1 ? { success: true } : notFound(`layout ${id}`);
+}
+
+/** Harmless for one that is not deleted. Whoever polls by `updatedSince` hears of it. spec: Layouts/Restore */
+export async function restoreLayout(ctx: Ctx, { id }: Input<Contract["restore"]>): Promise<{ success: true }> {
+  const where = { ...whereShared(ctx), id };
+  const { count } = await ctx.db.prisma.layout.updateMany({
+    where: { ...where, deletedAtNs: { not: null } },
+    data: { deletedAtNs: null, updatedAtNs: ctx.clock.nowNs() },
+  });
+  if (count === 1 || (await ctx.db.prisma.layout.count({ where })) === 1) return { success: true };
+  return notFound(`layout ${id}`);
+}
+
+/** spec: Authentication 7 */
+function requireShared(permission: LayoutPermission): void {
+  if (permission === "CREATOR_WRITE")
+    refuse("WrongCredentialKind", "an API key has only layouts that are shared: permission ORG_READ or ORG_WRITE");
+}
+
+function idTaken(id: string) {
+  return (error: unknown): never => {
+    if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
+    return refuse("Conflict", `the organization has, or had, a layout ${id}`);
+  };
+}

@@ -1,0 +1,38 @@
+import type { Ctx } from "../context.ts";
+import type { SessionModel } from "../db/generated/models.ts";
+import type { Transaction } from "../db/transaction.ts";
+import { ApiError, notFound } from "../http/errors.ts";
+import { visibleIn } from "../projects/find-project.ts";
+
+interface SessionRef {
+  readonly keyOrId: string;
+  readonly projectId?: string | undefined;
+}
+
+/** By id or key; the id wins. A key in several projects needs `projectId`. A deleted session is not found. */
+export async function findSession(ctx: Ctx, { keyOrId, projectId }: SessionRef): Promise<SessionModel> {
+  const where = await visibleIn(ctx, projectId);
+  const rows = await ctx.db.prisma.session.findMany({
+    where: { AND: [where, { deletedAtNs: null }, { OR: [{ id: keyOrId }, { key: keyOrId }] }] },
+    take: 3,
+  });
+  const exact = rows.find((row) => row.id === keyOrId);
+  if (exact) return exact;
+  if (rows.length > 1)
+    throw new ApiError("AmbiguousName", `several projects have a session with the key "${keyOrId}"; give projectId`);
+  return rows[0] ?? notFound(`session "${keyOrId}"`);
+}
+
+type LiveSession = { readonly projectId: string } & ({ readonly id: string } | { readonly key: string });
+
+/**
+ * The session of a project by id or key, kept from being changed or deleted until the transaction ends;
+ * undefined where there is none, or it is deleted.
+ */
+export async function holdSession(tx: Transaction, session: LiveSession): Promise<SessionModel | undefined> {
+  const where = { ...session, deletedAtNs: null };
+  const found = await tx.session.findFirst({ where, select: { id: true } });
+  if (!found) return undefined;
+  await tx.$queryRaw`SELECT id FROM "Session" WHERE id = ${found.id} FOR SHARE`;
+  return (await tx.session.findFirst({ where: { ...where, id: found.id } })) ?? undefined;
+}

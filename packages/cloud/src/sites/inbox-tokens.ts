@@ -1,0 +1,44 @@
+import type { api, InboxToken, Input } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import type { InboxTokenModel } from "../db/generated/models.ts";
+import { newId } from "../db/ids.ts";
+import { notFound } from "../http/errors.ts";
+import type { Handlers } from "../http/serve.ts";
+import { hashToken, mintToken } from "../tokens/mint.ts";
+import { findSiteOfType, siteGone } from "./find-site.ts";
+
+type Contract = typeof api.inboxTokens;
+
+export const inboxTokens: Handlers<Contract> = {
+  list: listInboxTokens,
+  create: createInboxToken,
+  delete: deleteInboxToken,
+};
+
+async function listInboxTokens(ctx: Ctx, query: Input<Contract["list"]>): Promise<InboxToken[]> {
+  const rows = await ctx.db.prisma.inboxToken.findMany({
+    where: { orgId: ctx.caller.orgId, siteId: query.siteId },
+    orderBy: [{ createdAtNs: "asc" }, { id: "asc" }],
+    take: query.limit,
+    skip: query.offset,
+  });
+  return rows.map(toInboxToken);
+}
+
+/** spec: Site token and site inbox notification token: for self-managed and bring-your-own-storage primary sites */
+async function createInboxToken(ctx: Ctx, { siteId }: Input<Contract["create"]>): Promise<InboxToken> {
+  const { orgId } = await findSiteOfType(ctx, siteId, ["self-hosted", "byob"]);
+  const token = mintToken("dl_snt");
+  const data = { id: newId("snt"), orgId, siteId, tokenSha256: hashToken(token), createdAtNs: ctx.clock.nowNs() };
+  const row = await ctx.db.prisma.inboxToken.create({ data }).catch(siteGone(siteId));
+  return { ...toInboxToken(row), token };
+}
+
+async function deleteInboxToken(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
+  const { count } = await ctx.db.prisma.inboxToken.deleteMany({ where: { id, orgId: ctx.caller.orgId } });
+  return count === 1 ? { id } : notFound(`inbox notification token ${id}`);
+}
+
+function toInboxToken({ id, orgId, createdAtNs, siteId }: InboxTokenModel): InboxToken {
+  return { id, orgId, createdAt: createdAtNs, siteId };
+}

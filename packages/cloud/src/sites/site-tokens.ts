@@ -1,0 +1,44 @@
+import type { api, Input, SiteToken } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import type { SiteTokenModel } from "../db/generated/models.ts";
+import { newId } from "../db/ids.ts";
+import { notFound } from "../http/errors.ts";
+import type { Handlers } from "../http/serve.ts";
+import { hashToken, mintToken } from "../tokens/mint.ts";
+import { findSiteOfType, siteGone } from "./find-site.ts";
+
+type Contract = typeof api.siteTokens;
+
+export const siteTokens: Handlers<Contract> = {
+  list: listSiteTokens,
+  create: createSiteToken,
+  delete: deleteSiteToken,
+};
+
+async function listSiteTokens(ctx: Ctx, query: Input<Contract["list"]>): Promise<SiteToken[]> {
+  const rows = await ctx.db.prisma.siteToken.findMany({
+    where: { orgId: ctx.caller.orgId, siteId: query.siteId },
+    orderBy: [{ createdAtNs: "asc" }, { id: "asc" }],
+    take: query.limit,
+    skip: query.offset,
+  });
+  return rows.map(toSiteToken);
+}
+
+/** spec: Authentication 5: they authorize self-hosted primary and edge sites */
+async function createSiteToken(ctx: Ctx, { siteId }: Input<Contract["create"]>): Promise<SiteToken> {
+  const { orgId } = await findSiteOfType(ctx, siteId, ["self-hosted", "edge"]);
+  const token = mintToken("dl_st");
+  const data = { id: newId("st"), orgId, siteId, tokenSha256: hashToken(token), createdAtNs: ctx.clock.nowNs() };
+  const row = await ctx.db.prisma.siteToken.create({ data }).catch(siteGone(siteId));
+  return { ...toSiteToken(row), token };
+}
+
+async function deleteSiteToken(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ success: true }> {
+  const { count } = await ctx.db.prisma.siteToken.deleteMany({ where: { id, orgId: ctx.caller.orgId } });
+  return count === 1 ? { success: true } : notFound(`site token ${id}`);
+}
+
+function toSiteToken({ id, createdAtNs, siteId }: SiteTokenModel): SiteToken {
+  return { id, createdAt: createdAtNs, siteId };
+}
