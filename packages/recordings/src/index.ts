@@ -1,0 +1,17 @@
+export { exportMcap, type ExportOptions, type ExportSelection } from "./export/export-mcap.ts";
+export { FileSource, type FileStat } from "./file-source.ts";
+export { recordingFormatOf } from "./formats.ts";
+export { inspectRecording, type InspectOptions, isFinished } from "./inspect.ts";
+export { defaultLimits, type InspectLimits } from "./limits.ts";
+export { type Reason, type ReasonCode, RecordingFault } from "./reasons.ts";
+export { bytesSource, countReads, type RandomAccessSource, SourceChangedError } from "./source.ts";
+export type {
+  AttachmentSummary,
+  Inspection,
+  MetadataRecord,
+  RecordingFormatName,
+  RecordingIdentity,
+  RecordingSummary,
+  Salvage,
+  TopicSummary,
+} from "./summary.ts";
