@@ -1,4 +1,5 @@
-export { exportMcap, type ExportOptions, type ExportSelection } from "./export/export-mcap.ts";
+export { type ExportOptions, exportMcap } from "./export/export-mcap.ts";
+export type { ExportSelection } from "./export/plan-export.ts";
 export { FileSource, type FileStat } from "./file-source.ts";
 export { recordingFormatOf } from "./formats.ts";
 export { inspectRecording, type InspectOptions, isFinished } from "./inspect.ts";

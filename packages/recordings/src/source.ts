@@ -20,7 +20,8 @@ export function bytesSource(bytes: Uint8Array): RandomAccessSource {
       if (!isInside(offset, length, bytes.byteLength)) {
         throw new SourceChangedError(`bytes ${offset}..${offset + length} lie outside of ${bytes.byteLength} bytes`);
       }
-      return bytes.slice(offset, offset + length);
+      // Not slice(): of a Buffer that would be a view.
+      return new Uint8Array(bytes.subarray(offset, offset + length));
     },
   };
 }

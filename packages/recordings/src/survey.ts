@@ -40,6 +40,8 @@ export interface Survey {
   decompressedChunkCount: number;
   expandedBytes: number;
   heldBytes: number;
+  /** Some messages are covered by no checksum of their chunk. */
+  hasUncheckedMessages: boolean;
   /** Everything before this byte was understood. */
   readableBytes: number;
 }
@@ -55,6 +57,7 @@ export function createSurvey(): Survey {
     decompressedChunkCount: 0,
     expandedBytes: 0,
     heldBytes: 0,
+    hasUncheckedMessages: false,
     readableBytes: 0,
   };
 }
@@ -67,7 +70,7 @@ export function addSchema(survey: Survey, schema: Schema, limits: InspectLimits)
     throw new RecordingFault("BadRecord", `schema ${schema.id} ("${schema.name}") is defined twice, differently`);
   }
   hold(survey, schema.data.byteLength + schema.name.length + recordOverheadBytes, limits);
-  survey.schemas.set(schema.id, { ...schema, data: schema.data.slice() });
+  survey.schemas.set(schema.id, { ...schema, data: new Uint8Array(schema.data) });
 }
 
 export function addChannel(survey: Survey, channel: Channel, limits: InspectLimits): void {

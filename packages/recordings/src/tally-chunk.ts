@@ -27,6 +27,7 @@ export async function tallyChunk(
 ): Promise<void> {
   const { chunk } = told;
   addChunk(survey, chunk.uncompressedBytes, { sizeBytes: context.source.sizeBytes, limits: context.limits });
+  if (chunk.crc === 0) survey.hasUncheckedMessages = true;
   const isToldEnough = !options.verify && isBelievable(told) && knowsAll(survey, told.indexed);
   const tallies = isToldEnough ? told.indexed : await scanChunk(survey, told, context);
   if (options.verify) refuseContradiction(told, tallies);

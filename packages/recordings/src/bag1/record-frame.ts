@@ -25,7 +25,7 @@ export async function readRecord(
     throw new RecordingFault(code, `the record at byte ${offset} has a header of ${headerBytes} bytes; the file is damaged there`);
   }
   // Copied: reading the data length may move the window.
-  const header = (await reader.fetch(offset + 4, headerBytes)).slice();
+  const header = new Uint8Array(await reader.fetch(offset + 4, headerBytes));
   const dataOffset = offset + 8 + headerBytes;
   const dataBytes = await readLength(dataOffset - 4, reader);
   refuseBeyond({ offset: dataOffset, length: dataBytes, sizeBytes });
@@ -52,5 +52,5 @@ export async function readData(record: BagRecord, reader: WindowReader, { limits
     const text = `the record at byte ${record.offset} holds ${record.dataBytes} bytes; at most ${limits.maxRecordBytes} are read`;
     throw new RecordingFault("RecordTooLarge", text);
   }
-  return (await reader.fetch(record.dataOffset, record.dataBytes)).slice();
+  return new Uint8Array(await reader.fetch(record.dataOffset, record.dataBytes));
 }

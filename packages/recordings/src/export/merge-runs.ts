@@ -26,13 +26,8 @@ export async function* mergeRuns(
     }
     const cursor = popQueued(open);
     if (!cursor) return;
-    if (cursor.buffer.length === 0) {
-      await refill(cursor, { plan, context, shareBytes });
-      if (cursor.buffer.length > 0) pushQueued(open, cursor);
-      continue;
-    }
-    const batch = takeBefore(cursor, earlierOf(open[0], waiting[admitted]));
-    if (batch.length > 0) yield batch;
+    if (cursor.buffer.length > 0) yield takeBefore(cursor, earlierOf(open[0], waiting[admitted]));
+    else await refill(cursor, { plan, context, shareBytes });
     if (cursor.buffer.length > 0 || cursor.hasMore) pushQueued(open, cursor);
   }
 }
@@ -46,13 +41,15 @@ interface RunCursor extends Queued {
   /** Of its selected messages in order of time, how many have been buffered so far. */
   taken: number;
   buffer: RawMessage[];
+  /** Of the first message in the buffer that was not given out. */
+  at: number;
   /** Whether there are messages behind the buffer. */
   hasMore: boolean;
 }
 
 function toCursors(runs: readonly MessageRun[]): RunCursor[] {
   return runs
-    .map((run, order) => ({ run, order, nextNs: run.startNs, taken: 0, buffer: [], hasMore: true }))
+    .map((run, order) => ({ run, order, nextNs: run.startNs, taken: 0, buffer: [], at: 0, hasMore: true }))
     .sort((a, b) => (comesBefore(a, b) ? -1 : 1));
 }
 
@@ -114,7 +111,7 @@ function takeCopies(messages: readonly RawMessage[], mostBytes: number): RawMess
   for (const message of messages) {
     bytes += message.data.byteLength + messageOverheadBytes;
     if (bytes > mostBytes && copies.length > 0) break;
-    copies.push({ ...message, data: message.data.slice() });
+    copies.push({ ...message, data: new Uint8Array(message.data) });
   }
   return copies;
 }
@@ -122,14 +119,16 @@ function takeCopies(messages: readonly RawMessage[], mostBytes: number): RawMess
 /** What a message costs in memory besides its data. */
 const messageOverheadBytes = 250;
 
+/** What the cursor holds of the time before `limit`: at least its next message. */
 function takeBefore(cursor: RunCursor, limit: Queued | undefined): RawMessage[] {
-  const { buffer, order } = cursor;
-  let count = 0;
-  while (count < buffer.length && (!limit || comesBefore({ nextNs: buffer[count]!.logTimeNs, order }, limit))) count += 1;
-  const batch = count === buffer.length ? buffer : buffer.slice(0, count);
-  cursor.buffer = count === buffer.length ? [] : buffer.slice(count);
-  // Of what is not buffered only this is known: it is not earlier.
-  cursor.nextNs = cursor.buffer[0]?.logTimeNs ?? batch.at(-1)?.logTimeNs ?? cursor.nextNs;
+  const { buffer, order, at } = cursor;
+  let end = at + 1;
+  while (end < buffer.length && (!limit || comesBefore({ nextNs: buffer[end]!.logTimeNs, order }, limit))) end += 1;
+  const batch = buffer.slice(at, end);
+  cursor.at = end < buffer.length ? end : 0;
+  if (end === buffer.length) cursor.buffer = [];
+  // Of messages behind the buffer only this is known: they are not earlier than the last one before them.
+  cursor.nextNs = cursor.buffer[cursor.at]?.logTimeNs ?? batch.at(-1)!.logTimeNs;
   return batch;
 }
 

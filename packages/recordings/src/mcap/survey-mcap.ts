@@ -21,6 +21,7 @@ export async function surveyMcap(survey: Survey, context: ReadContext, options: 
     if (item.kind === "message") {
       requireChannel(survey, item.channelId, `the message at byte ${item.offset}`);
       addTally(survey, item.channelId, { messageCount: 1, startNs: item.logTimeNs, endNs: item.logTimeNs });
+      survey.hasUncheckedMessages = true;
       loose.add(item);
     } else {
       if (item.kind === "chunk") loose.end();
@@ -46,6 +47,7 @@ async function addItem(survey: Survey, item: McapItem, { context, options }: Sur
     addAttachment(survey, item.attachment, limits);
     if (options.verify) await verifyAttachment(item.attachment, item.offset, context);
   }
+  if (item.kind === "dataEnd" && options.verify) await verifyDataSection(survey, item, context);
   if (item.kind === "chunk") {
     const { chunk, indexed } = item;
     const scan = scanInto(survey, context);
@@ -61,6 +63,15 @@ function scanInto(survey: Survey, { limits }: ReadContext) {
       message: ({ channelId, logTimeNs }) => onMessage(channelId, logTimeNs),
     });
   };
+}
+
+/** Chunks have checksums of their own; the one of the section matters where they do not cover every message. */
+async function verifyDataSection(survey: Survey, item: McapItem & { kind: "dataEnd" }, context: ReadContext): Promise<void> {
+  if (item.crc === 0 || !survey.hasUncheckedMessages) return;
+  let crc = 0;
+  for await (const piece of streamRange(context, 0, item.offset)) crc = crc32(piece, crc);
+  if (crc === item.crc) return;
+  throw new RecordingFault("BadRecord", "the messages fail the checksum of the data section; the file is damaged somewhere before it");
 }
 
 /** spec: MCAP "Attachment": the CRC covers everything from the log time to the end of the data. */

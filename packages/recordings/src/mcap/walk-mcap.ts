@@ -21,6 +21,8 @@ export type McapItem = { end: number } & (
   | { kind: "chunk"; chunk: McapChunk; indexed: Map<number, Tally> }
   | { kind: "attachment"; attachment: AttachmentSummary; offset: number }
   | { kind: "metadata"; metadata: MetadataRecord }
+  /** `crc` covers everything before `offset`; 0: not given. */
+  | { kind: "dataEnd"; offset: number; crc: number }
   | { kind: "other" }
 );
 
@@ -31,9 +33,11 @@ export async function* walkMcap(context: ReadContext): AsyncGenerator<McapItem> 
   while (true) {
     const bytes = reader.peek(offset, recordHeadBytes) ?? (await reader.fetch(offset, recordHeadBytes));
     const head = parseRecordHead(bytes, offset, context.source.sizeBytes);
-    if (head.opcode === opcodes.dataEnd || head.opcode === opcodes.footer) return;
-    const item = head.opcode === opcodes.message ? await readMessageHead(head, reader, context) : await readItem(head, reader, context);
+    if (head.opcode === opcodes.footer) return;
+    const read = head.opcode === opcodes.message ? readMessageHead : readItem;
+    const item = await read(head, reader, context);
     yield item;
+    if (item.kind === "dataEnd") return;
     offset = item.end;
   }
 }
@@ -67,6 +71,9 @@ async function readItem(head: RecordHead, reader: WindowReader, context: ReadCon
     return { kind: "metadata", metadata: readMetadata(await openRecord(head, reader, context)), end };
   }
   if (opcode === opcodes.header) return { kind: "header", ...readHeader(await openRecord(head, reader, context)), end };
+  if (opcode === opcodes.dataEnd) {
+    return { kind: "dataEnd", offset: head.offset, crc: readU32(await openRecord(head, reader, context)), end };
+  }
   return { kind: "other", end };
 }
 

@@ -42,9 +42,9 @@ export async function makeBag(spec: BagSpec = {}): Promise<Uint8Array> {
       position += part.byteLength;
     }
   }
-  if (!isFinished) return Buffer.concat(parts);
+  if (!isFinished) return new Uint8Array(Buffer.concat(parts));
   parts[1] = bagHeader({ indexPosition: position, topicCount: topics.length, chunkCount: batches.length });
-  return Buffer.concat([...parts, ...topics.map((topic, index) => connection(topic, index)), ...infos]);
+  return new Uint8Array(Buffer.concat([...parts, ...topics.map((topic, index) => connection(topic, index)), ...infos]));
 }
 
 const defaultTopics: readonly BagTopicSpec[] = [

@@ -42,9 +42,9 @@ export interface AttachmentSpec {
 export async function makeMcap(spec: McapSpec = {}): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   await writeMcap(spec, async (bytes) => {
-    pieces.push(bytes.slice());
+    pieces.push(new Uint8Array(bytes));
   });
-  return Buffer.concat(pieces);
+  return new Uint8Array(Buffer.concat(pieces));
 }
 
 /** The same, straight to a file: for recordings larger than memory. */

@@ -26,7 +26,7 @@ export function readMessages(bytes: Uint8Array): ReadMessage[] {
 export async function readIndexedMessages(bytes: Uint8Array): Promise<ReadMessage[]> {
   const readable = {
     size: async () => BigInt(bytes.byteLength),
-    read: async (offset: bigint, length: bigint) => bytes.slice(Number(offset), Number(offset + length)),
+    read: async (offset: bigint, length: bigint) => new Uint8Array(bytes.subarray(Number(offset), Number(offset + length))),
   };
   const reader = await McapIndexedReader.Initialize({ readable, decompressHandlers });
   const messages: ReadMessage[] = [];

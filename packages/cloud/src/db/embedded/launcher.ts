@@ -18,7 +18,7 @@ export interface Launcher {
 }
 
 /** What a server program may see of this process's environment: PGPORT and the like would change what it does. */
-export const SERVER_ENVIRONMENT = {
+const SERVER_ENVIRONMENT = {
   PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
   LC_ALL: "C.UTF-8",
   TZ: "UTC",
