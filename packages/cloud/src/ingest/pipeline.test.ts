@@ -70,7 +70,7 @@ test("a valid file without a message is no recording: it is quarantined with cod
 });
 
 test("the last metadata record named downlink names device, key and session; explicit fields beat it", async () => {
-  const metadata = [
+  const metadata: { name: string; metadata: Record<string, string> }[] = [
     { name: "foxglove", metadata: { deviceName: "first", key: "meta-0" } },
     { name: "downlink", metadata: { deviceName: "meta-robot", key: "meta-1", sessionKey: "morning" } },
   ];
@@ -155,7 +155,7 @@ test("an edge recording is imported on request; its data can be deleted and impo
   const item = recordingItem({ size: bytes.length, start: 1n, end: 2n });
   await agent.report([item]);
   const recordings = () => admin.call(api.recordings.list, { deviceId: agent.deviceId });
-  const [{ id }] = (await recordings()) as [{ id: string }];
+  const { id } = (await recordings())[0]!;
 
   const importOnce = async () => {
     await admin.call(api.recordings.requestImport, { keyOrId: id });
