@@ -25,7 +25,10 @@ export function refuseLargeChunk(chunk: ChunkHeader, maxChunkBytes: number): voi
 }
 
 /** The chunk's records, decompressed and checked against its header. */
-export async function loadChunk(chunk: ChunkHeader, { source, limits, signal, decompress }: ReadContext): Promise<Uint8Array> {
+export async function loadChunk(
+  chunk: ChunkHeader,
+  { source, limits, signal, decompress }: ReadContext,
+): Promise<Uint8Array> {
   signal?.throwIfAborted();
   refuseLargeChunk(chunk, limits.maxChunkBytes);
   refuseBeyond({ offset: chunk.dataOffset, length: chunk.storedBytes, sizeBytes: source.sizeBytes });

@@ -11,7 +11,9 @@ import { conformanceFolder, listSharedFiles, skipWithout } from "./testing/share
 
 const skip = skipWithout(conformanceFolder);
 
-test("every conformance file is summarized as its description says, by index or skim and by full scan", { skip }, async () => {
+test("every conformance file is summarized as its description says, by index or skim and by full scan", {
+  skip,
+}, async () => {
   const paths = listSharedFiles(conformanceFolder, ".mcap");
   assert.equal(paths.length, 416);
   for (const path of paths) {
@@ -28,8 +30,11 @@ test("every conformance file is summarized as its description says, by index or 
 test("every conformance file exports to the same messages in order of log time", { skip }, async () => {
   for (const path of listSharedFiles(conformanceFolder, ".mcap")) {
     const bytes = await readFile(path);
-    const exported = await collect(exportMcap(bytesSource(bytes), { fileName: path, compression: "lz4", includeAttachments: true }));
-    const strip = (file: Uint8Array) => readMessages(file).map(({ channelId, schema, ...rest }) => ({ ...rest, schema: [...schema] }));
+    const exported = await collect(
+      exportMcap(bytesSource(bytes), { fileName: path, compression: "lz4", includeAttachments: true }),
+    );
+    const strip = (file: Uint8Array) =>
+      readMessages(file).map(({ channelId, schema, ...rest }) => ({ ...rest, schema: [...schema] }));
     const expected = strip(bytes).sort((a, b) => Number(a.logTimeNs - b.logTimeNs));
     assert.deepEqual(strip(exported), expected, path);
     const kept = await inspectRecording(bytesSource(exported), { fileName: "x.mcap" });
@@ -37,7 +42,10 @@ test("every conformance file exports to the same messages in order of log time",
     assert.ok("summary" in kept && "summary" in original);
     assert.equal(kept.summary.method, "index", path);
     assert.deepEqual(kept.summary.metadata, original.summary.metadata);
-    assert.deepEqual(kept.summary.attachments.map(({ dataOffset, crc, ...rest }) => rest), original.summary.attachments.map(({ dataOffset, crc, ...rest }) => rest));
+    assert.deepEqual(
+      kept.summary.attachments.map(({ dataOffset, crc, ...rest }) => rest),
+      original.summary.attachments.map(({ dataOffset, crc, ...rest }) => rest),
+    );
   }
 });
 
@@ -55,14 +63,16 @@ function pickFrom(summary: RecordingSummary): Expectation {
     metadata,
     profile,
     library,
-    topics: summary.topics.map(({ topic, messageEncoding, schemaName, schemaEncoding, schema, messageCount: count }) => ({
-      topic,
-      messageEncoding,
-      schemaName,
-      schemaEncoding,
-      schema: [...schema],
-      count,
-    })),
+    topics: summary.topics.map(
+      ({ topic, messageEncoding, schemaName, schemaEncoding, schema, messageCount: count }) => ({
+        topic,
+        messageEncoding,
+        schemaName,
+        schemaEncoding,
+        schema: [...schema],
+        count,
+      }),
+    ),
     attachments: summary.attachments.map(({ name, mediaType, logTimeNs, createTimeNs, sizeBytes }) => ({
       name,
       mediaType,
@@ -79,7 +89,9 @@ type Fields = Record<string, string & string[] & Record<string, string>>;
 function expectationOf({ records }: { records: { type: string; fields: [string, unknown][] }[] }): Expectation {
   const end = records.findIndex(({ type }) => type === "DataEnd");
   const of = (type: string) =>
-    records.slice(0, end).flatMap((record) => (record.type === type ? [Object.fromEntries(record.fields) as Fields] : []));
+    records
+      .slice(0, end)
+      .flatMap((record) => (record.type === type ? [Object.fromEntries(record.fields) as Fields] : []));
   const messages = of("Message");
   const times = messages.map(({ log_time }) => BigInt(log_time!)).sort((a, b) => Number(a - b));
   const schemas = new Map(of("Schema").map((schema) => [String(schema.id), schema]));

@@ -94,8 +94,14 @@ test("the broken variants have the names that their breakage deserves", async ()
   const codes = new Map<string, string>();
   for (const fileName of ["indexed-zstd.mcap", "lz4.bag"]) {
     for (const variant of corrupt(files[fileName]!, fileName)) {
-      const found = await inspectRecording(bytesSource(variant.bytes), { fileName: variant.fileName, verifyChunks: true });
-      codes.set(`${fileName}: ${variant.name}`, "reason" in found ? `${found.state} ${found.reason.code}` : found.state);
+      const found = await inspectRecording(bytesSource(variant.bytes), {
+        fileName: variant.fileName,
+        verifyChunks: true,
+      });
+      codes.set(
+        `${fileName}: ${variant.name}`,
+        "reason" in found ? `${found.state} ${found.reason.code}` : found.state,
+      );
     }
   }
   const expected = {

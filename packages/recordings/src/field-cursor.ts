@@ -1,16 +1,22 @@
 import { type ReasonCode, RecordingFault } from "./reasons.ts";
 
+/** What a fault says about where it is, e.g. "the record at byte 412"; a function where naming it each time would cost. */
+export type Place = string | (() => string);
+
+export function nameOf(place: Place): string {
+  return typeof place === "string" ? place : place();
+}
+
 /** A position in the bytes of one record; reading past its end is a fault that names the record. */
 export interface FieldCursor {
   bytes: Uint8Array;
   view: DataView;
   position: number;
-  /** Where `bytes` begin in the file, or in the chunk that `place` names. */
-  place: string;
+  place: Place;
   code: ReasonCode;
 }
 
-export function openCursor(bytes: Uint8Array, place: string, code: ReasonCode = "BadRecord"): FieldCursor {
+export function openCursor(bytes: Uint8Array, place: Place, code: ReasonCode = "BadRecord"): FieldCursor {
   return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), position: 0, place, code };
 }
 
@@ -30,7 +36,7 @@ export function readU64(cursor: FieldCursor): bigint {
 export function readSize(cursor: FieldCursor): number {
   const value = readU64(cursor);
   if (value <= maxSafe) return Number(value);
-  throw new RecordingFault("LengthBeyondFile", `${cursor.place} gives an offset or length of ${value} bytes`);
+  throw new RecordingFault("LengthBeyondFile", `${nameOf(cursor.place)} gives an offset or length of ${value} bytes`);
 }
 
 const maxSafe = BigInt(Number.MAX_SAFE_INTEGER);
@@ -40,9 +46,12 @@ export function readTime(cursor: FieldCursor): bigint {
   return toValidTime(readU64(cursor), cursor.place);
 }
 
-export function toValidTime(timeNs: bigint, place: string): bigint {
+export function toValidTime(timeNs: bigint, place: Place): bigint {
   if (timeNs <= maxTimeNs) return timeNs;
-  throw new RecordingFault("InvalidTime", `${place} has the time ${timeNs} ns, which lies beyond the year 2262`);
+  throw new RecordingFault(
+    "InvalidTime",
+    `${nameOf(place)} has the time ${timeNs} ns, which lies beyond the year 2262`,
+  );
 }
 
 const maxTimeNs = 2n ** 63n - 1n;
@@ -75,7 +84,7 @@ export function readBytes(cursor: FieldCursor, length: number): Uint8Array {
 }
 
 export function refuse(cursor: FieldCursor, text: string): never {
-  throw new RecordingFault(cursor.code, `${cursor.place} ${text}; the file is damaged there`);
+  throw new RecordingFault(cursor.code, `${nameOf(cursor.place)} ${text}; the file is damaged there`);
 }
 
 function advance(cursor: FieldCursor, length: number): number {

@@ -1,4 +1,5 @@
-import { detectFormat, type RecordingFormat } from "./formats.ts";
+import { detectFormat } from "./detect-format.ts";
+import type { RecordingFormat } from "./formats.ts";
 import type { InspectLimits } from "./limits.ts";
 import { createReadContext, type ReadContext } from "./read-context.ts";
 import { type Reason, RecordingFault, stateOf } from "./reasons.ts";
@@ -40,10 +41,12 @@ export async function inspectRecording(source: RandomAccessSource, options: Insp
 
 /** The cheap check whether a recording has its end; a few kilobytes for MCAP, the index section for bags. */
 export async function isFinished(source: RandomAccessSource, fileName: string): Promise<boolean> {
-  return (await faultOf(async () => {
-    const format = await detectFormat(source, fileName);
-    await format.requireEnd(createReadContext(source));
-  })) === undefined;
+  return (
+    (await faultOf(async () => {
+      const format = await detectFormat(source, fileName);
+      await format.requireEnd(createReadContext(source));
+    })) === undefined
+  );
 }
 
 async function findSalvage(format: RecordingFormat | undefined, context: ReadContext): Promise<Salvage> {

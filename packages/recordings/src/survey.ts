@@ -122,13 +122,20 @@ export function countMessages(survey: Survey): number {
 }
 
 /** Counts a chunk, and refuses the file when its chunks decompress to implausibly much. */
-export function addChunk(survey: Survey, uncompressedBytes: number, bounds: { sizeBytes: number; limits: InspectLimits }): void {
+export function addChunk(
+  survey: Survey,
+  uncompressedBytes: number,
+  bounds: { sizeBytes: number; limits: InspectLimits },
+): void {
   refuseMore(survey.chunkCount, "chunks", bounds.limits);
   survey.chunkCount += 1;
   survey.expandedBytes += uncompressedBytes;
   const most = expansionFloorBytes + bounds.sizeBytes * bounds.limits.maxExpansion;
   if (survey.expandedBytes <= most) return;
-  throw new RecordingFault("ExpandsTooMuch", `the chunks decompress to more than ${most} bytes; the file looks made to exhaust its reader`);
+  throw new RecordingFault(
+    "ExpandsTooMuch",
+    `the chunks decompress to more than ${most} bytes; the file looks made to exhaust its reader`,
+  );
 }
 
 const expansionFloorBytes = 16 * 1024 ** 3;

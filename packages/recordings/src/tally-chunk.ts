@@ -1,4 +1,5 @@
 import { type ChunkHeader, loadChunk, placeOf } from "./chunk.ts";
+import { nameOf, type Place } from "./field-cursor.ts";
 import type { MessageRun, SurveyOptions } from "./message-run.ts";
 import type { ReadContext } from "./read-context.ts";
 import { RecordingFault } from "./reasons.ts";
@@ -39,9 +40,9 @@ export async function tallyChunk(
   if (run) options.onRun?.(run, tallies.keys(), survey);
 }
 
-export function requireChannel(survey: Survey, channelId: number, place: string): void {
+export function requireChannel(survey: Survey, channelId: number, place: Place): void {
   if (survey.channels.has(channelId)) return;
-  throw new RecordingFault("BadRecord", `${place} names channel ${channelId}, which is not in the file`);
+  throw new RecordingFault("BadRecord", `${nameOf(place)} names channel ${channelId}, which is not in the file`);
 }
 
 function isBelievable({ chunk, indexed, span }: ChunkToTally): boolean {
@@ -73,7 +74,8 @@ async function scanChunk(survey: Survey, told: ChunkToTally, context: ReadContex
 /** Exports plan by indexes that look believable: if they lie, the recording must not be accepted as it is. */
 function refuseContradiction(told: ChunkToTally, tallies: ReadonlyMap<number, Tally>): void {
   if (!isBelievable(told) || told.indexed.size === 0) return;
-  const isSame = tallies.size === told.indexed.size && [...tallies].every(([id, tally]) => areSame(tally, told.indexed.get(id)));
+  const isSame =
+    tallies.size === told.indexed.size && [...tallies].every(([id, tally]) => areSame(tally, told.indexed.get(id)));
   if (isSame) return;
   const text = `the indexes behind ${placeOf(told.chunk)} contradict its messages; the file must be indexed anew`;
   throw new RecordingFault("BadChunk", text);

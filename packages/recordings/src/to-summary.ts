@@ -1,5 +1,11 @@
 import { createHash } from "node:crypto";
-import type { MetadataRecord, RecordingFormatName, RecordingIdentity, RecordingSummary, TopicSummary } from "./summary.ts";
+import type {
+  MetadataRecord,
+  RecordingFormatName,
+  RecordingIdentity,
+  RecordingSummary,
+  TopicSummary,
+} from "./summary.ts";
 import { type Channel, countMessages, extendSpan, type Schema, type Survey } from "./survey.ts";
 
 export function toSummary(

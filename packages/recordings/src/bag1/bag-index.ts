@@ -4,8 +4,8 @@ import { RecordingFault } from "../reasons.ts";
 import { addChunk, addTally, createSurvey, extendSpan, type Survey } from "../survey.ts";
 import { openWindowReader, type WindowReader } from "../window-reader.ts";
 import { type BagRecord, readData, readRecord } from "./record-frame.ts";
-import { addConnection } from "./survey-bag.ts";
 import { magic, opcodeOf, opcodes, readConnection, timeOf, u32Of, u64Of } from "./records.ts";
+import { addConnection } from "./survey-bag.ts";
 
 /**
  * Surveys a bag from its index section, which must hold as many connections and chunk infos as the bag header says and
@@ -15,7 +15,8 @@ export async function indexBag(context: ReadContext): Promise<Survey> {
   const reader = openWindowReader(context);
   const head = await readBagHeader(reader, context);
   const { sizeBytes } = context.source;
-  if (head.indexPosition > sizeBytes) throw truncated(`its index should begin at byte ${head.indexPosition}`, sizeBytes);
+  if (head.indexPosition > sizeBytes)
+    throw truncated(`its index should begin at byte ${head.indexPosition}`, sizeBytes);
   const survey = createSurvey();
   let offset = head.indexPosition;
   for (let left = head.connectionCount; left > 0; left -= 1) {
@@ -35,15 +36,13 @@ export async function indexBag(context: ReadContext): Promise<Survey> {
   return survey;
 }
 
-export interface BagHead {
+interface BagHead {
   indexPosition: number;
   connectionCount: number;
   chunkCount: number;
-  /** First byte after the bag header. */
-  end: number;
 }
 
-export async function readBagHeader(reader: WindowReader, context: ReadContext): Promise<BagHead> {
+async function readBagHeader(reader: WindowReader, context: ReadContext): Promise<BagHead> {
   const { sizeBytes } = context.source;
   let record: BagRecord;
   try {
@@ -55,7 +54,8 @@ export async function readBagHeader(reader: WindowReader, context: ReadContext):
   requireOpcode(record, opcodes.bagHeader);
   const indexPosition = u64Of(record.header, "index_pos");
   if (indexPosition === 0) {
-    const text = "the bag has no index: it is still being recorded, or recording was cut off. `rosbag reindex` can repair it";
+    const text =
+      "the bag has no index: it is still being recorded, or recording was cut off. `rosbag reindex` can repair it";
     throw new RecordingFault("ActiveBag", text);
   }
   if (indexPosition < record.end) throw badIndex(indexPosition, "begins inside the bag header");
@@ -63,7 +63,6 @@ export async function readBagHeader(reader: WindowReader, context: ReadContext):
     indexPosition,
     connectionCount: u32Of(record.header, "conn_count"),
     chunkCount: u32Of(record.header, "chunk_count"),
-    end: record.end,
   };
 }
 
@@ -90,7 +89,8 @@ async function addChunkInfo(survey: Survey, record: BagRecord, reading: ChunkInf
   const { reader, context, indexPosition } = reading;
   const { header } = record;
   if (u32Of(header, "ver") !== 1) throw badIndex(record.offset, "has a chunk info of another version");
-  if (u64Of(header, "chunk_pos") >= indexPosition) throw badIndex(record.offset, "points at a chunk outside of the file");
+  if (u64Of(header, "chunk_pos") >= indexPosition)
+    throw badIndex(record.offset, "points at a chunk outside of the file");
   const connectionCount = u32Of(header, "count");
   const startNs = timeOf(header, "start_time");
   const endNs = timeOf(header, "end_time");
@@ -100,7 +100,8 @@ async function addChunkInfo(survey: Survey, record: BagRecord, reading: ChunkInf
   const cursor = openCursor(data, `the record at byte ${record.offset}`, "BadSummary");
   for (let left = connectionCount; left > 0; left -= 1) {
     const channelId = readU32(cursor) + 1;
-    if (!survey.channels.has(channelId)) throw badIndex(record.offset, `names connection ${channelId - 1}, which is not in the file`);
+    if (!survey.channels.has(channelId))
+      throw badIndex(record.offset, `names connection ${channelId - 1}, which is not in the file`);
     addTally(survey, channelId, { messageCount: readU32(cursor) });
   }
   if (connectionCount === 0) return;
@@ -124,5 +125,8 @@ function truncated(what: string, sizeBytes: number): RecordingFault {
 }
 
 function badIndex(offset: number, what: string): RecordingFault {
-  return new RecordingFault("BadSummary", `the bag's index at byte ${offset} ${what}; \`rosbag reindex\` can repair it`);
+  return new RecordingFault(
+    "BadSummary",
+    `the bag's index at byte ${offset} ${what}; \`rosbag reindex\` can repair it`,
+  );
 }

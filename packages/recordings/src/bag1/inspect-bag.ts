@@ -1,9 +1,9 @@
+import type { SurveyOptions } from "../message-run.ts";
 import type { ReadContext } from "../read-context.ts";
 import type { RecordingSummary } from "../summary.ts";
 import { createSurvey, type Survey } from "../survey.ts";
 import { indexBag } from "./bag-index.ts";
 import { surveyBag } from "./survey-bag.ts";
-import type { SurveyOptions } from "../message-run.ts";
 
 /** Surveys a bag that has its end; otherwise faults with `ActiveBag` or `NoEnd`. */
 export async function inspectBag(

@@ -1,5 +1,5 @@
-import { RecordingFault, type ReasonCode } from "../reasons.ts";
 import type { ReadContext } from "../read-context.ts";
+import { type ReasonCode, RecordingFault } from "../reasons.ts";
 import { refuseBeyond, type WindowReader } from "../window-reader.ts";
 import { type BagHeader, parseHeader } from "./records.ts";
 
@@ -22,7 +22,10 @@ export async function readRecord(
   const headerBytes = await readLength(offset, reader);
   if (headerBytes > maxHeaderBytes) {
     refuseBeyond({ offset, length: headerBytes, sizeBytes });
-    throw new RecordingFault(code, `the record at byte ${offset} has a header of ${headerBytes} bytes; the file is damaged there`);
+    throw new RecordingFault(
+      code,
+      `the record at byte ${offset} has a header of ${headerBytes} bytes; the file is damaged there`,
+    );
   }
   // Copied: reading the data length may move the window.
   const header = new Uint8Array(await reader.fetch(offset + 4, headerBytes));

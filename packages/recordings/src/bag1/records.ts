@@ -1,20 +1,37 @@
-import { openCursor, readBytes, readSize, readU32, refuse, toText, toValidTime, type FieldCursor } from "../field-cursor.ts";
+import {
+  type FieldCursor,
+  openCursor,
+  type Place,
+  readBytes,
+  readSize,
+  readU32,
+  refuse,
+  toText,
+  toValidTime,
+} from "../field-cursor.ts";
 import type { ReasonCode } from "../reasons.ts";
 import type { Channel, Schema } from "../survey.ts";
 
 /** spec: ROS bag format 2.0. */
-export const opcodes = { message: 0x02, bagHeader: 0x03, indexData: 0x04, chunk: 0x05, chunkInfo: 0x06, connection: 0x07 } as const;
+export const opcodes = {
+  message: 0x02,
+  bagHeader: 0x03,
+  indexData: 0x04,
+  chunk: 0x05,
+  chunkInfo: 0x06,
+  connection: 0x07,
+} as const;
 
 export const magic = Buffer.from("#ROSBAG V2.0\n", "latin1");
 
 /** The fields of a record's header. */
 export interface BagHeader {
   fields: Map<string, Uint8Array>;
-  place: string;
+  place: Place;
   code: ReasonCode;
 }
 
-export function parseHeader(bytes: Uint8Array, place: string, code: ReasonCode): BagHeader {
+export function parseHeader(bytes: Uint8Array, place: Place, code: ReasonCode): BagHeader {
   const cursor = openCursor(bytes, place, code);
   const fields = new Map<string, Uint8Array>();
   while (cursor.position < bytes.byteLength) {
@@ -56,7 +73,8 @@ export function readRosTime(cursor: FieldCursor): bigint {
 function openField({ fields, place, code }: BagHeader, name: string, length?: number): FieldCursor {
   const bytes = fields.get(name);
   const cursor = openCursor(bytes ?? new Uint8Array(0), place, code);
-  if (!bytes || (length !== undefined && bytes.byteLength !== length)) refuse(cursor, `lacks the header field "${name}"`);
+  if (!bytes || (length !== undefined && bytes.byteLength !== length))
+    refuse(cursor, `lacks the header field "${name}"`);
   return cursor;
 }
 
@@ -73,7 +91,12 @@ export function readConnection(header: BagHeader, data: Uint8Array): Connection 
   const metadata: Record<string, string> = {};
   for (const name of ["md5sum", "callerid", "latching"]) if (fields.has(name)) metadata[name] = text(name);
   return {
-    schema: { id, name: text("type"), encoding: "ros1msg", data: fields.get("message_definition") ?? new Uint8Array(0) },
+    schema: {
+      id,
+      name: text("type"),
+      encoding: "ros1msg",
+      data: fields.get("message_definition") ?? new Uint8Array(0),
+    },
     channel: { id, schemaId: id, topic: textOf(header, "topic"), messageEncoding: "ros1", metadata },
   };
 }

@@ -8,7 +8,17 @@ import { tallyChunk } from "../tally-chunk.ts";
 import { openWindowReader, type WindowReader } from "../window-reader.ts";
 import { visitRecords } from "./chunk-records.ts";
 import { type BagRecord, readData, readRecord } from "./record-frame.ts";
-import { type Connection, channelIdOf, magic, opcodeOf, opcodes, readConnection, readRosTime, textOf, u32Of } from "./records.ts";
+import {
+  type Connection,
+  channelIdOf,
+  magic,
+  opcodeOf,
+  opcodes,
+  readConnection,
+  readRosTime,
+  textOf,
+  u32Of,
+} from "./records.ts";
 
 /**
  * Skims a bag from its start: counts and times from the index data behind each chunk; a chunk is decompressed only when
@@ -29,7 +39,10 @@ export async function surveyBag(survey: Survey, context: ReadContext, options: S
     } else if (opcode === opcodes.connection) {
       addConnection(survey, readConnection(record.header, await readData(record, reader, context)), context);
     } else if (opcode === opcodes.message) {
-      throw new RecordingFault("BadRecord", `the record at byte ${record.offset} is a message outside of a chunk; the file is damaged there`);
+      throw new RecordingFault(
+        "BadRecord",
+        `the record at byte ${record.offset} is a message outside of a chunk; the file is damaged there`,
+      );
     }
     survey.readableBytes = offset;
   }
@@ -81,7 +94,10 @@ async function tallyIndex(record: BagRecord, indexed: Map<number, Tally>, reader
   const channelId = channelIdOf(header);
   const messageCount = u32Of(header, "count");
   if (messageCount * indexEntryBytes !== dataBytes) {
-    throw new RecordingFault("BadRecord", `the index data at byte ${record.offset} has a wrong length; the file is damaged there`);
+    throw new RecordingFault(
+      "BadRecord",
+      `the index data at byte ${record.offset} has a wrong length; the file is damaged there`,
+    );
   }
   const tally = indexed.get(channelId) ?? { messageCount: 0 };
   if (messageCount > 0) indexed.set(channelId, tally);

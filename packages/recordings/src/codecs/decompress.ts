@@ -1,8 +1,9 @@
 import { promisify } from "node:util";
 import { zstdDecompress } from "node:zlib";
-import Bzip2 from "@foxglove/wasm-bz2";
+import type Bzip2 from "@foxglove/wasm-bz2";
 import { decompressFrame } from "lz4-napi";
 import { RecordingFault } from "../reasons.ts";
+import { loadBzip2 } from "./load-bzip2.ts";
 import { boundLz4Frame } from "./lz4-frame-bound.ts";
 
 /** `place` begins the fault's text, e.g. "the chunk at byte 412". */
@@ -31,7 +32,7 @@ export function createDecompressor(): Decompressor {
     }
     if (compression === "" || compression === "none") return checkLength(input, bytes);
     if (uncompressedBytes === 0) return new Uint8Array(0);
-    if (compression === "bz2") bzip2 ??= Bzip2.init();
+    if (compression === "bz2") bzip2 ??= loadBzip2();
     const output = await refuseFailure(input, decompressWith(compression, input, await bzip2));
     return checkLength(input, output);
   };

@@ -1,10 +1,10 @@
 import { crc32 } from "node:zlib";
-import { McapRecordBuilder } from "@mcap/core";
-import { opcodes, recordHeadBytes } from "../mcap/opcodes.ts";
+import { recordHeadBytes } from "../mcap/opcodes.ts";
 import type { ReadContext } from "../read-context.ts";
 import { RecordingFault } from "../reasons.ts";
 import { streamRange } from "../stream-range.ts";
 import type { AttachmentSummary } from "../summary.ts";
+import { announcePayload, encode } from "./mcap-output.ts";
 import type { McapWriter } from "./mcap-writer.ts";
 
 /** An attachment's record in pieces: it may be larger than memory. */
@@ -29,16 +29,13 @@ export async function* copyAttachment(
 
 const crcBytes = 4;
 
-/** Everything before the data. The builder writes whole records only, so its lengths are set afterwards. */
-function encodeHead({ name, mediaType, logTimeNs, createTimeNs, sizeBytes }: AttachmentSummary): Buffer {
-  const builder = new McapRecordBuilder();
-  const data = new Uint8Array(0);
-  builder.writeAttachment({ name, mediaType, logTime: logTimeNs, createTime: createTimeNs, data });
-  const head = Buffer.from(builder.buffer).subarray(0, -crcBytes);
-  head[0] = opcodes.attachment;
-  head.writeBigUInt64LE(BigInt(head.byteLength - recordHeadBytes + sizeBytes + crcBytes), 1);
-  head.writeBigUInt64LE(BigInt(sizeBytes), head.byteLength - 8);
-  return head;
+function encodeHead({ name, mediaType, logTimeNs, createTimeNs, sizeBytes }: AttachmentSummary): Uint8Array {
+  const empty = { name, mediaType, logTime: logTimeNs, createTime: createTimeNs, data: new Uint8Array(0) };
+  return announcePayload(
+    encode((builder) => builder.writeAttachment(empty)),
+    sizeBytes,
+    crcBytes,
+  );
 }
 
 /** Names in which characters were replaced give another checksum; they are not compared. */

@@ -2,7 +2,7 @@ import type { Compression } from "../codecs/compress.ts";
 import { createReadContext, type ReadContext } from "../read-context.ts";
 import type { RandomAccessSource } from "../source.ts";
 import { copyAttachment } from "./copy-attachment.ts";
-import { createMcapWriter, type McapWriter } from "./mcap-writer.ts";
+import { McapWriter } from "./mcap-writer.ts";
 import { mergeRuns } from "./merge-runs.ts";
 import { type ExportPlan, type ExportSelection, planExport } from "./plan-export.ts";
 
@@ -22,7 +22,7 @@ export async function* exportMcap(
 ): AsyncGenerator<Uint8Array> {
   const context = createReadContext(source, { signal: options.signal });
   const plan = await planExport(context, options);
-  const writer = createMcapWriter(options.compression);
+  const writer = new McapWriter(options.compression);
   const { survey, format } = plan;
   yield writer.start(survey.profile ?? (format.name === "bag1" ? "ros1" : ""));
   for (const record of survey.metadata) yield writer.addMetadata(record);
@@ -39,9 +39,9 @@ async function* writeMessages(plan: ExportPlan, writer: McapWriter, context: Rea
     for (const message of batch) {
       const channel = channels.get(message.channelId)!;
       const entry = { message, channel, schema: schemas.get(channel.schemaId) };
-      if (!writer.fits(entry)) yield await writer.flushChunk();
+      if (!writer.hasRoom(entry)) yield* await writer.flushChunk();
       writer.addMessage(entry);
     }
   }
-  if (writer.hasOpenChunk()) yield await writer.flushChunk();
+  if (writer.hasOpenChunk()) yield* await writer.flushChunk();
 }

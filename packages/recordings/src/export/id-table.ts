@@ -30,7 +30,8 @@ export function createIdTable(): IdTable {
     const metadata = new Map(Object.entries(channel.metadata));
     const key = JSON.stringify([schemaId, topic, messageEncoding, [...metadata].sort()]);
     const { id, isNew } = idOf(key, channelIds);
-    if (isNew) for (const builder of [channels, chunk]) builder.writeChannel({ id, schemaId, topic, messageEncoding, metadata });
+    if (isNew)
+      for (const builder of [channels, chunk]) builder.writeChannel({ id, schemaId, topic, messageEncoding, metadata });
     return id;
   };
 
@@ -54,7 +55,8 @@ function idOf(key: string, ids: Map<string, number>): { id: number; isNew: boole
   const known = ids.get(key);
   if (known !== undefined) return { id: known, isNew: false };
   const id = ids.size + 1;
-  if (id > maxId) throw new RecordingFault("TooManyChannels", `an MCAP file holds at most ${maxId} channels and schemas`);
+  if (id > maxId)
+    throw new RecordingFault("TooManyChannels", `an MCAP file holds at most ${maxId} channels and schemas`);
   ids.set(key, id);
   return { id, isNew: true };
 }

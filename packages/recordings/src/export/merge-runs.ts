@@ -93,7 +93,10 @@ function selectInOrder(run: MessageRun, bytes: Uint8Array, { format, survey, isS
   format.visitMessages(bytes, place, (message) => {
     const { channelId, logTimeNs } = message;
     if (logTimeNs < run.startNs || logTimeNs > run.endNs || !survey.channels.has(channelId)) {
-      throw new RecordingFault("BadChunk", `${place} holds messages that its index does not tell of; the file is damaged there`);
+      throw new RecordingFault(
+        "BadChunk",
+        `${place} holds messages that its index does not tell of; the file is damaged there`,
+      );
     }
     if (!isSelected(channelId, logTimeNs)) return;
     if (logTimeNs < lastNs) isInOrder = false;

@@ -1,4 +1,5 @@
-import { detectFormat, type RecordingFormat } from "../formats.ts";
+import { detectFormat } from "../detect-format.ts";
+import type { RecordingFormat } from "../formats.ts";
 import type { MessageRun } from "../message-run.ts";
 import type { ReadContext } from "../read-context.ts";
 import type { Survey } from "../survey.ts";

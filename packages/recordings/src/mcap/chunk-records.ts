@@ -1,4 +1,4 @@
-import { type FieldCursor, openCursor, readTime, readU16, readU32 } from "../field-cursor.ts";
+import { type FieldCursor, nameOf, openCursor, type Place, toValidTime } from "../field-cursor.ts";
 import type { RawMessage } from "../message-run.ts";
 import { RecordingFault } from "../reasons.ts";
 import { messageHeadBytes, opcodes, recordHeadBytes } from "./opcodes.ts";
@@ -12,33 +12,33 @@ export interface ChunkVisitor {
 /** Visits the records of a decompressed chunk, or of a run of records outside chunks. */
 export function visitRecords(bytes: Uint8Array, place: string, visitor: ChunkVisitor): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let offset = 0;
-  while (offset < bytes.byteLength) {
-    const at = `${place}, at its byte ${offset},`;
+  let next = 0;
+  while (next < bytes.byteLength) {
+    const offset = next;
+    const at = (): string => `${place}, at its byte ${offset},`;
     if (offset + recordHeadBytes > bytes.byteLength) throw broken(at);
     const opcode = bytes[offset]!;
-    const contentBytes = Number(view.getBigUint64(offset + 1, true));
     const start = offset + recordHeadBytes;
-    offset = start + contentBytes;
-    if (offset > bytes.byteLength || opcode === 0) throw broken(at);
-    if (opcode === opcodes.message) visitor.message(readMessage(bytes.subarray(start, offset), at));
-    if (opcode === opcodes.schema) visitor.schema?.(openCursor(bytes.subarray(start, offset), at, "BadChunk"));
-    if (opcode === opcodes.channel) visitor.channel?.(openCursor(bytes.subarray(start, offset), at, "BadChunk"));
+    next = start + Number(view.getBigUint64(offset + 1, true));
+    if (next > bytes.byteLength || opcode === 0) throw broken(at);
+    if (opcode === opcodes.message) visitor.message(toMessage(bytes, { start, end: next }, at));
+    if (opcode === opcodes.schema) visitor.schema?.(openCursor(bytes.subarray(start, next), at, "BadChunk"));
+    if (opcode === opcodes.channel) visitor.channel?.(openCursor(bytes.subarray(start, next), at, "BadChunk"));
   }
 }
 
-function readMessage(bytes: Uint8Array, place: string): RawMessage {
-  if (bytes.byteLength < messageHeadBytes) throw broken(place);
-  const cursor = openCursor(bytes, place, "BadChunk");
+function toMessage(bytes: Uint8Array, { start, end }: { start: number; end: number }, place: Place): RawMessage {
+  if (end - start < messageHeadBytes) throw broken(place);
+  const view = new DataView(bytes.buffer, bytes.byteOffset + start, messageHeadBytes);
   return {
-    channelId: readU16(cursor),
-    sequence: readU32(cursor),
-    logTimeNs: readTime(cursor),
-    publishTimeNs: cursor.view.getBigUint64(cursor.position, true),
-    data: bytes.subarray(messageHeadBytes),
+    channelId: view.getUint16(0, true),
+    sequence: view.getUint32(2, true),
+    logTimeNs: toValidTime(view.getBigUint64(6, true), place),
+    publishTimeNs: view.getBigUint64(14, true),
+    data: bytes.subarray(start + messageHeadBytes, end),
   };
 }
 
-function broken(place: string): RecordingFault {
-  return new RecordingFault("BadChunk", `${place} holds a record that is not whole; the file is damaged there`);
+function broken(place: Place): RecordingFault {
+  return new RecordingFault("BadChunk", `${nameOf(place)} holds a record that is not whole; the file is damaged there`);
 }

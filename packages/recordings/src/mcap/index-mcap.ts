@@ -14,7 +14,11 @@ import { readAttachment } from "./walk-mcap.ts";
  * Surveys a file from its summary section alone: at most a megabyte in a few reads, whatever the file's size.
  * `undefined` when the summary does not prove that it is complete: then only a skim tells the truth.
  */
-export async function indexMcap(section: SummarySection, end: McapEnd, context: ReadContext): Promise<Survey | undefined> {
+export async function indexMcap(
+  section: SummarySection,
+  end: McapEnd,
+  context: ReadContext,
+): Promise<Survey | undefined> {
   if (!section.statistics || !isComplete(section, section.statistics, end)) return undefined;
   const survey = createSurvey();
   addRepeatedChannels(survey, section, context.limits);
@@ -92,10 +96,14 @@ async function addIndexedRecords(survey: Survey, section: SummarySection, contex
   return true;
 }
 
-async function readFirstRecord(reader: WindowReader, context: ReadContext): Promise<{ profile: string; library: string }> {
+async function readFirstRecord(
+  reader: WindowReader,
+  context: ReadContext,
+): Promise<{ profile: string; library: string }> {
   const offset = magic.byteLength;
   const head = parseRecordHead(await reader.fetch(offset, recordHeadBytes), offset, context.source.sizeBytes);
-  if (head.opcode !== opcodes.header) throw new RecordingFault("BadRecord", "the file does not begin with a header record");
+  if (head.opcode !== opcodes.header)
+    throw new RecordingFault("BadRecord", "the file does not begin with a header record");
   return readHeader(await openRecord(head, reader, context));
 }
 

@@ -26,7 +26,11 @@ export async function readMcapEnd(source: RandomAccessSource, tailBytes: number)
     throw new RecordingFault("NoEnd", text);
   }
   const footerOffset = sizeBytes - magic.byteLength - footerBytes;
-  const cursor = openCursor(tail.subarray(footerOffset - tailOffset), `the footer at byte ${footerOffset}`, "BadFooter");
+  const cursor = openCursor(
+    tail.subarray(footerOffset - tailOffset),
+    `the footer at byte ${footerOffset}`,
+    "BadFooter",
+  );
   const opcode = cursor.bytes[0];
   cursor.position = 1;
   const contentBytes = readSize(cursor);
@@ -34,7 +38,8 @@ export async function readMcapEnd(source: RandomAccessSource, tailBytes: number)
   const summaryStart = readSize(cursor);
   const summaryOffsetStart = readSize(cursor);
   const summaryCrc = readU32(cursor);
-  if (!isWithin(summaryStart, footerOffset) || !isWithin(summaryOffsetStart, footerOffset)) throw badFooter(footerOffset);
+  if (!isWithin(summaryStart, footerOffset) || !isWithin(summaryOffsetStart, footerOffset))
+    throw badFooter(footerOffset);
   if (summaryOffsetStart !== 0 && summaryOffsetStart < summaryStart) throw badFooter(footerOffset);
   return { footerOffset, summaryStart, summaryOffsetStart, summaryCrc, tail, tailOffset };
 }

@@ -1,4 +1,4 @@
-import { type FieldCursor, openCursor, readSize } from "../field-cursor.ts";
+import { type FieldCursor, openCursor } from "../field-cursor.ts";
 import type { ReadContext } from "../read-context.ts";
 import { RecordingFault } from "../reasons.ts";
 import { refuseBeyond, type WindowReader } from "../window-reader.ts";
@@ -15,9 +15,7 @@ export interface RecordHead {
 }
 
 export function parseRecordHead(bytes: Uint8Array, offset: number, sizeBytes: number): RecordHead {
-  const cursor = openCursor(bytes, `the record at byte ${offset}`);
-  cursor.position = 1;
-  const contentBytes = readSize(cursor);
+  const contentBytes = Number(new DataView(bytes.buffer, bytes.byteOffset + 1, 8).getBigUint64(0, true));
   const contentOffset = offset + recordHeadBytes;
   refuseBeyond({ offset: contentOffset, length: contentBytes, sizeBytes });
   const opcode = bytes[0]!;
@@ -29,7 +27,11 @@ export function parseRecordHead(bytes: Uint8Array, offset: number, sizeBytes: nu
 }
 
 /** The whole content of a record that is kept in memory. */
-export async function openRecord(head: RecordHead, reader: WindowReader, { limits }: ReadContext): Promise<FieldCursor> {
+export async function openRecord(
+  head: RecordHead,
+  reader: WindowReader,
+  { limits }: ReadContext,
+): Promise<FieldCursor> {
   if (head.contentBytes > limits.maxRecordBytes) {
     const text = `the record at byte ${head.offset} is ${head.contentBytes} bytes large; at most ${limits.maxRecordBytes} are read`;
     throw new RecordingFault("RecordTooLarge", text);

@@ -17,18 +17,16 @@ import { type McapItem, walkMcap } from "./walk-mcap.ts";
  */
 export async function surveyMcap(survey: Survey, context: ReadContext, options: SurveyOptions = {}): Promise<void> {
   const loose = gatherLooseMessages(survey, options.onRun);
-  for await (const item of walkMcap(context)) {
-    if (item.kind === "message") {
-      requireChannel(survey, item.channelId, `the message at byte ${item.offset}`);
-      addTally(survey, item.channelId, { messageCount: 1, startNs: item.logTimeNs, endNs: item.logTimeNs });
-      survey.hasUncheckedMessages = true;
-      loose.add(item);
-    } else {
-      if (item.kind === "chunk") loose.end();
-      await addItem(survey, item, { context, options });
+  await walkMcap(context, (item) => {
+    if (item.kind === "chunk") loose.end();
+    if (item.kind === "chunk" || item.kind === "attachment" || item.kind === "dataEnd") {
+      return addCheckedItem(survey, item, { context, options });
     }
+    if (item.kind === "message") loose.add(item);
+    else addItem(survey, item, context);
     survey.readableBytes = item.end;
-  }
+    return undefined;
+  });
   loose.end();
 }
 
@@ -37,14 +35,21 @@ interface Surveying {
   options: SurveyOptions;
 }
 
-async function addItem(survey: Survey, item: McapItem, { context, options }: Surveying): Promise<void> {
-  const { limits } = context;
+function addItem(survey: Survey, item: McapItem, { limits }: ReadContext): void {
   if (item.kind === "header") Object.assign(survey, { profile: item.profile, library: item.library });
   if (item.kind === "schema") addSchema(survey, item.schema, limits);
   if (item.kind === "channel") addChannel(survey, item.channel, limits);
   if (item.kind === "metadata") addMetadata(survey, item.metadata, limits);
+}
+
+/** What may need more reading. */
+async function addCheckedItem(
+  survey: Survey,
+  item: McapItem & { kind: "chunk" | "attachment" | "dataEnd" },
+  { context, options }: Surveying,
+): Promise<void> {
   if (item.kind === "attachment") {
-    addAttachment(survey, item.attachment, limits);
+    addAttachment(survey, item.attachment, context.limits);
     if (options.verify) await verifyAttachment(item.attachment, item.offset, context);
   }
   if (item.kind === "dataEnd" && options.verify) await verifyDataSection(survey, item, context);
@@ -53,6 +58,7 @@ async function addItem(survey: Survey, item: McapItem, { context, options }: Sur
     const scan = scanInto(survey, context);
     await tallyChunk(survey, { chunk, indexed, span: chunk, scan }, { context, options });
   }
+  survey.readableBytes = item.end;
 }
 
 function scanInto(survey: Survey, { limits }: ReadContext) {
@@ -66,12 +72,19 @@ function scanInto(survey: Survey, { limits }: ReadContext) {
 }
 
 /** Chunks have checksums of their own; the one of the section matters where they do not cover every message. */
-async function verifyDataSection(survey: Survey, item: McapItem & { kind: "dataEnd" }, context: ReadContext): Promise<void> {
+async function verifyDataSection(
+  survey: Survey,
+  item: McapItem & { kind: "dataEnd" },
+  context: ReadContext,
+): Promise<void> {
   if (item.crc === 0 || !survey.hasUncheckedMessages) return;
   let crc = 0;
   for await (const piece of streamRange(context, 0, item.offset)) crc = crc32(piece, crc);
   if (crc === item.crc) return;
-  throw new RecordingFault("BadRecord", "the messages fail the checksum of the data section; the file is damaged somewhere before it");
+  throw new RecordingFault(
+    "BadRecord",
+    "the messages fail the checksum of the data section; the file is damaged somewhere before it",
+  );
 }
 
 /** spec: MCAP "Attachment": the CRC covers everything from the log time to the end of the data. */
@@ -86,7 +99,7 @@ async function verifyAttachment(attachment: AttachmentSummary, offset: number, c
   throw new RecordingFault("BadRecord", text);
 }
 
-/** Messages outside chunks are gathered to runs of a few megabytes, which can then be loaded like chunks. */
+/** Messages outside chunks are counted, and gathered to runs of a few megabytes, which can then be loaded like chunks. */
 function gatherLooseMessages(survey: Survey, onRun: SurveyOptions["onRun"]) {
   let run: MessageRun | undefined;
   const channelIds = new Set<number>();
@@ -97,8 +110,11 @@ function gatherLooseMessages(survey: Survey, onRun: SurveyOptions["onRun"]) {
     channelIds.clear();
   };
   const add = (message: McapItem & { kind: "message" }): void => {
-    if (!onRun) return;
     const { channelId, logTimeNs, offset } = message;
+    requireChannel(survey, channelId, () => `the message at byte ${offset}`);
+    addTally(survey, channelId, { messageCount: 1, startNs: logTimeNs, endNs: logTimeNs });
+    survey.hasUncheckedMessages = true;
+    if (!onRun) return;
     if (run && message.end - run.offset > looseRunBytes) end();
     run ??= { offset, lengthBytes: 0, startNs: logTimeNs, endNs: logTimeNs };
     run.lengthBytes = message.end - run.offset;

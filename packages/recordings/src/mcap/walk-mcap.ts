@@ -1,5 +1,5 @@
 import type { ChunkHeader } from "../chunk.ts";
-import { openCursor, readTime, readU16, readU32 } from "../field-cursor.ts";
+import { openCursor, readTime, readU16, readU32, toValidTime } from "../field-cursor.ts";
 import type { ReadContext } from "../read-context.ts";
 import { RecordingFault } from "../reasons.ts";
 import type { AttachmentSummary, MetadataRecord } from "../summary.ts";
@@ -26,23 +26,32 @@ export type McapItem = { end: number } & (
   | { kind: "other" }
 );
 
-/** Walks the data section without decompressing: to its end, or to a fault where the file stops making sense. */
-export async function* walkMcap(context: ReadContext): AsyncGenerator<McapItem> {
+/**
+ * Walks the data section without decompressing: to its end, or to a fault where the file stops making sense.
+ * Millions of small records are common, so what lies in the window is visited without awaiting anything.
+ */
+export async function walkMcap(
+  context: ReadContext,
+  visit: (item: McapItem) => Promise<void> | undefined,
+): Promise<void> {
   const reader = openWindowReader(context);
   let offset: number = magic.byteLength;
   while (true) {
     const bytes = reader.peek(offset, recordHeadBytes) ?? (await reader.fetch(offset, recordHeadBytes));
     const head = parseRecordHead(bytes, offset, context.source.sizeBytes);
     if (head.opcode === opcodes.footer) return;
-    const read = head.opcode === opcodes.message ? readMessageHead : readItem;
-    const item = await read(head, reader, context);
-    yield item;
+    const item = peekItem(head, reader, context) ?? (await readItem(head, reader, context));
+    const visited = visit(item);
+    if (visited !== undefined) await visited;
     if (item.kind === "dataEnd") return;
     offset = item.end;
   }
 }
 
-async function readMessageHead(head: RecordHead, reader: WindowReader, { limits }: ReadContext): Promise<McapItem> {
+/** A message or unknown record whose head lies in the window. */
+function peekItem(head: RecordHead, reader: WindowReader, { limits }: ReadContext): McapItem | undefined {
+  if (head.opcode > opcodes.dataEnd) return { kind: "other", end: head.end };
+  if (head.opcode !== opcodes.message) return undefined;
   if (head.contentBytes > limits.maxChunkBytes) {
     const text = `the message at byte ${head.offset} is ${head.contentBytes} bytes large; at most ${limits.maxChunkBytes} are read`;
     throw new RecordingFault("RecordTooLarge", text);
@@ -50,15 +59,19 @@ async function readMessageHead(head: RecordHead, reader: WindowReader, { limits 
   if (head.contentBytes < messageHeadBytes) {
     throw new RecordingFault("BadRecord", `the message at byte ${head.offset} is too short; the file is damaged there`);
   }
-  const bytes = reader.peek(head.contentOffset, messageHeadBytes) ?? (await reader.fetch(head.contentOffset, messageHeadBytes));
-  const cursor = openCursor(bytes, `the message at byte ${head.offset}`);
-  const channelId = readU16(cursor);
-  cursor.position += 4;
-  return { kind: "message", channelId, logTimeNs: readTime(cursor), offset: head.offset, end: head.end };
+  const bytes = reader.peek(head.contentOffset, messageHeadBytes);
+  return bytes && toMessage(head, bytes);
+}
+
+function toMessage({ offset, end }: RecordHead, bytes: Uint8Array): McapItem {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, messageHeadBytes);
+  const logTimeNs = toValidTime(view.getBigUint64(6, true), () => `the message at byte ${offset}`);
+  return { kind: "message", channelId: view.getUint16(0, true), logTimeNs, offset, end };
 }
 
 async function readItem(head: RecordHead, reader: WindowReader, context: ReadContext): Promise<McapItem> {
   const { opcode, end } = head;
+  if (opcode === opcodes.message) return toMessage(head, await reader.fetch(head.contentOffset, messageHeadBytes));
   if (opcode === opcodes.chunk) return readChunk(head, reader, context);
   if (opcode === opcodes.attachment) return readAttachment(head, reader);
   if (opcode === opcodes.schema) {
@@ -82,7 +95,10 @@ async function readChunk(head: RecordHead, reader: WindowReader, context: ReadCo
   const chunk = readChunkHead(cursor, head.contentOffset);
   chunk.offset = head.offset;
   if (chunk.dataOffset + chunk.storedBytes > head.end) {
-    throw new RecordingFault("BadChunk", `the chunk at byte ${head.offset} says that its content is longer than itself`);
+    throw new RecordingFault(
+      "BadChunk",
+      `the chunk at byte ${head.offset} says that its content is longer than itself`,
+    );
   }
   const indexed = new Map<number, Tally>();
   let end = head.end;
@@ -101,12 +117,18 @@ const chunkStartBytes = 8 + 8 + 8 + 4 + 4 + 8 + 64;
 
 /** Entries are read in pieces: an index may be larger than what one wants to hold. */
 async function tallyIndex(head: RecordHead, reader: WindowReader, indexed: Map<number, Tally>): Promise<void> {
-  const start = openCursor(await reader.fetch(head.contentOffset, Math.min(6, head.contentBytes)), `the index at byte ${head.offset}`);
+  const start = openCursor(
+    await reader.fetch(head.contentOffset, Math.min(6, head.contentBytes)),
+    `the index at byte ${head.offset}`,
+  );
   const channelId = readU16(start);
   const entriesBytes = readU32(start);
   const entriesOffset = head.contentOffset + 6;
   if (entriesOffset + entriesBytes > head.end || entriesBytes % indexEntryBytes !== 0) {
-    throw new RecordingFault("BadRecord", `the message index at byte ${head.offset} has a wrong length; the file is damaged there`);
+    throw new RecordingFault(
+      "BadRecord",
+      `the message index at byte ${head.offset} has a wrong length; the file is damaged there`,
+    );
   }
   if (entriesBytes === 0) return;
   const tally = indexed.get(channelId) ?? { messageCount: 0 };
@@ -133,7 +155,10 @@ function tallyEntries(bytes: Uint8Array, tally: Tally, offset: number): void {
   extendSpan(tally, startNs, endNs);
 }
 
-export async function readAttachment(head: RecordHead, reader: WindowReader): Promise<McapItem & { kind: "attachment" }> {
+export async function readAttachment(
+  head: RecordHead,
+  reader: WindowReader,
+): Promise<McapItem & { kind: "attachment" }> {
   const cursor = await openRecordStart(head, reader, attachmentStartBytes);
   const attachment = readAttachmentHead(cursor, head.contentOffset);
   const crcOffset = attachment.dataOffset + attachment.sizeBytes;

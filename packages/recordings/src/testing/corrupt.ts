@@ -89,7 +89,8 @@ function isMcap(bytes: Uint8Array): boolean {
 function findMcapChunk(bytes: Uint8Array): ChunkFields | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let offset = 8;
-  while (offset + 9 < bytes.byteLength && bytes[offset] !== 0x06) offset += 9 + Number(view.getBigUint64(offset + 1, true));
+  while (offset + 9 < bytes.byteLength && bytes[offset] !== 0x06)
+    offset += 9 + Number(view.getBigUint64(offset + 1, true));
   if (bytes[offset] !== 0x06) return undefined;
   return { sizeOffset: offset + 25, lengthOffset: offset + 1, compressionOffset: offset + 41 };
 }

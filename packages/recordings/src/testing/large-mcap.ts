@@ -1,5 +1,6 @@
 import { crc32 } from "node:zlib";
 import { McapRecordBuilder } from "@mcap/core";
+import { announcePayload } from "../export/mcap-output.ts";
 import type { RandomAccessSource } from "../source.ts";
 import { sparseSource } from "./sparse-source.ts";
 
@@ -8,115 +9,128 @@ export interface LargeMcapSpec {
   /** Of each chunk, stored without compression. */
   chunkBytes: number;
   channelCount: number;
-  messagesPerChannel: number;
-  /** False: every chunk has its header and message indexes, but there is no summary. */
+  /** True: a summary, and everything before it is a hole. False: chunk headers and message indexes, but no summary. */
   isIndexed: boolean;
 }
 
-/** An MCAP file of any size whose chunks are holes: for readers that must not touch them. */
+/** Of each channel in each chunk, one second of a recording. */
+export const messagesPerChunk = 10;
+
+/** An MCAP file of any size whose messages are holes: for readers that must not touch them. */
 export function makeLargeMcap(spec: LargeMcapSpec): RandomAccessSource {
-  const { chunkCount, chunkBytes, channelCount, isIndexed } = spec;
+  const pieces = [{ offset: 0, bytes: headOf(spec) }];
+  let position = pieces[0]!.bytes.byteLength;
+  const chunkIndexes = new McapRecordBuilder();
+  for (let chunk = 0; chunk < spec.chunkCount; chunk += 1) {
+    const head = chunkHead(spec, chunk);
+    const indexOffset = position + head.byteLength + spec.chunkBytes;
+    if (spec.isIndexed) chunkIndexes.writeChunkIndex(chunkIndexOf(spec, { chunk, position, indexOffset }));
+    else pieces.push({ offset: position, bytes: head }, { offset: indexOffset, bytes: messageIndexes(spec, chunk) });
+    position = indexOffset + spec.channelCount * messageIndexBytes;
+  }
+  const bytes = spec.isIndexed
+    ? summaryOf(spec, { position, chunkIndexes: chunkIndexes.buffer })
+    : endOf(new Uint8Array(0), 0);
+  return sparseSource(position + bytes.byteLength, [...pieces, { offset: position, bytes }]);
+}
+
+const messageIndexBytes = 9 + 6 + 16 * messagesPerChunk;
+const dataEndBytes = 13;
+
+function spanOf(chunk: number): { messageStartTime: bigint; messageEndTime: bigint } {
+  const messageStartTime = BigInt(chunk) * 1_000_000_000n;
+  return { messageStartTime, messageEndTime: messageStartTime + BigInt(messagesPerChunk - 1) };
+}
+
+function headOf(spec: LargeMcapSpec): Uint8Array {
   const builder = new McapRecordBuilder();
   builder.writeMagic();
   builder.writeHeader({ profile: "", library: "large" });
-  writeChannels(builder, channelCount);
-  const pieces = [{ offset: 0, bytes: builder.buffer }];
-  let position = builder.length;
-  const indexes = new McapRecordBuilder();
-  for (let chunk = 0; chunk < chunkCount; chunk += 1) {
-    const written = writeChunk(spec, { chunk, position });
-    if (!isIndexed) pieces.push(...written.pieces);
-    indexes.writeChunkIndex(written.index);
-    position = written.end;
-  }
-  const bytes = writeEnd(spec, { position, chunkIndexes: indexes.buffer });
-  return sparseSource(position + bytes.byteLength, [...pieces, { offset: position, bytes }]);
-
-  function writeChunk(_: LargeMcapSpec, { chunk, position: start }: { chunk: number; position: number }) {
-    const head = chunkHead(chunk, chunkBytes);
-    const indexOffset = start + head.byteLength + chunkBytes;
-    const tail = new McapRecordBuilder();
-    const messageIndexOffsets = new Map<number, bigint>();
-    for (let id = 1; id <= channelCount; id += 1) {
-      messageIndexOffsets.set(id, BigInt(indexOffset + tail.length));
-      if (!isIndexed || chunk === 0) tail.writeMessageIndex({ channelId: id, records: entriesOf(spec, chunk) });
-    }
-    const end = indexOffset + tail.length;
-    const index = {
-      messageStartTime: BigInt(chunk) * chunkNs,
-      messageEndTime: BigInt(chunk) * chunkNs + BigInt(spec.messagesPerChannel - 1),
-      chunkStartOffset: BigInt(start),
-      chunkLength: BigInt(head.byteLength + chunkBytes),
-      messageIndexOffsets,
-      messageIndexLength: BigInt(tail.length),
-      compression: "",
-      compressedSize: BigInt(chunkBytes),
-      uncompressedSize: BigInt(chunkBytes),
-    };
-    const written = [
-      { offset: start, bytes: head },
-      { offset: indexOffset, bytes: tail.buffer },
-    ];
-    return { pieces: written, index, end };
-  }
-
-  function chunkHead(chunk: number, records: number): Uint8Array {
-    const head = new McapRecordBuilder();
-    const messageStartTime = BigInt(chunk) * chunkNs;
-    const messageEndTime = messageStartTime + BigInt(spec.messagesPerChannel - 1);
-    const sizes = { uncompressedSize: BigInt(records), uncompressedCrc: 0, compression: "" };
-    head.writeChunk({ messageStartTime, messageEndTime, ...sizes, records: new Uint8Array(0) });
-    const bytes = Buffer.from(head.buffer);
-    bytes.writeBigUInt64LE(BigInt(bytes.byteLength - 9 + records), 1);
-    bytes.writeBigUInt64LE(BigInt(records), bytes.byteLength - 8);
-    return bytes;
-  }
+  writeChannels(builder, spec);
+  return builder.buffer;
 }
 
-const chunkNs = 1_000_000_000n;
-
-function entriesOf({ messagesPerChannel }: LargeMcapSpec, chunk: number): [bigint, bigint][] {
-  return Array.from({ length: messagesPerChannel }, (_, index) => [BigInt(chunk) * chunkNs + BigInt(index), 0n]);
-}
-
-function writeChannels(builder: McapRecordBuilder, channelCount: number): void {
+function writeChannels(builder: McapRecordBuilder, { channelCount }: LargeMcapSpec): void {
   builder.writeSchema({ id: 1, name: "Large", encoding: "jsonschema", data: Buffer.from("{}") });
   for (let id = 1; id <= channelCount; id += 1) {
     builder.writeChannel({ id, schemaId: 1, topic: `/topic/${id}`, messageEncoding: "json", metadata: new Map() });
   }
 }
 
-function writeEnd(spec: LargeMcapSpec, { position, chunkIndexes }: { position: number; chunkIndexes: Uint8Array }): Uint8Array {
-  const dataEnd = new McapRecordBuilder();
-  dataEnd.writeDataEnd({ dataSectionCrc: 0 });
-  const summaryStart = position + dataEnd.length;
-  const descriptions = new McapRecordBuilder();
-  writeChannels(descriptions, spec.channelCount);
-  descriptions.writeStatistics(statisticsOf(spec));
-  const summary = spec.isIndexed ? Buffer.concat([descriptions.buffer, chunkIndexes]) : Buffer.alloc(0);
-  const offsets = new McapRecordBuilder();
-  const groupStart = BigInt(summaryStart);
-  const groupLength = BigInt(descriptions.length);
-  if (spec.isIndexed) {
-    // One group for all descriptions: readers go by position and length.
-    offsets.writeSummaryOffset({ groupOpcode: 0x0b, groupStart, groupLength });
-    const start = groupStart + groupLength;
-    offsets.writeSummaryOffset({ groupOpcode: 0x08, groupStart: start, groupLength: BigInt(chunkIndexes.byteLength) });
-  }
-  const footer = new McapRecordBuilder();
-  const summaryOffsetStart = spec.isIndexed ? BigInt(summaryStart + summary.byteLength) : 0n;
-  footer.writeFooter({ summaryStart: spec.isIndexed ? groupStart : 0n, summaryOffsetStart, summaryCrc: 0 });
-  const section = Buffer.concat([summary, offsets.buffer, footer.buffer]);
-  section.writeUInt32LE(crc32(section.subarray(0, -4)), section.byteLength - 4);
-  const magic = new McapRecordBuilder();
-  magic.writeMagic();
-  return Buffer.concat([dataEnd.buffer, section, magic.buffer]);
+/** The builder wants the chunk's bytes; here its lengths are set without them. */
+function chunkHead({ chunkBytes }: LargeMcapSpec, chunk: number): Uint8Array {
+  const builder = new McapRecordBuilder();
+  const sizes = { uncompressedSize: BigInt(chunkBytes), uncompressedCrc: 0, compression: "" };
+  builder.writeChunk({ ...spanOf(chunk), ...sizes, records: new Uint8Array(0) });
+  return announcePayload(builder.buffer, chunkBytes);
 }
 
-function statisticsOf({ chunkCount, channelCount, messagesPerChannel }: LargeMcapSpec) {
-  const perChannel = BigInt(chunkCount * messagesPerChannel);
-  const channelMessageCounts = new Map<number, bigint>();
-  for (let id = 1; id <= channelCount; id += 1) channelMessageCounts.set(id, perChannel);
+function messageIndexes({ channelCount }: LargeMcapSpec, chunk: number): Uint8Array {
+  const builder = new McapRecordBuilder();
+  const { messageStartTime } = spanOf(chunk);
+  const records = Array.from({ length: messagesPerChunk }, (_, index): [bigint, bigint] => [
+    messageStartTime + BigInt(index),
+    0n,
+  ]);
+  for (let channelId = 1; channelId <= channelCount; channelId += 1) builder.writeMessageIndex({ channelId, records });
+  return builder.buffer;
+}
+
+function chunkIndexOf(spec: LargeMcapSpec, at: { chunk: number; position: number; indexOffset: number }) {
+  const messageIndexOffsets = new Map<number, bigint>();
+  for (let index = 0; index < spec.channelCount; index += 1) {
+    messageIndexOffsets.set(index + 1, BigInt(at.indexOffset + index * messageIndexBytes));
+  }
+  return {
+    ...spanOf(at.chunk),
+    chunkStartOffset: BigInt(at.position),
+    chunkLength: BigInt(at.indexOffset - at.position),
+    messageIndexOffsets,
+    messageIndexLength: BigInt(spec.channelCount * messageIndexBytes),
+    compression: "",
+    compressedSize: BigInt(spec.chunkBytes),
+    uncompressedSize: BigInt(spec.chunkBytes),
+  };
+}
+
+function summaryOf(
+  spec: LargeMcapSpec,
+  { position, chunkIndexes }: { position: number; chunkIndexes: Uint8Array },
+): Uint8Array {
+  const builder = new McapRecordBuilder();
+  writeChannels(builder, spec);
+  builder.writeStatistics(statisticsOf(spec));
+  const described = builder.buffer;
+  const groupStart = BigInt(position + dataEndBytes);
+  const groupLength = BigInt(described.byteLength);
+  builder.reset();
+  // One group for everything but the chunk indexes: a reader goes by position and length.
+  builder.writeSummaryOffset({ groupOpcode: 0x0b, groupStart, groupLength });
+  const chunkIndexGroup = { groupStart: groupStart + groupLength, groupLength: BigInt(chunkIndexes.byteLength) };
+  builder.writeSummaryOffset({ groupOpcode: 0x08, ...chunkIndexGroup });
+  const section = Buffer.concat([described, chunkIndexes, builder.buffer]);
+  return endOf(section, Number(groupStart), Number(groupStart) + described.byteLength + chunkIndexes.byteLength);
+}
+
+function endOf(section: Uint8Array, summaryStart: number, summaryOffsetStart = 0): Uint8Array {
+  const builder = new McapRecordBuilder();
+  builder.writeFooter({
+    summaryStart: BigInt(summaryStart),
+    summaryOffsetStart: BigInt(summaryOffsetStart),
+    summaryCrc: 0,
+  });
+  const summary = Buffer.concat([section, builder.buffer]);
+  summary.writeUInt32LE(crc32(summary.subarray(0, -4)), summary.byteLength - 4);
+  builder.reset();
+  builder.writeMagic();
+  const magic = builder.buffer;
+  builder.reset();
+  builder.writeDataEnd({ dataSectionCrc: 0 });
+  return Buffer.concat([builder.buffer, summary, magic]);
+}
+
+function statisticsOf({ chunkCount, channelCount }: LargeMcapSpec) {
+  const perChannel = BigInt(chunkCount * messagesPerChunk);
   return {
     messageCount: perChannel * BigInt(channelCount),
     schemaCount: 1,
@@ -125,7 +139,7 @@ function statisticsOf({ chunkCount, channelCount, messagesPerChannel }: LargeMca
     metadataCount: 0,
     chunkCount,
     messageStartTime: 0n,
-    messageEndTime: BigInt(chunkCount - 1) * chunkNs + BigInt(messagesPerChannel - 1),
-    channelMessageCounts,
+    messageEndTime: spanOf(chunkCount - 1).messageEndTime,
+    channelMessageCounts: new Map(Array.from({ length: channelCount }, (_, index) => [index + 1, perChannel])),
   };
 }

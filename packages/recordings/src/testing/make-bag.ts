@@ -64,7 +64,11 @@ function batchMessages(spec: BagSpec, topics: readonly BagTopicSpec[]): BagMessa
   const random = seededRandom(1);
   const batches: BagMessage[][] = [];
   let filled = chunkBytes;
-  for (const { topicIndex, sequence, timeNs } of ticksOf({ rates: topics.map(({ rateHz }) => rateHz), startNs, durationSeconds })) {
+  for (const { topicIndex, sequence, timeNs } of ticksOf({
+    rates: topics.map(({ rateHz }) => rateHz),
+    startNs,
+    durationSeconds,
+  })) {
     const data = makeRos1Message(topics[topicIndex]!.type, { timeNs, sequence, random });
     if (filled >= chunkBytes) {
       batches.push([]);
@@ -83,7 +87,10 @@ interface ChunkSurroundings {
   compression: "none" | "lz4";
 }
 
-async function chunkRecords(batch: BagMessage[], { topics, introduced, compression }: ChunkSurroundings): Promise<Buffer[]> {
+async function chunkRecords(
+  batch: BagMessage[],
+  { topics, introduced, compression }: ChunkSurroundings,
+): Promise<Buffer[]> {
   const parts: Buffer[] = [];
   const entries = new Map<number, Buffer[]>();
   let offset = 0;
@@ -100,7 +107,8 @@ async function chunkRecords(batch: BagMessage[], { topics, introduced, compressi
     push(record({ op: u8(0x02), conn: u32(conn), time: rosTime(timeNs) }, data));
   }
   const plain = Buffer.concat(parts);
-  const stored = compression === "lz4" ? await compressFrame(plain) : plain;
+  // ROS reads only LZ4 frames with a checksum of their content.
+  const stored = compression === "lz4" ? await compressFrame(plain, { contentChecksum: true }) : plain;
   const chunk = record({ op: u8(0x05), compression: Buffer.from(compression), size: u32(plain.byteLength) }, stored);
   const indexes = [...entries].map(([conn, list]) =>
     record({ op: u8(0x04), ver: u32(1), conn: u32(conn), count: u32(list.length) }, Buffer.concat(list)),
@@ -111,7 +119,13 @@ async function chunkRecords(batch: BagMessage[], { topics, introduced, compressi
 function connection({ topic, type }: BagTopicSpec, conn: number): Buffer {
   const { md5sum, definition } = ros1Definitions[type];
   const [path, kind, sum, text] = [topic, type, md5sum, definition].map((value) => Buffer.from(value));
-  const data = fields({ topic: path!, type: kind!, md5sum: sum!, message_definition: text!, callerid: Buffer.from("/recorder") });
+  const data = fields({
+    topic: path!,
+    type: kind!,
+    md5sum: sum!,
+    message_definition: text!,
+    callerid: Buffer.from("/recorder"),
+  });
   return record({ op: u8(0x07), conn: u32(conn), topic: path! }, data);
 }
 
@@ -131,7 +145,12 @@ function chunkInfo(batch: BagMessage[], position: number): Buffer {
 
 function bagHeader(about: { indexPosition: number; topicCount: number; chunkCount: number }): Buffer {
   const { indexPosition, topicCount, chunkCount } = about;
-  const header = fields({ op: u8(0x03), index_pos: u64(indexPosition), conn_count: u32(topicCount), chunk_count: u32(chunkCount) });
+  const header = fields({
+    op: u8(0x03),
+    index_pos: u64(indexPosition),
+    conn_count: u32(topicCount),
+    chunk_count: u32(chunkCount),
+  });
   const padding = Buffer.alloc(bagHeaderBytes - 8 - header.byteLength, 0x20);
   return Buffer.concat([u32(header.byteLength), header, u32(padding.byteLength), padding]);
 }
@@ -146,7 +165,11 @@ function record(header: Record<string, Buffer>, data: Uint8Array): Buffer {
 
 function fields(values: Record<string, Buffer>): Buffer {
   return Buffer.concat(
-    Object.entries(values).flatMap(([name, value]) => [u32(name.length + 1 + value.byteLength), Buffer.from(`${name}=`), value]),
+    Object.entries(values).flatMap(([name, value]) => [
+      u32(name.length + 1 + value.byteLength),
+      Buffer.from(`${name}=`),
+      value,
+    ]),
   );
 }
 

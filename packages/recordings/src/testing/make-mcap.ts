@@ -72,7 +72,11 @@ async function writeMcap(spec: McapSpec, write: (bytes: Uint8Array) => Promise<v
   }
   const channelIds = await registerTopics(writer, topics);
   const random = seededRandom(spec.seed ?? 1);
-  for (const { topicIndex, sequence, timeNs } of ticksOf({ rates: topics.map(({ rateHz }) => rateHz), startNs, durationSeconds })) {
+  for (const { topicIndex, sequence, timeNs } of ticksOf({
+    rates: topics.map(({ rateHz }) => rateHz),
+    startNs,
+    durationSeconds,
+  })) {
     const logTime = timeNs + disorderOf(spec, random);
     const data = makePayload(topics[topicIndex]!, { timeNs, sequence, random });
     await writer.addMessage({ channelId: channelIds[topicIndex]!, sequence, logTime, publishTime: timeNs, data });

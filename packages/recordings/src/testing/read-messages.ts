@@ -1,5 +1,5 @@
 import { zstdDecompressSync } from "node:zlib";
-import { type McapTypes, McapIndexedReader, McapStreamReader } from "@mcap/core";
+import { McapIndexedReader, McapStreamReader, type McapTypes } from "@mcap/core";
 import { decompressFrameSync } from "lz4-napi";
 
 export interface ReadMessage {
@@ -26,7 +26,8 @@ export function readMessages(bytes: Uint8Array): ReadMessage[] {
 export async function readIndexedMessages(bytes: Uint8Array): Promise<ReadMessage[]> {
   const readable = {
     size: async () => BigInt(bytes.byteLength),
-    read: async (offset: bigint, length: bigint) => new Uint8Array(bytes.subarray(Number(offset), Number(offset + length))),
+    read: async (offset: bigint, length: bigint) =>
+      new Uint8Array(bytes.subarray(Number(offset), Number(offset + length))),
   };
   const reader = await McapIndexedReader.Initialize({ readable, decompressHandlers });
   const messages: ReadMessage[] = [];

@@ -35,7 +35,12 @@ export function schemaOf(kind: SensorKind): { name: string; encoding: string; da
   return { name: schemaNames[kind], encoding: "jsonschema", data: Buffer.from(JSON.stringify(schema)) };
 }
 
-const schemaNames = { imu: "sensor.Imu", gps: "foxglove.LocationFix", camera: "foxglove.CompressedImage", log: "foxglove.Log" };
+const schemaNames = {
+  imu: "sensor.Imu",
+  gps: "foxglove.LocationFix",
+  camera: "foxglove.CompressedImage",
+  log: "foxglove.Log",
+};
 
 const time = { type: "object", properties: { sec: { type: "integer" }, nsec: { type: "integer" } } };
 const vector = { type: "object", properties: { x: { type: "number" }, y: { type: "number" }, z: { type: "number" } } };
@@ -55,7 +60,12 @@ function jsonOf({ kind, sizeBytes = 8_000 }: TopicSpec, { timeNs, sequence, rand
     return { timestamp, angular_velocity, linear_acceleration };
   }
   if (kind === "gps") {
-    return { timestamp, latitude: 52.52 + sequence * 1e-5, longitude: 13.405 + random() * 1e-5, altitude: 34 + random() };
+    return {
+      timestamp,
+      latitude: 52.52 + sequence * 1e-5,
+      longitude: 13.405 + random() * 1e-5,
+      altitude: 34 + random(),
+    };
   }
   if (kind === "log") {
     const message = `battery at ${(24 + random()).toFixed(2)} V, cycle ${sequence}`;
