@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chownSync,
@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { after, before, type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { startEmbeddedPostgres } from "./embedded-postgres.ts";
@@ -24,6 +24,11 @@ const MODULE = new URL("./embedded-postgres.ts", import.meta.url).href;
 const NOBODY = 65534;
 /** For what does not speak of power cuts. */
 const quick = { log: silent, settings: { fsync: "off" } };
+
+/** A cluster that was stopped: making one takes most of a test's time. */
+const template = mkdtempSync(join(tmpdir(), "embedded-postgres-"));
+before(async () => (await startEmbeddedPostgres({ dir: template, ...quick })).stop());
+after(() => rmSync(template, { recursive: true }));
 
 test("data outlives a restart, is durable by default, and no port is opened", async (t) => {
   const dir = makeFolder(t);
@@ -49,7 +54,7 @@ test("letters that ASCII does not have are folded", async (t) => {
 });
 
 test("after kill -9 of the process that started it, the next start has all committed rows", async (t) => {
-  const dir = makeFolder(t);
+  const dir = copyCluster(makeFolder(t));
   const holder = await holdPostgres(t, { dir });
   await query(holder.url, "CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)");
   holder.child.kill("SIGKILL");
@@ -60,6 +65,7 @@ test("after kill -9 of the process that started it, the next start has all commi
 
 test("after kill -9 of the process that started it, the server and a temporary folder go", async (t) => {
   const dir = mkdtempSync(join(tmpdir(), "embedded-postgres-"));
+  copyCluster(dir);
   const holder = await holdPostgres(t, { dir, isTemporary: true });
   const pid = readPostmasterPid(dir);
   holder.child.kill("SIGKILL");
@@ -67,7 +73,7 @@ test("after kill -9 of the process that started it, the server and a temporary f
 });
 
 test("a server that is killed comes back at the same address with all committed rows", async (t) => {
-  const dir = makeFolder(t);
+  const dir = copyCluster(makeFolder(t));
   await using server = await startEmbeddedPostgres({ dir, ...quick });
   await query(server.url, "CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)");
   const killed = readPostmasterPid(dir);
@@ -80,15 +86,14 @@ test("a server that is killed comes back at the same address with all committed 
 });
 
 test("a cluster that another process serves is refused and left running", async (t) => {
-  const dir = makeFolder(t);
+  const dir = copyCluster(makeFolder(t));
   const holder = await holdPostgres(t, { dir });
   await assert.rejects(startEmbeddedPostgres({ dir, ...quick }), /is in use: process \d+ serves it/);
   assert.equal(await readOne(holder.url, "SELECT 1"), 1);
 });
 
 test("a process that got the pid of a dead server is left alone", async (t) => {
-  const dir = makeFolder(t);
-  await (await startEmbeddedPostgres({ dir, ...quick })).stop();
+  const dir = copyCluster(makeFolder(t));
   const stranger = spawn("sleep", ["600"]);
   t.after(() => stranger.kill());
   writeFileSync(join(dir, "data", "postmaster.pid"), `${stranger.pid}\n${join(dir, "data")}\n`);
@@ -113,8 +118,7 @@ test("an initdb that was killed half-way is begun again", async (t) => {
 });
 
 test("a cluster of another major version is refused with both versions named", async (t) => {
-  const dir = makeFolder(t);
-  await (await startEmbeddedPostgres({ dir, ...quick })).stop();
+  const dir = copyCluster(makeFolder(t));
   writeFileSync(join(dir, "data", "PG_VERSION"), "9\n");
   await assert.rejects(startEmbeddedPostgres({ dir, ...quick }), /was made by Postgres 9, and here is Postgres \d+/);
 });
@@ -127,6 +131,13 @@ test("a path too long for a socket puts the socket elsewhere, and it goes with t
   assert.ok(!socketDir.startsWith(dir) && existsSync(socketDir));
   await server.stop();
   assert.ok(!existsSync(socketDir));
+});
+
+test("a temporary server that does not start leaves nothing behind", async (t) => {
+  const dir = makeFolder(t);
+  const settings = { shared_buffers: "many" };
+  await assert.rejects(startEmbeddedPostgres({ dir, settings, log: silent, isTemporary: true }), /did not start/);
+  assert.ok(!existsSync(dir));
 });
 
 test("settings that Postgres refuses fail at once with what it said", async (t) => {
@@ -142,8 +153,8 @@ test("an ordinary user needs nothing but a folder", async (t) => {
   const dir = makeFolder(t);
   for (const folder of [dirname(dir), dir]) chownSync(folder, NOBODY, NOBODY);
   const asNobody = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
-  if (spawnSync("setpriv", [...asNobody.slice(1), process.execPath, "--version"]).status !== 0)
-    return t.skip("an ordinary user cannot run Node in this checkout");
+  const reachesNode = [...asNobody.slice(1), "/bin/sh", "-c", '"$0" --version', process.execPath];
+  if (spawnSync("setpriv", reachesNode).status !== 0) return t.skip("the checkout is closed to other users");
   const holder = await holdPostgres(t, { dir }, asNobody);
   assert.equal(await readOne(holder.url, "SELECT 1"), 1);
   assert.match(
@@ -189,6 +200,11 @@ function makeFolder(t: TestContext): string {
   t.after(() => rmSync(parent, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
   const dir = join(parent, "postgres");
   mkdirSync(dir, { mode: 0o700 });
+  return dir;
+}
+
+function copyCluster(dir: string): string {
+  execFileSync("cp", ["-a", join(template, "data"), dir]);
   return dir;
 }
 
