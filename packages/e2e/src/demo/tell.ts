@@ -11,7 +11,7 @@ const MS_PER_NS = 1_000_000n;
 export async function tellFiles(client: Client, { recordings, others }: Found): Promise<void> {
   const table = new Table({
     head: ["device", "path", "start (UTC)", "span", "size", "topics", "status"],
-    style: { head: [], border: [] },
+    style: { head: ["bold"], border: ["grey"], compact: true },
   });
   for (const recording of recordings) {
     const topics = await client.call(api.topics.list, { recordingId: recording.id });

@@ -93,7 +93,8 @@ export async function sha256Of(path: string): Promise<string> {
 
 async function storedObjects(directory: string) {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const whole = entries.filter((entry) => entry.isFile() && !entry.name.includes("."));
+  const files = whole.map((entry) => join(entry.parentPath, entry.name));
   return Promise.all(files.map(async (path) => ({ sizeBytes: (await stat(path)).size, sha256: await sha256Of(path) })));
 }
 
