@@ -9,7 +9,7 @@ export interface TcpProxy extends AsyncDisposable {
   holdAfter(bytes: number): void;
   /** Resolves once that many bytes were held up. */
   held(): Promise<void>;
-  /** Resets every connection, as a cut link does. */
+  /** Drops every connection with what is under way on it, as a cut link does. */
   cut(): void;
 }
 
@@ -52,7 +52,8 @@ export async function startTcpProxy(target: { host: string; port: number }, port
   await once(server, "listening");
   const cut = () => {
     waiting.clear();
-    for (const socket of sockets) socket.resetAndDestroy();
+    // Not resetAndDestroy: a socket with a write under way then never closes, and Node waits for it at its own end for ever.
+    for (const socket of sockets) socket.destroy();
   };
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
