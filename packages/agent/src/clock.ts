@@ -4,9 +4,12 @@ export interface Clock {
   nowNs(): bigint;
   /** Milliseconds since some instant. */
   monotonicMs(): number;
+  /** In [0, 1): what waits are spread by, so that many agents do not act at once. */
+  random(): number;
 }
 
 export const systemClock: Clock = {
   nowNs: () => BigInt(Date.now()) * 1_000_000n,
   monotonicMs: () => performance.now(),
+  random: Math.random,
 };

@@ -161,7 +161,8 @@ test("a root without its marker is missing storage: nothing is reported gone, th
 test("with a full disk under the state directory the agent stays, says so, and records what it found once there is room", async (t) => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
-  if (!mountSmall(t, device.stateDir)) return;
+  using disk = mountSmall(device.stateDir);
+  if (!disk) return t.skip("a file system of a limited size cannot be mounted here");
   await using agent = startDaemon(settingsFor(device, cloud));
   await agent.until("it is connected", ({ connection }) => connection.state === "connected");
   const filler = join(device.stateDir, "filler");
@@ -178,14 +179,12 @@ test("with a full disk under the state directory the agent stays, says so, and r
   await agent.until("the problem is over", ({ problems }) => problems.length === 0);
 });
 
-function mountSmall(t: TestContext, directory: string): boolean {
+function mountSmall(directory: string): Disposable | undefined {
   mkdirSync(directory);
   try {
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", directory], { stdio: "ignore" });
   } catch {
-    t.skip("a file system of a limited size cannot be mounted here");
-    return false;
+    return undefined;
   }
-  t.after(() => execFileSync("umount", ["-l", directory]));
-  return true;
+  return { [Symbol.dispose]: () => void execFileSync("umount", ["-l", directory]) };
 }

@@ -27,6 +27,7 @@ import { agentVersion } from "./version.ts";
 export interface DaemonOptions {
   readonly settings: Settings;
   readonly log: Log;
+  readonly clock?: Clock;
   /** Ends the daemon: transfers are dropped, whatever was found is recorded. */
   readonly signal: AbortSignal;
 }
@@ -35,12 +36,12 @@ export interface DaemonOptions {
  * Runs all loops of the agent on one state directory until aborted. Throws `StateRefused` and `InvalidSetting`, which no
  * restart heals, and SQLite's error for state that turns out corrupt: the next start sets it aside.
  */
-export async function runDaemon({ settings, log, signal }: DaemonOptions): Promise<void> {
+export async function runDaemon({ settings, log, clock = systemClock, signal }: DaemonOptions): Promise<void> {
   const { stateDir } = settings;
   const apiUrl = requireSetting(settings, "apiUrl");
-  using state = openAgentState(stateDir, { apiUrl, clock: systemClock, log });
+  using state = openAgentState(stateDir, { apiUrl, clock, log });
   await using transport = undiciTransport();
-  await using agent = assembleAgent({ settings, log, clock: systemClock, state, transport });
+  await using agent = assembleAgent({ settings, log, clock, state, transport });
   await using _status = await serveStatus(stateDir, agent.takeStatus);
   log.info(
     { version: agentVersion, root: settings.storageRoot, stateDir, files: state.inventory.size },

@@ -2,11 +2,17 @@ import { type DestinationStream, type Level, type Logger, pino } from "pino";
 
 export type Log = Logger;
 
+export interface LogOutput {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+  on(event: "error", listener: (error: Error) => void): unknown;
+}
+
 /** JSON lines, or text for a person. A log that cannot be written (full disk, closed pipe) never stops the agent. */
-export function createLog(options: { format: "auto" | "text" | "json"; level: Level; out: NodeJS.WriteStream }): Log {
+export function createLog(options: { format: "auto" | "text" | "json"; level: Level; out: LogOutput }): Log {
   const { out } = options;
   out.on("error", () => {}); // An `error` without a listener would end the process.
-  const isText = options.format === "text" || (options.format === "auto" && out.isTTY);
+  const isText = options.format === "text" || (options.format === "auto" && out.isTTY === true);
   const destination: DestinationStream = {
     write: (line) => out.write(maskTokens(isText ? formatLine(line) : line)),
   };

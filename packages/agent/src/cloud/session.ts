@@ -105,7 +105,7 @@ export function createSession(ctx: SessionContext): CloudSession {
           if (!(failure instanceof ApiFailure || failure instanceof NetworkFailure)) throw failure;
           noteFailure(failure);
           if (problemOf(failure) === undefined) ctx.problems.raise("Refused", `hello: ${failure.message}`);
-          await pause(helloDelayMs(failure, attempt), signal);
+          await pause(helloDelayMs(failure, attempt, ctx.clock.random), signal);
         }
       }
     },
@@ -124,7 +124,7 @@ export function createSession(ctx: SessionContext): CloudSession {
       }
     },
     async waitToRetry(failure, attempt, signal) {
-      const delayMs = retryDelayMs(failure, attempt);
+      const delayMs = retryDelayMs(failure, attempt, { random: ctx.clock.random });
       if (!(failure instanceof NetworkFailure)) return await pause(delayMs, signal);
       const bell = createBell();
       sleepers.add(bell.ring);
@@ -135,9 +135,9 @@ export function createSession(ctx: SessionContext): CloudSession {
   };
 }
 
-function helloDelayMs(failure: unknown, attempt: number): number {
+function helloDelayMs(failure: unknown, attempt: number, random: () => number): number {
   const isHeld = failure instanceof ApiFailure && failure.code === "LeaseHeldElsewhere" && !failure.retryAfterMs;
-  return retryDelayMs(failure, attempt, isHeld ? { limits: HELD_ELSEWHERE_LIMITS } : {});
+  return retryDelayMs(failure, attempt, { random, limits: isHeld ? HELD_ELSEWHERE_LIMITS : undefined });
 }
 
 export function isLeaseTrouble(failure: unknown): boolean {

@@ -25,8 +25,10 @@ export interface ScanContext {
   /** Absent: found by scanning only. */
   readonly watch?: DirectoryWatch;
   readonly scanBell: Bell;
+  /** To be rung after each scan. */
   readonly youngBell: Bell;
   readonly reportBell: Bell;
+  readonly workBell: Bell;
 }
 
 /** How soon to look again for a root that is missing. */
@@ -51,7 +53,8 @@ export async function runScans(ctx: ScanContext, signal: AbortSignal): Promise<v
     absent = await scanOnce(ctx, { storage, absent, signal });
     const tookMs = ctx.clock.monotonicMs() - startMs;
     ctx.storageRoot.noteScan({ endedNs: ctx.clock.nowNs(), tookMs });
-    ctx.youngBell.ring();
+    // Whether the root is there and was scanned decides in each of them, also when nothing changed.
+    for (const bell of [ctx.youngBell, ctx.reportBell, ctx.workBell]) bell.ring();
     const nextMs = Math.max(GATHER_HINTS_MS, tookMs * SCAN_SHARE);
     if (absent.size === 0) await ctx.scanBell.wait(signal, ctx.scanIntervalMs);
     await gatherHints(ctx.scanBell, nextMs, signal);
@@ -115,7 +118,6 @@ async function hashAt(storage: Storage, { path, identity }: Omit<Move, "file">):
 async function applySteps(ctx: ScanContext, steps: readonly InventoryStep[]): Promise<void> {
   for (let at = 0; at < steps.length; at += STEPS_PER_COMMIT) {
     ctx.inventory.change(steps.slice(at, at + STEPS_PER_COMMIT));
-    ctx.reportBell.ring();
     await setImmediate();
   }
 }

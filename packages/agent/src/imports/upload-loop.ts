@@ -251,9 +251,10 @@ class UploadQueue {
   }
 
   #rest({ requestId }: WantedImport, failure: unknown, file?: TrackedFile): void {
+    const { clock } = this.#ctx;
     const memory = this.#memory(requestId);
     memory.failures += 1;
-    memory.notBeforeMs = this.#ctx.clock.monotonicMs() + retryDelayMs(failure, memory.failures);
+    memory.notBeforeMs = clock.monotonicMs() + retryDelayMs(failure, memory.failures, clock);
     if (file && classifyFailure(failure) === "again") memory.text = `${file.path}: ${(failure as Error).message}`;
     this.#showFailing();
   }

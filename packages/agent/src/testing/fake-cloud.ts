@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
@@ -40,6 +41,8 @@ export class FakeCloud implements AsyncDisposable {
   readonly schemas = new Map<string, string>();
   readonly requests = new Map<string, WantedImport>();
   readonly acknowledged: string[] = [];
+  /** What agents gave up, in order. */
+  readonly failures: { readonly requestId: string; readonly code: string }[] = [];
   readonly calls: FakeRequest[] = [];
   readonly uploads: FakeUploads;
   settings: EdgeSettings = { enabled: true, retainRecordingsSeconds: 0, autoDeleteAfterImport: false };
@@ -54,7 +57,6 @@ export class FakeCloud implements AsyncDisposable {
   #lease: { number: number; instanceId: string; renewedMs: number } | undefined;
   #leaseCount = 0;
   #listing: { id: string; seen: Set<string> } | undefined;
-  #version = 1;
   readonly #waiting = new Set<Changed>();
   readonly #server: Server;
   url = "";
@@ -121,7 +123,6 @@ export class FakeCloud implements AsyncDisposable {
   }
 
   changed(): void {
-    this.#version += 1;
     for (const wake of this.#waiting) wake();
   }
 
@@ -152,9 +153,10 @@ export class FakeCloud implements AsyncDisposable {
     await this.gate(call);
     const fault = this.fault(call);
     if (fault && fault.kind !== "loseAnswer") return await applyFault(fault, request, response);
+    const { socket } = request;
     try {
       const answer = await this.#handle({ request, url, found });
-      if (fault) request.socket.destroy();
+      if (fault) socket.destroy();
       else answerJson(response, 200, answer);
     } catch (error) {
       if (request.destroyed && !request.complete) return; // The agent went away in the middle of its request.
@@ -201,6 +203,7 @@ export class FakeCloud implements AsyncDisposable {
     completeUpload: (input) => this.uploads.complete(input as never),
     failImport: ({ requestId, code, text }) => {
       if (!this.requests.has(requestId as string)) throw new Refusal("RequestSuperseded");
+      this.failures.push({ requestId: requestId as string, code: code as string });
       this.advance(requestId as string, "failed", { code: code as string, text: text as string });
       return { recordingId: "rec" };
     },
@@ -269,16 +272,16 @@ export class FakeCloud implements AsyncDisposable {
   }
 
   async #work({ etag, wait }: { etag?: string; wait: number }): Promise<unknown> {
-    const imports = () => [...this.requests.values()];
-    const current = () => ({
-      etag: JSON.stringify([imports(), this.settings], (_, value: unknown) =>
-        typeof value === "bigint" ? String(value) : value,
-      ),
-    });
-    const hashed = () => Buffer.from(current().etag).toString("base64url").slice(-120);
     const deadline = AbortSignal.timeout(wait * 1000);
-    while (hashed() === etag && !deadline.aborted && this.#server.listening) await this.#nextChange(deadline);
-    return { etag: hashed(), work: { imports: imports(), settings: this.settings } };
+    while (this.#workTag() === etag && !deadline.aborted && this.#server.listening) await this.#nextChange(deadline);
+    return { etag: this.#workTag(), work: { imports: [...this.requests.values()], settings: this.settings } };
+  }
+
+  #workTag(): string {
+    const work = JSON.stringify([...this.requests.values(), this.settings], (_, value: unknown) =>
+      typeof value === "bigint" ? String(value) : value,
+    );
+    return createHash("sha256").update(work).digest("hex");
   }
 }
 
@@ -308,12 +311,13 @@ async function applyFault(
 ): Promise<void> {
   if (fault.kind === "hang") return;
   if (fault.kind === "cut") {
+    const { socket } = request;
     let left = fault.afterBytes ?? 0;
     for await (const chunk of request) {
       left -= (chunk as Buffer).length;
       if (left < 0) break;
     }
-    request.socket.destroy();
+    socket.destroy();
     return;
   }
   request.resume();

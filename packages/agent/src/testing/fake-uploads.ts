@@ -26,9 +26,8 @@ export class FakeUploads {
   readonly stored = new Map<string, Buffer>();
   /** Numbers of the parts that were received whole, in order of arrival, repeats included. */
   readonly received: number[] = [];
-  /** The most parts that were on their way at once. */
-  mostInFlight = 0;
-  #inFlight = 0;
+  /** A new upload begins with this part, and with other bytes in it than any file has. */
+  corruptPart: number | undefined;
   readonly #uploads = new Map<string, Upload>();
   readonly #far: FarSide;
 
@@ -48,6 +47,7 @@ export class FakeUploads {
       isStored: false,
     };
     this.#uploads.set(uploadId, upload);
+    if (this.corruptPart !== undefined) upload.parts.set(this.corruptPart, Buffer.alloc(upload.partSize, 0xee));
     const parts = Array.from(upload.parts, ([number, bytes]) => ({ number, md5: md5Of(bytes), length: bytes.length }));
     return { uploadId, partSize: upload.partSize, isStored: upload.isStored, parts };
   }
@@ -69,20 +69,14 @@ export class FakeUploads {
 
   async receivePart(url: URL, request: IncomingMessage): Promise<unknown> {
     const [, , uploadId = "", number = ""] = url.pathname.split("/");
-    this.#inFlight += 1;
-    this.mostInFlight = Math.max(this.mostInFlight, this.#inFlight);
-    try {
-      const bytes = await readBytes(request);
-      const isRight =
-        md5Of(bytes) === url.searchParams.get("md5") && String(bytes.length) === url.searchParams.get("length");
-      if (!isRight) throw new Refusal("DigestMismatch");
-      this.received.push(Number(number));
-      const { parts } = this.#uploads.get(uploadId) ?? fail("UploadClosed");
-      if (!parts.has(Number(number))) parts.set(Number(number), bytes);
-      return {};
-    } finally {
-      this.#inFlight -= 1;
-    }
+    const bytes = await readBytes(request);
+    const isRight =
+      md5Of(bytes) === url.searchParams.get("md5") && String(bytes.length) === url.searchParams.get("length");
+    if (!isRight) throw new Refusal("DigestMismatch");
+    this.received.push(Number(number));
+    const { parts } = this.#uploads.get(uploadId) ?? fail("UploadClosed");
+    if (!parts.has(Number(number))) parts.set(Number(number), bytes);
+    return {};
   }
 
   complete({

@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Clock, systemClock } from "../clock.ts";
 import { runDaemon } from "../daemon.ts";
-import { createLog } from "../log.ts";
+import { createLog, type LogOutput } from "../log.ts";
 import { loadSettings, type SettingName, type Settings } from "../settings/settings.ts";
 import { askStatus } from "../status/socket.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
@@ -26,7 +27,7 @@ export function settingsFor(
   cloud: FakeCloud,
   flags: Partial<Record<SettingName, string>> = {},
 ): Settings {
-  const quick = { settleTimeMs: "50ms", scanIntervalMs: "100ms", incompleteAfterMs: "10min", logLevel: "error" };
+  const quick = { settleTimeMs: "50ms", scanIntervalMs: "100ms", incompleteAfterMs: "10min" };
   const own = { storageRoot: device.root, stateDir: device.stateDir, apiUrl: cloud.url, deviceToken: cloud.token };
   return loadSettings({ flags: { ...quick, ...own, ...flags }, environment: {}, configFile: "/dev/null" });
 }
@@ -40,11 +41,17 @@ export interface RunningDaemon extends AsyncDisposable {
   until(what: string, isTrue: (status: StatusDocument) => boolean): Promise<StatusDocument>;
 }
 
+/** Waits after failures are as short as chance can make them, nearly. */
+const impatientClock: Clock = { ...systemClock, random: () => 0.05 };
+
+/** Tests bring about what the agent complains of. */
+const nowhere: LogOutput = { write: (t) => (process.env.DBG ? process.stderr.write(t) : true), on: () => undefined };
+
 /** The agent within the test's own process. */
 export function startDaemon(settings: Settings): RunningDaemon {
   const controller = new AbortController();
-  const log = createLog({ format: "text", level: settings.logLevel, out: process.stderr });
-  const ended = runDaemon({ settings, log, signal: controller.signal });
+  const log = createLog({ format: "json", level: process.env.DBG ? "debug" : "error", out: nowhere });
+  const ended = runDaemon({ settings, log, clock: impatientClock, signal: controller.signal });
   ended.catch(() => {});
   const stop = async () => {
     controller.abort();
