@@ -48,7 +48,7 @@ function describe(operation: Operation, schemas: Json): Json {
   return {
     summary,
     description: [description, scope].filter(Boolean).join("\n\n") || summary,
-    security: access.kind === "anyone" ? [] : [{ [access.kind === "agent" ? "agentToken" : "apiKey"]: [] }],
+    security: [{ [access.kind === "agent" ? "agentToken" : "apiKey"]: [] }],
     parameters: [
       ...pathParameters(operation.path).map((name) => pathParameter(operation, name)),
       ...queryParameters(operation),
@@ -119,10 +119,9 @@ function json(schema: Json): Json {
   return { "application/json": { schema } };
 }
 
-function statusesOf({ access, params, query, body }: Operation): number[] {
-  const refused = access.kind === "anyone" ? [] : [401, 403];
+function statusesOf({ params, query, body }: Operation): number[] {
   const found = params || query || body ? [400, 404] : [];
-  return [...refused, ...found, ...(body ? [409, 413] : []), 429, 503].sort();
+  return [401, 403, ...found, ...(body ? [409, 413] : []), 429, 503].sort();
 }
 
 function errorResponses(): Json {

@@ -1,11 +1,8 @@
 import type { z } from "zod";
 import type { Capability } from "./capabilities.ts";
 
-/** Who may call an operation. `apiKey` needs the capability; `agent` is a device or site token; `anyone` needs nothing. */
-export type Access =
-  | { readonly kind: "apiKey"; readonly capability: Capability }
-  | { readonly kind: "agent" }
-  | { readonly kind: "anyone" };
+/** Who may call an operation. `apiKey` needs the capability; `agent` is a device token. */
+export type Access = { readonly kind: "apiKey"; readonly capability: Capability } | { readonly kind: "agent" };
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";
 
@@ -52,10 +49,6 @@ export function apiKey<const C extends Capability>(capability: C): { kind: "apiK
 
 export function agentToken(): { kind: "agent" } {
   return { kind: "agent" };
-}
-
-export function anyone(): { kind: "anyone" } {
-  return { kind: "anyone" };
 }
 
 /** The names of the parameters in an operation's path, in order. */

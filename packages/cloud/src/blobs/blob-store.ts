@@ -27,7 +27,7 @@ export interface BlobStore {
    * {@link UploadMismatch} for another, {@link BlobExists} once it was completed.
    */
   createUpload(key: string, plan: UploadPlan): Promise<void>;
-  /** The durable parts by number. Throws {@link UploadClosed} when no upload is open: never made, aborted, or completed (see `stat`). */
+  /** The durable parts by number. Throws {@link UploadClosed} when none is open: never made, aborted, or completed (see `stat`). */
   listParts(key: string): Promise<PartReceipt[]>;
   /**
    * A signed target for each part, good for one PUT of exactly these bytes with these headers. Throws {@link UploadClosed},
@@ -43,9 +43,9 @@ export interface BlobStore {
   abortUpload(key: string): Promise<void>;
 
   /**
-   * Only where `grantParts` names our own part route, which is then the one to call it. Takes one part: verified before a byte of it stands
-   * where it counts, durable once it returns. A repeat of the same bytes is harmless, also at the same time. Throws
-   * {@link DigestMismatch}, {@link PartConflict}, {@link PartRefused}, {@link UploadClosed}.
+   * Takes one part: verified before a byte of it stands where it counts, durable once it returns. A repeat of the same bytes
+   * is harmless, also at the same time. Throws {@link DigestMismatch}, {@link PartConflict}, {@link PartRefused},
+   * {@link UploadClosed}. Only a store whose grants name our own part route has it, and only that route calls it.
    */
   receivePart?(key: string, part: PartPlan, body: AsyncIterable<Uint8Array>): Promise<void>;
 

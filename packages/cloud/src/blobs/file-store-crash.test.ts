@@ -103,16 +103,16 @@ describe("after kill -9", () => {
   });
 });
 
-describe("a crash between two steps", () => {
+describe("a journal", () => {
   let directory: string;
   let store: FileStore;
   before(async () => {
-    directory = await mkdtemp(join(tmpdir(), "file-store-steps-"));
+    directory = await mkdtemp(join(tmpdir(), "file-store-journal-"));
     store = await openStore(directory);
   });
   after(() => rm(directory, { recursive: true }));
 
-  test("a journal torn at any byte loses at most its last records, and what is appended after it counts", async () => {
+  test("torn at any byte loses at most its last records, and what is appended after it counts", async () => {
     const key = newKey();
     const files = filesOf(directory, key);
     await store.createUpload(key, childPlan);
@@ -136,6 +136,38 @@ describe("a crash between two steps", () => {
     );
   });
 
+  test("with a damaged line is read as if that line were not there", async () => {
+    const key = newKey();
+    const { journal } = filesOf(directory, key);
+    await store.createUpload(key, childPlan);
+    for (const { plan, bytes } of parts.slice(0, 2)) await store.receivePart(key, plan, inPieces(bytes));
+    await writeFile(journal, (await readFile(journal, "latin1")).replace(/(take 2 \S+ \d+)\d/, "$19"));
+    const listed = await store.listParts(key);
+    assert.deepEqual(
+      listed.map(({ number }) => number),
+      [1],
+    );
+  });
+});
+
+describe("the steps of an upload", () => {
+  let directory: string;
+  let store: FileStore;
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), "file-store-steps-"));
+    store = await openStore(directory);
+  });
+  after(() => rm(directory, { recursive: true }));
+
+  test("an acknowledged part is never written again, even by the same bytes", async () => {
+    const key = newKey();
+    await store.createUpload(key, childPlan);
+    await store.receivePart(key, parts[0]!.plan, inPieces(parts[0]!.bytes));
+    await writeFile(filesOf(directory, key).partial, "as it stands");
+    await store.receivePart(key, parts[0]!.plan, inPieces(parts[0]!.bytes));
+    assert.equal(await readFile(filesOf(directory, key).partial, "utf8"), "as it stands");
+  });
+
   test("bytes of a part that were written and not recorded do not count, and are sent again", async () => {
     const key = newKey();
     await store.createUpload(key, childPlan);
@@ -146,7 +178,7 @@ describe("a crash between two steps", () => {
   });
 
   for (const leftover of ["the journal and the parts", "the journal", "the parts"])
-    test(`of a completion that left ${leftover} behind, the upload is complete and the repeat tidies up`, async () => {
+    test(`after a crash in a completion that left ${leftover} behind, the upload is complete and the repeat tidies up`, async () => {
       const key = newKey();
       const files = filesOf(directory, key);
       await store.createUpload(key, childPlan);
@@ -166,7 +198,7 @@ describe("a crash between two steps", () => {
       assert(childBytes.equals(await readBlob(await store.open(key))));
     });
 
-  test("of createUpload leaves no upload, or the whole of it", async () => {
+  test("createUpload goes on from where a crash left it", async () => {
     const key = newKey();
     await writeFile(filesOf(directory, key).partial, "");
     await store.createUpload(key, childPlan);

@@ -85,6 +85,7 @@ async function publishParts(key: string, files: KeyFiles, parts: readonly PartPl
   try {
     await publishFile(files.partial, files.object);
   } catch (error) {
+    if (isSystemError(error, "ENOENT")) throw new UploadClosed(key);
     if (!isSystemError(error, "EEXIST")) throw error;
     if ((await findObject(files))?.ino !== ino) throw new BlobExists(key);
   }

@@ -14,7 +14,10 @@ export async function findFile(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** The object, durable: as long as it has a second name its first may not have been synced, whoever gave it that may have died. */
+/**
+ * The object, durable: as long as it has a second name too, its own may not have been synced, because whoever gave it that may
+ * have died.
+ */
 export async function findObject(files: KeyFiles): Promise<Stats | undefined> {
   const found = await findFile(files.object);
   if (found && found.nlink > 1) await syncDirectory(files.directory);

@@ -71,7 +71,10 @@ export class PartJournal implements AsyncDisposable {
     }
   }
 
-  /** After a failed sync: the bytes can be read and yet be lost with the power, and the next sync would succeed. So the parts are to be sent again. */
+  /**
+   * After a failed sync: the bytes can be read and yet be lost with the power, and the next sync would succeed. So the parts
+   * are to be sent again.
+   */
   async recordVoid(partNumbers: Iterable<number>): Promise<void> {
     for (const partNumber of partNumbers) await this.#append(`void ${partNumber}`);
   }

@@ -110,6 +110,32 @@ test("a download of an object that ends early breaks off, and never looks whole"
   assert.match(String(failures.at(-1)), /BlobDamaged/);
 });
 
+test("a download closes its reader, whatever the answer is", async () => {
+  await using site = await serveDownloads();
+  const closed: PromiseWithResolvers<void>[] = [];
+  await using watched = await serveRoutes((app) =>
+    app.get("/:org/:upload", async (c) => {
+      const reader = await site.store.open(c.req.path.slice(1));
+      const dispose = async () => {
+        await reader[Symbol.asyncDispose]();
+        closed.at(-1)!.resolve();
+      };
+      const download = { ...site.asked, etag: "x", onFailure: fail };
+      return sendBlob(c, { ...reader, [Symbol.asyncDispose]: dispose }, download);
+    }),
+  );
+  for (const [method, headers] of [
+    ["GET", {}],
+    ["HEAD", {}],
+    ["GET", { "if-none-match": "*" }],
+    ["GET", { range: "bytes=999999999-" }],
+  ] as const) {
+    closed.push(Promise.withResolvers());
+    await (await request(`${watched.url}/${site.key}`, { method, headers })).body.dump();
+    await closed.at(-1)!.promise;
+  }
+});
+
 test("a download says any name and type without letting them out of their header", async () => {
   await using site = await serveDownloads();
   for (const { fileName, mediaType } of [
@@ -164,7 +190,7 @@ async function serveDownloads() {
     const answer = await request(`${routes.url}/${path}`, { method, headers });
     return { status: answer.statusCode, headers: answer.headers, body: Buffer.from(await answer.body.arrayBuffer()) };
   }
-  return { store, directory, asked, etag, get, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return { store, directory, key, asked, etag, get, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
 function fail(error: unknown): never {

@@ -83,12 +83,28 @@ describe("the part route", () => {
   });
 });
 
+test("a body of the wrong length is refused while its sender still sends: by its Content-Length before it comes, or at the first byte too many", async () => {
+  await using served = await serveFileStore();
+  const { url } = await openUpload(served);
+  const tooLong = Buffer.alloc(PART_BYTES + 1);
+  const chunk = Buffer.concat([Buffer.from(`${tooLong.byteLength.toString(16)}\r\n`), tooLong]);
+  for (const { header, sent } of [
+    { header: `Content-Length: ${PART_BYTES + 1}`, sent: Buffer.alloc(0) },
+    { header: "Transfer-Encoding: chunked", sent: chunk },
+  ]) {
+    const socket = await beginPut(url, header, sent);
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    assert.match(answer.toString(), /^HTTP\/1\.1 400 /);
+    socket.destroy();
+  }
+});
+
 for (const partMemoryBytes of [PART_BYTES, 0])
   test(`a part that breaks off leaves nothing behind (memory for parts: ${partMemoryBytes} bytes)`, async () => {
     const begun = Promise.withResolvers<{ receiving: Promise<void> }>();
     await using served = await serveFileStore({ partMemoryBytes }, (receiving) => begun.resolve({ receiving }));
     const { key, parts, url } = await openUpload(served);
-    const socket = await sendThird(url, parts[0]!.bytes);
+    const socket = await beginPut(url, `Content-Length: ${PART_BYTES}`, parts[0]!.bytes.subarray(0, PART_BYTES / 3));
     const received = assert.rejects((await begun.promise).receiving);
     socket.resetAndDestroy();
     await received;
@@ -114,12 +130,12 @@ async function codeOf(url: string, options: { method: "PUT" | "POST"; body: Buff
   return `${statusCode} ${text.startsWith("{") ? (JSON.parse(text) as { code: string }).code : ""}`;
 }
 
-/** Sends a third of a part, and keeps the connection. */
-async function sendThird(url: string, bytes: Buffer) {
+/** Sends the beginning of a request, and keeps the connection. */
+async function beginPut(url: string, header: string, sent: Buffer) {
   const { hostname, port, pathname, search } = new URL(url);
   const socket = connect(Number(port), hostname);
   await once(socket, "connect");
-  socket.write(`PUT ${pathname}${search} HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes.byteLength}\r\n\r\n`);
-  await new Promise((sent) => socket.write(bytes.subarray(0, bytes.byteLength / 3), sent));
+  socket.write(`PUT ${pathname}${search} HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n`);
+  socket.write(sent);
   return socket;
 }

@@ -11,10 +11,11 @@ const STALL_MS = 60_000;
  */
 export async function* requestBody(c: Context<Env>, stallMs = STALL_MS): AsyncGenerator<Uint8Array, void> {
   const { incoming } = c.env;
-  incoming.socket.setTimeout(stallMs); // nobody listens for it, and so Node destroys the socket
+  const { socket } = incoming; // Node takes it from a request that fails
+  socket.setTimeout(stallMs); // nobody listens for it, and so Node destroys the socket
   try {
     yield* incoming.iterator({ destroyOnReturn: false });
   } finally {
-    incoming.socket.setTimeout(0);
+    socket.setTimeout(0);
   }
 }

@@ -38,6 +38,7 @@ test("a streamed answer of HEAD does not begin the work", async () => {
   const answer = await request(served.url, { method: "HEAD" });
   assert.equal(answer.statusCode, 200);
   assert.equal(answer.headers["content-type"], "application/octet-stream");
+  assert.equal(answer.headers["content-length"], undefined);
   assert.equal(isBegun, false);
 });
 

@@ -36,6 +36,7 @@ export async function streamBody(
   const controller = options.controller ?? new AbortController();
   const onClose = () => controller.abort(new ReceiverGone());
   outgoing.once("close", onClose);
+  if (outgoing.destroyed) onClose(); // gone before this was called
   outgoing.setTimeout(options.stallMs ?? STALL_MS, () => {
     if (outgoing.writableNeedDrain) outgoing.destroy();
   });

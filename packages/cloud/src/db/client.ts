@@ -1,32 +1,52 @@
 import { PrismaPg } from "@prisma/adapter-pg";
-import { Pool } from "pg";
-import type { Logger } from "pino";
+import { Kysely, PostgresDialect } from "kysely";
+import pg from "pg";
 import { PrismaClient } from "./generated/client.ts";
+import type { DB } from "./generated/tables.ts";
+import { kyselyPool } from "./kysely-pool.ts";
 
+/** Two query layers over one pool: Prisma, and Kysely where a query is hot, dynamic or beyond Prisma. */
 export interface Database {
   readonly prisma: PrismaClient;
-  readonly pool: Pool;
+  readonly kysely: Kysely<DB>;
+  readonly pool: pg.Pool;
 }
 
-interface Options {
+interface DatabaseOptions {
   readonly maxConnections: number;
-  readonly log: Logger;
+  readonly log: { warn(details: object, message: string): void };
 }
 
-/** The only place that makes the pool and Prisma over it. Disposing ends every connection. */
-export function openDatabase(url: string, { maxConnections, log }: Options): Database & AsyncDisposable {
-  const pool = new Pool({
+const CONNECT_TIMEOUT_MS = 10_000;
+const IDLE_CONNECTION_MS = 30_000;
+/** No statement of ours takes as long; one that does has lost its plan, and holds a connection that others need. */
+const STATEMENT_TIMEOUT_MS = 60_000;
+/** Above what a transaction may take by itself: this ends those whose process hangs. */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 90_000;
+
+/** The only place that makes the pool, and Prisma and Kysely over it. Disposing ends every connection. */
+export function openDatabase(url: string, { maxConnections, log }: DatabaseOptions): Database & AsyncDisposable {
+  const pool = new pg.Pool({
     connectionString: url,
     max: maxConnections,
     application_name: "downlink",
-    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_CONNECTION_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
   });
   pool.on("error", (error) => log.warn({ err: error }, "an idle database connection was lost"));
+  // The pool hears of idle connections only; a lost one that is in use would end the process. Its query fails anyway.
+  pool.on("connect", (client) => client.on("error", () => {}));
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  const kysely = new Kysely<DB>({ dialect: new PostgresDialect({ pool: kyselyPool(pool) }) });
   return {
     prisma,
+    kysely,
     pool,
     async [Symbol.asyncDispose]() {
+      await kysely.destroy();
       await prisma.$disconnect();
       await pool.end();
     },

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chownSync,
@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { after, before, type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { startEmbeddedPostgres } from "./embedded-postgres.ts";
@@ -22,6 +22,13 @@ const isRoot = process.getuid?.() === 0;
 const silent = { info: () => {}, warn: () => {} };
 const MODULE = new URL("./embedded-postgres.ts", import.meta.url).href;
 const NOBODY = 65534;
+/** For what does not speak of power cuts. */
+const quick = { log: silent, settings: { fsync: "off" } };
+
+/** A cluster that was stopped: making one takes most of a test's time. */
+const template = mkdtempSync(join(tmpdir(), "embedded-postgres-"));
+before(async () => (await startEmbeddedPostgres({ dir: template, ...quick })).stop());
+after(() => rmSync(template, { recursive: true }));
 
 test("data outlives a restart, is durable by default, and no port is opened", async (t) => {
   const dir = makeFolder(t);
@@ -37,27 +44,28 @@ test("data outlives a restart, is durable by default, and no port is opened", as
 
 test("the folder above may be closed to everybody but its owner", async (t) => {
   const closed = makeFolder(t);
-  await using server = await startEmbeddedPostgres({ dir: join(closed, "postgres"), log: silent });
+  await using server = await startEmbeddedPostgres({ dir: join(closed, "postgres"), ...quick });
   assert.equal(await readOne(server.url, "SELECT 1"), 1);
 });
 
 test("letters that ASCII does not have are folded", async (t) => {
-  await using server = await startEmbeddedPostgres({ dir: makeFolder(t), log: silent, settings: { fsync: "off" } });
+  await using server = await startEmbeddedPostgres({ dir: makeFolder(t), ...quick });
   assert.equal(await readOne(server.url, "SELECT 'ÄRGER' ILIKE 'ärger'"), true);
 });
 
 test("after kill -9 of the process that started it, the next start has all committed rows", async (t) => {
-  const dir = makeFolder(t);
+  const dir = copyCluster(makeFolder(t));
   const holder = await holdPostgres(t, { dir });
   await query(holder.url, "CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)");
   holder.child.kill("SIGKILL");
   await once(holder.child, "exit");
-  await using server = await startEmbeddedPostgres({ dir, log: silent });
+  await using server = await startEmbeddedPostgres({ dir, ...quick });
   assert.equal(await readOne(server.url, "SELECT n FROM kept"), 7);
 });
 
 test("after kill -9 of the process that started it, the server and a temporary folder go", async (t) => {
   const dir = mkdtempSync(join(tmpdir(), "embedded-postgres-"));
+  copyCluster(dir);
   const holder = await holdPostgres(t, { dir, isTemporary: true });
   const pid = readPostmasterPid(dir);
   holder.child.kill("SIGKILL");
@@ -65,8 +73,8 @@ test("after kill -9 of the process that started it, the server and a temporary f
 });
 
 test("a server that is killed comes back at the same address with all committed rows", async (t) => {
-  const dir = makeFolder(t);
-  await using server = await startEmbeddedPostgres({ dir, log: silent });
+  const dir = copyCluster(makeFolder(t));
+  await using server = await startEmbeddedPostgres({ dir, ...quick });
   await query(server.url, "CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)");
   const killed = readPostmasterPid(dir);
   process.kill(killed, "SIGKILL");
@@ -78,19 +86,18 @@ test("a server that is killed comes back at the same address with all committed 
 });
 
 test("a cluster that another process serves is refused and left running", async (t) => {
-  const dir = makeFolder(t);
+  const dir = copyCluster(makeFolder(t));
   const holder = await holdPostgres(t, { dir });
-  await assert.rejects(startEmbeddedPostgres({ dir, log: silent }), /is in use: process \d+ serves it/);
+  await assert.rejects(startEmbeddedPostgres({ dir, ...quick }), /is in use: process \d+ serves it/);
   assert.equal(await readOne(holder.url, "SELECT 1"), 1);
 });
 
 test("a process that got the pid of a dead server is left alone", async (t) => {
-  const dir = makeFolder(t);
-  await (await startEmbeddedPostgres({ dir, log: silent })).stop();
+  const dir = copyCluster(makeFolder(t));
   const stranger = spawn("sleep", ["600"]);
   t.after(() => stranger.kill());
   writeFileSync(join(dir, "data", "postmaster.pid"), `${stranger.pid}\n${join(dir, "data")}\n`);
-  await using server = await startEmbeddedPostgres({ dir, log: silent });
+  await using server = await startEmbeddedPostgres({ dir, ...quick });
   assert.equal(await readOne(server.url, "SELECT 1"), 1);
   assert.equal(stranger.exitCode ?? stranger.signalCode, null);
 });
@@ -102,7 +109,7 @@ test("an initdb that was killed half-way is begun again", async (t) => {
   holder.kill("SIGKILL");
   await once(holder, "exit");
   assert.ok(!existsSync(join(dir, "data")));
-  await using server = await startEmbeddedPostgres({ dir, log: silent });
+  await using server = await startEmbeddedPostgres({ dir, ...quick });
   assert.equal(await readOne(server.url, "SELECT 1"), 1);
   assert.deepEqual(
     readdirSync(dir).filter((name) => name.startsWith("initdb-")),
@@ -111,20 +118,26 @@ test("an initdb that was killed half-way is begun again", async (t) => {
 });
 
 test("a cluster of another major version is refused with both versions named", async (t) => {
-  const dir = makeFolder(t);
-  await (await startEmbeddedPostgres({ dir, log: silent })).stop();
+  const dir = copyCluster(makeFolder(t));
   writeFileSync(join(dir, "data", "PG_VERSION"), "9\n");
-  await assert.rejects(startEmbeddedPostgres({ dir, log: silent }), /was made by Postgres 9, and here is Postgres \d+/);
+  await assert.rejects(startEmbeddedPostgres({ dir, ...quick }), /was made by Postgres 9, and here is Postgres \d+/);
 });
 
 test("a path too long for a socket puts the socket elsewhere, and it goes with the server", async (t) => {
   const dir = join(makeFolder(t), "long".repeat(30));
-  const server = await startEmbeddedPostgres({ dir, log: silent });
+  const server = await startEmbeddedPostgres({ dir, ...quick });
   const socketDir = decodeURIComponent(new URL(server.url).searchParams.get("host") ?? "");
   assert.equal(await readOne(server.url, "SELECT 1"), 1);
   assert.ok(!socketDir.startsWith(dir) && existsSync(socketDir));
   await server.stop();
   assert.ok(!existsSync(socketDir));
+});
+
+test("a temporary server that does not start leaves nothing behind", async (t) => {
+  const dir = makeFolder(t);
+  const settings = { shared_buffers: "many" };
+  await assert.rejects(startEmbeddedPostgres({ dir, settings, log: silent, isTemporary: true }), /did not start/);
+  assert.ok(!existsSync(dir));
 });
 
 test("settings that Postgres refuses fail at once with what it said", async (t) => {
@@ -140,8 +153,8 @@ test("an ordinary user needs nothing but a folder", async (t) => {
   const dir = makeFolder(t);
   for (const folder of [dirname(dir), dir]) chownSync(folder, NOBODY, NOBODY);
   const asNobody = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
-  if (spawnSync("setpriv", [...asNobody.slice(1), process.execPath, "--version"]).status !== 0)
-    return t.skip("an ordinary user cannot run Node in this checkout");
+  const reachesNode = [...asNobody.slice(1), "/bin/sh", "-c", '"$0" --version', process.execPath];
+  if (spawnSync("setpriv", reachesNode).status !== 0) return t.skip("the checkout is closed to other users");
   const holder = await holdPostgres(t, { dir }, asNobody);
   assert.equal(await readOne(holder.url, "SELECT 1"), 1);
   assert.match(
@@ -173,17 +186,12 @@ function spawnHolder(options: HolderOptions, prefix: string[] = []): ChildProces
   const program = `
     const { startEmbeddedPostgres } = await import(${JSON.stringify(MODULE)});
     const log = { info() {}, warn() {} };
-    console.log((await startEmbeddedPostgres({ ...${JSON.stringify(options)}, log })).url);
+    console.log((await startEmbeddedPostgres({ ...${JSON.stringify(options)}, settings: { fsync: "off" }, log })).url);
     setInterval(() => {}, 60_000);`;
-  const [command, ...args] = [
-    ...prefix,
-    process.execPath,
-    "--disable-warning=ExperimentalWarning",
-    "--input-type=module",
-    "-e",
-    program,
-  ] as [string, ...string[]];
-  return spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const args = ["--disable-warning=ExperimentalWarning", "--input-type=module", "-e", program];
+  const [command = process.execPath, ...rest] = prefix;
+  const allArgs = prefix.length > 0 ? [...rest, process.execPath, ...args] : args;
+  return spawn(command, allArgs, { stdio: ["ignore", "pipe", "inherit"] });
 }
 
 /** Mode 0700, removed with whatever a killed server left in it. */
@@ -192,6 +200,11 @@ function makeFolder(t: TestContext): string {
   t.after(() => rmSync(parent, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
   const dir = join(parent, "postgres");
   mkdirSync(dir, { mode: 0o700 });
+  return dir;
+}
+
+function copyCluster(dir: string): string {
+  execFileSync("cp", ["-a", join(template, "data"), dir]);
   return dir;
 }
 

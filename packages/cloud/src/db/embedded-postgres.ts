@@ -42,8 +42,22 @@ const FORMER_SERVER_MS = 10_000;
  * alone. Durable unless the settings say otherwise. Throws an {@link EmbeddedPostgresError} that says what to do.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { settings = {}, log, isTemporary = false } = options;
-  const cluster = await prepareCluster({ dir: resolve(options.dir), isDurable: settings.fsync !== "off" });
+  const dir = resolve(options.dir);
+  try {
+    return await start({ ...options, dir });
+  } catch (error) {
+    if (options.isTemporary) rmSync(dir, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function start({
+  dir,
+  settings = {},
+  log,
+  isTemporary = false,
+}: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const cluster = await prepareCluster({ dir, isDurable: settings.fsync !== "off" });
   const socketDir = chooseSocketDir(cluster.dir);
   const claim = newClaim(randomBytes(8).toString("hex"));
   const command: ServerCommand = {

@@ -2,32 +2,140 @@ import { createHash, randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Client } from "pg";
+import pg from "pg";
 
 /** In a checkout, Prisma's own folder; in a package, a copy beside the code. */
 export const migrationsDir = fileURLToPath(new URL("../../../../prisma/migrations", import.meta.url));
 
-export async function applyMigrations({ url, dir }: { url: string; dir: string; log: unknown }): Promise<void> {
-  const names = (await readdir(dir, { withFileTypes: true }))
-    .filter((e) => e.isDirectory())
-    .map((e) => e.name)
-    .sort();
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  await client.query("SELECT pg_advisory_lock(72707369)");
-  await client.query(`CREATE TABLE IF NOT EXISTS _prisma_migrations (
+export interface MigrationLog {
+  info(message: string): void;
+  warn(message: string): void;
+}
+
+interface Source {
+  readonly url: string;
+  /** Prisma's layout: one folder per migration, named so that they sort in order, with `migration.sql` in it. */
+  readonly dir: string;
+}
+
+interface Migration {
+  readonly name: string;
+  readonly sql: string;
+  readonly checksum: string;
+}
+
+/** Prisma's own lock, so that its command line and we never migrate at once. */
+const MIGRATION_LOCK = 72707369;
+
+/** Prisma's own table: its command line can take over at any time. */
+const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id VARCHAR(36) PRIMARY KEY NOT NULL, checksum VARCHAR(64) NOT NULL, finished_at TIMESTAMPTZ,
   migration_name VARCHAR(255) NOT NULL, logs TEXT, rolled_back_at TIMESTAMPTZ,
-  started_at TIMESTAMPTZ NOT NULL DEFAULT now(), applied_steps_count INTEGER NOT NULL DEFAULT 0)`);
-  for (const name of names) {
-    const sql = await readFile(join(dir, name, "migration.sql"), "utf8");
-    const done = await client.query("SELECT 1 FROM _prisma_migrations WHERE migration_name=$1", [name]);
-    if (done.rowCount) continue;
-    await client.query(sql);
-    await client.query(
-      "INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count) VALUES ($1,$2,$3,now(),1)",
-      [randomUUID(), createHash("sha256").update(sql).digest("hex"), name],
+  started_at TIMESTAMPTZ NOT NULL DEFAULT now(), applied_steps_count INTEGER NOT NULL DEFAULT 0)`;
+
+/**
+ * Brings the database up to date and returns the names of what it applied. Each migration and its row commit together, so
+ * that a process killed in between leaves nothing to repair; of several processes that start at once, one migrates and the
+ * others wait. Throws a {@link MigrationError} when an applied migration was edited, or when one fails.
+ */
+export async function applyMigrations({ url, dir, log }: Source & { readonly log: MigrationLog }): Promise<string[]> {
+  const migrations = await readMigrations(dir);
+  return withClient(url, async (client) => {
+    await lock(client, log);
+    await client.query(CREATE_TABLE);
+    const pending = await comparePending(client, migrations, log);
+    for (const migration of pending) {
+      log.info(`applying migration ${migration.name}`);
+      await applyMigration(client, migration);
+    }
+    return pending.map(({ name }) => name);
+  });
+}
+
+/** The names of the migrations that the database has not had yet, in order. Changes nothing and waits for nobody. */
+export async function pendingMigrations({ url, dir }: Source): Promise<string[]> {
+  const migrations = await readMigrations(dir);
+  return withClient(url, async (client) => {
+    const { rows } = await client.query("SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists");
+    const pending = rows[0].exists ? await comparePending(client, migrations) : migrations;
+    return pending.map(({ name }) => name);
+  });
+}
+
+export class MigrationError extends Error {
+  override readonly name = "MigrationError";
+}
+
+async function readMigrations(dir: string): Promise<Migration[]> {
+  const entries = await readdir(dir, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  return Promise.all(names.sort().map((name) => readMigration(dir, name)));
+}
+
+async function readMigration(dir: string, name: string): Promise<Migration> {
+  const sql = await readFile(join(dir, name, "migration.sql"), "utf8");
+  return { name, sql, checksum: createHash("sha256").update(sql).digest("hex") };
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, application_name: "downlink-migrations", keepAlive: true });
+  client.on("error", () => {}); // a lost connection fails the query that needs it
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Held until the connection ends, however it ends. */
+async function lock(client: pg.Client, log: MigrationLog): Promise<void> {
+  const { rows } = await client.query("SELECT pg_try_advisory_lock($1) AS taken", [MIGRATION_LOCK]);
+  if (rows[0].taken) return;
+  log.info("waiting for another process that is migrating the database");
+  await client.query("SELECT pg_advisory_lock($1)", [MIGRATION_LOCK]);
+}
+
+async function comparePending(client: pg.Client, migrations: Migration[], log?: MigrationLog): Promise<Migration[]> {
+  const { rows } = await client.query(
+    "SELECT migration_name AS name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL",
+  );
+  const failed = rows.find((row) => row.finished_at === null);
+  if (failed) {
+    throw new MigrationError(
+      `migration ${failed.name} was begun by another tool and did not end: repair the database, then mark it with "prisma migrate resolve"`,
     );
   }
-  await client.end();
+  const checksums = new Map<string, string>(rows.map((row) => [row.name, row.checksum]));
+  const edited = migrations.find(({ name, checksum }) => (checksums.get(name) ?? checksum) !== checksum);
+  if (edited)
+    throw new MigrationError(
+      `migration ${edited.name} was edited after it was applied: restore its text and write a new one`,
+    );
+  warnOfUnknown(migrations, checksums, log);
+  return migrations.filter(({ name }) => !checksums.has(name));
+}
+
+/** A newer version has been here: normal while replicas are replaced one by one, and after a downgrade. */
+function warnOfUnknown(migrations: Migration[], checksums: ReadonlyMap<string, string>, log?: MigrationLog): void {
+  const known = new Set(migrations.map(({ name }) => name));
+  const unknown = [...checksums.keys()].filter((name) => !known.has(name));
+  if (unknown.length > 0)
+    log?.warn(`the database has migrations that this version does not know: ${unknown.join(", ")}`);
+}
+
+async function applyMigration(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
+  try {
+    await client.query("BEGIN");
+    await client.query(sql);
+    await client.query(
+      "INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count) VALUES ($1, $2, $3, clock_timestamp(), 1)",
+      [randomUUID(), checksum, name],
+    );
+    await client.query("COMMIT");
+  } catch (error) {
+    const { message, position } = error as Error & { position?: string };
+    const line = position === undefined ? "" : ` (line ${sql.slice(0, Number(position)).split("\n").length})`;
+    throw new MigrationError(`migration ${name} failed and changed nothing${line}: ${message}`, { cause: error });
+  }
 }

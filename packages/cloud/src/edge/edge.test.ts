@@ -370,3 +370,19 @@ test("a deleted token and a disabled one are refused with 401", async () => {
   await admin.call(api.deviceTokens.delete, { id: row!.id });
   await assert.rejects(agent.report([]), refusedWith("Unauthenticated"));
 });
+
+test("other bytes under a part that is stored already never mix in: the upload is given up for a new one", async () => {
+  const agent = await startAgent(cloud, "rewriter");
+  const item = recordingItem({ size: 1000 });
+  await agent.report([item]);
+  const [recording] = await recordingsOf(agent.deviceId);
+  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
+  const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
+  const version = { requestId, versionId: item.versionId, size: 1000, modifiedAt: item.modifiedAt };
+  const first = await agent.call(api.edge.openUpload, version);
+  await agent.sendParts({ requestId, ...first }, randomBytes(1000));
+  await assert.rejects(agent.sendParts({ requestId, ...first }, randomBytes(1000)), refusedWith("UploadClosed"));
+  const second = await agent.call(api.edge.openUpload, version);
+  assert.notEqual(second.uploadId, first.uploadId);
+  assert.deepEqual(second.parts, []);
+});

@@ -1,5 +1,5 @@
 import { type api, edgeLimits, type Input, type Output } from "@downlink/protocol";
-import { BlobExists } from "../blobs/blob-errors.ts";
+import { BlobExists, PartConflict } from "../blobs/blob-errors.ts";
 import type { AgentCtx } from "../context.ts";
 import type { AgentModel, ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
@@ -49,7 +49,13 @@ export async function grantParts(ctx: AgentCtx, input: Input<Edge["grantParts"]>
   });
   for (const part of input.parts) checkPart(upload, part);
   const parts = input.parts.map(({ number, md5, length }) => ({ number, md5, lengthBytes: length }));
-  return { grants: await ctx.blobs.grantParts(upload.blobKey, parts) };
+  try {
+    return { grants: await ctx.blobs.grantParts(upload.blobKey, parts) };
+  } catch (error) {
+    if (!(error instanceof PartConflict)) throw error;
+    await abandon(ctx, upload);
+    refuse("UploadClosed", `${error.message}; open a new upload`);
+  }
 }
 
 /** Repeatable: a lost answer is asked for again. The object is whole and durable before the row says so. */
@@ -80,6 +86,12 @@ export async function failImport(ctx: AgentCtx, input: Input<Edge["failImport"]>
     await failDelivery(tx, { request, reason: { code: input.code, text: input.text }, nowNs: ctx.clock.nowNs() });
     return { recordingId: request.recordingId };
   });
+}
+
+/** The file's bytes changed under one version: what is stored of it can never be continued. */
+async function abandon(ctx: AgentCtx, { id }: UploadModel): Promise<void> {
+  const data = { state: "abandoned", updatedAtNs: ctx.clock.nowNs() };
+  await withLease(ctx, (tx) => tx.upload.updateMany({ where: { id, state: "open" }, data }));
 }
 
 interface Wanted {

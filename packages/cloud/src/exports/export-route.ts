@@ -1,7 +1,7 @@
 import { exportMcap } from "@downlink/recordings";
 import type { Hono } from "hono";
 import type { Logger } from "pino";
-import type { BlobReader, BlobStore } from "../blobs/blob-store.ts";
+import type { BlobStore } from "../blobs/blob-store.ts";
 import { type LinkSigner, verifyLink } from "../blobs/signed-link.ts";
 import type { Clock } from "../context.ts";
 import { streamBody } from "../data-plane/stream-response.ts";
@@ -26,9 +26,8 @@ export function exportRoute(app: Hono<Env>, deps: ExportDeps): void {
     const selection = decodeSelection(
       verifyLink(deps.signer, { method: c.req.method, path: c.req.path, query, nowMs }),
     );
-    const reader = await deps.blobs.open(selection.blobKey);
     const gone = new AbortController();
-    return streamBody(c, exported(reader, selection, gone.signal), {
+    return streamBody(c, exported(deps.blobs, selection, gone.signal), {
       controller: gone,
       headers: { "content-type": "application/octet-stream" },
       onFailure: (error) => deps.log.error({ err: error, requestId: c.get("requestId") }, "an export broke off"),
@@ -37,11 +36,11 @@ export function exportRoute(app: Hono<Env>, deps: ExportDeps): void {
 }
 
 async function* exported(
-  reader: BlobReader,
+  blobs: BlobStore,
   selection: ExportSelection,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  await using source = reader;
+  await using source = await blobs.open(selection.blobKey);
   yield* exportMcap(source, {
     fileName: selection.fileName,
     topics: selection.topics,

@@ -58,28 +58,18 @@ function readMajorVersion(dataDir: string): number | undefined {
 /** What a process that was killed in initdb left behind: its initdb may still be writing. What a live process makes is left alone. */
 async function removeInterrupted(dir: string): Promise<void> {
   for (const name of readdirSync(dir)) {
-    const pid = /^initdb-(\d+)$/.exec(name)?.[1];
-    if (pid === undefined) continue;
-    if (Number(pid) === process.pid || inspectProcess(Number(pid)) === undefined)
-      rmSync(join(dir, name), { recursive: true, force: true });
+    const pid = Number(/^initdb-(\d+)$/.exec(name)?.[1]);
+    if (Number.isNaN(pid) || (pid !== process.pid && inspectProcess(pid) !== undefined)) continue;
+    await rm(join(dir, name), { recursive: true, force: true, maxRetries: 20, retryDelay: 20 });
   }
 }
 
 /** Under another name first: a data directory that has its own name is complete. */
 async function createCluster({ dir, dataDir, binaries }: Cluster, isDurable: boolean): Promise<void> {
   const unfinished = join(dir, `initdb-${process.pid}`);
-  const args = [
-    "-D",
-    unfinished,
-    "-U",
-    "postgres",
-    "--auth=trust",
-    "-E",
-    "UTF8",
-    "--locale=C.UTF-8",
-    "--no-instructions",
-  ];
-  await runProgram(binaries.launcher, binaries.initdb, isDurable ? args : [...args, "--no-sync"]);
+  const sync = isDurable ? [] : ["--no-sync"];
+  const options = "-U postgres --auth=trust -E UTF8 --locale=C.UTF-8 --no-instructions".split(" ");
+  await runProgram(binaries.launcher, binaries.initdb, ["-D", unfinished, ...options, ...sync]);
   if (existsSync(dataDir)) return rmSync(unfinished, { recursive: true }); // another process was quicker
   renameSync(unfinished, dataDir);
   if (isDurable) await syncFolder(dir);

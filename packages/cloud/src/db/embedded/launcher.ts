@@ -18,7 +18,7 @@ export interface Launcher {
 }
 
 /** What a server program may see of this process's environment: PGPORT and the like would change what it does. */
-export const SERVER_ENVIRONMENT = {
+const SERVER_ENVIRONMENT = {
   PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
   LC_ALL: "C.UTF-8",
   TZ: "UTC",
@@ -44,20 +44,14 @@ export function chooseServerUser(dataDir: string): ServerUser | undefined {
 /**
  * The ways to try, the one with the fewest rights first. A folder above the cluster or above the binaries may be closed to
  * the server's user (a 0700 temporary folder, /root): then one capability lets it pass. Containers often have only the second.
+ * Without the secure bit, access(2) would ignore the capability, and by that Postgres looks for its own programs.
  */
 export function listLaunchers(user: ServerUser | undefined): Launcher[] {
   if (user === undefined) return [{ user, prefix: [] }];
+  const ids = [`--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups", "--securebits=+no_setuid_fixup"];
   const withCapability = (name: string): Launcher => ({
     user: undefined,
-    prefix: [
-      "setpriv",
-      `--reuid=${user.uid}`,
-      `--regid=${user.gid}`,
-      "--clear-groups",
-      `--inh-caps=+${name}`,
-      `--ambient-caps=+${name}`,
-      "--",
-    ],
+    prefix: ["setpriv", ...ids, `--inh-caps=+${name}`, `--ambient-caps=+${name}`, "--"],
   });
   return [{ user, prefix: [] }, withCapability("dac_read_search"), withCapability("dac_override")];
 }

@@ -1,0 +1,41 @@
+import { accessSync, constants, mkdirSync } from "node:fs";
+import type { Clock } from "./clock.ts";
+import { openDatabase } from "./inventory/database.ts";
+import { type Inventory, openInventory } from "./inventory/inventory.ts";
+import { lockStateDir } from "./inventory/lock.ts";
+import { openStateFacts, type StateFacts } from "./inventory/owner.ts";
+import type { Log } from "./log.ts";
+import { readMachineId } from "./machine-id.ts";
+import { createProblemBoard, type Problem, type ProblemBoard, problemTexts } from "./problems.ts";
+
+/** What the state directory holds, locked against other agents until disposed. */
+export interface AgentState extends Disposable {
+  readonly inventory: Inventory;
+  readonly facts: StateFacts;
+  readonly problems: ProblemBoard;
+}
+
+/**
+ * Throws `StateRefused` when another agent runs with it. With `apiUrl`, binds it to machine and control plane, and throws
+ * also when it belongs to others.
+ */
+export function openAgentState(stateDir: string, ctx: { apiUrl?: string; clock: Clock; log: Log }): AgentState {
+  mkdirSync(stateDir, { recursive: true, mode: 0o750 });
+  accessSync(stateDir, constants.W_OK | constants.X_OK); // SQLite's own complaint would not name the place.
+  using stack = new DisposableStack();
+  stack.use(lockStateDir(stateDir));
+  const problems = createProblemBoard(ctx.clock, (problem, isOver) => logProblem(ctx.log, problem, isOver));
+  const { database, setAsideAs } = openDatabase(stateDir);
+  stack.use(database);
+  if (setAsideAs) problems.raise("StateSetAside", `kept as ${setAsideAs}`);
+  const facts = openStateFacts(database, stateDir);
+  if (ctx.apiUrl !== undefined) facts.bind({ machineId: readMachineId(), apiUrl: ctx.apiUrl });
+  const inventory = openInventory(database, () => problems.clear("StateUnwritable"));
+  const opened = stack.move();
+  return { inventory, facts, problems, [Symbol.dispose]: () => opened.dispose() };
+}
+
+function logProblem(log: Log, { code, detail }: Problem, isOver: boolean): void {
+  if (isOver) log.info({ code }, `over: ${problemTexts[code].title}`);
+  else log.warn({ code, detail }, problemTexts[code].title);
+}

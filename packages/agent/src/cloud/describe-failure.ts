@@ -1,0 +1,35 @@
+import { ApiFailure, NetworkFailure } from "@downlink/client";
+import type { ErrorCode } from "@downlink/protocol";
+import type { ProblemCode } from "../problems.ts";
+
+const byCode: Partial<Record<ErrorCode, ProblemCode>> = {
+  Unauthenticated: "TokenRefused",
+  DeviceTokenUnassociated: "TokenRefused",
+  WrongCredentialKind: "TokenRefused",
+  MissingCapability: "TokenRefused",
+  DeviceDisabled: "DeviceDisabled",
+  LeaseHeldElsewhere: "LeaseHeldElsewhere",
+  Cloned: "Cloned",
+  RateLimited: "CloudBusy",
+  StorageFull: "CloudStorageFull",
+};
+
+/** Which problem a failed call shows; undefined for answers that belong to the normal course of things. */
+export function problemOf(failure: unknown): ProblemCode | undefined {
+  if (failure instanceof NetworkFailure) return "CloudUnreachable";
+  if (!(failure instanceof ApiFailure)) return undefined;
+  const known = byCode[failure.code as ErrorCode];
+  if (known) return known;
+  if (failure.status >= 500 || failure.status === 429) return "CloudBusy";
+  return failure.code === undefined ? "ForeignAnswer" : undefined;
+}
+
+/** What a call that came through proves to be over. */
+export const provedOver = [
+  "CloudUnreachable",
+  "ForeignAnswer",
+  "CloudBusy",
+  "TokenRefused",
+  "LeaseHeldElsewhere",
+  "Cloned",
+] as const;

@@ -1,0 +1,85 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import type { Bell } from "../bell.ts";
+import type { Clock } from "../clock.ts";
+import type { WorkBoard } from "../imports/work-board.ts";
+import { digestInventory, type InventoryDigest } from "../inventory/digest.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import type { StateFacts } from "../inventory/owner.ts";
+import type { ReportedState } from "../inventory/tracked-file.ts";
+import type { Log } from "../log.ts";
+import { readMachineId } from "../machine-id.ts";
+import type { ProblemBoard } from "../problems.ts";
+import type { ReportState } from "../report/report-loop.ts";
+import { isStateUnwritable } from "../state-errors.ts";
+import { agentVersion } from "../version.ts";
+import type { Hello, SessionContext } from "./session.ts";
+
+export interface GreetingContext {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly inventory: Inventory;
+  readonly facts: StateFacts;
+  readonly problems: ProblemBoard;
+  readonly board: WorkBoard;
+  readonly reportState: ReportState;
+  readonly reportBell: Bell;
+  readonly workBell: Bell;
+}
+
+/** What this process says in its hello, and what it makes of the answer. */
+export function createGreeting(ctx: GreetingContext): Pick<SessionContext, "makeHello" | "onWelcome"> {
+  const { clock, log, inventory, facts, board, reportState, reportBell, workBell } = ctx;
+  const instanceId = randomUUID();
+  return {
+    makeHello: () => makeHello({ clock, inventory, facts }, instanceId),
+    onWelcome(welcome) {
+      const { device, orgId, projectId, lease, isInventoryKnown, settings } = welcome;
+      rememberWelcome(ctx, { orgId, deviceId: device.id, deviceName: device.name, projectId }, lease);
+      board.noteSettings(settings);
+      reportState.needsListing = !isInventoryKnown;
+      reportState.hellos += 1;
+      log.info({ device: device.name, lease, isInventoryKnown }, "connected");
+      reportBell.ring();
+      workBell.ring();
+    },
+  };
+}
+
+export function makeHello(
+  { clock, inventory, facts }: Pick<GreetingContext, "clock" | "inventory" | "facts">,
+  instanceId: string,
+): Hello {
+  return {
+    agentVersion,
+    instanceId,
+    machineId: readMachineId(),
+    host: { hostname: hostname().slice(0, 255), platform: process.platform, arch: process.arch },
+    lease: facts.lastLease(),
+    inventory: digestReported(inventory),
+    clock: clock.nowNs(),
+  };
+}
+
+/** All that the cloud has acknowledged and was not told to be gone, as far as we know that it knows. */
+function digestReported(inventory: Inventory): InventoryDigest {
+  const known: { versionId: string; state: ReportedState }[] = [];
+  for (const { versionId, reportedAs: state } of inventory.files()) if (state) known.push({ versionId, state });
+  for (const [versionId, { reportedAs: state }] of inventory.removals()) if (state) known.push({ versionId, state });
+  return digestInventory(known);
+}
+
+/** With a full disk the agent still serves; that it is the right owner is checked before anything is written. */
+function rememberWelcome(
+  { facts, problems }: GreetingContext,
+  owner: Parameters<StateFacts["bind"]>[0],
+  lease: number,
+): void {
+  try {
+    facts.bind(owner);
+    facts.noteLease(lease);
+  } catch (error) {
+    if (!isStateUnwritable(error)) throw error;
+    problems.raise("StateUnwritable", String(error));
+  }
+}

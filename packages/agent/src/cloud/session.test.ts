@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FakeCloud, type Fault } from "../testing/fake-cloud.ts";
+import { writeRecording } from "../testing/recordings.ts";
+import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
+
+test("while another agent holds the lease this one changes nothing, says so, and begins once it is free", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  await writeRecording(device, "a.mcap");
+  cloud.takeLeaseElsewhere();
+  await using agent = startDaemon(settingsFor(device, cloud));
+  const { problems } = await agent.until("it waits", ({ connection }) => connection.state === "held elsewhere");
+  assert.deepEqual(
+    problems.map(({ code }) => code),
+    ["LeaseHeldElsewhere"],
+  );
+  assert.equal(
+    cloud.calls.some(({ name }) => name === "report"),
+    false,
+  );
+  cloud.leaseMs = 0;
+  await cloud.until("the file is reported", () => cloud.files.size === 1);
+  await agent.until("all is well", ({ health }) => health === "healthy");
+});
+
+test("an agent whose lease was taken says hello again and goes on where it was", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  await writeRecording(device, "a.mcap");
+  await using _agent = startDaemon(settingsFor(device, cloud));
+  await cloud.until("the first is reported", () => cloud.files.size === 1);
+  cloud.leaseMs = 0;
+  cloud.takeLeaseElsewhere();
+  await writeRecording(device, "b.mcap", { seed: 2 });
+  await cloud.until("the second is reported", () => cloud.files.size === 2);
+  assert.ok(cloud.calls.filter(({ name }) => name === "hello").length >= 2);
+});
+
+test("a restart takes its own lease over at once, without waiting for it to end", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  for (let round = 0; round < 2; round++) {
+    await using agent = startDaemon(settingsFor(device, cloud));
+    const { problems } = await agent.until("it is connected", ({ connection }) => connection.state === "connected");
+    assert.deepEqual(problems, []);
+  }
+});
+
+const troubles: [string, Fault, string][] = [
+  ["a captive portal", { kind: "html", status: 403 }, "ForeignAnswer"],
+  ["a captive portal that says all is well", { kind: "html", status: 200 }, "ForeignAnswer"],
+  ["a revoked token", { kind: "answer", status: 401, code: "Unauthenticated" }, "TokenRefused"],
+  ["a disabled device", { kind: "answer", status: 403, code: "DeviceDisabled" }, "DeviceDisabled"],
+  ["a fault of the server", { kind: "answer", status: 500, code: "Internal" }, "CloudBusy"],
+  ["a broken connection", { kind: "cut" }, "CloudUnreachable"],
+];
+
+test("whatever stands between agent and cloud is named, and over when it is over", async (t) => {
+  await Promise.all(
+    troubles.map(([name, fault, code]) =>
+      t.test(name, async () => {
+        using device = makeDevice();
+        await using cloud = await FakeCloud.start();
+        cloud.fault = () => fault;
+        await using agent = startDaemon(settingsFor(device, cloud));
+        const { health } = await agent.until(`${code} is named`, ({ problems }) => problems[0]?.code === code);
+        assert.equal(health, "degraded");
+        cloud.fault = () => undefined;
+        await agent.until("it is over", (status) => status.health === "healthy");
+      }),
+    ),
+  );
+});
+
+test("state that belongs to another device ends the agent with a message that says what to do", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  await using first = startDaemon(settingsFor(device, cloud));
+  await first.until("it is connected", ({ connection }) => connection.state === "connected");
+  await first.stop();
+  cloud.device = { id: "dev_2", name: "rover-2" };
+  await using second = startDaemon(settingsFor(device, cloud));
+  await assert.rejects(second.ended, /belongs to another device \(deviceId dev_1, not dev_2\).*DOWNLINK_STATE_DIR/);
+});
+
+test("the cloud hears how the agent fares", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  await using _agent = startDaemon(settingsFor(device, cloud));
+  await cloud.until("a heartbeat arrives", () => cloud.heartbeats.length > 0);
+  assert.deepEqual(cloud.heartbeats[0]?.problems, []);
+});

@@ -1,0 +1,79 @@
+import { formatTimestamp } from "@downlink/protocol";
+import Table from "cli-table3";
+import { openDatabaseToRead } from "../inventory/database.ts";
+import { type FileState, fileStates } from "../inventory/file-state.ts";
+import { InvalidSetting } from "../settings/invalid-setting.ts";
+import type { Settings } from "../settings/settings.ts";
+import { formatBytes, printable } from "../status/text.ts";
+
+export interface ListedFile {
+  readonly path: string;
+  readonly state: FileState;
+  readonly sizeBytes: number;
+  readonly modifiedAt: string;
+  readonly start: string | null;
+  readonly end: string | null;
+  readonly reason: { readonly code: string; readonly text: string } | null;
+}
+
+/** What the state database knows, by path; whether an agent runs or not. */
+export function listFiles({ stateDir }: Settings, state?: string): ListedFile[] {
+  if (state !== undefined && !fileStates.some((known) => known === state)) {
+    throw new InvalidSetting(`${state} is no state; there are ${fileStates.join(", ")}`);
+  }
+  using database = openDatabaseToRead(stateDir);
+  const query = database?.prepare(`SELECT path, state, size_bytes, mtime_ns, start_ns, end_ns, reason_code, reason_text
+    FROM files LEFT JOIN findings USING (version_id) WHERE ?1 IS NULL OR state = ?1 ORDER BY path`);
+  query?.setReadBigInts(true);
+  return Array.from(query?.iterate(state ?? null) ?? [], (row) => ({
+    path: row.path as string,
+    state: row.state as FileState,
+    sizeBytes: Number(row.size_bytes),
+    modifiedAt: formatTimestamp(row.mtime_ns as bigint),
+    start: timeOf(row.start_ns),
+    end: timeOf(row.end_ns),
+    reason: row.reason_code === null ? null : { code: String(row.reason_code), text: String(row.reason_text) },
+  }));
+}
+
+function timeOf(timeNs: unknown): string | null {
+  return typeof timeNs === "bigint" ? formatTimestamp(timeNs) : null;
+}
+
+export function renderFiles(files: readonly ListedFile[]): string {
+  if (files.length === 0) return "No files.\n";
+  const table = new Table({
+    head: ["PATH", "STATE", "SIZE", "START", "END", "REASON"],
+    colAligns: ["left", "left", "right"],
+    style: { head: [], "padding-left": 0, "padding-right": 2 },
+    chars: withoutBorders,
+  });
+  for (const { path, state, sizeBytes, start, end, reason } of files) {
+    table.push([
+      printable(path),
+      state,
+      formatBytes(sizeBytes),
+      toSeconds(start),
+      toSeconds(end),
+      printable(reason?.text ?? ""),
+    ]);
+  }
+  return `${table.toString().replace(/ +$/gm, "")}\n`;
+}
+
+function toSeconds(time: string | null): string {
+  return time?.replace(/(\.\d+)?Z$/, "Z") ?? "";
+}
+
+const borders = [
+  "top",
+  "top-mid",
+  "top-left",
+  "top-right",
+  "bottom",
+  "bottom-mid",
+  "bottom-left",
+  "bottom-right",
+] as const;
+const inner = ["left", "left-mid", "mid", "mid-mid", "right", "right-mid", "middle"] as const;
+const withoutBorders = Object.fromEntries([...borders, ...inner].map((name) => [name, ""]));

@@ -1,0 +1,49 @@
+import { pause } from "../bell.ts";
+import { runDaemon } from "../daemon.ts";
+import { createLog, type Log } from "../log.ts";
+import type { Settings } from "../settings/settings.ts";
+import { isStateCorrupt, isStateUnwritable } from "../state-errors.ts";
+
+/** State that is found corrupt is set aside and the agent begins anew; more often than this, the disk is broken. */
+const MAX_REBUILDS = 3;
+/** A disk that was full at the start may have room later. */
+const UNWRITABLE_PAUSE_MS = 10_000;
+/** What does not end by itself within this time after a signal is dropped: all that matters is recorded already. */
+const GRACE_MS = 8000;
+
+/** Runs the daemon until SIGTERM or SIGINT. A second signal ends it at once. */
+export async function runUntilStopped(settings: Settings): Promise<void> {
+  const log = createLog({ format: settings.logFormat, level: settings.logLevel, out: process.stdout });
+  const stop = new AbortController();
+  const onSignal = (name: NodeJS.Signals) => {
+    if (stop.signal.aborted) process.exit(1);
+    log.info({ signal: name }, "stopping");
+    stop.abort();
+    setTimeout(() => process.exit(0), GRACE_MS).unref();
+  };
+  process.on("SIGTERM", onSignal).on("SIGINT", onSignal);
+  try {
+    await runRebuilding(settings, log, stop.signal);
+  } finally {
+    process.off("SIGTERM", onSignal).off("SIGINT", onSignal);
+  }
+}
+
+async function runRebuilding(settings: Settings, log: Log, signal: AbortSignal): Promise<void> {
+  for (let rebuilds = 0; ; rebuilds++) {
+    try {
+      await runDaemon({ settings, log, signal });
+      return;
+    } catch (error) {
+      if (isStateUnwritable(error)) {
+        log.error({ err: error }, "the state directory cannot be written; the agent waits");
+        await pause(UNWRITABLE_PAUSE_MS, signal);
+        if (signal.aborted) return;
+        rebuilds -= 1;
+        continue;
+      }
+      if (!isStateCorrupt(error) || rebuilds === MAX_REBUILDS) throw error;
+      log.error({ err: error }, "the state database is corrupt; the agent begins anew");
+    }
+  }
+}

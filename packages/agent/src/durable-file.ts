@@ -1,0 +1,26 @@
+import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+
+/** Replaces a small file as a whole: after a crash at any instant it holds the old text or the new one. */
+export function writeDurableFile(path: string, text: string, mode = 0o644): void {
+  const partial = `${path}.partial`;
+  const file = openSync(partial, "w", mode);
+  try {
+    fchmodSync(file, mode); // One left over from a crash keeps its own mode otherwise.
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(partial, path);
+  syncDirectory(dirname(path));
+}
+
+function syncDirectory(path: string): void {
+  const directory = openSync(path, "r");
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}

@@ -1,0 +1,57 @@
+import type { BigIntStats } from "node:fs";
+import type { FileStat } from "@downlink/recordings";
+
+/**
+ * What tells one version of a file from another. Any change of it is another version.
+ * `device` is 0 on the file system of the root itself: its number may differ after a reboot, and which root it is, is
+ * held by the marker.
+ */
+export interface FileIdentity {
+  readonly device: bigint;
+  readonly inode: bigint;
+  readonly sizeBytes: number;
+  readonly mtimeNs: bigint;
+  readonly ctimeNs: bigint;
+}
+
+export function identityOf(stats: BigIntStats, rootDevice: bigint): FileIdentity {
+  return {
+    device: stats.dev === rootDevice ? 0n : stats.dev,
+    inode: stats.ino,
+    sizeBytes: Number(stats.size),
+    mtimeNs: clampNs(stats.mtimeNs),
+    ctimeNs: clampNs(stats.ctimeNs),
+  };
+}
+
+export function identityOfStat(stat: FileStat, rootDevice: bigint): FileIdentity {
+  return {
+    device: stat.device === rootDevice ? 0n : stat.device,
+    inode: stat.inode,
+    sizeBytes: stat.sizeBytes,
+    mtimeNs: clampNs(stat.mtimeNs),
+    ctimeNs: clampNs(stat.ctimeNs),
+  };
+}
+
+const MAX_NS = 2n ** 63n - 1n;
+
+/** File systems hold times beyond the year 2262, which 64 bits of nanoseconds (and the wire) do not. */
+function clampNs(timeNs: bigint): bigint {
+  if (timeNs > MAX_NS) return MAX_NS;
+  return timeNs < -MAX_NS ? -MAX_NS : timeNs;
+}
+
+export function isSameIdentity(a: FileIdentity, b: FileIdentity): boolean {
+  return isSameContentHolder(a, b) && a.ctimeNs === b.ctimeNs;
+}
+
+/** All but ctime, which a rename sets. */
+export function isSameContentHolder(a: FileIdentity, b: FileIdentity): boolean {
+  return a.inode === b.inode && a.sizeBytes === b.sizeBytes && a.mtimeNs === b.mtimeNs && a.device === b.device;
+}
+
+/** Equal for two identities of which {@link isSameContentHolder} is true. */
+export function contentHolderKey({ device, inode, sizeBytes, mtimeNs }: FileIdentity): string {
+  return `${device}:${inode}:${sizeBytes}:${mtimeNs}`;
+}

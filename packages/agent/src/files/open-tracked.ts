@@ -1,0 +1,62 @@
+import { lstat, realpath } from "node:fs/promises";
+import { FileSource } from "@downlink/recordings";
+import { type FileIdentity, identityOf, identityOfStat, isSameIdentity } from "./identity.ts";
+
+/** Where the files are at the moment. */
+export interface Storage {
+  readonly root: string;
+  /** `st_dev` of the root. */
+  readonly device: bigint;
+}
+
+/** What became of a file since it was looked at last. */
+export class FileMoved extends Error {
+  readonly is: "changed" | "missing" | "outside";
+
+  constructor(path: string, is: FileMoved["is"]) {
+    super(`${path} is ${is}`);
+    this.name = "FileMoved";
+    this.is = is;
+  }
+}
+
+/** Opens the very version of a file that `identity` names. Throws {@link FileMoved}, or the error of the file system. */
+export async function openTracked(storage: Storage, path: string, identity: FileIdentity): Promise<FileSource> {
+  const absolute = `${storage.root}/${path}`;
+  try {
+    // A directory on the way may have been replaced by a symlink that leads out of the root.
+    if ((await realpath(absolute)) !== `${await realpath(storage.root)}/${path}`) throw new FileMoved(path, "outside");
+    const source = await FileSource.open(absolute);
+    if (isSameIdentity(identityOfStat(source.stat, storage.device), identity)) return source;
+    await source[Symbol.asyncDispose]();
+    throw new FileMoved(path, "changed");
+  } catch (error) {
+    throw isMissing(error) ? new FileMoved(path, "missing") : error;
+  }
+}
+
+/** Throws {@link FileMoved} unless the open file and the path still are the version that `identity` names. */
+export async function checkUnmoved(
+  storage: Storage,
+  { source, path, identity }: { source: FileSource; path: string; identity: FileIdentity },
+): Promise<void> {
+  const isOpenSame = isSameIdentity(identityOfStat(await source.restat(), storage.device), identity);
+  const there = await lookAt(storage, path);
+  if (!there) throw new FileMoved(path, "missing");
+  if (!isOpenSame || !isSameIdentity(there, identity)) throw new FileMoved(path, "changed");
+}
+
+/** The identity of what is at the path now; undefined when nothing is. */
+export async function lookAt(storage: Storage, path: string): Promise<FileIdentity | undefined> {
+  try {
+    return identityOf(await lstat(`${storage.root}/${path}`, { bigint: true }), storage.device);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException).code;
+  return code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP";
+}

@@ -1,0 +1,72 @@
+import { isBeforeIndexing } from "../inventory/file-state.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
+import { contentHolderKey, type FileIdentity, isSameIdentity } from "./identity.ts";
+import type { Scan } from "./scan.ts";
+
+/** A file that seems to be at another path now. */
+export interface Move {
+  readonly file: TrackedFile;
+  readonly path: string;
+  readonly identity: FileIdentity;
+}
+
+export interface ScanPlan {
+  /** What went and what changed; to be applied before the moves. */
+  readonly steps: readonly InventoryStep[];
+  readonly moves: readonly Move[];
+  /** What is new; to be applied after the moves. */
+  readonly appeared: readonly Extract<InventoryStep, { do: "track" }>[];
+  /** Versions whose path was not there this time, for the next plan. */
+  readonly absent: ReadonlySet<string>;
+}
+
+type Known = Pick<Inventory, "files" | "at">;
+
+/**
+ * What a completed scan says about the inventory. A file has gone when two scans in a row did not find it, for one may
+ * have passed a rename; a rename is the same device, inode, size and mtime at a new path while the old one is absent.
+ */
+export function planScan(known: Known, scan: Scan, absentBefore: ReadonlySet<string>): ScanPlan {
+  const missing = [...known.files()].filter(({ path }) => !scan.files.has(path) && isAbsent(path, scan));
+  const movable = new Map(missing.map((file) => [contentHolderKey(file.identity), file]));
+  const steps: InventoryStep[] = [];
+  const moves: Move[] = [];
+  const appeared: ScanPlan["appeared"][number][] = [];
+  for (const [path, identity] of scan.files) {
+    const file = known.at(path);
+    if (file && isSameIdentity(file.identity, identity)) continue;
+    const moved = movable.get(contentHolderKey(identity));
+    if (moved) {
+      movable.delete(contentHolderKey(identity));
+      moves.push({ file: moved, path, identity });
+      if (file) steps.push(eventOn(file, "vanished"));
+      continue;
+    }
+    if (file) steps.push({ ...eventOn(file, "changed"), identity });
+    if (!file || !isBeforeIndexing(file.state)) appeared.push({ do: "track", path, identity });
+  }
+  const isMoved = new Set(moves.map(({ file }) => file.versionId));
+  const unfound = missing.filter(({ versionId }) => !isMoved.has(versionId));
+  const gone = unfound.filter(({ versionId }) => absentBefore.has(versionId));
+  const absent = unfound.filter(({ versionId }) => !absentBefore.has(versionId));
+  steps.push(...gone.map((file) => eventOn(file, "vanished")));
+  return { steps, moves, appeared, absent: new Set(absent.map(({ versionId }) => versionId)) };
+}
+
+function eventOn({ versionId, identity }: TrackedFile, event: "changed" | "vanished") {
+  return { do: "event", versionId, event, was: identity } as const;
+}
+
+/** True when a directory above was listed and the way down to the file was not in it. */
+export function isAbsent(path: string, { listed, unknown }: Pick<Scan, "listed" | "unknown">): boolean {
+  for (let at = path; ; at = parentOf(at)) {
+    if (unknown.has(at)) return false;
+    if (at !== path && listed.has(at)) return true;
+    if (at === "") return false;
+  }
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}

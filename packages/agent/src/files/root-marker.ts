@@ -1,0 +1,48 @@
+import { randomBytes } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { writeDurableFile } from "../durable-file.ts";
+
+export const markerName = ".downlink-root";
+
+/** The id in the root's marker; undefined when there is none, or the root itself is not there or not readable. */
+export async function readMarker(root: string): Promise<string | undefined> {
+  try {
+    return /^downlink-root ([\w-]{16,})\s*$/.exec(await readFile(join(root, markerName), "utf8"))?.[1];
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The marker's id, which is made where there is none. */
+export async function ensureMarker(root: string): Promise<string> {
+  const known = await readMarker(root);
+  if (known !== undefined) return known;
+  const id = randomBytes(16).toString("base64url");
+  writeDurableFile(join(root, markerName), `downlink-root ${id}\n`);
+  return id;
+}
+
+export interface MountedRoot {
+  readonly markerId: string;
+  /** `st_dev` of the root; may differ after each mount. */
+  readonly device: bigint;
+}
+
+/** The root, if it is the enrolled one; undefined stands for storage that is missing. */
+export async function findMountedRoot(root: string, markerId: string): Promise<MountedRoot | undefined> {
+  if ((await readMarker(root)) !== markerId) return undefined;
+  try {
+    return { markerId, device: (await stat(root, { bigint: true })).dev };
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Nothing there, nothing mounted, a card pulled out, or nothing we may read. */
+function isAbsence(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException).code ?? "";
+  return ["ENOENT", "ENOTDIR", "EACCES", "EPERM", "EIO", "ENODEV", "ENXIO", "ESTALE", "EISDIR", "ELOOP"].includes(code);
+}

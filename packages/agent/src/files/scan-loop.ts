@@ -1,0 +1,137 @@
+import { setImmediate } from "node:timers/promises";
+import type { Bell } from "../bell.ts";
+import type { Clock } from "../clock.ts";
+import { isFileSystemError } from "../indexing/examine-file.ts";
+import { hashHeadAndTail } from "../indexing/head-tail.ts";
+import { isBeforeIndexing } from "../inventory/file-state.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import type { InventoryStep } from "../inventory/tracked-file.ts";
+import type { ProblemBoard } from "../problems.ts";
+import { FileMoved, openTracked, type Storage } from "./open-tracked.ts";
+import { type Move, planScan } from "./plan-scan.ts";
+import { type Scan, scanTree } from "./scan.ts";
+import type { StorageRoot } from "./storage-root.ts";
+import type { DirectoryWatch } from "./watch.ts";
+import type { YoungFiles } from "./young-files.ts";
+
+export interface ScanContext {
+  readonly clock: Clock;
+  readonly inventory: Inventory;
+  readonly young: YoungFiles;
+  readonly problems: ProblemBoard;
+  readonly storageRoot: StorageRoot;
+  readonly matches: (path: string) => boolean;
+  readonly scanIntervalMs: number;
+  /** Absent: found by scanning only. */
+  readonly watch?: DirectoryWatch;
+  readonly scanBell: Bell;
+  /** To be rung after each scan. */
+  readonly youngBell: Bell;
+  readonly reportBell: Bell;
+  readonly workBell: Bell;
+}
+
+/** How soon to look again for a root that is missing. */
+const MISSING_ROOT_MS = 5000;
+/** Of the time, at most one part in so many is spent scanning, however many hints there are. */
+const SCAN_SHARE = 10;
+/** The file system tells of several changes in a row; one scan is enough for them. */
+const GATHER_HINTS_MS = 100;
+const STEPS_PER_COMMIT = 2000;
+
+/** Keeps the inventory true to the tree: a scan at each interval, and soon after each hint. */
+export async function runScans(ctx: ScanContext, signal: AbortSignal): Promise<void> {
+  let absent: ReadonlySet<string> = new Set();
+  while (!signal.aborted) {
+    const startMs = ctx.clock.monotonicMs();
+    const storage = await ctx.storageRoot.find();
+    await ctx.watch?.follow(storage !== undefined);
+    if (!storage) {
+      await ctx.scanBell.wait(signal, Math.min(MISSING_ROOT_MS, ctx.scanIntervalMs));
+      continue;
+    }
+    absent = await scanOnce(ctx, { storage, absent, signal });
+    const tookMs = ctx.clock.monotonicMs() - startMs;
+    ctx.storageRoot.noteScan({ endedNs: ctx.clock.nowNs(), tookMs });
+    // Whether the root is there and was scanned decides in each of them, also when nothing changed.
+    for (const bell of [ctx.youngBell, ctx.reportBell, ctx.workBell]) bell.ring();
+    const nextMs = Math.max(GATHER_HINTS_MS, tookMs * SCAN_SHARE);
+    if (absent.size === 0) await ctx.scanBell.wait(signal, ctx.scanIntervalMs);
+    await gatherHints(ctx.scanBell, nextMs, signal);
+  }
+}
+
+/** Waits for the time to pass, whatever rings meanwhile. */
+async function gatherHints(bell: Bell, delayMs: number, signal: AbortSignal): Promise<void> {
+  const endMs = performance.now() + delayMs;
+  for (let leftMs = delayMs; leftMs > 0 && !signal.aborted; leftMs = endMs - performance.now()) {
+    await bell.wait(signal, leftMs);
+  }
+}
+
+/** Returns the versions that were not found this time. */
+async function scanOnce(
+  ctx: ScanContext,
+  { storage, absent, signal }: { storage: Storage; absent: ReadonlySet<string>; signal: AbortSignal },
+): Promise<ReadonlySet<string>> {
+  const scan = await scanTree({ root: storage.root, rootDevice: storage.device, matches: ctx.matches, signal });
+  // Whatever was seen is worth nothing if the root went away meanwhile.
+  if (!(await ctx.storageRoot.find())) return new Set();
+  const plan = planScan(ctx.inventory, scan, absent);
+  const moves = await Promise.all(plan.moves.map((move) => settleMove(ctx.inventory, storage, move)));
+  await applySteps(ctx, [...plan.steps, ...moves.flat(), ...plan.appeared]);
+  ctx.young.sync(ctx.inventory.files(), ctx.clock.monotonicMs());
+  showProblems(ctx, scan);
+  return plan.absent;
+}
+
+/**
+ * The kernel sets ctime on a rename, so a rename looks the same as a rename and a rewrite with the old mtime set again.
+ * Head and tail must agree too; else it is another version.
+ */
+async function settleMove(
+  inventory: Inventory,
+  storage: Storage,
+  { file, path, identity }: Move,
+): Promise<InventoryStep[]> {
+  const { versionId } = file;
+  const known = isBeforeIndexing(file.state) ? undefined : inventory.findings(versionId)?.headTailSha256;
+  if (isBeforeIndexing(file.state) || known === (await hashAt(storage, { path, identity }))) {
+    return [{ do: "move", versionId, path, identity }];
+  }
+  return [
+    { do: "event", versionId, event: "vanished" },
+    { do: "track", path, identity },
+  ];
+}
+
+async function hashAt(storage: Storage, { path, identity }: Omit<Move, "file">): Promise<string | undefined> {
+  try {
+    await using source = await openTracked(storage, path, identity);
+    return await hashHeadAndTail(source);
+  } catch (error) {
+    if (error instanceof FileMoved || isFileSystemError(error)) return undefined;
+    throw error;
+  }
+}
+
+async function applySteps(ctx: ScanContext, steps: readonly InventoryStep[]): Promise<void> {
+  for (let at = 0; at < steps.length; at += STEPS_PER_COMMIT) {
+    ctx.inventory.change(steps.slice(at, at + STEPS_PER_COMMIT));
+    await setImmediate();
+  }
+}
+
+function showProblems({ problems, inventory }: ScanContext, { unreadable, oddNames }: Scan): void {
+  const [directory] = unreadable;
+  if (directory)
+    problems.raise("DirectoryUnreadable", `${directory.path || "the root"}: ${directory.code}${andMore(unreadable)}`);
+  else problems.clear("DirectoryUnreadable");
+  if (oddNames[0] !== undefined) problems.raise("OddFileName", `${oddNames[0]}${andMore(oddNames)}`);
+  else problems.clear("OddFileName");
+  if (!inventory.countByState().unreadable) problems.clear("FileUnreadable");
+}
+
+function andMore(all: readonly unknown[]): string {
+  return all.length > 1 ? ` and ${all.length - 1} more` : "";
+}

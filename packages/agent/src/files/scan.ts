@@ -1,0 +1,122 @@
+import { lstatSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { setImmediate } from "node:timers/promises";
+import { type FileIdentity, identityOf } from "./identity.ts";
+
+export interface ScanOptions {
+  readonly root: string;
+  /** `st_dev` of the root. */
+  readonly rootDevice: bigint;
+  /** Whether a path below the root is one of ours. */
+  readonly matches: (path: string) => boolean;
+  readonly signal: AbortSignal;
+}
+
+/** What one complete walk over the tree saw. Paths are below the root, `/`-separated; the root itself is `""`. */
+export interface Scan {
+  readonly files: ReadonlyMap<string, FileIdentity>;
+  /** Directories that were listed to their end. */
+  readonly listed: ReadonlySet<string>;
+  /** Entries that are there, but about which nothing could be found out. Whatever is at or below them stays as known. */
+  readonly unknown: ReadonlySet<string>;
+  readonly unreadable: readonly { readonly path: string; readonly code: string }[];
+  /** Names whose bytes are not valid UTF-8, as far as they can be shown. */
+  readonly oddNames: readonly string[];
+}
+
+/** How long a walk may keep the process from everything else. */
+const SLICE_MS = 8;
+
+/**
+ * Lists all directories and looks at all matching regular files; reads none, follows no symlink. Throws only when
+ * aborted and for errors that no file system should give.
+ */
+export async function scanTree(options: ScanOptions): Promise<Scan> {
+  const walk = new Walk(options);
+  for (const path of walk.waiting) await walk.visit(path);
+  return walk;
+}
+
+class Walk implements Scan {
+  readonly files = new Map<string, FileIdentity>();
+  readonly listed = new Set<string>();
+  readonly unknown = new Set<string>();
+  readonly unreadable: { path: string; code: string }[] = [];
+  readonly oddNames: string[] = [];
+  /** Grows while it is walked. */
+  readonly waiting = new Set<string>([""]);
+  readonly #options: ScanOptions;
+  #sliceEndMs = performance.now() + SLICE_MS;
+
+  constructor(options: ScanOptions) {
+    this.#options = options;
+  }
+
+  async visit(directory: string): Promise<void> {
+    const { root, matches } = this.#options;
+    try {
+      for (const entry of await readdir(`${root}/${directory}`, { withFileTypes: true })) {
+        const path = directory === "" ? entry.name : `${directory}/${entry.name}`;
+        // A file system may leave the type open; then only lstat tells.
+        if (entry.isDirectory()) this.waiting.add(path);
+        else if (entry.isFile() ? matches(path) : isTypeless(entry)) this.#look(path);
+        if (entry.name.includes("\uFFFD")) this.#checkName(path);
+        await this.#yieldInTime();
+      }
+      this.listed.add(directory);
+    } catch (error) {
+      this.#noteUnknown(directory, error);
+    }
+  }
+
+  #look(path: string): void {
+    try {
+      const stats = lstatSync(`${this.#options.root}/${path}`, { bigint: true });
+      if (stats.isDirectory()) this.waiting.add(path);
+      else if (stats.isFile() && this.#options.matches(path)) {
+        this.files.set(path, identityOf(stats, this.#options.rootDevice));
+      }
+    } catch (error) {
+      this.#noteUnknown(path, error);
+    }
+  }
+
+  /** Node shows bytes that are not UTF-8 as U+FFFD; the name it shows is then not one the file system knows. */
+  #checkName(path: string): void {
+    if (lstatSync(`${this.#options.root}/${path}`, { throwIfNoEntry: false })) return;
+    this.oddNames.push(path);
+    this.waiting.delete(path);
+    this.unknown.delete(path);
+  }
+
+  /** ENOENT: it went while we walked; the next scan decides. */
+  #noteUnknown(path: string, error: unknown): void {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === undefined || this.#options.signal.aborted) throw error;
+    this.unknown.add(path);
+    if (code !== "ENOENT") this.unreadable.push({ path, code });
+  }
+
+  async #yieldInTime(): Promise<void> {
+    if (performance.now() < this.#sliceEndMs) return;
+    await setImmediate();
+    this.#options.signal.throwIfAborted();
+    this.#sliceEndMs = performance.now() + SLICE_MS;
+  }
+}
+
+function isTypeless(entry: {
+  isSymbolicLink(): boolean;
+  isFIFO(): boolean;
+  isSocket(): boolean;
+  isBlockDevice(): boolean;
+  isCharacterDevice(): boolean;
+}): boolean {
+  return !(
+    entry.isSymbolicLink() ||
+    entry.isFIFO() ||
+    entry.isSocket() ||
+    entry.isBlockDevice() ||
+    entry.isCharacterDevice()
+  );
+}

@@ -1,0 +1,63 @@
+import { isFileSystemError } from "../indexing/examine-file.ts";
+import type { StateFacts } from "../inventory/owner.ts";
+import type { ProblemBoard } from "../problems.ts";
+import type { Storage } from "./open-tracked.ts";
+import { ensureMarker, findMountedRoot } from "./root-marker.ts";
+
+export interface LastScan {
+  /** Wall time. */
+  readonly endedNs: bigint;
+  readonly tookMs: number;
+}
+
+/** The enrolled root as it was found last. */
+export interface StorageRoot {
+  readonly path: string;
+  /** Looks for it now. */
+  find(): Promise<Storage | undefined>;
+  /** As of the last look. */
+  current(): Storage | undefined;
+  noteScan(scan: LastScan): void;
+  lastScan(): LastScan | undefined;
+}
+
+/**
+ * A root is there when its marker holds the id that the state knows. State that knows none yet takes the root's, or
+ * writes one: from then on an empty mount point cannot pass for an empty root.
+ */
+export function openStorageRoot(path: string, ctx: { facts: StateFacts; problems: ProblemBoard }): StorageRoot {
+  let current: Storage | undefined;
+  let lastScan: LastScan | undefined;
+  return {
+    path,
+    async find() {
+      const markerId = ctx.facts.owner().rootMarkerId ?? (await adoptRoot(path, ctx));
+      const mounted = markerId === undefined ? undefined : await findMountedRoot(path, markerId);
+      current = mounted && { root: path, device: mounted.device };
+      if (current) ctx.problems.clear("StorageMissing");
+      else if (markerId !== undefined)
+        ctx.problems.raise("StorageMissing", `no marker of the enrolled root in ${path}`);
+      return current;
+    },
+    current: () => current,
+    noteScan: (scan) => {
+      lastScan = scan;
+    },
+    lastScan: () => lastScan,
+  };
+}
+
+async function adoptRoot(
+  path: string,
+  { facts, problems }: { facts: StateFacts; problems: ProblemBoard },
+): Promise<string | undefined> {
+  try {
+    const rootMarkerId = await ensureMarker(path);
+    facts.bind({ rootMarkerId });
+    return rootMarkerId;
+  } catch (error) {
+    if (!isFileSystemError(error)) throw error;
+    problems.raise("StorageMissing", `cannot write the marker into ${path}: ${error.message}`);
+    return undefined;
+  }
+}

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TrackedFile } from "../inventory/tracked-file.ts";
+import { createYoungFiles } from "./young-files.ts";
+
+const times = { settleTimeMs: 2000, incompleteAfterMs: 600_000, longestPauseMs: 30_000 };
+const identity = { device: 0n, inode: 1n, sizeBytes: 1, mtimeNs: 0n, ctimeNs: 0n };
+const file = (changes: Partial<TrackedFile> = {}): TrackedFile => ({
+  ...{ versionId: "v", path: "a", identity, state: "seen", reportedAs: undefined, needsReport: false, revision: 0 },
+  ...changes,
+});
+
+test("a new file is due after the settle time, and has settled then", () => {
+  const young = createYoungFiles(times);
+  young.sync([file()], 100);
+  assert.deepEqual([young.nextDueMs(), young.takeDue(2099)], [2100, []]);
+  assert.deepEqual(young.takeDue(2100), ["v"]);
+  assert.deepEqual([young.restOf("v", 2099), young.restOf("v", 2100)], ["moving", "settled"]);
+});
+
+test("a change begins the wait anew; seeing the same again does not", () => {
+  const young = createYoungFiles(times);
+  young.sync([file()], 0);
+  young.sync([file()], 1000);
+  assert.equal(young.nextDueMs(), 2000);
+  young.sync([file({ identity: { ...identity, sizeBytes: 2 } })], 1500);
+  assert.equal(young.nextDueMs(), 3500);
+  young.restart("v", { ...identity, sizeBytes: 3 }, 3500);
+  assert.equal(young.restOf("v", 3600), "moving");
+});
+
+test("a file without an end is looked at less and less often, but no later than when it is overdue", () => {
+  const young = createYoungFiles(times);
+  young.sync([file()], 0);
+  const looks: number[] = [];
+  for (let dueMs = young.nextDueMs()!; looks.at(-1) !== dueMs && dueMs <= 600_000; dueMs = young.nextDueMs()!) {
+    looks.push(dueMs);
+    young.postpone("v", dueMs);
+  }
+  assert.deepEqual(looks.slice(0, 6), [2000, 4000, 8000, 16_000, 32_000, 62_000]);
+  assert.equal(looks.at(-1), 600_000);
+  assert.equal(young.restOf("v", 600_000), "overdue");
+});
+
+test("what was indexed or is gone is young no longer", () => {
+  const young = createYoungFiles(times);
+  young.sync([file(), file({ versionId: "w" })], 0);
+  young.sync([file({ state: "indexed" })], 0);
+  assert.equal(young.size, 0);
+});

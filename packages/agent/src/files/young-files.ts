@@ -1,0 +1,87 @@
+import { isBeforeIndexing } from "../inventory/file-state.ts";
+import type { TrackedFile } from "../inventory/tracked-file.ts";
+import { type FileIdentity, isSameIdentity } from "./identity.ts";
+
+export interface YoungTimes {
+  readonly settleTimeMs: number;
+  readonly incompleteAfterMs: number;
+  /** The longest time between two looks at a file that does not change. */
+  readonly longestPauseMs: number;
+}
+
+interface Young {
+  readonly identity: FileIdentity;
+  readonly unchangedSinceMs: number;
+  readonly pauseMs: number;
+  readonly dueMs: number;
+}
+
+/**
+ * When to look at each file that has no end yet. In memory only: after a restart a file has to stand still anew. All
+ * times are monotonic milliseconds.
+ */
+export interface YoungFiles {
+  readonly size: number;
+  /** Takes in what is new or has changed, and drops what is young no longer. */
+  sync(files: Iterable<TrackedFile>, nowMs: number): void;
+  /** The files to look at now, longest due first. */
+  takeDue(nowMs: number): string[];
+  nextDueMs(): number | undefined;
+  /** Whether the file stood still long enough to be examined, or so long that no end can be expected. */
+  restOf(versionId: string, nowMs: number): "moving" | "settled" | "overdue";
+  /** It was found changed: it has to stand still anew. */
+  restart(versionId: string, identity: FileIdentity, nowMs: number): void;
+  /** It is young no longer. */
+  forget(versionId: string): void;
+  /** It was looked at to no avail: again later, after longer and longer pauses. */
+  postpone(versionId: string, nowMs: number): void;
+}
+
+export function createYoungFiles({ settleTimeMs, incompleteAfterMs, longestPauseMs }: YoungTimes): YoungFiles {
+  const young = new Map<string, Young>();
+  const begin = (identity: FileIdentity, nowMs: number): Young => ({
+    identity,
+    unchangedSinceMs: nowMs,
+    pauseMs: settleTimeMs,
+    dueMs: nowMs + settleTimeMs,
+  });
+  return {
+    get size() {
+      return young.size;
+    },
+    sync(files, nowMs) {
+      const stillYoung = new Set<string>();
+      for (const { versionId, identity, state } of files) {
+        if (!isBeforeIndexing(state)) continue;
+        stillYoung.add(versionId);
+        const known = young.get(versionId);
+        if (!known || !isSameIdentity(known.identity, identity)) young.set(versionId, begin(identity, nowMs));
+      }
+      for (const versionId of young.keys()) if (!stillYoung.has(versionId)) young.delete(versionId);
+    },
+    takeDue: (nowMs) =>
+      [...young]
+        .filter(([, { dueMs }]) => dueMs <= nowMs)
+        .sort(([, a], [, b]) => a.dueMs - b.dueMs)
+        .map(([versionId]) => versionId),
+    nextDueMs: () =>
+      young.values().reduce<number | undefined>((next, { dueMs }) => Math.min(next ?? dueMs, dueMs), undefined),
+    restOf(versionId, nowMs) {
+      const restMs = nowMs - (young.get(versionId)?.unchangedSinceMs ?? nowMs);
+      if (restMs >= incompleteAfterMs) return "overdue";
+      return restMs >= settleTimeMs ? "settled" : "moving";
+    },
+    restart(versionId, identity, nowMs) {
+      young.set(versionId, begin(identity, nowMs));
+    },
+    forget: (versionId) => void young.delete(versionId),
+    postpone(versionId, nowMs) {
+      const known = young.get(versionId);
+      if (!known) return;
+      const overdueMs = known.unchangedSinceMs + incompleteAfterMs;
+      const pauseMs = Math.min(known.pauseMs * 2, Math.max(longestPauseMs, settleTimeMs));
+      const dueMs = overdueMs > nowMs ? Math.min(nowMs + known.pauseMs, overdueMs) : nowMs + known.pauseMs;
+      young.set(versionId, { ...known, pauseMs, dueMs });
+    },
+  };
+}

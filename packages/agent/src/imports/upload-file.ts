@@ -1,0 +1,162 @@
+import { putStream } from "@downlink/client/node";
+import { api } from "@downlink/protocol";
+import type { FileSource } from "@downlink/recordings";
+import type { Dispatcher } from "undici";
+import type { CloudSession } from "../cloud/session.ts";
+import { checkUnmoved, openTracked, type Storage } from "../files/open-tracked.ts";
+import type { TrackedFile } from "../inventory/tracked-file.ts";
+import { isPartWorthRetrying } from "./part-retries.ts";
+import type { TransferMeter } from "./transfers.ts";
+import { type Part, type PartHashes, partsOf, readPart } from "./upload-parts.ts";
+
+export interface UploadJob {
+  readonly session: CloudSession;
+  readonly dispatcher: Dispatcher;
+  readonly storage: Storage;
+  readonly requestId: string;
+  readonly file: TrackedFile;
+  /** For a given part size: hashes that an earlier try may have begun. */
+  readonly hashesFor: (partSize: number) => PartHashes;
+  readonly meter: TransferMeter;
+  /** Hears of each part that came through, and of each try that failed. */
+  readonly onPart: (failure?: unknown) => void;
+  readonly signal: AbortSignal;
+}
+
+/** The file's bytes are not those that the cloud holds of this version, although nothing else about the file changed. */
+export class PartMismatch extends Error {
+  constructor(path: string, part: number) {
+    super(`${path} differs in part ${part} from what was sent of this version before`);
+    this.name = "PartMismatch";
+  }
+}
+
+interface OpenUpload {
+  readonly job: UploadJob;
+  readonly source: FileSource;
+  readonly uploadId: string;
+}
+
+const PARTS_IN_FLIGHT = 3;
+const STALL_TIMEOUT_MS = 60_000;
+
+/**
+ * Delivers one version of a file, from wherever an earlier try ended. The version is checked before each part and before
+ * the end, so that no bytes of another one can get in between. Throws what went wrong; `classifyFailure` says what it means.
+ */
+export async function uploadFile(job: UploadJob): Promise<void> {
+  const { session, storage, requestId, file, signal } = job;
+  const { versionId, path, identity } = file;
+  await using source = await openTracked(storage, path, identity);
+  const facts = { requestId, versionId, size: identity.sizeBytes, modifiedAt: identity.mtimeNs };
+  const opened = await session.call(api.edge.openUpload, facts, { signal });
+  if (opened.isStored) return;
+  const hashes = job.hashesFor(opened.partSize);
+  const parts = partsOf(identity.sizeBytes, opened.partSize);
+  const durable = new Map(opened.parts.map((part) => [part.number, part]));
+  const sent = await sendParts({ job, source, uploadId: opened.uploadId }, { parts, durable, hashes });
+  await checkUnmoved(storage, { source, path, identity });
+  const completion = { requestId, uploadId: opened.uploadId, parts: sent, sha256: hashes.sha256() };
+  await session.call(api.edge.completeUpload, completion, { signal });
+}
+
+interface SentPart {
+  readonly number: number;
+  readonly md5: string;
+  readonly etag?: string;
+}
+
+interface PartPlan {
+  readonly parts: readonly Part[];
+  readonly durable: ReadonlyMap<number, { readonly md5: string; readonly length: number }>;
+  readonly hashes: PartHashes;
+}
+
+/** Sends what is not durable, a few parts at a time; the first failure that a part cannot get over stops the others. */
+async function sendParts(upload: OpenUpload, { parts, durable, hashes }: PartPlan): Promise<SentPart[]> {
+  const { storage, file, meter, signal } = upload.job;
+  const { path, identity } = file;
+  const stop = new AbortController();
+  const partSignal = AbortSignal.any([signal, stop.signal]);
+  const inFlight = new Set<Promise<unknown>>();
+  const sent: Promise<SentPart>[] = [];
+  try {
+    for (const part of parts) {
+      while (inFlight.size >= PARTS_IN_FLIGHT) await Promise.race(inFlight);
+      partSignal.throwIfAborted();
+      await checkUnmoved(storage, { source: upload.source, path, identity });
+      const md5 = await hashes.md5Of(upload.source, part);
+      const stored = durable.get(part.number);
+      if (stored && (stored.md5 !== md5 || stored.length !== part.length)) throw new PartMismatch(path, part.number);
+      if (stored) {
+        meter.skip(part.length);
+        sent.push(Promise.resolve({ number: part.number, md5 }));
+        continue;
+      }
+      const sending = sendPart(upload, { part, md5, signal: partSignal });
+      sent.push(sending);
+      inFlight.add(sending);
+      sending.then(
+        () => inFlight.delete(sending),
+        (failure: unknown) => stop.abort(failure),
+      );
+    }
+    return await Promise.all(sent);
+  } catch (failure) {
+    stop.abort(failure);
+    await Promise.allSettled(sent);
+    throw failure;
+  }
+}
+
+async function sendPart(
+  upload: OpenUpload,
+  { part, md5, signal }: { part: Part; md5: string; signal: AbortSignal },
+): Promise<SentPart> {
+  const { session, storage, file, onPart } = upload.job;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const etag = await putPart(upload, { part, md5, signal });
+      onPart();
+      return { number: part.number, md5, etag };
+    } catch (failure) {
+      signal.throwIfAborted();
+      onPart(failure);
+      if (!isPartWorthRetrying(failure, attempt)) throw failure;
+      await session.waitToRetry(failure, attempt, signal);
+      signal.throwIfAborted();
+      await checkUnmoved(storage, { source: upload.source, path: file.path, identity: file.identity });
+    }
+  }
+}
+
+/** One try: a grant is short-lived, so each try asks for its own. */
+async function putPart(
+  { job, source, uploadId }: OpenUpload,
+  { part, md5, signal }: { part: Part; md5: string; signal: AbortSignal },
+): Promise<string | undefined> {
+  const { number, length } = part;
+  const asked = { requestId: job.requestId, uploadId, parts: [{ number, md5, length }] };
+  const { grants } = await job.session.call(api.edge.grantParts, asked, { signal });
+  const grant = grants.find((candidate) => candidate.number === number);
+  if (!grant) throw new TypeError(`the control plane granted no target for part ${number}`);
+  let handedOver = 0;
+  try {
+    const { headers } = await putStream(grant.url, {
+      body: readPart(source, part),
+      length,
+      headers: grant.headers,
+      signal,
+      stallTimeoutMs: STALL_TIMEOUT_MS,
+      dispatcher: job.dispatcher,
+      onProgress(bytes) {
+        handedOver += bytes;
+        job.meter.add(bytes);
+      },
+    });
+    return headers.get("etag");
+  } catch (failure) {
+    job.meter.add(-handedOver);
+    throw failure;
+  }
+}

@@ -1,0 +1,295 @@
+import { ApiFailure, retryDelayMs } from "@downlink/client";
+import { api, type DeliveryFailure, type WantedImport } from "@downlink/protocol";
+import type { Dispatcher } from "undici";
+import type { Bell } from "../bell.ts";
+import type { Clock } from "../clock.ts";
+import { problemOf } from "../cloud/describe-failure.ts";
+import type { CloudSession } from "../cloud/session.ts";
+import type { StorageRoot } from "../files/storage-root.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import type { TrackedFile } from "../inventory/tracked-file.ts";
+import type { Log } from "../log.ts";
+import type { ProblemBoard } from "../problems.ts";
+import { classifyFailure } from "./classify-failure.ts";
+import { planUploads } from "./plan-uploads.ts";
+import { planWork } from "./plan-work.ts";
+import { createTransferMeter, type Transfer, type TransferMeter } from "./transfers.ts";
+import { uploadFile } from "./upload-file.ts";
+import { createPartHashes, type PartHashes } from "./upload-parts.ts";
+import type { WorkBoard } from "./work-board.ts";
+
+export interface UploadContext {
+  readonly session: CloudSession;
+  readonly dispatcher: Dispatcher;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly problems: ProblemBoard;
+  readonly inventory: Inventory;
+  readonly board: WorkBoard;
+  readonly storageRoot: StorageRoot;
+  readonly concurrency: number;
+  /** Whether the cloud has been told all that is here. */
+  readonly isListed: () => boolean;
+  readonly workBell: Bell;
+  readonly reportBell: Bell;
+  readonly scanBell: Bell;
+}
+
+export interface Uploads {
+  run(signal: AbortSignal): Promise<void>;
+  transfers(): Transfer[];
+}
+
+/** How many requests for files that are gone are answered at once. */
+const PARALLEL_GIVE_UPS = 4;
+/** The disk may have a moment; after so many tries it is said to have lost the file. */
+const MAX_READ_FAILURES = 3;
+
+export function createUploads(ctx: UploadContext): Uploads {
+  const queue = new UploadQueue(ctx);
+  return { run: (signal) => queue.run(signal), transfers: () => queue.transfers() };
+}
+
+interface Running {
+  readonly versionId: string;
+  readonly stop: AbortController;
+  readonly meter: TransferMeter;
+  readonly ended: Promise<void>;
+}
+
+/** What is remembered of a request between two tries. */
+interface Memory {
+  failures: number;
+  readFailures: number;
+  notBeforeMs: number;
+  text?: string;
+  hashes?: { readonly partSize: number; readonly partHashes: PartHashes };
+}
+
+class UploadQueue {
+  readonly #ctx: UploadContext;
+  readonly #running = new Map<string, Running>();
+  readonly #givingUp = new Set<string>();
+  readonly #memories = new Map<string, Memory>();
+  #fault: unknown;
+
+  constructor(ctx: UploadContext) {
+    this.#ctx = ctx;
+  }
+
+  transfers(): Transfer[] {
+    return Array.from(this.#running.values(), ({ meter }) => meter.snapshot());
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    try {
+      while (!signal.aborted) {
+        this.#turn(signal);
+        await this.#ctx.workBell.wait(signal, this.#restMs());
+        if (this.#fault !== undefined) throw this.#fault;
+      }
+    } finally {
+      for (const { stop } of this.#running.values()) stop.abort();
+      await Promise.allSettled(Array.from(this.#running.values(), ({ ended }) => ended));
+      this.#fault = undefined;
+    }
+  }
+
+  #turn(signal: AbortSignal): void {
+    const { board, inventory, reportBell, problems } = this.#ctx;
+    this.#forgetOld();
+    const { steps, missing } = planWork(board, inventory);
+    inventory.change(steps);
+    if (board.unacknowledged().length > 0) reportBell.ring();
+    if (board.settings()?.enabled) problems.clear("DeviceDisabled");
+    else if (board.settings()) problems.raise("DeviceDisabled", "uploads wait until it is enabled");
+    const { start, abort } = planUploads({
+      deliverable: this.#deliverable(),
+      running: this.#running,
+      isResting: (requestId) => this.#isResting(requestId),
+      concurrency: this.#ctx.concurrency,
+    });
+    for (const requestId of abort) this.#running.get(requestId)?.stop.abort();
+    for (const request of start) this.#start(request, signal);
+    for (const request of missing) this.#giveUpGone(request, signal);
+  }
+
+  #deliverable(): WantedImport[] {
+    const { board, inventory, storageRoot } = this.#ctx;
+    if (!board.settings()?.enabled || !storageRoot.current()) return [];
+    return [...board.byVersion().values()].filter(
+      ({ stage, requestId, versionId }) =>
+        stage === "deliver" && !board.isClosed(requestId) && inventory.version(versionId),
+    );
+  }
+
+  #start(request: WantedImport, signal: AbortSignal): void {
+    const { inventory, clock, storageRoot } = this.#ctx;
+    const { requestId, versionId } = request;
+    inventory.change([{ do: "event", versionId, event: "uploadStarted" }]);
+    const [file, storage] = [inventory.version(versionId), storageRoot.current()];
+    if (!file || !storage) return;
+    const stop = new AbortController();
+    const meter = createTransferMeter({ path: file.path, sizeBytes: file.identity.sizeBytes }, clock);
+    const upload = uploadFile({
+      ...{ session: this.#ctx.session, dispatcher: this.#ctx.dispatcher, storage, requestId, file, meter },
+      signal: AbortSignal.any([signal, stop.signal]),
+      hashesFor: (partSize) => this.#hashesFor(requestId, partSize),
+      onPart: (failure) => this.#notePart(request, file, failure),
+    });
+    const ended = upload
+      .then(
+        () => this.#delivered(request, file),
+        (failure: unknown) => this.#failed({ request, file, signal, stop }, failure),
+      )
+      .catch((fault: unknown) => {
+        this.#fault ??= fault;
+      })
+      .finally(() => {
+        this.#running.delete(requestId);
+        this.#ctx.workBell.ring();
+      });
+    this.#running.set(requestId, { versionId, stop, meter, ended });
+  }
+
+  #delivered({ requestId, versionId }: WantedImport, { path, identity }: TrackedFile): void {
+    this.#ctx.inventory.change([{ do: "event", versionId, event: "delivered" }]);
+    this.#ctx.board.close(requestId);
+    this.#memories.delete(requestId);
+    this.#showFailing();
+    this.#ctx.log.info({ path, sizeBytes: identity.sizeBytes }, "uploaded");
+  }
+
+  async #failed(
+    {
+      request,
+      file,
+      signal,
+      stop,
+    }: { request: WantedImport; file: TrackedFile; signal: AbortSignal; stop: AbortController },
+    failure: unknown,
+  ): Promise<void> {
+    const { inventory, board, scanBell, log } = this.#ctx;
+    const { requestId, versionId } = request;
+    inventory.change([{ do: "event", versionId, event: "uploadStopped" }]);
+    if (signal.aborted || stop.signal.aborted) return;
+    const kind = classifyFailure(failure);
+    log.warn({ path: file.path, kind, reason: String(failure) }, "an upload did not come through");
+    this.#rest(request, failure, file);
+    if (kind === "cancelled") board.close(requestId);
+    // Bytes that are not what their hash says: hash them anew next time.
+    if (failure instanceof ApiFailure && failure.code === "DigestMismatch") this.#memory(requestId).hashes = undefined;
+    if (kind === "rewritten") inventory.change([{ do: "event", versionId, event: "changed" }]);
+    if (kind === "rewritten" || kind === "moved") scanBell.ring();
+    if (kind !== "unreadable") return;
+    const memory = this.#memory(requestId);
+    memory.readFailures += 1;
+    if (memory.readFailures >= MAX_READ_FAILURES)
+      await this.#giveUp(request, { code: "FileUnreadable", text: String(failure) }, signal);
+  }
+
+  /** Only once it is certain: before the whole listing, the cloud may speak of versions that it will find again in it. */
+  #giveUpGone(request: WantedImport, signal: AbortSignal): void {
+    const { inventory, isListed, storageRoot } = this.#ctx;
+    if (!isListed() || !storageRoot.current() || this.#givingUp.size >= PARALLEL_GIVE_UPS) return;
+    const { requestId, versionId } = request;
+    if (this.#givingUp.has(requestId) || this.#isResting(requestId)) return;
+    const isChanged = inventory.removals().get(versionId)?.because === "changed";
+    const why = isChanged
+      ? ({
+          code: "FileChanged",
+          text: "The file was changed on the device; what is there now is another version.",
+        } as const)
+      : ({ code: "FileGone", text: "The file is no longer on the device." } as const);
+    this.#givingUp.add(requestId);
+    this.#giveUp(request, why, signal)
+      .catch((fault: unknown) => {
+        this.#fault ??= fault;
+      })
+      .finally(() => {
+        this.#givingUp.delete(requestId);
+        this.#ctx.workBell.ring();
+      });
+  }
+
+  async #giveUp(
+    request: WantedImport,
+    why: { code: DeliveryFailure; text: string },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { session, board, inventory, reportBell, log } = this.#ctx;
+    const { requestId, versionId } = request;
+    try {
+      await session.call(
+        api.edge.failImport,
+        { requestId, versionId, ...why, text: why.text.slice(0, 1000) },
+        { signal },
+      );
+      log.warn({ requestId, ...why }, "an import was given up");
+    } catch (failure) {
+      if (signal.aborted) return;
+      const isOver =
+        failure instanceof ApiFailure && (failure.code === "NotFound" || classifyFailure(failure) === "cancelled");
+      if (!isOver) {
+        this.#rest(request, failure);
+        return;
+      }
+    }
+    inventory.change([{ do: "event", versionId, event: "importFailed" }]);
+    board.close(requestId);
+    this.#memories.delete(requestId);
+    this.#showFailing();
+    reportBell.ring();
+  }
+
+  #notePart({ requestId }: WantedImport, { path }: TrackedFile, failure: unknown): void {
+    const problem = problemOf(failure);
+    if (failure === undefined) this.#ctx.problems.clear("CloudStorageFull");
+    else if (problem === "CloudStorageFull") this.#ctx.problems.raise(problem, (failure as Error).message);
+    this.#memory(requestId).text = failure === undefined ? undefined : `${path}: ${(failure as Error).message}`;
+    this.#showFailing();
+  }
+
+  #rest({ requestId }: WantedImport, failure: unknown, file?: TrackedFile): void {
+    const { clock } = this.#ctx;
+    const memory = this.#memory(requestId);
+    memory.failures += 1;
+    memory.notBeforeMs = clock.monotonicMs() + retryDelayMs(failure, memory.failures, clock);
+    if (file && classifyFailure(failure) === "again") memory.text = `${file.path}: ${(failure as Error).message}`;
+    this.#showFailing();
+  }
+
+  #showFailing(): void {
+    const [text] = Array.from(this.#memories.values(), (memory) => memory.text).filter((known) => known !== undefined);
+    if (text === undefined) this.#ctx.problems.clear("UploadFailing");
+    else this.#ctx.problems.raise("UploadFailing", text);
+  }
+
+  #isResting(requestId: string): boolean {
+    return (this.#memories.get(requestId)?.notBeforeMs ?? 0) > this.#ctx.clock.monotonicMs();
+  }
+
+  #restMs(): number | undefined {
+    const nowMs = this.#ctx.clock.monotonicMs();
+    const waits = Array.from(this.#memories.values(), ({ notBeforeMs }) => notBeforeMs - nowMs).filter((ms) => ms > 0);
+    return waits.length === 0 ? undefined : Math.ceil(Math.min(...waits));
+  }
+
+  #hashesFor(requestId: string, partSize: number): PartHashes {
+    const memory = this.#memory(requestId);
+    if (memory.hashes?.partSize !== partSize) memory.hashes = { partSize, partHashes: createPartHashes() };
+    return memory.hashes.partHashes;
+  }
+
+  #memory(requestId: string): Memory {
+    const known = this.#memories.get(requestId) ?? { failures: 0, readFailures: 0, notBeforeMs: 0 };
+    this.#memories.set(requestId, known);
+    return known;
+  }
+
+  #forgetOld(): void {
+    const wanted = new Set(this.#ctx.board.wanted().map(({ requestId }) => requestId));
+    for (const requestId of this.#memories.keys()) if (!wanted.has(requestId)) this.#memories.delete(requestId);
+    this.#showFailing();
+  }
+}

@@ -1,0 +1,39 @@
+import { ApiFailure, NetworkFailure } from "@downlink/client";
+import { api, edgeLimits } from "@downlink/protocol";
+import { type Bell, pause } from "../bell.ts";
+import type { CloudSession } from "../cloud/session.ts";
+import type { WorkBoard } from "./work-board.ts";
+
+export interface WorkContext {
+  readonly session: CloudSession;
+  readonly board: WorkBoard;
+  readonly workBell: Bell;
+}
+
+const ANSWER_TIMEOUT_MS = (edgeLimits.longPollSeconds + 15) * 1000;
+/** Between two answers that say the same, should the server not wait. */
+const SAME_ANSWER_PAUSE_MS = 1000;
+
+/** Keeps the board as the cloud wants it, by long poll, until aborted. */
+export async function runWork({ session, board, workBell }: WorkContext, signal: AbortSignal): Promise<void> {
+  let etag: string | undefined;
+  for (let attempt = 1; !signal.aborted; attempt++) {
+    try {
+      const startMs = performance.now();
+      const input = { wait: edgeLimits.longPollSeconds, etag };
+      const answer = await session.call(api.edge.work, input, { signal, timeoutMs: ANSWER_TIMEOUT_MS });
+      attempt = 0;
+      if (answer.etag === etag) {
+        if (performance.now() - startMs < SAME_ANSWER_PAUSE_MS) await pause(SAME_ANSWER_PAUSE_MS, signal);
+        continue;
+      }
+      board.update(answer.work);
+      etag = answer.etag;
+      workBell.ring();
+    } catch (failure) {
+      if (signal.aborted) return;
+      if (!(failure instanceof ApiFailure || failure instanceof NetworkFailure)) throw failure;
+      await session.waitToRetry(failure, attempt, signal);
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { EdgeItem } from "@downlink/protocol";
+import { bytesSource, countReads, FileSource } from "@downlink/recordings";
+import { corrupt, makeBag, makeMcap } from "@downlink/recordings/testing";
+import { reportedState } from "../inventory/file-state.ts";
+import type { TrackedFile } from "../inventory/tracked-file.ts";
+import { itemOf } from "./build-item.ts";
+import { examineFile } from "./examine-file.ts";
+
+const { signal } = new AbortController();
+
+test("indexing an indexed MCAP of 1 GB reads at most 1 MiB of it", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "downlink-large-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const path = join(directory, "large.mcap");
+  await writeLargeMcap(path, 1024 ** 3);
+  await using file = await FileSource.open(path);
+  const source = countReads(file);
+  const verdict = await examineFile(trackedFile("large.mcap", file.sizeBytes), source, { signal, isOverdue: false });
+  assert.equal(verdict.event, "finished");
+  assert.ok(file.sizeBytes > 1024 ** 3);
+  assert.ok(source.bytesRead <= 1024 * 1024, `${source.bytesRead} bytes were read`);
+  t.diagnostic(`${source.bytesRead} bytes in ${source.reads} reads`);
+});
+
+test("a finished recording becomes an item that keeps the contract, a bag as well as an MCAP", async () => {
+  const attachments = [{ name: "calibration.json", data: new Uint8Array([1]) }];
+  const files = { "a.mcap": await makeMcap({ attachments }), "b.bag": await makeBag({}) };
+  for (const [path, bytes] of Object.entries(files)) {
+    const file = trackedFile(path, bytes.byteLength);
+    const { event, findings } = await examineFile(file, bytesSource(bytes), { signal, isOverdue: false });
+    assert.equal(event, "finished");
+    const item = itemOf({ ...file, path: "renamed" }, "indexed", findings);
+    assert.ok(item?.state === "indexed" && item.topics.length > 0 && item.messageCount > 0);
+    assert.deepEqual([item.path, item.size, item.start], ["renamed", bytes.byteLength, findings?.startNs]);
+    assert.ok(EdgeItem.safeEncode(item).success);
+  }
+});
+
+test("a file without its end is unfinished at first, and incomplete with what is readable once it is overdue", async () => {
+  const whole = await makeMcap({ durationSeconds: 3, chunkBytes: 20_000 });
+  const source = bytesSource(whole.slice(0, whole.byteLength - 500));
+  const file = trackedFile("cut.mcap", source.sizeBytes);
+  assert.deepEqual(await examineFile(file, source, { signal, isOverdue: false }), { event: "unfinished" });
+  const { event, findings } = await examineFile(file, source, { signal, isOverdue: true });
+  assert.equal(event, "stayedUnfinished");
+  assert.equal(findings?.reason?.code, "NoEnd");
+  assert.ok(findings?.startNs !== undefined && findings.endNs! > findings.startNs);
+});
+
+test("every broken file gets a state and a reason that can be told, and none throws", async () => {
+  const variants = [...corrupt(await makeMcap({}), "a.mcap"), ...corrupt(await makeBag({}), "a.bag")];
+  for (const { name, fileName, bytes } of variants) {
+    const file = trackedFile(fileName, bytes.byteLength);
+    const { event, findings } = await examineFile(file, bytesSource(bytes), { signal, isOverdue: true });
+    const state = {
+      finished: "indexed",
+      foundDamaged: "damaged",
+      stayedUnfinished: "incomplete",
+      foundEmpty: "empty",
+    } as const;
+    const item = itemOf(file, reportedState(state[event as keyof typeof state])!, findings);
+    assert.ok(item && EdgeItem.safeEncode(item).success, name);
+    if (item.state !== "indexed") assert.ok(item.reason?.text, name);
+  }
+});
+
+test("a recording whose summary no report could hold is damaged, and says so", async () => {
+  const metadata = [{ name: "big", metadata: { text: "x".repeat(5_000_000) } }];
+  const bytes = await makeMcap({ metadata });
+  const verdict = await examineFile(trackedFile("a.mcap", bytes.byteLength), bytesSource(bytes), {
+    signal,
+    isOverdue: false,
+  });
+  assert.deepEqual([verdict.event, verdict.findings?.reason?.code], ["foundDamaged", "SummaryTooLarge"]);
+});
+
+function trackedFile(path: string, sizeBytes: number): TrackedFile {
+  const identity = { device: 0n, inode: 1n, sizeBytes, mtimeNs: 0n, ctimeNs: 0n };
+  return {
+    versionId: "v".repeat(22),
+    path,
+    identity,
+    state: "seen",
+    reportedAs: undefined,
+    needsReport: false,
+    revision: 0,
+  };
+}
+
+const FOOTER_BYTES = 20 + 8;
+const DATA_END_BYTES = 13;
+
+/** A valid recording with a hole in it: before the end of its data stands a record of a private kind that long. */
+async function writeLargeMcap(path: string, holeBytes: number): Promise<void> {
+  const features = { useSummaryOffsets: false, useAttachmentIndex: false, useMetadataIndex: false };
+  const bytes = Buffer.from(await makeMcap({ features }));
+  const footer = bytes.length - FOOTER_BYTES;
+  const summaryStart = Number(bytes.readBigUInt64LE(footer));
+  const cut = summaryStart - DATA_END_BYTES;
+  const hole = Buffer.alloc(9);
+  hole.writeUInt8(0x80);
+  hole.writeBigUInt64LE(BigInt(holeBytes), 1);
+  bytes.writeBigUInt64LE(BigInt(summaryStart + hole.length + holeBytes), footer);
+  bytes.writeUInt32LE(0, footer + 16); // No CRC of the summary: it has just been changed.
+  await using file = await open(path, "w");
+  await file.write(bytes, 0, cut, 0);
+  await file.write(hole, 0, hole.length, cut);
+  await file.write(bytes, cut, bytes.length - cut, cut + hole.length + holeBytes);
+}

@@ -1,0 +1,106 @@
+import { existsSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { isStateCorrupt, StateRefused } from "../state-errors.ts";
+
+export const SCHEMA_VERSION = 1;
+
+const schema = `
+  CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+
+  -- One row for each version of a file that is there. device and inode as signed 64 bits.
+  CREATE TABLE files (
+    id INTEGER PRIMARY KEY,
+    version_id TEXT NOT NULL UNIQUE,
+    path TEXT NOT NULL UNIQUE,
+    device INTEGER NOT NULL, inode INTEGER NOT NULL, size_bytes INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    reported_as TEXT,
+    needs_report INTEGER NOT NULL
+  ) STRICT;
+
+  -- What indexing found; apart, because states change often and this is long.
+  CREATE TABLE findings (
+    version_id TEXT PRIMARY KEY REFERENCES files (version_id) ON DELETE CASCADE,
+    head_tail_sha256 TEXT NOT NULL,
+    start_ns INTEGER, end_ns INTEGER,
+    reason_code TEXT, reason_text TEXT,
+    item TEXT
+  ) STRICT;
+
+  -- By their content; never many, kept for the cloud to ask for.
+  CREATE TABLE schemas (sha256 TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT;
+
+  -- Versions that are gone and that the cloud may still know.
+  CREATE TABLE removals (version_id TEXT PRIMARY KEY, reported_as TEXT, because TEXT NOT NULL) STRICT;
+`;
+
+export function databasePath(stateDir: string): string {
+  return join(stateDir, "agent.db");
+}
+
+/**
+ * Opens the state for writing. A damaged one is set aside under a name with the date, and a new one begun: `setAsideAs`
+ * is then that name. Throws {@link StateRefused} for one that a newer agent wrote.
+ */
+export function openDatabase(stateDir: string): { database: DatabaseSync; setAsideAs?: string } {
+  const path = databasePath(stateDir);
+  try {
+    return { database: openAt(path) };
+  } catch (error) {
+    if (!isStateCorrupt(error)) throw error;
+    const setAsideAs = setAside(path);
+    return { database: openAt(path), setAsideAs };
+  }
+}
+
+/** For looking at, while an agent writes or after it ended. Undefined where no agent ever ran. */
+export function openDatabaseToRead(stateDir: string): DatabaseSync | undefined {
+  const path = databasePath(stateDir);
+  if (!existsSync(path)) return undefined;
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+  if (readVersion(database) === SCHEMA_VERSION) return database;
+  database.close();
+  return undefined;
+}
+
+function openAt(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: 5000 });
+  try {
+    // FULL: a commit survives a power cut. With NORMAL the last ones are lost.
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
+    checkIntegrity(database);
+    prepareSchema(database, path);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function checkIntegrity(database: DatabaseSync): void {
+  const row = database.prepare("PRAGMA quick_check(1)").get();
+  if (row?.quick_check === "ok") return;
+  throw Object.assign(new Error(String(row?.quick_check)), { code: "ERR_SQLITE_ERROR", errcode: 11 });
+}
+
+function prepareSchema(database: DatabaseSync, path: string): void {
+  const version = readVersion(database);
+  if (version > SCHEMA_VERSION) {
+    throw new StateRefused(`${path} was written by a newer agent (schema ${version}); update this one`);
+  }
+  if (version === 0) database.exec(`BEGIN; ${schema} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
+}
+
+function readVersion(database: DatabaseSync): number {
+  return Number(database.prepare("PRAGMA user_version").get()?.user_version);
+}
+
+function setAside(path: string): string {
+  const setAsideAs = `${path}.damaged-${new Date().toISOString().replace(/[:.]/g, "-")}`;
+  for (const suffix of ["", "-wal", "-shm"]) {
+    if (existsSync(path + suffix)) renameSync(path + suffix, setAsideAs + suffix);
+  }
+  return setAsideAs;
+}

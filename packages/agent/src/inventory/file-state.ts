@@ -1,0 +1,135 @@
+import type { EdgeItem } from "@downlink/protocol";
+
+/**
+ * The life of one version of a file on the device.
+ *
+ *            ┌────────── changed ──────────┐
+ *            │                             ▼          finished
+ *   (scan)─▶ seen ── changed, unfinished ─▶ settling ──────────┐
+ *            │ │                             │ │  ▲             │
+ *            │ └─────────── finished ────────┼─┼──┼─────────────┤
+ *            │      foundEmpty ──▶ empty     │ │  │ changed     ▼
+ *            └──────foundDamaged ▶ damaged ◀─┘ │  │          indexed ── acknowledged ──▶ reported
+ *                   stayedUnfinished ▶ incomplete │             │                       │  ▲
+ *                   readFailed ─────▶ unreadable ─┘             └──── wanted ──┐ wanted │  │ unwanted
+ *                                                                              ▼        ▼  │
+ *       failed ◀── importFailed ── stored ◀── delivered ── uploading ◀── uploadStarted ── requested
+ *         │                          │                        └──── uploadStopped ──────────▶ ▲
+ *         └──────── wanted ──────────┼───────────────────────────────────────── wanted ───────┤
+ *                                 imported ◀── importDone                                      │
+ *                                    └───────────────────────── wanted ───────────────────────┘
+ *
+ *   From every state: vanished ─▶ gone. From every state that was indexed: changed ─▶ gone, and the bytes that are
+ *   there now begin as another version. `gone` is the end.
+ */
+export const fileStates = [
+  "seen",
+  "settling",
+  "unreadable",
+  "incomplete",
+  "damaged",
+  "empty",
+  "indexed",
+  "reported",
+  "requested",
+  "uploading",
+  "stored",
+  "imported",
+  "failed",
+  "gone",
+] as const;
+export type FileState = (typeof fileStates)[number];
+
+export const fileEvents = [
+  "changed",
+  "vanished",
+  "unfinished",
+  "stayedUnfinished",
+  "finished",
+  "foundEmpty",
+  "foundDamaged",
+  "readFailed",
+  "acknowledged",
+  "wanted",
+  "unwanted",
+  "uploadStarted",
+  "uploadStopped",
+  "delivered",
+  "importDone",
+  "importFailed",
+] as const;
+export type FileEvent = (typeof fileEvents)[number];
+
+type Row = Readonly<Partial<Record<FileEvent, FileState>>>;
+
+const beforeIndexing: Row = {
+  changed: "settling",
+  vanished: "gone",
+  unfinished: "settling",
+  stayedUnfinished: "incomplete",
+  finished: "indexed",
+  foundEmpty: "empty",
+  foundDamaged: "damaged",
+  readFailed: "unreadable",
+};
+
+const notARecording: Row = { changed: "gone", vanished: "gone" };
+
+/** The cloud may know more than we noted: after a crash, any of these can be the first we hear. */
+const recording: Row = {
+  changed: "gone",
+  vanished: "gone",
+  wanted: "requested",
+  delivered: "stored",
+  importDone: "imported",
+  importFailed: "failed",
+};
+
+const transitions: Readonly<Record<FileState, Row>> = {
+  seen: beforeIndexing,
+  settling: beforeIndexing,
+  unreadable: beforeIndexing,
+  incomplete: notARecording,
+  damaged: notARecording,
+  empty: notARecording,
+  indexed: { ...recording, acknowledged: "reported" },
+  reported: recording,
+  requested: { ...recording, unwanted: "reported", uploadStarted: "uploading" },
+  uploading: { ...recording, wanted: "uploading", unwanted: "reported", uploadStopped: "requested" },
+  stored: { ...recording, unwanted: "reported" },
+  imported: recording,
+  failed: recording,
+  gone: {},
+};
+
+/** Total: an event that has no effect in a state (late, repeated, meant for another state) leaves it as it is. */
+export function nextState(state: FileState, event: FileEvent): FileState {
+  return transitions[state][event] ?? state;
+}
+
+/** As what the cloud should know a file in this state; undefined: not at all. */
+export function reportedState(state: FileState): EdgeItem["state"] | undefined {
+  return reportedStates[state];
+}
+
+const reportedStates: Readonly<Record<FileState, EdgeItem["state"] | undefined>> = {
+  seen: undefined,
+  settling: "settling",
+  unreadable: "unreadable",
+  incomplete: "incomplete",
+  damaged: "damaged",
+  empty: "empty",
+  indexed: "indexed",
+  reported: "indexed",
+  requested: "indexed",
+  uploading: "indexed",
+  stored: "indexed",
+  imported: "indexed",
+  failed: "indexed",
+  gone: undefined,
+};
+
+/** Whether the version has no content of its own yet, so that a change of the file does not make another version. */
+export function isBeforeIndexing(state: FileState): boolean {
+  return transitions[state] === beforeIndexing;
+}

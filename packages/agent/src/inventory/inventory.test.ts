@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import type { FileIdentity } from "../files/identity.ts";
+import { planScan } from "../files/plan-scan.ts";
+import { databasePath, openDatabase, openDatabaseToRead, SCHEMA_VERSION } from "./database.ts";
+import { openInventory } from "./inventory.ts";
+import { lockStateDir } from "./lock.ts";
+import { openStateFacts } from "./owner.ts";
+
+const huge = 2n ** 64n - 1n;
+const identity: FileIdentity = { device: huge, inode: huge - 1n, sizeBytes: 5, mtimeNs: -7n, ctimeNs: 2n ** 63n - 1n };
+const headTailSha256 = "0".repeat(64);
+
+test("what was changed is the same after reopening, to the last bit of the identity", (t) => {
+  const stateDir = makeStateDir(t);
+  const before = openInventory(openDatabase(stateDir).database);
+  before.change([{ do: "track", path: "a/ü\n.mcap", identity }]);
+  const { versionId } = before.at("a/ü\n.mcap")!;
+  const schemas = [{ sha256: "1".repeat(64), data: new Uint8Array([1, 2]) }];
+  const findings = { headTailSha256, startNs: 1n, endNs: 2n, item: "{}" };
+  before.change([{ do: "event", versionId, event: "finished", findings, schemas }]);
+  const after = openInventory(openDatabase(stateDir).database);
+  assert.deepEqual({ ...after.version(versionId), revision: 1 }, before.version(versionId));
+  assert.deepEqual([...after.due()], [versionId]);
+  assert.deepEqual(after.findings(versionId), { ...findings, reason: undefined });
+  assert.deepEqual(after.schema("1".repeat(64)), new Uint8Array([1, 2]));
+});
+
+test("a change of what was indexed leaves a removal, and what is there now is another version", (t) => {
+  const inventory = openInventory(openDatabase(makeStateDir(t)).database);
+  inventory.change([{ do: "track", path: "a.mcap", identity }]);
+  const { versionId } = inventory.at("a.mcap")!;
+  inventory.change([{ do: "event", versionId, event: "finished", findings: { headTailSha256, item: "{}" } }]);
+  inventory.change([{ do: "confirm", versionId, as: "indexed", revision: 1 }]);
+  inventory.change([
+    { do: "event", versionId, event: "changed" },
+    { do: "track", path: "a.mcap", identity: { ...identity, ctimeNs: 1n } },
+  ]);
+  assert.deepEqual([...inventory.removals()], [[versionId, { reportedAs: "indexed", because: "changed" }]]);
+  assert.notEqual(inventory.at("a.mcap")?.versionId, versionId);
+  assert.equal(inventory.version(versionId), undefined);
+});
+
+test("a file that was never told of leaves no removal; one that may have been told of does", (t) => {
+  const inventory = openInventory(openDatabase(makeStateDir(t)).database);
+  inventory.change([
+    { do: "track", path: "seen.mcap", identity },
+    { do: "track", path: "settling.mcap", identity },
+  ]);
+  const settling = inventory.at("settling.mcap")!.versionId;
+  inventory.change([{ do: "event", versionId: settling, event: "unfinished" }]);
+  inventory.change([...inventory.files()].map(({ versionId }) => ({ do: "event", versionId, event: "vanished" })));
+  assert.deepEqual([...inventory.removals().keys()], [settling]);
+  assert.equal(inventory.size, 0);
+});
+
+test("an acknowledgement of an older revision leaves the newer one due", (t) => {
+  const inventory = openInventory(openDatabase(makeStateDir(t)).database);
+  inventory.change([{ do: "track", path: "a.mcap", identity }]);
+  const { versionId } = inventory.at("a.mcap")!;
+  inventory.change([{ do: "event", versionId, event: "unfinished" }]);
+  const sent = inventory.version(versionId)!.revision;
+  inventory.change([{ do: "event", versionId, event: "finished", findings: { headTailSha256, item: "{}" } }]);
+  inventory.change([{ do: "confirm", versionId, as: "settling", revision: sent }]);
+  assert.deepEqual([...inventory.due()], [versionId]);
+  assert.equal(inventory.version(versionId)?.state, "indexed");
+  inventory.change([{ do: "confirm", versionId, as: "indexed", revision: sent + 1 }]);
+  assert.deepEqual([...inventory.due()], []);
+  assert.equal(inventory.version(versionId)?.state, "reported");
+});
+
+test("a decision on a file that has changed since has no effect, and a taken path is not tracked twice", (t) => {
+  const inventory = openInventory(openDatabase(makeStateDir(t)).database);
+  inventory.change([{ do: "track", path: "a.mcap", identity }]);
+  const file = inventory.at("a.mcap")!;
+  inventory.change([
+    { do: "event", versionId: file.versionId, event: "changed", identity: { ...identity, sizeBytes: 6 } },
+  ]);
+  inventory.change([
+    { do: "event", versionId: file.versionId, event: "vanished", was: file.identity },
+    { do: "track", path: "a.mcap", identity },
+  ]);
+  assert.equal(inventory.at("a.mcap")?.identity.sizeBytes, 6);
+  assert.equal(inventory.size, 1);
+});
+
+test("with a full disk a change fails as a whole and nothing of it is seen; with room again it goes through", (t) => {
+  const { database } = openDatabase(makeStateDir(t));
+  const inventory = openInventory(database);
+  const pages = Number(database.prepare("PRAGMA page_count").get()?.page_count);
+  database.exec(`PRAGMA max_page_count = ${pages}`);
+  const steps = Array.from({ length: 500 }, (_, n) => ({ do: "track" as const, path: `${n}.mcap`, identity }));
+  assert.throws(() => inventory.change(steps), { errcode: 13 });
+  assert.equal(inventory.size, 0);
+  database.exec("PRAGMA max_page_count = 1000000");
+  inventory.change(steps);
+  assert.equal(inventory.size, 500);
+});
+
+test("a damaged database is set aside under a dated name and rebuilt; whose it was and which root it had is not forgotten", (t) => {
+  const stateDir = makeStateDir(t);
+  const first = openDatabase(stateDir);
+  const owner = { machineId: "m", apiUrl: "http://a", orgId: "o", deviceId: "d", rootMarkerId: "r" };
+  openStateFacts(first.database, stateDir).bind(owner);
+  first.database.close();
+  for (const damage of [Buffer.alloc(8192, "x"), Buffer.from("SQLite format 3\0rubbish")]) {
+    writeFileSync(databasePath(stateDir), damage);
+    const { database, setAsideAs } = openDatabase(stateDir);
+    assert.match(setAsideAs ?? "", /agent\.db\.damaged-\d{4}-\d\d-\d\dT/);
+    assert.equal(openStateFacts(database, stateDir).owner().rootMarkerId, "r");
+    assert.throws(() => openStateFacts(database, stateDir).bind({ deviceId: "another" }), /belongs to another device/);
+    assert.equal(openInventory(database).size, 0);
+    database.close();
+  }
+  assert.equal(readdirSync(stateDir).filter((name) => name.startsWith("agent.db.damaged-")).length, 2);
+});
+
+test("a database of a newer agent is refused and left as it is", (t) => {
+  const stateDir = makeStateDir(t);
+  const { database } = openDatabase(stateDir);
+  database.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
+  database.close();
+  assert.throws(() => openDatabase(stateDir), /written by a newer agent/);
+  assert.equal(openDatabaseToRead(stateDir), undefined);
+});
+
+test("state of another machine, control plane, organization or device is refused by name", (t) => {
+  const stateDir = makeStateDir(t);
+  const facts = openStateFacts(openDatabase(stateDir).database, stateDir);
+  facts.bind({ machineId: "m", apiUrl: "http://a", orgId: "o", deviceId: "d", deviceName: "old" });
+  facts.bind({ deviceName: "renamed" });
+  for (const name of ["machineId", "apiUrl", "orgId", "deviceId"] as const) {
+    assert.throws(() => facts.bind({ [name]: "other" }), new RegExp(`${name} .*, not other`));
+  }
+  facts.rebind({ machineId: "m2" });
+  assert.equal(openStateFacts(openDatabase(stateDir).database, stateDir).owner().machineId, "m2");
+});
+
+test("a state directory is one agent's at a time, and the second is told whose it is", (t) => {
+  const stateDir = makeStateDir(t);
+  {
+    using _first = lockStateDir(stateDir);
+    assert.throws(
+      () => lockStateDir(stateDir),
+      new RegExp(`another agent \\(pid ${process.pid}\\) runs with ${stateDir}`),
+    );
+  }
+  lockStateDir(stateDir)[Symbol.dispose]();
+});
+
+test("a rescan of 100,000 unchanged files writes nothing and asks for nothing to be read", (t) => {
+  const { database } = openDatabase(makeStateDir(t));
+  const inventory = openInventory(database);
+  const files = new Map(
+    Array.from({ length: 100_000 }, (_, n) => [`d${n % 100}/${n}.mcap`, { ...identity, inode: BigInt(n) }]),
+  );
+  inventory.change(Array.from(files, ([path, one]) => ({ do: "track", path, identity: one })));
+  const scan = { files, listed: new Set([""]), unknown: new Set<string>() };
+  const startMs = performance.now();
+  const plan = planScan(inventory, { ...scan, unreadable: [], oddNames: [] }, new Set());
+  t.diagnostic(`planning took ${Math.round(performance.now() - startMs)} ms`);
+  assert.deepEqual(plan, { steps: [], moves: [], appeared: [], absent: new Set() });
+  const before = database.prepare("SELECT total_changes() AS n").get()?.n;
+  inventory.change(plan.steps);
+  assert.equal(database.prepare("SELECT total_changes() AS n").get()?.n, before);
+});
+
+function makeStateDir(t: TestContext): string {
+  const stateDir = mkdtempSync(join(tmpdir(), "downlink-state-"));
+  t.after(() => rmSync(stateDir, { recursive: true, force: true }));
+  return stateDir;
+}

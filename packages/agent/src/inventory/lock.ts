@@ -1,0 +1,46 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { isStateUnwritable, StateRefused } from "../state-errors.ts";
+
+/**
+ * Keeps a second agent off the state directory. The lock is the operating system's, on a file of SQLite: it is gone with
+ * the process, however that ended. Throws {@link StateRefused} that names the other process.
+ */
+export function lockStateDir(stateDir: string): Disposable {
+  const lock = new DatabaseSync(join(stateDir, "agent.lock"), { timeout: 0 });
+  try {
+    lock.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+  } catch (error) {
+    lock.close();
+    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
+    throw new StateRefused(`another agent (pid ${readPid(stateDir) ?? "unknown"}) runs with ${stateDir}`);
+  }
+  writePid(stateDir);
+  return { [Symbol.dispose]: () => lock.close() };
+}
+
+const SQLITE_BUSY = 5;
+
+/** Only for messages; the lock is what counts. */
+export function readPid(stateDir: string): number | undefined {
+  try {
+    const pid = Number(readFileSync(pidPath(stateDir), "utf8"));
+    return Number.isInteger(pid) && pid > 0 ? pid : undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function writePid(stateDir: string): void {
+  try {
+    writeFileSync(pidPath(stateDir), String(process.pid));
+  } catch (error) {
+    if (!isStateUnwritable(error)) throw error;
+  }
+}
+
+function pidPath(stateDir: string): string {
+  return join(stateDir, "agent.pid");
+}

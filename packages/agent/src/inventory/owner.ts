@@ -1,0 +1,85 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { writeDurableFile } from "../durable-file.ts";
+import { StateRefused } from "../state-errors.ts";
+
+const ownerFacts = ["machineId", "apiUrl", "orgId", "deviceId", "deviceName", "projectId", "rootMarkerId"] as const;
+/** Whose state a directory holds. Learned in pieces: machine and URL at the first start, the rest from the cloud and the root. */
+export type Owner = Partial<Record<(typeof ownerFacts)[number], string>>;
+
+/**
+ * Facts about the state as a whole. Owner and root marker are also kept in a file beside the database: whoever loses
+ * the database must not also forget which root was there, or an empty mount point would pass for an empty root.
+ */
+export interface StateFacts {
+  owner(): Owner;
+  /** Throws {@link StateRefused} when a known fact of the same name differs and may not change. */
+  bind(facts: Owner): void;
+  /** As `bind`, when the operator says that they are meant to change. */
+  rebind(facts: Owner): void;
+  lastLease(): number | undefined;
+  noteLease(lease: number): void;
+}
+
+export function openStateFacts(database: DatabaseSync, stateDir: string): StateFacts {
+  const get = database.prepare("SELECT value FROM facts WHERE name = ?");
+  const set = database.prepare("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)");
+  const read = (name: string) => get.get(name)?.value as string | undefined;
+  const fromFile = readOwnerFile(stateDir);
+  let owner: Owner = Object.fromEntries(ownerFacts.map((name) => [name, read(name) ?? fromFile[name]]));
+  let lease = read("lease") === undefined ? undefined : Number(read("lease"));
+  const rebind = (facts: Owner) => {
+    const news = ownerFacts.filter((name) => facts[name] !== undefined && facts[name] !== read(name));
+    if (news.length === 0) return;
+    const next = { ...owner, ...facts };
+    writeDurableFile(ownerPath(stateDir), `${JSON.stringify(next, null, 2)}\n`, 0o600);
+    for (const name of news) set.run(name, facts[name]!);
+    owner = next;
+  };
+  return {
+    owner: () => owner,
+    bind(facts) {
+      refuseOther(owner, facts, stateDir);
+      rebind(facts);
+    },
+    rebind,
+    lastLease: () => lease,
+    noteLease(given) {
+      lease = given; // Known to this process, even when it cannot be written.
+      set.run("lease", String(given));
+    },
+  };
+}
+
+const fixed = [
+  ["machineId", "was made on another machine"],
+  ["apiUrl", "belongs to another control plane"],
+  ["orgId", "belongs to another organization"],
+  ["deviceId", "belongs to another device"],
+] as const;
+
+function refuseOther(owner: Owner, facts: Owner, stateDir: string): void {
+  for (const [name, complaint] of fixed) {
+    const [known, given] = [owner[name], facts[name]];
+    if (known === undefined || given === undefined || known === given) continue;
+    throw new StateRefused(
+      `the state in ${stateDir} ${complaint} (${name} ${known}, not ${given}). If the machine or the control plane changed, run \`agent enroll\` again; for another device give DOWNLINK_STATE_DIR an empty directory`,
+    );
+  }
+}
+
+function ownerPath(stateDir: string): string {
+  return join(stateDir, "owner.json");
+}
+
+/** A file that cannot be read as what we wrote counts as none. */
+export function readOwnerFile(stateDir: string): Owner {
+  try {
+    const parsed: unknown = JSON.parse(readFileSync(ownerPath(stateDir), "utf8"));
+    return typeof parsed === "object" && parsed !== null ? (parsed as Owner) : {};
+  } catch (error) {
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw error;
+  }
+}

@@ -1,0 +1,140 @@
+import type { Clock } from "./clock.ts";
+
+interface ProblemText {
+  readonly title: string;
+  readonly cause: string;
+  readonly fix: string;
+}
+
+/** Everything that may go wrong around the agent, by stable code. What is here makes `agent status` degraded. */
+export const problemTexts = {
+  StorageMissing: {
+    title: "The storage root is not there",
+    cause: "The marker file of the enrolled root is missing: the card or disk is not mounted, or the path is wrong.",
+    fix: "Mount it. If the root moved for good, run `agent enroll` again with the new --storage-root.",
+  },
+  DirectoryUnreadable: {
+    title: "A directory cannot be read",
+    cause: "The agent's user may not list it, or the disk reports errors. Its files are kept as last seen.",
+    fix: "Give the agent's user read and search permission, or exclude it with DOWNLINK_WATCH_EXCLUDE.",
+  },
+  FileUnreadable: {
+    title: "A file cannot be read",
+    cause: "The agent's user may not read it, or the disk reports errors.",
+    fix: "Give the agent's user read permission, or check the disk (dmesg).",
+  },
+  OddFileName: {
+    title: "A file name is not valid UTF-8",
+    cause: "Its bytes cannot be written as text, so that it cannot be reported.",
+    fix: "Rename the file.",
+  },
+  WatchLimit: {
+    title: "Directory notifications are not available",
+    cause: "The system's limit of inotify watches or instances is reached. New files are found by scanning only.",
+    fix: "Raise fs.inotify.max_user_watches, or set DOWNLINK_WATCH_USE_NOTIFY=false to accept it.",
+  },
+  CloudUnreachable: {
+    title: "The control plane cannot be reached",
+    cause: "No network, no name resolution, or the server is down. The agent keeps trying.",
+    fix: "Check the network and DOWNLINK_API_URL.",
+  },
+  ForeignAnswer: {
+    title: "Something else answers in place of the control plane",
+    cause: "A captive portal or a proxy stands in between, or the URL is of another service.",
+    fix: "Log in to the network, or correct DOWNLINK_API_URL.",
+  },
+  CloudBusy: {
+    title: "The control plane asks to wait or has trouble",
+    cause: "It answered with a limit or a fault of its own. The agent keeps trying.",
+    fix: "None on this device.",
+  },
+  CloudStorageFull: {
+    title: "The control plane's storage is full",
+    cause: "It takes no more bytes until there is room.",
+    fix: "Free or add storage at the control plane.",
+  },
+  TokenRefused: {
+    title: "The token is refused",
+    cause: "It is unknown, disabled or revoked, or belongs to no device.",
+    fix: "Make a new device token and run `agent enroll --token …`.",
+  },
+  DeviceDisabled: {
+    title: "The device is disabled",
+    cause: "An admin disabled it; nothing is uploaded.",
+    fix: "Enable the device in the control plane.",
+  },
+  LeaseHeldElsewhere: {
+    title: "Another agent works with this token",
+    cause: "A second agent runs, or this one lost its state less than a minute ago.",
+    fix: "Stop the other agent, or give each device a token of its own. After a loss of state it ends by itself.",
+  },
+  Cloned: {
+    title: "Two agents keep taking each other's lease",
+    cause: "A state directory was copied to another machine.",
+    fix: "Give each device a token and a state directory of its own.",
+  },
+  Refused: {
+    title: "The control plane refused a call",
+    cause: "Agent and control plane disagree; perhaps one of them is too old.",
+    fix: "Update both, then look at the log of the agent.",
+  },
+  StateUnwritable: {
+    title: "The state directory cannot be written",
+    cause: "Its disk is full or read-only. Nothing is lost; new findings wait.",
+    fix: "Free space on the disk of DOWNLINK_STATE_DIR, or make it writable.",
+  },
+  StateSetAside: {
+    title: "The state database was damaged and has been rebuilt",
+    cause: "A power cut or a failing disk. Files are indexed and listed anew; nothing is imported twice.",
+    fix: "Check the disk. The damaged file is kept beside the new one.",
+  },
+  UploadFailing: {
+    title: "An upload does not come through",
+    cause: "Its last tries failed. The agent keeps trying; other uploads go on.",
+    fix: "See the detail; `agent ls --state requested` lists what waits.",
+  },
+  Internal: {
+    title: "A part of the agent failed and was started again",
+    cause: "A fault of the agent.",
+    fix: "Report it, with the log.",
+  },
+} as const satisfies Record<string, ProblemText>;
+
+export type ProblemCode = keyof typeof problemTexts;
+
+export interface Problem {
+  readonly code: ProblemCode;
+  readonly detail: string;
+  /** Wall time of the first of an unbroken row, nanoseconds since the epoch. */
+  readonly sinceNs: bigint;
+}
+
+/** The problems there are at the moment, each at most once. */
+export interface ProblemBoard {
+  raise(code: ProblemCode, detail: string): void;
+  clear(...codes: readonly ProblemCode[]): void;
+  list(): readonly Problem[];
+}
+
+/** `onChange` hears of each problem once, when it begins, and once, when it is over. */
+export function createProblemBoard(
+  clock: Clock,
+  onChange: (problem: Problem, isOver: boolean) => void = () => {},
+): ProblemBoard {
+  const current = new Map<ProblemCode, Problem>();
+  return {
+    raise(code, detail) {
+      const known = current.get(code);
+      const problem = { code, detail, sinceNs: known?.sinceNs ?? clock.nowNs() };
+      current.set(code, problem);
+      if (!known) onChange(problem, false);
+    },
+    clear(...codes) {
+      for (const code of codes) {
+        const problem = current.get(code);
+        if (problem && current.delete(code)) onChange(problem, true);
+      }
+    },
+    list: () => [...current.values()],
+  };
+}

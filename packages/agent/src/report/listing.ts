@@ -1,0 +1,47 @@
+import { randomUUID } from "node:crypto";
+import { reportedState } from "../inventory/file-state.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+
+/** One complete listing in the making: all versions that were here when it began, told in batches. */
+export interface Listing {
+  readonly id: string;
+  readonly versionIds: readonly string[];
+  /** Versions that were gone when it began: their absence from it says so. */
+  readonly absent: readonly string[];
+  /** How many of `versionIds` are done. */
+  done: number;
+  /** How many items the batches named. */
+  named: number;
+}
+
+export function beginListing(inventory: Inventory): Listing {
+  const here = [...inventory.files()].filter(({ state }) => reportedState(state) !== undefined);
+  return {
+    id: randomUUID(),
+    versionIds: here.map(({ versionId }) => versionId),
+    absent: [...inventory.removals().keys()],
+    done: 0,
+    named: 0,
+  };
+}
+
+/**
+ * A listing tells the cloud that whatever it does not name is gone. So it has to wait until everything that a scan found
+ * has been looked at, above all after the state was lost.
+ */
+export interface ListingBarrier {
+  isOpen(inventory: Inventory, hasScanned: boolean): boolean;
+}
+
+export function createListingBarrier(): ListingBarrier {
+  let waitingFor: string[] | undefined;
+  return {
+    isOpen(inventory, hasScanned) {
+      if (!hasScanned) return false;
+      const isUnseen = (versionId: string) => inventory.version(versionId)?.state === "seen";
+      waitingFor ??= [...inventory.files()].map(({ versionId }) => versionId);
+      waitingFor = waitingFor.filter(isUnseen);
+      return waitingFor.length === 0;
+    },
+  };
+}

@@ -1,0 +1,176 @@
+import { ApiFailure, NetworkFailure } from "@downlink/client";
+import { api, type CallInput, edgeLimits } from "@downlink/protocol";
+import { type Bell, pause } from "../bell.ts";
+import type { CloudSession } from "../cloud/session.ts";
+import type { WorkBoard } from "../imports/work-board.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import type { InventoryStep } from "../inventory/tracked-file.ts";
+import type { Log } from "../log.ts";
+import type { ProblemBoard } from "../problems.ts";
+import { beginListing, createListingBarrier, type Listing } from "./listing.ts";
+import { planSchemas, planUpserts } from "./plan-report.ts";
+
+export interface ReportContext {
+  readonly session: CloudSession;
+  readonly inventory: Inventory;
+  readonly board: WorkBoard;
+  readonly problems: ProblemBoard;
+  readonly log: Log;
+  readonly reportBell: Bell;
+  /** To be rung when files have become known to the cloud. */
+  readonly workBell: Bell;
+  /** Whether a scan was completed since the start and the root is there. */
+  readonly hasScanned: () => boolean;
+}
+
+/** What the cloud answered to the last hello. */
+export interface ReportState {
+  /** Undefined until the first hello. */
+  needsListing: boolean | undefined;
+  /** Counts the hellos; a listing does not survive one. */
+  hellos: number;
+}
+
+/** Changes come in groups; one report is enough for them. */
+const GATHER_MS = 200;
+
+/** Tells the cloud what it does not know yet, until aborted. */
+export async function runReports(ctx: ReportContext, state: ReportState, signal: AbortSignal): Promise<void> {
+  const reporter = new Reporter(ctx, state);
+  for (let attempt = 1; !signal.aborted; attempt++) {
+    try {
+      if (await reporter.step(signal)) attempt = 0;
+      else {
+        await ctx.reportBell.wait(signal);
+        await pause(GATHER_MS, signal);
+      }
+    } catch (failure) {
+      if (signal.aborted) return;
+      if (!(failure instanceof ApiFailure || failure instanceof NetworkFailure)) throw failure;
+      await ctx.session.waitToRetry(failure, attempt, signal);
+    }
+  }
+}
+
+type Report = CallInput<typeof api.edge.report>;
+
+class Reporter {
+  readonly #ctx: ReportContext;
+  readonly #state: ReportState;
+  readonly #barrier = createListingBarrier();
+  readonly #unknownSchemas = new Set<string>();
+  /** Version and revision of items that the cloud refuses whatever else is in the report. */
+  readonly #refused = new Set<string>();
+  #listing: Listing | undefined;
+  #listingHello = 0;
+  #maxItems: number = edgeLimits.itemsPerReport;
+
+  constructor(ctx: ReportContext, state: ReportState) {
+    this.#ctx = ctx;
+    this.#state = state;
+  }
+
+  /** Sends one report; false when there is nothing to send now. */
+  async step(signal: AbortSignal): Promise<boolean> {
+    const { inventory, hasScanned } = this.#ctx;
+    if (this.#state.needsListing === undefined) return false;
+    if (this.#unknownSchemas.size > 0) return await this.#sendSchemas(signal);
+    if (!this.#state.needsListing) return await this.#sendChanges(signal);
+    if (!this.#barrier.isOpen(inventory, hasScanned())) return false;
+    if (this.#listingHello !== this.#state.hellos) this.#listing = undefined;
+    this.#listingHello = this.#state.hellos;
+    this.#listing ??= beginListing(inventory);
+    await this.#sendListed(this.#listing, signal);
+    return true;
+  }
+
+  async #sendSchemas(signal: AbortSignal): Promise<true> {
+    const { schemas, covered } = planSchemas(this.#ctx.inventory, this.#unknownSchemas);
+    if (schemas.length > 0) await this.#send({ upserts: [], schemas }, signal);
+    for (const sha256 of covered) this.#unknownSchemas.delete(sha256);
+    return true;
+  }
+
+  async #sendListed(listing: Listing, signal: AbortSignal): Promise<void> {
+    const { inventory } = this.#ctx;
+    const rest = listing.versionIds.slice(listing.done, listing.done + this.#maxItems);
+    const batch = planUpserts(inventory, rest.filter(this.#isAccepted), this.#maxItems);
+    const isWhole = batch.covered === rest.filter(this.#isAccepted).length;
+    const done = isWhole ? listing.done + rest.length : listing.done + batch.covered;
+    const isLast = done === listing.versionIds.length;
+    const named = listing.named + batch.upserts.length;
+    const tail = { id: listing.id, isLast, count: isLast ? named : undefined };
+    const answer = await this.#sendItems({ upserts: batch.upserts, listing: tail }, signal);
+    if (!answer) return;
+    listing.done = done;
+    listing.named = named;
+    const isRejected = isLast && answer.isListingComplete === false;
+    const forgotten = isLast && !isRejected ? listing.absent : [];
+    inventory.change([...batch.confirmations, ...forgotten.map(forget)]);
+    if (isLast) this.#listing = undefined;
+    if (isLast && !isRejected && this.#listingHello === this.#state.hellos) this.#state.needsListing = false;
+    this.#ctx.workBell.ring();
+  }
+
+  async #sendChanges(signal: AbortSignal): Promise<boolean> {
+    const { inventory, board } = this.#ctx;
+    const due = [...inventory.due()].filter(this.#isAccepted);
+    const { upserts, confirmations } = planUpserts(inventory, due, this.#maxItems);
+    const removals = [...inventory.removals().keys()].filter(this.#mayRemove).slice(0, edgeLimits.itemsPerReport);
+    const acknowledgements = board.unacknowledged().slice(0, edgeLimits.itemsPerReport);
+    if (upserts.length + removals.length + acknowledgements.length === 0) return false;
+    const answer = await this.#sendItems({ upserts, removals, acknowledgements }, signal);
+    if (!answer) return true;
+    inventory.change([...confirmations, ...removals.map(forget)]);
+    board.acknowledged(acknowledgements);
+    this.#ctx.workBell.ring();
+    return true;
+  }
+
+  /** A request for the version is failed first, with its own reason. */
+  readonly #mayRemove = (versionId: string): boolean => {
+    const request = this.#ctx.board.byVersion().get(versionId);
+    return request?.stage !== "deliver" || this.#ctx.board.isClosed(request.requestId);
+  };
+
+  readonly #isAccepted = (versionId: string): boolean => !this.#refused.has(this.#revisionKey(versionId));
+
+  #revisionKey(versionId: string): string {
+    return `${versionId} ${this.#ctx.inventory.version(versionId)?.revision}`;
+  }
+
+  /** Undefined when the cloud refused the content: the next try sends less of it, until the one bad item is found. */
+  async #sendItems(report: Report, signal: AbortSignal) {
+    try {
+      const answer = await this.#send(report, signal);
+      this.#maxItems = Math.min(edgeLimits.itemsPerReport, this.#maxItems * 2);
+      return answer;
+    } catch (failure) {
+      const isContent =
+        failure instanceof ApiFailure && failure.code !== undefined && [400, 413].includes(failure.status);
+      if (!isContent || report.upserts.length === 0) throw failure;
+      this.#narrowDown(report, failure);
+      return undefined;
+    }
+  }
+
+  #narrowDown({ upserts }: Report, failure: ApiFailure): void {
+    this.#maxItems = Math.max(1, Math.floor(upserts.length / 2));
+    const [only, ...others] = upserts;
+    if (!only || others.length > 0) return;
+    this.#refused.add(this.#revisionKey(only.versionId));
+    this.#ctx.problems.raise("Refused", `${only.path}: ${failure.message}`);
+    this.#ctx.log.error({ path: only.path, err: failure }, "the control plane refuses the report of a file");
+  }
+
+  async #send(report: Report, signal: AbortSignal) {
+    const answer = await this.#ctx.session.call(api.edge.report, report, { signal });
+    for (const sha256 of answer.unknownSchemas) this.#unknownSchemas.add(sha256);
+    this.#ctx.log.debug({ upserts: report.upserts.length, removals: report.removals?.length }, "reported");
+    return answer;
+  }
+}
+
+function forget(versionId: string): InventoryStep {
+  return { do: "forgetRemoval", versionId };
+}

@@ -1,0 +1,30 @@
+import { InvalidSetting } from "./invalid-setting.ts";
+
+/** `KEY=value` lines as systemd reads them: `#` and `;` begin a comment line, quotes around a value are taken off. */
+export function parseEnvFile(path: string, text: string): Map<string, string> {
+  const values = new Map<string, string>();
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (/^\s*([#;].*)?$/.test(line)) continue;
+    const match = /^\s*([A-Za-z_]\w*)\s*=(.*)$/.exec(line);
+    if (!match) throw new InvalidSetting(`${path}:${index + 1}: expected KEY=value`);
+    values.set(match[1]!, unquote(match[2]!.trim()));
+  }
+  return values;
+}
+
+/** Throws {@link InvalidSetting} for a value that a line cannot hold. */
+export function formatEnvFile(values: ReadonlyMap<string, string>): string {
+  return [...values].map(([key, value]) => `${key}=${quote(key, value)}\n`).join("");
+}
+
+function quote(key: string, value: string): string {
+  if (/[\r\n\0]/.test(value)) throw new InvalidSetting(`${key} must not contain a line break`);
+  if (/^[\w@%+=:,./-]*$/.test(value)) return value;
+  return `"${value.replace(/["\\]/g, "\\$&")}"`;
+}
+
+function unquote(text: string): string {
+  const double = /^"((?:[^"\\]|\\.)*)"$/.exec(text);
+  if (double) return double[1]!.replace(/\\(.)/g, "$1");
+  return /^'([^']*)'$/.exec(text)?.[1] ?? text;
+}

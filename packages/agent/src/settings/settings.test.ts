@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import fc from "fast-check";
+import { formatEnvFile, parseEnvFile } from "./env-file.ts";
+import { InvalidSetting } from "./invalid-setting.ts";
+import { loadSettings, requireSetting } from "./settings.ts";
+
+test("a flag goes before the environment, that before the file, that before the default", () => {
+  const configFile = writeConfig("DOWNLINK_API_URL=http://file\nDOWNLINK_SETTLE_TIME=3s\nDOWNLINK_STATE_DIR=/file\n");
+  const environment = {
+    DOWNLINK_API_URL: "http://environment",
+    DOWNLINK_STATE_DIR: "/environment",
+    DOWNLINK_OTHER: "1",
+  };
+  const settings = loadSettings({ flags: { apiUrl: "http://flag/" }, environment, configFile });
+  assert.equal(settings.apiUrl, "http://flag");
+  assert.equal(settings.stateDir, "/environment");
+  assert.equal(settings.settleTimeMs, 3000);
+  assert.equal(settings.incompleteAfterMs, 600_000);
+  assert.deepEqual(settings.watchInclude, ["**/*.{mcap,bag}"]);
+  assert.equal(settings.deviceToken, undefined);
+});
+
+test("an unknown key in the file is an error that names it", () => {
+  const configFile = writeConfig("# comment\nOTHER=1\nDOWNLINK_SETLE_TIME=3s\n");
+  assert.throws(() => loadSettings({ flags: {}, environment: {}, configFile }), /unknown setting DOWNLINK_SETLE_TIME/);
+});
+
+test("a value that cannot be is an error that names key and place", () => {
+  const bad = {
+    STATE_DIR: "relative",
+    SETTLE_TIME: "2",
+    UPLOAD_CONCURRENCY: "0",
+    WATCH_USE_NOTIFY: "yes",
+    API_URL: "ftp://x",
+    LOG_LEVEL: "loud",
+  };
+  for (const [name, value] of Object.entries(bad)) {
+    const environment = { [`DOWNLINK_${name}`]: value };
+    assert.throws(
+      () => loadSettings({ flags: {}, environment, configFile: writeConfig("") }),
+      (error: Error) =>
+        error instanceof InvalidSetting && error.message.startsWith(`DOWNLINK_${name} in the environment: ${value} `),
+    );
+  }
+});
+
+test("a file named on the command line must exist; a missing setting says where to set it", () => {
+  assert.throws(
+    () => loadSettings({ flags: {}, environment: {}, configFile: "/nonexistent/agent.env" }),
+    /cannot read/,
+  );
+  const settings = loadSettings({ flags: {}, environment: {}, configFile: writeConfig("") });
+  assert.throws(() => requireSetting(settings, "deviceToken"), /DOWNLINK_DEVICE_TOKEN is not set; run `agent enroll`/);
+});
+
+test("whatever is written to an env file is read back the same", () => {
+  const line = fc.string({ unit: "grapheme" }).filter((text) => !/[\r\n\0]/.test(text) && text.trim() === text);
+  fc.assert(
+    fc.property(line, (value) => {
+      assert.equal(parseEnvFile("f", formatEnvFile(new Map([["KEY", value]]))).get("KEY"), value);
+    }),
+  );
+  assert.throws(() => formatEnvFile(new Map([["KEY", "a\nEVIL=1"]])), /line break/);
+});
+
+function writeConfig(text: string): string {
+  const path = join(mkdtempSync(join(tmpdir(), "downlink-settings-")), "agent.env");
+  writeFileSync(path, text);
+  return path;
+}

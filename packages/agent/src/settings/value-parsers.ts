@@ -1,0 +1,54 @@
+import { isAbsolute } from "node:path";
+import { InvalidSetting } from "./invalid-setting.ts";
+
+export function textOf(text: string): string {
+  return text;
+}
+
+export function urlOf(text: string): string {
+  const url = URL.parse(text);
+  if (url?.protocol !== "http:" && url?.protocol !== "https:")
+    throw new InvalidSetting(`${text} is not an http(s) URL`);
+  return text.replace(/\/+$/, "");
+}
+
+export function pathOf(text: string): string {
+  if (!isAbsolute(text)) throw new InvalidSetting(`${text} is not an absolute path`);
+  return text === "/" ? text : text.replace(/\/+$/, "");
+}
+
+/** Separated by commas that stand outside of braces. */
+export function globsOf(text: string): readonly string[] {
+  return text
+    .split(/,(?![^{]*\})/)
+    .map((glob) => glob.trim())
+    .filter((glob) => glob !== "");
+}
+
+export function booleanOf(text: string): boolean {
+  if (text === "true" || text === "false") return text === "true";
+  throw new InvalidSetting(`${text} is neither true nor false`);
+}
+
+export function countOf(text: string): number {
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
+  throw new InvalidSetting(`${text} is not a number from 1 to 999`);
+}
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, min: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `500ms`, `2s`, `10min`, `1.5h`, `1d`; up to 24 days, which is what timers hold. */
+export function durationMsOf(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|min|h|d)$/.exec(text);
+  const ms = match ? Math.round(Number(match[1]) * unitMs[match[2]!]!) : 0;
+  if (ms >= 1 && ms <= 24 * 86_400_000) return ms;
+  throw new InvalidSetting(`${text} is not a duration such as 500ms, 2s, 10min, 1h or 1d (at most 24d)`);
+}
+
+export function oneOf<const T extends string>(...values: readonly T[]): (text: string) => T {
+  return (text) => {
+    const value = values.find((candidate) => candidate === text);
+    if (value === undefined) throw new InvalidSetting(`${text} is none of ${values.join(", ")}`);
+    return value;
+  };
+}

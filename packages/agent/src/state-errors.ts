@@ -1,0 +1,28 @@
+/** The daemon must not go on with this state directory; the message says why and what to do. Ends `run` with code 1. */
+export class StateRefused extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "StateRefused";
+  }
+}
+
+const SQLITE = { readonly: 8, io: 10, corrupt: 11, full: 13, cannotOpen: 14, notADatabase: 26 } as const;
+
+/** The disk is full, read-only or failing: it may heal. */
+export function isStateUnwritable(error: unknown): boolean {
+  const code = sqliteCode(error);
+  if (code !== undefined)
+    return [SQLITE.readonly, SQLITE.io, SQLITE.full, SQLITE.cannotOpen].some((known) => known === code);
+  return ["ENOSPC", "EDQUOT", "EROFS", "EIO"].includes((error as NodeJS.ErrnoException | undefined)?.code ?? "");
+}
+
+export function isStateCorrupt(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code === SQLITE.corrupt || code === SQLITE.notADatabase;
+}
+
+/** The primary result code; the extended ones carry more above it. */
+function sqliteCode(error: unknown): number | undefined {
+  const { code, errcode } = (error ?? {}) as { code?: string; errcode?: number };
+  return code === "ERR_SQLITE_ERROR" && errcode !== undefined ? errcode & 0xff : undefined;
+}

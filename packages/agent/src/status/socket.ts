@@ -1,0 +1,67 @@
+import { closeSync, openSync, rmSync } from "node:fs";
+import { createConnection, createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import type { StatusDocument } from "./status-schema.ts";
+
+/** Bytes that a socket's path may have on Linux; one less elsewhere. */
+const MAX_SOCKET_PATH_BYTES = 103;
+
+/** Answers every connection with the status as one JSON text. The state directory's lock must be held. */
+export async function serveStatus(
+  stateDir: string,
+  takeStatus: () => Promise<StatusDocument>,
+): Promise<AsyncDisposable> {
+  const address = openSocketAddress(stateDir);
+  rmSync(address.path, { force: true }); // Left behind by a kill.
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket)).on("error", () => socket.destroy());
+    takeStatus().then(
+      (status) => socket.end(JSON.stringify(status)),
+      (error: Error) => socket.destroy(error),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(address.path, resolve);
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+      address[Symbol.dispose]();
+    },
+  };
+}
+
+/** The status of the running agent; undefined when none answers. */
+export async function askStatus(stateDir: string, timeoutMs = 5000): Promise<StatusDocument | undefined> {
+  try {
+    using address = openSocketAddress(stateDir);
+    const text = await readAll(createConnection(address.path), timeoutMs);
+    return text === "" ? undefined : (JSON.parse(text) as StatusDocument);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "";
+    if (["ENOENT", "ECONNREFUSED", "ECONNRESET", "ENOTDIR"].includes(code)) return undefined;
+    throw error;
+  }
+}
+
+async function readAll(socket: Socket, timeoutMs: number): Promise<string> {
+  socket.setEncoding("utf8").setTimeout(timeoutMs, () => {
+    socket.destroy(new Error(`the agent runs but does not answer within ${timeoutMs / 1000} s`));
+  });
+  let text = "";
+  for await (const chunk of socket) text += String(chunk);
+  return text;
+}
+
+/** A path that is too long for a socket is reached through a descriptor of its directory. */
+function openSocketAddress(stateDir: string): Disposable & { readonly path: string } {
+  const path = join(stateDir, "agent.sock");
+  if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) return { path, [Symbol.dispose]() {} };
+  if (process.platform !== "linux")
+    throw new Error(`${stateDir} is too long for a socket; choose a shorter DOWNLINK_STATE_DIR`);
+  const directory = openSync(stateDir, "r");
+  return { path: `/proc/self/fd/${directory}/agent.sock`, [Symbol.dispose]: () => closeSync(directory) };
+}

@@ -1,0 +1,85 @@
+import { fileStates } from "../inventory/file-state.ts";
+import { problemTexts } from "../problems.ts";
+
+const text = { type: "string" } as const;
+const textOrNull = { type: ["string", "null"] } as const;
+const count = { type: "integer", minimum: 0 } as const;
+const countOrNull = { type: ["integer", "null"], minimum: 0 } as const;
+const number = { type: ["integer", "null"] } as const;
+
+const object = <const P extends Record<string, unknown>>(properties: P) =>
+  ({ type: "object", properties, required: Object.keys(properties), additionalProperties: false }) as const;
+
+/**
+ * `agent status --json`, as JSON Schema 2020-12. Times are RFC 3339 in UTC, sizes bytes; null is "not known".
+ * Fields may be added within version 1; anything else is another version.
+ */
+export const statusSchema = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  title: "Status of a Downlink agent",
+  ...object({
+    version: { const: 1 },
+    health: { enum: ["healthy", "degraded", "not running"] },
+    agent: object({ version: text, pid: countOrNull, startedAt: textOrNull }),
+    device: object({ id: textOrNull, name: textOrNull, projectId: textOrNull, orgId: textOrNull }),
+    apiUrl: textOrNull,
+    stateDir: text,
+    connection: object({
+      state: { enum: ["connecting", "connected", "offline", "held elsewhere", "refused", "none"] },
+      since: textOrNull,
+      lastContactAt: textOrNull,
+      clockSkewMs: number,
+      lastError: textOrNull,
+    }),
+    storage: object({
+      root: textOrNull,
+      isPresent: { type: ["boolean", "null"] },
+      totalBytes: countOrNull,
+      freeBytes: countOrNull,
+      lastScanAt: textOrNull,
+      lastScanMs: countOrNull,
+    }),
+    files: { type: "object", propertyNames: { enum: fileStates }, additionalProperties: count },
+    transfers: {
+      type: "array",
+      items: object({
+        path: text,
+        sizeBytes: count,
+        sentBytes: count,
+        bytesPerSecond: count,
+        secondsLeft: countOrNull,
+      }),
+    },
+    problems: {
+      type: "array",
+      items: object({
+        code: { enum: Object.keys(problemTexts) as (keyof typeof problemTexts)[] },
+        title: text,
+        cause: text,
+        fix: text,
+        detail: text,
+        since: text,
+      }),
+    },
+  }),
+} as const;
+
+type Primitive = { string: string; integer: number; boolean: boolean; null: null };
+/** The type of what a schema allows, for the few words of JSON Schema that are used here. */
+type Allowed<S> = S extends { const: infer C }
+  ? C
+  : S extends { enum: readonly (infer E)[] }
+    ? E
+    : S extends { properties: infer P }
+      ? { -readonly [K in keyof P]: Allowed<P[K]> }
+      : S extends { type: "object"; additionalProperties: infer A }
+        ? Record<string, Allowed<A>>
+        : S extends { items: infer I }
+          ? Allowed<I>[]
+          : S extends { type: readonly (infer T extends keyof Primitive)[] }
+            ? Primitive[T]
+            : S extends { type: infer T extends keyof Primitive }
+              ? Primitive[T]
+              : never;
+
+export type StatusDocument = Allowed<typeof statusSchema>;

@@ -1,0 +1,25 @@
+/** What a terminal would obey instead of show is shown as U+FFFD: names of files come from anywhere. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "\uFFFD");
+}
+
+/** Cuts in the middle, where paths differ least. */
+export function fit(text: string, width: number): string {
+  const characters = [...printable(text)];
+  if (characters.length <= width) return characters.join("");
+  const head = Math.ceil((width - 1) / 2);
+  return [...characters.slice(0, head), "…", ...characters.slice(characters.length - (width - 1 - head))].join("");
+}
+
+export function formatBytes(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  const value = bytes / 1000 ** power;
+  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[power]}`;
+}
+
+export function formatDuration(seconds: number): string {
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`;
+  return seconds < 36 * 3600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`;
+}

@@ -1,0 +1,44 @@
+import { pause } from "./bell.ts";
+import type { Log } from "./log.ts";
+import type { ProblemBoard } from "./problems.ts";
+import { isStateCorrupt, isStateUnwritable, StateRefused } from "./state-errors.ts";
+
+export interface Supervision {
+  readonly log: Log;
+  readonly problems: ProblemBoard;
+  readonly signal: AbortSignal;
+}
+
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/**
+ * Runs one loop of the agent until the signal is aborted. A loop that fails begins anew after a pause, and the others go
+ * on meanwhile; only state that must not or cannot be used ends the agent.
+ */
+export async function supervise(
+  name: string,
+  loop: (signal: AbortSignal) => Promise<void>,
+  { log, problems, signal }: Supervision,
+): Promise<void> {
+  let pauseMs = FIRST_PAUSE_MS;
+  while (!signal.aborted) {
+    const startMs = performance.now();
+    const isWellAgain = setTimeout(() => problems.clear("Internal"), LONGEST_PAUSE_MS);
+    try {
+      await loop(signal);
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof StateRefused || isStateCorrupt(error)) throw error;
+      const detail = error instanceof Error ? error.message : String(error);
+      problems.raise(isStateUnwritable(error) ? "StateUnwritable" : "Internal", `${name}: ${detail}`);
+      log.error({ err: error, loop: name }, "a loop failed; it begins anew");
+    } finally {
+      clearTimeout(isWellAgain);
+    }
+    pauseMs = performance.now() - startMs > LONGEST_PAUSE_MS ? FIRST_PAUSE_MS : pauseMs;
+    await pause(pauseMs, signal);
+    pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
+  }
+}

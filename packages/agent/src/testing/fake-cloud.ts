@@ -1,0 +1,341 @@
+import { createHash } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  api,
+  type EdgeItem,
+  type EdgeSettings,
+  type ErrorCode,
+  errorCodes,
+  leaseHeader,
+  type Operation,
+  type WantedImport,
+} from "@downlink/protocol";
+import { digestInventory } from "../inventory/digest.ts";
+import { FakeUploads } from "./fake-uploads.ts";
+import { Refusal } from "./refusal.ts";
+
+/** What happens to one request instead of, or before, its answer. */
+export type Fault =
+  | { readonly kind: "answer"; readonly status: number; readonly code?: ErrorCode; readonly retryAfterSeconds?: number }
+  | { readonly kind: "html"; readonly status: number }
+  /** The connection breaks off, after so many bytes of the body. */
+  | { readonly kind: "cut"; readonly afterBytes?: number }
+  /** The request is carried out, its answer lost. */
+  | { readonly kind: "loseAnswer" }
+  | { readonly kind: "hang" };
+
+export interface FakeRequest {
+  /** Name of the operation in the contract, or `put` for a part. */
+  readonly name: string;
+  readonly path: string;
+}
+
+type Call = (input: Record<string, unknown>) => unknown;
+type Changed = () => void;
+
+/** The far side of the edge contract, in memory: keeps its rules of lease, listing and upload, and can fail on demand. */
+export class FakeCloud implements AsyncDisposable {
+  readonly token = "dl_dt_0123456789abcdefghijABCDEFGHIJ";
+  readonly files = new Map<string, EdgeItem>();
+  readonly schemas = new Map<string, string>();
+  readonly requests = new Map<string, WantedImport>();
+  readonly acknowledged: string[] = [];
+  /** What agents gave up, in order. */
+  readonly failures: { readonly requestId: string; readonly code: string }[] = [];
+  readonly calls: FakeRequest[] = [];
+  readonly uploads: FakeUploads;
+  settings: EdgeSettings = { enabled: true, retainRecordingsSeconds: 0, autoDeleteAfterImport: false };
+  device = { id: "dev_1", name: "rover-1" };
+  leaseMs = 60_000;
+  /** Items for which a whole report is refused with 400. */
+  isItemRefused: (item: EdgeItem) => boolean = () => false;
+  fault: (request: FakeRequest) => Fault | undefined = () => undefined;
+  /** Holds a request back before anything is done about it. */
+  gate: (request: FakeRequest) => Promise<void> | undefined = () => undefined;
+  heartbeats: Record<string, unknown>[] = [];
+  #lease: { number: number; instanceId: string; renewedMs: number } | undefined;
+  #leaseCount = 0;
+  #listing: { id: string; seen: Set<string> } | undefined;
+  readonly #waiting = new Set<Changed>();
+  readonly #server: Server;
+  url = "";
+
+  private constructor() {
+    this.uploads = new FakeUploads(this);
+    this.#server = createServer((request, response) => void this.#serve(request, response));
+  }
+
+  static async start(): Promise<FakeCloud> {
+    const cloud = new FakeCloud();
+    await cloud.listen();
+    return cloud;
+  }
+
+  /** On the same port as before, where there was one. */
+  async listen(): Promise<void> {
+    const port = this.url === "" ? 0 : Number(new URL(this.url).port);
+    await new Promise<void>((resolve) => this.#server.listen(port, "127.0.0.1", resolve));
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** As if the server were gone: connections break, new ones are refused. */
+  async goAway(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#server.listening) await this.goAway();
+  }
+
+  /** The known file at a path. */
+  at(path: string): EdgeItem | undefined {
+    return [...this.files.values()].find((file) => file.path === path);
+  }
+
+  requestImport(path: string, options: { priority?: number } = {}): string {
+    const file = this.at(path);
+    if (!file) throw new Error(`the agent did not report ${path}`);
+    const requestId = `req_${this.requests.size + 1}`;
+    const request = { requestId, recordingId: `rec_${file.versionId}`, versionId: file.versionId };
+    const requestedAt = BigInt(Date.now()) * 1_000_000n + BigInt(this.requests.size);
+    this.requests.set(requestId, { ...request, stage: "deliver", priority: options.priority ?? 0, requestedAt });
+    this.changed();
+    return requestId;
+  }
+
+  cancel(requestId: string): void {
+    this.requests.delete(requestId);
+    this.changed();
+  }
+
+  advance(requestId: string, stage: WantedImport["stage"], reason?: WantedImport["reason"]): void {
+    const request = this.requests.get(requestId);
+    if (request) this.requests.set(requestId, { ...request, stage, reason });
+    this.changed();
+  }
+
+  /** Another agent takes the lease; it never renews it. */
+  takeLeaseElsewhere(): void {
+    this.#lease = { number: ++this.#leaseCount, instanceId: "another", renewedMs: performance.now() };
+  }
+
+  changed(): void {
+    for (const wake of this.#waiting) wake();
+  }
+
+  /** Waits for a condition on what the cloud knows; fails after `timeoutMs` and says what it waited for. */
+  async until(what: string, isTrue: () => boolean, timeoutMs = 10_000): Promise<void> {
+    const deadline = AbortSignal.timeout(timeoutMs);
+    while (!isTrue()) {
+      if (deadline.aborted) throw new Error(`waited in vain until ${what}`);
+      await this.#nextChange(deadline);
+    }
+  }
+
+  async #nextChange(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.add(resolve);
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    await promise;
+    this.#waiting.delete(resolve);
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? "/", this.url);
+    const found = url.pathname.startsWith("/parts/")
+      ? { name: "put", params: {} }
+      : matchOperation(request.method, url.pathname);
+    const call = { name: found?.name ?? "?", path: url.pathname };
+    this.calls.push(call);
+    await this.gate(call);
+    const fault = this.fault(call);
+    if (fault && fault.kind !== "loseAnswer") return await applyFault(fault, request, response);
+    const { socket } = request;
+    try {
+      const answer = await this.#handle({ request, url, found });
+      if (fault) socket.destroy();
+      else answerJson(response, 200, answer);
+    } catch (error) {
+      if (request.destroyed && !request.complete) return; // The agent went away in the middle of its request.
+      if (!(error instanceof Refusal)) throw error;
+      if (error.code === "LeaseHeldElsewhere") response.setHeader("retry-after", "1");
+      answerJson(response, error.status, { error: error.message, code: error.code });
+    } finally {
+      this.changed();
+    }
+  }
+
+  async #handle({
+    request,
+    url,
+    found,
+  }: {
+    request: IncomingMessage;
+    url: URL;
+    found: FoundOperation | undefined;
+  }): Promise<unknown> {
+    if (found?.name === "put") return await this.uploads.receivePart(url, request);
+    if (request.headers.authorization !== `Bearer ${this.token}`) throw new Refusal("Unauthenticated");
+    if (!found?.operation) throw new Refusal("NotFound");
+    const { operation, name, params } = found;
+    const body = operation.body ? JSON.parse(await readText(request)) : {};
+    const query = operation.query?.decode(Object.fromEntries(url.searchParams) as never) ?? {};
+    const input = { ...params, ...query, ...(operation.body?.decode(body) ?? {}) };
+    if (name !== "hello") this.#checkLease(Number(request.headers[leaseHeader]));
+    const answer = await this.#calls[name]?.(input);
+    return (operation.response as NonNullable<Operation["response"]>).encode(answer);
+  }
+
+  #checkLease(number: number): void {
+    if (this.#lease?.number !== number) throw new Refusal("LeaseLost");
+    this.#lease.renewedMs = performance.now();
+  }
+
+  readonly #calls: Readonly<Record<string, Call>> = {
+    hello: (input) => this.#hello(input as never),
+    report: (input) => this.#report(input as never),
+    work: async (input) => await this.#work(input as never),
+    openUpload: (input) => this.uploads.open(input as never),
+    grantParts: (input) => this.uploads.grant(input as never),
+    completeUpload: (input) => this.uploads.complete(input as never),
+    failImport: ({ requestId, code, text }) => {
+      if (!this.requests.has(requestId as string)) throw new Refusal("RequestSuperseded");
+      this.failures.push({ requestId: requestId as string, code: code as string });
+      this.advance(requestId as string, "failed", { code: code as string, text: text as string });
+      return { recordingId: "rec" };
+    },
+    status: (input) => {
+      this.heartbeats.push(input);
+      return { serverTime: BigInt(Date.now()) * 1_000_000n };
+    },
+  };
+
+  #hello({
+    lease,
+    instanceId,
+    inventory,
+  }: {
+    lease?: number;
+    instanceId: string;
+    inventory: { digest: string };
+  }): unknown {
+    const isAlive = this.#lease && performance.now() - this.#lease.renewedMs < this.leaseMs;
+    if (isAlive && lease !== this.#lease?.number && instanceId !== this.#lease?.instanceId)
+      throw new Refusal("LeaseHeldElsewhere");
+    this.#lease = { number: ++this.#leaseCount, instanceId, renewedMs: performance.now() };
+    return {
+      ...{ orgId: "org_1", projectId: "prj_1", device: this.device, settings: this.settings, incarnation: "1" },
+      serverTime: BigInt(Date.now()) * 1_000_000n,
+      lease: this.#leaseCount,
+      isInventoryKnown: digestInventory(this.files.values()).digest === inventory.digest,
+    };
+  }
+
+  #report(report: {
+    upserts: EdgeItem[];
+    removals: string[];
+    acknowledgements: string[];
+    schemas: { sha256: string; data: string }[];
+    listing?: { id: string; isLast: boolean; count?: number };
+  }): unknown {
+    if (report.upserts.some(this.isItemRefused)) throw new Refusal("InvalidRequest");
+    for (const item of report.upserts) this.files.set(item.versionId, item);
+    for (const versionId of report.removals) this.files.delete(versionId);
+    for (const { sha256, data } of report.schemas) this.schemas.set(sha256, data);
+    for (const requestId of report.acknowledgements)
+      if (this.requests.delete(requestId)) this.acknowledged.push(requestId);
+    const wanted = report.upserts.flatMap((item) =>
+      item.state === "indexed" ? item.topics.map((topic) => topic.schemaSha256) : [],
+    );
+    const unknownSchemas = [...new Set(wanted)].filter((sha256) => !this.schemas.has(sha256));
+    return {
+      unknownSchemas,
+      isListingComplete: report.listing ? this.#list(report.listing, report.upserts) : undefined,
+    };
+  }
+
+  #list(
+    { id, isLast, count }: { id: string; isLast: boolean; count?: number },
+    upserts: EdgeItem[],
+  ): boolean | undefined {
+    if (this.#listing?.id !== id) this.#listing = { id, seen: new Set() };
+    const { seen } = this.#listing;
+    for (const { versionId } of upserts) seen.add(versionId);
+    if (!isLast) return undefined;
+    this.#listing = undefined;
+    if (seen.size !== count) return false;
+    for (const versionId of this.files.keys()) if (!seen.has(versionId)) this.files.delete(versionId);
+    return true;
+  }
+
+  async #work({ etag, wait }: { etag?: string; wait: number }): Promise<unknown> {
+    const deadline = AbortSignal.timeout(wait * 1000);
+    while (this.#workTag() === etag && !deadline.aborted && this.#server.listening) await this.#nextChange(deadline);
+    return { etag: this.#workTag(), work: { imports: [...this.requests.values()], settings: this.settings } };
+  }
+
+  #workTag(): string {
+    const work = JSON.stringify([...this.requests.values(), this.settings], (_, value: unknown) =>
+      typeof value === "bigint" ? String(value) : value,
+    );
+    return createHash("sha256").update(work).digest("hex");
+  }
+}
+
+interface FoundOperation {
+  readonly name: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly operation?: Operation;
+}
+
+function matchOperation(method: string | undefined, path: string): FoundOperation | undefined {
+  for (const [name, operation] of Object.entries(api.edge) as [string, Operation][]) {
+    const pattern = operation.path.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)");
+    const match = new RegExp(`^${pattern}$`).exec(path);
+    if (!match || operation.method.toUpperCase() !== method) continue;
+    const params = Object.fromEntries(
+      Object.entries(match.groups ?? {}).map(([key, value]) => [key, decodeURIComponent(value)]),
+    );
+    return { name, params, operation };
+  }
+  return undefined;
+}
+
+async function applyFault(
+  fault: Exclude<Fault, { kind: "loseAnswer" }>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (fault.kind === "hang") return;
+  if (fault.kind === "cut") {
+    const { socket } = request;
+    let left = fault.afterBytes ?? 0;
+    for await (const chunk of request) {
+      left -= (chunk as Buffer).length;
+      if (left < 0) break;
+    }
+    socket.destroy();
+    return;
+  }
+  request.resume();
+  if (fault.kind === "html") {
+    response.writeHead(fault.status, { "content-type": "text/html" }).end("<h1>Welcome to the hotel</h1>");
+    return;
+  }
+  const code = fault.code ?? "Unavailable";
+  if (fault.retryAfterSeconds !== undefined) response.setHeader("retry-after", String(fault.retryAfterSeconds));
+  answerJson(response, fault.status, { error: errorCodes[code].meaning, code });
+}
+
+function answerJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body ?? {}));
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,133 @@
+import { createHash } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { WantedImport } from "@downlink/protocol";
+import { Refusal } from "./refusal.ts";
+
+interface Upload {
+  readonly requestId: string;
+  readonly size: number;
+  readonly partSize: number;
+  readonly parts: Map<number, Buffer>;
+  isStored: boolean;
+}
+
+interface FarSide {
+  readonly url: string;
+  readonly requests: ReadonlyMap<string, WantedImport>;
+  advance(requestId: string, stage: WantedImport["stage"]): void;
+}
+
+type UploadRef = { requestId: string; uploadId: string };
+
+/** Uploads by parts, with the rules of the contract: a part is verified before it counts, and never rewritten. */
+export class FakeUploads {
+  partSize = 64 * 1024;
+  /** Bytes of every stored version, by version id. */
+  readonly stored = new Map<string, Buffer>();
+  /** Numbers of the parts that were received whole, in order of arrival, repeats included. */
+  readonly received: number[] = [];
+  /** A new upload begins with this part, and with other bytes in it than any file has. */
+  corruptPart: number | undefined;
+  readonly #uploads = new Map<string, Upload>();
+  readonly #far: FarSide;
+
+  constructor(far: FarSide) {
+    this.#far = far;
+  }
+
+  open({ requestId, versionId, size }: { requestId: string; versionId: string; size: number }): unknown {
+    const request = this.#requestOf(requestId);
+    if (request.versionId !== versionId) throw new Refusal("VersionSuperseded");
+    const uploadId = `upl_${requestId}`;
+    const upload = this.#uploads.get(uploadId) ?? {
+      requestId,
+      size,
+      partSize: this.partSize,
+      parts: new Map(),
+      isStored: false,
+    };
+    this.#uploads.set(uploadId, upload);
+    if (this.corruptPart !== undefined) upload.parts.set(this.corruptPart, Buffer.alloc(upload.partSize, 0xee));
+    const parts = Array.from(upload.parts, ([number, bytes]) => ({ number, md5: md5Of(bytes), length: bytes.length }));
+    return { uploadId, partSize: upload.partSize, isStored: upload.isStored, parts };
+  }
+
+  grant({
+    requestId,
+    uploadId,
+    parts,
+  }: UploadRef & { parts: { number: number; md5: string; length: number }[] }): unknown {
+    this.#uploadOf({ requestId, uploadId });
+    return {
+      grants: parts.map(({ number, md5, length }) => ({
+        number,
+        url: `${this.#far.url}/parts/${uploadId}/${number}?md5=${encodeURIComponent(md5)}&length=${length}`,
+        headers: { "content-md5": md5 },
+      })),
+    };
+  }
+
+  async receivePart(url: URL, request: IncomingMessage): Promise<unknown> {
+    const [, , uploadId = "", number = ""] = url.pathname.split("/");
+    const bytes = await readBytes(request);
+    const isRight =
+      md5Of(bytes) === url.searchParams.get("md5") && String(bytes.length) === url.searchParams.get("length");
+    if (!isRight) throw new Refusal("DigestMismatch");
+    this.received.push(Number(number));
+    const { parts } = this.#uploads.get(uploadId) ?? fail("UploadClosed");
+    if (!parts.has(Number(number))) parts.set(Number(number), bytes);
+    return {};
+  }
+
+  complete({
+    requestId,
+    uploadId,
+    parts,
+    sha256,
+  }: UploadRef & { parts: { number: number; md5: string }[]; sha256: string }): unknown {
+    const upload = this.#uploadOf({ requestId, uploadId });
+    const bytes = parts.map(({ number, md5 }) => {
+      const part = upload.parts.get(number) ?? fail("PartsMissing");
+      return md5Of(part) === md5 ? part : fail("DigestMismatch");
+    });
+    const whole = Buffer.concat(bytes);
+    if (whole.length !== upload.size) throw new Refusal("PartsMissing");
+    if (createHash("sha256").update(whole).digest("hex") !== sha256) throw new Refusal("DigestMismatch");
+    upload.isStored = true;
+    const { versionId, recordingId } = this.#requestOf(requestId);
+    this.stored.set(versionId, whole);
+    this.#far.advance(requestId, "processing");
+    return { recordingId };
+  }
+
+  /** How many parts of a request are durable. */
+  durable(requestId: string): number {
+    return this.#uploads.get(`upl_${requestId}`)?.parts.size ?? 0;
+  }
+
+  #requestOf(requestId: string): WantedImport {
+    const request = this.#far.requests.get(requestId);
+    if (!request || request.stage === "failed" || request.stage === "imported") throw new Refusal("RequestSuperseded");
+    return request;
+  }
+
+  #uploadOf({ requestId, uploadId }: UploadRef): Upload {
+    this.#requestOf(requestId);
+    const upload = this.#uploads.get(uploadId);
+    return upload?.requestId === requestId ? upload : fail("UploadClosed");
+  }
+}
+
+function fail(code: ConstructorParameters<typeof Refusal>[0]): never {
+  throw new Refusal(code);
+}
+
+function md5Of(bytes: Buffer): string {
+  return createHash("md5").update(bytes).digest("base64");
+}
+
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}

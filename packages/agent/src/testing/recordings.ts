@@ -1,0 +1,19 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeMcap } from "@downlink/recordings/testing";
+import type { Device } from "./run-daemon.ts";
+
+const incompressible = [{ topic: "/blob", kind: "blob", rateHz: 10, sizeBytes: 50_000 }] as const;
+
+/** Writes a recording of about so many bytes that do not compress, and returns them. */
+export async function writeRecording(
+  device: Device,
+  path: string,
+  options: { sizeBytes?: number; seed?: number } = {},
+): Promise<Buffer> {
+  const { sizeBytes = 50_000, seed = 1 } = options;
+  const durationSeconds = Math.max(0.1, sizeBytes / 500_000);
+  const bytes = Buffer.from(await makeMcap({ topics: incompressible, durationSeconds, compression: "", seed }));
+  writeFileSync(join(device.root, path), bytes);
+  return bytes;
+}

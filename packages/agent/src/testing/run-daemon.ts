@@ -1,0 +1,89 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Clock, systemClock } from "../clock.ts";
+import { runDaemon } from "../daemon.ts";
+import { createLog, type LogOutput } from "../log.ts";
+import { loadSettings, type SettingName, type Settings } from "../settings/settings.ts";
+import { askStatus } from "../status/socket.ts";
+import type { StatusDocument } from "../status/status-schema.ts";
+import type { FakeCloud } from "./fake-cloud.ts";
+
+/** A device of its own: a root and a state directory, removed at the end. */
+export interface Device extends Disposable {
+  readonly root: string;
+  readonly stateDir: string;
+}
+
+export function makeDevice(): Device {
+  const directory = mkdtempSync(join(tmpdir(), "downlink-agent-"));
+  const device = { root: join(directory, "root"), stateDir: join(directory, "state") };
+  mkdirSync(device.root);
+  return { ...device, [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) };
+}
+
+export function settingsFor(
+  device: Device,
+  cloud: FakeCloud,
+  flags: Partial<Record<SettingName, string>> = {},
+): Settings {
+  const quick = { settleTimeMs: "50ms", scanIntervalMs: "100ms", incompleteAfterMs: "10min" };
+  const own = { storageRoot: device.root, stateDir: device.stateDir, apiUrl: cloud.url, deviceToken: cloud.token };
+  return loadSettings({ flags: { ...quick, ...own, ...flags }, environment: {}, configFile: "/dev/null" });
+}
+
+export interface RunningDaemon extends AsyncDisposable {
+  /** Ends with the daemon; rejects with what ended it. */
+  readonly ended: Promise<void>;
+  stop(): Promise<void>;
+  status(): Promise<StatusDocument>;
+  /** Waits for a condition on the status; fails after ten seconds and says what it waited for. */
+  until(what: string, isTrue: (status: StatusDocument) => boolean): Promise<StatusDocument>;
+}
+
+/** Waits after failures are as short as chance can make them, nearly. */
+const impatientClock: Clock = { ...systemClock, random: () => 0.05 };
+
+/** Tests bring about what the agent complains of. */
+const nowhere: LogOutput = { write: (t) => (process.env.DBG ? process.stderr.write(t) : true), on: () => undefined };
+
+/** The agent within the test's own process. */
+export function startDaemon(settings: Settings): RunningDaemon {
+  const controller = new AbortController();
+  const log = createLog({ format: "json", level: process.env.DBG ? "debug" : "error", out: nowhere });
+  const ended = runDaemon({ settings, log, clock: impatientClock, signal: controller.signal });
+  ended.catch(() => {});
+  const stop = async () => {
+    controller.abort();
+    await ended;
+  };
+  const status = async () => {
+    const answer = await askStatus(settings.stateDir);
+    if (!answer) throw new Error("the agent does not answer");
+    return answer;
+  };
+  return {
+    ended,
+    stop,
+    status,
+    until: async (what, isTrue) => await untilStatus(settings.stateDir, what, isTrue),
+    [Symbol.asyncDispose]: async () => {
+      controller.abort();
+      await Promise.allSettled([ended]);
+    },
+  };
+}
+
+export async function untilStatus(
+  stateDir: string,
+  what: string,
+  isTrue: (status: StatusDocument) => boolean,
+): Promise<StatusDocument> {
+  const deadline = performance.now() + 10_000;
+  for (;;) {
+    const status = await askStatus(stateDir);
+    if (status && isTrue(status)) return status;
+    if (performance.now() > deadline) throw new Error(`waited in vain until ${what}; last: ${JSON.stringify(status)}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

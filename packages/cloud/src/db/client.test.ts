@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { sql } from "kysely";
+import { createTestDatabase } from "../testing/test-database.ts";
+import { type Database, openDatabase } from "./client.ts";
+
+/** Beyond what a double holds exactly. */
+const BIG = 9_007_199_254_740_993n;
+
+test("Prisma and Kysely both read a BIGINT as the same bigint, whichever was first", async (t) => {
+  const { db } = await openTestDatabase(t);
+  await db.kysely.insertInto("Organization").values({ id: "a", name: "a", createdAtNs: BIG }).execute();
+  const readers = [
+    () => db.kysely.selectFrom("Organization").select("createdAtNs").executeTakeFirstOrThrow(),
+    () => db.prisma.organization.findFirstOrThrow({ select: { createdAtNs: true } }),
+  ];
+  for (const read of [...readers, ...readers.reverse()]) assert.deepEqual(await read(), { createdAtNs: BIG });
+});
+
+test("Kysely reads arrays of BIGINT with empty and missing items, and counts, as bigint", async (t) => {
+  const { db } = await openTestDatabase(t);
+  const select = sql<object>`SELECT ARRAY[1, NULL, -2]::int8[] AS some, '{}'::int8[] AS none, count(*) AS count, ARRAY['x']::text[] AS texts`;
+  const { rows } = await select.execute(db.kysely);
+  assert.deepEqual(rows, [{ some: [1n, null, -2n], none: [], count: 1n, texts: ["x"] }]);
+});
+
+test("connections that the server ends, idle or in use, fail their query only, and the next one works", async (t) => {
+  const { db, warnings } = await openTestDatabase(t);
+  await db.prisma.$queryRaw`SELECT 1`;
+  const endAll = sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()`;
+  const inUse = db.kysely.transaction().execute((tx) => endAll.execute(tx));
+  await assert.rejects(inUse, /terminating connection|Connection terminated/);
+  await assert.doesNotReject(db.kysely.selectFrom("Organization").selectAll().execute());
+  await assert.doesNotReject(db.prisma.organization.count());
+  assert.ok(warnings.every((message) => /idle database connection was lost/.test(message)));
+});
+
+test("a statement that runs for over a minute is ended by the server", async (t) => {
+  const { db } = await openTestDatabase(t);
+  assert.deepEqual((await db.pool.query("SHOW statement_timeout")).rows, [{ statement_timeout: "1min" }]);
+});
+
+async function openTestDatabase(t: TestContext): Promise<{ db: Database; warnings: string[] }> {
+  const warnings: string[] = [];
+  const log = { warn: (_details: object, message: string) => void warnings.push(message) };
+  const db = openDatabase(await createTestDatabase(t), { maxConnections: 2, log });
+  t.after(() => db[Symbol.asyncDispose]());
+  return { db, warnings };
+}

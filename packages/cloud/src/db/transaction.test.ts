@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { createTestDatabase } from "../testing/test-database.ts";
+import { type Database, openDatabase } from "./client.ts";
+import { sqlState, UNIQUE_VIOLATION } from "./sql-state.ts";
+import { type Transaction, withTransaction } from "./transaction.ts";
+
+test("two transactions that lock each other out both end with their work done", async (t) => {
+  const db = await openTestDatabase(t);
+  await db.prisma.organization.createMany({ data: ["a", "b"].map((id) => ({ id, name: id, createdAtNs: 0n })) });
+  const bothHoldOne = meetingOf(2);
+  let attempts = 0;
+  const addInOrder = (ids: string[]) =>
+    withTransaction(db, async (tx) => {
+      const isFirst = ++attempts <= 2;
+      for (const id of ids) {
+        await tx.organization.update({ where: { id }, data: { createdAtNs: { increment: 1n } } });
+        if (isFirst && id === ids[0]) await bothHoldOne();
+      }
+    });
+  await Promise.all([addInOrder(["a", "b"]), addInOrder(["b", "a"])]);
+  const sums = await db.prisma.organization.findMany({ orderBy: { id: "asc" }, select: { createdAtNs: true } });
+  assert.deepEqual(sums, [{ createdAtNs: 2n }, { createdAtNs: 2n }]);
+  assert.equal(attempts, 3);
+});
+
+test("a serialization failure is repeated five times in all and then told", async (t) => {
+  const db = await openTestDatabase(t);
+  let attempts = 0;
+  const failing = withTransaction(db, (tx) => {
+    attempts++;
+    return raise(tx, "40001");
+  });
+  await assert.rejects(failing, (error) => sqlState(error) === "40001");
+  assert.equal(attempts, 5);
+});
+
+test("any other failure is told at once, and the work before it is undone", async (t) => {
+  const db = await openTestDatabase(t);
+  let attempts = 0;
+  const failing = withTransaction(db, async (tx) => {
+    attempts++;
+    await tx.organization.create({ data: { id: "a", name: "same", createdAtNs: 0n } });
+    await tx.organization.create({ data: { id: "b", name: "same", createdAtNs: 0n } });
+  });
+  await assert.rejects(failing, (error) => sqlState(error) === UNIQUE_VIOLATION);
+  assert.equal(attempts, 1);
+  assert.equal(await db.prisma.organization.count(), 0);
+});
+
+async function openTestDatabase(t: TestContext): Promise<Database> {
+  const db = openDatabase(await createTestDatabase(t), { maxConnections: 4, log: { warn: () => {} } });
+  t.after(() => db[Symbol.asyncDispose]());
+  return db;
+}
+
+function raise(tx: Transaction, state: string): Promise<unknown> {
+  return tx.$executeRawUnsafe(`DO $$ BEGIN RAISE EXCEPTION 'made by the test' USING ERRCODE = '${state}'; END $$`);
+}
+
+/** A function whose promise resolves when it was called so many times. */
+function meetingOf(size: number): () => Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let missing = size;
+  return () => {
+    missing -= 1;
+    if (missing === 0) resolve();
+    return promise;
+  };
+}

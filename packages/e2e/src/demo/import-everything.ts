@@ -1,0 +1,28 @@
+import type { Client } from "@downlink/client";
+import { api, type Recording } from "@downlink/protocol";
+import { MultiBar, Presets } from "cli-progress";
+import { eventually } from "../processes/eventually.ts";
+import { say } from "./say.ts";
+
+/** Requests every import and follows them to their ends: how far each recording has come, and the bytes that are here. */
+export async function importEverything(client: Client, recordings: readonly Recording[]): Promise<void> {
+  for (const { id } of recordings) await client.call(api.recordings.requestImport, { keyOrId: id });
+  const bars = new MultiBar(
+    { format: "  {name} {bar} {percentage} %  {told}", hideCursor: true, noTTYOutput: true, notTTYSchedule: 60_000 },
+    Presets.shades_grey,
+  );
+  const totalBytes = recordings.reduce((sum, { size }) => sum + size, 0);
+  const files = bars.create(recordings.length, 0, { name: "recordings", told: "" });
+  const bytes = bars.create(totalBytes, 0, { name: "bytes     ", told: "" });
+  const ask = () => client.call(api.recordings.list, { sortBy: "path" });
+  const ended = await eventually(ask, (now) => {
+    const done = now.filter(({ importStatus }) => importStatus === "complete" || importStatus === "failed");
+    files.update(done.length, { told: `${done.length} of ${now.length}` });
+    const doneBytes = done.reduce((sum, { size }) => sum + size, 0);
+    bytes.update(doneBytes, { told: `${(doneBytes / 1e6).toFixed(1)} of ${(totalBytes / 1e6).toFixed(1)} MB` });
+    return done.length === now.length;
+  });
+  bars.stop();
+  const imported = ended.filter(({ importStatus }) => importStatus === "complete");
+  say(`${imported.length} of ${ended.length} imported; the cloud checked the SHA-256 of each against the robot's`);
+}

@@ -1,0 +1,72 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { api } from "@downlink/protocol";
+import { startControlPlane } from "../processes/control-plane.ts";
+import { startEdgeAgent } from "../processes/edge-agent.ts";
+import { exportSlice } from "./export-slice.ts";
+import { importEverything } from "./import-everything.ts";
+import { writeRecordings } from "./recordings.ts";
+import { say, sayStep } from "./say.ts";
+import { drawCoverage, tellFiles } from "./tell.ts";
+import { waitForFiles } from "./wait-for-files.ts";
+
+const args = process.argv.slice(2);
+const isKept = args.includes("--keep");
+const files = args.filter((arg) => arg !== "--keep" && arg !== "--");
+const startedMs = performance.now();
+
+const folder = await mkdtemp(join(tmpdir(), "downlink-demo-"));
+const storageRoot = join(folder, "robot");
+try {
+  await run();
+} finally {
+  if (!isKept) await rm(folder, { recursive: true });
+}
+
+async function run(): Promise<void> {
+  sayStep("Starting the control plane, with a Postgres of its own");
+  await using cloud = await startControlPlane({ dataDir: join(folder, "cloud") });
+  say(`serves at ${cloud.url}`);
+
+  sayStep('A robot: the device "rover-1" with a token, and recordings in its folder');
+  const device = await cloud.admin.call(api.devices.create, { name: "rover-1" });
+  const { token } = await cloud.admin.call(api.deviceTokens.create, { deviceId: device.id });
+  const written = await writeRecordings(storageRoot, files);
+  say(`${written.length} files in ${storageRoot}`);
+
+  sayStep("Starting the agent, a second process that watches this folder");
+  await using agent = startEdgeAgent({ url: cloud.url, token: token!, storageRoot, stateDir: join(folder, "agent") });
+  const found = await waitForFiles(cloud.admin, { count: written.length, agent });
+  await tellFiles(cloud.admin, found);
+
+  sayStep("Coverage: when is there data? (still on the robot)");
+  await drawCoverage(cloud.admin, device.id);
+
+  sayStep("Asking for every recording");
+  await importEverything(cloud.admin, found.recordings);
+  await tellFiles(cloud.admin, await waitForFiles(cloud.admin, { count: written.length, agent }));
+
+  sayStep("Exporting two seconds of two topics");
+  await exportSlice(cloud.admin, written[0]!);
+
+  sayStep(`Done in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
+  if (isKept) await keep(cloud);
+  else tellWhatNext();
+}
+
+async function keep({ url, adminKey }: { url: string; adminKey: string }): Promise<void> {
+  say(`It stays up until Ctrl-C. The robot's folder is ${storageRoot}: put a recording there.`);
+  say(`  export KEY=${adminKey}`);
+  say(`  curl -H "Authorization: Bearer $KEY" ${url}/v1/recordings`);
+  say(`  the interface: ${url}/docs`);
+  await new Promise<void>((resolve) => process.once("SIGINT", resolve).once("SIGTERM", resolve));
+  await rm(folder, { recursive: true });
+}
+
+function tellWhatNext(): void {
+  say("What to try next:");
+  say("  npm run demo -- --keep                  the same, and it stays up: URL, key and folder are printed");
+  say("  npm run demo -- path/to/*.mcap *.bag    with your own recordings");
+  say("  npm start                               a control plane that keeps its data in ./.data");
+}

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { makeMcap } from "@downlink/recordings/testing";
+import { runAgentCommand, startEdgeAgent } from "./processes/edge-agent.ts";
+import { eventually } from "./processes/eventually.ts";
+import { startScenario } from "./processes/scenario.ts";
+
+interface StatusAnswer {
+  readonly problems: readonly { code: string }[];
+}
+
+test("a second agent with the same token is refused with a plain message, and the first goes on", async (t) => {
+  const scenario = await startScenario(t);
+  await writeFile(join(scenario.storageRoot, "a.mcap"), await makeMcap());
+  scenario.startAgent();
+  await eventually(scenario.recordings, (all) => all.length === 1);
+  const stateDir = `${scenario.agentOptions.stateDir}-2`;
+  await using second = startEdgeAgent({ ...scenario.agentOptions, stateDir });
+  await second.line(/another agent/i);
+  const status = await runAgentCommand({ ...scenario.agentOptions, stateDir }, "status");
+  assert.match(status.output, /another agent/i);
+  await writeFile(join(scenario.storageRoot, "b.mcap"), await makeMcap({ durationSeconds: 1 }));
+  await eventually(scenario.recordings, (all) => all.length === 2);
+});
+
+test("two daemons cannot share a state directory: the second says which process has it", async (t) => {
+  const scenario = await startScenario(t);
+  const first = scenario.startAgent();
+  await eventually(
+    () => runAgentCommand(scenario.agentOptions, "status", "--json"),
+    ({ code }) => code !== 4,
+  );
+  await using second = startEdgeAgent(scenario.agentOptions);
+  assert.notEqual(await second.ended, 0);
+  assert.match(second.output(), new RegExp(`\\b${first.pid}\\b`));
+});
+
+test("a removed card: without the root's marker nothing is reported as gone, the agent says so, and recovers when it is back", async (t) => {
+  const scenario = await startScenario(t);
+  await writeFile(join(scenario.storageRoot, "a.mcap"), await makeMcap());
+  scenario.startAgent();
+  await eventually(scenario.recordings, (all) => all.length === 1);
+  const away = `${scenario.storageRoot}-away`;
+  await rename(scenario.storageRoot, away);
+  const problems = async () => {
+    const { output } = await runAgentCommand(scenario.agentOptions, "status", "--json");
+    return (JSON.parse(output) as StatusAnswer).problems.map(({ code }) => code);
+  };
+  await eventually(problems, (codes) => codes.some((code) => /storage/i.test(code)));
+  assert.equal((await scenario.recordings()).length, 1);
+  await rename(away, scenario.storageRoot);
+  await eventually(problems, (codes) => !codes.some((code) => /storage/i.test(code)));
+  await rm(join(scenario.storageRoot, "a.mcap"));
+  await eventually(scenario.recordings, (all) => all.length === 0);
+});
+
+test("status says when the daemon is not running, with exit code 4", async (t) => {
+  const scenario = await startScenario(t);
+  const status = await runAgentCommand(scenario.agentOptions, "status");
+  assert.equal(status.code, 4);
+  assert.match(status.output, /not running/i);
+});

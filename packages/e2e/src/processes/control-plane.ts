@@ -1,0 +1,32 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Client, createClient } from "@downlink/client";
+import { undiciTransport } from "@downlink/client/node";
+import { type Program, startProgram } from "./program.ts";
+
+export interface ControlPlane extends AsyncDisposable {
+  readonly program: Program;
+  readonly url: string;
+  readonly adminKey: string;
+  readonly admin: Client;
+}
+
+interface Options {
+  readonly dataDir: string;
+  /** 0 takes a free one. */
+  readonly port?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** `downlink all` with its own Postgres under `dataDir`, ready when this resolves. */
+export async function startControlPlane({ dataDir, port = 0, env = {} }: Options): Promise<ControlPlane> {
+  const program = startProgram({
+    script: "cloud/src/main.ts",
+    args: ["all"],
+    env: { DOWNLINK_PORT: String(port), DOWNLINK_DATA_DIR: dataDir, DOWNLINK_LOG_LEVEL: "warn", ...env },
+  });
+  const url = (await program.line(/^Downlink serves at /)).replace("Downlink serves at ", "");
+  const adminKey = (await readFile(join(dataDir, "admin.key"), "utf8")).trim();
+  const admin = createClient({ baseUrl: url, token: adminKey, transport: undiciTransport() });
+  return { program, url, adminKey, admin, [Symbol.asyncDispose]: async () => void (await program.end("SIGTERM")) };
+}

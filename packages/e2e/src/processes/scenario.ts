@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { api, type Recording } from "@downlink/protocol";
+import { type ControlPlane, startControlPlane } from "./control-plane.ts";
+import { type EdgeAgentOptions, startEdgeAgent } from "./edge-agent.ts";
+import { eventually } from "./eventually.ts";
+import type { Program } from "./program.ts";
+import { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
+
+export interface Scenario {
+  /** Everything between agent and cloud goes through here. */
+  readonly proxy: TcpProxy;
+  readonly deviceId: string;
+  readonly storageRoot: string;
+  readonly agentOptions: EdgeAgentOptions;
+  cloud(): ControlPlane;
+  agent(): Program;
+  startAgent(): Program;
+  /** Starts the control plane again on its port and data. */
+  restartCloud(): Promise<void>;
+  recordings(): Promise<Recording[]>;
+  /** Waits until the only recording is known, asks for it, and answers its id. */
+  requestOnly(): Promise<string>;
+  /** Waits until a recording has the status. */
+  until(status: Recording["importStatus"], id?: string): Promise<Recording>;
+  /** The SHA-256 of every stored object, by size. */
+  storedObjects(): Promise<{ sizeBytes: number; sha256: string }[]>;
+}
+
+interface Options {
+  readonly agentEnv?: Readonly<Record<string, string>>;
+}
+
+/** A control plane and a robot's folder on this machine, all real, closed with the test. The agent is started by the test. */
+export async function startScenario(t: TestContext, { agentEnv }: Options = {}): Promise<Scenario> {
+  const folder = await mkdtemp(join(tmpdir(), "downlink-e2e-"));
+  const [dataDir, storageRoot, stateDir] = [join(folder, "cloud"), join(folder, "robot"), join(folder, "agent")];
+  await mkdir(storageRoot);
+  const port = await freePort();
+  const proxy = await startTcpProxy({ host: "127.0.0.1", port });
+  const start = () => startControlPlane({ dataDir, port, env: { DOWNLINK_PUBLIC_URL: proxy.url } });
+  let cloud = await start();
+  let agent: Program | undefined;
+  t.after(async () => {
+    await agent?.end("SIGKILL");
+    await proxy[Symbol.asyncDispose]();
+    await cloud.program.end("SIGTERM");
+    await rm(folder, { recursive: true, force: true });
+  });
+  const device = await cloud.admin.call(api.devices.create, { name: "rover" });
+  const { token } = await cloud.admin.call(api.deviceTokens.create, { deviceId: device.id });
+  const agentOptions: EdgeAgentOptions = { url: proxy.url, token: token!, storageRoot, stateDir, env: agentEnv };
+  const recordings = () => cloud.admin.call(api.recordings.list, {});
+  return {
+    proxy,
+    deviceId: device.id,
+    storageRoot,
+    agentOptions,
+    cloud: () => cloud,
+    agent: () => agent!,
+    startAgent: () => {
+      agent = startEdgeAgent(agentOptions);
+      return agent;
+    },
+    restartCloud: async () => {
+      cloud = await start();
+    },
+    recordings,
+    requestOnly: async () => {
+      const [only] = await eventually(recordings, (found) => found.length === 1);
+      await cloud.admin.call(api.recordings.requestImport, { keyOrId: only!.id });
+      return only!.id;
+    },
+    until: async (status, id) => {
+      const found = await eventually(recordings, (all) =>
+        all.some((one) => one.importStatus === status && (!id || one.id === id)),
+      );
+      return found.find((one) => one.importStatus === status && (!id || one.id === id))!;
+    },
+    storedObjects: () => storedObjects(join(dataDir, "objects")),
+  };
+}
+
+export async function sha256Of(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const piece of createReadStream(path)) hash.update(piece as Buffer);
+  return hash.digest("hex");
+}
+
+async function storedObjects(directory: string) {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const whole = entries.filter((entry) => entry.isFile() && !entry.name.includes("."));
+  const files = whole.map((entry) => join(entry.parentPath, entry.name));
+  return Promise.all(files.map(async (path) => ({ sizeBytes: (await stat(path)).size, sha256: await sha256Of(path) })));
+}
+
+/** A port that was free a moment ago: the control plane must come back at the same one. */
+async function freePort(): Promise<number> {
+  await using probe = await startTcpProxy({ host: "127.0.0.1", port: 1 });
+  return Number(new URL(probe.url).port);
+}

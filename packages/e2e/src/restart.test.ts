@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { writeMcapFile } from "@downlink/recordings/testing";
+import { type Scenario, sha256Of, startScenario } from "./processes/scenario.ts";
+
+const MIB = 1024 * 1024;
+const PART_BYTES = 16 * MIB;
+const PARTS_IN_FLIGHT = 3;
+/** Reports, polls and headers beside the file's own bytes. */
+const CHATTER_BYTES = 2 * MIB;
+
+/** About 80 MB that no compression shrinks: five parts. */
+async function writeLargeFile({ storageRoot }: Scenario): Promise<string> {
+  const path = join(storageRoot, "large.mcap");
+  const topics = [{ topic: "/blob", kind: "blob" as const, rateHz: 10, sizeBytes: 800_000 }];
+  await writeMcapFile(path, { topics, durationSeconds: 10, compression: "" });
+  return path;
+}
+
+async function assertWhole(scenario: Scenario, path: string, id: string): Promise<void> {
+  const { size } = await scenario.until("complete", id);
+  const objects = (await scenario.storedObjects()).filter(({ sizeBytes }) => sizeBytes === size);
+  assert.deepEqual(objects, [{ sizeBytes: size, sha256: await sha256Of(path) }]);
+  const limit = size + PARTS_IN_FLIGHT * PART_BYTES + CHATTER_BYTES;
+  assert.ok(scenario.proxy.sentBytes() <= limit, `${scenario.proxy.sentBytes()} bytes were sent for a file of ${size}`);
+}
+
+test("an agent that is killed in mid-upload resumes: at most the parts in flight are sent again", async (t) => {
+  const scenario = await startScenario(t);
+  const path = await writeLargeFile(scenario);
+  scenario.startAgent();
+  scenario.proxy.holdAfter(50 * MIB);
+  const id = await scenario.requestOnly();
+  await scenario.proxy.held();
+  await scenario.agent().end("SIGKILL");
+  scenario.proxy.cut();
+  scenario.proxy.holdAfter(Number.POSITIVE_INFINITY);
+  scenario.startAgent();
+  await assertWhole(scenario, path, id);
+});
+
+test("a control plane that is killed in mid-upload comes back: the upload goes on where it was", async (t) => {
+  const scenario = await startScenario(t);
+  const path = await writeLargeFile(scenario);
+  scenario.startAgent();
+  scenario.proxy.holdAfter(50 * MIB);
+  const id = await scenario.requestOnly();
+  await scenario.proxy.held();
+  await scenario.cloud().program.end("SIGKILL");
+  scenario.proxy.cut();
+  scenario.proxy.holdAfter(Number.POSITIVE_INFINITY);
+  await scenario.restartCloud();
+  await assertWhole(scenario, path, id);
+});
+
+test("a link that is cut in mid-upload costs at most the parts in flight", async (t) => {
+  const scenario = await startScenario(t);
+  const path = await writeLargeFile(scenario);
+  scenario.startAgent();
+  scenario.proxy.holdAfter(40 * MIB);
+  const id = await scenario.requestOnly();
+  await scenario.proxy.held();
+  scenario.proxy.cut();
+  scenario.proxy.holdAfter(Number.POSITIVE_INFINITY);
+  await assertWhole(scenario, path, id);
+});
+
+test("SIGTERM in mid-upload ends the agent with code 0, and the next start resumes", async (t) => {
+  const scenario = await startScenario(t);
+  const path = await writeLargeFile(scenario);
+  scenario.startAgent();
+  scenario.proxy.holdAfter(50 * MIB);
+  const id = await scenario.requestOnly();
+  await scenario.proxy.held();
+  assert.equal(await scenario.agent().end("SIGTERM"), 0);
+  scenario.proxy.cut();
+  scenario.proxy.holdAfter(Number.POSITIVE_INFINITY);
+  scenario.startAgent();
+  await assertWhole(scenario, path, id);
+});

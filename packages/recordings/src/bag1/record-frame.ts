@@ -1,0 +1,59 @@
+import type { ReadContext } from "../read-context.ts";
+import { type ReasonCode, RecordingFault } from "../reasons.ts";
+import { refuseBeyond, type WindowReader } from "../window-reader.ts";
+import { type BagHeader, parseHeader } from "./records.ts";
+
+/** A record of a bag: a header of fields, then data. */
+export interface BagRecord {
+  offset: number;
+  header: BagHeader;
+  dataOffset: number;
+  dataBytes: number;
+  /** First byte after the record. */
+  end: number;
+}
+
+/** The header is only valid until the reader fetches again. */
+export async function readRecord(
+  offset: number,
+  { reader, context, code }: { reader: WindowReader; context: ReadContext; code: ReasonCode },
+): Promise<BagRecord> {
+  const { sizeBytes } = context.source;
+  const headerBytes = await readLength(offset, reader);
+  if (headerBytes > maxHeaderBytes) {
+    refuseBeyond({ offset, length: headerBytes, sizeBytes });
+    throw new RecordingFault(
+      code,
+      `the record at byte ${offset} has a header of ${headerBytes} bytes; the file is damaged there`,
+    );
+  }
+  // Copied: reading the data length may move the window.
+  const header = new Uint8Array(await reader.fetch(offset + 4, headerBytes));
+  const dataOffset = offset + 8 + headerBytes;
+  const dataBytes = await readLength(dataOffset - 4, reader);
+  refuseBeyond({ offset: dataOffset, length: dataBytes, sizeBytes });
+  return {
+    offset,
+    header: parseHeader(header, `the record at byte ${offset}`, code),
+    dataOffset,
+    dataBytes,
+    end: dataOffset + dataBytes,
+  };
+}
+
+/** Real headers hold a topic name and a few numbers. */
+const maxHeaderBytes = 64 * 1024;
+
+async function readLength(offset: number, reader: WindowReader): Promise<number> {
+  const bytes = reader.peek(offset, 4) ?? (await reader.fetch(offset, 4));
+  return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
+}
+
+/** Record data that is kept in memory. */
+export async function readData(record: BagRecord, reader: WindowReader, { limits }: ReadContext): Promise<Uint8Array> {
+  if (record.dataBytes > limits.maxRecordBytes) {
+    const text = `the record at byte ${record.offset} holds ${record.dataBytes} bytes; at most ${limits.maxRecordBytes} are read`;
+    throw new RecordingFault("RecordTooLarge", text);
+  }
+  return new Uint8Array(await reader.fetch(record.dataOffset, record.dataBytes));
+}

@@ -1,0 +1,121 @@
+import type { ChunkHeader } from "../chunk.ts";
+import { openCursor } from "../field-cursor.ts";
+import type { SurveyOptions } from "../message-run.ts";
+import type { ReadContext } from "../read-context.ts";
+import { RecordingFault } from "../reasons.ts";
+import { addChannel, addSchema, type Survey, type Tally } from "../survey.ts";
+import { tallyChunk } from "../tally-chunk.ts";
+import { openWindowReader, type WindowReader } from "../window-reader.ts";
+import { visitRecords } from "./chunk-records.ts";
+import { type BagRecord, readData, readRecord } from "./record-frame.ts";
+import {
+  type Connection,
+  channelIdOf,
+  magic,
+  opcodeOf,
+  opcodes,
+  readConnection,
+  readRosTime,
+  textOf,
+  u32Of,
+} from "./records.ts";
+
+/**
+ * Skims a bag from its start: counts and times from the index data behind each chunk; a chunk is decompressed only when
+ * it has none, or when they name a connection that was not seen yet. Fills `survey` up to a fault.
+ */
+export async function surveyBag(survey: Survey, context: ReadContext, options: SurveyOptions = {}): Promise<void> {
+  const reader = openWindowReader(context);
+  let offset: number = magic.byteLength;
+  while (offset < context.source.sizeBytes) {
+    const record = await readRecord(offset, { reader, context, code: "BadRecord" });
+    const opcode = opcodeOf(record.header);
+    offset = record.end;
+    if (opcode === opcodes.chunk) {
+      const { indexed, end } = await readIndexes(record.end, { reader, context });
+      offset = end;
+      const told = { chunk: toChunk(record), indexed, scan: scanInto(survey, context) };
+      await tallyChunk(survey, told, { context, options });
+    } else if (opcode === opcodes.connection) {
+      addConnection(survey, readConnection(record.header, await readData(record, reader, context)), context);
+    } else if (opcode === opcodes.message) {
+      throw new RecordingFault(
+        "BadRecord",
+        `the record at byte ${record.offset} is a message outside of a chunk; the file is damaged there`,
+      );
+    }
+    survey.readableBytes = offset;
+  }
+}
+
+function scanInto(survey: Survey, context: ReadContext) {
+  return (bytes: Uint8Array, place: string, onMessage: (channelId: number, logTimeNs: bigint) => void) => {
+    visitRecords(bytes, place, {
+      connection: (header, data) => addConnection(survey, readConnection(header, data), context),
+      message: ({ channelId, logTimeNs }) => onMessage(channelId, logTimeNs),
+    });
+  };
+}
+
+export function addConnection(survey: Survey, connection: Connection, { limits }: ReadContext): void {
+  addSchema(survey, connection.schema, limits);
+  addChannel(survey, connection.channel, limits);
+}
+
+function toChunk({ header, offset, dataOffset, dataBytes }: BagRecord): ChunkHeader {
+  return {
+    offset,
+    dataOffset,
+    storedBytes: dataBytes,
+    uncompressedBytes: u32Of(header, "size"),
+    compression: textOf(header, "compression"),
+    crc: 0,
+  };
+}
+
+/** The index data records behind a chunk, one for each of its connections. */
+async function readIndexes(
+  offset: number,
+  { reader, context }: { reader: WindowReader; context: ReadContext },
+): Promise<{ indexed: Map<number, Tally>; end: number }> {
+  const indexed = new Map<number, Tally>();
+  let end = offset;
+  while (end < context.source.sizeBytes) {
+    const record = await readRecord(end, { reader, context, code: "BadRecord" });
+    if (opcodeOf(record.header) !== opcodes.indexData) break;
+    await tallyIndex(record, indexed, reader);
+    end = record.end;
+  }
+  return { indexed, end };
+}
+
+async function tallyIndex(record: BagRecord, indexed: Map<number, Tally>, reader: WindowReader): Promise<void> {
+  const { header, dataOffset, dataBytes } = record;
+  const channelId = channelIdOf(header);
+  const messageCount = u32Of(header, "count");
+  if (messageCount * indexEntryBytes !== dataBytes) {
+    throw new RecordingFault(
+      "BadRecord",
+      `the index data at byte ${record.offset} has a wrong length; the file is damaged there`,
+    );
+  }
+  const tally = indexed.get(channelId) ?? { messageCount: 0 };
+  if (messageCount > 0) indexed.set(channelId, tally);
+  tally.messageCount += messageCount;
+  for (let done = 0; done < dataBytes; done += indexPieceBytes) {
+    const piece = await reader.fetch(dataOffset + done, Math.min(indexPieceBytes, dataBytes - done));
+    extendByEntries(tally, piece, record.offset);
+  }
+}
+
+const indexEntryBytes = 12;
+const indexPieceBytes = indexEntryBytes * 16 * 1024;
+
+function extendByEntries(tally: Tally, bytes: Uint8Array, offset: number): void {
+  const cursor = openCursor(bytes, `the index data at byte ${offset}`);
+  for (; cursor.position < bytes.byteLength; cursor.position += 4) {
+    const timeNs = readRosTime(cursor);
+    if (tally.startNs === undefined || timeNs < tally.startNs) tally.startNs = timeNs;
+    if (tally.endNs === undefined || timeNs > tally.endNs) tally.endNs = timeNs;
+  }
+}

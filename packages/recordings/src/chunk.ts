@@ -1,0 +1,46 @@
+import { crc32 } from "node:zlib";
+import type { ReadContext } from "./read-context.ts";
+import { RecordingFault } from "./reasons.ts";
+import { refuseBeyond } from "./window-reader.ts";
+
+/** A compressed run of records inside a file, of either format. */
+export interface ChunkHeader {
+  /** Of the chunk's record. */
+  offset: number;
+  /** Of its compressed bytes. */
+  dataOffset: number;
+  storedBytes: number;
+  uncompressedBytes: number;
+  compression: string;
+  /** CRC-32 of the uncompressed bytes; 0: not given. */
+  crc: number;
+}
+
+/** Call before allocating anything for a chunk. */
+export function refuseLargeChunk(chunk: ChunkHeader, maxChunkBytes: number): void {
+  const bytes = Math.max(chunk.storedBytes, chunk.uncompressedBytes);
+  if (bytes <= maxChunkBytes) return;
+  const text = `${placeOf(chunk)} is ${bytes} bytes large; at most ${maxChunkBytes} are read. Record with smaller chunks`;
+  throw new RecordingFault("ChunkTooLarge", text);
+}
+
+/** The chunk's records, decompressed and checked against its header. */
+export async function loadChunk(
+  chunk: ChunkHeader,
+  { source, limits, signal, decompress }: ReadContext,
+): Promise<Uint8Array> {
+  signal?.throwIfAborted();
+  refuseLargeChunk(chunk, limits.maxChunkBytes);
+  refuseBeyond({ offset: chunk.dataOffset, length: chunk.storedBytes, sizeBytes: source.sizeBytes });
+  const stored = await source.read(chunk.dataOffset, chunk.storedBytes);
+  const { compression, uncompressedBytes } = chunk;
+  const bytes = await decompress({ compression, bytes: stored, uncompressedBytes, place: placeOf(chunk) });
+  if (chunk.crc !== 0 && crc32(bytes) !== chunk.crc) {
+    throw new RecordingFault("BadChunk", `${placeOf(chunk)} fails its checksum; the file is damaged there`);
+  }
+  return bytes;
+}
+
+export function placeOf(chunk: ChunkHeader): string {
+  return `the chunk at byte ${chunk.offset}`;
+}

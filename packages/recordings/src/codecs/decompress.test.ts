@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { compressFrameSync } from "lz4-napi";
+import { RecordingFault } from "../reasons.ts";
+import { compress } from "./compress.ts";
+import { createDecompressor } from "./decompress.ts";
+import { boundLz4Frame } from "./lz4-frame-bound.ts";
+
+const plain = Buffer.from("imu imu imu gps ".repeat(20_000));
+/** "hello hello hello hello\n" by bzip2. */
+const bzip2Hello = Buffer.from("QlpoOTFBWSZTWW9PEPMAAAXRAAAQQAACRKAAMMACqDRxDa2HDxdyRThQkG9PEPM=", "base64");
+
+function refused(code: string) {
+  return (error: unknown) => error instanceof RecordingFault && error.reason.code === code;
+}
+
+test("what was compressed comes back, and nothing but the promised size is accepted", async () => {
+  const decompress = createDecompressor();
+  for (const compression of ["", "lz4", "zstd"] as const) {
+    const bytes = await compress(compression, plain);
+    const input = { compression, bytes, place: "the chunk at byte 1" };
+    assert.deepEqual(Buffer.from(await decompress({ ...input, uncompressedBytes: plain.byteLength })), plain);
+    for (const uncompressedBytes of [1, plain.byteLength - 1, plain.byteLength + 1]) {
+      await assert.rejects(
+        decompress({ ...input, uncompressedBytes }),
+        refused("BadChunk"),
+        `${compression} ${uncompressedBytes}`,
+      );
+    }
+    if (compression === "") continue;
+    const cut = bytes.subarray(0, bytes.byteLength - 20);
+    await assert.rejects(
+      decompress({ ...input, bytes: cut, uncompressedBytes: plain.byteLength }),
+      refused("BadChunk"),
+    );
+    assert.equal((await decompress({ ...input, uncompressedBytes: plain.byteLength })).byteLength, plain.byteLength);
+  }
+});
+
+test("an unknown compression is named", async () => {
+  const input = { compression: "xz", bytes: plain, uncompressedBytes: 5, place: "the chunk at byte 1" };
+  await assert.rejects(createDecompressor()(input), refused("UnknownCompression"));
+});
+
+test("rubbish instead of bzip2 is a bad chunk, also after a good one", async () => {
+  const decompress = createDecompressor();
+  const input = { compression: "bz2", uncompressedBytes: 24, place: "the chunk at byte 1" };
+  for (const bytes of [Buffer.from("BZh9 and then nothing"), Buffer.alloc(0), bzip2Hello.subarray(0, 20)]) {
+    await assert.rejects(decompress({ ...input, bytes }), refused("BadChunk"));
+    const hello = await decompress({ ...input, bytes: bzip2Hello });
+    assert.equal(Buffer.from(hello).toString(), "hello hello hello hello\n");
+  }
+  await assert.rejects(decompress({ ...input, bytes: bzip2Hello, uncompressedBytes: 23 }), refused("BadChunk"));
+});
+
+test("reading bzip2 leaves no listeners on the process", async () => {
+  const counts = () => ["uncaughtException", "unhandledRejection"].map((event) => process.listenerCount(event));
+  const before = counts();
+  const input = { compression: "bz2", uncompressedBytes: 24, place: "the chunk at byte 1", bytes: bzip2Hello };
+  await createDecompressor()(input);
+  assert.deepEqual(counts(), before);
+});
+
+test("the bound of an LZ4 frame is never below its content and close to it", () => {
+  for (const size of [1, 1000, 70_000, 5_000_000]) {
+    for (const fill of [
+      Buffer.alloc(size),
+      Buffer.alloc(size, "robot"),
+      Buffer.from(Uint8Array.from({ length: size }, (_, i) => i * i * 31)),
+    ]) {
+      const bound = boundLz4Frame(compressFrameSync(fill));
+      assert.ok(bound !== undefined && bound >= size && bound <= size + 4 * 1024 * 1024, `${size}: ${bound}`);
+    }
+  }
+  assert.equal(boundLz4Frame(Buffer.from("no frame at all")), undefined);
+  assert.equal(boundLz4Frame(compressFrameSync(plain).subarray(0, 100)), undefined);
+});

@@ -1,0 +1,19 @@
+import Bzip2 from "@foxglove/wasm-bz2";
+
+/**
+ * The module's loader hooks itself into the process (`uncaughtException`, `unhandledRejection`), once for each instance.
+ * A library must not decide how its process dies, so the hooks are taken out again.
+ */
+export async function loadBzip2(): Promise<Bzip2> {
+  const before = events.map((event) => new Set(process.rawListeners(event)));
+  const loading = Bzip2.init();
+  // The hooks are set before init() returns: nothing else can have added listeners meanwhile.
+  for (const [index, event] of events.entries()) {
+    for (const listener of process.rawListeners(event)) {
+      if (!before[index]!.has(listener)) process.removeListener(event, listener as (...args: unknown[]) => void);
+    }
+  }
+  return loading;
+}
+
+const events = ["uncaughtException", "unhandledRejection"] as const;

@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { exportMcap } from "./export/export-mcap.ts";
+import { inspectRecording, isFinished } from "./inspect.ts";
+import { RecordingFault } from "./reasons.ts";
+import { bytesSource, countReads } from "./source.ts";
+import { collect } from "./testing/collect.ts";
+import { corrupt } from "./testing/corrupt.ts";
+import { makeBag } from "./testing/make-bag.ts";
+import { makeMcap } from "./testing/make-mcap.ts";
+import type { TopicSpec } from "./testing/sensors.ts";
+
+const topics: TopicSpec[] = [
+  { topic: "/imu", kind: "imu", rateHz: 50 },
+  { topic: "/blob", kind: "blob", rateHz: 20, sizeBytes: 300 },
+];
+const metadata = [{ name: "downlink", metadata: { deviceName: "r2" } }];
+const attachments = [{ name: "notes.txt", data: Buffer.from("all well") }];
+const small = { topics, metadata, attachments, chunkBytes: 4096 };
+
+const files: Record<string, Uint8Array> = {
+  "indexed-zstd.mcap": await makeMcap(small),
+  "indexed-lz4.mcap": await makeMcap({ ...small, compression: "lz4" }),
+  "plain.mcap": await makeMcap({ ...small, compression: "" }),
+  "without-index.mcap": await makeMcap({ ...small, isIndexed: false }),
+  "without-chunks.mcap": await makeMcap({ ...small, isChunked: false }),
+  "lz4.bag": await makeBag({ chunkBytes: 4096 }),
+  "plain.bag": await makeBag({ chunkBytes: 4096, compression: "none" }),
+};
+
+/** More than a few passes over the file would mean a loop. */
+async function examine(bytes: Uint8Array, fileName: string): Promise<string> {
+  const source = countReads(bytesSource(bytes));
+  const states = [];
+  for (const options of [{}, { verifyChunks: true }, { salvage: true }]) {
+    const inspection = await inspectRecording(source, { fileName, ...options });
+    assert.ok(["finished", "empty", "incomplete", "damaged", "unsupported"].includes(inspection.state));
+    if ("reason" in inspection) assert.ok(inspection.reason.code && inspection.reason.text.length > 20);
+    if ("salvage" in inspection && inspection.salvage) {
+      assert.equal(inspection.salvage.readableBytes + inspection.salvage.lostBytes, bytes.byteLength);
+    }
+    states.push("reason" in inspection ? `${inspection.state} ${inspection.reason.code}` : inspection.state);
+  }
+  const most = 64 * 1024 + 20 * bytes.byteLength;
+  assert.ok(source.bytesRead <= most + source.reads * 4096, `${source.bytesRead} bytes read of ${bytes.byteLength}`);
+  await isFinished(source, fileName);
+  return states.join(", ");
+}
+
+for (const [fileName, bytes] of Object.entries(files)) {
+  test(`every broken variant of ${fileName} ends in a state, and export tells a damage as a fault`, async () => {
+    assert.equal(await examine(bytes, fileName), "finished, finished, finished");
+    for (const variant of corrupt(bytes, fileName)) {
+      await examine(variant.bytes, variant.fileName);
+      await exportOrFault(variant.bytes, variant.fileName);
+    }
+  });
+
+  test(`any mutation of ${fileName} ends in a state`, async () => {
+    const mutation = fc.record({
+      at: fc.nat(bytes.byteLength - 1),
+      put: fc.uint8Array({ maxLength: 12 }),
+      // Mostly in place, so that what follows keeps its offsets.
+      drop: fc.oneof(
+        { weight: 8, arbitrary: fc.constant("as many") },
+        { weight: 1, arbitrary: fc.nat(12) },
+        { weight: 1, arbitrary: fc.nat(bytes.byteLength) },
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 4 }), async (mutations) => {
+        let mutated = bytes;
+        for (const { at, put, drop } of mutations) {
+          const dropped = typeof drop === "number" ? drop : put.byteLength;
+          mutated = Buffer.concat([mutated.subarray(0, at), put, mutated.subarray(at + dropped)]);
+        }
+        await examine(mutated, fileName);
+      }),
+      { numRuns: 300 },
+    );
+  });
+}
+
+async function exportOrFault(bytes: Uint8Array, fileName: string): Promise<void> {
+  try {
+    await collect(exportMcap(bytesSource(bytes), { fileName, compression: "" }));
+  } catch (error) {
+    if (!(error instanceof RecordingFault)) throw error;
+  }
+}
+
+test("the broken variants have the names that their breakage deserves", async () => {
+  const codes = new Map<string, string>();
+  for (const fileName of ["indexed-zstd.mcap", "lz4.bag"]) {
+    for (const variant of corrupt(files[fileName]!, fileName)) {
+      const found = await inspectRecording(bytesSource(variant.bytes), {
+        fileName: variant.fileName,
+        verifyChunks: true,
+      });
+      codes.set(
+        `${fileName}: ${variant.name}`,
+        "reason" in found ? `${found.state} ${found.reason.code}` : found.state,
+      );
+    }
+  }
+  const expected = {
+    "indexed-zstd.mcap: empty": "incomplete EmptyFile",
+    "indexed-zstd.mcap: cut off at 50 %": "incomplete NoEnd",
+    "indexed-zstd.mcap: only the first 3 bytes": "incomplete NoEnd",
+    "indexed-zstd.mcap: zeroed start": "damaged BadMagic",
+    "indexed-zstd.mcap: zeroed whole": "damaged BadMagic",
+    "indexed-zstd.mcap: text instead": "unsupported NotARecording",
+    "indexed-zstd.mcap: appended rubbish": "incomplete NoEnd",
+    "indexed-zstd.mcap: chunk that promises 4 GiB": "damaged ChunkTooLarge",
+    "indexed-zstd.mcap: chunk that promises 200 MiB": "damaged BadChunk",
+    "indexed-zstd.mcap: chunk that promises one byte": "damaged BadChunk",
+    "indexed-zstd.mcap: chunk longer than the file": "damaged LengthBeyondFile",
+    "indexed-zstd.mcap: chunk of another compression": "damaged UnknownCompression",
+    "indexed-zstd.mcap: wrong extension": "unsupported WrongExtension",
+    "lz4.bag: empty": "incomplete EmptyFile",
+    "lz4.bag: cut off at 50 %": "incomplete NoEnd",
+    "lz4.bag: chunk that promises 4 GiB": "damaged ChunkTooLarge",
+    "lz4.bag: chunk that promises one byte": "damaged BadChunk",
+    "lz4.bag: chunk longer than the file": "damaged LengthBeyondFile",
+    "lz4.bag: chunk of another compression": "damaged UnknownCompression",
+    "lz4.bag: appended rubbish": "damaged BadSummary",
+    "lz4.bag: wrong extension": "unsupported WrongExtension",
+  };
+  for (const [name, code] of Object.entries(expected)) assert.equal(codes.get(name), code, name);
+});

@@ -1,0 +1,250 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { crc32 } from "node:zlib";
+import { McapRecordBuilder, type McapTypes } from "@mcap/core";
+import fc from "fast-check";
+import { inspectRecording } from "../inspect.ts";
+import { RecordingFault } from "../reasons.ts";
+import { bytesSource, countReads } from "../source.ts";
+import type { MetadataRecord } from "../summary.ts";
+import { collect } from "../testing/collect.ts";
+import { makeBag } from "../testing/make-bag.ts";
+import { makeMcap } from "../testing/make-mcap.ts";
+import { readBagMessages } from "../testing/read-bag-messages.ts";
+import { type ReadMessage, readIndexedMessages, readMessages, readRecords } from "../testing/read-messages.ts";
+import type { TopicSpec } from "../testing/sensors.ts";
+import { type ExportOptions, exportMcap } from "./export-mcap.ts";
+import type { ExportSelection } from "./plan-export.ts";
+
+const MiB = 1024 * 1024;
+const startNs = 1_767_323_045_000_000_000n;
+
+type Options = ExportSelection & Partial<ExportOptions> & { fileName?: string };
+
+function exportFile(bytes: Uint8Array, options: Options = {}): Promise<Uint8Array> {
+  return collect(exportMcap(bytesSource(bytes), { fileName: "a.mcap", compression: "zstd", ...options }));
+}
+
+/** What a message is, whatever its channel's number. Equal times keep their order. */
+function contentOf(messages: readonly ReadMessage[]): object[] {
+  return messages.map(({ channelId, data, schema, ...rest }) => ({ ...rest, data: [...data], schema: [...schema] }));
+}
+
+function inOrder(messages: readonly ReadMessage[]): ReadMessage[] {
+  return messages.toSorted((a, b) => Number(a.logTimeNs - b.logTimeNs));
+}
+
+test("an export holds the same messages in order of log time, from any kind of MCAP, in any compression", async () => {
+  for (const variant of [
+    {},
+    { isIndexed: false },
+    { isChunked: false },
+    { disorderNs: 900_000_000n, chunkBytes: 10_000 },
+  ]) {
+    const bytes = await makeMcap(variant);
+    for (const compression of ["", "lz4", "zstd"] as const) {
+      const exported = await exportFile(bytes, { compression });
+      assert.deepEqual(contentOf(readMessages(exported)), contentOf(inOrder(readMessages(bytes))));
+      assert.deepEqual(contentOf(await readIndexedMessages(exported)), contentOf(readMessages(exported)));
+      const used = new Set(
+        readRecords(exported).records.flatMap((record) => (record.type === "Chunk" ? [record.compression] : [])),
+      );
+      assert.deepEqual([...used], [compression]);
+    }
+  }
+});
+
+test("topics and both ends of the time window select, inclusively", async () => {
+  const bytes = await makeMcap({ chunkBytes: 10_000 });
+  const topics = ["/imu", "/log"];
+  const [from, to] = [startNs + 500_000_000n, startNs + 1_000_000_000n];
+  const exported = readMessages(await exportFile(bytes, { topics, startNs: from, endNs: to }));
+  const expected = readMessages(bytes).filter(
+    ({ topic, logTimeNs }) => topics.includes(topic) && logTimeNs >= from && logTimeNs <= to,
+  );
+  assert.deepEqual(contentOf(exported), contentOf(expected));
+  assert.deepEqual([exported[0]!.logTimeNs, exported.at(-1)!.logTimeNs], [from, to]);
+  assert.equal(readMessages(await exportFile(bytes, { topics: [] })).length, readMessages(bytes).length);
+});
+
+test("an export reads only the chunks that may hold what was asked for", async () => {
+  const bytes = await makeMcap({ durationSeconds: 20, chunkBytes: 20_000, compression: "" });
+  const source = countReads(bytesSource(bytes));
+  const selection = { startNs: startNs + 5_000_000_000n, endNs: startNs + 5_100_000_000n };
+  await collect(exportMcap(source, { fileName: "a.mcap", compression: "", ...selection }));
+  assert.ok(source.bytesRead < bytes.byteLength / 2, `${source.bytesRead} of ${bytes.byteLength}`);
+});
+
+test("nothing selected is a valid empty file", async () => {
+  for (const selection of [{ topics: ["/none"] }, { startNs: 1n, endNs: 2n }]) {
+    const exported = await exportFile(await makeMcap(), selection);
+    assert.deepEqual(readMessages(exported), []);
+    const inspection = await inspectRecording(bytesSource(exported), { fileName: "a.mcap", verifyChunks: true });
+    assert.equal(inspection.state, "empty");
+  }
+});
+
+test("an export is proven complete by its own summary, and every checksum in it is right", async () => {
+  const metadata: MetadataRecord[] = [
+    { name: "downlink", metadata: { deviceName: "r2" } },
+    { name: "note", metadata: { a: "b" } },
+  ];
+  const attachments = [{ name: "big.bin", mediaType: "x/y", data: Buffer.alloc(3 * MiB, 5), logTimeNs: 9n }];
+  const bytes = await makeMcap({ metadata, attachments, profile: "ros2" });
+  const exported = await exportFile(bytes, { includeAttachments: true });
+  const quick = await inspectRecording(bytesSource(exported), { fileName: "a.mcap" });
+  assert.ok(quick.state === "finished");
+  assert.equal(quick.summary.method, "index");
+  assert.equal(quick.summary.profile, "ros2");
+  assert.deepEqual(quick.summary.metadata, metadata);
+  const [attachment] = quick.summary.attachments;
+  const { dataOffset, sizeBytes } = attachment!;
+  assert.deepEqual(exported.subarray(dataOffset, dataOffset + sizeBytes), attachments[0]!.data);
+  const thorough = await inspectRecording(bytesSource(exported), { fileName: "a.mcap", verifyChunks: true });
+  assert.ok(thorough.state === "finished");
+  const records = readRecords(exported).records;
+  const told = records.find((record) => record.type === "DataEnd");
+  assert.ok(told && [...candidates(exported)].some((end) => crc32(exported.subarray(0, end)) === told.dataSectionCrc));
+  const without = await inspectRecording(bytesSource(await exportFile(bytes)), { fileName: "a.mcap" });
+  assert.ok(without.state === "finished" && without.summary.attachments.length === 0);
+});
+
+/** Every place that looks like a DataEnd record. */
+function* candidates(bytes: Uint8Array): Generator<number> {
+  const pattern = Buffer.from([0x0f, 4, 0, 0, 0, 0, 0, 0, 0]);
+  const buffer = Buffer.from(bytes);
+  for (let at = buffer.indexOf(pattern); at >= 0; at = buffer.indexOf(pattern, at + 1)) yield at;
+}
+
+test("chunks are at most 4 MiB large, or hold one message", async () => {
+  const topics: TopicSpec[] = [
+    { topic: "/small", kind: "blob", rateHz: 40, sizeBytes: 300_000 },
+    { topic: "/huge", kind: "blob", rateHz: 1, sizeBytes: 5 * MiB },
+  ];
+  const exported = await exportFile(await makeMcap({ topics, durationSeconds: 1, compression: "" }), {
+    compression: "",
+  });
+  const indexes = readRecords(exported).records.filter((record) => record.type === "ChunkIndex");
+  assert.ok(indexes.length >= 4);
+  for (const index of indexes) {
+    if (index.uncompressedSize <= 4n * BigInt(MiB)) continue;
+    const { records } = readRecords(exported);
+    const chunk = records.findIndex(
+      (record) => record.type === "Chunk" && record.uncompressedSize === index.uncompressedSize,
+    );
+    const rest = records.slice(chunk + 1);
+    const end = rest.findIndex((record) => record.type === "MessageIndex");
+    assert.equal(rest.slice(0, end).filter((record) => record.type === "Message").length, 1);
+  }
+});
+
+test("schemas and channels stand before their messages, and what is byte-identical is written once", async () => {
+  const builder = new McapRecordBuilder();
+  builder.writeMagic();
+  builder.writeHeader({ profile: "", library: "" });
+  const schema = { name: "S", encoding: "jsonschema", data: Buffer.from("{}") };
+  builder.writeSchema({ ...schema, id: 7 });
+  builder.writeSchema({ ...schema, id: 9 });
+  const metadata = new Map([["frame", "map"]]);
+  for (const [id, schemaId] of [
+    [3, 7],
+    [5, 9],
+  ] as const) {
+    builder.writeChannel({ id, schemaId, topic: "/t", messageEncoding: "json", metadata });
+  }
+  builder.writeChannel({ id: 6, schemaId: 9, topic: "/t", messageEncoding: "json", metadata: new Map() });
+  for (const [index, channelId] of [3, 5, 6].entries()) {
+    builder.writeMessage({
+      channelId,
+      sequence: index,
+      logTime: BigInt(index),
+      publishTime: 0n,
+      data: Buffer.from("{}"),
+    });
+  }
+  builder.writeDataEnd({ dataSectionCrc: 0 });
+  builder.writeFooter({ summaryStart: 0n, summaryOffsetStart: 0n, summaryCrc: 0 });
+  builder.writeMagic();
+  const { schemas, channels, records } = readRecords(await exportFile(builder.buffer));
+  assert.equal(schemas.size, 1);
+  assert.deepEqual(
+    [...channels.values()].map(({ topic, metadata: kept }) => [topic, kept.size]),
+    [
+      ["/t", 1],
+      ["/t", 0],
+    ],
+  );
+  const messages = records.filter(
+    (record): record is McapTypes.TypedMcapRecords["Message"] => record.type === "Message",
+  );
+  assert.equal(messages[0]!.channelId, messages[1]!.channelId);
+  assert.notEqual(messages[1]!.channelId, messages[2]!.channelId);
+});
+
+test("a bag exports as ros1 messages with their definitions, whatever the order of its chunks", async () => {
+  for (const spec of [{}, { compression: "none" as const }, { isReversed: true, chunkBytes: 3000 }]) {
+    const bytes = await makeBag(spec);
+    const exported = await exportFile(bytes, { fileName: "a.bag" });
+    const messages = readMessages(exported);
+    const expected = (await readBagMessages(bytes)).map(
+      ({ topic, logTimeNs, data }) => `${logTimeNs} ${topic} ${Buffer.from(data).toString("hex")}`,
+    );
+    assert.deepEqual(
+      messages.map(({ topic, logTimeNs, data }) => `${logTimeNs} ${topic} ${Buffer.from(data).toString("hex")}`).sort(),
+      expected.sort(),
+    );
+    assert.deepEqual(contentOf(inOrder(messages)), contentOf(messages));
+    const imu = messages.find(({ topic }) => topic === "/imu")!;
+    assert.deepEqual([imu.messageEncoding, imu.schemaName], ["ros1", "sensor_msgs/Imu"]);
+    assert.match(Buffer.from(imu.schema).toString(), /^std_msgs\/Header header\n/);
+    const { channels, records } = readRecords(exported);
+    assert.deepEqual([...channels.values()][0]?.metadata.get("md5sum"), "6a62c6daae103f4ff57a132d6f95cec2");
+    const [header] = records;
+    assert.ok(header?.type === "Header" && header.profile === "ros1");
+  }
+});
+
+test("an export of an export is the same", async () => {
+  const topics = fc.uniqueArray(fc.constantFrom("/imu", "/gps", "/log"), { minLength: 1 });
+  await fc.assert(
+    fc.asyncProperty(topics, fc.bigInt({ min: 0n, max: 10n ** 9n }), async (names, disorderNs) => {
+      const bytes = await makeMcap({ disorderNs, chunkBytes: 5000, durationSeconds: 1 });
+      const once = await exportFile(bytes, { topics: names });
+      assert.deepEqual(await exportFile(once), once);
+    }),
+    { numRuns: 15 },
+  );
+});
+
+test("a damaged chunk, an unfinished file and an abort end the stream with an error", async () => {
+  const bytes = new Uint8Array(await makeMcap({ compression: "", chunkBytes: 20_000 }));
+  const at = Buffer.from(bytes).lastIndexOf("battery");
+  await assert.rejects(
+    exportFile(bytes.with(at, 0)),
+    (error) => error instanceof RecordingFault && error.reason.code === "BadChunk",
+  );
+  const cut = bytes.slice(0, -50);
+  await assert.rejects(exportFile(cut), (error) => error instanceof RecordingFault && error.reason.code === "NoEnd");
+  const attached = new Uint8Array(await makeMcap({ attachments: [{ name: "a", data: Buffer.alloc(5000, 3) }] }));
+  const inside = Buffer.from(attached).indexOf(Buffer.alloc(5000, 3));
+  await assert.rejects(exportFile(attached.with(inside, 1), { includeAttachments: true }), RecordingFault);
+
+  const gone = new AbortController();
+  const stream = exportMcap(bytesSource(bytes), { fileName: "a.mcap", compression: "", signal: gone.signal });
+  await stream.next();
+  gone.abort(new Error("client is gone"));
+  await assert.rejects(collect(stream), /client is gone/);
+});
+
+test("a reader that stops reading stops the work", async () => {
+  const bytes = await makeMcap({
+    durationSeconds: 30,
+    compression: "",
+    topics: [{ topic: "/b", kind: "blob", rateHz: 30, sizeBytes: 50_000 }],
+  });
+  const source = countReads(bytesSource(bytes));
+  for await (const piece of exportMcap(source, { fileName: "a.mcap", compression: "" })) {
+    if (piece.byteLength > MiB / 2) break;
+  }
+  assert.ok(source.bytesRead < bytes.byteLength / 3, `${source.bytesRead} of ${bytes.byteLength}`);
+});

@@ -1,0 +1,117 @@
+import type { InspectLimits } from "../limits.ts";
+import type { ReadContext } from "../read-context.ts";
+import { RecordingFault } from "../reasons.ts";
+import { addAttachment, addChannel, addMetadata, addSchema, addTally, createSurvey, type Survey } from "../survey.ts";
+import { openWindowReader, type WindowReader } from "../window-reader.ts";
+import type { McapEnd } from "./mcap-end.ts";
+import { magic, opcodes, recordHeadBytes } from "./opcodes.ts";
+import { openRecord, parseRecordHead, type RecordHead } from "./record-head.ts";
+import { type RecordSpan, readHeader, readMetadata, type Statistics } from "./records.ts";
+import type { SummarySection } from "./summary-section.ts";
+import { readAttachment } from "./walk-mcap.ts";
+
+/**
+ * Surveys a file from its summary section alone: at most a megabyte in a few reads, whatever the file's size.
+ * `undefined` when the summary does not prove that it is complete: then only a skim tells the truth.
+ */
+export async function indexMcap(
+  section: SummarySection,
+  end: McapEnd,
+  context: ReadContext,
+): Promise<Survey | undefined> {
+  if (!section.statistics || !isComplete(section, section.statistics, end)) return undefined;
+  const survey = createSurvey();
+  addRepeatedChannels(survey, section, context.limits);
+  addStatistics(survey, section.statistics);
+  return (await addIndexedRecords(survey, section, context)) ? survey : undefined;
+}
+
+/** Channels whose schema is repeated too. */
+export function addRepeatedChannels(survey: Survey, section: SummarySection, limits: InspectLimits): void {
+  for (const schema of section.schemas) addSchema(survey, schema, limits);
+  for (const channel of section.channels) {
+    if (channel.schemaId === 0 || survey.schemas.has(channel.schemaId)) addChannel(survey, channel, limits);
+  }
+}
+
+/** Everything that is counted is there. More channels than counted are fine: libmcap counts only those with messages. */
+function isComplete(section: SummarySection, statistics: Statistics, end: McapEnd): boolean {
+  const channelIds = new Set(section.channels.map(({ id }) => id));
+  const schemaIds = new Set(section.schemas.map(({ id }) => id));
+  let counted = 0;
+  for (const [channelId, count] of statistics.messageCounts) {
+    if (count > 0 && !channelIds.has(channelId)) return false;
+    counted += count;
+  }
+  const chunkCount = section.chunks?.length ?? statistics.chunkCount;
+  return (
+    counted === statistics.messageCount &&
+    channelIds.size >= statistics.channelCount &&
+    schemaIds.size >= statistics.schemaCount &&
+    section.channels.every(({ schemaId }) => schemaId === 0 || schemaIds.has(schemaId)) &&
+    section.attachments.length === statistics.attachmentCount &&
+    section.metadata.length === statistics.metadataCount &&
+    chunkCount === statistics.chunkCount &&
+    (statistics.messageCount === 0 || hasValidSpan(statistics)) &&
+    lieApart([...(section.chunks ?? []), ...section.attachments, ...section.metadata], end.summaryStart)
+  );
+}
+
+function hasValidSpan({ startNs, endNs }: Statistics): boolean {
+  return startNs <= endNs && endNs < 2n ** 63n;
+}
+
+/** What the indexes point at lies in the data section and does not overlap. */
+function lieApart(spans: RecordSpan[], dataEnd: number): boolean {
+  let last: number = magic.byteLength;
+  for (const { offset, lengthBytes } of spans.toSorted((a, b) => a.offset - b.offset)) {
+    if (offset < last) return false;
+    last = offset + lengthBytes;
+  }
+  return last <= dataEnd;
+}
+
+function addStatistics(survey: Survey, statistics: Statistics): void {
+  for (const [channelId, messageCount] of statistics.messageCounts) addTally(survey, channelId, { messageCount });
+  survey.chunkCount = statistics.chunkCount;
+  if (statistics.messageCount === 0) return;
+  survey.startNs = statistics.startNs;
+  survey.endNs = statistics.endNs;
+}
+
+/** False when an index points at something else than it says. */
+async function addIndexedRecords(survey: Survey, section: SummarySection, context: ReadContext): Promise<boolean> {
+  const reader = openWindowReader(context);
+  Object.assign(survey, await readFirstRecord(reader, context));
+  for (const span of section.metadata) {
+    const head = await findRecord(span, opcodes.metadata, { reader, context });
+    if (!head) return false;
+    addMetadata(survey, readMetadata(await openRecord(head, reader, context)), context.limits);
+  }
+  for (const span of section.attachments) {
+    const head = await findRecord(span, opcodes.attachment, { reader, context });
+    if (!head) return false;
+    addAttachment(survey, (await readAttachment(head, reader)).attachment, context.limits);
+  }
+  return true;
+}
+
+async function readFirstRecord(
+  reader: WindowReader,
+  context: ReadContext,
+): Promise<{ profile: string; library: string }> {
+  const offset = magic.byteLength;
+  const head = parseRecordHead(await reader.fetch(offset, recordHeadBytes), offset, context.source.sizeBytes);
+  if (head.opcode !== opcodes.header)
+    throw new RecordingFault("BadRecord", "the file does not begin with a header record");
+  return readHeader(await openRecord(head, reader, context));
+}
+
+async function findRecord(
+  { offset, lengthBytes }: RecordSpan,
+  opcode: number,
+  { reader, context }: { reader: WindowReader; context: ReadContext },
+): Promise<RecordHead | undefined> {
+  const head = parseRecordHead(await reader.fetch(offset, recordHeadBytes), offset, context.source.sizeBytes);
+  return head.opcode === opcode && head.end === offset + lengthBytes ? head : undefined;
+}

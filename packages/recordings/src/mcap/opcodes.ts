@@ -1,0 +1,28 @@
+/** spec: MCAP format, "Records". */
+export const opcodes = {
+  header: 0x01,
+  footer: 0x02,
+  schema: 0x03,
+  channel: 0x04,
+  message: 0x05,
+  chunk: 0x06,
+  messageIndex: 0x07,
+  chunkIndex: 0x08,
+  attachment: 0x09,
+  attachmentIndex: 0x0a,
+  statistics: 0x0b,
+  metadata: 0x0c,
+  metadataIndex: 0x0d,
+  summaryOffset: 0x0e,
+  dataEnd: 0x0f,
+} as const;
+
+export const magic = Uint8Array.of(0x89, 0x4d, 0x43, 0x41, 0x50, 0x30, 0x0d, 0x0a);
+
+/** Opcode and length. */
+export const recordHeadBytes = 9;
+
+/** Channel, sequence, log time and publish time. */
+export const messageHeadBytes = 22;
+
+export const footerBytes = recordHeadBytes + 20;

@@ -1,0 +1,50 @@
+import { type FieldCursor, openCursor } from "../field-cursor.ts";
+import type { ReadContext } from "../read-context.ts";
+import { RecordingFault } from "../reasons.ts";
+import { refuseBeyond, type WindowReader } from "../window-reader.ts";
+import { recordHeadBytes } from "./opcodes.ts";
+
+export interface RecordHead {
+  opcode: number;
+  /** Of the record. */
+  offset: number;
+  contentOffset: number;
+  contentBytes: number;
+  /** First byte after the record. */
+  end: number;
+}
+
+export function parseRecordHead(bytes: Uint8Array, offset: number, sizeBytes: number): RecordHead {
+  const contentBytes = Number(new DataView(bytes.buffer, bytes.byteOffset + 1, 8).getBigUint64(0, true));
+  const contentOffset = offset + recordHeadBytes;
+  refuseBeyond({ offset: contentOffset, length: contentBytes, sizeBytes });
+  const opcode = bytes[0]!;
+  if (opcode === 0) {
+    const text = `the record at byte ${offset} has no type; that part of the file was never written or is overwritten`;
+    throw new RecordingFault("BadRecord", text);
+  }
+  return { opcode, offset, contentOffset, contentBytes, end: contentOffset + contentBytes };
+}
+
+/** The whole content of a record that is kept in memory. */
+export async function openRecord(
+  head: RecordHead,
+  reader: WindowReader,
+  { limits }: ReadContext,
+): Promise<FieldCursor> {
+  if (head.contentBytes > limits.maxRecordBytes) {
+    const text = `the record at byte ${head.offset} is ${head.contentBytes} bytes large; at most ${limits.maxRecordBytes} are read`;
+    throw new RecordingFault("RecordTooLarge", text);
+  }
+  return openCursor(await reader.fetch(head.contentOffset, head.contentBytes), `the record at byte ${head.offset}`);
+}
+
+/** The first bytes of a record whose payload stays in the file. */
+export async function openRecordStart(
+  head: RecordHead,
+  reader: WindowReader,
+  lengthBytes: number,
+): Promise<FieldCursor> {
+  const bytes = await reader.fetch(head.contentOffset, Math.min(lengthBytes, head.contentBytes));
+  return openCursor(bytes, `the record at byte ${head.offset}`);
+}

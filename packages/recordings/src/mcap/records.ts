@@ -1,0 +1,121 @@
+import type { ChunkHeader } from "../chunk.ts";
+import {
+  type FieldCursor,
+  readBytes,
+  readSize,
+  readText,
+  readTextMap,
+  readTime,
+  readU16,
+  readU32,
+  readU64,
+} from "../field-cursor.ts";
+import type { AttachmentSummary, MetadataRecord } from "../summary.ts";
+import type { Channel, Schema } from "../survey.ts";
+
+/** Each function reads the content of one record, after its opcode and length. */
+
+export function readHeader(cursor: FieldCursor): { profile: string; library: string } {
+  return { profile: readText(cursor), library: readText(cursor) };
+}
+
+export function readSchema(cursor: FieldCursor): Schema {
+  const id = readU16(cursor);
+  const name = readText(cursor);
+  const encoding = readText(cursor);
+  return { id, name, encoding, data: readBytes(cursor, readU32(cursor)) };
+}
+
+export function readChannel(cursor: FieldCursor): Channel {
+  return {
+    id: readU16(cursor),
+    schemaId: readU16(cursor),
+    topic: readText(cursor),
+    messageEncoding: readText(cursor),
+    metadata: readTextMap(cursor),
+  };
+}
+
+export function readMetadata(cursor: FieldCursor): MetadataRecord {
+  return { name: readText(cursor), metadata: readTextMap(cursor) };
+}
+
+/** A chunk's record up to its compressed bytes. Times are not checked: writers leave nonsense in chunks without messages. */
+export function readChunkHead(cursor: FieldCursor, offset: number): ChunkHeader & { startNs: bigint; endNs: bigint } {
+  const startNs = readU64(cursor);
+  const endNs = readU64(cursor);
+  const uncompressedBytes = readSize(cursor);
+  const crc = readU32(cursor);
+  const compression = readText(cursor);
+  const storedBytes = readSize(cursor);
+  const dataOffset = offset + cursor.position;
+  return { offset, startNs, endNs, uncompressedBytes, crc, compression, storedBytes, dataOffset };
+}
+
+/** An attachment's record up to its data; `crc` follows the data. */
+export function readAttachmentHead(cursor: FieldCursor, offset: number): Omit<AttachmentSummary, "crc"> {
+  const logTimeNs = readTime(cursor);
+  const createTimeNs = readTime(cursor);
+  const name = readText(cursor);
+  const mediaType = readText(cursor);
+  const sizeBytes = readSize(cursor);
+  return { logTimeNs, createTimeNs, name, mediaType, sizeBytes, dataOffset: offset + cursor.position };
+}
+
+export interface Statistics {
+  messageCount: number;
+  schemaCount: number;
+  channelCount: number;
+  attachmentCount: number;
+  metadataCount: number;
+  chunkCount: number;
+  startNs: bigint;
+  endNs: bigint;
+  messageCounts: Map<number, number>;
+}
+
+export function readStatistics(cursor: FieldCursor): Statistics {
+  const statistics: Statistics = {
+    messageCount: readSize(cursor),
+    schemaCount: readU16(cursor),
+    channelCount: readU32(cursor),
+    attachmentCount: readU32(cursor),
+    metadataCount: readU32(cursor),
+    chunkCount: readU32(cursor),
+    startNs: readU64(cursor),
+    endNs: readU64(cursor),
+    messageCounts: new Map(),
+  };
+  const end = readU32(cursor) + cursor.position;
+  while (cursor.position < end) statistics.messageCounts.set(readU16(cursor), readSize(cursor));
+  return statistics;
+}
+
+/** Where a record stands in the data section. */
+export interface RecordSpan {
+  offset: number;
+  lengthBytes: number;
+}
+
+/** A chunk with the message indexes behind it. */
+export function readChunkIndex(cursor: FieldCursor): RecordSpan {
+  readBytes(cursor, 16);
+  const offset = readSize(cursor);
+  const chunkBytes = readSize(cursor);
+  readBytes(cursor, readU32(cursor));
+  return { offset, lengthBytes: chunkBytes + readSize(cursor) };
+}
+
+/** Attachment and metadata indexes begin alike. */
+export function readIndexedSpan(cursor: FieldCursor): RecordSpan {
+  return { offset: readSize(cursor), lengthBytes: readSize(cursor) };
+}
+
+export interface SummaryGroup extends RecordSpan {
+  opcode: number;
+}
+
+export function readSummaryOffset(cursor: FieldCursor): SummaryGroup {
+  const opcode = readBytes(cursor, 1)[0]!;
+  return { opcode, offset: readSize(cursor), lengthBytes: readSize(cursor) };
+}

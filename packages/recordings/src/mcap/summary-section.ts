@@ -1,0 +1,126 @@
+import { crc32 } from "node:zlib";
+import { type FieldCursor, openCursor } from "../field-cursor.ts";
+import type { ReadContext } from "../read-context.ts";
+import { RecordingFault } from "../reasons.ts";
+import { isInside } from "../source.ts";
+import type { Channel, Schema } from "../survey.ts";
+import type { McapEnd } from "./mcap-end.ts";
+import { opcodes, recordHeadBytes } from "./opcodes.ts";
+import {
+  type RecordSpan,
+  readChannel,
+  readChunkIndex,
+  readIndexedSpan,
+  readSchema,
+  readStatistics,
+  readSummaryOffset,
+  type Statistics,
+  type SummaryGroup,
+} from "./records.ts";
+
+export interface SummarySection {
+  schemas: Schema[];
+  channels: Channel[];
+  statistics?: Statistics;
+  /** Absent: the chunk indexes were too many to be read. */
+  chunks?: RecordSpan[];
+  attachments: RecordSpan[];
+  metadata: RecordSpan[];
+}
+
+/**
+ * The summary section whole and against its checksum; of a large one only the groups that describe the recording, found
+ * through the summary offsets. Nothing when there is none, or it is too large to be read at all.
+ */
+export async function readSummarySection(end: McapEnd, context: ReadContext): Promise<SummarySection> {
+  const { summaryStart, footerOffset } = end;
+  const sectionBytes = footerOffset - summaryStart;
+  if (summaryStart === 0 || sectionBytes === 0) return parseSection([], true);
+  if (sectionBytes <= wholeSectionBytes) return parseSection([await readWhole(end, context)], true);
+  const groups = await readGroups(end, context);
+  if (groups) return parseSection(groups, false);
+  return parseSection(sectionBytes <= context.limits.maxSummaryBytes ? [await readWhole(end, context)] : [], true);
+}
+
+const wholeSectionBytes = 512 * 1024;
+
+interface Piece {
+  offset: number;
+  bytes: Uint8Array;
+}
+
+async function readWhole(end: McapEnd, context: ReadContext): Promise<Piece> {
+  const bytes = await readTail(end, end.summaryStart, context);
+  const sectionBytes = end.footerOffset - end.summaryStart;
+  // spec: MCAP "Footer": the CRC covers the section and the footer up to the CRC itself.
+  if (end.summaryCrc !== 0 && crc32(bytes.subarray(0, sectionBytes + recordHeadBytes + 16)) !== end.summaryCrc) {
+    throw badSummary(end.summaryStart, "fails its checksum");
+  }
+  return { offset: end.summaryStart, bytes: bytes.subarray(0, sectionBytes) };
+}
+
+/** From `offset` to the end of the file; what the first read brought is not read again. */
+async function readTail(end: McapEnd, offset: number, { source }: ReadContext): Promise<Uint8Array> {
+  if (offset >= end.tailOffset) return end.tail.subarray(offset - end.tailOffset);
+  const before = await source.read(offset, end.tailOffset - offset);
+  return Buffer.concat([before, end.tail]);
+}
+
+/** Every group but the chunk indexes, which grow with the recording and tell nothing that the statistics do not. */
+async function readGroups(end: McapEnd, context: ReadContext): Promise<Piece[] | undefined> {
+  const { summaryStart, summaryOffsetStart, footerOffset } = end;
+  if (summaryOffsetStart === 0 || footerOffset - summaryOffsetStart > maxOffsetsBytes) return undefined;
+  const offsets = await readTail(end, summaryOffsetStart, context);
+  const groups: SummaryGroup[] = [];
+  const piece = { offset: summaryOffsetStart, bytes: offsets.subarray(0, footerOffset - summaryOffsetStart) };
+  for (const { opcode, cursor } of eachRecord(piece)) {
+    if (opcode === opcodes.summaryOffset) groups.push(readSummaryOffset(cursor));
+  }
+  const wanted = groups.filter(({ opcode }) => opcode !== opcodes.chunkIndex);
+  const wantedBytes = wanted.reduce((sum, group) => sum + group.lengthBytes, 0);
+  const isInSection = ({ offset, lengthBytes }: SummaryGroup) =>
+    offset >= summaryStart && isInside(offset, lengthBytes, summaryOffsetStart);
+  if (!groups.every(isInSection) || wantedBytes > context.limits.maxSummaryBytes) return undefined;
+  return Promise.all(
+    wanted.map(async ({ offset, lengthBytes }) => ({ offset, bytes: await context.source.read(offset, lengthBytes) })),
+  );
+}
+
+const maxOffsetsBytes = 64 * 1024;
+
+function parseSection(pieces: Piece[], isWhole: boolean): SummarySection {
+  const section: SummarySection = { schemas: [], channels: [], attachments: [], metadata: [] };
+  if (isWhole) section.chunks = [];
+  for (const piece of pieces) {
+    for (const { opcode, cursor } of eachRecord(piece)) addRecord(section, opcode, cursor);
+  }
+  return section;
+}
+
+function addRecord(section: SummarySection, opcode: number, cursor: FieldCursor): void {
+  if (opcode === opcodes.schema) section.schemas.push(readSchema(cursor));
+  if (opcode === opcodes.channel) section.channels.push(readChannel(cursor));
+  if (opcode === opcodes.statistics) section.statistics = readStatistics(cursor);
+  if (opcode === opcodes.chunkIndex) section.chunks?.push(readChunkIndex(cursor));
+  if (opcode === opcodes.attachmentIndex) section.attachments.push(readIndexedSpan(cursor));
+  if (opcode === opcodes.metadataIndex) section.metadata.push(readIndexedSpan(cursor));
+}
+
+function* eachRecord({ offset, bytes }: Piece): Generator<{ opcode: number; cursor: FieldCursor }> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let at = 0;
+  while (at < bytes.byteLength) {
+    if (at + recordHeadBytes > bytes.byteLength) throw badSummary(offset + at, "is cut off");
+    const opcode = bytes[at]!;
+    const start = at + recordHeadBytes;
+    const next = start + Number(view.getBigUint64(at + 1, true));
+    if (opcode === 0 || next > bytes.byteLength) throw badSummary(offset + at, "is no sequence of records");
+    const place = `the summary record at byte ${offset + at}`;
+    yield { opcode, cursor: openCursor(bytes.subarray(start, next), place, "BadSummary") };
+    at = next;
+  }
+}
+
+function badSummary(offset: number, what: string): RecordingFault {
+  return new RecordingFault("BadSummary", `the summary at byte ${offset} ${what}; the file is damaged there`);
+}

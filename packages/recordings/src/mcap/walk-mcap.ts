@@ -1,0 +1,171 @@
+import type { ChunkHeader } from "../chunk.ts";
+import { openCursor, readTime, readU16, readU32, toValidTime } from "../field-cursor.ts";
+import type { ReadContext } from "../read-context.ts";
+import { RecordingFault } from "../reasons.ts";
+import type { AttachmentSummary, MetadataRecord } from "../summary.ts";
+import { type Channel, extendSpan, type Schema, type Tally } from "../survey.ts";
+import { openWindowReader, refuseBeyond, type WindowReader } from "../window-reader.ts";
+import { magic, messageHeadBytes, opcodes, recordHeadBytes } from "./opcodes.ts";
+import { openRecord, openRecordStart, parseRecordHead, type RecordHead } from "./record-head.ts";
+import { readAttachmentHead, readChannel, readChunkHead, readHeader, readMetadata, readSchema } from "./records.ts";
+
+export type McapChunk = ChunkHeader & { startNs: bigint; endNs: bigint };
+
+/** One record of the data section; `end` is the first byte that was not needed for it. */
+export type McapItem = { end: number } & (
+  | { kind: "header"; profile: string; library: string }
+  | { kind: "schema"; schema: Schema }
+  | { kind: "channel"; channel: Channel }
+  | { kind: "message"; channelId: number; logTimeNs: bigint; offset: number }
+  /** `indexed`: what the MessageIndex records behind the chunk say; empty when there are none. */
+  | { kind: "chunk"; chunk: McapChunk; indexed: Map<number, Tally> }
+  | { kind: "attachment"; attachment: AttachmentSummary; offset: number }
+  | { kind: "metadata"; metadata: MetadataRecord }
+  /** `crc` covers everything before `offset`; 0: not given. */
+  | { kind: "dataEnd"; offset: number; crc: number }
+  | { kind: "other" }
+);
+
+/**
+ * Walks the data section without decompressing: to its end, or to a fault where the file stops making sense.
+ * Millions of small records are common, so what lies in the window is visited without awaiting anything.
+ */
+export async function walkMcap(
+  context: ReadContext,
+  visit: (item: McapItem) => Promise<void> | undefined,
+): Promise<void> {
+  const reader = openWindowReader(context);
+  let offset: number = magic.byteLength;
+  while (true) {
+    const bytes = reader.peek(offset, recordHeadBytes) ?? (await reader.fetch(offset, recordHeadBytes));
+    const head = parseRecordHead(bytes, offset, context.source.sizeBytes);
+    if (head.opcode === opcodes.footer) return;
+    const item = peekItem(head, reader, context) ?? (await readItem(head, reader, context));
+    const visited = visit(item);
+    if (visited !== undefined) await visited;
+    if (item.kind === "dataEnd") return;
+    offset = item.end;
+  }
+}
+
+/** A message or unknown record whose head lies in the window. */
+function peekItem(head: RecordHead, reader: WindowReader, { limits }: ReadContext): McapItem | undefined {
+  if (head.opcode > opcodes.dataEnd) return { kind: "other", end: head.end };
+  if (head.opcode !== opcodes.message) return undefined;
+  if (head.contentBytes > limits.maxChunkBytes) {
+    const text = `the message at byte ${head.offset} is ${head.contentBytes} bytes large; at most ${limits.maxChunkBytes} are read`;
+    throw new RecordingFault("RecordTooLarge", text);
+  }
+  if (head.contentBytes < messageHeadBytes) {
+    throw new RecordingFault("BadRecord", `the message at byte ${head.offset} is too short; the file is damaged there`);
+  }
+  const bytes = reader.peek(head.contentOffset, messageHeadBytes);
+  return bytes && toMessage(head, bytes);
+}
+
+function toMessage({ offset, end }: RecordHead, bytes: Uint8Array): McapItem {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, messageHeadBytes);
+  const logTimeNs = toValidTime(view.getBigUint64(6, true), () => `the message at byte ${offset}`);
+  return { kind: "message", channelId: view.getUint16(0, true), logTimeNs, offset, end };
+}
+
+async function readItem(head: RecordHead, reader: WindowReader, context: ReadContext): Promise<McapItem> {
+  const { opcode, end } = head;
+  if (opcode === opcodes.message) return toMessage(head, await reader.fetch(head.contentOffset, messageHeadBytes));
+  if (opcode === opcodes.chunk) return readChunk(head, reader, context);
+  if (opcode === opcodes.attachment) return readAttachment(head, reader);
+  if (opcode === opcodes.schema) {
+    return { kind: "schema", schema: readSchema(await openRecord(head, reader, context)), end };
+  }
+  if (opcode === opcodes.channel) {
+    return { kind: "channel", channel: readChannel(await openRecord(head, reader, context)), end };
+  }
+  if (opcode === opcodes.metadata) {
+    return { kind: "metadata", metadata: readMetadata(await openRecord(head, reader, context)), end };
+  }
+  if (opcode === opcodes.header) return { kind: "header", ...readHeader(await openRecord(head, reader, context)), end };
+  if (opcode === opcodes.dataEnd) {
+    return { kind: "dataEnd", offset: head.offset, crc: readU32(await openRecord(head, reader, context)), end };
+  }
+  return { kind: "other", end };
+}
+
+async function readChunk(head: RecordHead, reader: WindowReader, context: ReadContext): Promise<McapItem> {
+  const cursor = await openRecordStart(head, reader, chunkStartBytes);
+  const chunk = readChunkHead(cursor, head.contentOffset);
+  chunk.offset = head.offset;
+  if (chunk.dataOffset + chunk.storedBytes > head.end) {
+    throw new RecordingFault(
+      "BadChunk",
+      `the chunk at byte ${head.offset} says that its content is longer than itself`,
+    );
+  }
+  const indexed = new Map<number, Tally>();
+  let end = head.end;
+  while (end + recordHeadBytes <= context.source.sizeBytes) {
+    const bytes = reader.peek(end, recordHeadBytes) ?? (await reader.fetch(end, recordHeadBytes));
+    if (bytes[0] !== opcodes.messageIndex) break;
+    const index = parseRecordHead(bytes, end, context.source.sizeBytes);
+    await tallyIndex(index, reader, indexed);
+    end = index.end;
+  }
+  return { kind: "chunk", chunk, indexed, end };
+}
+
+/** Times, sizes, checksum and the two lengths, with room for the name of the compression. */
+const chunkStartBytes = 8 + 8 + 8 + 4 + 4 + 8 + 64;
+
+/** Entries are read in pieces: an index may be larger than what one wants to hold. */
+async function tallyIndex(head: RecordHead, reader: WindowReader, indexed: Map<number, Tally>): Promise<void> {
+  const start = openCursor(
+    await reader.fetch(head.contentOffset, Math.min(6, head.contentBytes)),
+    `the index at byte ${head.offset}`,
+  );
+  const channelId = readU16(start);
+  const entriesBytes = readU32(start);
+  const entriesOffset = head.contentOffset + 6;
+  if (entriesOffset + entriesBytes > head.end || entriesBytes % indexEntryBytes !== 0) {
+    throw new RecordingFault(
+      "BadRecord",
+      `the message index at byte ${head.offset} has a wrong length; the file is damaged there`,
+    );
+  }
+  if (entriesBytes === 0) return;
+  const tally = indexed.get(channelId) ?? { messageCount: 0 };
+  indexed.set(channelId, tally);
+  for (let done = 0; done < entriesBytes; done += indexPieceBytes) {
+    const piece = await reader.fetch(entriesOffset + done, Math.min(indexPieceBytes, entriesBytes - done));
+    tallyEntries(piece, tally, head.offset);
+  }
+}
+
+const indexEntryBytes = 16;
+const indexPieceBytes = 16 * 16 * 1024;
+
+function tallyEntries(bytes: Uint8Array, tally: Tally, offset: number): void {
+  const cursor = openCursor(bytes, `the message index at byte ${offset}`);
+  let startNs = readTime(cursor);
+  let endNs = startNs;
+  for (cursor.position = 0; cursor.position < bytes.byteLength; cursor.position += 8) {
+    const timeNs = readTime(cursor);
+    if (timeNs < startNs) startNs = timeNs;
+    if (timeNs > endNs) endNs = timeNs;
+  }
+  tally.messageCount += bytes.byteLength / indexEntryBytes;
+  extendSpan(tally, startNs, endNs);
+}
+
+export async function readAttachment(
+  head: RecordHead,
+  reader: WindowReader,
+): Promise<McapItem & { kind: "attachment" }> {
+  const cursor = await openRecordStart(head, reader, attachmentStartBytes);
+  const attachment = readAttachmentHead(cursor, head.contentOffset);
+  const crcOffset = attachment.dataOffset + attachment.sizeBytes;
+  refuseBeyond({ offset: crcOffset, length: 4, sizeBytes: head.end });
+  const crc = readU32(openCursor(await reader.fetch(crcOffset, 4), `the attachment at byte ${head.offset}`));
+  return { kind: "attachment", attachment: { ...attachment, crc }, offset: head.offset, end: head.end };
+}
+
+/** Name and media type must fit. */
+const attachmentStartBytes = 4 * 1024;

@@ -1,0 +1,23 @@
+import { createDecompressor, type Decompressor } from "./codecs/decompress.ts";
+import { defaultLimits, type InspectLimits } from "./limits.ts";
+import type { RandomAccessSource } from "./source.ts";
+
+/** What every reading step of one recording needs. */
+export interface ReadContext {
+  source: RandomAccessSource;
+  limits: InspectLimits;
+  signal: AbortSignal | undefined;
+  decompress: Decompressor;
+}
+
+export function createReadContext(
+  source: RandomAccessSource,
+  options: { limits?: Partial<InspectLimits>; signal?: AbortSignal } = {},
+): ReadContext {
+  return {
+    source,
+    limits: { ...defaultLimits, ...options.limits },
+    signal: options.signal,
+    decompress: createDecompressor(),
+  };
+}

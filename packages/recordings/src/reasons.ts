@@ -1,0 +1,67 @@
+/**
+ * Why a file is not a finished, readable recording. Closed: callers may switch over it.
+ *
+ * - `NotARecording` the content has no known magic bytes
+ * - `UnsupportedFormat` a recording in a version that is not read (ROS bag 1.x, another MCAP major version)
+ * - `WrongExtension` a recording of another format than its name says
+ * - `EmptyFile` zero bytes
+ * - `NoEnd` truncated, or still being written
+ * - `ActiveBag` a ROS 1 bag whose index was never written
+ * - `BadMagic` the first bytes were overwritten, the end is there
+ * - `BadFooter` the end is there but does not describe the file
+ * - `BadSummary` the summary section (MCAP) or the index (bag) is corrupt
+ * - `BadRecord` a record outside chunks cannot be parsed
+ * - `BadChunk` a chunk does not decompress, fails its checksum or contradicts its header
+ * - `ChunkTooLarge`, `RecordTooLarge` above the limit that keeps memory bounded
+ * - `ExpandsTooMuch` all chunks together decompress to implausibly more than the file holds
+ * - `UnknownCompression` a chunk names a compression that is not read
+ * - `TooManyChannels`, `TooManyRecords` above the limit that keeps memory bounded
+ * - `LengthBeyondFile` a record says it is longer than the rest of the file
+ * - `InvalidTime` a time that does not fit into signed 64-bit nanoseconds
+ */
+export type ReasonCode =
+  | "NotARecording"
+  | "UnsupportedFormat"
+  | "WrongExtension"
+  | "EmptyFile"
+  | "NoEnd"
+  | "ActiveBag"
+  | "BadMagic"
+  | "BadFooter"
+  | "BadSummary"
+  | "BadRecord"
+  | "BadChunk"
+  | "ChunkTooLarge"
+  | "RecordTooLarge"
+  | "ExpandsTooMuch"
+  | "UnknownCompression"
+  | "TooManyChannels"
+  | "TooManyRecords"
+  | "LengthBeyondFile"
+  | "InvalidTime";
+
+export interface Reason {
+  code: ReasonCode;
+  /** One or two sentences for a person: what, at which byte, and what they can do. */
+  text: string;
+}
+
+/** The content of a recording is not what it should be. I/O errors and aborts are never of this class. */
+export class RecordingFault extends Error {
+  readonly reason: Reason;
+
+  constructor(code: ReasonCode, text: string) {
+    super(text);
+    this.name = "RecordingFault";
+    this.reason = { code, text };
+  }
+}
+
+/** The state in which an inspection ends for a reason. */
+export function stateOf(code: ReasonCode): "incomplete" | "damaged" | "unsupported" {
+  if (incompleteCodes.has(code)) return "incomplete";
+  return unsupportedCodes.has(code) ? "unsupported" : "damaged";
+}
+
+const incompleteCodes: ReadonlySet<ReasonCode> = new Set(["EmptyFile", "NoEnd", "ActiveBag"]);
+const unsupportedCodes: ReadonlySet<ReasonCode> = new Set(["NotARecording", "UnsupportedFormat", "WrongExtension"]);

@@ -1,0 +1,53 @@
+/** A recording's bytes at random access: a file, a buffer, a stored object. */
+export interface RandomAccessSource {
+  readonly sizeBytes: number;
+  /** Exactly `length` bytes from `offset` in a buffer of their own, or an error. */
+  read(offset: number, length: number): Promise<Uint8Array>;
+}
+
+/** The source has fewer bytes than it said when it was opened: it was cut or replaced meanwhile. */
+export class SourceChangedError extends Error {
+  constructor(text: string) {
+    super(text);
+    this.name = "SourceChangedError";
+  }
+}
+
+export function bytesSource(bytes: Uint8Array): RandomAccessSource {
+  return {
+    sizeBytes: bytes.byteLength,
+    async read(offset, length) {
+      if (!isInside(offset, length, bytes.byteLength)) {
+        throw new SourceChangedError(`bytes ${offset}..${offset + length} lie outside of ${bytes.byteLength} bytes`);
+      }
+      // Not slice(): of a Buffer that would be a view.
+      return new Uint8Array(bytes.subarray(offset, offset + length));
+    },
+  };
+}
+
+/** Counts what is read through it; for the promise that indexing reads little. */
+export function countReads(
+  source: RandomAccessSource,
+): RandomAccessSource & { readonly bytesRead: number; readonly reads: number } {
+  let bytesRead = 0;
+  let reads = 0;
+  return {
+    sizeBytes: source.sizeBytes,
+    get bytesRead() {
+      return bytesRead;
+    },
+    get reads() {
+      return reads;
+    },
+    read(offset, length) {
+      reads += 1;
+      bytesRead += length;
+      return source.read(offset, length);
+    },
+  };
+}
+
+export function isInside(offset: number, length: number, sizeBytes: number): boolean {
+  return offset >= 0 && length >= 0 && offset + length <= sizeBytes;
+}

@@ -1,0 +1,80 @@
+import type { Reason } from "./reasons.ts";
+
+export type RecordingFormatName = "mcap" | "bag1";
+
+/** One topic in one version of its schema; channels that agree in both are summed. */
+export interface TopicSummary {
+  topic: string;
+  messageEncoding: string;
+  schemaName: string;
+  schemaEncoding: string;
+  schema: Uint8Array;
+  /** SHA-256 of the schema's bytes, hexadecimal. */
+  schemaSha256: string;
+  /** Stable id of encoding, schema name, schema encoding and schema bytes: 16 hexadecimal digits. */
+  version: string;
+  messageCount: number;
+  /** First and last log time, where the file told them without reading its messages. */
+  startNs?: bigint;
+  endNs?: bigint;
+}
+
+export interface AttachmentSummary {
+  name: string;
+  mediaType: string;
+  logTimeNs: bigint;
+  createTimeNs: bigint;
+  /** CRC-32 of the record's fields; 0 when the writer gave none. */
+  crc: number;
+  /** Where the attachment's data begin in the file. */
+  dataOffset: number;
+  sizeBytes: number;
+}
+
+export interface MetadataRecord {
+  name: string;
+  metadata: Record<string, string>;
+}
+
+/** Who recorded it and as what, by the last metadata record named `downlink` or `foxglove`. */
+export interface RecordingIdentity {
+  deviceId?: string;
+  deviceName?: string;
+  projectId?: string;
+  key?: string;
+  sessionKey?: string;
+}
+
+export interface RecordingSummary {
+  format: RecordingFormatName;
+  sizeBytes: number;
+  messageCount: number;
+  /** First and last log time; absent without a message. */
+  startNs?: bigint;
+  endNs?: bigint;
+  topics: TopicSummary[];
+  attachments: AttachmentSummary[];
+  metadata: MetadataRecord[];
+  identity: RecordingIdentity;
+  /** `index`: the summary proved complete; `skim`: record headers and message indexes; `scan`: every chunk read. */
+  method: "index" | "skim" | "scan";
+  profile?: string;
+  library?: string;
+}
+
+/** What could still be read of a recording without an end. */
+export interface Salvage {
+  startNs?: bigint;
+  endNs?: bigint;
+  messageCount: number;
+  topics: string[];
+  readableBytes: number;
+  lostBytes: number;
+}
+
+export type Inspection =
+  | { state: "finished"; summary: RecordingSummary }
+  | { state: "empty"; summary: RecordingSummary }
+  | { state: "incomplete"; reason: Reason; salvage?: Salvage }
+  | { state: "damaged"; reason: Reason }
+  | { state: "unsupported"; reason: Reason };

@@ -1,0 +1,101 @@
+import { type ChunkHeader, loadChunk, placeOf } from "./chunk.ts";
+import { nameOf, type Place } from "./field-cursor.ts";
+import type { MessageRun, SurveyOptions } from "./message-run.ts";
+import type { ReadContext } from "./read-context.ts";
+import { RecordingFault } from "./reasons.ts";
+import { addChunk, addTally, extendSpan, type Survey, type Tally } from "./survey.ts";
+
+export interface ChunkToTally {
+  chunk: ChunkHeader;
+  /** What the indexes behind the chunk say; empty when there are none. */
+  indexed: ReadonlyMap<number, Tally>;
+  /** The span in the chunk's own header, where the format has one. Indexes that contradict it are not believed. */
+  span?: Span;
+  /** Adds the channels in a decompressed chunk to the survey and reports its messages. */
+  scan(bytes: Uint8Array, place: string, onMessage: (channelId: number, logTimeNs: bigint) => void): void;
+}
+
+interface Span {
+  startNs?: bigint;
+  endNs?: bigint;
+}
+
+/** Counts a chunk's messages: by its indexes if they suffice, otherwise by decompressing it. */
+export async function tallyChunk(
+  survey: Survey,
+  told: ChunkToTally,
+  { context, options }: { context: ReadContext; options: SurveyOptions },
+): Promise<void> {
+  const { chunk } = told;
+  addChunk(survey, chunk.uncompressedBytes, { sizeBytes: context.source.sizeBytes, limits: context.limits });
+  if (chunk.crc === 0) survey.hasUncheckedMessages = true;
+  const isToldEnough = !options.verify && isBelievable(told) && knowsAll(survey, told.indexed);
+  const tallies = isToldEnough ? told.indexed : await scanChunk(survey, told, context);
+  if (options.verify) refuseContradiction(told, tallies);
+  for (const [channelId, tally] of tallies) {
+    requireChannel(survey, channelId, placeOf(chunk));
+    addTally(survey, channelId, tally);
+  }
+  const run = toRun(chunk, tallies);
+  if (run) options.onRun?.(run, tallies.keys(), survey);
+}
+
+export function requireChannel(survey: Survey, channelId: number, place: Place): void {
+  if (survey.channels.has(channelId)) return;
+  throw new RecordingFault("BadRecord", `${nameOf(place)} names channel ${channelId}, which is not in the file`);
+}
+
+function isBelievable({ chunk, indexed, span }: ChunkToTally): boolean {
+  if (chunk.uncompressedBytes === 0) return indexed.size === 0;
+  if (indexed.size === 0) return false;
+  if (!span) return true;
+  const { startNs, endNs } = spanOf(indexed);
+  return startNs === span.startNs && endNs === span.endNs;
+}
+
+function knowsAll(survey: Survey, indexed: ReadonlyMap<number, Tally>): boolean {
+  for (const channelId of indexed.keys()) if (!survey.channels.has(channelId)) return false;
+  return true;
+}
+
+async function scanChunk(survey: Survey, told: ChunkToTally, context: ReadContext): Promise<Map<number, Tally>> {
+  const bytes = await loadChunk(told.chunk, context);
+  survey.decompressedChunkCount += 1;
+  const tallies = new Map<number, Tally>();
+  told.scan(bytes, placeOf(told.chunk), (channelId, logTimeNs) => {
+    const tally = tallies.get(channelId) ?? { messageCount: 0 };
+    tallies.set(channelId, tally);
+    tally.messageCount += 1;
+    extendSpan(tally, logTimeNs, logTimeNs);
+  });
+  return tallies;
+}
+
+/** Exports plan by indexes that look believable: if they lie, the recording must not be accepted as it is. */
+function refuseContradiction(told: ChunkToTally, tallies: ReadonlyMap<number, Tally>): void {
+  if (!isBelievable(told) || told.indexed.size === 0) return;
+  const isSame =
+    tallies.size === told.indexed.size && [...tallies].every(([id, tally]) => areSame(tally, told.indexed.get(id)));
+  if (isSame) return;
+  const text = `the indexes behind ${placeOf(told.chunk)} contradict its messages; the file must be indexed anew`;
+  throw new RecordingFault("BadChunk", text);
+}
+
+function areSame(a: Tally, b: Tally | undefined): boolean {
+  return a.messageCount === b?.messageCount && a.startNs === b.startNs && a.endNs === b.endNs;
+}
+
+function toRun(chunk: ChunkHeader, tallies: ReadonlyMap<number, Tally>): MessageRun | undefined {
+  const { startNs, endNs } = spanOf(tallies);
+  if (startNs === undefined || endNs === undefined) return undefined;
+  const { offset, uncompressedBytes } = chunk;
+  return { chunk, offset, lengthBytes: uncompressedBytes, startNs, endNs };
+}
+
+function spanOf(tallies: ReadonlyMap<number, Tally>): Span {
+  const span: Span = {};
+  for (const { startNs, endNs } of tallies.values()) {
+    if (startNs !== undefined && endNs !== undefined) extendSpan(span, startNs, endNs);
+  }
+  return span;
+}

@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto";
+import type {
+  MetadataRecord,
+  RecordingFormatName,
+  RecordingIdentity,
+  RecordingSummary,
+  TopicSummary,
+} from "./summary.ts";
+import { type Channel, countMessages, extendSpan, type Schema, type Survey } from "./survey.ts";
+
+export function toSummary(
+  survey: Survey,
+  about: { format: RecordingFormatName; sizeBytes: number; method: RecordingSummary["method"] },
+): RecordingSummary {
+  return {
+    ...about,
+    messageCount: countMessages(survey),
+    startNs: survey.startNs,
+    endNs: survey.endNs,
+    topics: toTopics(survey),
+    attachments: survey.attachments,
+    metadata: survey.metadata,
+    identity: findIdentity(survey.metadata),
+    profile: survey.profile || undefined,
+    library: survey.library || undefined,
+  };
+}
+
+/** In the order in which the file introduces them. */
+export function toTopics(survey: Survey): TopicSummary[] {
+  const topics = new Map<string, TopicSummary>();
+  for (const channel of survey.channels.values()) {
+    const fresh = toTopic(channel, survey.schemas.get(channel.schemaId));
+    const key = `${fresh.version} ${fresh.topic}`;
+    const topic = topics.get(key) ?? fresh;
+    topics.set(key, topic);
+    const tally = survey.tallies.get(channel.id);
+    if (!tally) continue;
+    topic.messageCount += tally.messageCount;
+    if (tally.startNs !== undefined && tally.endNs !== undefined) extendSpan(topic, tally.startNs, tally.endNs);
+  }
+  return [...topics.values()];
+}
+
+function toTopic(channel: Channel, schema: Schema | undefined): TopicSummary {
+  const { name = "", encoding = "", data = new Uint8Array(0) } = schema ?? {};
+  return {
+    topic: channel.topic,
+    messageEncoding: channel.messageEncoding,
+    schemaName: name,
+    schemaEncoding: encoding,
+    schema: data,
+    schemaSha256: createHash("sha256").update(data).digest("hex"),
+    version: versionOf([Buffer.from(channel.messageEncoding), Buffer.from(name), Buffer.from(encoding), data]),
+    messageCount: 0,
+  };
+}
+
+/** Lengths are hashed too, so that no two different lists of parts look the same. */
+function versionOf(parts: Uint8Array[]): string {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(`${part.byteLength}:`).update(part);
+  return hash.digest("hex").slice(0, 16);
+}
+
+/** Wire contract §4: of the records named `downlink` or `foxglove` the last one counts, as a whole. */
+export function findIdentity(metadata: readonly MetadataRecord[]): RecordingIdentity {
+  const record = metadata.findLast(({ name }) => name === "downlink" || name === "foxglove");
+  const identity: RecordingIdentity = {};
+  for (const key of identityKeys) {
+    const value = record?.metadata[key];
+    if (value) identity[key] = value;
+  }
+  return identity;
+}
+
+const identityKeys = ["deviceId", "deviceName", "projectId", "key", "sessionKey"] as const;

@@ -1,0 +1,285 @@
+// Sets up what is missing, then runs a program of this checkout on the pinned Node:
+//
+//   node scripts/bootstrap.mjs [--generate | --bin NAME] <script.ts> [arguments…]
+//
+// Plain JavaScript for Node ≥ 18 without any package, because it runs before there is any.
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, dirname, join, relative, resolve } from "node:path";
+import { isatty } from "node:tty";
+import { fileURLToPath } from "node:url";
+import { takeLock } from "./setup-lock.mjs";
+
+const PNPM = "pnpm@10.34.9";
+const OLDEST_NODE = 24;
+const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const STATE = join(ROOT, "node_modules", ".cache", "downlink");
+const GENERATED = join(ROOT, "packages", "cloud", "src", "db", "generated", "client.ts");
+
+class SetupError extends Error {}
+
+try {
+  const { mode, target, args } = readArguments(process.argv.slice(2));
+  await setUp(mode === "generate");
+  if (target !== undefined) await run(mode, target, args);
+} catch (error) {
+  if (!(error instanceof SetupError)) throw error;
+  process.stderr.write(`setup: ${error.message}\n`);
+  process.exitCode = 1;
+}
+
+function readArguments([first, ...rest]) {
+  if (first === "--generate") return { mode: "generate", target: undefined, args: [] };
+  const mode = first === "--bin" ? "bin" : "script";
+  const [target, ...args] = mode === "bin" ? rest : [first, ...rest];
+  if (target === undefined)
+    throw new SetupError("usage: bootstrap.mjs [--generate | --bin NAME] <script.ts> [arguments…]");
+  return { mode, target, args };
+}
+
+async function setUp(mustGenerate) {
+  if (!mustGenerate && isInstalled() && isGenerated()) return;
+  makeStateFolder();
+  const release = await takeLock(join(STATE, "lock"));
+  try {
+    if (!isInstalled()) await install();
+    if (mustGenerate || !isGenerated()) await generate();
+  } finally {
+    release();
+  }
+}
+
+// ---- the two steps
+
+function isInstalled() {
+  return readStamp("installed").hash === installHash() && existsSync(runtimePath());
+}
+
+/** The Node that was found to run here; kept relative, so that a checkout may be moved. */
+function runtimePath() {
+  return resolve(ROOT, readStamp("installed").runtime);
+}
+
+function isGenerated() {
+  return readStamp("generated").hash === schemaHash() && existsSync(GENERATED);
+}
+
+async function install() {
+  await step(
+    "installing the pinned packages",
+    "npx",
+    [
+      "--yes",
+      PNPM,
+      "install",
+      "--frozen-lockfile",
+      "--prod=false",
+      "--config.confirm-modules-purge=false",
+      "--reporter=append-only",
+    ],
+    {
+      ...setupEnvironment(),
+      CI: "true",
+    },
+  );
+  writeStamp("installed", { hash: installHash(), runtime: relative(ROOT, findRuntime()) });
+}
+
+async function generate() {
+  const runtime = runtimePath();
+  // A schema engine that is never called: without one Prisma tries to download its own.
+  const environment = {
+    ...setupEnvironment(),
+    PATH: pathWith(runtime),
+    PRISMA_SCHEMA_ENGINE_BINARY: "/bin/false",
+    CHECKPOINT_DISABLE: "1",
+    PRISMA_HIDE_UPDATE_MESSAGE: "1",
+  };
+  await step(
+    "generating the database client",
+    runtime,
+    [join(ROOT, "node_modules", "prisma", "build", "index.js"), "generate"],
+    environment,
+  );
+  writeStamp("generated", { hash: schemaHash() });
+}
+
+/** The pinned Node where it runs on this machine, else the Node that runs this, if it is new enough. */
+function findRuntime() {
+  const name = `node-${process.platform}-${process.arch}`;
+  const pinned = join(ROOT, "node_modules", name, "bin", "node");
+  if (existsSync(pinned) && spawnSync(pinned, ["--version"]).status === 0) return pinned;
+  if (Number.parseInt(process.versions.node, 10) >= OLDEST_NODE) return process.execPath;
+  throw new SetupError(
+    `there is no pinned Node that runs here (${process.platform} ${process.arch}; on Linux it needs glibc ≥ 2.28).\n` +
+      `Install Node ${OLDEST_NODE} or newer and run this again; this is Node ${process.versions.node}.`,
+  );
+}
+
+function installHash() {
+  const packages = join(ROOT, "packages");
+  const manifests = readdirSync(packages)
+    .map((name) => join("packages", name, "package.json"))
+    .filter((path) => existsSync(join(ROOT, path)));
+  const files = ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", ".pnpmfile.cjs", ".npmrc", ...manifests];
+  return hashFiles(files, `${PNPM} ${process.platform} ${process.arch}`);
+}
+
+function schemaHash() {
+  const schema = readdirSync(join(ROOT, "prisma", "schema"), { recursive: true })
+    .map((name) => join("prisma", "schema", String(name)))
+    .filter((path) => path.endsWith(".prisma"));
+  return hashFiles([...schema, "prisma.config.ts", "pnpm-lock.yaml"], "");
+}
+
+function hashFiles(paths, salt) {
+  const hash = createHash("sha256").update(salt);
+  for (const path of paths.sort()) hash.update(`\0${path}\0`).update(readFileSync(join(ROOT, path)));
+  return hash.digest("hex");
+}
+
+function readStamp(name) {
+  try {
+    return JSON.parse(readFileSync(join(STATE, name), "utf8"));
+  } catch (error) {
+    if (error.code === "ENOENT" || error instanceof SyntaxError) return {};
+    throw error;
+  }
+}
+
+function writeStamp(name, stamp) {
+  mkdirSync(STATE, { recursive: true });
+  writeFileSync(join(STATE, `${name}.new`), JSON.stringify(stamp));
+  renameSync(join(STATE, `${name}.new`), join(STATE, name));
+}
+
+// ---- running a step
+
+async function step(title, command, args, env) {
+  const started = performance.now();
+  const seconds = () => `${Math.round((performance.now() - started) / 1000)} s`;
+  const isTerminal = isatty(2);
+  const say = (end) => process.stderr.write(`${isTerminal ? "\r" : ""}setup: ${title} … ${end}`);
+  say("");
+  const ticker = isTerminal ? setInterval(() => say(seconds()), 1000) : undefined;
+  const result = await runQuietly(command, args, env).finally(() => clearInterval(ticker));
+  if (isTerminal) say("");
+  process.stderr.write(result.code === 0 ? `${seconds()}\n` : "failed\n");
+  if (result.code !== 0) throw new SetupError(explain(title, command, result));
+}
+
+/** Runs a command to its end and keeps the last 8,000 characters that it printed. */
+function runQuietly(command, args, env) {
+  return new Promise((done) => {
+    let output = "";
+    const child = spawn(command, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"] });
+    const keep = (chunk) => {
+      output = (output + chunk).slice(-8000);
+    };
+    child.stdout.on("data", keep);
+    child.stderr.on("data", keep);
+    child.once("error", (error) => done({ code: error.code, output: error.message }));
+    child.once("close", (code, signal) => done({ code: code ?? signal, output }));
+  });
+}
+
+function explain(title, command, { code, output }) {
+  if (code === "ENOENT" && command === "npx")
+    return "npm is missing: install it (it comes with Node) and run this again";
+  const isOffline = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT)\b/.test(
+    output,
+  );
+  const hint = isOffline
+    ? "\nThe package registry cannot be reached: the first run needs a network (npm's proxy and registry settings are obeyed)."
+    : "";
+  return `${title} failed (${code}):\n${output.trim()}${hint}`;
+}
+
+/** npm and pnpm keep caches at home: where home cannot be written they get a folder inside the checkout. */
+function setupEnvironment() {
+  const { NODE_ENV: _, ...environment } = process.env; // "production" would leave the tools out
+  const home = process.env.HOME || homedir();
+  if (isWritable(home)) return { ...environment, HOME: home };
+  const ownHome = join(STATE, "home");
+  mkdirSync(ownHome, { recursive: true });
+  return { ...environment, HOME: ownHome, npm_config_cache: join(ownHome, ".npm") };
+}
+
+function isWritable(path) {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function makeStateFolder() {
+  try {
+    mkdirSync(STATE, { recursive: true });
+    accessSync(STATE, constants.W_OK);
+  } catch (error) {
+    throw new SetupError(
+      `${ROOT} must be set up, and this user cannot write to it (${error.code}): run "npm run db:generate" there once as its owner`,
+    );
+  }
+}
+
+// ---- running the program
+
+function run(mode, target, args) {
+  const runtime = runtimePath();
+  const command =
+    mode === "bin" ? [join(ROOT, "node_modules", ".bin", target), ...args] : [runtime, resolve(ROOT, target), ...args];
+  const nodeOptions = [process.env.NODE_OPTIONS, "--disable-warning=ExperimentalWarning"].filter(Boolean).join(" ");
+  const env = { ...process.env, PATH: pathWith(runtime), NODE: runtime, NODE_OPTIONS: nodeOptions };
+  const child = spawn(command[0], command.slice(1), { env, stdio: "inherit" });
+  for (const signal of ["SIGINT", "SIGHUP", "SIGTERM"]) {
+    process.on(signal, () => {
+      if (signal === "SIGTERM" || !isTerminalForeground()) child.kill(signal);
+    });
+  }
+  return new Promise((done, fail) => {
+    child.once("error", (error) => fail(new SetupError(`${command[0]} does not start: ${error.message}`)));
+    child.once("exit", (code, signal) => {
+      if (signal === null) process.exitCode = code;
+      else endBy(signal);
+      done();
+    });
+  });
+}
+
+/** The pinned Node before the shims of .bin: a signal sent to a shim would not reach the program. */
+function pathWith(runtime) {
+  return [dirname(runtime), join(ROOT, "node_modules", ".bin"), process.env.PATH ?? "/usr/bin:/bin"].join(delimiter);
+}
+
+/** Then Ctrl-C and a hang-up have reached the child already, as a member of the terminal's foreground group. */
+function isTerminalForeground() {
+  try {
+    const fields = readFileSync("/proc/self/stat", "latin1")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    return fields[2] === fields[5]; // process group, foreground group of the terminal
+  } catch (error) {
+    if (error.code !== "ENOENT") throw error;
+    return isatty(0) || isatty(1) || isatty(2);
+  }
+}
+
+/** Ends the way the child did, so that a shell or a supervisor sees the same. */
+function endBy(signal) {
+  for (const forwarded of ["SIGINT", "SIGHUP", "SIGTERM"]) process.removeAllListeners(forwarded);
+  process.kill(process.pid, signal);
+}

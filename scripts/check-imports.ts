@@ -1,0 +1,133 @@
+// The rules of .dependency-cruiser.cjs hold, they are asked about every source file, and each of them catches a violation.
+import { execFile } from "node:child_process";
+import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join, relative, resolve } from "node:path";
+
+interface Report {
+  readonly modules: readonly { readonly source: string }[];
+  readonly summary: {
+    readonly violations: readonly {
+      readonly from: string;
+      readonly to: string;
+      readonly rule: { readonly name: string };
+    }[];
+  };
+}
+
+const ROOT = resolve(import.meta.dirname, "..");
+const CONFIG = join(ROOT, ".dependency-cruiser.cjs");
+const CLOUD = "packages/cloud/src";
+
+/** For each rule, imports that it must refuse: from → to. */
+const PLANTED: Record<string, Record<string, string>> = {
+  "packages-protocol": { "packages/protocol/src/a.ts": "packages/recordings/src/a.ts" },
+  "packages-protocol-tests": { "packages/protocol/src/a.test.ts": "packages/client/src/a.ts" },
+  "packages-recordings": { "packages/recordings/src/b.ts": "packages/protocol/src/b.ts" },
+  "packages-recordings-tests": { "packages/recordings/src/testing/a.ts": "packages/protocol/src/b.ts" },
+  "packages-client": { "packages/client/src/b.ts": "packages/recordings/src/c.ts" },
+  "packages-client-tests": { "packages/client/src/b.test.ts": "packages/cloud/src/app.ts" },
+  "packages-agent": { "packages/agent/src/a.ts": `${CLOUD}/config.ts` },
+  "packages-agent-tests": { "packages/agent/src/a.test.ts": `${CLOUD}/config.ts` },
+  "packages-cloud": { [`${CLOUD}/a.ts`]: "packages/client/src/c.ts" },
+  "packages-cloud-tests": { [`${CLOUD}/a.test.ts`]: "packages/agent/src/b.ts" },
+  "packages-console": { "packages/console/src/a.ts": `${CLOUD}/config.ts` },
+  "packages-console-tests": { "packages/console/src/a.test.ts": `${CLOUD}/config.ts` },
+  "protocol-is-plain": { "packages/protocol/src/c.ts": "node:fs", "packages/protocol/src/d.ts": "hono" },
+  "recordings-know-no-network-and-no-database": {
+    "packages/recordings/src/d.ts": "node:http",
+    "packages/recordings/src/e.ts": "pg",
+  },
+  "no-import-of-tests": { "packages/agent/src/c.ts": "packages/agent/src/testing/a.ts" },
+  "no-cycle": { "packages/agent/src/d.ts": "packages/agent/src/d.ts" },
+  "no-unresolved-import": { "packages/agent/src/f.ts": "./missing.ts" },
+  "cloud-no-arrow-back": { [`${CLOUD}/devices/a.ts`]: `${CLOUD}/deps.ts` },
+  "cloud-foundation-names-no-resource": {
+    [`${CLOUD}/http/a.ts`]: `${CLOUD}/devices/find-device.ts`,
+    [`${CLOUD}/jobs/a.ts`]: `${CLOUD}/ingest/delivery.ts`,
+  },
+  "cloud-storage-knows-no-http": { [`${CLOUD}/blobs/a.ts`]: `${CLOUD}/http/env.ts` },
+  "cloud-resources-meet-in-few-places": { [`${CLOUD}/devices/b.ts`]: `${CLOUD}/recordings/recordings.ts` },
+  "cloud-one-prisma": { [`${CLOUD}/devices/c.ts`]: "@prisma/adapter-pg" },
+  "cloud-one-object-storage": { [`${CLOUD}/devices/d.ts`]: "@aws-sdk/client-s3" },
+  "cloud-hono-stays-outside": { [`${CLOUD}/devices/e.ts`]: "hono" },
+};
+
+const problems = (await Promise.all([checkSources(), checkPlanted()])).flat();
+console.log(
+  problems.length === 0
+    ? `${Object.keys(PLANTED).length} import rules hold, and each catches a violation`
+    : problems.join("\n"),
+);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+async function checkSources(): Promise<string[]> {
+  const report = await cruise(ROOT, ["packages", "scripts"]);
+  const cruised = new Set(report.modules.map((module) => module.source));
+  const expected = globSync(["packages/*/src/**/*.ts", "scripts/*.ts"], { cwd: ROOT });
+  const blind = expected.filter((path) => !cruised.has(path)).map((path) => `${path} was not looked at`);
+  return [...blind, ...report.summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} imports ${to}`)];
+}
+
+async function checkPlanted(): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), "import-rules-"));
+  try {
+    plantAll(folder);
+    const { summary } = await cruise(folder, ["packages"]);
+    const caught = new Set(summary.violations.map(({ rule, from }) => `${rule.name}: ${from}`));
+    const planted = Object.entries(PLANTED).flatMap(([rule, imports]) =>
+      Object.keys(imports).map((from) => `${rule}: ${from}`),
+    );
+    const unplanted = listRules().filter((name) => PLANTED[name] === undefined);
+    return [
+      ...planted.filter((name) => !caught.has(name)).map((name) => `${name} was planted and not caught`),
+      ...unplanted.map((name) => `${name} has no planted violation`),
+    ];
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function listRules(): string[] {
+  const config: { forbidden: { name: string }[] } = createRequire(import.meta.url)(CONFIG);
+  return config.forbidden.map((rule) => rule.name);
+}
+
+function plantAll(folder: string): void {
+  cpSync(join(ROOT, "tsconfig.base.json"), join(folder, "tsconfig.base.json"));
+  writeFileSync(join(folder, "package.json"), "{}");
+  const imports = Object.values(PLANTED).flatMap((planted) => Object.entries(planted));
+  for (const [, to] of imports) write(folder, pathOf(to), "export {};\n");
+  for (const [from, to] of imports)
+    write(folder, from, `import "${to.startsWith("packages/") ? toRelative(from, to) : to}";\n`);
+}
+
+/** Where what is imported must stand for the import to resolve; what must not resolve, and what Node has itself, stands nowhere. */
+function pathOf(to: string): string | undefined {
+  if (to.startsWith("packages/")) return to;
+  return /^(node:|\.)/.test(to) ? undefined : `node_modules/${to}/index.js`;
+}
+
+function toRelative(from: string, to: string): string {
+  const path = relative(dirname(from), to);
+  return path.startsWith(".") ? path : `./${path}`;
+}
+
+function write(folder: string, path: string | undefined, text: string): void {
+  if (path === undefined) return;
+  mkdirSync(join(folder, dirname(path)), { recursive: true });
+  writeFileSync(join(folder, path), text);
+}
+
+/** It exits with the number of violations: what counts is its report. */
+function cruise(cwd: string, folders: string[]): Promise<Report> {
+  const program = join(ROOT, "node_modules", "dependency-cruiser", "bin", "dependency-cruiser.mjs");
+  const args = [program, ...folders, "--config", CONFIG, "--output-type", "json"];
+  return new Promise((done, fail) => {
+    execFile(process.execPath, args, { cwd, maxBuffer: 1024 ** 3 }, (error, stdout, stderr) => {
+      if (stdout === "") fail(new Error(stderr || error?.message));
+      else done(JSON.parse(stdout));
+    });
+  });
+}

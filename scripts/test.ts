@@ -1,0 +1,60 @@
+// Runs the tests: node scripts/test.ts [--shard i/n] [part of a path …]
+import { globSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { run } from "node:test";
+import { spec } from "node:test/reporters";
+import { parseArgs } from "node:util";
+import { startTestPostgres, TEST_POSTGRES_VARIABLE } from "../packages/cloud/src/testing/test-database.ts";
+
+const ROOT = resolve(import.meta.dirname, "..");
+const CONCURRENCY = 2;
+/** Of one test: a hang fails here instead of blocking a build for ever. */
+const TIMEOUT_MS = 300_000;
+
+const { values, positionals } = parseArgs({ options: { shard: { type: "string" } }, allowPositionals: true });
+const files = takeShard(findTests(positionals), values.shard);
+if (files.length === 0) {
+  console.error(`no test file matches ${positionals.join(" ")}`);
+  process.exit(1);
+}
+
+const interrupted = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => interrupted.abort());
+
+await using server = files.some(needsPostgres) ? await startTestPostgres() : undefined;
+if (server) process.env[TEST_POSTGRES_VARIABLE] = server.url;
+process.exitCode = (await runTests(files, interrupted.signal)) ? 0 : 1;
+
+/** In a fixed order; those whose path contains one of the given texts, or all. */
+function findTests(parts: string[]): string[] {
+  const found = globSync(["packages/*/src/**/*.test.ts", "scripts/*.test.ts"], { cwd: ROOT });
+  const isWanted = (path: string) =>
+    parts.length === 0 || parts.some((part) => path.includes(part.replace(/^\.\//, "")));
+  return found.filter(isWanted).sort();
+}
+
+function takeShard(paths: string[], shard = "1/1"): string[] {
+  const [index, count] = shard.split("/").map(Number) as [number, number];
+  if (!(index >= 1 && index <= count)) throw new Error(`--shard ${shard}: expected i/n with 1 ≤ i ≤ n`);
+  return paths.filter((_, position) => position % count === index - 1);
+}
+
+function needsPostgres(path: string): boolean {
+  return path.startsWith("packages/cloud/") || path.startsWith("packages/e2e/");
+}
+
+async function runTests(paths: string[], signal: AbortSignal): Promise<boolean> {
+  const options = {
+    files: paths.map((path) => join(ROOT, path)),
+    concurrency: CONCURRENCY,
+    timeout: TIMEOUT_MS,
+    signal,
+  };
+  const events = run(options);
+  let isGreen = false;
+  events.on("test:summary", ({ file, success }) => {
+    if (file === undefined) isGreen = success;
+  });
+  for await (const text of events.compose(new spec())) process.stdout.write(text);
+  return isGreen && !signal.aborted;
+}
