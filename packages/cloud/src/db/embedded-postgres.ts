@@ -153,6 +153,7 @@ function listArguments(dataDir: string, claim: string, settings: Readonly<Record
     unix_socket_permissions: "0700",
     max_connections: "100",
     shared_buffers: "128MB",
+    random_page_cost: "1.1", // no disk that we run on seeks
     timezone: "UTC",
     log_timezone: "UTC",
     // Failed statements reach their caller; the log is for what only the server knows.

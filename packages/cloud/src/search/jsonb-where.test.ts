@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { after, test } from "node:test";
 import fc from "fast-check";
 import { pino } from "pino";
@@ -17,7 +16,6 @@ const database = openDatabase(await createTestDatabase({ after }), {
 after(() => database[Symbol.asyncDispose]());
 const { prisma, pool } = database;
 
-await pool.query(await readFile(new URL("search-functions.sql", import.meta.url), "utf8"));
 await pool.query(`
   CREATE TABLE thing (id int PRIMARY KEY, object jsonb, other jsonb, records jsonb);
   CREATE INDEX thing_object_path ON thing USING gin (object jsonb_path_ops);

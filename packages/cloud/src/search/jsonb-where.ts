@@ -6,7 +6,7 @@ type Sql = Prisma.Sql;
 
 /**
  * The condition that all terms match the object in a jsonb column or expression. All texts are bound parameters. A null
- * column gives null or false. Needs `search-functions.sql`.
+ * column gives null or false. Needs the function `downlink_search_text` of the migrations.
  *
  * Indexes that serve it, of which a table takes what its size asks for:
  * - `GIN (c jsonb_path_ops)`: `key:value`, exactly
