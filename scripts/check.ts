@@ -21,6 +21,7 @@ const GATES: Gate[] = [
   { name: "import rules", command: [process.execPath, "scripts/check-imports.ts"] },
   { name: "lint and format", command: ["biome", "check", "--error-on-warnings", "."] },
   { name: "schema and migrations", command: [process.execPath, "scripts/migrate.ts", "drift"] },
+  { name: "OpenAPI", command: [process.execPath, "scripts/check-openapi.ts"] },
   { name: "paths in documents", command: [process.execPath, "scripts/check-docs.ts"] },
 ];
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ErrorBody, type ErrorCode, errorCodes } from "./errors.ts";
+import { exampleOf } from "./openapi-example.ts";
 import { type Contract, type Operation, pathParameters } from "./operation.ts";
 import { aliasesOf } from "./shapes/query.ts";
 
@@ -53,10 +54,10 @@ function describe(operation: Operation, schemas: Json): Json {
       ...pathParameters(operation.path).map((name) => pathParameter(operation, name)),
       ...queryParameters(operation),
     ],
-    ...(body && { requestBody: { required: hasRequired(body), content: json(wire(body, schemas)) } }),
+    ...(body && { requestBody: { required: hasRequired(body), content: json(wire(body, schemas), schemas) } }),
     responses: {
       ...(response
-        ? { 200: { description: "Done", content: json(wire(response, schemas)) } }
+        ? { 200: { description: "Done", content: json(wire(response, schemas), schemas) } }
         : { 204: { description: "Done" } }),
       ...Object.fromEntries(
         statusesOf(operation).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
@@ -115,8 +116,8 @@ function relink(value: unknown): Json {
   ) as Json;
 }
 
-function json(schema: Json): Json {
-  return { "application/json": { schema } };
+function json(schema: Json, schemas: Json): Json {
+  return { "application/json": { schema, example: exampleOf(schema, schemas) } };
 }
 
 function statusesOf({ params, query, body }: Operation): number[] {

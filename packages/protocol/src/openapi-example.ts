@@ -1,0 +1,66 @@
+interface JsonSchema {
+  readonly [keyword: string]: unknown;
+}
+
+type Components = Readonly<Record<string, unknown>>;
+
+const MAX_DEPTH = 6;
+/** What a field of this name looks like, where its schema does not tell. */
+const byName: Readonly<Record<string, string>> = {
+  id: "rec_01k7x9d3q8w5f2m6n4p0r1s7t9",
+  deviceId: "dev_01k7x9d3q8w5f2m6n4p0r1s7t9",
+  projectId: "prj_01k7x9d3q8w5f2m6n4p0r1s7t9",
+  recordingId: "rec_01k7x9d3q8w5f2m6n4p0r1s7t9",
+  sessionId: "sess_01k7x9d3q8w5f2m6n4p0r1s7t9",
+  requestId: "req_01k7x9d3q8w5f2m6n4p0r1s7t9",
+  name: "rover-1",
+  deviceName: "rover-1",
+  key: "drive-1",
+  path: "2026-01-02/drive-1.mcap",
+  filename: "drive-1.mcap",
+  topic: "/imu",
+  link: "https://downlink.internal/data-plane/exports?v=1",
+};
+
+/** A value that follows a wire schema: what its `example`, `default` or `enum` says, else something plain. */
+export function exampleOf(
+  schema: unknown,
+  components: Components,
+  place: { name?: string; depth?: number } = {},
+): unknown {
+  const { name = "", depth = 0 } = place;
+  const told = resolve(schema as JsonSchema, components);
+  for (const keyword of ["example", "default", "const"]) if (told[keyword] !== undefined) return told[keyword];
+  if (Array.isArray(told.enum)) return told.enum[0];
+  const choices = (told.anyOf ?? told.oneOf) as JsonSchema[] | undefined;
+  if (choices) return exampleOf(choices[0], components, place);
+  const type = [told.type].flat()[0]; // a nullable one names its type first
+  if (type === "object") return objectExample(told, components, depth);
+  if (type === "array") return depth > MAX_DEPTH ? [] : [exampleOf(told.items, components, { name, depth: depth + 1 })];
+  if (type === "boolean") return true;
+  if (type === "integer" || type === "number") return Math.max(Number(told.minimum ?? 0), 0);
+  return type === "string" ? textExample(told, name) : {};
+}
+
+function resolve(schema: JsonSchema, components: Components): JsonSchema {
+  const { $ref: reference, ...rest } = schema;
+  if (typeof reference !== "string") return schema;
+  return { ...(components[reference.slice(reference.lastIndexOf("/") + 1)] as JsonSchema), ...rest };
+}
+
+function objectExample(told: JsonSchema, components: Components, depth: number): Record<string, unknown> {
+  const { properties = {}, required = [] } = told as { properties?: Record<string, JsonSchema>; required?: string[] };
+  if (depth > MAX_DEPTH) return {};
+  const fields = Object.entries(properties).filter(([name, field]) => !field.deprecated || required.includes(name));
+  return Object.fromEntries(
+    fields.map(([name, field]) => [name, exampleOf(field, components, { name, depth: depth + 1 })]),
+  );
+}
+
+/** The first text that fits: of the field's name, or of the length that hashes and the like have. */
+function textExample({ pattern, format, minLength }: JsonSchema, name: string): string {
+  if (format === "uri") return "https://downlink.internal";
+  const shape = new RegExp(typeof pattern === "string" ? pattern : "");
+  const texts = [byName[name] ?? "", "text", "a".repeat(16), "a".repeat(64), `${"A".repeat(22)}==`, "properties.color"];
+  return texts.find((text) => text.length >= Number(minLength ?? 1) && shape.test(text)) ?? "";
+}

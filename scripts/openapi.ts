@@ -1,0 +1,10 @@
+// Writes the interface as OpenAPI 3.1 to standard output: node scripts/openapi.ts
+import { api, toOpenApi } from "@downlink/protocol";
+
+const service = {
+  title: "Downlink",
+  version: "0.1.0",
+  description: "Recordings of robots",
+  serverUrl: "http://127.0.0.1:8080",
+};
+process.stdout.write(`${JSON.stringify(toOpenApi(api, service), null, 2)}\n`);
