@@ -68,9 +68,7 @@ export function createYoungFiles(times: YoungTimes): YoungFiles {
       if (restMs >= incompleteAfterMs) return "overdue";
       return restMs >= settleTimeMs ? "settled" : "moving";
     },
-    restart(versionId, identity, nowMs) {
-      young.set(versionId, begin(identity, nowMs));
-    },
+    restart: (versionId, identity, nowMs) => void young.set(versionId, begin(identity, nowMs)),
     forget: (versionId) => void young.delete(versionId),
     postpone(versionId, nowMs) {
       const known = young.get(versionId);
