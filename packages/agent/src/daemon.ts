@@ -1,26 +1,10 @@
-import { createClient } from "@downlink/client";
-import { type UndiciTransport, undiciTransport } from "@downlink/client/node";
-import { type AgentState, openAgentState } from "./agent-state.ts";
-import { createBell } from "./bell.ts";
+import { undiciTransport } from "@downlink/client/node";
+import { openAgentState } from "./agent-state.ts";
+import { assembleAgent } from "./assemble-agent.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import { createGreeting } from "./cloud/greeting.ts";
-import { createSession } from "./cloud/session.ts";
-import { runIntake } from "./files/intake.ts";
-import { matchFiles } from "./files/match-files.ts";
-import { runScans } from "./files/scan-loop.ts";
-import { openStorageRoot } from "./files/storage-root.ts";
-import { createDirectoryWatch } from "./files/watch.ts";
-import { createYoungFiles } from "./files/young-files.ts";
-import { runHeartbeat } from "./heartbeat.ts";
-import { createUploads } from "./imports/upload-loop.ts";
-import { createWorkBoard } from "./imports/work-board.ts";
-import { runWork } from "./imports/work-loop.ts";
 import type { Log } from "./log.ts";
-import { type ReportState, runReports } from "./report/report-loop.ts";
 import { requireSetting, type Settings } from "./settings/settings.ts";
-import { takeSnapshot } from "./status/snapshot.ts";
 import { serveStatus } from "./status/socket.ts";
-import type { StatusDocument } from "./status/status-schema.ts";
 import { supervise } from "./supervise.ts";
 import { agentVersion } from "./version.ts";
 
@@ -60,85 +44,4 @@ export async function runDaemon({ settings, log, clock = systemClock, signal }: 
   const failed = ends.find((end) => end.status === "rejected");
   if (failed) throw failed.reason;
   log.info("agent stopped");
-}
-
-interface Parts {
-  readonly settings: Settings;
-  readonly log: Log;
-  readonly clock: Clock;
-  readonly state: AgentState;
-  readonly transport: UndiciTransport;
-}
-
-interface Agent extends AsyncDisposable {
-  readonly loops: Readonly<Record<string, (signal: AbortSignal) => Promise<void>>>;
-  readonly takeStatus: () => Promise<StatusDocument>;
-}
-
-/** Puts the loops together; none runs yet. */
-function assembleAgent({ settings, log, clock, state, transport }: Parts): Agent {
-  const bells = { scanBell: createBell(), youngBell: createBell(), reportBell: createBell(), workBell: createBell() };
-  const apiUrl = requireSetting(settings, "apiUrl");
-  const client = createClient({ baseUrl: apiUrl, token: requireSetting(settings, "deviceToken"), transport });
-  const { inventory, facts, problems } = state;
-  const board = createWorkBoard();
-  const reportState: ReportState = { needsListing: undefined, hellos: 0 };
-  const session = createSession({
-    client,
-    clock,
-    problems,
-    ...createGreeting({ ...state, ...bells, clock, log, board, reportState }),
-  });
-  const storageRoot = openStorageRoot(requireSetting(settings, "storageRoot"), state);
-  const shared = {
-    ...bells,
-    clock,
-    log,
-    inventory,
-    facts,
-    problems,
-    board,
-    session,
-    storageRoot,
-    young: createYoungFiles(youngTimes(settings)),
-  };
-  const hasScanned = () => storageRoot.current() !== undefined && storageRoot.lastScan() !== undefined;
-  const isListed = () => reportState.needsListing === false && hasScanned();
-  const uploads = createUploads({
-    ...shared,
-    dispatcher: transport.dispatcher,
-    concurrency: settings.uploadConcurrency,
-    isListed,
-  });
-  const watch = settings.usesNotify ? openWatch(storageRoot.path, shared) : undefined;
-  const matches = matchFiles({ include: settings.watchInclude, exclude: settings.watchExclude });
-  const startedNs = clock.nowNs();
-  return {
-    loops: {
-      session: (signal) => session.run(signal),
-      scan: (signal) => runScans({ ...shared, matches, watch, scanIntervalMs: settings.scanIntervalMs }, signal),
-      intake: (signal) => runIntake({ ...shared, storage: () => storageRoot.current() }, signal),
-      report: (signal) => runReports({ ...shared, hasScanned }, reportState, signal),
-      work: (signal) => runWork(shared, signal),
-      uploads: (signal) => uploads.run(signal),
-      heartbeat: (signal) => runHeartbeat(shared, signal),
-    },
-    takeStatus: () => takeSnapshot({ ...shared, startedNs, stateDir: settings.stateDir, apiUrl, uploads }),
-    [Symbol.asyncDispose]: async () => await watch?.[Symbol.asyncDispose](),
-  };
-}
-
-function youngTimes({ settleTimeMs, incompleteAfterMs, scanIntervalMs }: Settings) {
-  return { settleTimeMs, incompleteAfterMs, longestPauseMs: scanIntervalMs };
-}
-
-function openWatch(
-  root: string,
-  { scanBell, problems }: { scanBell: { ring(): void }; problems: AgentState["problems"] },
-) {
-  return createDirectoryWatch({
-    root,
-    onHint: scanBell.ring,
-    onDegraded: (message) => problems.raise("WatchLimit", message),
-  });
 }

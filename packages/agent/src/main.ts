@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { setFlagsFromString } from "node:v8";
 import { Command, CommanderError, Option } from "commander";
 import { InvalidSetting } from "./settings/invalid-setting.ts";
 import { loadSettings, type SettingName, type Settings } from "./settings/settings.ts";
@@ -24,6 +25,8 @@ program
   .command("run")
   .description("Work until stopped by SIGTERM or SIGINT")
   .action(async () => {
+    // Before anything is loaded: half the memory (10,000 files: 100 MB less) for a few per cent of speed.
+    setFlagsFromString("--optimize-for-size");
     const { runUntilStopped } = await import("./commands/run.ts");
     await runUntilStopped(settingsOf(program));
   });
@@ -33,7 +36,10 @@ program
   .description("Check token, URL, storage root and state directory, and write the env file")
   .action(async () => {
     const { enroll } = await import("./commands/enroll.ts");
-    const { configFile, deviceName, nextCommand } = await enroll(settingsOf(program), program.opts<Flags>().config);
+    const { configFile, deviceName, nextCommand } = await enroll(
+      settingsOf(program, true),
+      program.opts<Flags>().config,
+    );
     print(`Enrolled as ${deviceName}. Settings are in ${configFile}. Next:\n\n  ${nextCommand}\n`);
   });
 
@@ -69,10 +75,10 @@ interface Flags {
   readonly token?: string;
 }
 
-function settingsOf(command: Command): Settings {
+function settingsOf(command: Command, isFileNew = false): Settings {
   const { config, storageRoot, stateDir, url, token } = command.opts<Flags>();
   const flags: Partial<Record<SettingName, string>> = { storageRoot, stateDir, apiUrl: url, deviceToken: token };
-  return loadSettings({ flags, environment: process.env, configFile: config });
+  return loadSettings({ flags, environment: process.env, configFile: config, isFileNew });
 }
 
 function screen() {

@@ -78,6 +78,11 @@ export const problemTexts = {
     cause: "Agent and control plane disagree; perhaps one of them is too old.",
     fix: "Update both, then look at the log of the agent.",
   },
+  FileRefused: {
+    title: "The control plane refuses to hear of a file",
+    cause: "It does not accept what the file says of itself. All other files are reported.",
+    fix: "Report it, with the log; moving the file out of the storage root ends the complaint.",
+  },
   StateUnwritable: {
     title: "The state directory cannot be written",
     cause: "Its disk is full or read-only. Nothing is lost; new findings wait.",

@@ -84,15 +84,19 @@ async function sendOnce(
   { signal, timeoutMs = DEFAULT_TIMEOUT_MS }: CallOptions,
 ): Promise<TransportResponse> {
   signal?.throwIfAborted();
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), timeoutMs); // AbortSignal.timeout would be held until it ends.
   try {
-    const response = await transport({ ...request, signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
+    const either = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal;
+    const response = await transport({ ...request, signal: either });
     if (response.status >= 200 && response.status < 300) return response;
     throw parseFailure(response);
   } catch (error) {
     signal?.throwIfAborted();
-    if (timeout.aborted) throw new NetworkFailure(`no answer within ${timeoutMs / 1000} s`, error);
+    if (timeout.signal.aborted) throw new NetworkFailure(`no answer within ${timeoutMs / 1000} s`, error);
     throw error;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -34,6 +34,19 @@ test("a recording that is deleted before anybody asked disappears from the cloud
   await eventually(scenario.recordings, (all) => all.length === 0);
 });
 
+test("a recording that was asked for and is deleted before its upload begins ends failed with the reason", async (t) => {
+  const scenario = await startScenario(t);
+  const path = join(scenario.storageRoot, "a.mcap");
+  await writeFile(path, await makeMcap());
+  scenario.startAgent();
+  await eventually(scenario.recordings, (all) => all.length === 1);
+  await scenario.agent().end("SIGTERM");
+  const id = await scenario.requestOnly();
+  await rm(path);
+  scenario.startAgent();
+  await scenario.until("failed", id);
+});
+
 test("a recording that is deleted during its upload ends failed with the reason, never stuck", async (t) => {
   const scenario = await startScenario(t);
   const path = join(scenario.storageRoot, "a.mcap");

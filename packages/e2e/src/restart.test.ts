@@ -26,56 +26,50 @@ async function assertWhole(scenario: Scenario, path: string, id: string): Promis
   assert.ok(scenario.proxy.sentBytes() <= limit, `${scenario.proxy.sentBytes()} bytes were sent for a file of ${size}`);
 }
 
-test("an agent that is killed in mid-upload resumes: at most the parts in flight are sent again", async (t) => {
-  const scenario = await startScenario(t);
+/** Brings an upload to its middle, interrupts it there, and follows it to its end. */
+async function interrupt(scenario: Scenario, act: () => Promise<void>): Promise<void> {
   const path = await writeLargeFile(scenario);
   scenario.startAgent();
   scenario.proxy.holdAfter(50 * MIB);
   const id = await scenario.requestOnly();
   await scenario.proxy.held();
-  await scenario.agent().end("SIGKILL");
-  scenario.proxy.cut();
-  scenario.proxy.holdAfter(Number.POSITIVE_INFINITY);
-  scenario.startAgent();
+  await act();
   await assertWhole(scenario, path, id);
+}
+
+function restoreLink({ proxy }: Scenario): void {
+  proxy.cut();
+  proxy.holdAfter(Number.POSITIVE_INFINITY);
+}
+
+test("an agent that is killed in mid-upload resumes: at most the parts in flight are sent again", async (t) => {
+  const scenario = await startScenario(t);
+  await interrupt(scenario, async () => {
+    await scenario.agent().end("SIGKILL");
+    restoreLink(scenario);
+    scenario.startAgent();
+  });
 });
 
 test("a control plane that is killed in mid-upload comes back: the upload goes on where it was", async (t) => {
   const scenario = await startScenario(t);
-  const path = await writeLargeFile(scenario);
-  scenario.startAgent();
-  scenario.proxy.holdAfter(50 * MIB);
-  const id = await scenario.requestOnly();
-  await scenario.proxy.held();
-  await scenario.cloud().program.end("SIGKILL");
-  scenario.proxy.cut();
-  scenario.proxy.holdAfter(Number.POSITIVE_INFINITY);
-  await scenario.restartCloud();
-  await assertWhole(scenario, path, id);
+  await interrupt(scenario, async () => {
+    await scenario.cloud().program.end("SIGKILL");
+    restoreLink(scenario);
+    await scenario.restartCloud();
+  });
 });
 
 test("a link that is cut in mid-upload costs at most the parts in flight", async (t) => {
   const scenario = await startScenario(t);
-  const path = await writeLargeFile(scenario);
-  scenario.startAgent();
-  scenario.proxy.holdAfter(40 * MIB);
-  const id = await scenario.requestOnly();
-  await scenario.proxy.held();
-  scenario.proxy.cut();
-  scenario.proxy.holdAfter(Number.POSITIVE_INFINITY);
-  await assertWhole(scenario, path, id);
+  await interrupt(scenario, async () => restoreLink(scenario));
 });
 
 test("SIGTERM in mid-upload ends the agent with code 0, and the next start resumes", async (t) => {
   const scenario = await startScenario(t);
-  const path = await writeLargeFile(scenario);
-  scenario.startAgent();
-  scenario.proxy.holdAfter(50 * MIB);
-  const id = await scenario.requestOnly();
-  await scenario.proxy.held();
-  assert.equal(await scenario.agent().end("SIGTERM"), 0);
-  scenario.proxy.cut();
-  scenario.proxy.holdAfter(Number.POSITIVE_INFINITY);
-  scenario.startAgent();
-  await assertWhole(scenario, path, id);
+  await interrupt(scenario, async () => {
+    assert.equal(await scenario.agent().end("SIGTERM"), 0);
+    restoreLink(scenario);
+    scenario.startAgent();
+  });
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeCloud, type Fault } from "../testing/fake-cloud.ts";
+import { FakeCloud } from "../testing/fake-cloud.ts";
+import type { Fault } from "../testing/fake-http.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
 

@@ -1,29 +1,21 @@
 import { ApiFailure, type CallOptions, type Client, NetworkFailure, retryDelayMs } from "@downlink/client";
 import { api, type CallInput, leaseHeader, type Operation, type Output } from "@downlink/protocol";
-import { createBell, pause } from "../bell.ts";
+import { pause } from "../bell.ts";
 import type { Clock } from "../clock.ts";
 import type { ProblemBoard } from "../problems.ts";
-import { problemOf, provedOver } from "./describe-failure.ts";
+import { type Connection, type ConnectionMonitor, createConnectionMonitor } from "./connection.ts";
+import { problemOf } from "./describe-failure.ts";
+import { createLeaseGate, type LeaseGate } from "./lease-gate.ts";
 
 export type Hello = CallInput<typeof api.edge.hello>;
 export type Welcome = Output<typeof api.edge.hello>;
-
-export interface Connection {
-  readonly state: "connecting" | "connected" | "offline" | "held elsewhere" | "refused";
-  /** Wall times, nanoseconds. */
-  readonly sinceNs: bigint;
-  readonly lastContactNs: bigint | undefined;
-  /** Server's clock minus ours, at the last hello. */
-  readonly clockSkewMs: number | undefined;
-  readonly lastError: string | undefined;
-}
 
 export interface SessionContext {
   readonly client: Client;
   readonly clock: Clock;
   readonly problems: ProblemBoard;
   readonly makeHello: () => Hello;
-  /** What it throws ends the session for good. */
+  /** What it throws ends the session. */
   readonly onWelcome: (welcome: Welcome) => void;
 }
 
@@ -47,95 +39,63 @@ const HELLO_TIMEOUT_MS = 30_000;
 const HELD_ELSEWHERE_LIMITS = { firstMs: 5000, capMs: 20_000 };
 
 export function createSession(ctx: SessionContext): CloudSession {
-  const lostBell = createBell();
-  const sleepers = new Set<() => void>();
-  let gate = Promise.withResolvers<number>();
-  let lease: number | undefined;
-  let connection: Connection = {
-    state: "connecting",
-    sinceNs: ctx.clock.nowNs(),
-    lastContactNs: undefined,
-    clockSkewMs: undefined,
-    lastError: undefined,
-  };
-
-  const show = (changes: Partial<Connection>) => {
-    const isNew = changes.state !== undefined && changes.state !== connection.state;
-    connection = { ...connection, ...changes, ...(isNew ? { sinceNs: ctx.clock.nowNs() } : {}) };
-  };
-  const noteSuccess = () => {
-    show({ state: "connected", lastContactNs: ctx.clock.nowNs(), lastError: undefined });
-    ctx.problems.clear(...provedOver);
-    for (const wake of sleepers) wake();
-  };
-  const noteFailure = (failure: unknown) => {
-    const problem = problemOf(failure);
-    if (!problem) return;
-    const text = (failure as Error).message;
-    ctx.problems.raise(problem, text);
-    show({ state: stateOf(failure), lastError: text });
-  };
-  const dropLease = (lost: number) => {
-    if (lease !== lost) return;
-    lease = undefined;
-    gate = Promise.withResolvers();
-    lostBell.ring();
-  };
-
-  const sayHello = async (signal: AbortSignal) => {
-    const sentMs = ctx.clock.monotonicMs();
-    const welcome = await ctx.client.call(api.edge.hello, ctx.makeHello(), { signal, timeoutMs: HELLO_TIMEOUT_MS });
-    const travelMs = (ctx.clock.monotonicMs() - sentMs) / 2;
-    ctx.onWelcome(welcome);
-    show({ clockSkewMs: Math.round(Number((welcome.serverTime - ctx.clock.nowNs()) / 1_000_000n) + travelMs) });
-    noteSuccess();
-    lease = welcome.lease;
-    gate.resolve(lease);
-  };
-
+  const monitor = createConnectionMonitor(ctx);
+  const gate = createLeaseGate();
   return {
-    async run(signal) {
-      for (let attempt = 1; !signal.aborted; attempt++) {
-        try {
-          await sayHello(signal);
-          attempt = 0;
-          await lostBell.wait(signal);
-        } catch (failure) {
-          if (signal.aborted) return;
-          if (!(failure instanceof ApiFailure || failure instanceof NetworkFailure)) throw failure;
-          noteFailure(failure);
-          if (problemOf(failure) === undefined) ctx.problems.raise("Refused", `hello: ${failure.message}`);
-          await pause(helloDelayMs(failure, attempt, ctx.clock.random), signal);
-        }
-      }
-    },
+    run: (signal) => keepLease({ ...ctx, monitor, gate }, signal),
     async call(operation, input, options) {
-      const held = await leaseOrAbort(() => gate.promise, options.signal);
+      const lease = await gate.pass(options.signal);
       try {
-        const headers = { ...options.headers, [leaseHeader]: String(held) };
+        const headers = { ...options.headers, [leaseHeader]: String(lease) };
         const answer = await ctx.client.call(operation, input, { ...options, headers });
-        noteSuccess();
+        monitor.noteSuccess();
         return answer;
       } catch (failure) {
         if (options.signal.aborted) throw failure;
-        noteFailure(failure);
-        if (isLeaseTrouble(failure)) dropLease(held);
+        monitor.noteFailure(failure);
+        if (isLeaseTrouble(failure)) gate.close(lease);
         throw failure;
       }
     },
     async waitToRetry(failure, attempt, signal) {
-      const delayMs = retryDelayMs(failure, attempt, { random: ctx.clock.random });
-      if (!(failure instanceof NetworkFailure)) return await pause(delayMs, signal);
-      const bell = createBell();
-      sleepers.add(bell.ring);
-      await bell.wait(signal, delayMs);
-      sleepers.delete(bell.ring);
+      const delayMs = retryDelayMs(failure, attempt, ctx.clock);
+      if (failure instanceof NetworkFailure) await monitor.untilReachable(delayMs, signal);
+      else await pause(delayMs, signal);
     },
-    connection: () => connection,
+    connection: monitor.current,
   };
 }
 
-function helloDelayMs(failure: unknown, attempt: number, random: () => number): number {
+type Keeping = SessionContext & { readonly monitor: ConnectionMonitor; readonly gate: LeaseGate };
+
+async function keepLease(ctx: Keeping, signal: AbortSignal): Promise<void> {
+  for (let attempt = 1; !signal.aborted; attempt++) {
+    try {
+      await sayHello(ctx, signal);
+      attempt = 0;
+      await ctx.gate.untilClosed(signal);
+    } catch (failure) {
+      if (signal.aborted) return;
+      if (!(failure instanceof ApiFailure || failure instanceof NetworkFailure)) throw failure;
+      ctx.monitor.noteFailure(failure);
+      if (problemOf(failure) === undefined) ctx.problems.raise("Refused", `hello: ${failure.message}`);
+      await pause(helloDelayMs(failure, attempt, ctx.clock), signal);
+    }
+  }
+}
+
+async function sayHello({ client, clock, monitor, gate, ...ctx }: Keeping, signal: AbortSignal): Promise<void> {
+  const sentMs = clock.monotonicMs();
+  const welcome = await client.call(api.edge.hello, ctx.makeHello(), { signal, timeoutMs: HELLO_TIMEOUT_MS });
+  const travelMs = (clock.monotonicMs() - sentMs) / 2;
+  ctx.onWelcome(welcome);
+  ctx.problems.clear("Refused");
+  monitor.noteSkew(Math.round(Number((welcome.serverTime - clock.nowNs()) / 1_000_000n) + travelMs));
+  monitor.noteSuccess();
+  gate.open(welcome.lease);
+}
+
+function helloDelayMs(failure: unknown, attempt: number, { random }: Clock): number {
   const isHeld = failure instanceof ApiFailure && failure.code === "LeaseHeldElsewhere" && !failure.retryAfterMs;
   return retryDelayMs(failure, attempt, { random, limits: isHeld ? HELD_ELSEWHERE_LIMITS : undefined });
 }
@@ -143,21 +103,4 @@ function helloDelayMs(failure: unknown, attempt: number, random: () => number): 
 export function isLeaseTrouble(failure: unknown): boolean {
   if (!(failure instanceof ApiFailure)) return false;
   return failure.code === "LeaseLost" || failure.code === "LeaseHeldElsewhere" || failure.code === "Cloned";
-}
-
-function stateOf(failure: unknown): Connection["state"] {
-  if (!(failure instanceof ApiFailure) || failure.code === undefined || failure.status >= 500) return "offline";
-  return failure.code === "LeaseHeldElsewhere" ? "held elsewhere" : "refused";
-}
-
-async function leaseOrAbort(gate: () => Promise<number>, signal: AbortSignal): Promise<number> {
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", onAbort);
-  try {
-    return await Promise.race([gate(), aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
 }

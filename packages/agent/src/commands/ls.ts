@@ -1,5 +1,4 @@
 import { formatTimestamp } from "@downlink/protocol";
-import Table from "cli-table3";
 import { openDatabaseToRead } from "../inventory/database.ts";
 import { type FileState, fileStates } from "../inventory/file-state.ts";
 import { InvalidSetting } from "../settings/invalid-setting.ts";
@@ -42,38 +41,33 @@ function timeOf(timeNs: unknown): string | null {
 
 export function renderFiles(files: readonly ListedFile[]): string {
   if (files.length === 0) return "No files.\n";
-  const table = new Table({
-    head: ["PATH", "STATE", "SIZE", "START", "END", "REASON"],
-    colAligns: ["left", "left", "right"],
-    style: { head: [], "padding-left": 0, "padding-right": 2 },
-    chars: withoutBorders,
-  });
-  for (const { path, state, sizeBytes, start, end, reason } of files) {
-    table.push([
-      printable(path),
-      state,
-      formatBytes(sizeBytes),
-      toSeconds(start),
-      toSeconds(end),
-      printable(reason?.text ?? ""),
-    ]);
-  }
-  return `${table.toString().replace(/ +$/gm, "")}\n`;
+  const rows = files.map(({ path, state, sizeBytes, start, end, reason }) => [
+    printable(path),
+    state,
+    formatBytes(sizeBytes).padStart(SIZE_WIDTH),
+    toSeconds(start),
+    toSeconds(end),
+    printable(reason?.text ?? ""),
+  ]);
+  return layOut([["PATH", "STATE", "SIZE".padStart(SIZE_WIDTH), "START", "END", "REASON"], ...rows]);
+}
+
+const SIZE_WIDTH = 8;
+
+/** In columns as wide as their widest text. */
+function layOut(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, column) => rows.reduce((width, row) => Math.max(width, row[column]!.length), 0));
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((text, column) => text.padEnd(widths[column]!))
+          .join("  ")
+          .trimEnd()}\n`,
+    )
+    .join("");
 }
 
 function toSeconds(time: string | null): string {
   return time?.replace(/(\.\d+)?Z$/, "Z") ?? "";
 }
-
-const borders = [
-  "top",
-  "top-mid",
-  "top-left",
-  "top-right",
-  "bottom",
-  "bottom-mid",
-  "bottom-left",
-  "bottom-right",
-] as const;
-const inner = ["left", "left-mid", "mid", "mid-mid", "right", "right-mid", "middle"] as const;
-const withoutBorders = Object.fromEntries([...borders, ...inner].map((name) => [name, ""]));

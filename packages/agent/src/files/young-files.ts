@@ -37,14 +37,12 @@ export interface YoungFiles {
   postpone(versionId: string, nowMs: number): void;
 }
 
-export function createYoungFiles({ settleTimeMs, incompleteAfterMs, longestPauseMs }: YoungTimes): YoungFiles {
+export function createYoungFiles(times: YoungTimes): YoungFiles {
+  const { settleTimeMs, incompleteAfterMs } = times;
   const young = new Map<string, Young>();
-  const begin = (identity: FileIdentity, nowMs: number): Young => ({
-    identity,
-    unchangedSinceMs: nowMs,
-    pauseMs: settleTimeMs,
-    dueMs: nowMs + settleTimeMs,
-  });
+  const begin = (identity: FileIdentity, nowMs: number): Young => {
+    return { identity, unchangedSinceMs: nowMs, pauseMs: settleTimeMs, dueMs: nowMs + settleTimeMs };
+  };
   return {
     get size() {
       return young.size;
@@ -64,24 +62,35 @@ export function createYoungFiles({ settleTimeMs, incompleteAfterMs, longestPause
         .filter(([, { dueMs }]) => dueMs <= nowMs)
         .sort(([, a], [, b]) => a.dueMs - b.dueMs)
         .map(([versionId]) => versionId),
-    nextDueMs: () =>
-      young.values().reduce<number | undefined>((next, { dueMs }) => Math.min(next ?? dueMs, dueMs), undefined),
+    nextDueMs: () => earliest(young.values().map(({ dueMs }) => dueMs)),
     restOf(versionId, nowMs) {
       const restMs = nowMs - (young.get(versionId)?.unchangedSinceMs ?? nowMs);
       if (restMs >= incompleteAfterMs) return "overdue";
       return restMs >= settleTimeMs ? "settled" : "moving";
     },
-    restart(versionId, identity, nowMs) {
-      young.set(versionId, begin(identity, nowMs));
-    },
+    restart: (versionId, identity, nowMs) => void young.set(versionId, begin(identity, nowMs)),
     forget: (versionId) => void young.delete(versionId),
     postpone(versionId, nowMs) {
       const known = young.get(versionId);
-      if (!known) return;
-      const overdueMs = known.unchangedSinceMs + incompleteAfterMs;
-      const pauseMs = Math.min(known.pauseMs * 2, Math.max(longestPauseMs, settleTimeMs));
-      const dueMs = overdueMs > nowMs ? Math.min(nowMs + known.pauseMs, overdueMs) : nowMs + known.pauseMs;
-      young.set(versionId, { ...known, pauseMs, dueMs });
+      if (known) young.set(versionId, postponed(known, times, nowMs));
     },
   };
+}
+
+function earliest(times: Iterable<number>): number | undefined {
+  let first: number | undefined;
+  for (const timeMs of times) first = Math.min(first ?? timeMs, timeMs);
+  return first;
+}
+
+/** After longer and longer pauses, but no later than when no end can be expected any more. */
+function postponed(
+  known: Young,
+  { settleTimeMs, incompleteAfterMs, longestPauseMs }: YoungTimes,
+  nowMs: number,
+): Young {
+  const overdueMs = known.unchangedSinceMs + incompleteAfterMs;
+  const pauseMs = Math.min(known.pauseMs * 2, Math.max(longestPauseMs, settleTimeMs));
+  const dueMs = overdueMs > nowMs ? Math.min(nowMs + known.pauseMs, overdueMs) : nowMs + known.pauseMs;
+  return { ...known, pauseMs, dueMs };
 }

@@ -29,10 +29,20 @@ export async function examineFile(
   options: ExamineOptions,
 ): Promise<Verdict> {
   const fileName = file.path;
-  if (!options.isOverdue && !(await isFinished(source, fileName))) return { event: "unfinished" };
+  if (!options.isOverdue && !(await hasEnd(source, fileName))) return { event: "unfinished" };
   const headTailSha256 = await hashHeadAndTail(source);
   const inspection = await inspectSafely(source, fileName, options);
   return toVerdict(file, inspection, headTailSha256);
+}
+
+/** When the check itself fails on the content, the inspection may say what is wrong with it. */
+async function hasEnd(source: RandomAccessSource, fileName: string): Promise<boolean> {
+  try {
+    return await isFinished(source, fileName);
+  } catch (error) {
+    if (isReadFailure(error)) throw error;
+    return true;
+  }
 }
 
 /** Content must never end the agent, not even by a fault of the reader: the file is then damaged, and the next one follows. */
@@ -41,7 +51,7 @@ async function inspectSafely(source: RandomAccessSource, fileName: string, { sig
     return await inspectRecording(source, { fileName, signal, salvage: isOverdue });
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof SourceChangedError || isFileSystemError(error)) throw error;
+    if (isReadFailure(error)) throw error;
     return { state: "damaged", reason: { code: "InspectionFailed", text: String(error) } } as const;
   }
 }
@@ -65,6 +75,10 @@ function toVerdict(file: TrackedFile, inspection: Inspected, headTailSha256: str
 }
 
 const noMessages = { code: "NoMessages", text: "The recording is valid and holds no message." };
+
+function isReadFailure(error: unknown): boolean {
+  return error instanceof SourceChangedError || isFileSystemError(error);
+}
 
 export function isFileSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && typeof (error as NodeJS.ErrnoException).errno === "number";

@@ -74,6 +74,7 @@ class Reporter {
   async step(signal: AbortSignal): Promise<boolean> {
     const { inventory, hasScanned } = this.#ctx;
     if (this.#state.needsListing === undefined) return false;
+    this.#forgetRefused();
     if (this.#unknownSchemas.size > 0) return await this.#sendSchemas(signal);
     if (!this.#state.needsListing) return await this.#sendChanges(signal);
     if (!this.#barrier.isOpen(inventory, hasScanned())) return false;
@@ -154,12 +155,17 @@ class Reporter {
     }
   }
 
+  #forgetRefused(): void {
+    for (const key of this.#refused) if (key !== this.#revisionKey(key.split(" ")[0]!)) this.#refused.delete(key);
+    if (this.#refused.size === 0) this.#ctx.problems.clear("FileRefused");
+  }
+
   #narrowDown({ upserts }: Report, failure: ApiFailure): void {
     this.#maxItems = Math.max(1, Math.floor(upserts.length / 2));
     const [only, ...others] = upserts;
     if (!only || others.length > 0) return;
     this.#refused.add(this.#revisionKey(only.versionId));
-    this.#ctx.problems.raise("Refused", `${only.path}: ${failure.message}`);
+    this.#ctx.problems.raise("FileRefused", `${only.path}: ${failure.message}`);
     this.#ctx.log.error({ path: only.path, err: failure }, "the control plane refuses the report of a file");
   }
 

@@ -4,8 +4,8 @@ import { InvalidSetting } from "./invalid-setting.ts";
 export function parseEnvFile(path: string, text: string): Map<string, string> {
   const values = new Map<string, string>();
   for (const [index, line] of text.split(/\r?\n/).entries()) {
-    if (/^\s*([#;].*)?$/.test(line)) continue;
-    const match = /^\s*([A-Za-z_]\w*)\s*=(.*)$/.exec(line);
+    if (/^\s*([#;].*)?$/s.test(line)) continue;
+    const match = /^\s*([A-Za-z_]\w*)\s*=(.*)$/s.exec(line);
     if (!match) throw new InvalidSetting(`${path}:${index + 1}: expected KEY=value`);
     values.set(match[1]!, unquote(match[2]!.trim()));
   }
@@ -24,7 +24,7 @@ function quote(key: string, value: string): string {
 }
 
 function unquote(text: string): string {
-  const double = /^"((?:[^"\\]|\\.)*)"$/.exec(text);
-  if (double) return double[1]!.replace(/\\(.)/g, "$1");
+  const double = /^"((?:[^"\\]|\\.)*)"$/s.exec(text);
+  if (double) return double[1]!.replace(/\\(.)/gs, "$1");
   return /^'([^']*)'$/.exec(text)?.[1] ?? text;
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import fc from "fast-check";
 import { formatEnvFile, parseEnvFile } from "./env-file.ts";
 import { InvalidSetting } from "./invalid-setting.ts";
@@ -64,11 +64,18 @@ test("whatever is written to an env file is read back the same", () => {
       assert.equal(parseEnvFile("f", formatEnvFile(new Map([["KEY", value]]))).get("KEY"), value);
     }),
   );
+  for (const value of ["a\u2028b", "\u2029", "'", '"\\', "#x", " = "].map((text) => text.trim())) {
+    assert.equal(parseEnvFile("f", formatEnvFile(new Map([["KEY", value]]))).get("KEY"), value);
+  }
   assert.throws(() => formatEnvFile(new Map([["KEY", "a\nEVIL=1"]])), /line break/);
 });
 
+const directory = mkdtempSync(join(tmpdir(), "downlink-settings-"));
+after(() => rmSync(directory, { recursive: true }));
+let count = 0;
+
 function writeConfig(text: string): string {
-  const path = join(mkdtempSync(join(tmpdir(), "downlink-settings-")), "agent.env");
+  const path = join(directory, `${count++}.env`);
   writeFileSync(path, text);
   return path;
 }

@@ -54,11 +54,13 @@ export interface SettingSources {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Absent: the default file, which need not exist. */
   readonly configFile?: string;
+  /** Whether a file that was named may be missing: `enroll` makes it. */
+  readonly isFileNew?: boolean;
 }
 
 /** Flag before environment before env file before default. Throws {@link InvalidSetting} and names the place. */
-export function loadSettings({ flags, environment, configFile }: SettingSources): Settings {
-  const file = readConfigFile(configFile);
+export function loadSettings({ flags, environment, configFile, isFileNew = false }: SettingSources): Settings {
+  const file = readConfigFile(configFile ?? DEFAULT_FILE, configFile !== undefined && !isFileNew);
   const settings = Object.entries(definitions).map(([setting, definition]) => {
     const { name, parse, fallback } = definition as Definition<unknown>;
     const key = PREFIX + name;
@@ -103,9 +105,8 @@ function parseSetting(at: { key: string; parse: (text: string) => unknown; from:
   }
 }
 
-function readConfigFile(given: string | undefined): Map<string, string> {
-  const path = given ?? DEFAULT_FILE;
-  const values = parseEnvFile(path, readText(path, given !== undefined));
+function readConfigFile(path: string, mustExist: boolean): Map<string, string> {
+  const values = parseEnvFile(path, readText(path, mustExist));
   const known = new Set(Object.values(definitions).map(({ name }) => PREFIX + name));
   for (const key of values.keys()) {
     if (key.startsWith(PREFIX) && !known.has(key)) throw new InvalidSetting(`${path}: unknown setting ${key}`);

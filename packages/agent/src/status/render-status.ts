@@ -98,7 +98,7 @@ function transferLine(transfer: StatusDocument["transfers"][number], { columns }
     barIncompleteString: "░".repeat(BAR_WIDTH),
     barGlue: "",
   });
-  const percent = `${Math.floor(done * 100)} %`.padStart(5);
+  const percent = `${Math.floor(done * 100)} %`.padStart(6);
   const rate = `${formatBytes(transfer.bytesPerSecond)}/s`.padStart(11);
   const left = (transfer.secondsLeft === null ? "stalled" : formatDuration(transfer.secondsLeft)).padStart(8);
   const figures = `${bar}${percent}${rate}${left}`;

@@ -1,35 +1,19 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import {
-  api,
-  type EdgeItem,
-  type EdgeSettings,
-  type ErrorCode,
-  errorCodes,
-  leaseHeader,
-  type Operation,
-  type WantedImport,
-} from "@downlink/protocol";
+import { type EdgeItem, type EdgeSettings, leaseHeader, type Operation, type WantedImport } from "@downlink/protocol";
 import { digestInventory } from "../inventory/digest.ts";
+import {
+  answerJson,
+  applyFault,
+  type FakeRequest,
+  type Fault,
+  type FoundOperation,
+  matchOperation,
+  readText,
+} from "./fake-http.ts";
 import { FakeUploads } from "./fake-uploads.ts";
 import { Refusal } from "./refusal.ts";
-
-/** What happens to one request instead of, or before, its answer. */
-export type Fault =
-  | { readonly kind: "answer"; readonly status: number; readonly code?: ErrorCode; readonly retryAfterSeconds?: number }
-  | { readonly kind: "html"; readonly status: number }
-  /** The connection breaks off, after so many bytes of the body. */
-  | { readonly kind: "cut"; readonly afterBytes?: number }
-  /** The request is carried out, its answer lost. */
-  | { readonly kind: "loseAnswer" }
-  | { readonly kind: "hang" };
-
-export interface FakeRequest {
-  /** Name of the operation in the contract, or `put` for a part. */
-  readonly name: string;
-  readonly path: string;
-}
 
 type Call = (input: Record<string, unknown>) => unknown;
 type Changed = () => void;
@@ -283,59 +267,4 @@ export class FakeCloud implements AsyncDisposable {
     );
     return createHash("sha256").update(work).digest("hex");
   }
-}
-
-interface FoundOperation {
-  readonly name: string;
-  readonly params: Readonly<Record<string, string>>;
-  readonly operation?: Operation;
-}
-
-function matchOperation(method: string | undefined, path: string): FoundOperation | undefined {
-  for (const [name, operation] of Object.entries(api.edge) as [string, Operation][]) {
-    const pattern = operation.path.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)");
-    const match = new RegExp(`^${pattern}$`).exec(path);
-    if (!match || operation.method.toUpperCase() !== method) continue;
-    const params = Object.fromEntries(
-      Object.entries(match.groups ?? {}).map(([key, value]) => [key, decodeURIComponent(value)]),
-    );
-    return { name, params, operation };
-  }
-  return undefined;
-}
-
-async function applyFault(
-  fault: Exclude<Fault, { kind: "loseAnswer" }>,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  if (fault.kind === "hang") return;
-  if (fault.kind === "cut") {
-    const { socket } = request;
-    let left = fault.afterBytes ?? 0;
-    for await (const chunk of request) {
-      left -= (chunk as Buffer).length;
-      if (left < 0) break;
-    }
-    socket.destroy();
-    return;
-  }
-  request.resume();
-  if (fault.kind === "html") {
-    response.writeHead(fault.status, { "content-type": "text/html" }).end("<h1>Welcome to the hotel</h1>");
-    return;
-  }
-  const code = fault.code ?? "Unavailable";
-  if (fault.retryAfterSeconds !== undefined) response.setHeader("retry-after", String(fault.retryAfterSeconds));
-  answerJson(response, fault.status, { error: errorCodes[code].meaning, code });
-}
-
-function answerJson(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body ?? {}));
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString("utf8");
 }

@@ -45,12 +45,12 @@ export interface RunningDaemon extends AsyncDisposable {
 const impatientClock: Clock = { ...systemClock, random: () => 0.05 };
 
 /** Tests bring about what the agent complains of. */
-const nowhere: LogOutput = { write: (t) => (process.env.DBG ? process.stderr.write(t) : true), on: () => undefined };
+const nowhere: LogOutput = { write: () => true, on: () => undefined };
 
 /** The agent within the test's own process. */
 export function startDaemon(settings: Settings): RunningDaemon {
   const controller = new AbortController();
-  const log = createLog({ format: "json", level: process.env.DBG ? "debug" : "error", out: nowhere });
+  const log = createLog({ format: "json", level: "error", out: nowhere });
   const ended = runDaemon({ settings, log, clock: impatientClock, signal: controller.signal });
   ended.catch(() => {});
   const stop = async () => {

@@ -1,0 +1,42 @@
+import { createBell } from "../bell.ts";
+
+/** Passes whoever has to wait for a lease as soon as there is one. */
+export interface LeaseGate {
+  open(lease: number): void;
+  /** Only when it is the current one that was lost. */
+  close(lost: number): void;
+  /** The current lease; throws the signal's reason once that is aborted. */
+  pass(signal: AbortSignal): Promise<number>;
+  /** Ends when the gate is closed, or the signal is aborted. */
+  untilClosed(signal: AbortSignal): Promise<void>;
+}
+
+export function createLeaseGate(): LeaseGate {
+  const closedBell = createBell();
+  let gate = Promise.withResolvers<number>();
+  let current: number | undefined;
+  return {
+    open(lease) {
+      current = lease;
+      gate.resolve(lease);
+    },
+    close(lost) {
+      if (current !== lost) return;
+      current = undefined;
+      gate = Promise.withResolvers();
+      closedBell.ring();
+    },
+    async pass(signal) {
+      signal.throwIfAborted();
+      const aborted = Promise.withResolvers<never>();
+      const onAbort = () => aborted.reject(signal.reason);
+      signal.addEventListener("abort", onAbort);
+      try {
+        return await Promise.race([gate.promise, aborted.promise]);
+      } finally {
+        signal.removeEventListener("abort", onAbort);
+      }
+    },
+    untilClosed: (signal) => closedBell.wait(signal),
+  };
+}
