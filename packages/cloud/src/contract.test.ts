@@ -1,27 +1,35 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, capabilities, ErrorBody, type Operation, pathParameters } from "@downlink/protocol";
+import { newId } from "./db/ids.ts";
 import { startCloud } from "./testing/start-cloud.ts";
+import { recordingItem, startAgent } from "./testing/test-agent.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { orgId, id: deviceId } = await cloud.admin.call(api.devices.create, { name: "robot" });
 const { token: deviceToken } = await cloud.admin.call(api.deviceTokens.create, { deviceId });
 const other = await cloud.otherOrganization();
-const otherDevice = await other.call(api.devices.create, { name: "theirs" });
-const otherToken = await other.call(api.deviceTokens.create, { deviceId: otherDevice.id });
-const otherProject = (await other.call(api.projects.list, {}))[0]!;
+const theirs = await makeOneOfEach(other);
+const document = (await (await fetch(`${cloud.url}/v1/openapi.json`)).json()) as OpenApi;
+
+interface OpenApi {
+  readonly paths: Record<string, Record<string, { requestBody?: { content: Record<string, { example: unknown }> } }>>;
+}
 
 interface Sent {
   readonly token?: string;
   readonly query?: string;
   readonly id?: string;
+  /** With a body that the contract takes, as its documentation shows it. */
+  readonly isComplete?: boolean;
 }
 
-async function send(operation: Operation, { token, query = "", id = "unknown" }: Sent) {
+async function send(operation: Operation, { token, query = "", id = "unknown", isComplete = false }: Sent) {
   const path = pathParameters(operation.path).reduce((text, name) => text.replace(`{${name}}`, id), operation.path);
   const response = await fetch(`${cloud.url}${path}${query}`, {
     method: operation.method.toUpperCase(),
     headers: { "content-type": "application/json", ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+    ...(isComplete && { body: exampleBody(operation) }),
   });
   const body = response.status === 204 ? undefined : ((await response.json()) as unknown);
   return { status: response.status, body, headers: response.headers };
@@ -69,9 +77,10 @@ for (const [resource, operations] of Object.entries(api))
 
     if (operation.path.includes("{") && operation.access.kind === "apiKey")
       test(`${called} answers 404 for another organization's id, with no trace of the other's data`, async () => {
-        const { status, body } = await send(operation, { token: cloud.adminKey, id: idOfOther(operation.path) });
-        if (operation.body && status === 400) return assert.ok(!JSON.stringify(body).includes("theirs")); // the empty body was refused first
-        assert.equal(status, 404);
+        const id = idOfOther(operation.path);
+        const { status, body } = await send(operation, { token: cloud.adminKey, id, isComplete: true });
+        // The documented body of a layout is one that no API key may write, whosever layout it is.
+        assert.equal(status, called === "layouts.update" ? 403 : 404);
         assert.ok(!JSON.stringify(body).includes("theirs"));
       });
 
@@ -85,15 +94,59 @@ for (const [resource, operations] of Object.entries(api))
         const window = "start" in operation.query!.shape ? "&start=2026-01-01&end=2026-01-02" : "";
         const { status } = await send(operation, {
           token: cloud.adminKey,
-          query: `?projectId=${otherProject.id}${window}`,
+          query: `?projectId=${theirs.projects}${window}`,
         });
         assert.equal(status, 404);
       });
   }
 
+function exampleBody({ path, method }: Operation): string | undefined {
+  const content = document.paths[path]![method]!.requestBody?.content["application/json"];
+  return content && JSON.stringify(content.example);
+}
+
+/** The other organization's resource of the kind that stands before the path's parameter. */
 function idOfOther(path: string): string {
-  if (path.includes("/device-tokens/")) return otherToken.id;
-  return path.includes("/projects/") ? otherProject.id : otherDevice.id;
+  const kind = /\/([a-z-]+)\/\{/.exec(path)![1]!;
+  return theirs[kind] ?? assert.fail(`the test makes no ${kind} of another organization`);
+}
+
+async function makeOneOfEach(client: typeof other): Promise<Record<string, string>> {
+  const agent = await startAgent({ ...cloud, admin: client }, "theirs");
+  const { deviceId } = agent;
+  await agent.report([recordingItem({ path: "theirs.mcap" })]);
+  const device = await client.call(api.devices.get, { nameOrId: deviceId });
+  const times = { start: 1n, end: 2n };
+  const label = { label: "theirs", valueType: "string", resourceType: "event" } as const;
+  const site = await client.call(api.sites.create, { name: "theirs", type: "self-hosted" });
+  const extension = {
+    id: newId("ext"),
+    orgId: device.orgId,
+    publisher: "theirs",
+    name: "theirs",
+    identity: "theirs.theirs",
+  };
+  const stamps = { displayName: "theirs", createdAtNs: 1n, updatedAtNs: 1n };
+  await cloud.deps.db.prisma.extension.create({ data: { ...extension, ...stamps } });
+  const layout = { id: "another-one", name: "theirs", permission: "ORG_WRITE", data: {} } as const;
+  const made = {
+    projects: client.call(api.projects.create, { name: "theirs" }),
+    "api-keys": client.call(api.apiKeys.create, { name: "theirs", capabilities: ["devices.list"] }),
+    devices: Promise.resolve(device),
+    "device-tokens": client.call(api.deviceTokens.create, { deviceId }),
+    "custom-properties": client.call(api.customProperties.create, { key: "theirs", ...label }),
+    "event-types": client.call(api.eventTypes.create, { name: "theirs", customProperties: [] }),
+    events: client.call(api.events.create, { deviceId, ...times, metadata: { whose: "theirs" } }),
+    recordings: client.call(api.recordings.list, {}).then(([found]) => found!),
+    sessions: client.call(api.sessions.create, { deviceId, key: "theirs" }),
+    sites: Promise.resolve(site),
+    "site-tokens": client.call(api.siteTokens.create, { siteId: site.id }),
+    "site-inbox-notification-tokens": client.call(api.inboxTokens.create, { siteId: site.id }),
+    extensions: Promise.resolve(extension),
+    layouts: client.call(api.layouts.create, layout),
+  };
+  const entries = Object.entries(made).map(async ([kind, one]) => [kind, (await one).id] as const);
+  return Object.fromEntries(await Promise.all(entries));
 }
 
 test("another organization sees none of this one's devices", async () => {
