@@ -23,8 +23,8 @@ export interface Deps {
   /** What links are built from, without a slash at the end. Known once the server listens. */
   readonly publicUrl: () => string;
   readonly incarnation: string;
-  /** The process was told to stop: it answers what is under way and takes no more. */
-  readonly isStopping: () => boolean;
+  /** Aborted when the process was told to stop: what waits answers at once, and nothing new is taken. */
+  readonly stopping: AbortSignal;
 }
 
 export interface ApiKeyCaller {

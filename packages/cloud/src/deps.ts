@@ -38,7 +38,8 @@ export async function openDeps(config: Config, log: Logger, clock: Clock = syste
   const jobs = opened.use(await PgBossQueue.start({ url, log }));
   const workSignals = opened.use(await PostgresWorkSignals.start({ pool: db.pool, url, log }));
   const signer = createLinkSigner([config.signingKey ?? deployment.signingKey]);
-  const address = { publicUrl: config.publicUrl, isStopping: false };
+  const address = { publicUrl: config.publicUrl };
+  const stopping = new AbortController();
   const publicUrl = () => address.publicUrl ?? `http://${config.host}:${config.port}`;
   const blobs = await openFileStore({ directory: join(config.dataDir, "objects"), signer, publicUrl, clock });
   const closing = opened.move();
@@ -52,13 +53,11 @@ export async function openDeps(config: Config, log: Logger, clock: Clock = syste
     log,
     publicUrl,
     incarnation: deployment.incarnation,
-    isStopping: () => address.isStopping,
+    stopping: stopping.signal,
     setPublicUrl: (listening) => {
       address.publicUrl ??= listening;
     },
-    beginStopping: () => {
-      address.isStopping = true;
-    },
+    beginStopping: () => stopping.abort(),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 }

@@ -201,6 +201,23 @@ test("the long poll answers at once when something is asked for or taken back", 
   assert.equal((await recordingsOf(agent.deviceId))[0]!.importStatus, "none");
 });
 
+test("a control plane that stops answers the long polls at once", async (t) => {
+  const closing: (() => Promise<void>)[] = [];
+  const stopping = await startCloud({ after: (close) => closing.push(close) }, { works: false });
+  const agent = await startAgent(stopping, "waiter");
+  const { etag } = await agent.call(api.edge.work, {});
+  const poll = agent.call(api.edge.work, { wait: 30, etag });
+  await eventually(
+    async () => stopping.deps.workSignals.waiting(agent.deviceId),
+    (count) => count > 0,
+  );
+  stopping.deps.beginStopping();
+  assert.equal((await poll).etag, etag);
+  t.after(async () => {
+    for (const close of closing.reverse()) await close();
+  });
+});
+
 test("a delivered file that is no recording is failed with its reason; the agent hears of it until it acknowledges", async () => {
   const agent = await startAgent(cloud, "deliverer");
   const bytes = randomBytes(1000);

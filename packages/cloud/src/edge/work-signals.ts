@@ -11,6 +11,8 @@ export interface WorkSignals {
   announce(deviceId: string): Promise<void>;
   /** Resolves at the next announcement for the device, after `timeoutMs`, or when the signal aborts. */
   wait(deviceId: string, options: { timeoutMs: number; signal: AbortSignal }): Promise<void>;
+  /** How many of this process wait for the device. */
+  waiting(deviceId: string): number;
 }
 
 export class PostgresWorkSignals implements WorkSignals, AsyncDisposable {
@@ -40,6 +42,10 @@ export class PostgresWorkSignals implements WorkSignals, AsyncDisposable {
   async wait(deviceId: string, { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal }): Promise<void> {
     const ended = AbortSignal.any([signal, this.#closing.signal, AbortSignal.timeout(timeoutMs)]);
     await once(this.#heard, deviceId, { signal: ended }).catch(ignoreAbort);
+  }
+
+  waiting(deviceId: string): number {
+    return this.#heard.listenerCount(deviceId);
   }
 
   async #listen(): Promise<void> {

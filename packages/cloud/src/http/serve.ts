@@ -39,7 +39,8 @@ async function answer(
 /** What a verb works with, once the caller is known and allowed; for plain routes too. */
 export async function openContext(c: Context<Env>, deps: Deps, access: Access): Promise<Ctx> {
   const caller = await authenticate(deps, c.req.raw.headers, access);
-  return { ...deps, caller, requestId: c.get("requestId"), signal: c.req.raw.signal } as Ctx;
+  const signal = AbortSignal.any([c.req.raw.signal, deps.stopping]);
+  return { ...deps, caller, requestId: c.get("requestId"), signal } as Ctx;
 }
 
 function honoPath(path: string): string {

@@ -26,6 +26,8 @@ export interface Finish {
 /** The last transaction of an import: the recording is streamable, or the file turns out to be one that is here already. */
 export async function finishImport(tx: Transaction, finish: Finish): Promise<void> {
   const { request, contentSha256 } = finish;
+  if (request.source === "edge" && request.recordingId === null)
+    throw new IngestFailure("RequestSuperseded", "the recording was deleted while its file was on its way");
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${request.orgId}, 1))`; // same key or content: one at a time
   const target = await resolveTarget(tx, { ...finish, identity: finish.summary.identity });
   const known = await findKnown(tx, finish, target);

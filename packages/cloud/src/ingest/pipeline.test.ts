@@ -5,6 +5,8 @@ import { api, type CallInput } from "@downlink/protocol";
 import { makeBag, makeMcap } from "@downlink/recordings/testing";
 import { startCloud } from "../testing/start-cloud.ts";
 import { deliver, eventually, recordingItem, startAgent } from "../testing/test-agent.ts";
+import { ingest } from "./pipeline.ts";
+import { reconcile } from "./reconcile.ts";
 
 const SECOND = 1_000_000_000n;
 const cloud = await startCloud({ after });
@@ -207,9 +209,22 @@ test("importing a copy at the edge fails with DuplicateContent, naming the first
   assert.ok(failed.failureText!.includes(first!.id));
 });
 
+test("a recording that is deleted while its file is being processed does not come back", async () => {
+  const idle = await startCloud({ after }, { works: false });
+  const agent = await startAgent(idle, "deleted");
+  const bytes = await anotherMcap();
+  const item = recordingItem({ size: bytes.length });
+  await agent.report([item]);
+  const { id } = (await idle.admin.call(api.recordings.list, {}))[0]!;
+  await idle.admin.call(api.recordings.requestImport, { keyOrId: id });
+  const requestId = await deliver(agent, item, bytes);
+  await agent.report([], { removals: [item.versionId] });
+  await idle.admin.call(api.recordings.delete, { keyOrId: id });
+  await ingest(idle.deps, requestId, new AbortController().signal);
+  assert.deepEqual(await idle.admin.call(api.recordings.list, {}), []);
+});
+
 test("an import that a dead worker left is taken up again, and the attempt that was taken over changes nothing", async () => {
-  const { ingest } = await import("./pipeline.ts");
-  const { reconcile } = await import("./reconcile.ts");
   const bytes = await anotherMcap();
   const { recordingId, requestId } = await upload(bytes, { filename: "late.mcap", deviceName: "late" });
   const { prisma } = cloud.deps.db;
