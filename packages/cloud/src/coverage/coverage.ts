@@ -4,6 +4,7 @@ import { Prisma } from "../db/generated/client.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import type { Handlers } from "../http/serve.ts";
 import { visibleIn } from "../projects/find-project.ts";
+import { scopeWhere } from "../projects/scope-sql.ts";
 
 type Contract = typeof api.coverage;
 type ListQuery = Input<Contract["list"]>;
@@ -53,10 +54,9 @@ async function conditions(ctx: Ctx, query: ListQuery): Promise<Prisma.Sql> {
     query.importId,
   ].some(Boolean);
   const all = [
-    Prisma.sql`r."orgId" = ${scope.orgId}`,
+    ...scopeWhere("r", scope),
     Prisma.sql`r."endNs" >= ${query.start}`,
     Prisma.sql`r."startNs" <= ${query.end}`,
-    ...inProjects(scope.projectId),
     ...(query.includeEdgeRecordings ? [] : [Prisma.sql`r."importStatus" = 'complete'`]),
     ...(device ? [Prisma.sql`r."deviceId" = ${device.id}`] : []),
     ...(query.recordingId === undefined ? [] : [Prisma.sql`r.id = ${query.recordingId}`]),
@@ -71,11 +71,6 @@ async function conditions(ctx: Ctx, query: ListQuery): Promise<Prisma.Sql> {
     ...(namesRecordings ? [] : [Prisma.sql`r."deviceId" IS NOT NULL`]),
   ];
   return Prisma.join(all, " AND ");
-}
-
-function inProjects(projectId: string | { in: string[] } | undefined): Prisma.Sql[] {
-  if (projectId === undefined) return [];
-  return [Prisma.sql`r."projectId" = ANY(${typeof projectId === "string" ? [projectId] : projectId.in})`];
 }
 
 const deprecatedStatus = {

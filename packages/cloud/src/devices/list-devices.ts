@@ -3,6 +3,7 @@ import type { Ctx } from "../context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import type { DeviceModel } from "../db/generated/models.ts";
 import { visibleIn } from "../projects/find-project.ts";
+import { scopeWhere } from "../projects/scope-sql.ts";
 import { jsonbWhere } from "../search/jsonb-where.ts";
 import { parseQuery } from "../search/terms.ts";
 import { toDevice } from "./device-rows.ts";
@@ -16,20 +17,13 @@ export async function listDevices(ctx: Ctx, query: ListQuery): Promise<Device[]>
   const scope = await visibleIn(ctx, query.projectId);
   const terms = parseQuery(query.query ?? "", { prefix: PREFIX });
   const where = [
-    Prisma.sql`d."orgId" = ${scope.orgId}`,
-    ...inProjects(scope.projectId),
+    ...scopeWhere("d", scope),
     ...(terms.length === 0 ? [] : [jsonbWhere(Prisma.sql`d.properties`, terms)]),
   ];
   const rows = await ctx.db.prisma.$queryRaw<DeviceModel[]>`
     SELECT d.* FROM "Device" d WHERE ${Prisma.join(where, " AND ")}
     ORDER BY ${order(query)} LIMIT ${query.limit} OFFSET ${query.offset}`;
   return rows.map(toDevice);
-}
-
-function inProjects(projectId: string | { in: string[] } | undefined): Prisma.Sql[] {
-  if (projectId === undefined) return [];
-  if (typeof projectId === "string") return [Prisma.sql`d."projectId" = ${projectId}`];
-  return [Prisma.sql`d."projectId" = ANY(${projectId.in})`];
 }
 
 /** Values of one property are of one type: numbers go by value. Devices without the property come last either way. */
