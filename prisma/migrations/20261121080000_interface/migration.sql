@@ -191,6 +191,9 @@ CREATE INDEX "Event_orgId_startNs_id_idx" ON "Event"("orgId", "startNs", "id");
 CREATE INDEX "Event_deviceId_startNs_id_idx" ON "Event"("deviceId", "startNs", "id");
 
 -- CreateIndex
+CREATE INDEX "Event_deviceId_id_idx" ON "Event"("deviceId", "id");
+
+-- CreateIndex
 CREATE INDEX "Event_eventTypeId_idx" ON "Event"("eventTypeId");
 
 -- CreateIndex

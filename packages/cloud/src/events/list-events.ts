@@ -31,11 +31,16 @@ export async function listEvents(ctx: Ctx, query: ListQuery): Promise<Event[]> {
   const sortKey = sortKeyOf(query, device);
   const crossed = isCrossed(query, sortKey);
   const plan = { where: await conditions(ctx, query, { device, terms }), sortKey, isCrossed: crossed };
-  const mayBeCommon = sortKey !== "d.name" && (crossed || terms.some(({ kind }) => kind === "contains"));
+  const mayBeCommon = sortKey !== "d.name" && (crossed || terms.some(hasNoTrigram));
   const prefix = mayBeCommon ? await pageOfPrefix(ctx, query, plan) : undefined;
   const ids = prefix ?? (await pageOfAll(ctx, query, plan));
   const rows = await ctx.db.prisma.event.findMany({ where: { id: { in: ids } }, select: eventColumns });
   return inOrderOf(ids, rows).map(toEvent);
+}
+
+/** Too short for the index of texts: it reads every row unless the first ones fill the page. */
+function hasNoTrigram(term: Term): boolean {
+  return term.kind === "contains" && term.text.length < 3;
 }
 
 /** What matches often fills the page from the first rows of the order; undefined where it does not. */
