@@ -1,0 +1,151 @@
+import type { Counts } from "./seed.ts";
+
+export const START_NS = 1_767_225_600_000_000_000n; // 2026-01-01
+/** Between the starts of two events that follow each other, of whatever devices. */
+export const EVENT_EVERY_NS = 31_000_000_000n;
+/** Has every tenth event and property interval: what the busiest robot of a fleet looks like. */
+export const BUSY_DEVICE_ID = deviceId(1);
+
+/** As SQL text: one value of `words`, by the number that the SQL expression gives. */
+function pick(words: readonly string[], by: string): string {
+  return `(ARRAY[${words.map((word) => `'${word}'`).join(",")}])[1 + (${by}) % ${words.length}]`;
+}
+
+const reasons = ["estop", "collision", "low-battery", "lost-localization", "operator", "timeout", "fall", "slip"];
+const places = ["gate", "dock", "aisle", "elevator", "charger", "ramp"];
+const verbs = ["stopped", "slipped", "waited", "turned", "stalled"];
+
+export function deviceId(number: number): string {
+  return `dev_${String(number).padStart(26, "0")}`;
+}
+
+export function eventId(number: number): string {
+  return `evt_${String(number).padStart(26, "0")}`;
+}
+
+interface Table {
+  readonly table: string;
+  /** One `INSERT … SELECT`. */
+  readonly sql: string;
+}
+
+interface Size extends Counts {
+  readonly orgId: string;
+  readonly projectId: string;
+}
+
+export function dataset(size: Size): Table[] {
+  return [
+    { table: "Device", sql: devices(size) },
+    { table: "DeviceToken", sql: deviceTokens(size) },
+    { table: "CustomProperty", sql: customProperties(size) },
+    { table: "DevicePropertyInterval", sql: intervals(size) },
+    { table: "EventType", sql: eventTypes(size) },
+    { table: "Event", sql: events(size) },
+    { table: "Session", sql: sessions(size) },
+    { table: "Recording", sql: recordings(size) },
+  ];
+}
+
+function id(prefix: string, number: string): string {
+  return `'${prefix}_' || lpad((${number})::text, 26, '0')`;
+}
+
+function owner({ orgId, projectId }: Size): string {
+  return `'${orgId}', '${projectId}'`;
+}
+
+/** A tenth has no battery. Names do not sort as ids do. */
+function devices(size: Size): string {
+  return `INSERT INTO "Device" (id, "orgId", "projectId", name, properties, "createdAtNs", "updatedAtNs")
+    SELECT ${id("dev", "i")}, ${owner(size)}, 'rover-' || substr(md5(i::text), 1, 4) || '-' || i,
+      jsonb_build_object('fleet', 'fleet-' || i % 20, 'serial', md5(i::text), 'autonomous', i % 3 = 0,
+        'tags', jsonb_build_array('tag-' || i % 7, 'tag-' || i % 11))
+      || CASE WHEN i % 10 = 0 THEN '{}' ELSE jsonb_build_object('battery', i * 7919 % 1000 / 10.0) END,
+      ${START_NS} + i, ${START_NS} + i
+    FROM generate_series(1, ${size.devices}) i`;
+}
+
+function deviceTokens(size: Size): string {
+  return `INSERT INTO "DeviceToken" (id, "orgId", "projectId", "deviceId", "tokenSha256", "createdAtNs")
+    SELECT ${id("dt", "i")}, ${owner(size)}, ${id("dev", "i")}, md5(i::text), ${START_NS} + i
+    FROM generate_series(1, ${size.devices}) i`;
+}
+
+/** Those that values use, and many that none does: each of these is looked for in vain. */
+function customProperties(size: Size): string {
+  const used = [
+    ...["fleet", "serial", "autonomous", "tags", "battery"].map((key) => ["device", key]),
+    ...["severity", "zone"].map((key) => ["event", key]),
+    ...["site", "shift"].map((key) => ["session", key]),
+  ];
+  const types: Record<string, string> = { battery: "number", severity: "number", autonomous: "boolean" };
+  const rows = used.map(([resource, key]) => `('${resource}', '${key}', '${types[key!] ?? "string"}')`);
+  return `INSERT INTO "CustomProperty" (id, "orgId", key, label, "resourceType", "valueType", "enumValues", "createdAtNs")
+    SELECT ${id("cp", "row_number() OVER ()")}, '${size.orgId}', key, key, resource, type, '{}',
+      ${START_NS} + row_number() OVER ()
+    FROM (
+      SELECT * FROM (VALUES ${rows.join(", ")}) AS used(resource, key, type) UNION ALL
+      SELECT ${pick(["device", "event", "session"], "i")}, 'unused-' || i, 'string'
+      FROM generate_series(1, ${size.unusedProperties}) i) AS defined`;
+}
+
+/** Each device has the values of three keys one after another, an hour each; the last is still in effect. */
+function intervals({ orgId, devices: deviceCount, intervals: count }: Size): string {
+  const busy = Math.floor(count / 10);
+  const keys = pick(["fleet", "battery", "serial"], "n");
+  return `INSERT INTO "DevicePropertyInterval" (id, "orgId", "deviceId", key, value, "startNs", "endNs")
+    SELECT ${id("dpi", "row_number() OVER ()")}, '${orgId}', ${id("dev", "device")}, ${keys},
+      to_jsonb('value-' || n * 31 % 1000), ${START_NS} + n / 3 * 3600000000000,
+      CASE WHEN n + 3 < total THEN ${START_NS} + (n / 3 + 1) * 3600000000000 END
+    FROM (
+      SELECT 1 AS device, n::bigint, ${busy} AS total FROM generate_series(0, ${busy - 1}) n UNION ALL
+      SELECT 2 + i % ${deviceCount - 1}, i::bigint / ${deviceCount - 1}, ${Math.ceil((count - busy) / (deviceCount - 1))}
+      FROM generate_series(0, ${count - busy - 1}) i) AS spans`;
+}
+
+function eventTypes({ orgId }: Size): string {
+  return `INSERT INTO "EventType" (id, "orgId", name, "createdAtNs", "updatedAtNs")
+    SELECT 'evtt_' || i, '${orgId}', 'type ' || i, ${START_NS} + i, ${START_NS} + i FROM generate_series(1, 20) i`;
+}
+
+/** Mostly of seconds, one of a thousand of up to an hour; told to the cloud within an hour, changed within two days. */
+function events(size: Size): string {
+  return `INSERT INTO "Event" (id, "orgId", "projectId", "deviceId", "eventTypeId", "startNs", "endNs", metadata, properties,
+      "createdAtNs", "updatedAtNs")
+    SELECT ${id("evt", "i")}, ${owner(size)}, ${id("dev", "device")},
+      CASE WHEN i % 2 = 0 THEN 'evtt_' || 1 + i / 2 % 20 END,
+      start, start + (random() * CASE WHEN i % 1000 = 0 THEN 3600e9 ELSE 20e9 END)::bigint,
+      jsonb_build_object('reason', ${pick(reasons, "i")}, 'run', 'run-' || i,
+        'note', 'robot ' || ${pick(verbs, "i / 3")} || ' near ' || ${pick(places, "i / 7")} || ' ' || i % 300),
+      jsonb_build_object('severity', i % 5, 'zone', 'zone-' || i / 13 % 100),
+      start + i % 3600 * 1000000000, start + i * 7919 % 172800 * 1000000000
+    FROM (
+      SELECT i, ${START_NS} + i * ${EVENT_EVERY_NS} AS start,
+        CASE WHEN i % 10 = 0 THEN 1 ELSE 1 + floor(random() * ${size.devices})::int END AS device
+      FROM generate_series(1::bigint, ${size.events}) i) AS spread`;
+}
+
+function sessions(size: Size): string {
+  return `INSERT INTO "Session" (id, "orgId", "projectId", "deviceId", key, properties, "createdAtNs", "updatedAtNs")
+    SELECT ${id("sess", "i")}, ${owner(size)}, ${id("dev", `1 + i % ${size.devices}`)},
+      CASE WHEN i % 2 = 0 THEN 'run ' || substr(md5(i::text), 1, 8) || ' ' || i END,
+      jsonb_build_object('site', 'site-' || i % 500, 'shift', ${pick(["early", "late", "night"], "i")}),
+      ${START_NS} + i * ${sessionEveryNs(size)}, ${START_NS} + i * ${sessionEveryNs(size)} + i * 7919 % 86400 * 1000000000
+    FROM generate_series(1::bigint, ${size.sessions}) i`;
+}
+
+/** Two of a minute for each session, over the same year as the events. */
+function recordings(size: Size): string {
+  const start = `${START_NS} + i / 2 * ${sessionEveryNs(size)} + i % 2 * 60000000000`;
+  return `INSERT INTO "Recording" (id, "orgId", "projectId", "deviceId", "sessionId", path, "sizeBytes", "startNs", "endNs",
+      "durationNs", format, "messageCount", metadata, "createdAtNs", "importStatus", "isEdge")
+    SELECT ${id("rec", "i")}, ${owner(size)}, ${id("dev", `1 + (1 + i / 2 % ${size.sessions}) % ${size.devices}`)},
+      ${id("sess", `1 + i / 2 % ${size.sessions}`)}, 'runs/' || i || '.mcap', 1000000, ${start}, ${start} + 60000000000,
+      60000000000, 'mcap', 1000, '[]', ${start}, 'none', true
+    FROM generate_series(1::bigint, ${size.recordings}) i`;
+}
+
+function sessionEveryNs({ events, sessions }: Size): bigint {
+  return (EVENT_EVERY_NS * BigInt(events)) / BigInt(sessions);
+}
