@@ -164,6 +164,9 @@ CREATE INDEX "DevicePropertyInterval_deviceId_key_startNs_idx" ON "DevicePropert
 CREATE INDEX "DevicePropertyInterval_deviceId_startNs_id_idx" ON "DevicePropertyInterval"("deviceId", "startNs", "id");
 
 -- CreateIndex
+CREATE INDEX "DevicePropertyInterval_deviceId_id_idx" ON "DevicePropertyInterval"("deviceId", "id");
+
+-- CreateIndex
 CREATE INDEX "DevicePropertyInterval_orgId_key_idx" ON "DevicePropertyInterval"("orgId", "key");
 
 -- CreateIndex
