@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 import { Command } from "commander";
 import { pino } from "pino";
-import { ConfigError, readConfig } from "./config.ts";
+import { readConfig } from "./config.ts";
 import { sqlState, UNIQUE_VIOLATION } from "./db/sql-state.ts";
 import { withTransaction } from "./db/transaction.ts";
 import { type OpenDeps, openDeps } from "./deps.ts";
 import { startServer } from "./server.ts";
 import { createOrganization } from "./setup/organization.ts";
+import { tellOperator } from "./tell-operator.ts";
 import { mintToken } from "./tokens/mint.ts";
 import { startWorker } from "./worker.ts";
 
@@ -37,9 +38,10 @@ program
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof ConfigError)) throw error;
-  process.stderr.write(`downlink: ${error.message}\n`);
-  process.exitCode = 2;
+  const told = tellOperator(error);
+  if (!told) throw error;
+  process.stderr.write(`downlink: ${told.message}\n`);
+  process.exitCode = told.exitCode;
 }
 
 async function run({ serves, works }: { serves: boolean; works: boolean }): Promise<void> {

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { test } from "node:test";
+import { Client } from "pg";
+import { type ConfigError, readConfig } from "./config.ts";
+import { tellOperator } from "./tell-operator.ts";
+
+test("a wrong setting is told by its name, with exit code 2", () => {
+  assert.throws(
+    () => readConfig({ DOWNLINK_PORT: "99999", DOWNLINK_ADMIN_KEY: "short" }),
+    (error: ConfigError) => {
+      const told = tellOperator(error)!;
+      return told.exitCode === 2 && /DOWNLINK_PORT/.test(told.message) && /DOWNLINK_ADMIN_KEY/.test(told.message);
+    },
+  );
+});
+
+test("a port that is in use is told with the setting that changes it", async (t) => {
+  const first = createServer().listen(0, "127.0.0.1");
+  await once(first, "listening");
+  t.after(() => first.close());
+  const { port } = first.address() as { port: number };
+  const second = createServer().listen(port, "127.0.0.1");
+  const [error] = await once(second, "error");
+  assert.match(tellOperator(error)!.message, new RegExp(`127\\.0\\.0\\.1:${port} is in use.*DOWNLINK_PORT`));
+});
+
+test("a database that does not answer is told", async () => {
+  const client = new Client({ connectionString: "postgresql://nobody@127.0.0.1:1/none" });
+  const error: unknown = await client.connect().catch((failure: unknown) => failure);
+  assert.match(tellOperator(error)!.message, /DATABASE_URL/);
+});
+
+test("a fault of ours keeps its stack", () => {
+  assert.equal(tellOperator(new TypeError("undefined is not a function")), undefined);
+});

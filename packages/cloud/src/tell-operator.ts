@@ -1,0 +1,26 @@
+import { ConfigError } from "./config.ts";
+import { EmbeddedPostgresError } from "./db/embedded/embedded-postgres-error.ts";
+import { MigrationError } from "./db/migrations.ts";
+import { isDatabaseAway } from "./db/sql-state.ts";
+
+interface Told {
+  readonly message: string;
+  readonly exitCode: number;
+}
+
+/** What an operator can act on, in a sentence; undefined for faults of ours, which deserve their stack. */
+export function tellOperator(error: unknown): Told | undefined {
+  const { code, address, port, message } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  if (error instanceof ConfigError) return { message, exitCode: 2 };
+  if (error instanceof EmbeddedPostgresError || error instanceof MigrationError) return { message, exitCode: 1 };
+  if (code === "EADDRINUSE")
+    return { message: `${address}:${port} is in use by another program; set DOWNLINK_PORT`, exitCode: 1 };
+  if (code === "EADDRNOTAVAIL" || (code === "EACCES" && port !== undefined))
+    return {
+      message: `cannot listen on ${address}:${port} (${code}); set DOWNLINK_HOST or DOWNLINK_PORT`,
+      exitCode: 1,
+    };
+  if (isDatabaseAway(error))
+    return { message: `the database of DATABASE_URL does not answer: ${message || code}`, exitCode: 1 };
+  return undefined;
+}
