@@ -309,6 +309,8 @@ CREATE INDEX "Recording_orgId_span_in_session" ON "Recording" USING gist ("orgId
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
 CREATE INDEX "Event_metadata_text" ON "Event" USING gin (lower("metadata"::text) gin_trgm_ops);
 CREATE INDEX "Event_properties_text" ON "Event" USING gin (lower("properties"::text) gin_trgm_ops);
+CREATE INDEX "Device_properties_text" ON "Device" USING gin (lower("properties"::text) gin_trgm_ops);
+CREATE INDEX "Session_properties_text" ON "Session" USING gin (lower("properties"::text) gin_trgm_ops);
 
 -- Parts of session keys, in any case.
 CREATE INDEX "Session_key_part" ON "Session" USING gin ("key" gin_trgm_ops) WHERE "deletedAtNs" IS NULL;

@@ -80,11 +80,27 @@ function histories(): List[] {
   }));
 }
 
+const eventQueries = {
+  "value of many": { query: "reason:estop,fall" },
+  "value of one": { query: "run:run-7" },
+  "value of none": { query: "run:none" },
+  "key of all": { query: "note:*" },
+  "key of none": { query: "nothing:*" },
+  "any key": { query: "*:run-7" },
+  "text of all": { query: "robot" },
+  "text of few": { query: "run-77" },
+  "text of none": { query: "zzzzzz" },
+  "two letters": { query: "zq" },
+  "property value": { query: "zone:zone-7 severity:2", queryFields: "properties" },
+  "property of none": { query: "zone:nowhere", queryFields: "properties" },
+  "either field": { query: "zone:zone-7 reason:fall", queryFields: "metadata,properties" },
+  "either field, none": { query: "zone:nowhere", queryFields: "metadata,properties" },
+} as const;
+
 function events({ projectId, counts }: Seeded): List {
   const hours = (BigInt(counts.events) * EVENT_EVERY_NS) / HOUR_NS;
   const hour = { start: timeOf(hours / 2n), end: timeOf(hours / 2n + 1n) };
   const twoMonths = { start: timeOf(hours / 2n), end: timeOf((hours * 2n) / 3n) };
-  const both = { queryFields: "metadata,properties" };
   return {
     path: "/v1/events",
     sortKeys: ["id", "deviceId", "deviceName", "start", "createdAt", "updatedAt"],
@@ -104,20 +120,7 @@ function events({ projectId, counts }: Seeded): List {
       "busy device, two months": { deviceId: BUSY_DEVICE_ID, ...twoMonths },
       event: { eventId: eventId(5) },
       "event type": { eventTypeId: "evtt_3" },
-      "value of many": { query: "reason:estop,fall" },
-      "value of one": { query: "run:run-7" },
-      "value of none": { query: "run:none" },
-      "key of all": { query: "note:*" },
-      "key of none": { query: "nothing:*" },
-      "any key": { query: "*:run-7" },
-      "text of all": { query: "robot" },
-      "text of few": { query: "run-77" },
-      "text of none": { query: "zzzzzz" },
-      "two letters": { query: "zq" },
-      "property value": { query: "zone:zone-7 severity:2", queryFields: "properties" },
-      "property of none": { query: "zone:nowhere", queryFields: "properties" },
-      "either field": { query: "zone:zone-7 reason:fall", ...both },
-      "either field, none": { query: "zone:nowhere", ...both },
+      ...eventQueries,
       "an hour, key of all": { query: "note:*", ...hour },
       "two months, value of many": { query: "reason:estop", ...twoMonths },
       "offset 90 %": { offset: lateOffset(counts.events) },

@@ -49,11 +49,13 @@ function cellsOf(calls: readonly Measured[], referenceMs: number): (string | num
 /** Answers how many scans nobody expected. */
 export function reportScans(scans: readonly TableScan[]): number {
   for (const [because, found] of Map.groupBy(scans, whyExpected))
-    if (because !== undefined) say(`${found.length} scans of ${found[0]!.table} are expected: ${because}`);
+    if (because !== undefined) say(`${found.length} whole scans are expected: ${because}`);
   const unexpected = scans.filter((scan) => whyExpected(scan) === undefined);
-  for (const { call, table, sql } of unexpected) {
-    say(`a whole scan of ${table} that nobody expected: GET ${call.target}`);
-    say(`  ${sql.replace(/\s+/g, " ")}`);
+  for (const [what, found] of Map.groupBy(unexpected, nameOfScan)) {
+    say(
+      `${what}: ${found.length} statements that nobody expected to read it whole, such as of GET ${found[0]!.call.target}`,
+    );
+    say(`  ${found[0]!.sql.replace(/\s+/g, " ")}`);
   }
   say(
     unexpected.length === 0
@@ -61,6 +63,10 @@ export function reportScans(scans: readonly TableScan[]): number {
       : `${unexpected.length} unexpected scans`,
   );
   return unexpected.length;
+}
+
+function nameOfScan({ call, table }: TableScan): string {
+  return `${table}, ${nameOf(call.list.path)}, ${call.list.filter}`;
 }
 
 function nameOf(path: string): string {
