@@ -138,6 +138,15 @@ test("after a complete listing absence counts; a listing with a gap changes noth
   );
 });
 
+test("a card with thousands of files that is swapped takes them all in one report", async () => {
+  const agent = await startAgent(cloud, "swapped");
+  for (let batch = 0; batch < 5; batch++) await agent.report(Array.from({ length: 500 }, () => recordingItem()));
+  assert.equal((await admin.call(api.recordings.list, { deviceId: agent.deviceId, offset: 2000 })).length, 500);
+  const answer = await agent.report([], { listing: { id: "listing-empty", isLast: true, count: 0 } });
+  assert.equal(answer.isListingComplete, true);
+  assert.deepEqual(await recordingsOf(agent.deviceId), []);
+});
+
 test("an agent that lost its state is recognized by path, size, time and hash: same recordings, same requests", async () => {
   const agent = await startAgent(cloud, "amnesiac");
   const item = recordingItem();

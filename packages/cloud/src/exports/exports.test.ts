@@ -85,7 +85,7 @@ test("a recording that is not imported, or of nobody, has nothing to stream: 404
     );
 });
 
-test("a client that goes away stops the stream, and the server goes on", async () => {
+test("a client that goes away in mid-stream leaves a server that serves the next", async () => {
   const { link } = await admin.call(api.exports.create, { recordingKey: "drive", compressionFormat: "" });
   const gone = new AbortController();
   const response = await fetch(link, { signal: gone.signal });
