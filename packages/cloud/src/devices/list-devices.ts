@@ -5,6 +5,7 @@ import type { DeviceModel } from "../db/generated/models.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
 import { jsonbWhere } from "../search/jsonb-where.ts";
+import { narrowingOf } from "../search/narrowing-of.ts";
 import { parseQuery } from "../search/terms.ts";
 import { toDevice } from "./device-rows.ts";
 
@@ -14,12 +15,10 @@ const PREFIX = "properties.";
 
 /** In SQL by hand: neither the query's terms nor the order of a property's values can be said to Prisma. */
 export async function listDevices(ctx: Ctx, query: ListQuery): Promise<Device[]> {
-  const scope = await visibleIn(ctx, query.projectId);
+  const scope = scopeWhere("d", await visibleIn(ctx, query.projectId));
   const terms = parseQuery(query.query ?? "", { prefix: PREFIX });
-  const where = [
-    ...scopeWhere("d", scope),
-    ...(terms.length === 0 ? [] : [jsonbWhere(Prisma.sql`d.properties`, terms)]),
-  ];
+  const narrowing = await narrowingOf(ctx, "Device", terms);
+  const where = [...scope, ...(terms.length === 0 ? [] : [jsonbWhere(Prisma.sql`d.properties`, terms, narrowing)])];
   const rows = await ctx.db.prisma.$queryRaw<DeviceModel[]>`
     SELECT d.* FROM "Device" d WHERE ${Prisma.join(where, " AND ")}
     ORDER BY ${order(query)} LIMIT ${query.limit} OFFSET ${query.offset}`;

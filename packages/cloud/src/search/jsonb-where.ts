@@ -4,6 +4,9 @@ import type { Term } from "./terms.ts";
 
 type Sql = Prisma.Sql;
 
+/** What narrows the rows of a bare text: trigrams; or also pairs of letters, for a column that has their index and a rare text. */
+export type Narrowing = "trigrams" | "pairs";
+
 /**
  * The condition that all terms match the object in a jsonb column or expression. All texts are bound parameters. A null
  * column gives null or false. Needs the function `downlink_search_text` of the migrations.
@@ -11,10 +14,11 @@ type Sql = Prisma.Sql;
  * Indexes that serve it, of which a table takes what its size asks for:
  * - `GIN (c jsonb_path_ops)`: `key:value`, exactly
  * - `GIN (c)`: `key:*` and `*:value`, and `key:value` with more rows to recheck
- * - `GIN (lower(c::text) gin_trgm_ops)`: bare text, but one or two letters or digits alone, for which all rows are read
+ * - `GIN (lower(c::text) gin_trgm_ops)`: bare text, but one or two letters or digits alone
+ * - `GIN (downlink_letter_pairs(c))`: these too; without it all rows are read for them
  */
-export function jsonbWhere(column: Sql, terms: readonly Term[]): Sql {
-  return allOf(terms.map((term) => termWhere(column, term)));
+export function jsonbWhere(column: Sql, terms: readonly Term[], narrowing: Narrowing = "trigrams"): Sql {
+  return allOf(terms.map((term) => termWhere(column, term, narrowing)));
 }
 
 /**
@@ -30,7 +34,7 @@ export function metadataRecordsWhere(column: Sql, terms: readonly Term[]): Sql {
   const inOneRecord = allOf(texts.map((text) => containsExactly(Prisma.sql`record.object`, text)));
   return allOf([
     ...keyed.map((term) => Prisma.sql`${column} @? ${`$[*].metadata ? (${toPredicate(term)})`}::jsonpath`),
-    ...texts.map((text) => mayContain(column, text)),
+    ...texts.map((text) => mayContain(column, text, "trigrams")),
     Prisma.sql`EXISTS (SELECT FROM jsonb_path_query(${column}, ${path}::jsonpath) AS record(object) WHERE ${inOneRecord})`,
   ]);
 }
@@ -39,15 +43,21 @@ export function metadataRecordsWhere(column: Sql, terms: readonly Term[]): Sql {
 export function eventWhere<Field extends "metadata" | "properties">(
   columns: Readonly<Record<Field, Sql>>,
   terms: readonly Term[],
-  queryFields: readonly Field[],
+  { queryFields, narrowing }: { readonly queryFields: readonly Field[]; readonly narrowing: Narrowing },
 ): Sql {
-  return allOf(terms.map((term) => anyOf(queryFields.map((field) => termWhere(columns[field], term)))));
+  return allOf(terms.map((term) => anyOf(queryFields.map((field) => termWhere(columns[field], term, narrowing)))));
+}
+
+/** Whether a bare text is among the terms that trigrams cannot narrow. */
+export function hasShortText(terms: readonly Term[]): boolean {
+  return terms.some((term) => term.kind === "contains" && !HAS_TRIGRAM.test(asInJson(term.text)));
 }
 
 const ALWAYS = Prisma.sql`TRUE`;
 
-function termWhere(column: Sql, term: Term): Sql {
-  if (term.kind === "contains") return allOf([mayContain(column, term.text), containsExactly(column, term.text)]);
+function termWhere(column: Sql, term: Term, narrowing: Narrowing): Sql {
+  if (term.kind === "contains")
+    return allOf([mayContain(column, term.text, narrowing), containsExactly(column, term.text)]);
   if (term.kind === "present") return presentWhere(column, term.key);
   return Prisma.sql`${column} @? ${`$ ? (${toPredicate(term)})`}::jsonpath`;
 }
@@ -64,11 +74,29 @@ const HAS_TRIGRAM = new RegExp(`${WORD}{3}|${WORD}{2}(?!${WORD}).|(?!${WORD}).${
  * Necessary, and cheap: the text, as JSON writes it inside a string, is part of the column's JSON text. Without a trigram
  * the index would be read as a whole, which is slower than the table.
  */
-function mayContain(column: Sql, text: string): Sql {
-  const asJson = JSON.stringify(text).slice(1, -1);
+function mayContain(column: Sql, text: string, narrowing: Narrowing): Sql {
+  const asJson = asInJson(text);
   const json = Prisma.sql`lower(${column}::text)`;
-  if (!HAS_TRIGRAM.test(asJson)) return Prisma.sql`strpos(${json}, lower(${asJson}::text)) <> 0`;
+  const hasTrigram = HAS_TRIGRAM.test(asJson);
+  if (!hasTrigram && narrowing === "pairs") return hasPairs(column, text);
+  if (!hasTrigram) return Prisma.sql`strpos(${json}, lower(${asJson}::text)) <> 0`;
   return Prisma.sql`${json} LIKE lower(${`%${asJson.replace(/[\\%_]/g, "\\$&")}%`}::text)`;
+}
+
+/** Necessary: each two letters of the text that follow each other do so in the object; a single letter begins some pair. */
+function hasPairs(column: Sql, text: string): Sql {
+  const letters = [...text];
+  const pairs = letters.slice(1).map((letter, index) => quoteLexeme(`${letters[index]}${letter}`));
+  const query = pairs.length === 0 ? `${quoteLexeme(text)}:*` : pairs.join(" & ");
+  return Prisma.sql`downlink_letter_pairs(${column}) @@ lower(${query}::text)::tsquery`;
+}
+
+function quoteLexeme(text: string): string {
+  return `'${text.replace(/['\\]/g, "$&$&")}'`;
+}
+
+function asInJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 /** `<> 0`, for which the planner assumes that hardly a row is removed; with `> 0` it expects two thirds to go. */

@@ -7,6 +7,7 @@ import { selectDevice } from "../devices/find-device.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
 import { jsonbWhere } from "../search/jsonb-where.ts";
+import { narrowingOf } from "../search/narrowing-of.ts";
 import { parseQuery } from "../search/terms.ts";
 import { sessionColumns, toListedSession } from "./session-rows.ts";
 
@@ -32,7 +33,9 @@ async function conditions(ctx: Ctx, query: ListQuery): Promise<Sql[]> {
     ...(device ? [Prisma.sql`s."deviceId" = ${device.id}`] : []),
     ...(query.keyMatches ? [Prisma.sql`s.key ILIKE ${partOf(query.keyMatches)}`] : []),
     ...hasRecordingWithin(query, ctx.caller.orgId),
-    ...(terms.length === 0 ? [] : [jsonbWhere(Prisma.sql`s.properties`, terms)]),
+    ...(terms.length === 0
+      ? []
+      : [jsonbWhere(Prisma.sql`s.properties`, terms, await narrowingOf(ctx, "Session", terms))]),
   ];
 }
 

@@ -1,0 +1,21 @@
+import type { Ctx } from "../context.ts";
+import { Prisma } from "../db/generated/client.ts";
+import { hasShortText, jsonbWhere, type Narrowing } from "./jsonb-where.ts";
+import type { Term } from "./terms.ts";
+
+const SAMPLE_ROWS = 5000;
+/** A text that a page's worth of the sample has is common. */
+const COMMON_ROWS = 50;
+
+/**
+ * How to narrow a search in `properties`. Pairs of letters find what is rare at once, but cost more than reading where most
+ * rows match, which the planner cannot know: a sample tells.
+ */
+export async function narrowingOf(ctx: Ctx, table: "Device" | "Session", terms: readonly Term[]): Promise<Narrowing> {
+  if (!hasShortText(terms)) return "trigrams";
+  const [sampled] = await ctx.db.prisma.$queryRaw<[{ count: bigint }]>`
+    SELECT count(*) FROM (
+      SELECT properties FROM ${Prisma.raw(`"${table}"`)} WHERE "orgId" = ${ctx.caller.orgId} LIMIT ${SAMPLE_ROWS}
+    ) s WHERE ${jsonbWhere(Prisma.sql`s.properties`, terms)}`;
+  return Number(sampled.count) < COMMON_ROWS ? "pairs" : "trigrams";
+}
