@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import type { ReadContext } from "./read-context.ts";
 import { RecordingFault } from "./reasons.ts";
-import { refuseBeyond } from "./window-reader.ts";
+import { readRange, refuseBeyond } from "./window-reader.ts";
 
 /** A compressed run of records inside a file, of either format. */
 export interface ChunkHeader {
@@ -25,14 +25,12 @@ export function refuseLargeChunk(chunk: ChunkHeader, maxChunkBytes: number): voi
 }
 
 /** The chunk's records, decompressed and checked against its header. */
-export async function loadChunk(
-  chunk: ChunkHeader,
-  { source, limits, signal, decompress }: ReadContext,
-): Promise<Uint8Array> {
+export async function loadChunk(chunk: ChunkHeader, context: ReadContext): Promise<Uint8Array> {
+  const { source, limits, signal, decompress } = context;
   signal?.throwIfAborted();
   refuseLargeChunk(chunk, limits.maxChunkBytes);
   refuseBeyond({ offset: chunk.dataOffset, length: chunk.storedBytes, sizeBytes: source.sizeBytes });
-  const stored = await source.read(chunk.dataOffset, chunk.storedBytes);
+  const stored = await readRange(context, chunk.dataOffset, chunk.storedBytes);
   const { compression, uncompressedBytes } = chunk;
   const bytes = await decompress({ compression, bytes: stored, uncompressedBytes, place: placeOf(chunk) });
   if (chunk.crc !== 0 && crc32(bytes) !== chunk.crc) {

@@ -48,13 +48,15 @@ export function readTime(cursor: FieldCursor): bigint {
 
 export function toValidTime(timeNs: bigint, place: Place): bigint {
   if (timeNs <= maxTimeNs) return timeNs;
-  throw new RecordingFault(
-    "InvalidTime",
-    `${nameOf(place)} has the time ${timeNs} ns, which lies beyond the year 2262`,
-  );
+  throw invalidTime(timeNs, place);
 }
 
-const maxTimeNs = 2n ** 63n - 1n;
+export const maxTimeNs = 2n ** 63n - 1n;
+
+export function invalidTime(timeNs: bigint, place: Place): RecordingFault {
+  const text = `${nameOf(place)} has the time ${timeNs} ns, which lies beyond the year 2262`;
+  return new RecordingFault("InvalidTime", text);
+}
 
 export function readText(cursor: FieldCursor): string {
   return toText(readBytes(cursor, readU32(cursor)));

@@ -42,7 +42,8 @@ export class FileSource implements RandomAccessSource, AsyncDisposable {
     if (!isInside(offset, length, this.sizeBytes)) {
       throw new SourceChangedError(`bytes ${offset}..${offset + length} lie outside of ${this.sizeBytes} bytes`);
     }
-    const bytes = new Uint8Array(length);
+    // Not zeroed: every byte is read.
+    const bytes = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
     let filled = 0;
     while (filled < length) {
       const { bytesRead } = await this.#handle.read(bytes, filled, length - filled, offset + filled);

@@ -264,6 +264,16 @@ test("a bag whose index lies about connections, chunks or times is refused", asy
   }
 });
 
+test("messages of more connections than a bag may have are refused before they are counted", async () => {
+  const bytes = Buffer.from(await makeBag({ compression: "none" }));
+  const firstMessage = bytes.indexOf("op=\x02");
+  const connection = bytes.lastIndexOf("conn=", firstMessage + 40) + "conn=".length;
+  bytes.writeUInt32LE(77, connection);
+  const options = { fileName: "a.bag", verifyChunks: true };
+  assert.equal(await codeOf(bytes, options), "BadChunk");
+  assert.equal(await codeOf(bytes, { ...options, limits: { maxChannels: 2 } }), "TooManyChannels");
+});
+
 function statistics(about: { metadataCount?: number; messageCount?: bigint }) {
   return {
     messageCount: 0n,

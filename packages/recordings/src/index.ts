@@ -1,5 +1,7 @@
-export { type ExportOptions, exportMcap } from "./export/export-mcap.ts";
-export type { ExportSelection } from "./export/plan-export.ts";
+export { ExportFault, type ExportFaultCode } from "./export/export-fault.ts";
+export { exportMcap } from "./export/export-mcap.ts";
+export type { ExportOptions, ExportSelection, ExportSource, SkippedDamage } from "./export/export-options.ts";
+export { createRewritePool, type RewritePool } from "./export/rewrite/rewrite-pool.ts";
 export { FileSource, type FileStat } from "./file-source.ts";
 export { recordingFormatOf } from "./formats.ts";
 export { type InspectOptions, inspectRecording, isFinished } from "./inspect.ts";

@@ -12,6 +12,8 @@ export interface MessageRun {
   lengthBytes: number;
   startNs: bigint;
   endNs: bigint;
+  /** Present when a chunk index told of the run: the length of the chunk's record, and of the message indexes behind it. */
+  indexed?: { chunkBytes: number; indexesBytes: number };
 }
 
 export interface SurveyOptions {

@@ -8,6 +8,13 @@ export interface ReadContext {
   limits: InspectLimits;
   signal: AbortSignal | undefined;
   decompress: Decompressor;
+  /** What a window reader read last. */
+  held: HeldBytes;
+}
+
+export interface HeldBytes {
+  offset: number;
+  bytes: Uint8Array;
 }
 
 export function createReadContext(
@@ -19,5 +26,6 @@ export function createReadContext(
     limits: { ...defaultLimits, ...options.limits },
     signal: options.signal,
     decompress: createDecompressor(),
+    held: { offset: 0, bytes: new Uint8Array(0) },
   };
 }

@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { test } from "node:test";
-import { exportMcap } from "./export/export-mcap.ts";
 import { FileSource } from "./file-source.ts";
 import { inspectRecording } from "./inspect.ts";
-import { collect } from "./testing/collect.ts";
+import { exportBytes } from "./testing/export-bytes.ts";
 import { readBagMessages } from "./testing/read-bag-messages.ts";
 import { type ReadMessage, readIndexedMessages, readMessages } from "./testing/read-messages.ts";
 import { listSharedFiles, realFolder, skipWithout } from "./testing/shared-data.ts";
@@ -77,7 +76,7 @@ test("every real recording exports to the messages that an independent library r
   for (const path of listSharedFiles(realFolder, "")) {
     if (expected[basename(path)]?.[0] !== "finished") continue;
     await using source = await FileSource.open(path);
-    const exported = await collect(exportMcap(source, { fileName: path, compression: "zstd" }));
+    const exported = await exportBytes(source, { fileName: path });
     const mine = readMessages(exported);
     assert.ok(
       mine.every(({ logTimeNs }, index) => index === 0 || logTimeNs >= mine[index - 1]!.logTimeNs),

@@ -1,16 +1,17 @@
 import type { ReadContext } from "./read-context.ts";
-import { refuseBeyond } from "./window-reader.ts";
+import { readRange, refuseBeyond } from "./window-reader.ts";
 
 /** A range of the file in pieces of at most a megabyte. */
 export async function* streamRange(
-  { source, signal }: Pick<ReadContext, "source" | "signal">,
+  context: ReadContext,
   offset: number,
   lengthBytes: number,
 ): AsyncGenerator<Uint8Array> {
+  const { source, signal } = context;
   refuseBeyond({ offset, length: lengthBytes, sizeBytes: source.sizeBytes });
   for (let done = 0; done < lengthBytes; done += pieceBytes) {
     signal?.throwIfAborted();
-    yield await source.read(offset + done, Math.min(pieceBytes, lengthBytes - done));
+    yield await readRange(context, offset + done, Math.min(pieceBytes, lengthBytes - done));
   }
 }
 

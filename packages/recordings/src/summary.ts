@@ -29,6 +29,8 @@ export interface AttachmentSummary {
   /** Where the attachment's data begin in the file. */
   dataOffset: number;
   sizeBytes: number;
+  /** SHA-256 of the data, hexadecimal; present where they were read, that is with `verifyChunks`. */
+  dataSha256?: string;
 }
 
 export interface MetadataRecord {

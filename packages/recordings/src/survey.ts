@@ -69,7 +69,8 @@ export function addSchema(survey: Survey, schema: Schema, limits: InspectLimits)
     if (areSameSchema(known, schema)) return;
     throw new RecordingFault("BadRecord", `schema ${schema.id} ("${schema.name}") is defined twice, differently`);
   }
-  hold(survey, schema.data.byteLength + schema.name.length + recordOverheadBytes, limits);
+  const textLength = schema.name.length + schema.encoding.length;
+  hold(survey, schema.data.byteLength + textLength + recordOverheadBytes, limits);
   survey.schemas.set(schema.id, { ...schema, data: new Uint8Array(schema.data) });
 }
 
@@ -83,11 +84,14 @@ export function addChannel(survey: Survey, channel: Channel, limits: InspectLimi
     const text = `channel ${channel.id} ("${channel.topic}") names schema ${channel.schemaId}, which is not in the file`;
     throw new RecordingFault("BadRecord", text);
   }
-  if (survey.channels.size >= limits.maxChannels) {
-    throw new RecordingFault("TooManyChannels", `the file has more than ${limits.maxChannels} channels`);
-  }
-  hold(survey, channel.topic.length + sizeOfMap(channel.metadata) + recordOverheadBytes, limits);
+  if (survey.channels.size >= limits.maxChannels) throw tooManyChannels(limits);
+  const textLength = channel.topic.length + channel.messageEncoding.length;
+  hold(survey, textLength + sizeOfMap(channel.metadata) + recordOverheadBytes, limits);
   survey.channels.set(channel.id, channel);
+}
+
+export function tooManyChannels({ maxChannels }: InspectLimits): RecordingFault {
+  return new RecordingFault("TooManyChannels", `the file has more than ${maxChannels} channels`);
 }
 
 export function addMetadata(survey: Survey, record: MetadataRecord, limits: InspectLimits): void {
@@ -158,7 +162,8 @@ function hold(survey: Survey, bytes: number, limits: InspectLimits): void {
   throw new RecordingFault("TooManyRecords", text);
 }
 
-function refuseMore(count: number, what: string, limits: InspectLimits): void {
+/** Call before a record of a kind that is listed is kept. */
+export function refuseMore(count: number, what: string, limits: InspectLimits): void {
   if (count < limits.maxListedRecords) return;
   throw new RecordingFault("TooManyRecords", `the file has more than ${limits.maxListedRecords} ${what}`);
 }

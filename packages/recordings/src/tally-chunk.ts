@@ -1,9 +1,10 @@
 import { type ChunkHeader, loadChunk, placeOf } from "./chunk.ts";
 import { nameOf, type Place } from "./field-cursor.ts";
+import type { InspectLimits } from "./limits.ts";
 import type { MessageRun, SurveyOptions } from "./message-run.ts";
 import type { ReadContext } from "./read-context.ts";
 import { RecordingFault } from "./reasons.ts";
-import { addChunk, addTally, extendSpan, type Survey, type Tally } from "./survey.ts";
+import { addChunk, addTally, extendSpan, type Survey, type Tally, tooManyChannels } from "./survey.ts";
 
 export interface ChunkToTally {
   chunk: ChunkHeader;
@@ -64,11 +65,21 @@ async function scanChunk(survey: Survey, told: ChunkToTally, context: ReadContex
   const tallies = new Map<number, Tally>();
   told.scan(bytes, placeOf(told.chunk), (channelId, logTimeNs) => {
     const tally = tallies.get(channelId) ?? { messageCount: 0 };
-    tallies.set(channelId, tally);
+    if (tally.messageCount === 0) addFirst(tallies, channelId, { tally, limits: context.limits });
     tally.messageCount += 1;
     extendSpan(tally, logTimeNs, logTimeNs);
   });
   return tallies;
+}
+
+/** A bag may name a connection of its own in each of millions of records: they are refused before they are counted. */
+export function addFirst(
+  tallies: Map<number, Tally>,
+  channelId: number,
+  { tally, limits }: { tally: Tally; limits: InspectLimits },
+): void {
+  if (tallies.size >= limits.maxChannels) throw tooManyChannels(limits);
+  tallies.set(channelId, tally);
 }
 
 /** Exports plan by indexes that look believable: if they lie, the recording must not be accepted as it is. */

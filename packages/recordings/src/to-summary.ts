@@ -29,8 +29,9 @@ export function toSummary(
 /** In the order in which the file introduces them. */
 export function toTopics(survey: Survey): TopicSummary[] {
   const topics = new Map<string, TopicSummary>();
+  const sha256Of = hashOnce();
   for (const channel of survey.channels.values()) {
-    const fresh = toTopic(channel, survey.schemas.get(channel.schemaId));
+    const fresh = toTopic(channel, survey.schemas.get(channel.schemaId) ?? noSchema, sha256Of);
     const key = `${fresh.version} ${fresh.topic}`;
     const topic = topics.get(key) ?? fresh;
     topics.set(key, topic);
@@ -42,24 +43,37 @@ export function toTopics(survey: Survey): TopicSummary[] {
   return [...topics.values()];
 }
 
-function toTopic(channel: Channel, schema: Schema | undefined): TopicSummary {
-  const { name = "", encoding = "", data = new Uint8Array(0) } = schema ?? {};
+const noSchema: Schema = { id: 0, name: "", encoding: "", data: new Uint8Array(0) };
+
+/** 65,535 channels may share one schema of 16 MiB. */
+function hashOnce(): (schema: Schema) => string {
+  const known = new Map<Schema, string>();
+  return (schema) => {
+    const sha256 = known.get(schema) ?? createHash("sha256").update(schema.data).digest("hex");
+    known.set(schema, sha256);
+    return sha256;
+  };
+}
+
+function toTopic(channel: Channel, schema: Schema, sha256Of: (schema: Schema) => string): TopicSummary {
+  const { name, encoding, data } = schema;
+  const schemaSha256 = sha256Of(schema);
   return {
     topic: channel.topic,
     messageEncoding: channel.messageEncoding,
     schemaName: name,
     schemaEncoding: encoding,
     schema: data,
-    schemaSha256: createHash("sha256").update(data).digest("hex"),
-    version: versionOf([Buffer.from(channel.messageEncoding), Buffer.from(name), Buffer.from(encoding), data]),
+    schemaSha256,
+    version: versionOf([channel.messageEncoding, name, encoding, schemaSha256]),
     messageCount: 0,
   };
 }
 
 /** Lengths are hashed too, so that no two different lists of parts look the same. */
-function versionOf(parts: Uint8Array[]): string {
+function versionOf(parts: readonly string[]): string {
   const hash = createHash("sha256");
-  for (const part of parts) hash.update(`${part.byteLength}:`).update(part);
+  for (const part of parts) hash.update(`${part.length}:`).update(part);
   return hash.digest("hex").slice(0, 16);
 }
 

@@ -1,9 +1,10 @@
 import type { ReadContext } from "./read-context.ts";
 import { RecordingFault } from "./reasons.ts";
+import { isInside } from "./source.ts";
 
 /**
- * Reads a file mostly forward through one window. The window starts small and doubles while reading is
- * contiguous, so that hopping from chunk header to chunk header reads little and a dense file is read in large pieces.
+ * Reads a file mostly forward through one window. The window starts small and doubles while reading is contiguous, or skips
+ * less than a window, so that hopping from chunk header to chunk header reads little and a dense file is read in large pieces.
  */
 export interface WindowReader {
   /** The bytes if the window holds them: saves the caller an await. They are only valid until the next `fetch`. */
@@ -12,7 +13,8 @@ export interface WindowReader {
   fetch(offset: number, length: number): Promise<Uint8Array>;
 }
 
-export function openWindowReader({ source, signal }: ReadContext): WindowReader {
+export function openWindowReader(context: ReadContext): WindowReader {
+  const { source, signal } = context;
   let windowStart = 0;
   let window: Uint8Array = new Uint8Array(0);
   let windowBytes = minWindowBytes;
@@ -28,14 +30,22 @@ export function openWindowReader({ source, signal }: ReadContext): WindowReader 
     const held = peek(offset, length);
     if (held) return held;
     refuseBeyond({ offset, length, sizeBytes: source.sizeBytes });
-    const isContiguous = offset >= windowStart && offset <= windowStart + window.byteLength;
+    const isContiguous = offset >= windowStart && offset <= windowStart + window.byteLength + windowBytes;
     windowBytes = isContiguous ? Math.min(windowBytes * 2, maxWindowBytes) : minWindowBytes;
     window = await source.read(offset, Math.min(Math.max(length, windowBytes), source.sizeBytes - offset));
     windowStart = offset;
+    context.held = { offset, bytes: window };
     return window.subarray(0, length);
   };
 
   return { peek, fetch };
+}
+
+/** A buffer of its own; small chunks and attachments mostly lie in the window that a reader holds, and are not read again. */
+export async function readRange({ source, held }: ReadContext, offset: number, length: number): Promise<Uint8Array> {
+  const from = offset - held.offset;
+  if (!isInside(from, length, held.bytes.byteLength)) return source.read(offset, length);
+  return new Uint8Array(held.bytes.subarray(from, from + length));
 }
 
 const minWindowBytes = 4 * 1024;

@@ -36,13 +36,13 @@ export async function indexBag(context: ReadContext): Promise<Survey> {
   return survey;
 }
 
-interface BagHead {
+export interface BagHead {
   indexPosition: number;
   connectionCount: number;
   chunkCount: number;
 }
 
-async function readBagHeader(reader: WindowReader, context: ReadContext): Promise<BagHead> {
+export async function readBagHeader(reader: WindowReader, context: ReadContext): Promise<BagHead> {
   const { sizeBytes } = context.source;
   let record: BagRecord;
   try {
@@ -66,7 +66,7 @@ async function readBagHeader(reader: WindowReader, context: ReadContext): Promis
   };
 }
 
-async function readIndexRecord(
+export async function readIndexRecord(
   offset: number,
   { reader, context }: { reader: WindowReader; context: ReadContext },
 ): Promise<BagRecord> {
@@ -109,7 +109,7 @@ async function addChunkInfo(survey: Survey, record: BagRecord, reading: ChunkInf
   extendSpan(survey, startNs, endNs);
 }
 
-function requireOpcode(record: BagRecord, opcode: number): void {
+export function requireOpcode(record: BagRecord, opcode: number): void {
   if (opcodeOf(record.header) === opcode) return;
   const text = `the record at byte ${record.offset} is of another kind than the bag's header says; the file is damaged there`;
   throw new RecordingFault(record.header.code, text);

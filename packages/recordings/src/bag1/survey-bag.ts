@@ -4,7 +4,7 @@ import type { SurveyOptions } from "../message-run.ts";
 import type { ReadContext } from "../read-context.ts";
 import { RecordingFault } from "../reasons.ts";
 import { addChannel, addSchema, type Survey, type Tally } from "../survey.ts";
-import { tallyChunk } from "../tally-chunk.ts";
+import { addFirst, tallyChunk } from "../tally-chunk.ts";
 import { openWindowReader, type WindowReader } from "../window-reader.ts";
 import { visitRecords } from "./chunk-records.ts";
 import { type BagRecord, readData, readRecord } from "./record-frame.ts";
@@ -83,13 +83,17 @@ async function readIndexes(
   while (end < context.source.sizeBytes) {
     const record = await readRecord(end, { reader, context, code: "BadRecord" });
     if (opcodeOf(record.header) !== opcodes.indexData) break;
-    await tallyIndex(record, indexed, reader);
+    await tallyIndex(record, indexed, { reader, context });
     end = record.end;
   }
   return { indexed, end };
 }
 
-async function tallyIndex(record: BagRecord, indexed: Map<number, Tally>, reader: WindowReader): Promise<void> {
+async function tallyIndex(
+  record: BagRecord,
+  indexed: Map<number, Tally>,
+  { reader, context }: { reader: WindowReader; context: ReadContext },
+): Promise<void> {
   const { header, dataOffset, dataBytes } = record;
   const channelId = channelIdOf(header);
   const messageCount = u32Of(header, "count");
@@ -100,7 +104,7 @@ async function tallyIndex(record: BagRecord, indexed: Map<number, Tally>, reader
     );
   }
   const tally = indexed.get(channelId) ?? { messageCount: 0 };
-  if (messageCount > 0) indexed.set(channelId, tally);
+  if (messageCount > 0 && tally.messageCount === 0) addFirst(indexed, channelId, { tally, limits: context.limits });
   tally.messageCount += messageCount;
   for (let done = 0; done < dataBytes; done += indexPieceBytes) {
     const piece = await reader.fetch(dataOffset + done, Math.min(indexPieceBytes, dataBytes - done));

@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
-import { zstdCompress } from "node:zlib";
-import { compressFrame } from "lz4-napi";
+import { constants, type ZstdOptions, zstdCompress, zstdCompressSync } from "node:zlib";
+import { compressFrame, compressFrameSync } from "lz4-napi";
 
 export type Compression = "" | "lz4" | "zstd";
 
@@ -11,3 +11,18 @@ export async function compress(compression: Compression, bytes: Uint8Array): Pro
 }
 
 const zstd = promisify(zstdCompress);
+
+/** The same in a worker thread, which it holds up. */
+export function compressSync(compression: Compression, bytes: Uint8Array): Uint8Array {
+  if (compression === "zstd") return zstdCompressSync(bytes, optionsFor(bytes.byteLength));
+  if (compression === "") return bytes;
+  return compressFrameSync(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+}
+
+/** A known size saves memory on both sides; room for any result, so that it need not be put together from pieces. */
+function optionsFor(sizeBytes: number): ZstdOptions {
+  return { params, pledgedSrcSize: sizeBytes, chunkSize: sizeBytes + (sizeBytes >> 8) + 1024 };
+}
+
+/** Three times as fast as the default level for results that are up to 6 % larger. */
+const params = { [constants.ZSTD_c_compressionLevel]: 1 };

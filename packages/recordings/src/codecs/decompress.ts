@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
-import { zstdDecompress } from "node:zlib";
+import { zstdDecompress, zstdDecompressSync } from "node:zlib";
 import type Bzip2 from "@foxglove/wasm-bz2";
-import { decompressFrame } from "lz4-napi";
+import { decompressFrame, decompressFrameSync } from "lz4-napi";
 import { RecordingFault } from "../reasons.ts";
 import { loadBzip2 } from "./load-bzip2.ts";
 import { boundLz4Frame } from "./lz4-frame-bound.ts";
@@ -18,9 +18,10 @@ export type Decompressor = (input: CompressedBytes) => Promise<Uint8Array>;
 
 /**
  * Decompresses chunks to exactly the size they promised, or faults with `BadChunk` or `UnknownCompression`.
- * Make one per recording: the bzip2 module keeps its memory for as long as it lives.
+ * Make one per recording: the bzip2 module keeps its memory for as long as it lives. `isBlocking`: for worker threads,
+ * which gain nothing by handing the work to yet another thread.
  */
-export function createDecompressor(): Decompressor {
+export function createDecompressor({ isBlocking = false } = {}): Decompressor {
   let bzip2: Promise<Bzip2> | undefined;
   return async (input) => {
     const { compression, bytes, uncompressedBytes } = input;
@@ -33,7 +34,10 @@ export function createDecompressor(): Decompressor {
     if (compression === "" || compression === "none") return checkLength(input, bytes);
     if (uncompressedBytes === 0) return new Uint8Array(0);
     if (compression === "bz2") bzip2 ??= loadBzip2();
-    const output = await refuseFailure(input, decompressWith(compression, input, await bzip2));
+    const output = await refuseFailure(
+      input,
+      decompressWith({ ...input, compression }, { bzip2: await bzip2, isBlocking }),
+    );
     return checkLength(input, output);
   };
 }
@@ -45,20 +49,22 @@ function isKnownCompression(name: string): name is (typeof known)[number] {
 const known = ["", "none", "zstd", "lz4", "bz2"] as const;
 
 async function decompressWith(
-  compression: "zstd" | "lz4" | "bz2",
-  input: CompressedBytes,
-  bzip2: Bzip2 | undefined,
+  { compression, bytes, uncompressedBytes }: CompressedBytes & { compression: "zstd" | "lz4" | "bz2" },
+  { bzip2, isBlocking }: { bzip2: Bzip2 | undefined; isBlocking: boolean },
 ): Promise<Uint8Array> {
-  const { bytes, uncompressedBytes } = input;
   if (compression === "zstd") {
-    const chunkSize = Math.min(Math.max(uncompressedBytes, 64), 8 * 1024 * 1024);
-    return unzstd(bytes, { maxOutputLength: uncompressedBytes, chunkSize });
+    // One byte more than needed: a full buffer would make the decoder get itself another.
+    const chunkSize = Math.min(Math.max(uncompressedBytes + 1, 64), 8 * 1024 * 1024);
+    const options = { maxOutputLength: uncompressedBytes, chunkSize };
+    return isBlocking ? zstdDecompressSync(bytes, options) : unzstd(bytes, options);
   }
   if (compression === "lz4") {
     const bound = boundLz4Frame(bytes);
     if (bound === undefined) throw new Error("not a whole LZ4 frame");
     if (bound > uncompressedBytes + lz4SlackBytes) throw new Error("larger than its header says");
-    return decompressFrame(bytes);
+    return isBlocking
+      ? decompressFrameSync(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+      : decompressFrame(bytes);
   }
   return bzip2!.decompress(bytes, uncompressedBytes);
 }

@@ -1,4 +1,4 @@
-import { type FieldCursor, nameOf, openCursor, type Place, toValidTime } from "../field-cursor.ts";
+import { type FieldCursor, invalidTime, maxTimeNs, nameOf, openCursor, type Place } from "../field-cursor.ts";
 import type { RawMessage } from "../message-run.ts";
 import { RecordingFault } from "../reasons.ts";
 import { messageHeadBytes, opcodes, recordHeadBytes } from "./opcodes.ts";
@@ -6,7 +6,9 @@ import { messageHeadBytes, opcodes, recordHeadBytes } from "./opcodes.ts";
 export interface ChunkVisitor {
   schema?(cursor: FieldCursor): void;
   channel?(cursor: FieldCursor): void;
-  message(message: RawMessage): void;
+  message?(message: RawMessage): void;
+  /** For who only counts: nothing is made for a message but its time. */
+  tally?(channelId: number, logTimeNs: bigint): void;
 }
 
 /** Visits the records of a decompressed chunk, or of a run of records outside chunks. */
@@ -15,28 +17,49 @@ export function visitRecords(bytes: Uint8Array, place: string, visitor: ChunkVis
   let next = 0;
   while (next < bytes.byteLength) {
     const offset = next;
-    const at = (): string => `${place}, at its byte ${offset},`;
-    if (offset + recordHeadBytes > bytes.byteLength) throw broken(at);
-    const opcode = bytes[offset]!;
     const start = offset + recordHeadBytes;
-    next = start + Number(view.getBigUint64(offset + 1, true));
-    if (next > bytes.byteLength || opcode === 0) throw broken(at);
-    if (opcode === opcodes.message) visitor.message(toMessage(bytes, { start, end: next }, at));
-    if (opcode === opcodes.schema) visitor.schema?.(openCursor(bytes.subarray(start, next), at, "BadChunk"));
-    if (opcode === opcodes.channel) visitor.channel?.(openCursor(bytes.subarray(start, next), at, "BadChunk"));
+    const opcode = bytes[offset]!;
+    next = start > bytes.byteLength ? Number.POSITIVE_INFINITY : start + readContentBytes(view, offset);
+    if (next > bytes.byteLength || opcode === 0) throw broken(placeAt(place, offset));
+    // A chunk of a few kilobytes may hold 30 million small records: nothing is made for those that nobody looks at.
+    if (opcode === opcodes.message) visitMessage(view, { place, offset, end: next }, visitor);
+    else if (opcode === opcodes.schema || opcode === opcodes.channel) {
+      const cursor = openCursor(bytes.subarray(start, next), placeAt(place, offset), "BadChunk");
+      if (opcode === opcodes.schema) visitor.schema?.(cursor);
+      else visitor.channel?.(cursor);
+    }
   }
 }
 
-function toMessage(bytes: Uint8Array, { start, end }: { start: number; end: number }, place: Place): RawMessage {
-  if (end - start < messageHeadBytes) throw broken(place);
-  const view = new DataView(bytes.buffer, bytes.byteOffset + start, messageHeadBytes);
-  return {
-    channelId: view.getUint16(0, true),
-    sequence: view.getUint32(2, true),
-    logTimeNs: toValidTime(view.getBigUint64(6, true), place),
-    publishTimeNs: view.getBigUint64(14, true),
-    data: bytes.subarray(start + messageHeadBytes, end),
-  };
+/** As two halves: a 64-bit number would be an object. */
+function readContentBytes(view: DataView, offset: number): number {
+  return view.getUint32(offset + 1, true) + view.getUint32(offset + 5, true) * 2 ** 32;
+}
+
+function placeAt(place: string, offset: number): Place {
+  return () => `${place}, at its byte ${offset},`;
+}
+
+interface RecordPlace {
+  place: string;
+  offset: number;
+  end: number;
+}
+
+function visitMessage(view: DataView, { place, offset, end }: RecordPlace, visitor: ChunkVisitor): void {
+  const start = offset + recordHeadBytes;
+  if (end - start < messageHeadBytes) throw broken(placeAt(place, offset));
+  const channelId = view.getUint16(start, true);
+  const logTimeNs = view.getBigUint64(start + 6, true);
+  if (logTimeNs > maxTimeNs) throw invalidTime(logTimeNs, placeAt(place, offset));
+  visitor.tally?.(channelId, logTimeNs);
+  visitor.message?.({
+    channelId,
+    sequence: view.getUint32(start + 2, true),
+    logTimeNs,
+    publishTimeNs: view.getBigUint64(start + 14, true),
+    data: new Uint8Array(view.buffer, view.byteOffset + start + messageHeadBytes, end - start - messageHeadBytes),
+  });
 }
 
 function broken(place: Place): RecordingFault {

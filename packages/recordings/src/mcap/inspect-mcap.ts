@@ -3,6 +3,7 @@ import type { ReadContext } from "../read-context.ts";
 import type { RecordingSummary } from "../summary.ts";
 import { createSurvey, type Survey } from "../survey.ts";
 import { addRepeatedChannels, indexMcap } from "./index-mcap.ts";
+import { indexRuns } from "./index-runs.ts";
 import { readMcapEnd } from "./mcap-end.ts";
 import { footerBytes, magic } from "./opcodes.ts";
 import { readSummarySection, type SummarySection } from "./summary-section.ts";
@@ -22,9 +23,12 @@ export async function inspectMcap(
   return { survey, method: isScan || options.verify ? "scan" : "skim" };
 }
 
+/** Names every run: by the chunk indexes where the summary proves complete, otherwise by a skim. */
 export async function surveyFinishedMcap(context: ReadContext, options: SurveyOptions): Promise<Survey> {
   const end = await readMcapEnd(context.source, tailBytes);
-  return surveyWith(await readSummarySection(end, context), context, options);
+  const section = await readSummarySection(end, context, { wantsChunks: true });
+  const indexed = options.onRun && (await indexRuns({ section, end }, context, options.onRun));
+  return indexed ?? surveyWith(section, context, options);
 }
 
 /** Leading magic is the caller's to check. */

@@ -97,13 +97,35 @@ export interface RecordSpan {
   lengthBytes: number;
 }
 
-/** A chunk with the message indexes behind it. */
-export function readChunkIndex(cursor: FieldCursor): RecordSpan {
-  readBytes(cursor, 16);
+/** A chunk with the message indexes behind it: `lengthBytes` covers both. */
+export interface ChunkIndex extends RecordSpan {
+  startNs: bigint;
+  endNs: bigint;
+  /** Of the chunk's record alone. */
+  chunkBytes: number;
+  /** Of the message indexes behind it; empty when they are not indexed. */
+  channelIds: number[];
+  compression: string;
+  storedBytes: number;
+  uncompressedBytes: number;
+}
+
+export function readChunkIndex(cursor: FieldCursor): ChunkIndex {
+  const startNs = readU64(cursor);
+  const endNs = readU64(cursor);
   const offset = readSize(cursor);
   const chunkBytes = readSize(cursor);
-  readBytes(cursor, readU32(cursor));
-  return { offset, lengthBytes: chunkBytes + readSize(cursor) };
+  const channelIds: number[] = [];
+  const mapEnd = readU32(cursor) + cursor.position;
+  while (cursor.position < mapEnd) {
+    channelIds.push(readU16(cursor));
+    readSize(cursor);
+  }
+  const lengthBytes = chunkBytes + readSize(cursor);
+  const compression = readText(cursor);
+  const storedBytes = readSize(cursor);
+  const uncompressedBytes = readSize(cursor);
+  return { startNs, endNs, offset, lengthBytes, chunkBytes, channelIds, compression, storedBytes, uncompressedBytes };
 }
 
 /** Attachment and metadata indexes begin alike. */

@@ -1,12 +1,14 @@
 import { crc32 } from "node:zlib";
 import { type FieldCursor, openCursor } from "../field-cursor.ts";
+import type { InspectLimits } from "../limits.ts";
 import type { ReadContext } from "../read-context.ts";
 import { RecordingFault } from "../reasons.ts";
 import { isInside } from "../source.ts";
-import type { Channel, Schema } from "../survey.ts";
+import { type Channel, refuseMore, type Schema, tooManyChannels } from "../survey.ts";
 import type { McapEnd } from "./mcap-end.ts";
 import { opcodes, recordHeadBytes } from "./opcodes.ts";
 import {
+  type ChunkIndex,
   type RecordSpan,
   readChannel,
   readChunkIndex,
@@ -23,7 +25,7 @@ export interface SummarySection {
   channels: Channel[];
   statistics?: Statistics;
   /** Absent: the chunk indexes were too many to be read. */
-  chunks?: RecordSpan[];
+  chunks?: ChunkIndex[];
   attachments: RecordSpan[];
   metadata: RecordSpan[];
 }
@@ -32,14 +34,20 @@ export interface SummarySection {
  * The summary section whole and against its checksum; of a large one only the groups that describe the recording, found
  * through the summary offsets. Nothing when there is none, or it is too large to be read at all.
  */
-export async function readSummarySection(end: McapEnd, context: ReadContext): Promise<SummarySection> {
+export async function readSummarySection(
+  end: McapEnd,
+  context: ReadContext,
+  options: { wantsChunks?: boolean } = {},
+): Promise<SummarySection> {
   const { summaryStart, footerOffset } = end;
   const sectionBytes = footerOffset - summaryStart;
-  if (summaryStart === 0 || sectionBytes === 0) return parseSection([], true);
-  if (sectionBytes <= wholeSectionBytes) return parseSection([await readWhole(end, context)], true);
+  if (summaryStart === 0 || sectionBytes === 0) return parseSection([], { isWhole: true, context });
+  const wholeBytes = options.wantsChunks ? context.limits.maxSummaryBytes : wholeSectionBytes;
+  if (sectionBytes <= wholeBytes) return parseSection([await readWhole(end, context)], { isWhole: true, context });
   const groups = await readGroups(end, context);
-  if (groups) return parseSection(groups, false);
-  return parseSection(sectionBytes <= context.limits.maxSummaryBytes ? [await readWhole(end, context)] : [], true);
+  if (groups) return parseSection(groups, { isWhole: false, context });
+  const whole = sectionBytes <= context.limits.maxSummaryBytes ? [await readWhole(end, context)] : [];
+  return parseSection(whole, { isWhole: true, context });
 }
 
 const wholeSectionBytes = 512 * 1024;
@@ -88,11 +96,17 @@ async function readGroups(end: McapEnd, context: ReadContext): Promise<Piece[] |
 
 const maxOffsetsBytes = 64 * 1024;
 
-function parseSection(pieces: Piece[], isWhole: boolean): SummarySection {
+function parseSection(
+  pieces: Piece[],
+  { isWhole, context }: { isWhole: boolean; context: ReadContext },
+): SummarySection {
   const section: SummarySection = { schemas: [], channels: [], attachments: [], metadata: [] };
   if (isWhole) section.chunks = [];
   for (const piece of pieces) {
-    for (const { opcode, cursor } of eachRecord(piece)) addRecord(section, opcode, cursor);
+    for (const { opcode, cursor } of eachRecord(piece)) {
+      addRecord(section, opcode, cursor);
+      refuseFlood(section, context.limits);
+    }
   }
   return section;
 }
@@ -105,6 +119,16 @@ function addRecord(section: SummarySection, opcode: number, cursor: FieldCursor)
   if (opcode === opcodes.attachmentIndex) section.attachments.push(readIndexedSpan(cursor));
   if (opcode === opcodes.metadataIndex) section.metadata.push(readIndexedSpan(cursor));
 }
+
+/** 64 MiB of tiny records would be ten times as much in memory. */
+function refuseFlood(section: SummarySection, limits: InspectLimits): void {
+  const { schemas, channels, chunks = [], attachments, metadata } = section;
+  if (schemas.length > maxSchemas || channels.length > limits.maxChannels) throw tooManyChannels(limits);
+  refuseMore(Math.max(chunks.length, attachments.length, metadata.length) - 1, "records in its summary", limits);
+}
+
+/** Their ids have 16 bits; repeats are not worth more memory. */
+const maxSchemas = 65_536;
 
 function* eachRecord({ offset, bytes }: Piece): Generator<{ opcode: number; cursor: FieldCursor }> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

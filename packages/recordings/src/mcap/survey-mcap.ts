@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import type { MessageRun, SurveyOptions } from "../message-run.ts";
 import type { ReadContext } from "../read-context.ts";
@@ -50,7 +51,7 @@ async function addCheckedItem(
 ): Promise<void> {
   if (item.kind === "attachment") {
     addAttachment(survey, item.attachment, context.limits);
-    if (options.verify) await verifyAttachment(item.attachment, item.offset, context);
+    if (options.verify) await readAttachmentData(item.attachment, item.offset, context);
   }
   if (item.kind === "dataEnd" && options.verify) await verifyDataSection(survey, item, context);
   if (item.kind === "chunk") {
@@ -66,7 +67,7 @@ function scanInto(survey: Survey, { limits }: ReadContext) {
     visitRecords(bytes, place, {
       schema: (cursor) => addSchema(survey, readSchema(cursor), limits),
       channel: (cursor) => addChannel(survey, readChannel(cursor), limits),
-      message: ({ channelId, logTimeNs }) => onMessage(channelId, logTimeNs),
+      tally: onMessage,
     });
   };
 }
@@ -88,13 +89,19 @@ async function verifyDataSection(
 }
 
 /** spec: MCAP "Attachment": the CRC covers everything from the log time to the end of the data. */
-async function verifyAttachment(attachment: AttachmentSummary, offset: number, context: ReadContext): Promise<void> {
-  if (attachment.crc === 0) return;
+async function readAttachmentData(attachment: AttachmentSummary, offset: number, context: ReadContext): Promise<void> {
   const start = offset + recordHeadBytes;
   const end = attachment.dataOffset + attachment.sizeBytes;
+  const hash = createHash("sha256");
   let crc = 0;
-  for await (const piece of streamRange(context, start, end - start)) crc = crc32(piece, crc);
-  if (crc === attachment.crc) return;
+  let at = start;
+  for await (const piece of streamRange(context, start, end - start)) {
+    crc = crc32(piece, crc);
+    hash.update(piece.subarray(Math.max(0, attachment.dataOffset - at)));
+    at += piece.byteLength;
+  }
+  attachment.dataSha256 = hash.digest("hex");
+  if (attachment.crc === 0 || crc === attachment.crc) return;
   const text = `the attachment "${attachment.name}" at byte ${offset} fails its checksum; the file is damaged there`;
   throw new RecordingFault("BadRecord", text);
 }

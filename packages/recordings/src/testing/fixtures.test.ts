@@ -8,6 +8,7 @@ import { makeBag } from "./make-bag.ts";
 import { makeMcap, writeMcapFile } from "./make-mcap.ts";
 import { readBagMessages } from "./read-bag-messages.ts";
 import { readMessages } from "./read-messages.ts";
+import { python, skipWithoutRosbag } from "./rosbag-judge.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "recordings-"));
 after(() => rm(folder, { recursive: true }));
@@ -34,11 +35,7 @@ test("a made bag is read by an independent library", async () => {
   }
 });
 
-const python = "/usr/bin/python3";
-
-test("a made bag is read by ROS itself", {
-  skip: hasRosbag() ? false : "python3-rosbag is not installed for /usr/bin/python3",
-}, async () => {
+test("a made bag is read by ROS itself", { skip: skipWithoutRosbag("sensor_msgs") }, async () => {
   for (const spec of [{}, { compression: "none" as const }, { isReversed: true, chunkBytes: 4000 }]) {
     const path = join(folder, "a.bag");
     await writeFile(path, await makeBag(spec));
@@ -50,12 +47,3 @@ const countImu = `
 import rosbag, sys
 print(sum(t == '/imu' and m.header.frame_id == 'imu_link' for t, m, s in rosbag.Bag(sys.argv[1]).read_messages()))
 `;
-
-function hasRosbag(): boolean {
-  try {
-    execFileSync(python, ["-c", "import rosbag, sensor_msgs"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -1,5 +1,11 @@
 export { type CorruptFile, corrupt } from "./corrupt.ts";
+export { exportByLibrary, type LibraryExport } from "./export-by-library.ts";
+export { exportBytes } from "./export-bytes.ts";
+export { type HostileFile, hostileFiles } from "./hostile.ts";
+export { makeHugeMcap } from "./huge-mcap.ts";
 export { type BagSpec, type BagTopicSpec, makeBag } from "./make-bag.ts";
 export { type AttachmentSpec, type McapSpec, makeMcap, writeMcapFile } from "./make-mcap.ts";
 export { type ReadMessage, type ReadRecords, readIndexedMessages, readMessages, readRecords } from "./read-messages.ts";
 export { demoTopics, type SensorKind, type TopicSpec } from "./sensors.ts";
+export { type DriveSpec, driveStartNs, writeDrive } from "./write-drive.ts";
+export { makeZeroMcap, type ZeroMcap } from "./zero-mcap.ts";

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import { McapRecordBuilder } from "@mcap/core";
-import { announcePayload } from "../export/mcap-output.ts";
+import { announcePayload } from "../export/output/mcap-output.ts";
 import type { RandomAccessSource } from "../source.ts";
 import { sparseSource } from "./sparse-source.ts";
 

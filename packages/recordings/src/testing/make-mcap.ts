@@ -122,7 +122,7 @@ const withoutSummary = {
   useChunkIndex: false,
 } as const;
 
-function compressWith(compression: "lz4" | "zstd") {
+export function compressWith(compression: "lz4" | "zstd") {
   return (bytes: Uint8Array) => {
     const copy = Buffer.from(bytes);
     const compressedData = compression === "zstd" ? zstdCompressSync(copy) : compressFrameSync(copy);

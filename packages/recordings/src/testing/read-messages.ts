@@ -57,7 +57,7 @@ export function readRecords(bytes: Uint8Array): ReadRecords {
   return found;
 }
 
-const decompressHandlers: McapTypes.DecompressHandlers = {
+export const decompressHandlers: McapTypes.DecompressHandlers = {
   lz4: (bytes) => decompressFrameSync(Buffer.from(bytes)),
   zstd: (bytes) => zstdDecompressSync(bytes),
 };

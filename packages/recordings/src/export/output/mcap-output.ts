@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import { McapRecordBuilder } from "@mcap/core";
-import { recordHeadBytes } from "../mcap/opcodes.ts";
+import { recordHeadBytes } from "../../mcap/opcodes.ts";
 
 /** Position and checksums of a file that is being written. Everything returns the bytes to pass on. */
 export interface McapOutput {

@@ -1,9 +1,9 @@
 import { crc32 } from "node:zlib";
-import { recordHeadBytes } from "../mcap/opcodes.ts";
-import type { ReadContext } from "../read-context.ts";
-import { RecordingFault } from "../reasons.ts";
-import { streamRange } from "../stream-range.ts";
-import type { AttachmentSummary } from "../summary.ts";
+import { recordHeadBytes } from "../../mcap/opcodes.ts";
+import type { ReadContext } from "../../read-context.ts";
+import { RecordingFault } from "../../reasons.ts";
+import { streamRange } from "../../stream-range.ts";
+import type { AttachmentSummary } from "../../summary.ts";
 import { announcePayload, encode } from "./mcap-output.ts";
 import type { McapWriter } from "./mcap-writer.ts";
 

@@ -1,0 +1,131 @@
+// One measurement in a process of its own, so that its memory is its own: node child.ts JOB; prints what was measured as JSON.
+import { execFileSync } from "node:child_process";
+import { type FileHandle, open, rm } from "node:fs/promises";
+import {
+  type ExportSelection,
+  type ExportSource,
+  exportMcap,
+  FileSource,
+  type RandomAccessSource,
+} from "@downlink/recordings";
+
+/** Times are decimal texts of nanoseconds, because JSON has no large numbers. */
+export interface Job {
+  what: "cp" | "library" | "export" | "export8" | "huge";
+  from: string;
+  to: string;
+  compression: "" | "lz4" | "zstd";
+  topics?: readonly string[];
+  startNs?: string;
+  endNs?: string;
+  hugeBytes?: number;
+}
+
+export interface Measured {
+  ms: number;
+  firstByteMs: number;
+  bytes: number;
+  maxRssBytes: number;
+  /** Of all threads: tells more than the time where the machine does other things too. */
+  cpuMs: number;
+  /** When each of several exports was done. */
+  endsMs: number[];
+}
+
+const FREED_BYTES = 64 * 1024;
+const job: Job = JSON.parse(process.argv[2]!);
+const startedMs = performance.now();
+const startCpuMs = process.cpuUsage().user / 1000 + process.cpuUsage().system / 1000;
+const elapsed = (): number => performance.now() - startedMs;
+const measured = await run();
+const ms = elapsed();
+const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
+const own = { maxRssBytes: maxRSS * 1024, cpuMs: (userCPUTime + systemCPUTime) / 1000 - startCpuMs };
+process.stdout.write(JSON.stringify({ ms, firstByteMs: 0, bytes: 0, endsMs: [], ...own, ...measured }));
+
+async function run(): Promise<Partial<Measured>> {
+  if (job.what === "cp") return runCp();
+  if (job.what === "library") await runLibrary();
+  if (job.what === "export") return runExport(fileSource(), job.to);
+  if (job.what === "export8") return runEight();
+  if (job.what === "huge") return runHuge();
+  return {};
+}
+
+/** The shell knows what its children cost: the second line of `times`, such as `0m0.01s 0m0.42s`. */
+function runCp(): Partial<Measured> {
+  const output = execFileSync("sh", ["-c", 'cp "$0" "$1" && times', job.from, job.to], { encoding: "utf8" });
+  const seconds = Array.from(
+    output.split("\n")[1]!.matchAll(/(\d+)m([\d.]+)s/g),
+    ([, m, s]) => 60 * Number(m) + Number(s),
+  );
+  return { cpuMs: 1000 * seconds.reduce((sum, each) => sum + each, 0) };
+}
+
+async function runLibrary(): Promise<void> {
+  const { exportByLibrary } = await import("@downlink/recordings/testing");
+  const { from, to, compression } = job;
+  await exportByLibrary({ from, to, compression, ...selection() });
+}
+
+/** To files, or to nowhere. */
+async function runExport(source: ExportSource, to: string | undefined): Promise<Partial<Measured>> {
+  await using target = to === undefined ? undefined : await open(to, "w");
+  let firstByteMs = 0;
+  let bytes = 0;
+  let writing: Promise<void> | undefined;
+  for await (const piece of exportMcap([source], { compression: job.compression, ...selection() })) {
+    firstByteMs ||= elapsed();
+    bytes += piece.byteLength;
+    await writing;
+    writing = consume(piece, target);
+  }
+  await writing;
+  return { firstByteMs, bytes };
+}
+
+/** A piece's memory is the consumer's, who gives it back here. */
+async function consume(piece: Uint8Array, target: FileHandle | undefined): Promise<void> {
+  await target?.write(piece);
+  if (piece.byteLength >= FREED_BYTES) (piece.buffer as ArrayBuffer).transfer(0);
+}
+
+async function runEight(): Promise<Partial<Measured>> {
+  const endsMs = await Promise.all(
+    Array.from({ length: 8 }, async (_, index) => {
+      await runExport(fileSource(), `${job.to}-${index}`);
+      const endMs = elapsed();
+      await rm(`${job.to}-${index}`);
+      return endMs;
+    }),
+  );
+  return { endsMs };
+}
+
+async function runHuge(): Promise<Partial<Measured>> {
+  const { makeHugeMcap } = await import("@downlink/recordings/testing");
+  const huge = Object.assign(makeHugeMcap(job.hugeBytes!), { [Symbol.asyncDispose]: async () => {} });
+  const madeMs = elapsed();
+  const found = await runExport(
+    sourceOf(async () => huge),
+    undefined,
+  );
+  return { ...found, firstByteMs: found.firstByteMs! - madeMs };
+}
+
+function fileSource(): ExportSource {
+  return sourceOf(() => FileSource.open(job.from));
+}
+
+function sourceOf(open: () => Promise<RandomAccessSource & AsyncDisposable>): ExportSource {
+  return { fileName: "drive.mcap", startNs: 0n, endNs: 2n ** 63n - 1n, open };
+}
+
+function selection(): ExportSelection {
+  const { topics, startNs, endNs } = job;
+  return { topics, startNs: toBigInt(startNs), endNs: toBigInt(endNs) };
+}
+
+function toBigInt(text: string | undefined): bigint | undefined {
+  return text === undefined ? undefined : BigInt(text);
+}

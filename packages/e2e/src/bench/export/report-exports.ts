@@ -1,0 +1,68 @@
+import { cpus } from "node:os";
+import Table from "cli-table3";
+import { say } from "../report.ts";
+import type { Case } from "./cases.ts";
+import type { Measured } from "./child.ts";
+
+export interface Result extends Case {
+  references: Measured[];
+  exports: Measured[];
+}
+
+const MOST_RSS_BYTES = 300e6;
+const MOST_FIRST_BYTE_MS = 300;
+
+/** `!` marks what misses its target. */
+export function reportCases(results: readonly Result[]): void {
+  const head = [
+    "export",
+    "reference",
+    "s",
+    "export: s",
+    "ratio",
+    "target",
+    "CPU ratio",
+    "first byte: ms",
+    "peak RSS: MB",
+  ];
+  const table = new Table({ head, style: { head: ["bold"], border: ["grey"], compact: true } });
+  for (const { name, reference, references, exports, mostRatio = Number.POSITIVE_INFINITY } of results) {
+    const [referenceMs, ms] = [medianOf(references, "ms"), medianOf(exports, "ms")];
+    const firstByteMs = medianOf(exports, "firstByteMs");
+    const maxRssBytes = medianOf(exports, "maxRssBytes");
+    table.push([
+      name,
+      reference,
+      (referenceMs / 1000).toFixed(2),
+      (ms / 1000).toFixed(2),
+      (ms / referenceMs).toFixed(2) + markIf(ms / referenceMs > mostRatio),
+      Number.isFinite(mostRatio) ? `≤ ${mostRatio}` : "",
+      (medianOf(exports, "cpuMs") / medianOf(references, "cpuMs")).toFixed(2),
+      firstByteMs.toFixed(0) + markIf(firstByteMs > MOST_FIRST_BYTE_MS),
+      (maxRssBytes / 1e6).toFixed(0) + markIf(maxRssBytes > MOST_RSS_BYTES),
+    ]);
+  }
+  say(table.toString());
+  say(`on ${cpus().length} × ${cpus()[0]?.model}`);
+}
+
+export function reportEight({ endsMs, maxRssBytes }: Measured): void {
+  const [first, last] = [Math.min(...endsMs), Math.max(...endsMs)];
+  const spread = ((100 * (last - first)) / last).toFixed(0);
+  const span = `${(first / 1000).toFixed(2)} to ${(last / 1000).toFixed(2)} s`;
+  say(`8 exports zstd to lz4 at once: done after ${span} (spread ${spread} %), ${(maxRssBytes / 1e6).toFixed(0)} MB`);
+}
+
+export function reportHuge(name: string, { ms, bytes, firstByteMs, maxRssBytes }: Measured): void {
+  const speed = `${(bytes / 1e9).toFixed(1)} GB in ${(ms / 1000).toFixed(1)} s`;
+  say(`${name}: ${speed}, first byte after ${firstByteMs.toFixed(0)} ms, peak ${(maxRssBytes / 1e6).toFixed(0)} MB`);
+}
+
+function medianOf(measured: readonly Measured[], key: Exclude<keyof Measured, "endsMs">): number {
+  const values = measured.map((each) => each[key]).sort((a, b) => a - b);
+  return values[values.length >> 1]!;
+}
+
+function markIf(isMissed: boolean): string {
+  return isMissed ? " !" : "";
+}

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createReadContext } from "../read-context.ts";
+import { RecordingFault } from "../reasons.ts";
+import { bytesSource } from "../source.ts";
+import { makeBag } from "../testing/make-bag.ts";
+import { readConnections } from "./read-connections.ts";
+
+function refused(code: string) {
+  return (error: unknown) => error instanceof RecordingFault && error.reason.code === code;
+}
+
+test("connections are read byte for byte from the index, by channel id", async () => {
+  const bytes = await makeBag({ isReversed: true });
+  const connections = await readConnections(createReadContext(bytesSource(bytes)));
+  assert.deepEqual(
+    [...connections].map(([id, { topic }]) => [id, Buffer.from(topic).toString()]),
+    [
+      [1, "/imu"],
+      [2, "/status"],
+    ],
+  );
+  for (const { header } of connections.values()) {
+    assert.ok(Buffer.from(bytes).includes(Buffer.from(header)));
+    assert.match(Buffer.from(header).toString("latin1"), /^.\0\0\0topic=.*callerid=\/recorder$/s);
+  }
+});
+
+test("a bag without an index and connections beyond the limit are refused", async () => {
+  const active = createReadContext(bytesSource(await makeBag({ isFinished: false })));
+  await assert.rejects(readConnections(active), refused("ActiveBag"));
+  const bounded = createReadContext(bytesSource(await makeBag()), { limits: { maxHeldBytes: 500 } });
+  await assert.rejects(readConnections(bounded), refused("TooManyRecords"));
+});

@@ -1,0 +1,159 @@
+import { loadPart } from "./load-step.ts";
+import type { Loaded, Loading, RunPart } from "./loading.ts";
+import type { ChunkFacts } from "./output/mcap-writer.ts";
+import type { OpenSource, PlannedRun } from "./plan/open-source.ts";
+import { emptyFragment, endOf, type Fragment } from "./rewrite/fragment.ts";
+import { createFragmentBuilder } from "./rewrite/fragment-builder.ts";
+import { maxChunkBytes } from "./rewrite/run-job.ts";
+import type { Task } from "./run-ahead.ts";
+import { comesBefore, popQueued, pushQueued, type Queued } from "./run-queue.ts";
+
+/** What goes into the written file next. */
+export type Output =
+  | { kind: "opened"; source: OpenSource }
+  | { kind: "chunks"; bytes: Uint8Array; chunks: readonly ChunkFacts[] };
+
+/**
+ * Puts what was loaded in its order: merges the parts of runs that overlap, and gathers small amounts of messages to chunks,
+ * which are then sealed.
+ */
+export async function* assemble(loaded: AsyncIterable<Loaded>, loading: Loading): AsyncGenerator<Task<Output>> {
+  const merging: Merging = { cursors: [], filling: createFilling(), loading };
+  const { filling } = merging;
+  const toSealTask = (fragment: Fragment) => sealTask(fragment, loading);
+  for await (const item of loaded) {
+    if (item.kind === "opened") {
+      yield readyTask(item, 0);
+      continue;
+    }
+    const cursor = item.kind === "part" ? toCursor(item.run, item.part) : undefined;
+    yield* mergeUntil(cursor, merging);
+    if (cursor) await admit(cursor, merging);
+    if (item.kind === "rest") yield* filling.add(item.fragment, 0, item.fragment.starts.length).map(toSealTask);
+    if (item.kind !== "chunks") continue;
+    yield* filling.end().map(toSealTask);
+    yield readyTask(item, item.bytes.byteLength);
+  }
+  yield* mergeUntil(undefined, merging);
+  yield* filling.end().map(toSealTask);
+}
+
+/** A run that is being merged; its next message is the one of `part` at `at`. */
+interface Cursor extends Queued {
+  run: PlannedRun;
+  part: RunPart;
+  at: number;
+  /** Messages of the run before those of `part`. */
+  taken: number;
+}
+
+function toCursor(run: PlannedRun, part: RunPart): Cursor {
+  return { run, part, at: 0, taken: 0, nextNs: run.startNs, order: run.order };
+}
+
+interface Merging {
+  /** A heap by the next message. */
+  cursors: Cursor[];
+  filling: Filling;
+  loading: Loading;
+}
+
+/** Everything that comes before the start of the run that is admitted next. */
+async function* mergeUntil(limit: Queued | undefined, merging: Merging): AsyncGenerator<Task<Output>> {
+  const { cursors, filling, loading } = merging;
+  while (cursors[0] && (!limit || comesBefore(cursors[0], limit))) {
+    const cursor = popQueued(cursors)!;
+    const from = cursor.at;
+    cursor.at = endBefore(cursor, earlierOf(cursors[0], limit));
+    for (const full of filling.add(cursor.part.fragment, from, cursor.at)) yield sealTask(full, loading);
+    const left = cursor.part.fragment.timesNs[cursor.at];
+    if (left === undefined) await admitNext(cursor, merging);
+    else {
+      cursor.nextNs = left;
+      pushQueued(cursors, cursor);
+    }
+  }
+}
+
+/** Puts a run in line; one without messages is done with, and lets go of its memory and its source. */
+async function admit(cursor: Cursor, { cursors, loading }: Merging): Promise<void> {
+  const { run, part } = cursor;
+  const { records, starts, timesNs } = part.fragment;
+  loading.memory.hold(run, records.byteLength + starts.byteLength + timesNs.byteLength);
+  const nextNs = timesNs[0];
+  if (nextNs === undefined) return run.source.release();
+  cursor.nextNs = nextNs;
+  pushQueued(cursors, cursor);
+}
+
+async function admitNext(cursor: Cursor, merging: Merging): Promise<void> {
+  const { run, part } = cursor;
+  cursor.taken += part.fragment.starts.length;
+  cursor.at = 0;
+  cursor.part = { fragment: emptyFragment, hasMore: false };
+  merging.loading.memory.hold(run, 0);
+  if (part.hasMore) cursor.part = await loadPart(run, cursor.taken, merging.loading);
+  await admit(cursor, merging);
+}
+
+/** Behind the last message of the part that comes before `limit`, which the next one does. */
+function endBefore({ part, at, order }: Cursor, limit: Queued | undefined): number {
+  const { timesNs } = part.fragment;
+  if (!limit) return timesNs.length;
+  const { nextNs, order: limitOrder } = limit;
+  let end = at + 1;
+  for (; end < timesNs.length; end += 1) {
+    const timeNs = timesNs[end]!;
+    if (timeNs > nextNs || (timeNs === nextNs && order > limitOrder)) break;
+  }
+  return end;
+}
+
+function earlierOf(a: Queued | undefined, b: Queued | undefined): Queued | undefined {
+  if (!a || !b) return a ?? b;
+  return comesBefore(a, b) ? a : b;
+}
+
+function sealTask(fragment: Fragment, { lane, compression }: Loading): Task<Output> {
+  return {
+    weightBytes: 2 * fragment.records.byteLength,
+    async run() {
+      const { bytes, ...facts } = await lane.run({ kind: "seal", fragment, compression });
+      return { kind: "chunks", bytes, chunks: [facts] };
+    },
+  };
+}
+
+function readyTask(output: Output, weightBytes: number): Task<Output> {
+  return { weightBytes, run: async () => output };
+}
+
+type Filling = ReturnType<typeof createFilling>;
+
+/** The chunk that is being filled; answers those that are full. */
+function createFilling() {
+  const builder = createFragmentBuilder();
+
+  const end = (): Fragment[] => (builder.count > 0 ? [builder.take()] : []);
+  const add = (fragment: Fragment, from: number, to: number): Fragment[] => {
+    const full: Fragment[] = [];
+    for (let index = from; index < to; ) {
+      const room = fullChunkBytes - builder.sizeBytes;
+      let next = index;
+      while (next < to && endOf(fragment, next) - fragment.starts[index]! <= room) next += 1;
+      if (next === index) {
+        const messageBytes = endOf(fragment, index) - fragment.starts[index]!;
+        if (builder.sizeBytes + messageBytes > maxChunkBytes) full.push(...end());
+        next = index + 1;
+      }
+      builder.addFrom(fragment, index, next);
+      index = next;
+      if (builder.sizeBytes >= fullChunkBytes) full.push(...end());
+    }
+    return full;
+  };
+  return { add, end };
+}
+
+/** Of messages that are put together from several places. */
+const fullChunkBytes = 1024 * 1024;

@@ -1,0 +1,95 @@
+import type { BagConnection } from "../../bag1/read-connections.ts";
+import { opcodes } from "../../bag1/records.ts";
+import type { ConnectionTable } from "./connection-table.ts";
+import { encodeHead, u8, u32, u64 } from "./record-bytes.ts";
+import { type RosTime, toRosTime } from "./ros-time.ts";
+
+export interface BagMessage {
+  /** One object for all messages of a connection. */
+  connection: BagConnection;
+  logTimeNs: bigint;
+  /** Copied before the next batch is asked for. */
+  data: Uint8Array;
+}
+
+export interface FilledChunk {
+  records: Uint8Array;
+  /** Of each connection's messages: seconds, nanoseconds and offset in the chunk, one after another. */
+  indexes: Map<number, number[]>;
+  start: RosTime;
+  end: RosTime;
+}
+
+/** The messages, which must come in order of time, as the records of chunks. */
+export async function* fillChunks(
+  batches: AsyncIterable<readonly BagMessage[]>,
+  connections: ConnectionTable,
+): AsyncGenerator<FilledChunk> {
+  let chunk: OpenChunk | undefined;
+  let lastNs = 0n;
+  for await (const batch of batches) {
+    for (const message of batch) {
+      const time = toRosTime(message.logTimeNs);
+      if (message.logTimeNs < lastNs) throw new Error("the messages of a bag must come in order of time");
+      lastNs = message.logTimeNs;
+      const { id, newRecord } = connections.introduce(message.connection);
+      const sizeBytes = (newRecord?.byteLength ?? 0) + messageHead.byteLength + message.data.byteLength;
+      if (chunk && chunk.filledBytes + sizeBytes > maxChunkBytes) {
+        yield closeChunk(chunk);
+        chunk = undefined;
+      }
+      chunk ??= openChunk(sizeBytes, time);
+      if (newRecord) addBytes(chunk, newRecord);
+      addMessage(chunk, { id, time, data: message.data });
+    }
+  }
+  if (chunk) yield closeChunk(chunk);
+}
+
+/** As `rosbag record` does it; one message may be larger. */
+const maxChunkBytes = 768 * 1024;
+
+interface OpenChunk {
+  bytes: Buffer;
+  filledBytes: number;
+  indexes: Map<number, number[]>;
+  start: RosTime;
+  end: RosTime;
+}
+
+/** Never one of a pool: the chunk is passed on, and being compressed while the next one is filled. */
+function openChunk(firstBytes: number, time: RosTime): OpenChunk {
+  const bytes = Buffer.allocUnsafeSlow(Math.max(maxChunkBytes, firstBytes));
+  return { bytes, filledBytes: 0, indexes: new Map(), start: time, end: time };
+}
+
+function closeChunk({ bytes, filledBytes, ...rest }: OpenChunk): FilledChunk {
+  return { records: bytes.subarray(0, filledBytes), ...rest };
+}
+
+function addMessage(chunk: OpenChunk, { id, time, data }: { id: number; time: RosTime; data: Uint8Array }): void {
+  const { bytes, filledBytes: offset, indexes } = chunk;
+  const entries = indexes.get(id) ?? [];
+  if (entries.length === 0) indexes.set(id, entries);
+  entries.push(time.seconds, time.nanoseconds, offset);
+  chunk.end = time;
+  addBytes(chunk, messageHead);
+  bytes.writeUInt32LE(id, offset + fieldOffsets.conn);
+  bytes.writeUInt32LE(time.seconds, offset + fieldOffsets.time);
+  bytes.writeUInt32LE(time.nanoseconds, offset + fieldOffsets.time + 4);
+  bytes.writeUInt32LE(data.byteLength, offset + fieldOffsets.dataBytes);
+  addBytes(chunk, data);
+}
+
+function addBytes(chunk: OpenChunk, bytes: Uint8Array): void {
+  chunk.bytes.set(bytes, chunk.filledBytes);
+  chunk.filledBytes += bytes.byteLength;
+}
+
+/** The head of every message record; the values are written into it. */
+const messageHead = encodeHead({ op: u8(opcodes.message), conn: u32(0), time: u64(0) }, 0);
+const fieldOffsets = {
+  conn: messageHead.indexOf("conn=") + 5,
+  time: messageHead.indexOf("time=") + 5,
+  dataBytes: messageHead.byteLength - 4,
+};

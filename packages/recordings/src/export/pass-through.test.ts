@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { bytesSource, countReads } from "../source.ts";
+import { exportBytes, exportSource } from "../testing/export-bytes.ts";
+import { makeMcap } from "../testing/make-mcap.ts";
+import { readMessages, readRecords } from "../testing/read-messages.ts";
+import { writeMessages } from "../testing/write-messages.ts";
+import type { SkippedDamage } from "./export-options.ts";
+
+/** Each chunk with its message indexes, of `bytes` at the places that the indexes of `sound` tell. */
+function chunksOf(bytes: Uint8Array, sound: Uint8Array = bytes): Buffer[] {
+  const indexes = readRecords(sound).records.filter((record) => record.type === "ChunkIndex");
+  return indexes.map(({ chunkStartOffset, chunkLength, messageIndexLength }) => {
+    const end = Number(chunkStartOffset + chunkLength + messageIndexLength);
+    return Buffer.from(bytes).subarray(Number(chunkStartOffset), end);
+  });
+}
+
+function countSame(exported: Uint8Array, source: Uint8Array, sound: Uint8Array = source): number {
+  return chunksOf(source, sound).filter((chunk) => Buffer.from(exported).includes(chunk)).length;
+}
+
+test("chunks that are wanted as they are go into the written file byte for byte", async () => {
+  for (const compression of ["", "lz4", "zstd"] as const) {
+    const bytes = await makeMcap({ compression, chunkBytes: 10_000 });
+    const exported = await exportBytes(bytes, { compression });
+    assert.equal(countSame(exported, bytes), chunksOf(bytes).length);
+    assert.equal(readMessages(exported).length, readMessages(bytes).length);
+  }
+});
+
+test("at the ends of a window only the chunks that it cuts are rewritten", async () => {
+  const bytes = await makeMcap({ chunkBytes: 10_000 });
+  const times = readMessages(bytes).map(({ logTimeNs }) => logTimeNs);
+  const window = { startNs: times[40]!, endNs: times[times.length - 40]! };
+  const exported = await exportBytes(bytes, window);
+  const inside = readRecords(bytes).records.filter(
+    (record) =>
+      record.type === "ChunkIndex" &&
+      record.messageStartTime >= window.startNs &&
+      record.messageEndTime <= window.endNs,
+  );
+  assert.ok(inside.length > 5);
+  assert.equal(countSame(exported, bytes), inside.length);
+});
+
+const messages = ["/a", "/b", "/a", "/b"].map((topic, index) => ({
+  topic,
+  logTimeNs: BigInt(index),
+  data: Buffer.from([index]),
+}));
+const plain = { topics: ["/a", "/b"], schema: "one", compression: "", chunkBytes: 20, isIndexed: true } as const;
+const later = messages.map((message) => ({ ...message, logTimeNs: message.logTimeNs + 100n }));
+
+test("what is not wanted as it is, is rewritten: another compression, order, topic or id", async () => {
+  const bytes = await writeMessages({ ...plain, messages });
+  assert.equal(countSame(await exportBytes(bytes, { compression: "" }), bytes), 4);
+  assert.equal(countSame(await exportBytes(bytes, { compression: "lz4" }), bytes), 0);
+  assert.equal(countSame(await exportBytes(bytes, { compression: "", topics: ["/a"] }), bytes), 2);
+  const unordered = await writeMessages({ ...plain, chunkBytes: 10_000, messages: messages.toReversed() });
+  assert.equal(countSame(await exportBytes(unordered, { compression: "" }), unordered), 0);
+  // Only the first one ends when the other recording begins.
+  const exported = await exportBytes([exportSource(bytes), exportSource(unordered)], { compression: "" });
+  assert.equal(countSame(exported, bytes), 1);
+  const sameIds = await writeMessages({ ...plain, messages: later });
+  const otherIds = await writeMessages({ ...plain, messages: later, topics: ["/b", "/a"] });
+  const otherSchema = await writeMessages({ ...plain, messages: later, schema: "two" });
+  for (const [second, count] of [
+    [sameIds, 4],
+    [otherIds, 0],
+    [otherSchema, 0],
+  ] as const) {
+    const joined = await exportBytes([exportSource(bytes), exportSource(second)], { compression: "" });
+    assert.deepEqual([countSame(joined, bytes), countSame(joined, second)], [4, count]);
+    assert.equal(readMessages(joined).length, 8);
+  }
+});
+
+test("the same topic with another schema keeps two channels; what is byte-identical is written once", async () => {
+  const [one, same, two] = await Promise.all(
+    ["one", "one", "two"].map((schema, index) =>
+      writeMessages({
+        ...plain,
+        schema,
+        messages: messages.map((each) => ({ ...each, logTimeNs: each.logTimeNs + 10n * BigInt(index) })),
+      }),
+    ),
+  );
+  const exported = await exportBytes([one!, same!, two!].map((bytes) => exportSource(bytes)));
+  const { channels, schemas } = readRecords(exported);
+  assert.deepEqual([channels.size, schemas.size], [4, 4]);
+  assert.equal(readMessages(exported).length, 12);
+});
+
+test("without a proof in its message indexes a chunk is not passed on, and nothing is lost", async () => {
+  const bytes = new Uint8Array(await writeMessages({ ...plain, messages }));
+  const [chunk] = chunksOf(bytes);
+  const indexAt = Buffer.from(bytes).indexOf(chunk!) + chunk!.byteLength - 16;
+  const exported = await exportBytes(bytes.with(indexAt, 77), { compression: "" });
+  assert.deepEqual([countSame(exported, bytes), readMessages(exported).length], [3, 4]);
+});
+
+test("a chunk whose index in the summary leaves out a channel is not passed on for the others", async () => {
+  const bytes = Buffer.from(await writeMessages({ ...plain, chunkBytes: 10_000, messages }));
+  const index = readRecords(bytes).records.find((record) => record.type === "ChunkIndex");
+  const entry = Buffer.alloc(10);
+  entry.writeUInt16LE(1);
+  entry.writeBigUInt64LE(index!.messageIndexOffsets.get(1)!, 2);
+  bytes.writeUInt16LE(0, bytes.indexOf(entry)); // names the other channel twice
+  bytes.writeUInt32LE(0, bytes.byteLength - 12); // the summary has no checksum
+  for (const topic of ["/a", "/b"]) {
+    const exported = readMessages(await exportBytes(bytes, { compression: "", topics: [topic] }));
+    assert.ok(exported.every((message) => message.topic === topic));
+  }
+});
+
+test("on demand what is passed on is checked, and a damaged chunk is left out and told of", async () => {
+  const bytes = new Uint8Array(await makeMcap({ compression: "", chunkBytes: 20_000 }));
+  const damaged = bytes.with(Buffer.from(bytes).lastIndexOf("battery"), 0);
+  assert.equal(countSame(await exportBytes(damaged, { compression: "" }), damaged, bytes), chunksOf(bytes).length);
+  const told: SkippedDamage[] = [];
+  const options = {
+    compression: "",
+    verifyPassThrough: true,
+    onSkippedDamage: (each: SkippedDamage) => told.push(each),
+  } as const;
+  const exported = await exportBytes(damaged, options);
+  assert.equal(countSame(exported, damaged, bytes), chunksOf(bytes).length - 1);
+  const [damage] = told;
+  assert.deepEqual([told.length, damage?.source, damage?.reason.code], [1, "a.mcap", "BadChunk"]);
+  const lost = damage!.messagesLost!;
+  assert.equal(readMessages(exported).length, readMessages(bytes).length - lost);
+  const record = readRecords(exported).records.find((each) => each.type === "Metadata");
+  assert.ok(record?.type === "Metadata");
+  assert.deepEqual(
+    [record.name, record.metadata.get("skippedChunks"), record.metadata.get("messagesLost")],
+    ["downlink.export", "1", `${lost}`],
+  );
+  const { source, offset, code } = JSON.parse(record.metadata.get("skipped.1")!);
+  assert.deepEqual([source, offset, code], ["a.mcap", damage!.offset, "BadChunk"]);
+});
+
+test("a damaged chunk that is rewritten or merged is left out and told of, too", async () => {
+  for (const disorderNs of [0n, 900_000_000n]) {
+    const bytes = new Uint8Array(await makeMcap({ compression: "", chunkBytes: 20_000, disorderNs }));
+    const damaged = bytes.with(Buffer.from(bytes).lastIndexOf("battery"), 0);
+    const told: SkippedDamage[] = [];
+    const topics = ["/imu", "/log"];
+    const exported = await exportBytes(damaged, { topics, onSkippedDamage: (each) => told.push(each) });
+    const expected = readMessages(bytes).filter(({ topic }) => topics.includes(topic)).length;
+    assert.equal(told.length, 1);
+    assert.equal(readMessages(exported).length, expected - told[0]!.messagesLost!);
+  }
+});
+
+test("an export of an indexed file reads its chunks once, and little else", async () => {
+  const bytes = await makeMcap({ chunkBytes: 10_000, durationSeconds: 4 });
+  const source = countReads(bytesSource(bytes));
+  await exportBytes(source);
+  assert.ok(source.bytesRead < bytes.byteLength + 100_000, `${source.bytesRead} of ${bytes.byteLength}`);
+});

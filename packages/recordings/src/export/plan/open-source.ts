@@ -1,0 +1,128 @@
+import { detectFormat } from "../../detect-format.ts";
+import type { RecordingFormat } from "../../formats.ts";
+import type { MessageRun } from "../../message-run.ts";
+import { createReadContext, type ReadContext } from "../../read-context.ts";
+import { RecordingFault } from "../../reasons.ts";
+import type { Survey } from "../../survey.ts";
+import type { ExportOptions, ExportSource } from "../export-options.ts";
+import type { IdTable } from "../output/id-table.ts";
+import { type Selection, unwanted } from "../rewrite/select-messages.ts";
+
+/** A source that is open, and what of it is wanted. */
+export interface OpenSource {
+  fileName: string;
+  format: RecordingFormat;
+  context: ReadContext;
+  survey: Survey;
+  /** By start and place in the file; only those that may hold selected messages. Whoever goes through them takes them out. */
+  runs: PlannedRun[];
+  selection: Selection;
+  /** Keeps it open until as many calls of `release`. It is opened with one. */
+  hold(): void;
+  release(): Promise<void>;
+  /** At once, whoever holds it. */
+  close(): Promise<void>;
+}
+
+export interface PlannedRun extends MessageRun {
+  source: OpenSource;
+  /** Of the source among the sources, then of the run in its file: the order of equal times. */
+  order: number;
+  /** Selected ones in it; kept for lookback only. */
+  channelIds: readonly number[];
+  /** As far as the run alone decides: right compression, wholly selected, its ids those of the written file. */
+  mayPass: boolean;
+}
+
+export interface Opening {
+  /** Of the source among all sources. */
+  index: number;
+  ids: IdTable;
+  options: ExportOptions;
+  /** Its runs keep their channels, and none is passed on. */
+  isLookback?: boolean;
+  onClosed?: () => void;
+}
+
+/** Opens and plans a source. Faults when it is not a finished recording. */
+export async function openSource(source: ExportSource, opening: Opening): Promise<OpenSource> {
+  const { signal } = opening.options;
+  const bytes = await source.open(signal);
+  let holders = 1;
+  let isOpen = true;
+  const close = async (): Promise<void> => {
+    if (!isOpen) return;
+    isOpen = false;
+    opening.onClosed?.();
+    await bytes[Symbol.asyncDispose]();
+  };
+  const hold = (): void => {
+    holders += 1;
+  };
+  const release = async (): Promise<void> => {
+    holders -= 1;
+    if (holders === 0) await close();
+  };
+  try {
+    const context = createReadContext(bytes, { signal });
+    const planned = await planSource(source.fileName, context, opening);
+    const opened: OpenSource = { ...planned, hold, release, close };
+    for (const run of opened.runs) run.source = opened;
+    return opened;
+  } catch (error) {
+    await bytes[Symbol.asyncDispose]();
+    if (!(error instanceof RecordingFault)) throw error;
+    throw new RecordingFault(error.reason.code, `${source.fileName}: ${error.reason.text}`);
+  }
+}
+
+type Planned = Omit<OpenSource, "hold" | "release" | "close">;
+
+async function planSource(fileName: string, context: ReadContext, opening: Opening): Promise<Planned> {
+  const { options, ids, isLookback = false } = opening;
+  const { startNs, endNs } = options;
+  const topics = new Set(options.topics);
+  const isWanted = (topic: string): boolean => topics.size === 0 || topics.has(topic);
+  const format = await detectFormat(context.source, fileName);
+  const runs: PlannedRun[] = [];
+  const survey = await format.survey(context, {
+    onRun(run, channelIds, { channels }) {
+      if ((startNs !== undefined && run.endNs < startNs) || (endNs !== undefined && run.startNs > endNs)) return;
+      const wanted = Array.from(channelIds).filter((id) => isWanted(channels.get(id)!.topic));
+      if (wanted.length === 0) return;
+      const isInside = (startNs === undefined || run.startNs >= startNs) && (endNs === undefined || run.endNs <= endNs);
+      const isSame = run.indexed !== undefined && run.chunk?.compression === options.compression;
+      const isWhole = isInside && wanted.length === Array.from(channelIds).length;
+      const planned = {
+        source: undefined as never,
+        order: opening.index * maxRuns + runs.length,
+        channelIds: isLookback ? wanted : none,
+        mayPass: !isLookback && isSame && isWhole,
+      };
+      runs.push(Object.assign(run, planned)); // the run itself, because there may be a million
+    },
+  });
+  // Chunks carry channel records of their own: passing them on needs every id of the source.
+  const keepsIds = runs.some(({ mayPass }) => mayPass) && ids.reserve(survey);
+  if (!keepsIds) for (const run of runs) run.mayPass = false;
+  const selection = { startNs, endNs, ids: mapIds(survey, isWanted, ids) };
+  return { fileName, format, context, survey, runs: runs.sort(byStart), selection };
+}
+
+const none: readonly number[] = [];
+/** Of one source; more are refused by its survey. */
+const maxRuns = 2 ** 21;
+
+function mapIds(survey: Survey, isWanted: (topic: string) => boolean, ids: IdTable): Map<number, number> {
+  const map = new Map<number, number>();
+  for (const channel of survey.channels.values()) {
+    const id = isWanted(channel.topic) ? ids.idOf(channel, survey.schemas.get(channel.schemaId)) : unwanted;
+    map.set(channel.id, id);
+  }
+  return map;
+}
+
+function byStart(a: PlannedRun, b: PlannedRun): number {
+  if (a.startNs === b.startNs) return a.order - b.order;
+  return a.startNs < b.startNs ? -1 : 1;
+}

@@ -1,0 +1,42 @@
+import { exportMcap } from "../export/export-mcap.ts";
+import type { ExportOptions, ExportSource } from "../export/export-options.ts";
+import { bytesSource, type RandomAccessSource } from "../source.ts";
+import { collect } from "./collect.ts";
+
+/** A source that may hold messages of any time. */
+export function exportSource(
+  source: RandomAccessSource | Uint8Array,
+  about: Partial<ExportSource> = {},
+): ExportSource & { openings: number; isOpen: boolean } {
+  const reader = source instanceof Uint8Array ? bytesSource(source) : source;
+  return {
+    fileName: "a.mcap",
+    startNs: 0n,
+    endNs: 2n ** 63n - 1n,
+    openings: 0,
+    isOpen: false,
+    async open() {
+      this.openings += 1;
+      this.isOpen = true;
+      return {
+        sizeBytes: reader.sizeBytes,
+        read: (offset, length) => reader.read(offset, length),
+        [Symbol.asyncDispose]: async () => {
+          this.isOpen = false;
+        },
+      };
+    },
+    ...about,
+  };
+}
+
+/** The whole export. */
+export function exportBytes(
+  sources: RandomAccessSource | Uint8Array | readonly ExportSource[],
+  options: Partial<ExportOptions> & { fileName?: string } = {},
+): Promise<Uint8Array> {
+  const { fileName = "a.mcap", ...rest } = options;
+  const list =
+    "length" in sources && !(sources instanceof Uint8Array) ? sources : [exportSource(sources, { fileName })];
+  return collect(exportMcap(list, { compression: "zstd", ...rest }));
+}

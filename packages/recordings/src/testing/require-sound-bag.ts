@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import type { BagMessage } from "../export/bag/fill-chunks.ts";
+import { inspectRecording } from "../inspect.ts";
+import { bytesSource } from "../source.ts";
+import { readBagChunks, topicOf } from "./read-bag-file.ts";
+import { readBagMessages } from "./read-bag-messages.ts";
+
+/** Requires that our own reader, verifying everything, and an independent one find these messages, in this order. */
+export async function requireSoundBag(bag: Uint8Array, messages: readonly BagMessage[]): Promise<void> {
+  const inspection = await inspectRecording(bytesSource(bag), { fileName: "a.bag", verifyChunks: true });
+  assert.equal(inspection.state, messages.length > 0 ? "finished" : "empty");
+  assert.deepEqual(linesOf((await readBagChunks(bag)).flat()), linesOf(messages));
+  if (messages.length === 0) return;
+  // Of one time, the library gives one connection after another.
+  assert.deepEqual((await readBagMessages(bag)).map(lineOf).sort(), linesOf(messages).sort());
+}
+
+function linesOf(messages: readonly BagMessage[]): string[] {
+  return messages.map((message) => lineOf({ ...message, topic: topicOf(message) }));
+}
+
+function lineOf({ topic, logTimeNs, data }: { topic: string; logTimeNs: bigint; data: Uint8Array }): string {
+  return `${logTimeNs} ${topic} ${createHash("sha256").update(data).digest("base64")}`;
+}

@@ -1,0 +1,42 @@
+import type { BagConnection } from "../bag1/read-connections.ts";
+import type { BagCompression } from "../export/bag/bag-body.ts";
+import type { BagMessage } from "../export/bag/fill-chunks.ts";
+import { writeBag } from "../export/bag/write-bag.ts";
+import { collect } from "./collect.ts";
+
+export interface BagWriting {
+  compression?: BagCompression;
+  batchLength?: number;
+  mostHeldBytes?: number;
+}
+
+export function writeBagMessages(messages: readonly BagMessage[], options: BagWriting = {}): Promise<Uint8Array> {
+  const { compression = "", batchLength = 100, mostHeldBytes } = options;
+  return collect(writeBag(() => inBatches(messages, batchLength), compression, mostHeldBytes));
+}
+
+export async function* inBatches(messages: readonly BagMessage[], batchLength: number): AsyncGenerator<BagMessage[]> {
+  for (let at = 0; at < messages.length; at += batchLength) yield messages.slice(at, at + batchLength);
+}
+
+/** Messages of these sizes, a millisecond apart. */
+export function makeBagMessages(sizesBytes: readonly number[], startNs: bigint): BagMessage[] {
+  const connection = makeConnection("/a");
+  return sizesBytes.map((sizeBytes, index) => ({
+    connection,
+    logTimeNs: startNs + BigInt(index) * 1_000_000n,
+    data: Buffer.alloc(sizeBytes, index),
+  }));
+}
+
+/** With a connection header of the required fields and one more. */
+export function makeConnection(topic: string, field: string | Buffer = "latching=1"): BagConnection {
+  const fields = ["type=std_msgs/Empty", "md5sum=d41d8cd98f00b204e9800998ecf8427e", "message_definition=", field];
+  const parts = fields.flatMap((text) => {
+    const bytes = Buffer.from(text);
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(bytes.byteLength);
+    return [length, bytes];
+  });
+  return { topic: Buffer.from(topic), header: Buffer.concat(parts) };
+}

@@ -1,0 +1,50 @@
+import { McapWriter } from "@mcap/core";
+import { compressWith } from "./make-mcap.ts";
+
+export interface WrittenMessage {
+  topic: string;
+  logTimeNs: bigint;
+  data: Uint8Array;
+}
+
+export interface WrittenFile {
+  /** In the order in which they are written. */
+  messages: readonly WrittenMessage[];
+  /** Are registered in this order, messages or not. */
+  topics: readonly string[];
+  /** The text of every schema; another text is another schema. */
+  schema: string;
+  compression: "" | "lz4" | "zstd";
+  chunkBytes: number;
+  isIndexed: boolean;
+}
+
+/** An MCAP file of given messages, written by an independent library. */
+export async function writeMessages(file: WrittenFile): Promise<Uint8Array> {
+  const { messages, topics, schema, compression, chunkBytes, isIndexed } = file;
+  const pieces: Uint8Array[] = [];
+  let position = 0n;
+  const writable = {
+    position: () => position,
+    async write(bytes: Uint8Array) {
+      position += BigInt(bytes.byteLength);
+      pieces.push(new Uint8Array(bytes));
+    },
+  };
+  const compressChunk = compression === "" ? undefined : compressWith(compression);
+  const features = isIndexed ? {} : { useChunkIndex: false, useStatistics: false, repeatChannels: false };
+  const writer = new McapWriter({ writable, chunkSize: chunkBytes, compressChunk, ...features });
+  await writer.start({ profile: "", library: "downlink fixtures" });
+  const channelIds = new Map<string, number>();
+  for (const topic of topics) {
+    const schemaId = await writer.registerSchema({ name: topic, encoding: "text", data: Buffer.from(schema) });
+    const about = { schemaId, topic, messageEncoding: "text", metadata: new Map() };
+    channelIds.set(topic, await writer.registerChannel(about));
+  }
+  for (const [sequence, { topic, logTimeNs, data }] of messages.entries()) {
+    const channelId = channelIds.get(topic)!;
+    await writer.addMessage({ channelId, sequence, logTime: logTimeNs, publishTime: logTimeNs, data });
+  }
+  await writer.end();
+  return new Uint8Array(Buffer.concat(pieces));
+}
