@@ -34,6 +34,18 @@ for (const [name, open] of [
     ]);
   });
 
+  test(`${name}: the cursors of a list come with it, where the operation declares them`, async () => {
+    await using server = await serve((_request, response) => {
+      response.setHeader("X-Pagination-Next-Cursor", "onward");
+      response.setHeader("x-other", "not declared");
+      answerJson(response, 200, { episodes: [] });
+    });
+    await using transport = open();
+    const client = createClient({ baseUrl: server.url, transport });
+    const { output, headers } = await client.callWithHeaders(api.episodes.list, { limit: 1 });
+    assert.deepEqual([output, headers], [{ episodes: [] }, { "x-pagination-next-cursor": "onward" }]);
+  });
+
   test(`${name}: a refused connection is a network failure that names the host`, async () => {
     const server = await serve(() => {});
     await server[Symbol.asyncDispose]();

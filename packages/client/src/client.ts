@@ -1,4 +1,4 @@
-import type { CallInput, Operation, Output } from "@downlink/protocol";
+import type { CallInput, Operation, Output, WithHeaders } from "@downlink/protocol";
 import { isWorthRetrying, retryDelayMs } from "./backoff.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { ApiFailure, NetworkFailure } from "./errors.ts";
@@ -32,18 +32,31 @@ export interface Client {
    * {@link NetworkFailure} when there is none, the signal's reason when that is aborted.
    */
   call<O extends Operation>(operation: O, input: CallInput<O>, options?: CallOptions): Promise<Output<O>>;
+  /** As `call`, with the headers that the operation declares, as the cursors of a list. */
+  callWithHeaders<O extends Operation>(
+    operation: O,
+    input: CallInput<O>,
+    options?: CallOptions,
+  ): Promise<WithHeaders<O>>;
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 
 export function createClient(options: ClientOptions): Client {
   const baseUrl = options.baseUrl.replace(/\/+$/, "");
+  const send = (operation: Operation, input: unknown, callOptions: CallOptions) => {
+    const { method, target, body } = encodeRequest(operation, input as Record<string, unknown>);
+    const request = { method, url: baseUrl + target, headers: headersOf(options, callOptions, body), body };
+    return sendWithRetries(options, request, callOptions);
+  };
   return {
     async call<O extends Operation>(operation: O, input: CallInput<O>, callOptions: CallOptions = {}) {
-      const { method, target, body } = encodeRequest(operation, input as Record<string, unknown>);
-      const request = { method, url: baseUrl + target, headers: headersOf(options, callOptions, body), body };
-      const response = await sendWithRetries(options, request, callOptions);
-      return decodeResponse(operation, response) as Output<O>;
+      return decodeResponse(operation, await send(operation, input, callOptions)) as Output<O>;
+    },
+    async callWithHeaders<O extends Operation>(operation: O, input: CallInput<O>, callOptions: CallOptions = {}) {
+      const response = await send(operation, input, callOptions);
+      const output = decodeResponse(operation, response);
+      return { output, headers: declaredHeaders(operation, response) } as WithHeaders<O>;
     },
   };
 }
@@ -113,6 +126,11 @@ function decodeResponse(operation: Operation, response: TransportResponse): unkn
       ? `the answer does not follow the contract at ${problem?.path.join(".") || "its root"}: ${problem?.message}`
       : describeForeignAnswer(response),
   });
+}
+
+function declaredHeaders({ responseHeaders }: Operation, { headers }: TransportResponse): Record<string, string> {
+  const names = Object.keys(responseHeaders?.shape ?? {});
+  return Object.fromEntries(names.flatMap((name) => (headers.has(name) ? [[name, headers.get(name)!]] : [])));
 }
 
 async function wait(delayMs: number, signal: AbortSignal | undefined): Promise<void> {

@@ -1,0 +1,51 @@
+import type { Answer, api, Input } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import type { DatasetModel, DatasetVersionModel } from "../db/generated/models.ts";
+import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { refuse } from "../http/errors.ts";
+import { writeEvent } from "../outbox/outbox.ts";
+import { toVersion } from "./dataset-rows.ts";
+import { findVersion, lockDataset } from "./find-dataset.ts";
+
+type Commit = (typeof api.datasetVersions)["commit"];
+
+/** The staged changes carry the editable version's number already: whatever their number, it only stops being editable. */
+export async function commitVersion(ctx: Ctx, { id }: Input<Commit>): Promise<Answer<Commit>> {
+  return withTransaction(ctx.db, async (tx) => {
+    const dataset = await lockDataset(tx, ctx, id);
+    const editable = await findVersion(tx, dataset, dataset.editableVersion);
+    if (editable.addedEpisodeCount + editable.removedEpisodeCount === 0)
+      refuse("Conflict", `version ${editable.versionNumber} of dataset ${id} has no changes to commit`);
+    const nowNs = ctx.clock.nowNs();
+    const committed = await tx.datasetVersion.update({
+      where: { datasetId_versionNumber: { datasetId: id, versionNumber: editable.versionNumber } },
+      data: { committedAtNs: nowNs, committedByApiKeyId: ctx.caller.keyId },
+    });
+    const editableVersionNumber = await openNext(tx, { dataset, committed, nowNs });
+    await tellOf(tx, { dataset, committed, nowNs });
+    return { committed: toVersion(committed), editableVersionNumber };
+  });
+}
+
+interface Step {
+  readonly dataset: DatasetModel;
+  readonly committed: DatasetVersionModel;
+  readonly nowNs: bigint;
+}
+
+async function openNext(tx: Transaction, { dataset, committed, nowNs }: Step): Promise<number> {
+  const { datasetId, episodeCount } = committed;
+  const versionNumber = committed.versionNumber + 1;
+  await tx.datasetVersion.create({ data: { datasetId, versionNumber, createdAtNs: nowNs, episodeCount } });
+  const data = { editableVersion: versionNumber, episodeCount, updatedAtNs: nowNs };
+  await tx.dataset.update({ where: { id: dataset.id }, data });
+  return versionNumber;
+}
+
+async function tellOf(tx: Transaction, { dataset, committed, nowNs }: Step): Promise<void> {
+  const { id, orgId, projectId, name } = dataset;
+  const { versionNumber, episodeCount, addedEpisodeCount, removedEpisodeCount } = committed;
+  const version = { versionNumber, episodeCount, addedEpisodeCount, removedEpisodeCount };
+  const payload = { dataset: { id, name }, version };
+  await writeEvent(tx, { type: "dataset.committed", orgId, projectId, occurredAtNs: nowNs, payload });
+}

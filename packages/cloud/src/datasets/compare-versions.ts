@@ -1,0 +1,98 @@
+import { type Answer, type api, type Input, nextCursorHeader } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import { beyondCursor, type CursorPage, closePage, openPage, type Place, pageOrder } from "../db/cursor-page.ts";
+import { Prisma } from "../db/generated/client.ts";
+import { findDataset, findVersion } from "./find-dataset.ts";
+import { membersOnlyIn, onlyInVersion } from "./membership-sql.ts";
+import { type Member, showMembers } from "./show-members.ts";
+
+type Compare = (typeof api.datasetVersions)["compare"];
+
+/** As many changes are read and sorted in 30 ms. */
+const QUICK_CHANGES = 50_000;
+
+export async function compareVersions(ctx: Ctx, query: Input<Compare>): Promise<Answer<Compare>> {
+  const { id: datasetId, versionNumber: target, version: base, include } = query;
+  const page = openPage(ctx, "datasetVersions.compare", query);
+  const dataset = await findDataset(ctx, datasetId);
+  await Promise.all([target, base].map((versionNumber) => findVersion(ctx.db.prisma, dataset, versionNumber)));
+  const compared = { datasetId, target, base };
+  const counts = await countChanges(ctx, compared);
+  const found = page.take === 0 ? [] : await findChanges(ctx, page, { ...compared, ...counts });
+  const { rows, headers } = closePage(ctx, page, found);
+  const shown = await showMembers(ctx, rows, include);
+  const changeOf = new Map(rows.map(({ id, change }) => [id, change]));
+  const changes = shown.map((member) => ({ ...member, change: changeOf.get(member.episode.id)! }));
+  return { output: { changes, ...counts, nextCursor: headers[nextCursorHeader] ?? null }, headers };
+}
+
+interface Compared {
+  readonly datasetId: string;
+  readonly target: number;
+  readonly base: number;
+}
+
+interface Counts {
+  readonly addedCount: number;
+  readonly removedCount: number;
+}
+
+/** Those of one side are counted, of which there are fewer; the versions' own counts tell the other. */
+async function countChanges({ db }: Ctx, { datasetId, target, base }: Compared): Promise<Counts> {
+  const [earlier, later] = [Math.min(target, base), Math.max(target, base)];
+  const { _sum: sum } = await db.prisma.datasetVersion.aggregate({
+    where: { datasetId, versionNumber: { gt: earlier, lte: later } },
+    _sum: { addedEpisodeCount: true, removedEpisodeCount: true },
+  });
+  const isGrowing = (sum.addedEpisodeCount ?? 0) > (sum.removedEpisodeCount ?? 0);
+  const side = isGrowing ? { versionNumber: earlier, other: later } : { versionNumber: later, other: earlier };
+  // In one statement: an edit of the editable version comes before all of it or after.
+  const [found] = await db.prisma.$queryRaw<[{ count: number; growth: number }]>`
+    SELECT (SELECT count(*) FROM "DatasetMember" m WHERE ${membersOnlyIn(datasetId, side)})::integer AS count,
+      ${episodeCountOf(datasetId, later)} - ${episodeCountOf(datasetId, earlier)} AS growth`;
+  const gone = isGrowing ? found.count : found.count - found.growth;
+  const come = isGrowing ? found.count + found.growth : found.count;
+  return target === later ? { addedCount: come, removedCount: gone } : { addedCount: gone, removedCount: come };
+}
+
+function episodeCountOf(datasetId: string, versionNumber: number): Prisma.Sql {
+  return Prisma.sql`(
+    SELECT v."episodeCount" FROM "DatasetVersion" v
+    WHERE v."datasetId" = ${datasetId} AND v."versionNumber" = ${versionNumber})`;
+}
+
+interface FoundChange extends Place, Member {
+  readonly change: "added" | "removed";
+}
+
+/** Both sides are in order, and their first rows have the page's. */
+function findChanges({ db }: Ctx, page: CursorPage, compared: Compared & Counts): Promise<FoundChange[]> {
+  const { datasetId, target, base, addedCount, removedCount } = compared;
+  const added = { versionNumber: target, other: base };
+  const removed = { versionNumber: base, other: target };
+  return db.prisma.$queryRaw<FoundChange[]>`
+    SELECT m."episodeId" AS id, m."addedIn", m."addedAtNs", m."startNs"::text AS "sortValue", m.change FROM (
+      (SELECT m.*, 'added' AS change ${sideOf(page, { datasetId, count: addedCount, ...added })}) UNION ALL
+      (SELECT m.*, 'removed' AS change ${sideOf(page, { datasetId, count: removedCount, ...removed })})
+    ) AS m ORDER BY ${pageOrder(page, place)} LIMIT ${page.take}`;
+}
+
+interface Side {
+  readonly datasetId: string;
+  readonly versionNumber: number;
+  readonly other: number;
+  readonly count: number;
+}
+
+/** Few changes are read and sorted; many are found along the index of starts. An expression keeps the planner off that one. */
+function sideOf(page: CursorPage, side: Side): Prisma.Sql {
+  const { datasetId, count } = side;
+  const isFew = count <= QUICK_CHANGES;
+  const which = isFew ? membersOnlyIn(datasetId, side) : onlyInVersion(side);
+  const where = [Prisma.sql`m."datasetId" = ${datasetId} AND ${which}`, ...beyondCursor(page, place)];
+  const sortValue = isFew ? Prisma.sql`m."startNs" + 0` : place.sortValue;
+  return Prisma.sql`FROM "DatasetMember" m WHERE ${Prisma.join(where, " AND ")}
+    ORDER BY ${pageOrder(page, { ...place, sortValue })} LIMIT ${page.take}`;
+}
+
+const place = { sortValue: Prisma.sql`m."startNs"`, type: "bigint", id: Prisma.sql`m."episodeId"` } as const;

@@ -1,0 +1,27 @@
+import type { Ctx } from "../context.ts";
+import type { DatasetModel, DatasetVersionModel } from "../db/generated/models.ts";
+import type { Transaction } from "../db/transaction.ts";
+import { notFound } from "../http/errors.ts";
+import { visibleTo } from "../projects/find-project.ts";
+
+export async function findDataset(ctx: Ctx, id: string): Promise<DatasetModel> {
+  const where = { AND: [{ id }, visibleTo(ctx)] };
+  return (await ctx.db.prisma.dataset.findFirst({ where })) ?? notFound(`dataset ${id}`);
+}
+
+/** The dataset as it is now. Edits, commits, restores and deletions of one dataset take turns on its row. */
+export async function lockDataset(tx: Transaction, ctx: Ctx, id: string): Promise<DatasetModel> {
+  await tx.$queryRaw`SELECT id FROM "Dataset" WHERE id = ${id} AND "orgId" = ${ctx.caller.orgId} FOR NO KEY UPDATE`;
+  const where = { AND: [{ id }, visibleTo(ctx)] };
+  return (await tx.dataset.findFirst({ where })) ?? notFound(`dataset ${id}`);
+}
+
+/** Committed or editable; 404 where the dataset has no such version. */
+export async function findVersion(
+  db: Pick<Transaction, "datasetVersion">,
+  { id }: Pick<DatasetModel, "id">,
+  versionNumber: number,
+): Promise<DatasetVersionModel> {
+  const where = { datasetId_versionNumber: { datasetId: id, versionNumber } };
+  return (await db.datasetVersion.findUnique({ where })) ?? notFound(`version ${versionNumber} of dataset ${id}`);
+}

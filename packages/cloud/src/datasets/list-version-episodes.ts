@@ -1,0 +1,40 @@
+import type { api, CursorHeaders, DatasetEpisode, Input } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import { closePage, openPage } from "../db/cursor-page.ts";
+import type { DatasetModel } from "../db/generated/models.ts";
+import { episodeConditions } from "../episodes/find-episodes.ts";
+import { findMembers } from "./find-members.ts";
+import { showMembers } from "./show-members.ts";
+
+type List = (typeof api.datasetVersions)["listEpisodes"];
+
+interface Listed {
+  /** The name of the list, of which others' cursors are none. */
+  readonly list: string;
+  readonly dataset: DatasetModel;
+  readonly query: Input<List>;
+}
+
+interface Page {
+  readonly output: { readonly episodes: DatasetEpisode[] };
+  readonly headers: CursorHeaders;
+}
+
+/** The members of the page first, from narrow rows; then their episodes. */
+export async function listVersionEpisodes(ctx: Ctx, { list, dataset, query }: Listed): Promise<Page> {
+  const { sortBy = "addedAt", versionNumber, hasMissingRecordings: hasMissing, include } = query;
+  const conditions = episodeConditions(query);
+  const page = openPage(ctx, list, { ...query, sortBy });
+  const found = await findMembers(ctx, {
+    datasetId: dataset.id,
+    versionNumber,
+    page,
+    column: columns[sortBy],
+    conditions,
+    hasMissing,
+  });
+  const { rows, headers } = closePage(ctx, page, found);
+  return { output: { episodes: await showMembers(ctx, rows, include) }, headers };
+}
+
+const columns = { addedAt: "addedAtNs", createdAt: "createdAtNs", startTime: "startNs", endTime: "endNs" } as const;

@@ -1,0 +1,34 @@
+import type { DatasetEpisode } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import { type EpisodeInclude, readEpisodes } from "../episodes/episode-rows.ts";
+
+/** A row of DatasetMember, as far as lists show it. */
+export interface Member {
+  /** Of the episode. */
+  readonly id: string;
+  readonly addedIn: number;
+  readonly addedAtNs: bigint;
+}
+
+/** The members in their order; one that was taken back, and its episode deleted, meanwhile is left out. */
+export async function showMembers(
+  ctx: Ctx,
+  members: readonly Member[],
+  include: EpisodeInclude,
+): Promise<DatasetEpisode[]> {
+  const ids = members.map(({ id }) => id);
+  const [episodes, missing] = await Promise.all([readEpisodes(ctx, ids, include), readMissing(ctx, ids)]);
+  const byId = new Map(members.map((member) => [member.id, member]));
+  return episodes.map((episode) => {
+    const { addedAtNs, addedIn } = byId.get(episode.id)!;
+    const hasMissingRecordings = missing.get(episode.id) ?? false;
+    return { addedAt: addedAtNs, addedInVersion: addedIn, hasMissingRecordings, episode };
+  });
+}
+
+/** Not of those alone that miss some: for that the planner leaves the index by id. */
+async function readMissing({ db }: Ctx, ids: readonly string[]): Promise<Map<string, boolean>> {
+  const where = { episodeId: { in: [...ids] } };
+  const rows = await db.prisma.episodeAvailability.findMany({ where, select: { episodeId: true, hasMissing: true } });
+  return new Map(rows.map(({ episodeId, hasMissing }) => [episodeId, hasMissing]));
+}

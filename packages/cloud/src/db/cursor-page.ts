@@ -1,0 +1,103 @@
+import { type CursorHeaders, nextCursorHeader, previousCursorHeader, type SortOrder } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import { invalid } from "../http/errors.ts";
+import { type Cursor, type CursorBinding, readCursor, writeCursor } from "./cursor.ts";
+import { Prisma } from "./generated/client.ts";
+
+/** A page of a list that is ordered by one value and the id: what is asked of the database for it. */
+export interface CursorPage {
+  readonly binding: CursorBinding;
+  readonly from: Cursor | undefined;
+  /** The order of the query's rows, which for a page before a cursor is not that of the list. */
+  readonly order: SortOrder;
+  readonly limit: number;
+  /** One row more than the page has, to know whether it is the last. */
+  readonly take: number;
+  readonly offset: number;
+}
+
+/** A row's place in the list. */
+export interface Place {
+  readonly id: string;
+  /** Of what the list sorts by, as text. */
+  readonly sortValue: string;
+}
+
+interface PageQuery {
+  readonly limit: number;
+  readonly offset?: number;
+  readonly cursor?: string | undefined;
+  readonly sortOrder?: SortOrder;
+}
+
+/**
+ * `query`: all that decides which rows the list has, in which order, beside the paging itself; a `sortBy` that was not given
+ * must be filled in. Throws 400 for a cursor of another query, caller's scope or `list`, and for one with an offset.
+ */
+export function openPage<Query extends PageQuery>(
+  ctx: Pick<Ctx, "caller" | "signer">,
+  list: string,
+  query: Query,
+): CursorPage {
+  const { limit, offset = 0, cursor, sortOrder = "asc" } = query;
+  if (cursor !== undefined && offset !== 0) invalid("offset", "must be 0 where a cursor is given");
+  const binding = bindingOf(ctx, list, query);
+  const from = cursor === undefined ? undefined : readCursor(ctx.signer, binding, cursor);
+  const order = from?.direction === "backward" ? reverse(sortOrder) : sortOrder;
+  return { binding, from, order, limit, take: limit === 0 ? 0 : limit + 1, offset };
+}
+
+/** The columns, or expressions, that the list sorts by. */
+export interface SortColumns {
+  readonly sortValue: Prisma.Sql;
+  readonly type: "bigint" | "integer" | "text";
+  readonly id: Prisma.Sql;
+}
+
+/** The rows beyond the cursor, for `WHERE`; none where there is no cursor. */
+export function beyondCursor({ from, order }: CursorPage, { sortValue, type, id }: SortColumns): Prisma.Sql[] {
+  if (!from) return [];
+  const place = Prisma.sql`(${from.sortValue}::text::${Prisma.raw(type)}, ${from.id}::text)`;
+  return [Prisma.sql`(${sortValue}, ${id}) ${Prisma.raw(order === "asc" ? ">" : "<")} ${place}`];
+}
+
+/** For `ORDER BY`. Total: the id breaks ties. */
+export function pageOrder({ order }: CursorPage, { sortValue, id }: Omit<SortColumns, "type">): Prisma.Sql {
+  const direction = Prisma.raw(order);
+  return Prisma.sql`${sortValue} ${direction}, ${id} ${direction}`;
+}
+
+/** The page's rows in the list's order, of those that the database gave, and the cursors to both sides. */
+export function closePage<Row extends Place>(
+  { signer }: Pick<Ctx, "signer">,
+  page: CursorPage,
+  found: readonly Row[],
+): { rows: Row[]; headers: CursorHeaders } {
+  const isBackward = page.from?.direction === "backward";
+  const hasMore = found.length > page.limit;
+  const rows = found.slice(0, page.limit);
+  if (isBackward) rows.reverse();
+  const hasNext = isBackward || hasMore;
+  const hasPrevious = isBackward ? hasMore : page.from !== undefined || page.offset > 0;
+  const cursorAt = (place: Place | undefined, direction: Cursor["direction"]) =>
+    place && writeCursor(signer, page.binding, { direction, sortValue: place.sortValue, id: place.id });
+  return {
+    rows,
+    headers: {
+      [nextCursorHeader]: hasNext ? cursorAt(rows.at(-1), "forward") : undefined,
+      [previousCursorHeader]: hasPrevious ? cursorAt(rows[0], "backward") : undefined,
+    },
+  };
+}
+
+/** What may differ between the pages of one list. */
+const UNBOUND = new Set(["limit", "offset", "cursor", "include"]);
+
+function bindingOf({ caller }: Pick<Ctx, "caller">, list: string, query: object): CursorBinding {
+  const bound = Object.entries(query).filter(([name, value]) => !UNBOUND.has(name) && value !== undefined);
+  return [list, caller.orgId, [...caller.projectIds].sort(), bound.sort(([one], [other]) => (one < other ? -1 : 1))];
+}
+
+function reverse(order: SortOrder): SortOrder {
+  return order === "asc" ? "desc" : "asc";
+}

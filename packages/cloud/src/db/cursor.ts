@@ -1,0 +1,47 @@
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import type { LinkSigner } from "../blobs/signed-link.ts";
+import { refuse } from "../http/errors.ts";
+
+/** A place in a list, and the way to go from there. */
+export interface Cursor {
+  readonly direction: "forward" | "backward";
+  /** Of the row at this place: what the list sorts by, as text, and what breaks ties. */
+  readonly sortValue: string;
+  readonly id: string;
+}
+
+/** What a cursor belongs to: the operation and all that decides which rows its list has, in which order. Must be JSON. */
+export type CursorBinding = readonly unknown[];
+
+type Keys = Pick<LinkSigner, "keys">;
+
+const MAX_CHARACTERS = 4096;
+
+/** Opaque text, good only for the same binding. It tells nothing that the row at its place does not show. */
+export function writeCursor({ keys }: Keys, binding: CursorBinding, cursor: Cursor): string {
+  const { id: keyId, key } = keys[0]!;
+  const { direction, sortValue, id } = cursor;
+  const place = Buffer.from(JSON.stringify([direction, sortValue, id])).toString("base64url");
+  return `${keyId}.${place}.${sign(key, binding, place).toString("base64url")}`;
+}
+
+/** Throws `CursorRejected` unless this deployment wrote the text for the same binding. */
+export function readCursor({ keys }: Keys, binding: CursorBinding, text: string): Cursor {
+  const [, keyId, place, signature] = /^([\w-]{8})\.([\w-]+)\.([\w-]{43})$/.exec(text.slice(0, MAX_CHARACTERS)) ?? [];
+  const signing = keys.find(({ id }) => id === keyId);
+  const isOurs = signing && timingSafeEqual(sign(signing.key, binding, place!), Buffer.from(signature!, "base64url"));
+  if (!isOurs) refuse("CursorRejected", "cursor: it does not belong to this query; ask again without one");
+  const [direction, sortValue, id] = JSON.parse(Buffer.from(place!, "base64url").toString()) as string[];
+  return { direction: direction as Cursor["direction"], sortValue: sortValue!, id: id! };
+}
+
+/** A text of its own kind, so that no signed link is taken for a cursor. As JSON, so that no two bindings give one text. */
+function sign(key: KeyObject, binding: CursorBinding, place: string): Buffer {
+  return createHmac("sha256", key)
+    .update(JSON.stringify(["cursor", binding, place], bigintText))
+    .digest();
+}
+
+function bigintText(_name: string, value: unknown): unknown {
+  return typeof value === "bigint" ? value.toString() : value;
+}

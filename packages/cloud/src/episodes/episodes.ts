@@ -1,0 +1,44 @@
+import type { api, Episode, Input } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import { FOREIGN_KEY_VIOLATION, sqlState } from "../db/sql-state.ts";
+import { notFound, refuse } from "../http/errors.ts";
+import type { Handlers } from "../http/serve.ts";
+import { visibleTo } from "../projects/find-project.ts";
+import { readEpisodes } from "./episode-rows.ts";
+import { findEpisode } from "./find-episode.ts";
+import { getOrCreateEpisodes } from "./get-or-create.ts";
+import { listEpisodes } from "./list-episodes.ts";
+
+type Contract = typeof api.episodes;
+
+export const episodes: Handlers<Contract> = {
+  getOrCreate: getOrCreateEpisodes,
+  list: listEpisodes,
+  get: getEpisode,
+  delete: deleteEpisode,
+};
+
+async function getEpisode(ctx: Ctx, { id, include }: Input<Contract["get"]>): Promise<Episode> {
+  await findEpisode(ctx, id);
+  const [episode] = await readEpisodes(ctx, [id], [...include, "creationContext"]);
+  return episode ?? notFound(`episode ${id}`);
+}
+
+/** Versions of datasets keep their episodes, committed or not; the foreign key says so, whoever comes first. */
+async function deleteEpisode(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ success: true }> {
+  const { count } = await ctx.db.prisma.episode
+    .deleteMany({ where: { AND: [{ id }, visibleTo(ctx)] } })
+    .catch(refuseMember(ctx, id));
+  return count > 0 ? { success: true } : notFound(`episode ${id}`);
+}
+
+function refuseMember({ db }: Ctx, id: string) {
+  return async (error: unknown): Promise<never> => {
+    if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
+    const dataset = await db.prisma.dataset.findFirst({ where: { members: { some: { episodeId: id } } } });
+    return refuse(
+      "Conflict",
+      `episode ${id} is in ${dataset ? `dataset "${dataset.name}" (${dataset.id})` : "a dataset"}`,
+    );
+  };
+}

@@ -1,0 +1,163 @@
+import type { Answer, api, Input } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import { beyondCursor, type CursorPage, closePage, openPage, type Place, pageOrder } from "../db/cursor-page.ts";
+import { Prisma } from "../db/generated/client.ts";
+import { touches } from "../db/span-sql.ts";
+import { visibleProjectIds } from "../projects/find-project.ts";
+import { readEpisodes } from "./episode-rows.ts";
+import { contentConditions, windowConditions } from "./find-episodes.ts";
+
+type List = (typeof api.episodes)["list"];
+type Sql = Prisma.Sql;
+
+/** Of the list's order, how many rows are looked at first to see how often the filters match; a page's where that is more. */
+const SAMPLE_ROWS = 1000;
+/**
+ * To look at a row of the order takes two and a half times as long as to read one of all that match. With this share of 1,000,000
+ * episodes, to fill the page the one way takes as long as the other.
+ */
+const BALANCE_ROWS = 400_000;
+
+interface Selection {
+  readonly page: CursorPage;
+  readonly projectIds: readonly string[];
+  /** What the list sorts by; a column of Episode and of EpisodeAvailability. */
+  readonly column: Sql;
+  readonly hasMissing: boolean | undefined;
+  /** On a row `e` of Episode. */
+  readonly conditions: readonly Sql[];
+}
+
+/** The ids of the page first, from narrow rows; then the page itself. */
+export async function listEpisodes(ctx: Ctx, query: Input<List>): Promise<Answer<List>> {
+  const { sortBy = "createdAt", hasMissingRecordings, include } = query;
+  const within = windowConditions(query);
+  const asked = contentConditions(query);
+  const page = openPage(ctx, "episodes.list", { ...query, sortBy });
+  const projectIds = await visibleProjectIds(ctx, query.projectId);
+  const column = Prisma.raw(columns[sortBy]);
+  const selection = { page, projectIds, column, hasMissing: hasMissingRecordings, conditions: [...within, ...asked] };
+  const found = await findPage(ctx, selection, asked.length === 0 ? spanOf(query, sortBy) : undefined);
+  const { rows, headers } = closePage(ctx, page, found);
+  const ids = rows.map(({ id }) => id);
+  return { output: { episodes: await readEpisodes(ctx, ids, include) }, headers };
+}
+
+const columns = { createdAt: '"createdAtNs"', startTime: '"startNs"', endTime: '"endNs"' } as const;
+
+/** A window that the order goes along. */
+interface Span {
+  readonly start: bigint;
+  readonly end: bigint;
+  /** Where the window cuts through episodes that sort outside of it. */
+  readonly edge: "start" | "end";
+}
+
+function spanOf({ start, end }: Input<List>, sortBy: keyof typeof columns): Span | undefined {
+  if (sortBy === "createdAt" || start === undefined || end === undefined || start > end) return undefined;
+  return { start, end, edge: sortBy === "startTime" ? "start" : "end" };
+}
+
+async function findPage({ db }: Ctx, selection: Selection, span: Span | undefined): Promise<Place[]> {
+  const { take, offset } = selection.page;
+  if (selection.projectIds.length === 0) return [];
+  if (selection.conditions.length === 0) return select(db, selection, inOrder(selection, { count: take + offset }));
+  if (span) return select(db, selection, alongSpan(selection, span));
+  const found = offset === 0 ? await walk(db, selection) : [];
+  return found.length === take ? found : select(db, selection, ofAll(selection));
+}
+
+/** What matches often fills the page soon, from the first rows of the order; fewer rows than it takes tell nothing. */
+async function walk(db: Ctx["db"], selection: Selection): Promise<Place[]> {
+  const { take } = selection.page;
+  const sampleRows = Math.max(SAMPLE_ROWS, take);
+  const found = await select(db, selection, ofFirst(selection, sampleRows));
+  const maxRows = Math.ceil(Math.sqrt(take * BALANCE_ROWS));
+  const expectedRows = (take / found.length) * sampleRows;
+  if (found.length === take || expectedRows > maxRows) return found;
+  return select(db, selection, ofFirst(selection, maxRows));
+}
+
+/** `rows`: SQL of ids and sort values. */
+function select({ prisma }: Ctx["db"], { page }: Selection, rows: Sql): Promise<Place[]> {
+  return prisma.$queryRaw<Place[]>`
+    SELECT o.id, o."sortValue"::text AS "sortValue" FROM (${rows}) AS o ORDER BY ${placeOrder(page)}
+    LIMIT ${page.take} OFFSET ${page.offset}`;
+}
+
+interface First {
+  readonly count: number;
+  readonly span?: Span;
+}
+
+/**
+ * The first rows of the order beyond the cursor. The indexes begin with project and availability; the rows of each pair of
+ * them are merged, and read no further than they are needed.
+ */
+function inOrder({ page, projectIds, column, hasMissing }: Selection, { count, span }: First): Sql {
+  const sortValue = Prisma.sql`a.${column}`;
+  const place = { sortValue, type: "bigint", id: Prisma.sql`a."episodeId"` } as const;
+  const where = [
+    ...(span ? [Prisma.sql`${sortValue} BETWEEN ${span.start} AND ${span.end}`] : []),
+    ...beyondCursor(page, place),
+  ];
+  const flags = hasMissing === undefined ? [false, true] : [hasMissing];
+  const runs = projectIds.flatMap((projectId) =>
+    flags.map((flag) => {
+      const run = [Prisma.sql`a."projectId" = ${projectId}`, Prisma.sql`a."hasMissing" = ${flag}`, ...where];
+      return Prisma.sql`(
+        SELECT ${place.id} AS id, ${sortValue} AS "sortValue" FROM "EpisodeAvailability" a
+        WHERE ${Prisma.join(run, " AND ")} ORDER BY ${pageOrder(page, place)} LIMIT ${count})`;
+    }),
+  );
+  const merged = Prisma.join(runs, " UNION ALL ");
+  return Prisma.sql`SELECT * FROM (${merged}) AS o ORDER BY ${placeOrder(page)} LIMIT ${count}`;
+}
+
+/** What starts (or ends, as is sorted by) within the window stands together in the order; the rest all cross one edge of it. */
+function alongSpan(selection: Selection, span: Span): Sql {
+  const { page, column } = selection;
+  const crossing = [
+    ...touches("e", { start: span[span.edge], end: span[span.edge] }),
+    span.edge === "start" ? Prisma.sql`e."startNs" < ${span.start}` : Prisma.sql`e."endNs" > ${span.end}`,
+  ];
+  return Prisma.sql`
+    (${inOrder(selection, { count: page.take + page.offset, span })}) UNION ALL
+    (SELECT e.id, e.${column} AS "sortValue" ${matching(selection, crossing)})`;
+}
+
+/** Those that match among the first rows of the order, each looked up by its id and no other way. */
+function ofFirst(selection: Selection, count: number): Sql {
+  return Prisma.sql`
+    SELECT o.id, o."sortValue" FROM (${inOrder(selection, { count })}) AS o
+    CROSS JOIN LATERAL (SELECT * FROM "Episode" WHERE id = o.id OFFSET 0) AS e
+    WHERE ${Prisma.join([...selection.conditions], " AND ")}`;
+}
+
+function placeOrder(page: CursorPage): Sql {
+  return pageOrder(page, { sortValue: Prisma.sql`o."sortValue"`, id: Prisma.sql`o.id` });
+}
+
+function ofAll(selection: Selection): Sql {
+  return Prisma.sql`
+    SELECT e.id, e.${selection.column} AS "sortValue" ${matching(selection, selection.conditions)}`;
+}
+
+/** From the filters' own indexes, beyond the cursor; Episode has no index for the order. */
+function matching({ page, projectIds, column, hasMissing }: Selection, conditions: readonly Sql[]): Sql {
+  const available =
+    hasMissing === undefined
+      ? Prisma.empty
+      : Prisma.sql`JOIN "EpisodeAvailability" a ON a."episodeId" = e.id AND ${inProjects("a", projectIds)}
+          AND a."hasMissing" = ${hasMissing}`;
+  const place = { sortValue: Prisma.sql`e.${column}`, type: "bigint", id: Prisma.sql`e.id` } as const;
+  const where = [inProjects("e", projectIds), ...conditions, ...beyondCursor(page, place)];
+  return Prisma.sql`FROM "Episode" e ${available} WHERE ${Prisma.join(where, " AND ")}`;
+}
+
+/** Of one project as an equality, which the index of spans can use. */
+function inProjects(alias: string, projectIds: readonly string[]): Sql {
+  const column = Prisma.raw(`${alias}."projectId"`);
+  const [only] = projectIds;
+  return projectIds.length === 1 ? Prisma.sql`${column} = ${only}` : Prisma.sql`${column} = ANY(${[...projectIds]})`;
+}

@@ -1,0 +1,32 @@
+import { z } from "zod";
+import { page } from "./list.ts";
+
+/** The response headers of a cursor-paged list; each is there when there is such a page. spec: Common list conventions */
+export const nextCursorHeader = "x-pagination-next-cursor";
+export const previousCursorHeader = "x-pagination-previous-cursor";
+
+/** Spread into the query of a cursor-paged list. */
+export const cursorPage = {
+  limit: page.limit,
+  offset: page.offset.meta({ deprecated: true, description: "Use `cursor`; not both" }),
+  cursor: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({
+      description: `From \`${nextCursorHeader}\` or \`${previousCursorHeader}\` of an answer to the same query; of all parameters only \`limit\` and \`include\` may differ. Any other is 400 with code CursorRejected: ask again without one.`,
+    }),
+};
+
+/** Declared by a cursor-paged list as its response headers. */
+export const CursorHeaders = z.object({
+  [nextCursorHeader]: z
+    .string()
+    .optional()
+    .meta({ description: "The `cursor` of the page after this one; absent on the last and on an empty one" }),
+  [previousCursorHeader]: z
+    .string()
+    .optional()
+    .meta({ description: "The `cursor` of the page before this one; absent on the first and on an empty one" }),
+});
+export type CursorHeaders = z.infer<typeof CursorHeaders>;
