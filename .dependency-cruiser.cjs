@@ -4,7 +4,7 @@
 const FOR_TESTS = String.raw`\.(test|suite)\.ts$|/testing(/|\.ts$)`;
 const CLOUD = "^packages/cloud/src/";
 /** What resources stand on. None of it names a resource. */
-const FOUNDATION = "(db|blobs|search|jobs|tokens|http|data-plane)/";
+const FOUNDATION = "(db|blobs|search|jobs|tokens|http|data-plane|indexing)/";
 
 /** A package may import itself and the named ones. */
 function between(name, { allowed = [], forTests = allowed }) {
@@ -95,7 +95,7 @@ module.exports = {
           `${CLOUD}event-types/require-conformance\\.ts$`,
           `${CLOUD}ingest/(change-request|delivery)\\.ts$`,
           `${CLOUD}projects/scope-sql\\.ts$`,
-          `${CLOUD}recordings/(lock-recording|select-recordings)\\.ts$`,
+          `${CLOUD}recordings/(forget-data|lock-recording|recording-events|select-recordings)\\.ts$`,
           `${CLOUD}sessions/create-session\\.ts$`,
           `${CLOUD}setup/organization\\.ts$`,
           `${CLOUD}sites/primary-site\\.ts$`,

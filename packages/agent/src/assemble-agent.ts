@@ -75,7 +75,7 @@ function connectToCloud(
   const baseUrl = requireSetting(settings, "apiUrl");
   const client = createClient({ baseUrl, token: requireSetting(settings, "deviceToken"), transport });
   const board = createWorkBoard();
-  const reportState: ReportState = { needsListing: undefined, hellos: 0 };
+  const reportState: ReportState = { needsListing: undefined, hellos: 0, sequence: 0 };
   const greeting = createGreeting({ ...state, ...bells, clock, log, board, reportState });
   return { session: createSession({ client, clock, problems: state.problems, ...greeting }), board, reportState };
 }

@@ -4,6 +4,7 @@ import type { BlobStore } from "./blobs/blob-store.ts";
 import type { LinkSigner } from "./blobs/signed-link.ts";
 import type { Database } from "./db/client.ts";
 import type { WorkSignals } from "./edge/work-signals.ts";
+import type { FileIndexer } from "./indexing/file-indexer.ts";
 import type { JobQueue } from "./jobs/queue.ts";
 
 export interface Clock {
@@ -15,6 +16,7 @@ export interface Clock {
 export interface Deps {
   readonly db: Database;
   readonly blobs: BlobStore;
+  readonly indexer: FileIndexer;
   readonly signer: LinkSigner;
   readonly jobs: JobQueue;
   readonly workSignals: WorkSignals;

@@ -25,7 +25,10 @@ interface Sent {
 }
 
 async function send(operation: Operation, { token, query = "", id = "unknown", isComplete = false }: Sent) {
-  const path = pathParameters(operation.path).reduce((text, name) => text.replace(`{${name}}`, id), operation.path);
+  const path = pathParameters(operation.path).reduce(
+    (text, name) => text.replace(`{${name}}`, name === "versionNumber" ? "1" : id),
+    operation.path,
+  );
   const response = await fetch(`${cloud.url}${path}${query}`, {
     method: operation.method.toUpperCase(),
     headers: { "content-type": "application/json", ...(token !== undefined && { authorization: `Bearer ${token}` }) },
@@ -70,7 +73,8 @@ for (const [resource, operations] of Object.entries(api))
 
     if (operation.query && "limit" in operation.query.shape)
       test(`${called} refuses a limit above 2000: 400`, async () => {
-        const { status, body } = await send(operation, { token: cloud.adminKey, query: "?limit=2001" });
+        const query = `?${requiredQuery(operation)}&limit=2001`;
+        const { status, body } = await send(operation, { token: cloud.adminKey, query });
         assert.equal(status, 400);
         assert.equal(ErrorBody.parse(body).details?.[0]?.path, "limit");
       });
@@ -78,7 +82,8 @@ for (const [resource, operations] of Object.entries(api))
     if (operation.path.includes("{") && operation.access.kind === "apiKey")
       test(`${called} answers 404 for another organization's id, with no trace of the other's data`, async () => {
         const id = idOfOther(operation.path);
-        const { status, body } = await send(operation, { token: cloud.adminKey, id, isComplete: true });
+        const query = `?${requiredQuery(operation)}`;
+        const { status, body } = await send(operation, { token: cloud.adminKey, id, query, isComplete: true });
         // The documented body of a layout is one that no API key may write, whosever layout it is.
         assert.equal(status, called === "layouts.update" ? 403 : 404);
         assert.ok(!JSON.stringify(body).includes("theirs"));
@@ -92,13 +97,18 @@ for (const [resource, operations] of Object.entries(api))
     )
       test(`${called} answers 404 for another organization's project`, async () => {
         const window = "start" in operation.query!.shape ? "&start=2026-01-01&end=2026-01-02" : "";
+        const lake = called === "lakeFiles.list" ? `&siteId=${theirs.sites}&recordingKey=theirs` : "";
         const { status } = await send(operation, {
           token: cloud.adminKey,
-          query: `?projectId=${theirs.projects}${window}`,
+          query: `?projectId=${theirs.projects}${window}${lake}`,
         });
         assert.equal(status, 404);
       });
   }
+
+function requiredQuery({ query }: Operation): string {
+  return query && "version" in query.shape ? "version=1" : "";
+}
 
 function exampleBody({ path, method }: Operation): string | undefined {
   const content = document.paths[path]![method]!.requestBody?.content["application/json"];
@@ -128,6 +138,20 @@ async function makeOneOfEach(client: typeof other): Promise<Record<string, strin
   };
   const stamps = { displayName: "theirs", createdAtNs: 1n, updatedAtNs: 1n };
   await cloud.deps.db.prisma.extension.create({ data: { ...extension, ...stamps } });
+  const imported = { id: newId("imp"), orgId: device.orgId, projectId: device.projectId, recordingId: newId("rec") };
+  const about = { siteId: site.id, filename: "theirs", format: "mcap", sizeBytes: 1n, importedAtNs: 1n };
+  await cloud.deps.db.prisma.import.create({ data: { ...imported, ...about, startNs: 1n, endNs: 2n } });
+  const [recording] = await client.call(api.recordings.list, {});
+  const { episodes } = await client.call(api.episodes.getOrCreate, {
+    projectId: device.projectId,
+    episodes: [{ recordings: [recording!.id], metadata: { whose: "theirs" } }],
+  });
+  const dataset = await client.call(api.datasets.create, {
+    projectId: device.projectId,
+    name: "theirs",
+    episodeIds: [episodes[0]!.id],
+  });
+  await client.call(api.datasetVersions.commit, { id: dataset.id });
   const layout = { id: "another-one", name: "theirs", permission: "ORG_WRITE", data: {} } as const;
   const made = {
     projects: client.call(api.projects.create, { name: "theirs" }),
@@ -137,7 +161,14 @@ async function makeOneOfEach(client: typeof other): Promise<Record<string, strin
     "custom-properties": client.call(api.customProperties.create, { key: "theirs", ...label }),
     "event-types": client.call(api.eventTypes.create, { name: "theirs", customProperties: [] }),
     events: client.call(api.events.create, { deviceId, ...times, metadata: { whose: "theirs" } }),
-    recordings: client.call(api.recordings.list, {}).then(([found]) => found!),
+    recordings: Promise.resolve(recording!),
+    episodes: Promise.resolve(episodes[0]!),
+    datasets: Promise.resolve(dataset),
+    "pending-imports": client
+      .call(api.uploads.create, { filename: "theirs", deviceId })
+      .then(({ requestId }) => ({ id: requestId })),
+    imports: Promise.resolve(imported),
+    "recording-attachments": addAttachment(client, { ...device, siteId: site.id }),
     sessions: client.call(api.sessions.create, { deviceId, key: "theirs" }),
     sites: Promise.resolve(site),
     "site-tokens": client.call(api.siteTokens.create, { siteId: site.id }),
@@ -147,6 +178,15 @@ async function makeOneOfEach(client: typeof other): Promise<Record<string, strin
   };
   const entries = Object.entries(made).map(async ([kind, one]) => [kind, (await one).id] as const);
   return Object.fromEntries(await Promise.all(entries));
+}
+
+async function addAttachment(client: typeof other, owner: { orgId: string; projectId: string; siteId: string }) {
+  const { orgId, projectId, siteId } = owner;
+  const [recording] = await client.call(api.recordings.list, {});
+  const sizes = { crc: 0n, dataOffset: 0n, sizeBytes: 0n, logTimeNs: 1n, createTimeNs: 1n };
+  const named = { recordingId: recording!.id, name: "theirs", mediaType: "theirs" };
+  const data = { id: newId("att"), orgId, projectId, siteId, ...named, ...sizes };
+  return cloud.deps.db.prisma.recordingAttachment.create({ data });
 }
 
 test("another organization sees none of this one's devices", async () => {

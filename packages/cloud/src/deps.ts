@@ -9,6 +9,7 @@ import { openDatabase } from "./db/client.ts";
 import { startEmbeddedPostgres } from "./db/embedded-postgres.ts";
 import { applyMigrations, migrationsDir } from "./db/migrations.ts";
 import { PostgresWorkSignals } from "./edge/work-signals.ts";
+import { openFileIndexer } from "./indexing/file-indexer.ts";
 import { PgBossQueue } from "./jobs/pg-boss-queue.ts";
 import { prepareDeployment } from "./setup/first-start.ts";
 
@@ -35,6 +36,7 @@ export async function openDeps(config: Config, log: Logger, clock: Clock = syste
   const { adminKey } = config;
   const keep = (token: string) => keepAdminKey(config, token);
   const deployment = await prepareDeployment(db, { adminKey, nowNs: clock.nowNs(), keepAdminKey: keep });
+  const indexer = opened.use(openFileIndexer());
   const jobs = opened.use(await PgBossQueue.start({ url, log }));
   const workSignals = opened.use(await PostgresWorkSignals.start({ pool: db.pool, url, log }));
   const signer = createLinkSigner([config.signingKey ?? deployment.signingKey]);
@@ -46,6 +48,7 @@ export async function openDeps(config: Config, log: Logger, clock: Clock = syste
   return {
     db,
     blobs,
+    indexer,
     signer,
     jobs,
     workSignals,

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { Command } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import { pino } from "pino";
 import { readConfig } from "./config.ts";
 import { sqlState, UNIQUE_VIOLATION } from "./db/sql-state.ts";
@@ -7,6 +7,8 @@ import { withTransaction } from "./db/transaction.ts";
 import { type OpenDeps, openDeps } from "./deps.ts";
 import { startServer } from "./server.ts";
 import { createOrganization } from "./setup/organization.ts";
+import { printSweep } from "./sweep/print-sweep.ts";
+import { DEFAULT_AGE_HOURS, MIN_AGE_HOURS, sweep } from "./sweep/sweep.ts";
 import { tellOperator } from "./tell-operator.ts";
 import { mintToken } from "./tokens/mint.ts";
 import { startWorker } from "./worker.ts";
@@ -28,12 +30,15 @@ program
   .command("migrate")
   .description("bring the database up to date, and end")
   .action(() => withDeps(async () => undefined));
-program
-  .command("admin")
-  .description("operate this deployment")
-  .command("create-org <name>")
-  .description("create an organization and print its admin API key")
-  .action(createOrg);
+const admin = program.command("admin").description("operate this deployment");
+admin.command("create-org <name>").description("create an organization and print its admin API key").action(createOrg);
+admin
+  .command("sweep")
+  .description("remove from the store what crashes left there, and tell what is missing")
+  .option("--dry-run", "only print what would be removed", false)
+  .option("--older-than <hours>", "leave alone what is younger", readHours, DEFAULT_AGE_HOURS)
+  .option("--include-unknown", "remove whole objects that no row ever named, too", false)
+  .action(sweepStore);
 
 try {
   await program.parseAsync();
@@ -67,6 +72,27 @@ async function createOrg(name: string): Promise<void> {
       process.stderr.write(`downlink: there is an organization named "${name}" already\n`);
       process.exitCode = 1;
     }
+  });
+}
+
+function readHours(text: string): number {
+  const hours = Number(text);
+  if (hours >= MIN_AGE_HOURS) return hours;
+  throw new InvalidArgumentError(`An upload may take that long: at least ${MIN_AGE_HOURS}.`);
+}
+
+interface SweepFlags {
+  readonly dryRun: boolean;
+  readonly olderThan: number;
+  readonly includeUnknown: boolean;
+}
+
+async function sweepStore({ dryRun, olderThan, includeUnknown }: SweepFlags): Promise<void> {
+  await withDeps(async (deps) => {
+    const nowMs = Number(deps.clock.nowNs() / 1_000_000n);
+    const options = { isDryRun: dryRun, olderThanHours: olderThan, includesUnknown: includeUnknown, nowMs };
+    const write = (text: string) => void process.stdout.write(text);
+    if (!(await printSweep(sweep(deps, options), { isDryRun: dryRun, write }))) process.exitCode = 1;
   });
 }
 

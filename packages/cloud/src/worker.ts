@@ -1,6 +1,7 @@
 import type { OpenDeps } from "./deps.ts";
 import { ingest } from "./ingest/pipeline.ts";
 import { reconcile } from "./ingest/reconcile.ts";
+import { sweepBySchedule } from "./sweep/scheduled-sweep.ts";
 
 const CONCURRENCY = 3;
 
@@ -11,6 +12,7 @@ export async function startWorker(deps: OpenDeps): Promise<void> {
       ingest: ({ requestId }, signal) => ingest(deps, requestId, signal),
       "remove-object": ({ blobKey }) => deps.blobs.delete(blobKey),
       reconcile: () => reconcile(deps),
+      sweep: (_data, signal) => sweepBySchedule(deps, signal),
     },
     CONCURRENCY,
   );

@@ -4,8 +4,14 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { api, type Recording } from "@downlink/protocol";
-import { bytesSource, exportMcap } from "@downlink/recordings";
-import { makeBag, makeMcap, type ReadMessage, readIndexedMessages, readMessages } from "@downlink/recordings/testing";
+import {
+  exportBytes,
+  makeBag,
+  makeMcap,
+  type ReadMessage,
+  readIndexedMessages,
+  readMessages,
+} from "@downlink/recordings/testing";
 import { request } from "undici";
 import { eventually } from "./processes/eventually.ts";
 import { type Scenario, sha256Of, startScenario } from "./processes/scenario.ts";
@@ -58,8 +64,7 @@ async function exportOf({ cloud }: Scenario, { id }: Recording): Promise<Uint8Ar
 async function digestOfFile(path: string) {
   const bytes = await readFile(path);
   if (path.endsWith(".mcap")) return digestByTopic(readMessages(bytes));
-  const pieces = await Array.fromAsync(exportMcap(bytesSource(bytes), { fileName: path, compression: "" }));
-  return digestByTopic(readMessages(Buffer.concat(pieces)));
+  return digestByTopic(readMessages(await exportBytes(bytes, { fileName: path, compression: "" })));
 }
 
 /** Count and content of each topic's messages, in order of time. */

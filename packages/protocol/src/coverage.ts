@@ -8,6 +8,10 @@ import { Timestamp } from "./shapes/time.ts";
 
 /** Ranges closer than this many seconds merge, whatever smaller tolerance is asked for. spec: Limits */
 export const MIN_TOLERANCE_SECONDS = 14;
+/** What 64 bits of nanoseconds hold. */
+const MAX_TOLERANCE_SECONDS = 9_223_372_036;
+/** More would be an answer of tens of megabytes; 400. */
+export const MAX_COVERAGE_RANGES = 100_000;
 
 export const CoverageRange = z
   .object({
@@ -17,7 +21,9 @@ export const CoverageRange = z
     end: Timestamp,
     status: z.enum(["at-edge", "import-pending", "imported"]).meta({ deprecated: true }),
     importStatus: ImportStatus.optional(),
-    edgeSite: EdgeSiteSummary.optional(),
+    edgeSite: EdgeSiteSummary.optional().meta({
+      description: "With includeEdgeRecordings, where the files lie at one",
+    }),
     recordingCount: z.int().min(1).optional().meta({ description: "With includeEdgeRecordings" }),
   })
   .meta({ id: "CoverageRange" });
@@ -29,12 +35,18 @@ export const coverage = {
     path: "/v1/data/coverage",
     access: apiKey("data.coverage.list"),
     summary: "List the time ranges for which there is data, by device and start",
-    description:
-      "Recordings of one device whose gap is at most the tolerance merge. Ranges are not clipped to the window.",
+    description: [
+      "Every recording with data in the window, whose ends are inclusive, is in exactly one range: those of one device whose",
+      "gap is at most the tolerance merge. Ranges are not clipped: they begin and end where their recordings do, also outside",
+      "of the window; a recording that lies outside of it altogether counts for nothing, however near it is.",
+      "With `includeEdgeRecordings` a range is of one import status and of one edge site, or none, as well.",
+      "Recordings without a device are never merged, and appear only where a recording or session is named.",
+      "More than 100,000 ranges are 400: ask for a shorter window, a device, or with a greater tolerance.",
+    ].join(" "),
     query: z.object({
       start: Timestamp,
       end: Timestamp,
-      tolerance: queryNumber({ min: 0 })
+      tolerance: queryNumber({ min: 0, max: MAX_TOLERANCE_SECONDS })
         .default(MIN_TOLERANCE_SECONDS)
         .meta({ description: "Seconds; below 14 counts as 14" }),
       ...byDevice,

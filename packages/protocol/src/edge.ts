@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { agentToken, operation } from "./operation.ts";
+import { RecordingKey } from "./recordings.ts";
 import { queryInteger } from "./shapes/query.ts";
-import { ByteCount, MetadataRecord } from "./shapes/summaries.ts";
+import { ByteCount } from "./shapes/summaries.ts";
+import { StorableText } from "./shapes/text.ts";
 import { Timestamp } from "./shapes/time.ts";
 
 /**
@@ -27,11 +29,11 @@ const Md5Base64 = z.string().regex(/^[A-Za-z0-9+/]{22}==$/, "expected the base 6
 export const VersionId = z.string().regex(/^[A-Za-z0-9_-]{16,64}$/);
 
 export const EdgeTopic = z.object({
-  topic: z.string(),
-  version: z.string(),
-  encoding: z.string(),
-  schemaName: z.string(),
-  schemaEncoding: z.string(),
+  topic: StorableText.max(1024),
+  version: StorableText.max(64),
+  encoding: StorableText,
+  schemaName: StorableText,
+  schemaEncoding: StorableText,
   schemaSha256: Sha256Hex,
   messageCount: z.int().min(0),
   start: Timestamp.optional(),
@@ -40,8 +42,8 @@ export const EdgeTopic = z.object({
 export type EdgeTopic = z.infer<typeof EdgeTopic>;
 
 export const EdgeAttachment = z.object({
-  name: z.string(),
-  mediaType: z.string(),
+  name: StorableText,
+  mediaType: StorableText,
   logTime: Timestamp,
   createTime: Timestamp,
   crc: z.int().min(0),
@@ -51,7 +53,7 @@ export const EdgeAttachment = z.object({
 
 const fileFacts = {
   versionId: VersionId,
-  path: z.string().min(1).max(4096).meta({ description: "Below the storage root, /-separated, no leading slash" }),
+  path: StorableText.min(1).max(4096).meta({ description: "Below the storage root, /-separated, no leading slash" }),
   size: ByteCount,
   modifiedAt: Timestamp,
   headTailSha256: Sha256Hex.meta({
@@ -59,26 +61,38 @@ const fileFacts = {
   }),
 };
 
+const EdgeMetadataRecord = z.object({ name: StorableText, metadata: z.record(StorableText, StorableText) });
+
 /** A finished recording with at least one message. */
-export const EdgeRecordingItem = z.object({
-  ...fileFacts,
-  state: z.literal("indexed"),
-  format: z.enum(["mcap", "bag1"]),
-  start: Timestamp,
-  end: Timestamp,
-  messageCount: z.int().min(1),
-  key: z.string().max(1024).optional(),
-  metadata: z.array(MetadataRecord),
-  attachments: z.array(EdgeAttachment),
-  topics: z.array(EdgeTopic),
-});
+export const EdgeRecordingItem = z
+  .object({
+    ...fileFacts,
+    state: z.literal("indexed"),
+    format: z.enum(["mcap", "bag1"]),
+    start: Timestamp,
+    end: Timestamp,
+    messageCount: z.int().min(1),
+    key: RecordingKey.optional(),
+    metadata: z.array(EdgeMetadataRecord),
+    attachments: z.array(EdgeAttachment),
+    topics: z
+      .array(EdgeTopic)
+      .refine(
+        (topics) => new Set(topics.map(({ topic, version }) => `${topic}\0${version}`)).size === topics.length,
+        "must name no topic twice in one version",
+      ),
+  })
+  .refine(({ start, end }) => end >= start && end - start < 2n ** 63n, {
+    path: ["end"],
+    error: "must not be before start, nor more than 292 years after it",
+  });
 export type EdgeRecordingItem = z.infer<typeof EdgeRecordingItem>;
 
 /** A file that is no importable recording, and why. */
 export const EdgeOtherItem = z.object({
   ...fileFacts,
   state: z.enum(["settling", "incomplete", "damaged", "empty", "unassigned", "unreadable"]),
-  reason: z.object({ code: z.string().max(64), text: z.string().max(1000) }).optional(),
+  reason: z.object({ code: StorableText.max(64), text: StorableText.max(1000) }).optional(),
   salvage: z.object({ start: Timestamp, end: Timestamp }).optional(),
 });
 export type EdgeOtherItem = z.infer<typeof EdgeOtherItem>;
@@ -151,8 +165,11 @@ export const edge = {
     access: agentToken(),
     summary: "Report files: upserts and removals by version; repeats are harmless",
     description:
-      "Schemas that the answer names as unknown are sent once with the next report. A complete listing is a run of reports with one `listing.id`; only after its `last` one does absence count.",
+      "Reports take effect in the order of their `sequence`; one that arrives after a later one is refused with `ReportSuperseded` and changes nothing. Schemas that the answer names as unknown are sent once with the next report. A complete listing is a run of reports with one `listing.id`; only after its `last` one does absence count.",
     body: z.object({
+      sequence: z.int().min(1).meta({
+        description: "Rises with every report of one lease; only a repeat of the same report may carry it again",
+      }),
       upserts: z.array(EdgeItem).max(edgeLimits.itemsPerReport),
       removals: z.array(VersionId).max(edgeLimits.itemsPerReport).default([]),
       acknowledgements: z

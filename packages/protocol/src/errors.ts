@@ -11,6 +11,10 @@ export const errorCodes = {
   MalformedJson: { status: 400, meaning: "The body is not JSON." },
   ProjectRequired: { status: 400, meaning: "The organization has several projects and `projectId` is missing." },
   AmbiguousName: { status: 400, meaning: "The name exists in several projects; give `projectId`." },
+  CursorRejected: {
+    status: 400,
+    meaning: "The cursor does not belong to this query: ask again without one.",
+  },
   InvalidLink: { status: 400, meaning: "The link's text is not one that this server made." },
   DigestMismatch: { status: 400, meaning: "The bytes received differ from the announced length, MD5 or SHA-256." },
   BagUnavailable: { status: 400, meaning: "A bag can be exported only from a recording uploaded as `.bag`." },
@@ -30,6 +34,7 @@ export const errorCodes = {
   LeaseHeldElsewhere: { status: 409, meaning: "Another agent works with this token at the moment." },
   LeaseLost: { status: 409, meaning: "A newer agent took over; this one must say hello again." },
   Cloned: { status: 409, meaning: "Two agents keep taking each other's lease: a state directory was copied." },
+  ReportSuperseded: { status: 409, meaning: "A later report of this agent came first; this one changed nothing." },
   RequestSuperseded: { status: 409, meaning: "The import request was cancelled, ended or replaced." },
   VersionSuperseded: { status: 409, meaning: "The file version is not the one that is wanted." },
   UploadClosed: { status: 409, meaning: "This upload takes no more parts; open the current one." },

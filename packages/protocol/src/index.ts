@@ -1,8 +1,11 @@
 export { api } from "./api.ts";
 export { ApiKey } from "./api-keys.ts";
+export { RecordingAttachment } from "./attachments.ts";
 export { type Capability, capabilities, everyCapability } from "./capabilities.ts";
-export { CoverageRange, MIN_TOLERANCE_SECONDS } from "./coverage.ts";
+export { CoverageRange, MAX_COVERAGE_RANGES, MIN_TOLERANCE_SECONDS } from "./coverage.ts";
 export { CustomProperty, PropertyKey, PropertyResourceType, PropertyValueType } from "./custom-properties.ts";
+export { DatasetEpisodeChange, DatasetVersion } from "./dataset-versions.ts";
+export { Dataset, DatasetEpisode } from "./datasets.ts";
 export { DeviceToken } from "./device-tokens.ts";
 export { Device, DeviceName, PropertyInterval } from "./devices.ts";
 export {
@@ -18,25 +21,32 @@ export {
   WantedImport,
 } from "./edge.ts";
 export { EdgeFile, EdgeFileState } from "./edge-files.ts";
+export { Episode, MAX_EVENT_MEMBERSHIPS, MemberRecording } from "./episodes.ts";
 export { ErrorBody, type ErrorCode, errorCodes } from "./errors.ts";
 export { EventType } from "./event-types.ts";
 export { Event, MAX_EVENT_METADATA_CHARACTERS } from "./events.ts";
+export { MAX_EXPORT_RECORDINGS } from "./exports.ts";
 export { Extension, MAX_EXTENSION_BYTES } from "./extensions.ts";
+export { Import, MAX_DELETED_IMPORTS } from "./imports.ts";
+export { LakeFile, MAX_LAKE_FILE_HOURS } from "./lake-files.ts";
 export { Layout, LayoutPermission } from "./layouts.ts";
 export { toOpenApi } from "./openapi.ts";
 export {
   type Access,
+  type Answer,
   type CallInput,
   type Contract,
   type Input,
   type Operation,
   type Output,
   pathParameters,
+  type WithHeaders,
 } from "./operation.ts";
 export { PendingImport, PendingImportStatus } from "./pending-imports.ts";
 export { Project, ProjectName } from "./projects.ts";
-export { ImportStatus, Recording } from "./recordings.ts";
+export { ImportStatus, Recording, RecordingKey } from "./recordings.ts";
 export { ListedSession, Session, SessionKey } from "./sessions.ts";
+export { CursorHeaders, nextCursorHeader, previousCursorHeader } from "./shapes/cursor.ts";
 export { MAX_LIMIT, type SortOrder } from "./shapes/list.ts";
 export { PropertyChanges, PropertyValue, PropertyValues } from "./shapes/properties.ts";
 export { aliasesOf, foldAliases } from "./shapes/query.ts";

@@ -44,7 +44,7 @@ export function toOpenApi(
 }
 
 function describe(operation: Operation, schemas: Json): Json {
-  const { summary, description, access, body, response } = operation;
+  const { summary, description, access, body, response, responseHeaders } = operation;
   const scope = access.kind === "apiKey" ? `Needs the capability \`${access.capability}\`.` : undefined;
   return {
     summary,
@@ -57,7 +57,7 @@ function describe(operation: Operation, schemas: Json): Json {
     ...(body && { requestBody: { required: hasRequired(body), content: json(wire(body, schemas), schemas) } }),
     responses: {
       ...(response
-        ? { 200: { description: "Done", content: json(wire(response, schemas), schemas) } }
+        ? { 200: { description: "Done", ...headers(responseHeaders), content: json(wire(response, schemas), schemas) } }
         : { 204: { description: "Done" } }),
       ...Object.fromEntries(
         statusesOf(operation).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
@@ -89,6 +89,15 @@ function queryParameters({ query }: Operation): Json[] {
     }));
     return [{ name, ...parameter, ...documented }, ...deprecatedNames];
   });
+}
+
+function headers(declared: Operation["responseHeaders"]): Json {
+  if (!declared) return {};
+  const described = Object.entries(declared.shape).map(([name, field]) => {
+    const { description, ...schema } = wire(field as z.ZodType, {});
+    return [name, { schema, ...(description !== undefined && { description }) }];
+  });
+  return { headers: Object.fromEntries(described) };
 }
 
 function hasRequired(body: z.ZodObject): boolean {

@@ -19,6 +19,8 @@ export interface Operation {
   readonly body?: z.ZodObject;
   /** Absent: success is 204 with an empty body. */
   readonly response?: z.ZodType;
+  /** Of headers that an answer may carry, by their lower-case names: texts, all optional. */
+  readonly responseHeaders?: z.ZodObject;
 }
 
 export type Contract = Readonly<Record<string, Operation>>;
@@ -27,8 +29,17 @@ type Decoded<S> = S extends z.ZodType ? z.output<S> : unknown;
 
 /** What a handler receives: path, query and body in one object, decoded. */
 export type Input<O extends Operation> = Decoded<O["params"]> & Decoded<O["query"]> & Decoded<O["body"]>;
-/** What a handler answers, before it is encoded for the wire. */
+/** The body of an answer, before it is encoded for the wire. */
 export type Output<O extends Operation> = O["response"] extends z.ZodType ? z.output<O["response"]> : undefined;
+
+/** A body beside the headers that the operation declares. */
+export interface WithHeaders<O extends Operation> {
+  readonly output: Output<O>;
+  readonly headers: Decoded<O["responseHeaders"]>;
+}
+
+/** What a handler answers. */
+export type Answer<O extends Operation> = O["responseHeaders"] extends z.ZodType ? WithHeaders<O> : Output<O>;
 
 type OptionalKeys<S extends z.ZodType> = {
   [K in keyof z.input<S>]-?: undefined extends z.input<S>[K] ? K : never;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { apiKey, operation } from "./operation.ts";
 import { page, sorting } from "./shapes/list.ts";
 import { QueryBoolean } from "./shapes/query.ts";
-import { byDevice, inProject } from "./shapes/selectors.ts";
+import { byDevice, bySession, inProject } from "./shapes/selectors.ts";
 import { Timestamp } from "./shapes/time.ts";
 
 /** `received → processing → ready for indexing → complete`, or `→ error` from any of them. */
@@ -18,7 +18,9 @@ export const PendingImport = z
     deviceId: z.string().optional(),
     deviceName: z.string().optional(),
     filename: z.string(),
-    status: PendingImportStatus,
+    status: PendingImportStatus.optional().meta({
+      description: "Absent while the device is to send the file anew, as it may be after a retry",
+    }),
     pipelineStage: z.string().meta({ description: "What is being done, or was when it failed, in words" }),
     error: z.string().optional(),
     importId: z.string().optional().meta({ description: "Set once the status is complete" }),
@@ -42,12 +44,15 @@ export const pendingImports = {
       requestId: z.string().optional(),
       key: z.string().optional(),
       ...byDevice,
+      ...bySession,
       error: z.string().optional().meta({ deprecated: true, description: "Exact" }),
       filename: z.string().optional().meta({ description: "Exact" }),
       updatedSince: Timestamp.optional(),
       showCompleted: QueryBoolean.default(false),
       showQuarantined: QueryBoolean.default(false),
       siteId: z.string().optional(),
+      siteBackfillJobId: z.string().optional(),
+      hasProjectId: QueryBoolean.optional().meta({ description: "False: of files whose project is not known yet" }),
       ...inProject,
       ...sorting(
         "createdAt",
@@ -63,5 +68,33 @@ export const pendingImports = {
       ...page,
     }),
     response: z.array(PendingImport),
+  }),
+  errors: operation({
+    method: "get",
+    path: "/v1/data/import-errors",
+    access: apiKey("data.imports.pending.list"),
+    summary: "List the imports that failed, quarantined or not",
+    query: z.object({
+      ...byDevice,
+      ...bySession,
+      filenameMatches: z.string().optional().meta({ description: "A part of the file name, in any case" }),
+      error: z.string().optional().meta({ description: "Exact" }),
+      siteBackfillJobId: z.string().optional(),
+      hasProjectId: QueryBoolean.optional().meta({ description: "False: of files whose project is not known yet" }),
+      ...inProject,
+      ...sorting("createdAt", "deviceName", "device.name", "error", "requestId", "updatedAt"),
+      ...page,
+    }),
+    response: z.array(PendingImport),
+  }),
+  retry: operation({
+    method: "post",
+    path: "/v1/data/pending-imports/{requestId}/retry",
+    access: apiKey("data.upload"),
+    summary: "Process the stored file of a failed import again; harmless while it is under way or complete",
+    description:
+      "A file of a device that is no longer stored is asked of the device again. 409 where neither is possible, or where another import of the recording is under way. `attempts` counts on.",
+    params: z.object({ requestId: z.string() }),
+    response: PendingImport,
   }),
 };

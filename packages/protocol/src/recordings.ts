@@ -3,7 +3,15 @@ import { apiKey, operation } from "./operation.ts";
 import { page, sorting } from "./shapes/list.ts";
 import { queryArray, withAliases } from "./shapes/query.ts";
 import { byDevice, bySession, inProject } from "./shapes/selectors.ts";
-import { ByteCount, DeviceSummary, EdgeSiteSummary, MetadataRecord, SiteSummary } from "./shapes/summaries.ts";
+import {
+  ByteCount,
+  DeviceSummary,
+  EdgeSiteSummary,
+  MetadataRecord,
+  RecordingLocation,
+  SiteSummary,
+} from "./shapes/summaries.ts";
+import { UniqueKey } from "./shapes/text.ts";
 import { Timestamp } from "./shapes/time.ts";
 
 const importStatuses = ["none", "pending", "importing", "failed", "complete"] as const;
@@ -13,6 +21,9 @@ const importStatuses = ["none", "pending", "importing", "failed", "complete"] as
  */
 export const ImportStatus = z.enum(importStatuses);
 export type ImportStatus = z.infer<typeof ImportStatus>;
+
+/** Unique among the imported recordings of a project. */
+export const RecordingKey = UniqueKey;
 
 export const Recording = z
   .object({
@@ -25,6 +36,7 @@ export const Recording = z
     start: Timestamp.meta({ description: "Log time of the first message" }),
     end: Timestamp.meta({ description: "Log time of the last message" }),
     importStatus: ImportStatus,
+    location: RecordingLocation.optional().meta({ description: "Only of files indexed in a customer's own bucket" }),
     site: SiteSummary.optional(),
     edgeSite: EdgeSiteSummary.optional(),
     device: DeviceSummary.optional(),
@@ -56,6 +68,10 @@ export const recordings = {
       ...bySession,
       topic: z.string().optional(),
       importStatus: queryArray(importStatuses).optional(),
+      metadataQuery: z.string().optional().meta({
+        example: "operator:ann,bob note:*",
+        description: "Terms that one metadata record of the recording matches, all of them",
+      }),
       ...inProject,
       ...sorting("deviceName", "device.name", "createdAt", "start", "end", "duration", "path", "importedAt"),
       ...page,

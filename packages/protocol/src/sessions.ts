@@ -4,18 +4,11 @@ import { page, sorting } from "./shapes/list.ts";
 import { PropertyChanges, PropertyValues } from "./shapes/properties.ts";
 import { byDevice, inProject } from "./shapes/selectors.ts";
 import { DeviceSummary } from "./shapes/summaries.ts";
-import { StorableText } from "./shapes/text.ts";
+import { UniqueKey } from "./shapes/text.ts";
 import { Timestamp } from "./shapes/time.ts";
 
-const MAX_KEY_BYTES = 2048; // of an index entry
-
 /** Unique among the sessions of a project. */
-export const SessionKey = StorableText.min(1)
-  .max(1024)
-  .refine(
-    (key) => new TextEncoder().encode(key).length <= MAX_KEY_BYTES,
-    `must be at most ${MAX_KEY_BYTES} bytes long`,
-  );
+export const SessionKey = UniqueKey;
 const RecordingIds = z.array(z.string().min(1)).max(2000);
 
 export const Session = z

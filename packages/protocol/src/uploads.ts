@@ -1,8 +1,16 @@
 import { z } from "zod";
 import { DeviceName } from "./devices.ts";
 import { apiKey, operation } from "./operation.ts";
+import { RecordingKey } from "./recordings.ts";
+import { SessionKey } from "./sessions.ts";
 import { withAliases } from "./shapes/query.ts";
 import { inProject } from "./shapes/selectors.ts";
+import { StorableText } from "./shapes/text.ts";
+
+/** A path as the sender likes it: it is kept and shown as it is, and names nothing on the server. */
+const FileName = StorableText.min(1)
+  .max(4096)
+  .refine((name) => !/^(\.?\/)*_quarantine\//.test(name), "_quarantine/ is a prefix that uploads may not use");
 
 export const uploads = {
   create: operation({
@@ -14,12 +22,12 @@ export const uploads = {
       "PUT the file to `link` with `Content-Type: application/octet-stream`; follow `requestId` in the pending imports.",
     body: z
       .object({
-        filename: z.string().min(1).max(4096),
+        filename: FileName,
         deviceId: withAliases(z.string().min(1).optional(), ["device.id"]),
         deviceName: withAliases(DeviceName.optional().meta({ description: "Created when absent" }), ["device.name"]),
-        key: z.string().min(1).max(1024).optional(),
+        key: RecordingKey.optional(),
         sessionId: z.string().min(1).optional(),
-        sessionKey: z.string().min(1).max(1024).optional(),
+        sessionKey: SessionKey.optional().meta({ description: "Of a new session when none has it" }),
         ...inProject,
       })
       .refine((body) => body.deviceId ?? body.deviceName ?? body.key, "one of deviceId, deviceName or key is required"),

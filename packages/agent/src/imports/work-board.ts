@@ -32,8 +32,7 @@ export function createWorkBoard(): WorkBoard {
       wanted = work.imports;
       byVersion = new Map(work.imports.toSorted(compareAge).map((request) => [request.versionId, request]));
       closed.clear();
-      const current = new Set(work.imports.map(({ requestId }) => requestId));
-      for (const requestId of acknowledged) if (!current.has(requestId)) acknowledged.delete(requestId);
+      acknowledged.clear(); // an end that is still shown may be another one, after a retry
     },
     noteSettings(given) {
       settings = given;

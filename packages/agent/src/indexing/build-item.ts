@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { EdgeItem, type EdgeRecordingItem, edgeLimits } from "@downlink/protocol";
+import { EdgeItem, type EdgeRecordingItem, edgeLimits, RecordingKey } from "@downlink/protocol";
 import type { Inspection, RecordingSummary } from "@downlink/recordings";
 import type { Findings, Schema, TrackedFile } from "../inventory/tracked-file.ts";
 
@@ -12,7 +12,6 @@ export const emptySha256 = createHash("sha256").digest("hex");
 const MAX_ITEM_BYTES = edgeLimits.bytesPerReport - 64 * 1024;
 /** In a report as base 64. A schema above it is never sent: the cloud reads it from the imported file. */
 const MAX_SCHEMA_BYTES = 2 * 1024 * 1024;
-const MAX_KEY_LENGTH = 1024;
 
 type FinishedFacts = Pick<EdgeRecordingItem, "versionId" | "path" | "size" | "modifiedAt" | "headTailSha256">;
 
@@ -50,7 +49,7 @@ function toItem(
     start: span.startNs,
     end: span.endNs,
     messageCount: summary.messageCount,
-    key: key && key.length <= MAX_KEY_LENGTH ? key : undefined,
+    key: RecordingKey.safeParse(key).success ? key : undefined,
     metadata: summary.metadata,
     attachments: summary.attachments.map(({ logTimeNs, createTimeNs, sizeBytes, ...attachment }) => ({
       ...attachment,
@@ -103,6 +102,7 @@ function fileFacts({ versionId, path, identity }: TrackedFile) {
   return { versionId, path, size: identity.sizeBytes, modifiedAt: identity.mtimeNs };
 }
 
+/** As the contract takes it: a reason may quote what a broken file says, and a cut may part a surrogate pair. */
 function shorten({ code, text }: Reason): Reason {
-  return { code: code.slice(0, 64), text: text.slice(0, 1000) };
+  return { code: code.slice(0, 64), text: text.replaceAll("\0", "\ufffd").slice(0, 1000).toWellFormed() };
 }

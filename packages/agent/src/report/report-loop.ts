@@ -29,6 +29,8 @@ export interface ReportState {
   needsListing: boolean | undefined;
   /** Counts the hellos; a listing does not survive one. */
   hellos: number;
+  /** Of the last report that was sent. Each has its own, also one that says the same again, so that a late one is told from it. */
+  sequence: number;
 }
 
 /** Changes come in groups; one report is enough for them. */
@@ -52,7 +54,7 @@ export async function runReports(ctx: ReportContext, state: ReportState, signal:
   }
 }
 
-type Report = CallInput<typeof api.edge.report>;
+type Report = Omit<CallInput<typeof api.edge.report>, "sequence">;
 
 class Reporter {
   readonly #ctx: ReportContext;
@@ -170,7 +172,9 @@ class Reporter {
   }
 
   async #send(report: Report, signal: AbortSignal) {
-    const answer = await this.#ctx.session.call(api.edge.report, report, { signal });
+    this.#state.sequence += 1;
+    const { sequence } = this.#state;
+    const answer = await this.#ctx.session.call(api.edge.report, { ...report, sequence }, { signal });
     for (const sha256 of answer.unknownSchemas) this.#unknownSchemas.add(sha256);
     this.#ctx.log.debug({ upserts: report.upserts.length, removals: report.removals?.length }, "reported");
     return answer;

@@ -40,6 +40,7 @@ export class FakeCloud implements AsyncDisposable {
   heartbeats: Record<string, unknown>[] = [];
   #lease: { number: number; instanceId: string; renewedMs: number } | undefined;
   #leaseCount = 0;
+  #sequence = 0;
   #listing: { id: string; seen: Set<string> } | undefined;
   readonly #waiting = new Set<Changed>();
   readonly #server: Server;
@@ -209,6 +210,7 @@ export class FakeCloud implements AsyncDisposable {
     const isAlive = this.#lease && performance.now() - this.#lease.renewedMs < this.leaseMs;
     if (isAlive && lease !== this.#lease?.number && instanceId !== this.#lease?.instanceId)
       throw new Refusal("LeaseHeldElsewhere");
+    if (instanceId !== this.#lease?.instanceId) this.#sequence = 0;
     this.#lease = { number: ++this.#leaseCount, instanceId, renewedMs: performance.now() };
     return {
       ...{ orgId: "org_1", projectId: "prj_1", device: this.device, settings: this.settings, incarnation: "1" },
@@ -224,7 +226,10 @@ export class FakeCloud implements AsyncDisposable {
     acknowledgements: string[];
     schemas: { sha256: string; data: string }[];
     listing?: { id: string; isLast: boolean; count?: number };
+    sequence: number;
   }): unknown {
+    if (report.sequence <= this.#sequence) throw new Refusal("ReportSuperseded");
+    this.#sequence = report.sequence;
     if (report.upserts.some(this.isItemRefused)) throw new Refusal("InvalidRequest");
     for (const item of report.upserts) this.files.set(item.versionId, item);
     for (const versionId of report.removals) this.files.delete(versionId);

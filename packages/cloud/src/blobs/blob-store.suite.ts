@@ -46,6 +46,23 @@ function describeObjects(openStore: OpenStore): void {
     assert(bytes.equals(await readBlob(await tested.store.open(key))));
   });
 
+  test("put stores zeros like other bytes, wherever they stand", async () => {
+    await using tested = await openStore();
+    const MiB = 1024 * 1024;
+    for (const [start, end] of [
+      [0, 3 * MiB],
+      [0, 2 * MiB],
+      [MiB, 2 * MiB],
+      [MiB + 5, 3 * MiB + 17],
+      [0, 3 * MiB + 17],
+    ] as const) {
+      const [key, bytes] = [newKey(), randomBytes(3 * MiB + 17).fill(0, start, end)];
+      const { sha256 } = await tested.store.put(key, inPieces(bytes, 100_000), { expectedBytes: bytes.byteLength });
+      assert.equal(sha256, digest("sha256", bytes, "hex"));
+      assert(bytes.equals(await readBlob(await tested.store.open(key))), `zeros from ${start} to ${end}`);
+    }
+  });
+
   test("stat tells the size, the time and one tag for each object, and nothing of what is not there", async () => {
     await using tested = await openStore();
     const [key, other] = [newKey(), newKey()];
@@ -83,6 +100,7 @@ function describeObjects(openStore: OpenStore): void {
     const listed = await Array.fromAsync(tested.store.list("org_a/"));
     assert.deepEqual(listed.map(({ key }) => key).sort(), [object, unfinished].sort());
     assert.equal(listed.find(({ key }) => key === object)?.sizeBytes, 321);
+    for (const { key, isWhole } of listed) assert.equal(isWhole, key === object);
     for (const { modifiedAtMs } of listed) assert(Math.abs(modifiedAtMs - Date.now()) < 60_000);
     assert.equal((await Array.fromAsync(tested.store.list(""))).length, 3);
   });

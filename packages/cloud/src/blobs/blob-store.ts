@@ -108,6 +108,8 @@ export interface PartGrant {
 
 export interface ListedObject {
   key: string;
+  /** False: there is no object, only what is left of a write that was never acknowledged, or is under way. */
+  isWhole: boolean;
   /** Of the object; of something unfinished, what it holds. */
   sizeBytes: number;
   modifiedAtMs: number;

@@ -31,5 +31,10 @@ async function describeKey(directory: string, { key, names }: { key: string; nam
   if (files.length === 0) return undefined;
   const object = found[names.findIndex((name) => readFileName(name)?.isObject)];
   const heldBytes = files.reduce((sum, { blocks }) => sum + blocks * STAT_BLOCK_BYTES, 0);
-  return { key, sizeBytes: object?.size ?? heldBytes, modifiedAtMs: Math.max(...files.map(({ mtimeMs }) => mtimeMs)) };
+  return {
+    key,
+    isWhole: object !== undefined,
+    sizeBytes: object?.size ?? heldBytes,
+    modifiedAtMs: Math.max(...files.map(({ mtimeMs }) => mtimeMs)),
+  };
 }

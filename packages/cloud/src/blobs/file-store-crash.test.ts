@@ -40,8 +40,8 @@ describe("after kill -9", () => {
     await killWhenSilent(directory, key, "hangInPut");
     const store = await openStore(directory);
     assert.deepEqual(
-      (await Array.fromAsync(store.list("org_swept/"))).map((listed) => listed.key),
-      [key],
+      (await Array.fromAsync(store.list("org_swept/"))).map((listed) => [listed.key, listed.isWhole]),
+      [[key, false]],
     );
     await store.delete(key);
     assert.deepEqual(await Array.fromAsync(store.list("org_swept/")), []);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { api } from "@downlink/protocol";
-import fc from "fast-check";
+import type { ApiFailure } from "@downlink/client";
+import { api, type CallInput } from "@downlink/protocol";
+import type { Prisma } from "../db/generated/client.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { recordingItem, startAgent } from "../testing/test-agent.ts";
 
@@ -9,15 +10,23 @@ const SECOND = 1_000_000_000n;
 const EPOCH = 1_700_000_000n * SECOND;
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
-const ALL = { start: 0n, end: 4_000_000_000n * SECOND, includeEdgeRecordings: true };
+const ALL = { start: -4_000_000_000n * SECOND, end: 4_000_000_000n * SECOND, includeEdgeRecordings: true };
 
 type Span = readonly [startSeconds: number, endSeconds: number];
 
-async function deviceWith(name: string, spans: readonly Span[]) {
+const at = (seconds: number) => EPOCH + BigInt(seconds) * SECOND;
+const list = (query: Partial<CallInput<typeof api.coverage.list>>) =>
+  admin.call(api.coverage.list, { ...ALL, ...query });
+const refusedWith = (status: number) => (error: ApiFailure) => error.status === status;
+
+async function change(id: string, data: Prisma.RecordingUncheckedUpdateInput): Promise<void> {
+  await cloud.deps.db.prisma.recording.update({ where: { id }, data });
+}
+
+/** A device whose agent has reported recordings of these times. */
+async function deviceWith(name: string, spans: readonly Span[], key?: string) {
   const agent = await startAgent(cloud, name);
-  const items = spans.map(([from, to]) =>
-    recordingItem({ start: EPOCH + BigInt(from) * SECOND, end: EPOCH + BigInt(to) * SECOND }),
-  );
+  const items = spans.map(([from, to]) => recordingItem({ start: at(from), end: at(to), key }));
   await agent.report(items);
   return agent;
 }
@@ -64,10 +73,33 @@ test("ranges are not clipped to the query window, whose ends are inclusive", asy
     [0, 10],
     [100, 110],
   ]);
-  const at = (seconds: number) => EPOCH + BigInt(seconds) * SECOND;
   assert.deepEqual(await rangesOf(deviceId, { start: at(10), end: at(50) }), [[0, 10, 1]]);
   assert.deepEqual(await rangesOf(deviceId, { start: at(11), end: at(100) }), [[100, 110, 1]]);
   assert.deepEqual(await rangesOf(deviceId, { start: at(11), end: at(99) }), []);
+  assert.deepEqual(await rangesOf(deviceId, { start: at(5), end: at(5) }), [[0, 10, 1]]);
+});
+
+test("a recording outside of the window neither extends a range nor joins two", async () => {
+  const { deviceId } = await deviceWith("beside", [
+    [0, 10],
+    [15, 20],
+    [25, 30],
+  ]);
+  assert.deepEqual(await rangesOf(deviceId, { start: at(15), end: at(20) }), [[15, 20, 1]]);
+  assert.deepEqual(await rangesOf(deviceId, { start: at(12), end: at(26) }), [[15, 30, 2]]);
+});
+
+test("a recording of many days is found by a window in its middle, among others and however old", async () => {
+  const { deviceId } = await deviceWith("long", [
+    [-1_700_000_000, 1_000_000],
+    [500_000, 500_010],
+  ]);
+  assert.deepEqual(await rangesOf(deviceId, { start: at(400_000), end: at(400_001) }), [
+    [-1_700_000_000, 1_000_000, 1],
+  ]);
+  assert.deepEqual(await rangesOf(deviceId, { start: at(500_005), end: at(500_005) }), [
+    [-1_700_000_000, 1_000_000, 2],
+  ]);
 });
 
 test("by default only imported recordings count; with edge recordings each range has one import status", async () => {
@@ -75,48 +107,146 @@ test("by default only imported recordings count; with edge recordings each range
     [0, 10],
     [12, 20],
   ]);
-  assert.deepEqual(await admin.call(api.coverage.list, { ...ALL, deviceId, includeEdgeRecordings: false }), []);
-  const [first] = await admin.call(api.recordings.list, { deviceId, sortBy: "start" });
+  assert.deepEqual(await list({ deviceId, includeEdgeRecordings: false }), []);
+  const [first, second] = await admin.call(api.recordings.list, { deviceId, sortBy: "start" });
   await admin.call(api.recordings.requestImport, { keyOrId: first!.id });
-  const ranges = await admin.call(api.coverage.list, { ...ALL, deviceId });
+  const states = async () =>
+    (await list({ deviceId })).map(({ importStatus, status, device }) => [importStatus, status, device!.name]);
+  assert.deepEqual(await states(), [
+    ["pending", "import-pending", "statuses"],
+    ["none", "at-edge", "statuses"],
+  ]);
+  await change(first!.id, { importStatus: "failed" });
+  await change(second!.id, { importStatus: "importing" });
+  assert.deepEqual(await states(), [
+    ["failed", "at-edge", "statuses"],
+    ["importing", "import-pending", "statuses"],
+  ]);
+  await change(second!.id, { importStatus: "complete" });
+  const [imported, ...others] = await list({ deviceId, includeEdgeRecordings: false });
+  const device = { id: deviceId, name: "statuses" };
+  assert.deepEqual(imported, { deviceId, device, start: at(12), end: at(20), status: "imported" });
+  assert.deepEqual(others, []);
+});
+
+test("recordings of different edge sites, and of none, have ranges of their own, which name the site; imported ones merge by default", async () => {
+  const { deviceId } = await deviceWith("sites", [
+    [0, 10],
+    [11, 20],
+    [21, 30],
+  ]);
+  const { id, name } = await admin.call(api.sites.create, { name: "depot", type: "edge" });
+  const found = await admin.call(api.recordings.list, { deviceId, sortBy: "start" });
+  await change(found[1]!.id, { edgeSiteId: id });
+  for (const recording of found) await change(recording.id, { importStatus: "complete" });
   assert.deepEqual(
-    ranges.map(({ importStatus, status, device }) => [importStatus, status, device!.name]),
+    (await list({ deviceId })).map(({ edgeSite, recordingCount }) => [edgeSite, recordingCount]),
     [
-      ["pending", "import-pending", "statuses"],
-      ["none", "at-edge", "statuses"],
+      [undefined, 2],
+      [{ id, name }, 1],
     ],
   );
+  assert.equal((await list({ deviceId, includeEdgeRecordings: false })).length, 1);
 });
 
-test("any set of recordings gives the ranges that a slow obvious merge gives", async () => {
-  const span = fc
-    .tuple(fc.integer({ min: 0, max: 2000 }), fc.integer({ min: 0, max: 120 }))
-    .map(([from, length]): Span => [from, from + length]);
-  let run = 0;
-  const sameAsObvious = async (spans: Span[], tolerance: number) => {
-    const { deviceId } = await deviceWith(`random-${run++}`, spans);
-    assert.deepEqual(await rangesOf(deviceId, { tolerance }), mergeObviously(spans, Math.max(14, tolerance)));
-  };
-  await fc.assert(
-    fc.asyncProperty(fc.array(span, { minLength: 1, maxLength: 30 }), fc.integer({ min: 0, max: 60 }), sameAsObvious),
-    { numRuns: 40 },
+test("recordings without a device appear only when asked for by recording or session, and never merge", async () => {
+  const agents = [await deviceWith("copy-a", [[0, 10]], "copied"), await deviceWith("copy-b", [[5, 15]], "copied")];
+  const ids = agents.map(({ deviceId }) => deviceId);
+  await cloud.deps.db.prisma.recording.updateMany({ where: { deviceId: { in: ids } }, data: { deviceId: null } });
+  assert.ok((await list({})).every(({ deviceId }) => deviceId !== undefined));
+  const ranges = await list({ recordingKey: "copied" });
+  assert.deepEqual(
+    ranges.map(({ deviceId, device, start, recordingCount }) => [deviceId, device, start, recordingCount]),
+    [
+      [undefined, undefined, at(0), 1],
+      [undefined, undefined, at(5), 1],
+    ],
   );
+  const [recording] = await admin.call(api.recordings.list, { deviceId: "", sortBy: "start" });
+  assert.deepEqual(await list({ recordingId: recording!.id }), [ranges[0]]);
+  await change(recording!.id, { importId: "imp_of_none" });
+  assert.deepEqual(await list({ importId: "imp_of_none" }), [ranges[0]]);
 });
 
-/** Joins any two ranges that are near enough until none are left. */
-function mergeObviously(spans: readonly Span[], tolerance: number): number[][] {
-  const ranges = spans.map(([from, to]) => [from, to, 1]);
-  for (;;) {
-    const pair = ranges
-      .flatMap((a, i) => ranges.slice(i + 1).map((b) => [a, b] as const))
-      .find(([a, b]) => isNear(a, b, tolerance));
-    if (!pair) return ranges.sort((a, b) => a[0]! - b[0]!);
-    const [a, b] = pair;
-    ranges.splice(ranges.indexOf(b), 1);
-    a.splice(0, 3, Math.min(a[0]!, b[0]!), Math.max(a[1]!, b[1]!), a[2]! + b[2]!);
-  }
-}
+test("a device, recording or session is selected by id, name or key, and an empty selector selects nothing in particular", async () => {
+  const { deviceId } = await deviceWith("chosen", [[0, 10]], "drive");
+  await deviceWith("not-chosen", [[0, 10]]);
+  const [recording] = await admin.call(api.recordings.list, { deviceId });
+  const session = await admin.call(api.sessions.create, { key: "morning", recordingIds: [recording!.id] });
+  const [range] = await list({ deviceId });
+  for (const query of [
+    { deviceName: "chosen" },
+    { recordingId: recording!.id },
+    { recordingKey: "drive" },
+    { sessionId: session.id },
+    { sessionKey: "morning" },
+    { sessionKey: "morning", deviceId, recordingKey: "drive", projectId: recording!.projectId },
+  ])
+    assert.deepEqual(await list(query), [range], JSON.stringify(query));
+  assert.deepEqual(await list({ deviceId: "", deviceName: "", sessionId: "", importId: "" }), await list({}));
+  assert.deepEqual(await list({ recordingId: "rec_unknown" }), []);
+  await assert.rejects(list({ deviceName: "unknown" }), refusedWith(404));
+});
 
-function isNear(a: readonly number[], b: readonly number[], tolerance: number): boolean {
-  return Math.max(a[0]!, b[0]!) - Math.min(a[1]!, b[1]!) <= tolerance;
+test("ranges come by device and start", async () => {
+  const ranges = await list({});
+  const keys = ranges.map(({ deviceId, start }) => [deviceId!, start] as const);
+  const sorted = keys.toSorted(([a, from], [b, to]) => Number(a > b) - Number(a < b) || Number(from - to));
+  assert.deepEqual(keys, sorted);
+  assert.ok(new Set(keys.map(([deviceId]) => deviceId)).size > 3);
+});
+
+test("a tolerance is any number of seconds up to what 64 bits of nanoseconds hold; others are 400", async () => {
+  const { deviceId } = await deviceWith("tolerances", [
+    [0, 1],
+    [1_000_000_001, 1_000_000_002],
+  ]);
+  assert.equal((await rangesOf(deviceId, { tolerance: 999_999_999 })).length, 2);
+  assert.equal((await rangesOf(deviceId, { tolerance: 1e9 })).length, 1);
+  assert.equal((await rangesOf(deviceId, { tolerance: 9_223_372_036 })).length, 1);
+  for (const tolerance of ["9223372037", "1e300", "Infinity", "NaN", "-1", "", "many"])
+    assert.equal(await statusOf({ tolerance }), 400, tolerance);
+  for (const tolerance of ["0", "14", "14.000000001", "1e9"])
+    assert.equal(await statusOf({ tolerance }), 200, tolerance);
+});
+
+test("both ends of the window are required, and it must not end before it starts: 400", async () => {
+  assert.equal(await statusOf({ start: undefined }), 400);
+  assert.equal(await statusOf({ end: undefined }), 400);
+  assert.equal(await statusOf({ start: "2026-01-02T00:00:00.000000001Z", end: "2026-01-02" }), 400);
+  assert.equal(await statusOf({ start: "2026-01-02", end: "2026-01-02" }), 200);
+});
+
+test("more than 100,000 ranges are 400, and not an answer that fills the memory", async () => {
+  const { deviceId } = await deviceWith("restless", [[0, 1]]);
+  const { pool } = cloud.deps.db;
+  const { rows } = await pool.query<{ name: string }>(
+    `SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indrelid = '"Recording"'::regclass AND NOT indisunique`,
+  );
+  const columns = '"orgId", "projectId", "deviceId", path, "sizeBytes", "durationNs", format, "messageCount", metadata';
+  const fill = `INSERT INTO "Recording" (id, "startNs", "endNs", "createdAtNs", "importStatus", "isEdge", ${columns})
+    SELECT id || n, "startNs" + n * 100000000000, "endNs" + n * 100000000000, 0, 'none', true, ${columns}
+    FROM "Recording", generate_series(1::bigint, 100000) n WHERE "deviceId" = '${deviceId}'`;
+  // Without indexes and foreign keys it fills in a tenth of the time.
+  const bare = [...rows.map(({ name }) => `DROP INDEX ${name}`), "SET LOCAL session_replication_role = replica"];
+  await pool.query([...bare, fill].join(";"));
+  await assert.rejects(list({ deviceId }), refusedWith(400));
+  assert.equal((await list({ deviceId, tolerance: 100 })).length, 1);
+});
+
+test("a caller sees the coverage of its organization and its projects only", async () => {
+  const { id: projectId } = await admin.call(api.projects.create, { name: "second" });
+  const limited = cloud.withToken(await cloud.addKey(["data.coverage.list"], [projectId]));
+  assert.deepEqual(await limited.call(api.coverage.list, ALL), []);
+  assert.deepEqual(await list({ projectId }), []);
+  assert.deepEqual(await (await cloud.otherOrganization()).call(api.coverage.list, ALL), []);
+});
+
+async function statusOf(more: Record<string, string | undefined>): Promise<number> {
+  const query = Object.entries({ start: "2026-01-01", end: "2026-01-03", ...more });
+  const given = query.filter((pair): pair is [string, string] => pair[1] !== undefined);
+  const headers = { authorization: `Bearer ${cloud.adminKey}` };
+  const response = await fetch(`${cloud.url}/v1/data/coverage?${new URLSearchParams(given)}`, { headers });
+  await response.arrayBuffer();
+  return response.status;
 }

@@ -1,76 +1,84 @@
-import { type api, type CoverageRange, type ImportStatus, type Input, MIN_TOLERANCE_SECONDS } from "@downlink/protocol";
+import {
+  type api,
+  type CoverageRange,
+  type ImportStatus,
+  type Input,
+  MAX_COVERAGE_RANGES,
+  MIN_TOLERANCE_SECONDS,
+} from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import { Prisma } from "../db/generated/client.ts";
-import { selectDevice } from "../devices/find-device.ts";
+import { invalid, refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
-import { visibleIn } from "../projects/find-project.ts";
-import { scopeWhere } from "../projects/scope-sql.ts";
+import { coverageWhere } from "./coverage-where.ts";
 
 type Contract = typeof api.coverage;
 type ListQuery = Input<Contract["list"]>;
 
 export const coverage: Handlers<Contract> = { list: listCoverage };
 
+const NS_PER_SECOND = 1_000_000_000n;
+const LAST_NS = 2n ** 63n - 1n;
+
 interface Row {
   deviceId: string | null;
   deviceName: string | null;
   importStatus: string;
+  edgeSiteId: string | null;
+  edgeSiteName: string | null;
   startNs: bigint;
   endNs: bigint;
   recordingCount: bigint;
 }
 
-/** Gaps and islands: a recording opens a range unless it starts within the tolerance of all that came before it. */
 async function listCoverage(ctx: Ctx, query: ListQuery): Promise<CoverageRange[]> {
-  const toleranceNs = BigInt(Math.round(Math.max(query.tolerance, MIN_TOLERANCE_SECONDS) * 1e9));
-  const status = query.includeEdgeRecordings ? Prisma.sql`r."importStatus"` : Prisma.sql`'complete'::text`;
-  const rows = await ctx.db.prisma.$queryRaw<Row[]>`
-    WITH selected AS (
-      SELECT r."deviceId", ${status} AS "importStatus", r."startNs", r."endNs",
-        max(r."endNs") OVER (PARTITION BY r."deviceId", ${status} ORDER BY r."startNs", r."endNs"
-          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS "reachedNs"
-      FROM "Recording" r WHERE ${await conditions(ctx, query)}
-    ), islands AS (
-      SELECT *, count(*) FILTER (WHERE "reachedNs" IS NULL OR "startNs" - "reachedNs" > ${toleranceNs})
-        OVER (PARTITION BY "deviceId", "importStatus" ORDER BY "startNs", "endNs" ROWS UNBOUNDED PRECEDING) AS island
-      FROM selected
-    )
-    SELECT i."deviceId", d.name AS "deviceName", i."importStatus", min(i."startNs") AS "startNs", max(i."endNs") AS "endNs",
-      count(*) AS "recordingCount"
-    FROM islands i LEFT JOIN "Device" d ON d.id = i."deviceId"
-    GROUP BY i."deviceId", d.name, i."importStatus", island
-    ORDER BY i."deviceId" NULLS LAST, "startNs", "endNs", i."importStatus"`;
+  if (query.start > query.end) invalid("start", "must not be after `end`");
+  const rows = await mergeRecordings(ctx, query);
+  if (rows.length > MAX_COVERAGE_RANGES)
+    refuse("InvalidRequest", `more than ${MAX_COVERAGE_RANGES} ranges: ask for less time, a device, or more tolerance`);
   return rows.map((row) => toRange(row, query.includeEdgeRecordings));
 }
 
-async function conditions(ctx: Ctx, query: ListQuery): Promise<Prisma.Sql> {
-  const device = await selectDevice(ctx, query);
-  const scope = await visibleIn(ctx, query.projectId);
-  const namesRecordings = [
-    query.recordingId,
-    query.recordingKey,
-    query.sessionId,
-    query.sessionKey,
-    query.importId,
-  ].some(Boolean);
-  const all = [
-    ...scopeWhere("r", scope),
-    Prisma.sql`r."endNs" >= ${query.start}`,
-    Prisma.sql`r."startNs" <= ${query.end}`,
-    ...(query.includeEdgeRecordings ? [] : [Prisma.sql`r."importStatus" = 'complete'`]),
-    ...(device ? [Prisma.sql`r."deviceId" = ${device.id}`] : []),
-    ...(query.recordingId === undefined ? [] : [Prisma.sql`r.id = ${query.recordingId}`]),
-    ...(query.recordingKey === undefined ? [] : [Prisma.sql`r.key = ${query.recordingKey}`]),
-    ...(query.importId === undefined ? [] : [Prisma.sql`r."importId" = ${query.importId}`]),
-    ...(query.sessionId === undefined ? [] : [Prisma.sql`r."sessionId" = ${query.sessionId}`]),
-    ...(query.sessionKey === undefined
-      ? []
-      : [
-          Prisma.sql`r."sessionId" IN (SELECT s.id FROM "Session" s WHERE s."orgId" = ${scope.orgId} AND s.key = ${query.sessionKey})`,
-        ]),
-    ...(namesRecordings ? [] : [Prisma.sql`r."deviceId" IS NOT NULL`]),
-  ];
-  return Prisma.join(all, " AND ");
+/**
+ * Gaps and islands: a recording opens a range unless it starts within the tolerance of all that came before it. `owner` is
+ * whose recordings merge: a device, or without one a recording by itself. `place` makes the order total, so that both windows
+ * see the same.
+ */
+async function mergeRecordings(ctx: Ctx, query: ListQuery): Promise<Row[]> {
+  const where = await coverageWhere(ctx, query);
+  const toleranceNs = toNs(Math.max(query.tolerance, MIN_TOLERANCE_SECONDS));
+  const [status, site] = query.includeEdgeRecordings
+    ? [Prisma.sql`r."importStatus"`, Prisma.sql`r."edgeSiteId"`]
+    : [Prisma.sql`'complete'::text`, Prisma.sql`NULL::text`];
+  return ctx.db.prisma.$queryRaw<Row[]>`
+    WITH selected AS (
+      SELECT coalesce(r."deviceId", r.id) AS owner, ${status} AS "importStatus", ${site} AS "edgeSiteId",
+        r."startNs", r."endNs", r.ctid AS place
+      FROM "Recording" r WHERE ${where}
+    ), reached AS (
+      SELECT *, max("endNs") OVER (PARTITION BY owner, "importStatus", "edgeSiteId" ORDER BY "startNs", place
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS "reachedNs"
+      FROM selected
+    ), islands AS (
+      SELECT *, count(*) FILTER (WHERE "reachedNs" IS NULL
+          OR "startNs" > least("reachedNs", ${LAST_NS - toleranceNs}::bigint) + ${toleranceNs}::bigint)
+        OVER (PARTITION BY owner, "importStatus", "edgeSiteId" ORDER BY "startNs", place ROWS UNBOUNDED PRECEDING) AS island
+      FROM reached
+    ), ranges AS (
+      SELECT owner, "importStatus", "edgeSiteId", min("startNs") AS "startNs", max("endNs") AS "endNs",
+        count(*) AS "recordingCount"
+      FROM islands GROUP BY owner, "importStatus", "edgeSiteId", island
+    )
+    SELECT d.id AS "deviceId", d.name AS "deviceName", s.name AS "edgeSiteName", g.*
+    FROM ranges g LEFT JOIN "Device" d ON d.id = g.owner LEFT JOIN "Site" s ON s.id = g."edgeSiteId"
+    ORDER BY d.id NULLS LAST, g."startNs", g."endNs", g."importStatus", g."edgeSiteId", g.owner
+    LIMIT ${MAX_COVERAGE_RANGES + 1}`;
+}
+
+/** Whole seconds apart from their fraction, which the product of both would round. */
+function toNs(seconds: number): bigint {
+  const whole = Math.trunc(seconds);
+  return BigInt(whole) * NS_PER_SECOND + BigInt(Math.round((seconds - whole) * 1e9));
 }
 
 const deprecatedStatus = {
@@ -83,13 +91,14 @@ const deprecatedStatus = {
 
 function toRange(row: Row, withEdge: boolean): CoverageRange {
   const importStatus = row.importStatus as ImportStatus;
-  return {
+  const range = {
     deviceId: row.deviceId ?? undefined,
     device: row.deviceId === null ? undefined : { id: row.deviceId, name: row.deviceName! },
     start: row.startNs,
     end: row.endNs,
     status: deprecatedStatus[importStatus],
-    importStatus: withEdge ? importStatus : undefined,
-    recordingCount: withEdge ? Number(row.recordingCount) : undefined,
   };
+  if (!withEdge) return range;
+  const edgeSite = row.edgeSiteId === null ? undefined : { id: row.edgeSiteId, name: row.edgeSiteName! };
+  return { ...range, importStatus, edgeSite, recordingCount: Number(row.recordingCount) };
 }

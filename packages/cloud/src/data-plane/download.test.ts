@@ -9,6 +9,7 @@ import { serveFileStore } from "../blobs/testing/open-file-store.ts";
 import { inPieces, newKey } from "../blobs/testing/pieces.ts";
 import { parseRange } from "./byte-range.ts";
 import { sendBlob } from "./download.ts";
+import { sliceOf } from "./slice-of.ts";
 import { serveRoutes } from "./testing/serve-routes.ts";
 
 const bytes = randomBytes(900_000);
@@ -110,6 +111,35 @@ test("a download of an object that ends early breaks off, and never looks whole"
   assert.match(String(failures.at(-1)), /BlobDamaged/);
 });
 
+test("a download of a slice is those bytes of the object, whole and in ranges, and none beside them", async () => {
+  await using site = await serveDownloads();
+  const slice = { offset: 700_000, sizeBytes: 1000 };
+  await using served = await serveSlice(site, slice);
+  const expected = bytes.subarray(700_000, 701_000);
+  const whole = await served.get();
+  assert.deepEqual([whole.status, whole.headers["content-length"]], [200, "1000"]);
+  assert(expected.equals(whole.body));
+  const range = await served.get({ range: "bytes=-5000" });
+  assert.deepEqual([range.status, range.headers["content-range"]], [206, "bytes 0-999/1000"]);
+  assert(expected.equals(range.body));
+  const middle = await served.get({ range: "bytes=10-19" });
+  assert(expected.subarray(10, 20).equals(middle.body));
+  assert.equal((await served.get({ range: "bytes=1000-" })).headers["content-range"], "bytes */1000");
+});
+
+test("a download of an empty slice is an empty body, also at the end of the object", async () => {
+  await using site = await serveDownloads();
+  await using served = await serveSlice(site, { offset: bytes.byteLength, sizeBytes: 0 });
+  const { status, headers, body } = await served.get();
+  assert.deepEqual([status, headers["content-length"], body.byteLength], [200, "0", 0]);
+});
+
+test("a download of a slice that reaches beyond the object breaks off, and never looks whole", async () => {
+  await using site = await serveDownloads();
+  await using served = await serveSlice(site, { offset: 0, sizeBytes: bytes.byteLength + 1 });
+  await assert.rejects(served.get());
+});
+
 test("a download closes its reader, whatever the answer is", async () => {
   await using site = await serveDownloads();
   const closed: PromiseWithResolvers<void>[] = [];
@@ -154,6 +184,21 @@ test("a download says any name and type without letting them out of their header
   }
 });
 
+test("a download says a type that a browser only shows, and none that it would run", async () => {
+  await using site = await serveDownloads();
+  const typeOf = async (mediaType: string) => {
+    Object.assign(site.asked, { mediaType });
+    return (await site.get()).headers["content-type"];
+  };
+  for (const shown of ["image/png", "application/json", "application/vnd.x+json", "text/plain; charset=utf-8"])
+    assert.equal(await typeOf(shown), shown);
+  const run = ["text/html", "TEXT/HTML; charset=utf-8", "application/xhtml+xml", "image/svg+xml", "text/xml"];
+  for (const type of [...run, "text/javascript", "application/x-ecmascript", "text/css", "multipart/x-mixed-replace"])
+    assert.equal(await typeOf(type), "application/octet-stream", type);
+  const { headers } = await site.get();
+  assert.deepEqual([headers["x-content-type-options"], headers["content-security-policy"]], ["nosniff", "sandbox"]);
+});
+
 test("a range is understood as plain arithmetic on its ends", () => {
   fc.assert(
     fc.property(fc.nat(50), fc.nat(60), fc.nat(60), (sizeBytes, first, last) => {
@@ -191,6 +236,21 @@ async function serveDownloads() {
     return { status: answer.statusCode, headers: answer.headers, body: Buffer.from(await answer.body.arrayBuffer()) };
   }
   return { store, directory, key, asked, etag, get, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+type Site = Awaited<ReturnType<typeof serveDownloads>>;
+
+async function serveSlice({ store, key, asked }: Site, slice: { offset: number; sizeBytes: number }) {
+  const routes = await serveRoutes((app) =>
+    app.get("/x", async (c) =>
+      sendBlob(c, sliceOf(await store.open(key), slice), { ...asked, etag: "x", onFailure: () => {} }),
+    ),
+  );
+  async function get(headers: Record<string, string> = {}) {
+    const answer = await request(`${routes.url}/x`, { headers });
+    return { status: answer.statusCode, headers: answer.headers, body: Buffer.from(await answer.body.arrayBuffer()) };
+  }
+  return { get, [Symbol.asyncDispose]: () => routes[Symbol.asyncDispose]() };
 }
 
 function fail(error: unknown): never {

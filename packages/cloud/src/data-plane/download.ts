@@ -1,16 +1,19 @@
 import type { Context } from "hono";
-import type { BlobReader, ByteRange } from "../blobs/blob-store.ts";
+import type { ByteRange } from "../blobs/blob-store.ts";
 import type { Env } from "../http/env.ts";
 import { ApiError } from "../http/errors.ts";
 import { parseRange } from "./byte-range.ts";
+import type { Sendable } from "./slice-of.ts";
 import { type StreamOptions, streamBody } from "./stream-response.ts";
 
-const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+$/;
+const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(; ?charset=[\w-]+)?$/i;
+/** Pages, scripts and styles: what a browser would run, also where another page of ours refers to it. */
+const ACTIVE = /html|xml|svg|script|css|multipart|message/i;
 
 export interface Download extends Pick<StreamOptions, "onFailure"> {
   /** Without quotes. */
   etag: string;
-  /** As somebody once said it: anything that is none becomes application/octet-stream. */
+  /** As somebody once said it: what is none, and what a browser would run, becomes application/octet-stream. */
   mediaType: string;
   /** What the receiver's file is called; any text. */
   fileName: string;
@@ -21,7 +24,7 @@ export interface Download extends Pick<StreamOptions, "onFailure"> {
  * (304). Never content-encoded; a failure in mid-stream aborts the connection. Closes the reader. Throws RangeNotSatisfiable.
  * spec: RFC 9110 §13, §14
  */
-export async function sendBlob(c: Context<Env>, reader: BlobReader, download: Download): Promise<Response> {
+export async function sendBlob(c: Context<Env>, reader: Sendable, download: Download): Promise<Response> {
   await using source = reader;
   const { sizeBytes } = source;
   const common = commonHeaders(download);
@@ -45,7 +48,7 @@ function commonHeaders({ etag, mediaType, fileName }: Download): Record<string, 
     ETag: `"${etag}"`,
     "Accept-Ranges": "bytes",
     "Cache-Control": "private, no-transform",
-    "Content-Type": MEDIA_TYPE.test(mediaType) ? mediaType : "application/octet-stream",
+    "Content-Type": MEDIA_TYPE.test(mediaType) && !ACTIVE.test(mediaType) ? mediaType : "application/octet-stream",
     "Content-Disposition": contentDisposition(fileName),
     "Content-Security-Policy": "sandbox",
     "X-Content-Type-Options": "nosniff",

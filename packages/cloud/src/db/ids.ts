@@ -9,10 +9,13 @@ export type IdPrefix =
   | "cp"
   | "dev"
   | "dpi"
+  | "ds"
   | "dt"
   | "ef"
+  | "ep"
   | "evt"
   | "evtt"
+  | "exp"
   | "ext"
   | "extv"
   | "imp"
@@ -37,11 +40,12 @@ export function newId(prefix: IdPrefix, nowMs: number = Date.now()): string {
 }
 
 function base32(bytes: Buffer): string {
-  let value = BigInt(`0x${bytes.toString("hex")}`);
   let text = "";
-  for (let digit = 0; digit < 26; digit++) {
-    text = ALPHABET[Number(value & 31n)] + text;
-    value >>= 5n;
+  let rest = 0;
+  let bits = 2; // 26 digits hold two more than there are
+  for (const byte of bytes) {
+    rest = ((rest & 31) << 8) | byte;
+    for (bits += 8; bits >= 5; bits -= 5) text += ALPHABET[(rest >> (bits - 5)) & 31];
   }
   return text;
 }

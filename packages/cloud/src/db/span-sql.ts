@@ -29,3 +29,52 @@ function within(timeNs: bigint | undefined): bigint | null {
   if (timeNs === undefined) return null;
   return timeNs > LAST_NS ? LAST_NS : timeNs;
 }
+
+/** What few recordings are longer than. The index of those that are says it too. */
+export const LONG_NS = 86_400_000_000_000n;
+const FIRST_NS = -(2n ** 63n);
+
+export function isLong(alias: string): Prisma.Sql {
+  return Prisma.raw(`${alias}."durationNs" > ${LONG_NS}`);
+}
+
+/** Before that, only what is long has begun and not ended by the time. */
+export function longBefore(timeNs: bigint): bigint {
+  return timeNs - LONG_NS < FIRST_NS ? FIRST_NS : timeNs - LONG_NS;
+}
+
+function longAfter(timeNs: bigint): bigint {
+  return timeNs + LONG_NS > LAST_NS + 1n ? LAST_NS + 1n : timeNs + LONG_NS;
+}
+
+/**
+ * The recordings that touch the span, as {@link touches} says, in disjoint ranges of their starts or of their ends: an index
+ * gives each in that order, and the planner knows how many there are. No ranges where the span is open on both sides.
+ */
+export function touchingRanges(alias: string, span: Span, by: "start" | "end"): Prisma.Sql[] {
+  const { start, end } = span;
+  if (start === undefined && end === undefined) return [];
+  if (start !== undefined && end !== undefined && start > end) return [Prisma.sql`FALSE`];
+  const [startNs, endNs] = [Prisma.raw(`${alias}."startNs"`), Prisma.raw(`${alias}."endNs"`)];
+  if (by === "start" && start !== undefined)
+    return [
+      between(startNs, span),
+      Prisma.sql`${startNs} >= ${longBefore(start)} AND ${startNs} < ${start} AND ${endNs} >= ${start}`,
+      Prisma.sql`${startNs} < ${longBefore(start)} AND ${endNs} >= ${start} AND ${isLong(alias)}`,
+    ];
+  if (by === "end" && end !== undefined)
+    return [
+      between(endNs, span),
+      Prisma.sql`${endNs} <= ${longAfter(end)} AND ${endNs} > ${end} AND ${startNs} <= ${end}`,
+      Prisma.sql`${endNs} > ${longAfter(end)} AND ${startNs} <= ${end} AND ${isLong(alias)}`,
+    ];
+  return [between(by === "start" ? startNs : endNs, span)];
+}
+
+function between(timeNs: Prisma.Sql, { start, end }: Span): Prisma.Sql {
+  const bounds = [
+    ...(start === undefined ? [] : [Prisma.sql`${timeNs} >= ${start}`]),
+    ...(end === undefined ? [] : [Prisma.sql`${timeNs} <= ${end}`]),
+  ];
+  return Prisma.join(bounds, " AND ");
+}

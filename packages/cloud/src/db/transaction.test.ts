@@ -48,6 +48,16 @@ test("any other failure is told at once, and the work before it is undone", asyn
   assert.equal(await db.prisma.organization.count(), 0);
 });
 
+test("a transaction that may take longer gives its statements as long, and no other's", async (t) => {
+  const db = await openTestDatabase(t);
+  const show = (tx: Transaction) => tx.$queryRaw<[{ statement_timeout: string }]>`SHOW statement_timeout`;
+  const [[longer], [usual]] = [
+    await withTransaction(db, show, { timeoutMs: 120_000 }),
+    await withTransaction(db, show),
+  ];
+  assert.deepEqual([longer.statement_timeout, usual.statement_timeout], ["2min", "1min"]);
+});
+
 async function openTestDatabase(t: TestContext): Promise<Database> {
   const db = openDatabase(await createTestDatabase(t), { maxConnections: 4, log: { warn: () => {} } });
   t.after(() => db[Symbol.asyncDispose]());

@@ -6,7 +6,7 @@ import { sqlState } from "./sql-state.ts";
 export type Transaction = Prisma.TransactionClient;
 
 const MAX_ATTEMPTS = 5;
-/** Of one attempt. */
+/** Of one attempt, and of each of its statements. */
 const TIMEOUT_MS = 60_000;
 const WAIT_FOR_CONNECTION_MS = 10_000;
 const BASE_DELAY_MS = 20;
@@ -15,15 +15,21 @@ const REPEATABLE = new Set(["40001", "40P01"]);
 
 /**
  * Runs `work` in one transaction and commits it when it resolves. Where the database finds it in another's way, it is
- * repeated, five times in all: `work` must have no effect outside the transaction.
+ * repeated, five times in all: `work` must have no effect outside the transaction. `timeoutMs` is for what may take longer than
+ * a minute, as it touches as many rows as somebody has.
  */
 export async function withTransaction<T>(
   db: Pick<Database, "prisma">,
   work: (tx: Transaction) => Promise<T>,
+  { timeoutMs = TIMEOUT_MS }: { timeoutMs?: number } = {},
 ): Promise<T> {
+  const workInTime = async (tx: Transaction) => {
+    if (timeoutMs > TIMEOUT_MS) await tx.$executeRawUnsafe(`SET LOCAL statement_timeout = ${timeoutMs}`);
+    return work(tx);
+  };
   for (let attempt = 1; ; attempt++) {
     try {
-      return await db.prisma.$transaction(work, { timeout: TIMEOUT_MS, maxWait: WAIT_FOR_CONNECTION_MS });
+      return await db.prisma.$transaction(workInTime, { timeout: timeoutMs, maxWait: WAIT_FOR_CONNECTION_MS });
     } catch (error) {
       if (attempt === MAX_ATTEMPTS || !REPEATABLE.has(sqlState(error) ?? "")) throw error;
       await delay(Math.random() * BASE_DELAY_MS * 2 ** attempt);

@@ -8,6 +8,7 @@ import { sqlState, UNIQUE_VIOLATION } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { ApiError } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
+import { workingStates } from "../ingest/import-request-state.ts";
 import { writeEvent } from "../outbox/outbox.ts";
 import { resolveProject } from "../projects/find-project.ts";
 import { createDeviceRow } from "./create-device.ts";
@@ -74,7 +75,17 @@ async function changeDevice(tx: Transaction, { id, ctx, changes }: Change): Prom
   await recordPropertyChanges(tx, { device: row, before, after, nowNs });
   const payload = { device: { id } };
   await writeEvent(tx, { type: "device.updated", orgId, projectId: row.projectId, occurredAtNs: nowNs, payload });
+  if (settings.name !== row.name) await renameInImports(tx, { id, orgId, name: settings.name });
   return tx.device.update({ where: { id }, data: { ...settings, updatedAtNs: nowNs } });
+}
+
+/** Pending imports are found and sorted by the name; what is complete keeps the one of its time. */
+async function renameInImports(
+  tx: Transaction,
+  { id, orgId, name }: Pick<DeviceModel, "id" | "orgId" | "name">,
+): Promise<void> {
+  const pending = { orgId, deviceId: id, state: { in: ["awaiting", ...workingStates, "error"] } };
+  await tx.importRequest.updateMany({ where: pending, data: { deviceName: name } });
 }
 
 async function deleteDevice(ctx: Ctx, ref: Input<Contract["delete"]>): Promise<{ id: string }> {
@@ -82,13 +93,15 @@ async function deleteDevice(ctx: Ctx, ref: Input<Contract["delete"]>): Promise<{
   await withTransaction(ctx.db, async (tx) => {
     await tx.$queryRaw`SELECT id FROM "Device" WHERE id = ${device.id} FOR UPDATE`; // nothing is added to it meanwhile
     const recordings = await tx.recording.count({ where: { deviceId: device.id } });
-    const files = await tx.edgeFile.count({ where: { deviceId: device.id } });
+    const files = await tx.edgeFile.count({ where: { agent: { deviceId: device.id } } });
     const sessions = await tx.session.count({ where: { deviceId: device.id, deletedAtNs: null } });
     const events = await tx.event.count({ where: { deviceId: device.id } });
-    if (recordings + files + sessions + events > 0)
+    const underWay = { orgId: device.orgId, deviceId: device.id, state: { in: [...workingStates] } };
+    const imports = await tx.importRequest.count({ where: underWay });
+    if (recordings + files + sessions + events + imports > 0)
       throw new ApiError(
         "DeviceNotEmpty",
-        `device "${device.name}" still has ${recordings} recordings, ${files} edge files, ${sessions} sessions and ${events} events`,
+        `device "${device.name}" still has ${recordings} recordings, ${files} edge files, ${sessions} sessions, ${events} events and ${imports} imports under way`,
       );
     await tx.session.deleteMany({ where: { deviceId: device.id } }); // those that were deleted before
     await tx.device.delete({ where: { id: device.id } });

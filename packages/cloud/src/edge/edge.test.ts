@@ -378,14 +378,6 @@ test("a file that cannot be delivered ends its request with the reason, and may 
   );
 });
 
-test("texts that a database cannot hold are a 400, not a fault", async () => {
-  const agent = await startAgent(cloud, "hostile");
-  await assert.rejects(
-    agent.report([recordingItem({ path: "a\u0000b.mcap" })]),
-    (error: ApiFailure) => error.status === 400,
-  );
-});
-
 test("a deleted token and a disabled one are refused with 401", async () => {
   const agent = await startAgent(cloud, "revoked");
   const [row] = await admin.call(api.deviceTokens.list, { deviceId: agent.deviceId });

@@ -33,7 +33,8 @@ async function registerAgent(
   { ctx, body, nowNs }: { ctx: AgentCtx; body: Input<Hello>; nowNs: bigint },
 ) {
   const { orgId, projectId, deviceId } = ctx.caller;
-  await tx.$queryRaw`SELECT id FROM "Device" WHERE id = ${deviceId} FOR UPDATE`; // two hellos take turns
+  // Two hellos take turns. No stronger lock: a report that holds the agent's row may be about to add to the device.
+  await tx.$queryRaw`SELECT id FROM "Device" WHERE id = ${deviceId} FOR NO KEY UPDATE`;
   const current = await tx.agent.findUnique({ where: { deviceId } });
   const lease = takeLease(current, {
     instanceId: body.instanceId,

@@ -5,24 +5,27 @@ import { takeLease } from "./lease.ts";
 
 const SECOND = 1_000_000_000n;
 const nowNs = 1_000n * SECOND;
-const held = { leaseNumber: 7n, leaseInstanceId: "first", leaseExpiresAtNs: nowNs + 20n * SECOND };
+const held = { leaseNumber: 7n, leaseInstanceId: "first", leaseExpiresAtNs: nowNs + 20n * SECOND, reportSequence: 5n };
 const expired = { ...held, leaseExpiresAtNs: nowNs - 1n };
 
 test("the first agent of a device gets lease 1 for 60 seconds", () => {
   const lease = takeLease(null, { instanceId: "first", lease: undefined, nowNs });
-  assert.deepEqual(lease, { leaseNumber: 1n, leaseInstanceId: "first", leaseExpiresAtNs: nowNs + 60n * SECOND });
+  const ends = { leaseExpiresAtNs: nowNs + 60n * SECOND, reportSequence: 0n };
+  assert.deepEqual(lease, { leaseNumber: 1n, leaseInstanceId: "first", ...ends });
 });
 
-test("the same process keeps its lease, however often it says hello", () => {
+test("the same process keeps its lease and the place of its reports, however often it says hello", () => {
   assert.equal(takeLease(held, { instanceId: "first", lease: 7n, nowNs }).leaseNumber, 7n);
-  assert.equal(takeLease(expired, { instanceId: "first", lease: undefined, nowNs }).leaseNumber, 7n);
+  const kept = takeLease(expired, { instanceId: "first", lease: undefined, nowNs });
+  assert.deepEqual([kept.leaseNumber, kept.reportSequence], [7n, 5n]);
 });
 
-test("a restart that presents the last lease takes over at once, with the next number", () => {
+test("a restart that presents the last lease takes over at once, with the next number, and its reports begin anew", () => {
   assert.deepEqual(takeLease(held, { instanceId: "second", lease: 7n, nowNs }), {
     leaseNumber: 8n,
     leaseInstanceId: "second",
     leaseExpiresAtNs: nowNs + 60n * SECOND,
+    reportSequence: 0n,
   });
 });
 

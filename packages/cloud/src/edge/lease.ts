@@ -6,22 +6,32 @@ import { ApiError, refuse } from "../http/errors.ts";
 
 const LEASE_NS = BigInt(edgeLimits.leaseSeconds) * 1_000_000_000n;
 
-/** Runs `work` in a transaction that holds the device's lease: a stale agent changes nothing. Renews the lease. */
-export function withLease<T>(ctx: AgentCtx, work: (tx: Transaction, agent: AgentModel) => Promise<T>): Promise<T> {
-  return withTransaction(ctx.db, async (tx) => work(tx, await holdLease(tx, ctx)));
+/**
+ * Runs `work` in a transaction that holds the device's lease: a stale agent changes nothing, and neither does a report whose
+ * `sequence` is below that of one which was taken already. Renews the lease.
+ */
+export function withLease<T>(
+  ctx: AgentCtx,
+  work: (tx: Transaction, agent: AgentModel) => Promise<T>,
+  sequence?: number,
+): Promise<T> {
+  return withTransaction(ctx.db, async (tx) => work(tx, await holdLease(tx, ctx, sequence)));
 }
 
-/** Locks the agent's row for the rest of the transaction and renews its lease; 409 where a newer agent took over. */
-async function holdLease(tx: Transaction, ctx: AgentCtx): Promise<AgentModel> {
+/** Locks the agent's row for the rest of the transaction and renews its lease; 409 where a newer agent or report came first. */
+async function holdLease(tx: Transaction, ctx: AgentCtx, sequence: number | undefined): Promise<AgentModel> {
   const { deviceId, lease } = ctx.caller;
   if (lease === undefined) refuse("LeaseLost", "no lease was presented: say hello first");
   const nowNs = ctx.clock.nowNs();
-  const { count } = await tx.agent.updateMany({
-    where: { deviceId, leaseNumber: lease },
-    data: { leaseExpiresAtNs: nowNs + LEASE_NS, lastSeenAtNs: nowNs },
+  const [agent] = await tx.agent.updateManyAndReturn({
+    where: { deviceId, leaseNumber: lease, ...(sequence !== undefined && { reportSequence: { lte: sequence } }) },
+    data: { leaseExpiresAtNs: nowNs + LEASE_NS, lastSeenAtNs: nowNs, reportSequence: sequence },
   });
-  if (count === 0) refuse("LeaseLost", `lease ${lease} was taken over by a newer agent: say hello again`);
-  return tx.agent.findUniqueOrThrow({ where: { deviceId } });
+  if (agent) return agent;
+  const current = await tx.agent.findUnique({ where: { deviceId } });
+  if (current?.leaseNumber === lease)
+    refuse("ReportSuperseded", `report ${sequence} came after report ${current.reportSequence}: it changed nothing`);
+  refuse("LeaseLost", `lease ${lease} was taken over by a newer agent: say hello again`);
 }
 
 interface Hello {
@@ -35,6 +45,8 @@ interface Lease {
   readonly leaseNumber: bigint;
   readonly leaseInstanceId: string;
   readonly leaseExpiresAtNs: bigint;
+  /** Of the last report under this lease. */
+  readonly reportSequence: bigint;
 }
 
 /**
@@ -43,11 +55,12 @@ interface Lease {
  */
 export function takeLease(current: Lease | null, hello: Hello): Lease {
   const leaseExpiresAtNs = hello.nowNs + LEASE_NS;
-  if (!current) return { leaseNumber: 1n, leaseInstanceId: hello.instanceId, leaseExpiresAtNs };
+  const anew = { leaseInstanceId: hello.instanceId, leaseExpiresAtNs, reportSequence: 0n };
+  if (!current) return { ...anew, leaseNumber: 1n };
   if (current.leaseInstanceId === hello.instanceId) return { ...current, leaseExpiresAtNs };
   const leftNs = current.leaseExpiresAtNs - hello.nowNs;
   if (leftNs > 0n && hello.lease !== current.leaseNumber) throw heldElsewhere(leftNs);
-  return { leaseNumber: current.leaseNumber + 1n, leaseInstanceId: hello.instanceId, leaseExpiresAtNs };
+  return { ...anew, leaseNumber: current.leaseNumber + 1n };
 }
 
 function heldElsewhere(leftNs: bigint): ApiError {

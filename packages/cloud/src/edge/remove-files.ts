@@ -1,67 +1,88 @@
 import type { ImportStatus } from "@downlink/protocol";
-import type { EdgeFileModel, RecordingModel } from "../db/generated/models.ts";
+import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { changeRequest } from "../ingest/change-request.ts";
+import { abandonUploads } from "../ingest/change-request.ts";
+import { nextRequestState } from "../ingest/import-request-state.ts";
 import { writeEvents } from "../outbox/outbox.ts";
 import { nextImportStatus } from "../recordings/import-status.ts";
+import { recordingEvent, type ToldRecording } from "../recordings/recording-events.ts";
+import type { FileVersion } from "./find-versions.ts";
 
 const GONE = { code: "EdgeCopyGone", text: "the file is no longer on the device" };
 
-const BATCH = 1000;
-
 interface Removal {
-  readonly files: readonly EdgeFileModel[];
+  readonly agent: AgentModel;
+  readonly files: readonly FileVersion[];
   readonly nowNs: bigint;
 }
 
 /** The agent says that these files are gone: their rows go, and their recordings take the consequence. spec: wire contract §4 */
-export async function removeFiles(tx: Transaction, { files, nowNs }: Removal): Promise<void> {
-  const inOrder = [...files].sort((a, b) => compare(a.recordingId ?? "", b.recordingId ?? "")); // everybody locks in one order
-  for (let at = 0; at < inOrder.length; at += BATCH)
-    await removeBatch(tx, { files: inOrder.slice(at, at + BATCH), nowNs });
-}
-
-async function removeBatch(tx: Transaction, { files, nowNs }: Removal): Promise<void> {
-  const ids = files.flatMap((file) => file.recordingId ?? []);
-  await tx.$queryRaw`SELECT id FROM "Recording" WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE`;
-  await tx.edgeFile.deleteMany({ where: { id: { in: files.map((file) => file.id) } } });
-  const recordings = await tx.recording.findMany({ where: { id: { in: ids } } });
+export async function removeFiles(tx: Transaction, { agent, files, nowNs }: Removal): Promise<void> {
+  if (files.length === 0) return;
+  const recordings = await lockRecordings(tx, agent, files);
+  await tx.edgeFile.deleteMany({ where: { id: { in: idsOf(files) } } });
   const fates = Map.groupBy(recordings, ({ importStatus }) =>
     nextImportStatus(importStatus as ImportStatus, "edgeGone", false),
   );
   await removeRecordings(tx, fates.get("removed") ?? [], nowNs);
-  for (const recording of fates.get("failed") ?? [])
-    if (recording.importStatus !== "failed") await failRecording(tx, recording, nowNs);
+  const failing = (fates.get("failed") ?? []).filter(({ importStatus }) => importStatus !== "failed");
+  await failRecordings(tx, failing, nowNs);
 }
 
-/** Nobody asked for them: a card that was swapped may take a hundred thousand at once. */
-async function removeRecordings(tx: Transaction, recordings: readonly RecordingModel[], nowNs: bigint): Promise<void> {
-  await tx.recording.deleteMany({ where: { id: { in: recordings.map(({ id }) => id) } } });
-  await writeEvents(
-    tx,
-    recordings.map(({ id, orgId, projectId }) => ({
-      type: "recording.deleted" as const,
-      orgId,
-      projectId,
-      occurredAtNs: nowNs,
-      payload: { recording: { id } },
-    })),
-  );
+/** In the order in which everybody locks several. Those that change hold no data, and so are at no site. */
+async function lockRecordings(
+  tx: Transaction,
+  agent: AgentModel,
+  files: readonly FileVersion[],
+): Promise<ToldRecording[]> {
+  const ids = files.flatMap(({ recordingId }) => recordingId ?? []);
+  const rows = await tx.$queryRaw<Omit<ToldRecording, "device" | "edgeSite" | "site">[]>`
+    SELECT id, "orgId", "projectId", key, "sessionId", "importStatus", path FROM "Recording"
+    WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE`;
+  const device = await tx.device.findUniqueOrThrow({ where: { id: agent.deviceId }, select: { id: true, name: true } });
+  return rows.map((row) => ({ ...row, device, edgeSite: null, site: null }));
 }
 
-async function failRecording(tx: Transaction, { id }: RecordingModel, nowNs: bigint): Promise<void> {
+/** Nobody asked for them. */
+async function removeRecordings(tx: Transaction, recordings: readonly ToldRecording[], nowNs: bigint): Promise<void> {
+  if (recordings.length === 0) return;
+  await tx.recording.deleteMany({ where: { id: { in: idsOf(recordings) } } });
+  const events = recordings.map((row) => recordingEvent(row, { type: "recording.deleted", occurredAtNs: nowNs }));
+  await writeEvents(tx, events);
+}
+
+/** Somebody waits for them. */
+async function failRecordings(tx: Transaction, recordings: readonly ToldRecording[], nowNs: bigint): Promise<void> {
+  if (recordings.length === 0) return;
+  const ids = idsOf(recordings);
   const failed = { importStatus: "failed", failureCode: GONE.code, failureText: GONE.text };
-  await tx.recording.update({ where: { id }, data: failed });
-  for (const request of await tx.importRequest.findMany({ where: { recordingId: id, state: "awaiting" } }))
-    await changeRequest(tx, {
-      id: request.id,
-      event: "fail",
-      nowNs,
-      data: { errorCode: GONE.code, errorText: GONE.text },
-    });
+  await tx.recording.updateMany({ where: { id: { in: ids } }, data: failed });
+  const requests = await failRequests(tx, ids, nowNs);
+  const requestOf = new Map(requests.map(({ id, recordingId }) => [recordingId, id]));
+  const events = recordings.map((row) => {
+    const more = { requestId: requestOf.get(row.id), code: GONE.code, error: GONE.text };
+    const now = { ...row, importStatus: failed.importStatus };
+    return recordingEvent(now, { type: "recording.importFailed", occurredAtNs: nowNs, more });
+  });
+  await writeEvents(tx, events);
 }
 
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+async function failRequests(tx: Transaction, recordingIds: string[], nowNs: bigint) {
+  const requests = await tx.importRequest.updateManyAndReturn({
+    where: { recordingId: { in: recordingIds }, state: "awaiting" },
+    data: {
+      state: nextRequestState("awaiting", "fail")!,
+      errorCode: GONE.code,
+      errorText: GONE.text,
+      pipelineStage: "Delivery from the device",
+      updatedAtNs: nowNs,
+    },
+    select: { id: true, recordingId: true },
+  });
+  await abandonUploads(tx, idsOf(requests), nowNs);
+  return requests;
+}
+
+function idsOf(rows: readonly { id: string }[]): string[] {
+  return rows.map(({ id }) => id);
 }

@@ -3,6 +3,8 @@ import type { AgentCtx } from "../context.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { terminalStates } from "../ingest/import-request-state.ts";
+import { endListing } from "./end-listing.ts";
+import { findVersions } from "./find-versions.ts";
 import { withLease } from "./lease.ts";
 import { removeFiles } from "./remove-files.ts";
 import { storeFiles } from "./store-files.ts";
@@ -10,22 +12,32 @@ import { storeSchemas, unknownSchemas } from "./store-schemas.ts";
 
 type Report = typeof api.edge.report;
 
-/** One batch of what an agent has. Any repeat, and any order of batches within the lease, ends in the same state. */
+/**
+ * One batch of what an agent has. Reports take effect in the order of their sequence, whatever the network repeats or holds
+ * up: one that arrives after a later one changes nothing, and a repeat of the last one ends in the same state.
+ */
 export async function report(ctx: AgentCtx, body: Input<Report>): Promise<Output<Report>> {
+  const unknown = await withLease(ctx, (tx, agent) => storeReport(tx, { ctx, agent, body }), body.sequence);
+  const { listing, sequence } = body;
+  if (!listing?.isLast) return { unknownSchemas: unknown };
+  return { unknownSchemas: unknown, isListingComplete: await endListing(ctx, { ...listing, sequence }) };
+}
+
+interface Received {
+  readonly ctx: AgentCtx;
+  readonly agent: AgentModel;
+  readonly body: Input<Report>;
+}
+
+/** Answers the schemas that it names and nobody has sent yet. */
+async function storeReport(tx: Transaction, { ctx, agent, body }: Received): Promise<string[]> {
   const nowNs = ctx.clock.nowNs();
   const items = [...new Map(body.upserts.map((item) => [item.versionId, item])).values()]; // said twice, the last counts
-  return withLease(ctx, async (tx, agent) => {
-    await storeSchemas(tx, ctx.caller.orgId, body.schemas);
-    await storeFiles(tx, { agent, items, listingId: body.listing?.id, nowNs });
-    await removeVersions(tx, { agent, versionIds: body.removals, nowNs });
-    await acknowledge(tx, agent, body.acknowledgements);
-    return {
-      unknownSchemas: await unknownSchemas(tx, ctx.caller.orgId, body.upserts),
-      isListingComplete: body.listing?.isLast
-        ? await endListing(tx, { agent, listing: body.listing, nowNs })
-        : undefined,
-    };
-  });
+  await storeSchemas(tx, agent.orgId, body.schemas);
+  await storeFiles(tx, { agent, items, listingId: body.listing?.id, nowNs });
+  await removeVersions(tx, { agent, versionIds: body.removals, nowNs });
+  await acknowledge(tx, agent, body.acknowledgements);
+  return unknownSchemas(tx, agent.orgId, items);
 }
 
 interface Removal {
@@ -36,8 +48,8 @@ interface Removal {
 
 async function removeVersions(tx: Transaction, { agent, versionIds, nowNs }: Removal): Promise<void> {
   if (versionIds.length === 0) return;
-  const files = await tx.edgeFile.findMany({ where: { agentId: agent.id, versionId: { in: [...versionIds] } } });
-  await removeFiles(tx, { files, nowNs });
+  const files = await findVersions(tx, { agentId: agent.id, versionIds });
+  await removeFiles(tx, { agent, files, nowNs });
 }
 
 /** The agent knows how these requests ended: they leave its work. */
@@ -47,21 +59,4 @@ async function acknowledge(tx: Transaction, agent: AgentModel, requestIds: reado
     where: { id: { in: [...requestIds] }, agentId: agent.id, state: { in: [...terminalStates] } },
     data: { isAcknowledged: true },
   });
-}
-
-interface Ending {
-  readonly agent: AgentModel;
-  readonly listing: NonNullable<Input<Report>["listing"]>;
-  readonly nowNs: bigint;
-}
-
-/** Only a listing that arrived whole says what is absent; false asks for it anew and changes nothing. */
-async function endListing(tx: Transaction, { agent, listing, nowNs }: Ending): Promise<boolean> {
-  const named = await tx.edgeFile.count({ where: { agentId: agent.id, listingId: listing.id } });
-  if (named !== listing.count) return false;
-  const absent = await tx.edgeFile.findMany({
-    where: { agentId: agent.id, OR: [{ listingId: null }, { listingId: { not: listing.id } }] },
-  });
-  await removeFiles(tx, { files: absent, nowNs });
-  return true;
 }

@@ -1,98 +1,59 @@
-import type { EdgeRecordingItem } from "@downlink/protocol";
+import type { EdgeItem, EdgeRecordingItem } from "@downlink/protocol";
 import { newId } from "../db/ids.ts";
+import { insertRows } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { writeEvents } from "../outbox/outbox.ts";
-import type { Batch, FreshFile } from "./store-files.ts";
+import { recordingEvent } from "../recordings/recording-events.ts";
+import { attachmentRows, recordingColumns } from "./edge-rows.ts";
+import type { Batch, KnownVersions } from "./store-files.ts";
+import { storeTopics } from "./store-topics.ts";
 
-interface NewRecordings extends Omit<Batch, "items" | "listingId"> {
-  readonly fresh: readonly FreshFile[];
+/** One recording in state `none` for each file that became importable, with its topics and attachments. Answers their ids by version. */
+export async function storeEdgeRecordings(
+  tx: Transaction,
+  batch: Batch,
+  known: KnownVersions,
+): Promise<Map<string, string>> {
+  const importable = batch.items.filter((item) => isIndexed(item) && !known.get(item.versionId)) as EdgeRecordingItem[];
+  if (importable.length === 0) return new Map();
+  const named = importable.map((item) => ({ item, id: newId("rec") }));
+  await insertRecordings(tx, batch, named);
+  await storeTopics(tx, named);
+  await insertRows(
+    tx,
+    "RecordingAttachment",
+    named.flatMap(({ id, item }) => attachmentRows(id, item)),
+  );
+  await tellOf(tx, batch, named);
+  return new Map(named.map(({ item, id }) => [item.versionId, id]));
 }
 
-/** One recording in state `none` for each file that became importable, with its topics and attachments. */
-export async function storeEdgeRecordings(tx: Transaction, { agent, fresh, nowNs }: NewRecordings): Promise<void> {
-  if (fresh.length === 0) return;
-  const named = fresh.map(({ file, item }) => ({ file, item, recordingId: newId("rec") }));
+function isIndexed(item: EdgeItem): item is EdgeRecordingItem {
+  return item.state === "indexed";
+}
+
+export interface NamedItem {
+  readonly item: EdgeRecordingItem;
+  readonly id: string;
+}
+
+async function insertRecordings(tx: Transaction, { agent, nowNs }: Batch, named: readonly NamedItem[]): Promise<void> {
   const owner = { orgId: agent.orgId, projectId: agent.projectId, deviceId: agent.deviceId };
-  await tx.recording.createMany({
-    data: named.map(({ item, recordingId }) => ({
-      id: recordingId,
-      ...owner,
-      ...recordingFacts(item),
-      createdAtNs: nowNs,
-      importStatus: "none",
-      isEdge: true,
-    })),
-  });
-  const links = JSON.stringify(named.map(({ file, recordingId }) => ({ id: file.id, recordingId })));
-  await tx.$executeRaw`
-    UPDATE "EdgeFile" f SET "recordingId" = l."recordingId"
-    FROM jsonb_to_recordset(${links}::jsonb) AS l(id text, "recordingId" text) WHERE f.id = l.id`;
-  await tx.recordingTopic.createMany({ data: named.flatMap(topicRows) });
-  await tx.recordingAttachment.createMany({ data: named.flatMap(attachmentRows) });
-  await writeEvents(
+  const shared = { ...owner, createdAtNs: nowNs, importStatus: "none", isEdge: true };
+  await insertRows(
     tx,
-    named.map(({ item, recordingId }) => ({
-      type: "recording.created" as const,
-      orgId: agent.orgId,
-      projectId: agent.projectId,
-      occurredAtNs: nowNs,
-      payload: {
-        recording: {
-          id: recordingId,
-          key: item.key,
-          importStatus: "none",
-          path: item.path,
-          device: { id: agent.deviceId },
-        },
-      },
-    })),
+    "Recording",
+    named.map(({ item, id }) => ({ ...recordingColumns(item), ...shared, id })),
   );
 }
 
-interface NamedItem {
-  readonly item: EdgeRecordingItem;
-  readonly recordingId: string;
-}
-
-function recordingFacts(item: EdgeRecordingItem) {
-  return {
-    path: item.path,
-    sizeBytes: BigInt(item.size),
-    startNs: item.start,
-    endNs: item.end,
-    durationNs: item.end - item.start,
-    key: item.key,
-    format: item.format,
-    messageCount: BigInt(item.messageCount),
-    metadata: item.metadata,
-  };
-}
-
-function topicRows({ item, recordingId }: NamedItem) {
-  return item.topics.map((topic) => ({
-    recordingId,
-    topic: topic.topic,
-    version: topic.version,
-    messageEncoding: topic.encoding,
-    schemaName: topic.schemaName,
-    schemaEncoding: topic.schemaEncoding,
-    schemaSha256: topic.schemaSha256,
-    messageCount: BigInt(topic.messageCount),
-    startNs: topic.start,
-    endNs: topic.end,
-  }));
-}
-
-function attachmentRows({ item, recordingId }: NamedItem) {
-  return item.attachments.map((attachment) => ({
-    id: newId("att"),
-    recordingId,
-    name: attachment.name,
-    mediaType: attachment.mediaType,
-    logTimeNs: attachment.logTime,
-    createTimeNs: attachment.createTime,
-    crc: BigInt(attachment.crc),
-    dataOffset: BigInt(attachment.dataOffset),
-    sizeBytes: BigInt(attachment.size),
-  }));
+/** A device's recording has no edge site, and no site before it is imported. */
+async function tellOf(tx: Transaction, { agent, nowNs }: Batch, named: readonly NamedItem[]): Promise<void> {
+  const device = await tx.device.findUniqueOrThrow({ where: { id: agent.deviceId }, select: { id: true, name: true } });
+  const { orgId, projectId } = agent;
+  const shared = { orgId, projectId, sessionId: null, importStatus: "none", device, edgeSite: null, site: null };
+  const events = named.map(({ item: { key = null, path }, id }) =>
+    recordingEvent({ ...shared, id, key, path }, { type: "recording.created", occurredAtNs: nowNs }),
+  );
+  await writeEvents(tx, events);
 }

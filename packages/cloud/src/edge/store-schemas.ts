@@ -9,13 +9,14 @@ interface SchemaText {
   readonly data: string;
 }
 
-/** Keeps schema texts by their content, once per organization. */
+/** Keeps schema texts by their content, once per organization: in one order, so that agents who send the same do not deadlock. */
 export async function storeSchemas(tx: Transaction, orgId: string, schemas: readonly SchemaText[]): Promise<void> {
   if (schemas.length === 0) return;
   const rows = schemas.map(({ sha256, data }) => ({ orgId, sha256, data: Buffer.from(data, "base64") }));
   for (const { sha256, data } of rows)
     if (createHash("sha256").update(data).digest("hex") !== sha256)
       refuse("DigestMismatch", `schema ${sha256} has another SHA-256`);
+  rows.sort((a, b) => (a.sha256 < b.sha256 ? -1 : 1));
   await tx.schemaText.createMany({ data: rows, skipDuplicates: true });
 }
 
@@ -25,10 +26,8 @@ export async function unknownSchemas(tx: Transaction, orgId: string, items: read
     items.flatMap((item) => (item.state === "indexed" ? item.topics.map((topic) => topic.schemaSha256) : [])),
   );
   if (named.size === 0) return [];
-  const known = await tx.schemaText.findMany({
-    where: { orgId, sha256: { in: [...named] } },
-    select: { sha256: true },
-  });
+  const known = await tx.$queryRaw<{ sha256: string }[]>`
+    SELECT sha256 FROM "SchemaText" WHERE "orgId" = ${orgId} AND sha256 = ANY(${[...named]})`;
   for (const { sha256 } of known) named.delete(sha256);
   return [...named];
 }

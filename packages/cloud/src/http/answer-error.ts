@@ -6,8 +6,8 @@ import type { Env } from "./env.ts";
 import { ApiError } from "./errors.ts";
 
 const RETRY_AFTER_SECONDS = 2;
-/** A NUL or broken character in a text, or a number beyond its column. */
-const UNSTORABLE = new Set(["22021", "22P05", "22003"]);
+/** A NUL or broken character in a text, a number beyond its column, or a text too long for its index. */
+const UNSTORABLE = new Set(["22021", "22P05", "22003", "54000"]);
 
 /** Every failure as `{error, code}`; what is not ours is logged whole and answered without its text. */
 export function answerError(c: Context<Env>, error: Error, log: Logger): Response {

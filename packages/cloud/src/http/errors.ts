@@ -3,6 +3,8 @@ import type { z } from "zod";
 
 type Details = ErrorBody["details"];
 
+const MAX_DETAILS = 20;
+
 /** An answer that is not a success; `code` decides its status. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
@@ -39,8 +41,12 @@ export function invalid(path: string, message: string): never {
   throw new ApiError("InvalidRequest", `${path}: ${message}`, { details: [{ path, message }] });
 }
 
-export function invalidRequest(error: z.ZodError): ApiError {
-  const details = error.issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }));
-  const sentence = details.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join("; ");
-  return new ApiError("InvalidRequest", sentence, { details });
+/** Names the first faults; a body of megabytes may have a hundred thousand. */
+export function invalidRequest({ issues }: z.ZodError): ApiError {
+  const details = issues.slice(0, MAX_DETAILS).map(({ path, message }) => ({ path: path.join("."), message }));
+  const sentences = details.map(({ path, message }) => (path ? `${path}: ${message}` : message));
+  const more = issues.length - details.length;
+  return new ApiError("InvalidRequest", [...sentences, ...(more > 0 ? [`and ${more} more`] : [])].join("; "), {
+    details,
+  });
 }

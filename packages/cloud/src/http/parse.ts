@@ -16,7 +16,16 @@ export function parseWithBody(c: Context, operation: Operation, bodyText: string
   const query = operation.query ? decode(operation.query, readQuery(c.req.url)) : {};
   const body = operation.body ? decode(operation.body, parseBody(bodyText)) : {};
   const params = operation.params ? decode(operation.params, c.req.param()) : {};
-  return { ...body, ...query, ...params };
+  return { ...body, ...query, ...listsOfBoth(body, query), ...params };
+}
+
+/** The path beats the query, and the query the body; a list that stands in both is one list. */
+function listsOfBoth(body: Record<string, unknown>, query: Record<string, unknown>): Record<string, unknown> {
+  const lists = Object.entries(query).flatMap(([name, value]) => {
+    const inBody = body[name];
+    return Array.isArray(value) && Array.isArray(inBody) ? [[name, [...inBody, ...value]] as const] : [];
+  });
+  return Object.fromEntries(lists);
 }
 
 function decode(schema: z.ZodObject, given: Record<string, unknown>): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import type { Access, Contract, Input, Operation, Output } from "@downlink/protocol";
+import type { Access, Answer, Contract, Input, Operation, WithHeaders } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
 import { z } from "zod";
 import type { Ctx, CtxOf, Deps } from "../context.ts";
@@ -8,7 +8,7 @@ import { parseInput } from "./parse.ts";
 
 /** One function an operation; a missing one does not compile. */
 export type Handlers<C extends Contract> = {
-  readonly [K in keyof C]: (ctx: CtxOf<C[K]>, input: Input<C[K]>) => Promise<Output<C[K]>>;
+  readonly [K in keyof C]: (ctx: CtxOf<C[K]>, input: Input<C[K]>) => Promise<Answer<C[K]>>;
 };
 
 type AnyHandler = (ctx: Ctx, input: unknown) => Promise<unknown>;
@@ -31,8 +31,12 @@ async function answer(
   call: { operation: Operation; handler: AnyHandler },
 ): Promise<Response> {
   const ctx = await openContext(c, deps, call.operation.access);
-  const output = await call.handler(ctx, await parseInput(c, call.operation));
+  const answered = await call.handler(ctx, await parseInput(c, call.operation));
   if (!call.operation.response) return c.body(null, 204);
+  const { output, headers } = (
+    call.operation.responseHeaders ? answered : { output: answered, headers: {} }
+  ) as WithHeaders<Operation>;
+  for (const [name, value] of Object.entries(headers as object)) if (value !== undefined) c.header(name, String(value));
   return c.json(z.encode(call.operation.response, output));
 }
 

@@ -1,5 +1,6 @@
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
+import type { JobQueue } from "../jobs/queue.ts";
 import { type ImportRequestEvent, nextRequestState, statesBefore } from "./import-request-state.ts";
 
 interface Change {
@@ -8,36 +9,81 @@ interface Change {
   readonly nowNs: bigint;
   /** Only while this attempt owns the row: a job that was taken over changes nothing. */
   readonly attempt?: number;
-  readonly data?: Partial<Omit<ImportRequestModel, "id" | "orgId" | "state">>;
+  readonly data?: RequestData;
 }
+
+/** What may change of a request beside its state. */
+export type RequestData = Partial<Omit<ImportRequestModel, "id" | "orgId" | "state">>;
+
+/** Of an error's text, in UTF-16 units: what the index by error can hold. */
+const MAX_ERROR_LENGTH = 600;
 
 /** Moves a request by an event, as one compare-and-set; undefined where the event has no place any more. */
 export async function changeRequest(tx: Transaction, change: Change): Promise<ImportRequestModel | undefined> {
   const { id, event, nowNs, attempt, data } = change;
+  const errorText = data?.errorText?.slice(0, MAX_ERROR_LENGTH).toWellFormed();
   for (const state of statesBefore(event)) {
     const { count } = await tx.importRequest.updateMany({
       where: { id, state, ...(attempt !== undefined && { attempts: attempt }) },
-      data: { ...data, state: nextRequestState(state, event)!, updatedAtNs: nowNs },
+      data: {
+        ...data,
+        ...(errorText !== undefined && { errorText }),
+        state: nextRequestState(state, event)!,
+        updatedAtNs: nowNs,
+      },
     });
     if (count === 1) return tx.importRequest.findUniqueOrThrow({ where: { id } });
   }
   return undefined;
 }
 
-/** Ends every request of a recording that still waits for bytes or was not acknowledged yet: nobody wants it any more. */
-export async function cancelRequests(
-  tx: Transaction,
-  { recordingId, nowNs }: { recordingId: string; nowNs: bigint },
-): Promise<void> {
-  const requests = await tx.importRequest.findMany({ where: { recordingId }, select: { id: true } });
+interface Cancellation {
+  readonly recordingId: string;
+  readonly jobs: JobQueue;
+  readonly nowNs: bigint;
+}
+
+/** Ends every request of a recording that is not complete: nobody wants it any more. Its bytes go after the commit, by a job. */
+export async function cancelRequests(tx: Transaction, { recordingId, jobs, nowNs }: Cancellation): Promise<void> {
+  const requests = await tx.importRequest.findMany({ where: { recordingId }, select: { id: true, blobKey: true } });
   const ids = requests.map(({ id }) => id);
   await tx.importRequest.updateMany({ where: { id: { in: ids } }, data: { isAcknowledged: true } });
   await tx.importRequest.updateMany({
     where: { id: { in: ids }, state: { in: statesBefore("cancel") } },
-    data: { state: "cancelled", updatedAtNs: nowNs },
+    data: { state: "cancelled", blobKey: null, nextAttemptAtNs: null, updatedAtNs: nowNs },
   });
+  for (const { blobKey } of requests) if (blobKey) await jobs.enqueue(tx, "remove-object", { blobKey });
+  await abandonUploads(tx, ids, nowNs);
+}
+
+/** What is open takes no more bytes, and what it holds is removed in time. */
+export async function abandonUploads(tx: Transaction, requestIds: readonly string[], nowNs: bigint): Promise<void> {
   await tx.upload.updateMany({
-    where: { requestId: { in: ids }, state: "open" },
+    where: { requestId: { in: [...requestIds] }, state: "open" },
     data: { state: "abandoned", updatedAtNs: nowNs },
   });
+}
+
+interface NewDelivery {
+  readonly id: string;
+  /** Only while this attempt owns the request. */
+  readonly attempt?: number;
+  readonly data: RequestData;
+  readonly jobs: JobQueue;
+  readonly nowNs: bigint;
+}
+
+/** The device is to send the file anew, as another object; what is stored of it goes. Undefined where it is too late. */
+export async function askDevice(tx: Transaction, delivery: NewDelivery): Promise<ImportRequestModel | undefined> {
+  const { id, attempt, jobs, nowNs } = delivery;
+  const { blobKey } = await tx.importRequest.findUniqueOrThrow({ where: { id }, select: { blobKey: true } });
+  const data = { ...delivery.data, blobKey: null, announcedSha256: null, pipelineStage: "Waiting for the device" };
+  const asked = await changeRequest(tx, { id, event: "redeliver", nowNs, attempt, data });
+  if (!asked) return undefined;
+  await tx.upload.updateMany({
+    where: { requestId: id, state: { in: ["open", "stored"] } },
+    data: { state: "abandoned", updatedAtNs: nowNs },
+  });
+  if (blobKey) await jobs.enqueue(tx, "remove-object", { blobKey });
+  return asked;
 }

@@ -5,7 +5,8 @@ import { refuse } from "../http/errors.ts";
 import type { JobQueue } from "../jobs/queue.ts";
 import { nextImportStatus, type RecordingEvent } from "../recordings/import-status.ts";
 import { lockRecording } from "../recordings/lock-recording.ts";
-import { changeRequest } from "./change-request.ts";
+import { abandonUploads, changeRequest } from "./change-request.ts";
+import { tellFailure } from "./tell-failure.ts";
 
 interface Delivery {
   readonly upload: UploadModel;
@@ -13,7 +14,7 @@ interface Delivery {
   readonly nowNs: bigint;
 }
 
-/** The bytes of an edge import are durable: the request is received and its processing queued, in one transaction. */
+/** The bytes of an import are durable: the request is received and its processing queued, in one transaction. */
 export async function storeDelivery(tx: Transaction, { upload, jobs, nowNs }: Delivery): Promise<void> {
   const { recordingId } = await tx.importRequest.findUniqueOrThrow({ where: { id: upload.requestId } });
   if (recordingId !== null) await moveRecording(tx, recordingId, "stored");
@@ -45,18 +46,13 @@ interface Failure {
 
 /** The agent cannot deliver: the request ends with its reason. Too late once the bytes are here. */
 export async function failDelivery(tx: Transaction, { request, reason, nowNs }: Failure): Promise<void> {
-  if (request.state !== "awaiting") refuse("RequestSuperseded", `import request ${request.id} is ${request.state}`);
-  await changeRequest(tx, {
-    id: request.id,
-    event: "fail",
-    nowNs,
-    data: { errorCode: reason.code, errorText: reason.text, pipelineStage: "Delivery from the device" },
-  });
-  await tx.upload.updateMany({
-    where: { requestId: request.id, state: "open" },
-    data: { state: "abandoned", updatedAtNs: nowNs },
-  });
+  const data = { errorCode: reason.code, errorText: reason.text, pipelineStage: "Delivery from the device" };
+  const failed =
+    request.state === "awaiting" && (await changeRequest(tx, { id: request.id, event: "fail", nowNs, data }));
+  if (!failed) refuse("RequestSuperseded", `import request ${request.id} is ${request.state}`);
+  await abandonUploads(tx, [request.id], nowNs);
   await moveRecording(tx, request.recordingId, "fail", reason);
+  await tellFailure(tx, failed, nowNs);
 }
 
 /** Applies an event to a recording's import status under its lock. */

@@ -15,11 +15,11 @@ const events: ImportRequestEvent[] = ["store", "take", "index", "finish", "fail"
 /** Every state and where each event leads from it, in the order above; `-` has no place. */
 const table: Record<ImportRequestState, string> = {
   awaiting: "received - - - error - - cancelled",
-  received: "- processing - - error - awaiting -",
-  processing: "- processing ready_for_indexing - error - awaiting -",
-  "ready for indexing": "- processing - complete error - awaiting -",
+  received: "- processing - - error - awaiting cancelled",
+  processing: "- processing ready_for_indexing - error - awaiting cancelled",
+  "ready for indexing": "- processing - complete error - awaiting cancelled",
   complete: "- - - - - - - -",
-  error: "- - - - - received - -",
+  error: "- - - - - received awaiting cancelled",
   cancelled: "- - - - - - - -",
 };
 

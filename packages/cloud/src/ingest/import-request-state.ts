@@ -1,12 +1,15 @@
 /**
  * The life of one import request: one file on its way into the cloud. spec: wire contract §4, pending import
  *
- *   awaiting ──store──▶ received ──take──▶ processing ──index──▶ ready for indexing ──finish──▶ complete
- *      │  ▲                  │                 │  │                      │
- *      │  └── redeliver ─────┴─────────────────┘  └────────── fail ──────┴──▶ error ──retry──▶ received
- *      ├── cancel ──▶ cancelled
- *      └── fail ────▶ error
+ *               store              take                index                        finish
+ *   awaiting ─────────▶ received ──────▶ processing ──────────▶ ready for indexing ──────────▶ complete
+ *    ▲    ▲              │    ▲              │                          │
+ *    │    └─ redeliver ──┴────┼──────────────┴──────────────────────────┘
+ *    │                        └────── retry ───────┐
+ *    └───────────────── redeliver ───────────── error
  *
+ * `fail` leads to `error` from `awaiting` and from the three that work, `cancel` to `cancelled` from every state but `complete`.
+ * `retry` takes the stored bytes again, `redeliver` asks the device for them; both are somebody's wish once there was an error.
  * `awaiting` and `cancelled` are ours: before the bytes are here there is no pending import to list.
  */
 export type ImportRequestState =
@@ -23,11 +26,23 @@ type Row = Partial<Record<ImportRequestEvent, ImportRequestState>>;
 
 const transitions: Record<ImportRequestState, Row> = {
   awaiting: { store: "received", fail: "error", cancel: "cancelled" },
-  received: { take: "processing", fail: "error", redeliver: "awaiting" },
-  processing: { take: "processing", index: "ready for indexing", fail: "error", redeliver: "awaiting" },
-  "ready for indexing": { take: "processing", finish: "complete", fail: "error", redeliver: "awaiting" },
+  received: { take: "processing", fail: "error", redeliver: "awaiting", cancel: "cancelled" },
+  processing: {
+    take: "processing",
+    index: "ready for indexing",
+    fail: "error",
+    redeliver: "awaiting",
+    cancel: "cancelled",
+  },
+  "ready for indexing": {
+    take: "processing",
+    finish: "complete",
+    fail: "error",
+    redeliver: "awaiting",
+    cancel: "cancelled",
+  },
   complete: {},
-  error: { retry: "received" },
+  error: { retry: "received", redeliver: "awaiting", cancel: "cancelled" },
   cancelled: {},
 };
 

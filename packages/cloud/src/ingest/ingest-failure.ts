@@ -1,3 +1,7 @@
+import { BlobNotFound } from "../blobs/blob-errors.ts";
+import { sqlState } from "../db/sql-state.ts";
+import { ThreadFailed, TooHeavy } from "../indexing/indexing-errors.ts";
+
 /** The file can never be imported as it is; `message` tells a person what to do. Anything else thrown is tried again. */
 export class IngestFailure extends Error {
   readonly code: string;
@@ -7,4 +11,23 @@ export class IngestFailure extends Error {
     this.name = "IngestFailure";
     this.code = code;
   }
+}
+
+/** About half an hour: what may heal does so before. */
+const LAST_ATTEMPT = 12;
+/** Data exceptions, and program limits such as the size of an index entry: the same rows are refused again. */
+const REFUSED_ROWS = /^(22|54)/;
+
+/** The permanent failure that an error means, or undefined where a later attempt may succeed. */
+export function toIngestFailure(error: unknown, attempt: number): IngestFailure | undefined {
+  if (error instanceof IngestFailure) return error;
+  if (error instanceof TooHeavy) return new IngestFailure("TooHeavy", error.message);
+  if (REFUSED_ROWS.test(sqlState(error) ?? ""))
+    return new IngestFailure("CannotBeStored", "the file holds a name or number that the database cannot store");
+  if (attempt < LAST_ATTEMPT) return undefined;
+  if (error instanceof ThreadFailed)
+    return new IngestFailure("IndexingFailed", "reading the file failed each time; the server's log says how");
+  if (error instanceof BlobNotFound)
+    return new IngestFailure("ObjectMissing", "the stored file is gone; send it again, or restore the store");
+  return undefined;
 }

@@ -3,6 +3,8 @@ import { after, test } from "node:test";
 import type { ApiFailure } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
 import { makeBag, makeMcap } from "@downlink/recordings/testing";
+import { BlobNotFound } from "../blobs/blob-errors.ts";
+import { ThreadFailed, TooHeavy } from "../indexing/indexing-errors.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { deliver, eventually, recordingItem, startAgent } from "../testing/test-agent.ts";
 import { ingest } from "./pipeline.ts";
@@ -238,4 +240,79 @@ test("an import that a dead worker left is taken up again, and the attempt that 
   assert.equal(ended!.attempts, 2);
   await ingest(cloud.deps, requestId, new AbortController().signal);
   assert.deepEqual((await list())[0], ended);
+});
+
+/** A control plane without workers, and a file that waits to be processed. */
+async function startIdle(bytes: Uint8Array) {
+  const idle = await startCloud({ after }, { works: false });
+  const { link, requestId } = await idle.admin.call(api.uploads.create, { filename: "a.mcap", deviceName: "robot" });
+  const headers = { "content-type": "application/octet-stream" };
+  await fetch(link, { method: "PUT", headers, body: bytes as Uint8Array<ArrayBuffer> });
+  const find = () => idle.deps.db.prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } });
+  return { ...idle, requestId, find };
+}
+
+test("a second job of a request leaves the one at work alone, and takes over once that shows no life", async (t) => {
+  const { deps, requestId, find } = await startIdle(await anotherMcap());
+  const [entered, held] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
+  const hash = () => {
+    entered.resolve();
+    return held.promise;
+  };
+  t.after(() => held.resolve(""));
+  const never = new AbortController().signal;
+  const first = ingest({ ...deps, indexer: { ...deps.indexer, hash } }, requestId, never);
+  await entered.promise;
+  await ingest(deps, requestId, never);
+  assert.deepEqual([(await find()).state, (await find()).attempts], ["processing", 1]);
+  const later = await deps.db.prisma.$queryRaw<object[]>`
+    SELECT id FROM pgboss.job WHERE name = 'ingest' AND start_after > created_on + interval '5 seconds'`;
+  assert.equal(later.length, 1, "it looks again later");
+
+  await deps.db.prisma.importRequest.update({ where: { id: requestId }, data: { updatedAtNs: 0n } });
+  await ingest(deps, requestId, never);
+  const taken = await find();
+  assert.deepEqual([taken.state, taken.attempts], ["complete", 2]);
+  held.resolve("of the attempt that was taken over");
+  await first;
+  assert.deepEqual(await find(), taken);
+});
+
+test("a worker that is told to stop lets its import go at once: the next one need not wait", async () => {
+  const { deps, requestId, find } = await startIdle(await anotherMcap());
+  const stopping = new AbortController();
+  const hash: typeof deps.indexer.hash = (_source, signal) => {
+    stopping.abort(new Error("told to stop"));
+    return Promise.reject(signal.reason);
+  };
+  await assert.rejects(ingest({ ...deps, indexer: { ...deps.indexer, hash } }, requestId, stopping.signal), /told/);
+  await ingest(deps, requestId, new AbortController().signal);
+  assert.equal((await find()).state, "complete");
+});
+
+test("what the indexer cannot bear is permanent at once where the file is at fault, and after half an hour where it may not be", async () => {
+  const { deps, requestId, find } = await startIdle(await anotherMcap());
+  const { prisma } = deps.db;
+  const process = (error: Error, blobs = deps.blobs) =>
+    ingest({ ...deps, blobs, indexer: { ...deps.indexer, inspect: () => Promise.reject(error) } }, requestId, never);
+  const never = new AbortController().signal;
+  const again = (attempts: number) =>
+    prisma.importRequest.update({ where: { id: requestId }, data: { state: "received", errorCode: null, attempts } });
+
+  await process(new TooHeavy("it is too heavy"));
+  assert.deepEqual([(await find()).errorCode, (await find()).errorText], ["TooHeavy", "it is too heavy"]);
+  for (const [code, error, open] of [
+    ["IndexingFailed", new ThreadFailed("it ended"), deps.blobs.open],
+    ["ObjectMissing", new Error("not reached"), (key: string) => Promise.reject(new BlobNotFound(key))],
+  ] as const) {
+    for (const [attempts, expected] of [
+      [3, ["processing", null]],
+      [11, ["error", code]],
+    ] as const) {
+      await again(attempts);
+      await process(error, { ...deps.blobs, open });
+      const { state, errorCode } = await find();
+      assert.deepEqual([state, errorCode], expected, `${code} after ${attempts} attempts`);
+    }
+  }
 });

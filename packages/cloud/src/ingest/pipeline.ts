@@ -1,18 +1,20 @@
-import { createHash } from "node:crypto";
-import { inspectRecording, type RecordingSummary } from "@downlink/recordings";
 import type { BlobReader } from "../blobs/blob-store.ts";
 import type { Deps } from "../context.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { withTransaction } from "../db/transaction.ts";
+import type { ImportableSummary } from "../indexing/judge-file.ts";
 import { changeRequest } from "./change-request.ts";
 import { finishImport, TakenOver } from "./finish-import.ts";
-import { IngestFailure } from "./ingest-failure.ts";
+import { workingStates } from "./import-request-state.ts";
+import { IngestFailure, toIngestFailure } from "./ingest-failure.ts";
 import { failImport, postpone, redeliver } from "./ingest-outcomes.ts";
 
-const BEAT_MS = 15_000;
+const BEAT_MS = 5_000;
+const LIVE_NS = 20n * 1_000_000_000n; // four lost heartbeats
+const LOOK_AGAIN_SECONDS = 10;
 
 /** What processing needs of the whole. */
-export type IngestDeps = Pick<Deps, "db" | "blobs" | "jobs" | "clock" | "log" | "workSignals">;
+export type IngestDeps = Pick<Deps, "db" | "blobs" | "indexer" | "jobs" | "clock" | "log" | "workSignals">;
 
 /**
  * Brings one request to its end: hash, index, file. Safe to run twice, and to be killed anywhere: each attempt has a number, and
@@ -21,37 +23,51 @@ export type IngestDeps = Pick<Deps, "db" | "blobs" | "jobs" | "clock" | "log" | 
 export async function ingest(deps: IngestDeps, requestId: string, signal: AbortSignal): Promise<void> {
   const request = await take(deps, requestId);
   if (!request) return; // it ended, or somebody cancelled it
-  const stopBeating = beat(deps, request);
+  const heart = beat(deps, request);
   try {
-    await processFile(deps, request, signal);
+    await processFile(deps, request, AbortSignal.any([signal, heart.stopped]));
   } catch (error) {
     if (error instanceof TakenOver) return;
-    if (signal.aborted) throw error;
-    if (error instanceof IngestFailure) await failImport(deps, request, error);
+    if (signal.aborted) return await letGo(deps, request, error);
+    const failure = toIngestFailure(error, request.attempts - request.attemptsBefore);
+    if (failure) await failImport(deps, request, failure);
     else await postpone(deps, request, error as Error);
   } finally {
-    stopBeating();
+    heart.stop();
   }
   if (request.deviceId) await deps.workSignals.announce(request.deviceId);
 }
 
-/** Numbers the attempt, so that every later step of an earlier one is refused. */
+/**
+ * Numbers the attempt, so that every later step of an earlier one is refused. A backlog may bring a request several jobs: one
+ * that finds another at work looks again later, or an import of hours would begin anew with each.
+ */
 async function take(deps: IngestDeps, id: string): Promise<ImportRequestModel | undefined> {
   return withTransaction(deps.db, async (tx) => {
-    const seen = await tx.importRequest.findUnique({ where: { id }, select: { attempts: true } });
+    const nowNs = deps.clock.nowNs();
+    const seen = await tx.importRequest.findUnique({ where: { id } });
     if (!seen) return undefined;
+    if (isAtWork(seen, nowNs)) {
+      await deps.jobs.enqueue(tx, "ingest", { requestId: id }, { delaySeconds: LOOK_AGAIN_SECONDS });
+      return undefined;
+    }
     const data = { attempts: seen.attempts + 1, pipelineStage: "Reading the stored file", nextAttemptAtNs: null };
-    return changeRequest(tx, { id, event: "take", nowNs: deps.clock.nowNs(), attempt: seen.attempts, data });
+    return changeRequest(tx, { id, event: "take", nowNs, attempt: seen.attempts, data });
   });
+}
+
+function isAtWork({ state, nextAttemptAtNs, updatedAtNs }: ImportRequestModel, nowNs: bigint): boolean {
+  const isTaken = state === "processing" || state === "ready for indexing";
+  return isTaken && nextAttemptAtNs === null && updatedAtNs > nowNs - LIVE_NS;
 }
 
 async function processFile(deps: IngestDeps, request: ImportRequestModel, signal: AbortSignal): Promise<void> {
   await using reader = await deps.blobs.open(request.blobKey!);
-  const contentSha256 = await hashOf(reader, signal);
+  const contentSha256 = await deps.indexer.hash(reader, signal);
   if (request.announcedSha256 !== null && request.announcedSha256 !== contentSha256)
     return await redeliver(deps, request);
   await setStage(deps, request, "Reading the index");
-  const summary = await inspect(reader, request, signal);
+  const summary = await inspect(deps, { reader, request, signal });
   const nowNs = deps.clock.nowNs();
   await withTransaction(deps.db, async (tx) => {
     const indexed = await changeRequest(tx, {
@@ -68,23 +84,25 @@ async function processFile(deps: IngestDeps, request: ImportRequestModel, signal
   );
 }
 
-async function hashOf(reader: BlobReader, signal: AbortSignal): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const piece of reader.stream(undefined, signal)) hash.update(piece);
-  return hash.digest("hex");
+/** This process stops: another one need not wait for the attempt to look dead. */
+async function letGo(deps: IngestDeps, { id, attempts }: ImportRequestModel, error: unknown): Promise<never> {
+  await deps.db.prisma.importRequest.updateMany({
+    where: { id, attempts, state: { in: [...workingStates] } },
+    data: { nextAttemptAtNs: deps.clock.nowNs() },
+  });
+  throw error;
 }
 
-type TimedSummary = RecordingSummary & { startNs: bigint; endNs: bigint };
+interface Reading {
+  readonly reader: BlobReader;
+  readonly request: ImportRequestModel;
+  readonly signal: AbortSignal;
+}
 
-async function inspect(reader: BlobReader, request: ImportRequestModel, signal: AbortSignal): Promise<TimedSummary> {
-  const inspection = await inspectRecording(reader, { fileName: request.filename, signal, verifyChunks: true });
-  if (inspection.state === "empty")
-    throw new IngestFailure(
-      "EmptyRecording",
-      "the file is valid but holds no message, so it has no time span and is no recording",
-    );
-  if (inspection.state !== "finished") throw new IngestFailure(inspection.reason.code, inspection.reason.text);
-  return inspection.summary as TimedSummary; // a finished one has messages, and so a span
+async function inspect(deps: IngestDeps, { reader, request, signal }: Reading): Promise<ImportableSummary> {
+  const verdict = await deps.indexer.inspect(reader, { fileName: request.filename, signal });
+  if ("refusal" in verdict) throw new IngestFailure(verdict.refusal.code, verdict.refusal.text);
+  return verdict.summary;
 }
 
 async function setStage(deps: IngestDeps, request: ImportRequestModel, pipelineStage: string): Promise<void> {
@@ -95,12 +113,17 @@ async function setStage(deps: IngestDeps, request: ImportRequestModel, pipelineS
   if (count === 0) throw new TakenOver(request.id);
 }
 
-/** Shows that the attempt lives, so that nobody requeues it. */
-function beat(deps: IngestDeps, request: ImportRequestModel): () => void {
-  const timer = setInterval(() => {
-    deps.db.prisma.importRequest
-      .updateMany({ where: { id: request.id, attempts: request.attempts }, data: { updatedAtNs: deps.clock.nowNs() } })
-      .catch((error: Error) => deps.log.warn({ err: error, requestId: request.id }, "an ingest heartbeat was lost"));
-  }, BEAT_MS);
-  return () => clearInterval(timer);
+/** Shows that the attempt lives, so that nobody requeues it; `stopped` once another attempt owns the request, or it ended. */
+function beat(deps: IngestDeps, { id, attempts }: ImportRequestModel): { stopped: AbortSignal; stop: () => void } {
+  const stopping = new AbortController();
+  const show = async () => {
+    const { count } = await deps.db.prisma.importRequest.updateMany({
+      where: { id, attempts, state: { in: [...workingStates] } },
+      data: { updatedAtNs: deps.clock.nowNs() },
+    });
+    if (count === 0) stopping.abort(new TakenOver(id));
+  };
+  const warn = (error: Error) => deps.log.warn({ err: error, requestId: id }, "an ingest heartbeat was lost");
+  const timer = setInterval(() => void show().catch(warn), BEAT_MS);
+  return { stopped: stopping.signal, stop: () => clearInterval(timer) };
 }

@@ -2,8 +2,9 @@ import type { Deps } from "../context.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { storeDelivery } from "./delivery.ts";
 import { workingStates } from "./import-request-state.ts";
+import { sweepStreams } from "./stream-uploads.ts";
 
-const SILENT_NS = 120n * 1_000_000_000n; // eight lost heartbeats
+const SILENT_NS = 120n * 1_000_000_000n; // many lost heartbeats
 const ABANDONED_NS = 600n * 1_000_000_000n; // grants that are out have expired by then
 const BATCH = 500;
 
@@ -13,11 +14,13 @@ type ReconcileDeps = Pick<Deps, "db" | "blobs" | "jobs" | "clock" | "log">;
 export async function reconcile(deps: ReconcileDeps): Promise<void> {
   await requeueSilent(deps);
   await finishWhole(deps);
+  await sweepStreams(deps);
   await forgetAbandoned(deps);
 }
 
-async function requeueSilent({ db, jobs, clock, log }: ReconcileDeps): Promise<void> {
-  const nowNs = clock.nowNs();
+async function requeueSilent(deps: ReconcileDeps): Promise<void> {
+  const { db, jobs, log } = deps;
+  const nowNs = deps.clock.nowNs();
   const isSilent = { state: { in: [...workingStates] }, updatedAtNs: { lt: nowNs - SILENT_NS } };
   const isDue = { OR: [{ nextAttemptAtNs: null }, { nextAttemptAtNs: { lt: nowNs - SILENT_NS } }] };
   const silent = await db.prisma.importRequest.findMany({
@@ -25,37 +28,55 @@ async function requeueSilent({ db, jobs, clock, log }: ReconcileDeps): Promise<v
     select: { id: true },
     take: BATCH,
   });
-  for (const { id } of silent) {
+  await attend(deps, silent, async ({ id }) => {
     await withTransaction(db, async (tx) => {
       const { count } = await tx.importRequest.updateMany({
         where: { AND: [{ id }, isSilent] },
-        data: { updatedAtNs: nowNs },
+        data: { updatedAtNs: nowNs, nextAttemptAtNs: nowNs }, // nobody is at work
       });
       if (count === 1) await jobs.enqueue(tx, "ingest", { requestId: id });
     });
     log.warn({ requestId: id }, "requeued an import that no worker owned");
-  }
+  });
 }
 
 /** The parts became the object, and the process died before the row said so. */
-async function finishWhole({ db, blobs, jobs, clock }: ReconcileDeps): Promise<void> {
-  const nowNs = clock.nowNs();
+async function finishWhole(deps: ReconcileDeps): Promise<void> {
+  const { db, blobs, jobs } = deps;
+  const nowNs = deps.clock.nowNs();
   const announced = await db.prisma.upload.findMany({
     where: { state: "open", announcedSha256: { not: null }, request: { state: "awaiting" } },
     take: BATCH,
   });
-  for (const upload of announced)
+  await attend(deps, announced, async (upload) => {
     if (await blobs.stat(upload.blobKey)) await withTransaction(db, (tx) => storeDelivery(tx, { upload, jobs, nowNs }));
+  });
 }
 
-async function forgetAbandoned({ db, blobs, clock }: ReconcileDeps): Promise<void> {
+async function forgetAbandoned(deps: ReconcileDeps): Promise<void> {
+  const { db, blobs } = deps;
   const abandoned = await db.prisma.upload.findMany({
-    where: { state: "abandoned", updatedAtNs: { lt: clock.nowNs() - ABANDONED_NS } },
+    where: { state: "abandoned", updatedAtNs: { lt: deps.clock.nowNs() - ABANDONED_NS } },
     select: { id: true, blobKey: true },
     take: BATCH,
   });
-  for (const { id, blobKey } of abandoned) {
-    await blobs.abortUpload(blobKey);
+  await attend(deps, abandoned, async ({ id, blobKey }) => {
+    await blobs.delete(blobKey); // whole or not, no row may take it any more
     await db.prisma.upload.updateMany({ where: { id, state: "abandoned" }, data: { state: "removed" } });
+  });
+}
+
+/** What fails is met again in a minute, and holds up none of the others. */
+async function attend<T extends { id: string }>(
+  { log }: ReconcileDeps,
+  rows: readonly T[],
+  act: (row: T) => Promise<void>,
+): Promise<void> {
+  for (const row of rows) {
+    try {
+      await act(row);
+    } catch (error) {
+      log.error({ err: error, id: row.id }, "could not be reconciled");
+    }
   }
 }

@@ -4,12 +4,12 @@ import { api } from "@downlink/protocol";
 import type { RecordingIdentity } from "@downlink/recordings";
 import type { ImportRequestUncheckedCreateInput } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
-import { withTransaction } from "../db/transaction.ts";
+import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { primarySiteOf } from "../sites/primary-site.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { eventually, recordingItem, startAgent } from "../testing/test-agent.ts";
 import type { IngestFailure } from "./ingest-failure.ts";
-import { resolveTarget } from "./resolve-target.ts";
+import { nameTarget, resolveTarget, type Source, type Target } from "./resolve-target.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin, deps } = cloud;
@@ -39,7 +39,11 @@ async function sessionOf(
     },
   });
   const source = { request: row, identity, nowNs: deps.clock.nowNs() };
-  return (await withTransaction(deps.db, (tx) => resolveTarget(tx, source))).sessionId;
+  return (await withTransaction(deps.db, (tx) => targetOf(tx, source))).sessionId;
+}
+
+async function targetOf(tx: Transaction, source: Source): Promise<Target> {
+  return resolveTarget(tx, source, await nameTarget(tx, source));
 }
 
 const create = (key?: string) => admin.call(api.sessions.create, { deviceId: robot.deviceId, key });
@@ -108,7 +112,7 @@ test("a session that is deleted while an import goes into it keeps no recording"
   await withTransaction(deps.db, async (tx) => {
     const request = await prisma.importRequest.findFirstOrThrow({ where: { orgId } });
     const source = { request: { ...request, sessionId: id, sessionKey: null }, identity: {}, nowNs: 1n };
-    const { sessionId } = await resolveTarget(tx, source);
+    const { sessionId } = await targetOf(tx, source);
     deleted = remove(id);
     await Promise.race([deleted, eventually(waitingForLocks, (count) => count > 0)]);
     await tx.recording.update({ where: { id: recordingId }, data: { sessionId } });

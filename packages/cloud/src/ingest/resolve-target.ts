@@ -1,4 +1,4 @@
-import { DeviceName, SessionKey } from "@downlink/protocol";
+import { DeviceName, RecordingKey, SessionKey } from "@downlink/protocol";
 import type { RecordingIdentity } from "@downlink/recordings";
 import type { DeviceModel, ImportRequestModel, SessionModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
@@ -8,51 +8,78 @@ import { createSessionRow } from "../sessions/create-session.ts";
 import { holdSession } from "../sessions/find-session.ts";
 import { IngestFailure } from "./ingest-failure.ts";
 
+/** Whose recording it is, as far as that is there already. */
+export interface NamedTarget {
+  readonly projectId: string;
+  readonly device: DeviceModel | undefined;
+  /** Of a device that is to be created. */
+  readonly newDeviceName: string | undefined;
+  readonly key: string | undefined;
+}
+
 export interface Target {
   readonly projectId: string;
-  readonly deviceId: string | undefined;
+  readonly device: DeviceModel | undefined;
   readonly key: string | undefined;
   readonly sessionId: string | undefined;
 }
 
-interface Source {
+export interface Source {
   readonly request: ImportRequestModel;
   /** What the file says of itself. */
   readonly identity: RecordingIdentity;
   readonly nowNs: bigint;
 }
 
-/** Whose recording it is: explicit fields of the request beat the file's own metadata. spec: wire contract §4 */
-export async function resolveTarget(tx: Transaction, source: Source): Promise<Target> {
+/** Explicit fields of the request beat the file's own metadata. Creates nothing. spec: wire contract §4 */
+export async function nameTarget(tx: Transaction, source: Source): Promise<NamedTarget> {
   const { request, identity } = source;
-  const projectId = request.projectId ?? identity.projectId;
-  if (!projectId) throw new IngestFailure("ProjectRequired", "neither the request nor the file names a project");
-  const device = await resolveDevice(tx, source, projectId);
-  const session = await resolveSession(tx, { ...source, projectId, device });
-  return { projectId, deviceId: device?.id, key: request.key ?? identity.key, sessionId: session?.id };
+  const projectId = await findProject(tx, source);
+  const key = request.key ?? identity.key;
+  if (key !== undefined && !RecordingKey.safeParse(key).success)
+    throw new IngestFailure("InvalidKey", "the recording's key is too long, or cannot be stored");
+  return { projectId, key, ...(await nameDevice(tx, source, projectId)) };
 }
 
-async function resolveDevice(
+/** Creates the device and the session that are missing. */
+export async function resolveTarget(tx: Transaction, source: Source, named: NamedTarget): Promise<Target> {
+  const { projectId, key, newDeviceName: name } = named;
+  const { request, nowNs } = source;
+  const device = name ? await createDeviceRow(tx, { orgId: request.orgId, projectId, name, nowNs }) : named.device;
+  const session = await resolveSession(tx, { ...source, projectId, device });
+  return { projectId, device, key, sessionId: session?.id };
+}
+
+async function findProject(tx: Transaction, { request, identity }: Source): Promise<string> {
+  if (request.projectId !== null) return request.projectId;
+  if (!identity.projectId)
+    throw new IngestFailure("ProjectRequired", "neither the request nor the file names a project");
+  const found = await tx.project.findFirst({ where: { id: identity.projectId, orgId: request.orgId } });
+  if (!found) throw new IngestFailure("ProjectNotFound", `Project not found: ${identity.projectId}`);
+  return found.id;
+}
+
+async function nameDevice(
   tx: Transaction,
-  { request, identity, nowNs }: Source,
+  { request, identity }: Source,
   projectId: string,
-): Promise<DeviceModel | undefined> {
+): Promise<Pick<NamedTarget, "device" | "newDeviceName">> {
+  const { orgId } = request;
   const deviceId = request.deviceId ?? (request.deviceName === null ? identity.deviceId : undefined);
   if (deviceId) {
-    const found = await tx.device.findFirst({ where: { id: deviceId, orgId: request.orgId, projectId } });
-    if (!found) throw new IngestFailure("DeviceNotFound", `Device not found: ${deviceId}`);
-    return found;
+    const device = await tx.device.findFirst({ where: { id: deviceId, orgId, projectId } });
+    if (!device) throw new IngestFailure("DeviceNotFound", `Device not found: ${deviceId}`);
+    return { device, newDeviceName: undefined };
   }
   const name = request.deviceName ?? identity.deviceName;
-  if (!name) return undefined;
-  const found = await tx.device.findFirst({ where: { projectId, orgId: request.orgId, name } });
-  if (found) return found;
-  if (!DeviceName.safeParse(name).success)
-    throw new IngestFailure(
-      "InvalidDeviceName",
-      `"${name}" is no device name: letters, digits, and _ . - only, at most 100`,
-    );
-  return createDeviceRow(tx, { orgId: request.orgId, projectId, name, nowNs });
+  if (!name) return { device: undefined, newDeviceName: undefined };
+  const device = await tx.device.findFirst({ where: { projectId, orgId, name } });
+  if (device) return { device, newDeviceName: undefined };
+  if (DeviceName.safeParse(name).success) return { device: undefined, newDeviceName: name };
+  throw new IngestFailure(
+    "InvalidDeviceName",
+    `letters, digits, and _ . - only, at most 100, make a device name: "${name}"`,
+  );
 }
 
 interface SessionSource extends Source {

@@ -1,6 +1,5 @@
 import type { AttachmentSummary, RecordingSummary, TopicSummary } from "@downlink/recordings";
 import { newId } from "../db/ids.ts";
-import type { Transaction } from "../db/transaction.ts";
 
 export function recordingFacts(summary: RecordingSummary & { startNs: bigint; endNs: bigint }) {
   return {
@@ -10,13 +9,16 @@ export function recordingFacts(summary: RecordingSummary & { startNs: bigint; en
     durationNs: summary.endNs - summary.startNs,
     format: summary.format,
     messageCount: BigInt(summary.messageCount),
-    metadata: summary.metadata as { name: string; metadata: Record<string, string> }[],
+    metadata: [], // see storeContents
   };
 }
 
-export function topicRows(recordingId: string, topics: readonly TopicSummary[]) {
-  return topics.map((topic) => ({
-    recordingId,
+type Span = Pick<RecordingSummary, "startNs" | "endNs">;
+
+/** With what it is listed by while the recording is imported. */
+export function topicRow(owner: AttachmentOwner, { startNs, endNs }: Span, topic: TopicSummary) {
+  return {
+    recordingId: owner.recordingId,
     topic: topic.topic,
     version: topic.version,
     messageEncoding: topic.messageEncoding,
@@ -26,13 +28,26 @@ export function topicRows(recordingId: string, topics: readonly TopicSummary[]) 
     messageCount: BigInt(topic.messageCount),
     startNs: topic.startNs,
     endNs: topic.endNs,
-  }));
+    importedProjectId: owner.projectId,
+    importedDeviceId: owner.deviceId,
+    importedStartNs: startNs,
+    importedEndNs: endNs,
+  };
 }
 
-export function attachmentRows(recordingId: string, attachments: readonly AttachmentSummary[]) {
-  return attachments.map((attachment) => ({
+/** The recording, and what its attachments are listed by. */
+export interface AttachmentOwner {
+  readonly recordingId: string;
+  readonly orgId: string;
+  readonly projectId: string;
+  readonly deviceId: string | null;
+  readonly siteId: string;
+}
+
+export function attachmentRow(owner: AttachmentOwner, attachment: AttachmentSummary) {
+  return {
     id: newId("att"),
-    recordingId,
+    ...owner,
     name: attachment.name,
     mediaType: attachment.mediaType,
     logTimeNs: attachment.logTimeNs,
@@ -40,11 +55,6 @@ export function attachmentRows(recordingId: string, attachments: readonly Attach
     crc: BigInt(attachment.crc),
     dataOffset: BigInt(attachment.dataOffset),
     sizeBytes: BigInt(attachment.sizeBytes),
-  }));
-}
-
-/** Schema texts are kept by content, once per organization. */
-export async function storeSchemaTexts(tx: Transaction, orgId: string, topics: readonly TopicSummary[]): Promise<void> {
-  const rows = topics.map(({ schemaSha256, schema }) => ({ orgId, sha256: schemaSha256, data: Buffer.from(schema) }));
-  await tx.schemaText.createMany({ data: rows, skipDuplicates: true });
+    fingerprint: attachment.dataSha256 && `sha256:${attachment.dataSha256}`,
+  };
 }

@@ -9,17 +9,15 @@ import type { Env } from "../http/env.ts";
 import { ApiError, notFound } from "../http/errors.ts";
 import { contentLength, requireOctetStream } from "../http/octet-stream.ts";
 import { storeDelivery } from "./delivery.ts";
-
-export function uploadPath(requestId: string): string {
-  return `/data-plane/uploads/${requestId}`;
-}
+import { endStream, showThatStreamLives } from "./stream-uploads.ts";
+import { UPLOAD_PATH } from "./upload-link.ts";
 
 /**
  * `PUT link`: takes one file, with a Content-Length or chunked. A body that breaks off leaves nothing behind, and the link stays
  * good; a used link is 409. spec: Recordings/Upload
  */
 export function uploadRoute(app: Hono<Env>, deps: Deps): void {
-  app.put("/data-plane/uploads/:requestId", async (c) => {
+  app.put(`${UPLOAD_PATH}/:requestId`, async (c) => {
     const nowMs = Number(deps.clock.nowNs() / 1_000_000n);
     verifyLink(deps.signer, { method: "PUT", path: c.req.path, query: new URL(c.req.url).searchParams, nowMs });
     requireOctetStream(c);
@@ -29,27 +27,16 @@ export function uploadRoute(app: Hono<Env>, deps: Deps): void {
 }
 
 async function receiveFile(c: Context<Env>, deps: Deps, requestId: string): Promise<void> {
-  const request = await deps.db.prisma.importRequest.findUnique({ where: { id: requestId } });
-  if (!request) notFound(`import request ${requestId}`);
+  const request = await findRequest(deps, requestId);
   if (request.state !== "awaiting") throw linkUsed(requestId);
   const upload = await openStream(deps, request);
-  const expectedBytes = contentLength(c);
-  const { sizeBytes } = await deps.blobs.put(upload.blobKey, requestBody(c), {
-    expectedBytes,
-    signal: c.req.raw.signal,
-  });
-  const delivered = withTransaction(deps.db, (tx) =>
-    storeDelivery(tx, {
-      upload: { ...upload, sizeBytes: BigInt(sizeBytes) },
-      jobs: deps.jobs,
-      nowNs: deps.clock.nowNs(),
-    }),
-  );
-  await delivered.catch(async (error: unknown) => {
-    if (!(error instanceof ApiError) || error.code !== "RequestSuperseded") throw error;
-    await deps.blobs.delete(upload.blobKey); // another PUT to the same link was first
-    throw linkUsed(requestId);
-  });
+  const stopShowing = showThatStreamLives(deps, upload.id);
+  try {
+    const sizeBytes = await storeBody(c, deps, upload);
+    await deliver(deps, { ...upload, sizeBytes: BigInt(sizeBytes) });
+  } finally {
+    stopShowing();
+  }
 }
 
 /** Every PUT writes to a key of its own; the first that is whole wins the request. */
@@ -63,6 +50,39 @@ async function openStream(deps: Deps, request: ImportRequestModel): Promise<Uplo
   });
 }
 
+async function storeBody(c: Context<Env>, deps: Deps, upload: UploadModel): Promise<number> {
+  const options = { expectedBytes: contentLength(c), signal: c.req.raw.signal };
+  try {
+    return (await deps.blobs.put(upload.blobKey, requestBody(c), options)).sizeBytes;
+  } catch (error) {
+    await endStream(deps, upload);
+    throw error;
+  }
+}
+
+/** What fails in the commit may be done all the same: only what was refused is taken back. */
+async function deliver(deps: Deps, upload: UploadModel): Promise<void> {
+  try {
+    await withTransaction(deps.db, (tx) => storeDelivery(tx, { upload, jobs: deps.jobs, nowNs: deps.clock.nowNs() }));
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "RequestSuperseded") throw error;
+    await endStream(deps, upload);
+    const { id, state } = await findRequest(deps, upload.requestId);
+    throw state === "awaiting" ? tookTooLong(id) : linkUsed(id);
+  }
+}
+
+async function findRequest(deps: Deps, id: string): Promise<ImportRequestModel> {
+  return (await deps.db.prisma.importRequest.findUnique({ where: { id } })) ?? notFound(`import request ${id}`);
+}
+
 function linkUsed(requestId: string): ApiError {
   return new ApiError("LinkUsed", `the upload link of ${requestId} was used already; ask for a new one`);
+}
+
+/** The process stood still for so long that the upload was taken for dead. */
+function tookTooLong(requestId: string): ApiError {
+  return new ApiError("Unavailable", `the upload of ${requestId} was given up; send the file again`, {
+    retryAfterSeconds: 1,
+  });
 }

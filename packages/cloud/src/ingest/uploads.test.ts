@@ -1,87 +1,159 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { request as httpRequest } from "node:http";
 import { after, test } from "node:test";
 import type { ApiFailure } from "@downlink/client";
-import { api, ErrorBody } from "@downlink/protocol";
+import { api, type CallInput, ErrorBody } from "@downlink/protocol";
+import { makeMcap } from "@downlink/recordings/testing";
 import { startCloud } from "../testing/start-cloud.ts";
-import { eventually } from "../testing/test-agent.ts";
+import { uploadFile } from "../testing/upload-file.ts";
 
+const SECOND = 1_000_000_000n;
 const cloud = await startCloud({ after });
-const { admin } = cloud;
-await admin.call(api.devices.create, { name: "robot" });
+const { admin, deps } = cloud;
+const robot = await admin.call(api.devices.create, { name: "robot" });
+let minute = 0n;
 
-function put(
-  link: string,
-  body: Uint8Array | string,
-  headers: Record<string, string> = { "content-type": "application/octet-stream" },
-) {
-  return fetch(link, { method: "PUT", headers, body: body as string });
+const create = (body: Partial<CallInput<typeof api.uploads.create>>, client = admin) =>
+  client.call(api.uploads.create, { filename: "a.mcap", ...body });
+
+/** What our own client would not even send. */
+function post(body: object, token = cloud.adminKey): Promise<Response> {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const sent = JSON.stringify({ filename: "a.mcap", ...body });
+  return fetch(`${cloud.url}/v1/data/upload`, { method: "POST", headers, body: sent });
 }
-const pendingOf = async (requestId: string) =>
-  (await admin.call(api.pendingImports.list, { requestId, showQuarantined: true, showCompleted: true }))[0];
 
-test("one of deviceId, deviceName or key is required, and what is named must exist", async () => {
-  const refused = (status: number) => (error: ApiFailure) => error.status === status;
-  await assert.rejects(admin.call(api.uploads.create, { filename: "a.mcap" }), refused(400));
-  await assert.rejects(admin.call(api.uploads.create, { filename: "a.mcap", deviceId: "dev_unknown" }), refused(404));
-  await assert.rejects(
-    admin.call(api.uploads.create, { filename: "a.mcap", key: "k", sessionId: "sess_unknown" }),
-    refused(404),
-  );
+async function assertRefused(body: object, [status, text]: readonly [number, RegExp], token?: string): Promise<void> {
+  const response = await post(body, token);
+  const { error } = ErrorBody.parse(await response.json());
+  assert.equal(response.status, status, error);
+  assert.match(error, text);
+}
+
+const requestOf = ({ requestId }: { requestId: string }) =>
+  deps.db.prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } });
+
+/** A recording that no other test has. */
+function anotherMcap() {
+  minute += 60n;
+  return makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, durationSeconds: 1 });
+}
+
+async function toldOf(id: string): Promise<string[]> {
+  const events = await deps.db.prisma.outboxEvent.findMany({ orderBy: [{ occurredAtNs: "asc" }, { type: "asc" }] });
+  return events.filter(({ payload }) => JSON.stringify(payload).includes(id)).map(({ type }) => type);
+}
+
+test("deviceId, deviceName or key is required besides filename, and what is named by id must exist", async () => {
+  await assertRefused({}, [400, /deviceId, deviceName or key/]);
+  await assertRefused({ key: "k", filename: undefined }, [400, /filename/]);
+  await assertRefused({ deviceId: "dev_unknown" }, [404, /dev_unknown/]);
+  await assertRefused({ key: "k", sessionId: "sess_unknown" }, [404, /sess_unknown/]);
+  for (const body of [{ deviceId: robot.id }, { deviceName: "robot" }, { key: "k" }])
+    assert.ok((await create(body)).link);
 });
 
-test("before the bytes are here there is no pending import; a file that is no recording is quarantined with its reason", async () => {
-  const { link, requestId } = await admin.call(api.uploads.create, { filename: "a.mcap", deviceName: "robot" });
-  assert.equal(await pendingOf(requestId), undefined);
-  assert.equal((await put(link, "no recording at all")).status, 200);
-  const failed = await eventually(
-    () => pendingOf(requestId),
-    (found) => found?.status === "error",
-  );
-  assert.ok(failed!.quarantinedAt !== undefined && failed!.terminal && failed!.error);
-  assert.deepEqual(await admin.call(api.pendingImports.list, { requestId }), []);
-  assert.deepEqual(await admin.call(api.recordings.list, { path: "a.mcap" }), []);
+test("deviceName creates the device if absent, once a file was imported; such a name must satisfy the device name rules", async () => {
+  for (const deviceName of ["no spaces", "n".repeat(101), "a/b"])
+    await assertRefused({ deviceName }, [400, /deviceName/]);
+  const ended = await uploadFile(cloud, await anotherMcap(), { filename: "n.mcap", deviceName: "new_robot.1-a" });
+  const device = await admin.call(api.devices.get, { nameOrId: "new_robot.1-a" });
+  assert.deepEqual([ended.status, ended.deviceId, ended.deviceName], ["complete", device.id, "new_robot.1-a"]);
+  assert.ok((await toldOf(device.id)).includes("device.created"));
 });
 
-test("a second PUT to a used link is 409, and a link that was altered is 403, both as JSON", async () => {
-  const { link } = await admin.call(api.uploads.create, { filename: "b.mcap", deviceName: "robot" });
-  assert.equal((await put(link, "x")).status, 200);
-  const again = await put(link, "x");
-  assert.deepEqual([again.status, ErrorBody.parse(await again.json()).code], [409, "LinkUsed"]);
-  const other = await admin.call(api.uploads.create, { filename: "c.mcap", deviceName: "robot" });
-  const altered = await put(link.replace(/uploads\/[^?]+/, `uploads/${other.requestId}`), "x");
-  assert.deepEqual([altered.status, ErrorBody.parse(await altered.json()).code], [403, "LinkRefused"]);
+test("the deprecated device.id and device.name are taken, and ignored if the others are supplied", async () => {
+  const send = async (body: object) => (await (await post(body)).json()) as { requestId: string };
+  assert.equal((await requestOf(await send({ "device.id": robot.id }))).deviceId, robot.id);
+  assert.equal((await requestOf(await send({ "device.name": "robot" }))).deviceId, robot.id);
+  const both = await send({ deviceId: robot.id, "device.id": "dev_unknown" });
+  assert.equal((await requestOf(both)).deviceId, robot.id);
 });
 
-test("an upload of another media type is 415", async () => {
-  const { link } = await admin.call(api.uploads.create, { filename: "d.mcap", deviceName: "robot" });
-  assert.equal((await put(link, "x", { "content-type": "text/plain" })).status, 415);
+test("projectId is required in organizations with several projects if no existing device is given", async () => {
+  const org = { ...cloud, admin: await cloud.otherOrganization() };
+  const refused =
+    (status: number, text = /./) =>
+    (error: ApiFailure) =>
+      error.status === status && text.test(error.message);
+  const [first] = await org.admin.call(api.projects.list, {});
+  const second = await org.admin.call(api.projects.create, { name: "second" });
+  const device = await org.admin.call(api.devices.create, { name: "only", projectId: second.id });
+  for (const body of [{ key: "k" }, { deviceName: "newcomer" }])
+    await assert.rejects(create(body, org.admin), (error: ApiFailure) => {
+      assert.deepEqual([error.status, error.code], [400, "ProjectRequired"]);
+      return /projectId/.test(error.message);
+    });
+  for (const body of [{ deviceId: device.id }, { deviceName: "only" }])
+    assert.equal((await requestOf(await create(body, org.admin))).projectId, second.id);
+  assert.equal((await requestOf(await create({ key: "k", projectId: first!.id }, org.admin))).projectId, first!.id);
+  await org.admin.call(api.devices.create, { name: "only", projectId: first!.id });
+  await assert.rejects(create({ deviceName: "only" }, org.admin), refused(400, /several projects/));
+  const named = await create({ deviceName: "only", projectId: second.id }, org.admin);
+  assert.equal((await requestOf(named)).deviceId, device.id);
+  await assert.rejects(create({ deviceId: device.id, projectId: first!.id }, org.admin), refused(400, /belongs to/));
+  await assert.rejects(create({ key: "k", projectId: robot.projectId }, org.admin), refused(404));
+  await assert.rejects(create({ deviceId: robot.id }, org.admin), refused(404));
 });
 
-test("a PUT that breaks off leaves nothing behind, and the link stays good", async () => {
-  const { link, requestId } = await admin.call(api.uploads.create, { filename: "e.mcap", deviceName: "robot" });
-  const broken = httpRequest(link, {
-    method: "PUT",
-    headers: { "content-type": "application/octet-stream", "content-length": "1000000" },
-  });
-  broken.on("error", () => undefined);
-  broken.write(Buffer.alloc(1000));
-  await once(broken, "socket");
-  await new Promise((resolve) => broken.write(Buffer.alloc(1000), resolve));
-  broken.destroy();
-  const keys = async () => {
-    const { orgId } = await cloud.deps.db.prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } });
-    const uploads = await cloud.deps.db.prisma.upload.findMany({ where: { requestId }, select: { blobKey: true } });
-    const stored = await Array.fromAsync(cloud.deps.blobs.list(orgId), ({ key }) => key);
-    return uploads.filter(({ blobKey }) => stored.includes(blobKey));
-  };
-  assert.deepEqual(await eventually(keys, (left) => left.length === 0), []);
-  assert.equal((await put(link, "x")).status, 200);
+test("a key that is limited to some projects uploads into those only", async () => {
+  const { id: projectId } = await admin.call(api.projects.create, { name: "limited" });
+  const token = await cloud.addKey(["data.upload"], [projectId]);
+  assert.equal((await requestOf(await create({ key: "k" }, cloud.withToken(token)))).projectId, projectId);
+  await assertRefused({ deviceId: robot.id }, [404, /device/], token);
+  await assertRefused({ key: "k", projectId: robot.projectId }, [404, /project/], token);
 });
 
-test("two PUTs to one link at once: one is taken, the other is 409", async () => {
-  const { link } = await admin.call(api.uploads.create, { filename: "f.mcap", deviceName: "robot" });
-  const answers = await Promise.all([put(link, "one"), put(link, "two")]);
-  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
+test("a session of another device or project is refused before anything is uploaded", async () => {
+  const { projectId } = robot;
+  const other = await admin.call(api.devices.create, { name: "other", projectId });
+  const session = await admin.call(api.sessions.create, { deviceId: other.id, key: "of the other" });
+  const given = [{ sessionId: session.id }, { sessionKey: "of the other", projectId }];
+  for (const body of given) {
+    await assertRefused({ deviceId: robot.id, ...body }, [400, new RegExp(other.id)]);
+    await assertRefused({ deviceName: "unheard-of", projectId, ...body }, [400, new RegExp(other.id)]);
+    assert.ok(await create({ deviceId: other.id, ...body }));
+  }
+  const elsewhere = await admin.call(api.projects.create, { name: "elsewhere" });
+  const body = { key: "k", projectId: elsewhere.id, sessionId: session.id };
+  await assertRefused(body, [400, new RegExp(projectId)]);
+  assert.ok(await create({ key: "k", projectId, sessionId: session.id }), "the file may name the device");
+});
+
+test("a new session is created for the given device if none has the key; the next upload joins it", async () => {
+  const body = { filename: "s.mcap", deviceId: robot.id, sessionKey: "night shift" };
+  const first = await uploadFile(cloud, await anotherMcap(), body);
+  const session = await admin.call(api.sessions.get, { keyOrId: "night shift", projectId: robot.projectId });
+  assert.deepEqual([session.device.id, session.recordings.map(({ id }) => id)], [robot.id, [first.recordingId]]);
+  assert.ok((await toldOf(session.id)).includes("session.created"));
+  await uploadFile(cloud, await anotherMcap(), body);
+  await uploadFile(cloud, await anotherMcap(), { filename: "s.mcap", deviceId: robot.id, sessionId: session.id });
+  const { recordings } = await admin.call(api.sessions.get, { keyOrId: session.id });
+  assert.equal(recordings.length, 3);
+});
+
+test("_quarantine/ is a prefix that uploads may not use", async () => {
+  for (const filename of ["_quarantine/a.mcap", "/_quarantine/a.mcap", "./_quarantine/a.mcap", "//_quarantine/"])
+    await assertRefused({ key: "k", projectId: robot.projectId, filename }, [400, /filename/]);
+  for (const filename of ["a/_quarantine/b.mcap", "_quarantined/b.mcap", "_quarantine"])
+    assert.ok(await create({ key: "k", projectId: robot.projectId, filename }));
+});
+
+test("a file name is kept as it was given, whatever stands in it", async () => {
+  const long = Array.from({ length: 4096 }, (_, at) => String.fromCodePoint(0x4e00 + ((at * 7919) % 20_000))).join("");
+  const names = ["Fahrt über die Brücke 🚗.mcap", "a%2Fb?c#d.mcap", "../../etc/passwd", "C:\\data\\a.mcap", long];
+  for (const filename of names) {
+    const { status, recordingId } = await uploadFile(cloud, await anotherMcap(), { filename, deviceId: robot.id });
+    assert.equal(status, "complete");
+    const [found] = await admin.call(api.recordings.list, { path: filename });
+    assert.deepEqual([found?.id, found?.path], [recordingId, filename]);
+  }
+});
+
+test("what no database or index can hold is 400: a NUL, half a character, more than 4096 characters, a key of more than 2048 bytes", async () => {
+  const { projectId } = robot;
+  for (const filename of ["a\0b", "a\ud800", "n".repeat(4097), ""])
+    await assertRefused({ key: "k", projectId, filename }, [400, /filename/]);
+  for (const key of ["k\0", "k".repeat(1025), "鍵".repeat(700), ""])
+    await assertRefused({ projectId, deviceName: "robot", key }, [400, /key/]);
+  await assertRefused({ projectId, key: "k", sessionKey: "鍵".repeat(700) }, [400, /sessionKey/]);
 });

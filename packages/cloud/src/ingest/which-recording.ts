@@ -36,7 +36,7 @@ export function whichRecording({ isEdge, key, contentSha256, sameKey, sameConten
     return {
       kind: "reject",
       code: "KeyTaken",
-      text: `the key "${key}" belongs to recording ${sameKey.id}, whose content is another`,
+      text: `recording ${sameKey.id} has the key already, with other content: "${key}"`,
     };
   const first = sameKey ?? sameContent;
   if (!first) return { kind: "new" };

@@ -6,7 +6,7 @@ const HEARTBEAT_SECONDS = 10;
 const EXPIRE_SECONDS = 24 * 3600; // a 50 GB file may take hours; a dead worker is seen by its heartbeat
 const RETRY_LIMIT = 1000; // a job ends by its handler; this covers only workers that died
 
-const jobNames: readonly JobName[] = ["ingest", "remove-object", "reconcile"];
+const jobNames: readonly JobName[] = ["ingest", "remove-object", "reconcile", "sweep"];
 
 /** Jobs on the control plane's own Postgres. `startWorking` may be called in any number of processes. */
 export class PgBossQueue implements JobQueue, AsyncDisposable {
@@ -49,6 +49,8 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
     await this.#work("remove-object", handlers, concurrency);
     await this.#work("reconcile", handlers, 1);
     await this.#boss.schedule("reconcile", "* * * * *");
+    await this.#work("sweep", handlers, 1);
+    await this.#boss.schedule("sweep", "41 3 * * *");
   }
 
   async #work<N extends JobName>(name: N, handlers: JobHandlers, concurrency: number): Promise<void> {

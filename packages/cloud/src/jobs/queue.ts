@@ -8,6 +8,8 @@ export interface JobData {
   "remove-object": { blobKey: string };
   /** Requeue what no live job owns. */
   reconcile: Record<string, never>;
+  /** Remove from the store what crashes left there. */
+  sweep: Record<string, never>;
 }
 
 export type JobName = keyof JobData;

@@ -1,8 +1,10 @@
 import { newId } from "../db/ids.ts";
+import { insertRows } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
 
 export interface OutboxEvent {
   readonly type:
+    | "dataset.committed"
     | "device.created"
     | "device.updated"
     | "event.created"
@@ -24,8 +26,9 @@ export async function writeEvent(tx: Transaction, event: OutboxEvent): Promise<v
 }
 
 export async function writeEvents(tx: Transaction, events: readonly OutboxEvent[]): Promise<void> {
-  if (events.length === 0) return;
-  await tx.outboxEvent.createMany({
-    data: events.map((event) => ({ ...event, id: newId("whev"), payload: event.payload as object })),
-  });
+  await insertRows(
+    tx,
+    "OutboxEvent",
+    events.map((event) => ({ ...event, id: newId("whev"), payload: event.payload as object })),
+  );
 }

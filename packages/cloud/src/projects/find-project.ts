@@ -13,6 +13,13 @@ export async function visibleIn(ctx: Ctx, projectId: string | undefined) {
   return { orgId: ctx.caller.orgId, projectId };
 }
 
+/** The ids of the projects that {@link visibleIn} means, for lists whose indexes begin with the project. */
+export async function visibleProjectIds(ctx: Ctx, projectId: string | undefined): Promise<string[]> {
+  if (projectId !== undefined) return [await requireVisible(ctx, projectId)];
+  const projects = await ctx.db.prisma.project.findMany({ where: visibleProjects(ctx), select: { id: true } });
+  return projects.map(({ id }) => id);
+}
+
 /** The project to create something in: the named one, else the only one; 400 where there are several. */
 export async function resolveProject(ctx: Ctx, projectId: string | undefined): Promise<string> {
   if (projectId !== undefined) return requireVisible(ctx, projectId);

@@ -2,9 +2,9 @@ import type { ImportStatus } from "@downlink/protocol";
 import type { Transaction } from "../db/transaction.ts";
 import { cancelRequests } from "../ingest/change-request.ts";
 import type { JobQueue } from "../jobs/queue.ts";
-import { writeEvent } from "../outbox/outbox.ts";
 import { nextImportStatus } from "./import-status.ts";
 import type { LockedRecording } from "./lock-recording.ts";
+import { tellOfRecording } from "./recording-events.ts";
 
 interface Forget {
   readonly recording: LockedRecording;
@@ -14,28 +14,28 @@ interface Forget {
 
 /** Drops what was imported, and the row too where no edge copy is left. The object goes after the commit, by a job. */
 export async function forgetData(tx: Transaction, { recording, jobs, nowNs }: Forget): Promise<void> {
-  const { id, orgId, projectId, blobKey } = recording;
-  await cancelRequests(tx, { recordingId: id, nowNs });
+  const { id, blobKey, importId } = recording;
+  await cancelRequests(tx, { recordingId: id, jobs, nowNs });
   if (blobKey) await jobs.enqueue(tx, "remove-object", { blobKey });
+  if (importId) await tx.import.updateMany({ where: { id: importId }, data: { deletedAtNs: nowNs } });
   const next = nextImportStatus(recording.importStatus as ImportStatus, "deleteData", recording.edgeFile !== null);
-  if (next !== "removed") {
-    const cleared = {
-      importStatus: next,
-      importId: null,
-      importedAtNs: null,
-      siteId: null,
-      contentSha256: null,
-      blobKey: null,
-    };
-    await tx.recording.update({ where: { id }, data: { ...cleared, failureCode: null, failureText: null } });
+  if (next === "removed") {
+    await tellOfRecording(tx, id, { type: "recording.deleted", occurredAtNs: nowNs });
+    await tx.recording.delete({ where: { id } });
     return;
   }
-  await tx.recording.delete({ where: { id } });
-  await writeEvent(tx, {
-    type: "recording.deleted",
-    orgId,
-    projectId,
-    occurredAtNs: nowNs,
-    payload: { recording: { id } },
-  });
+  const cleared = {
+    importStatus: next,
+    importId: null,
+    importedAtNs: null,
+    siteId: null,
+    contentSha256: null,
+    blobKey: null,
+  };
+  await tx.recording.update({ where: { id }, data: { ...cleared, failureCode: null, failureText: null } });
+  await tx.recordingAttachment.updateMany({ where: { recordingId: id }, data: { siteId: null } });
+  await tx.recordingTopic.updateMany({ where: { recordingId: id }, data: unlisted });
 }
+
+/** In lists of topics are those of imported recordings. */
+const unlisted = { importedProjectId: null, importedDeviceId: null, importedStartNs: null, importedEndNs: null };

@@ -11,6 +11,7 @@ const table: [RecordingEvent, ...string[]][] = [
   ["cancel", "none", "none", "importing", "failed", "complete"],
   ["stored", "none", "importing", "importing", "failed", "complete"],
   ["redeliver", "none", "pending", "pending", "failed", "complete"],
+  ["retry", "none", "pending", "importing", "importing", "complete"],
   ["imported", "none", "pending", "complete", "failed", "complete"],
   ["fail", "none", "failed", "failed", "failed", "complete"],
   ["edgeGone", "removed", "failed", "importing", "failed", "complete"],

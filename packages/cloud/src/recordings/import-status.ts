@@ -7,9 +7,9 @@ import type { ImportStatus } from "@downlink/protocol";
  *      ┌──────┐ ─────────▶ ┌─────────┐ ─────────▶ ┌───────────┐ ─────────▶ ┌──────────┐
  *      │ none │            │ pending │            │ importing │            │ complete │
  *      └──────┘ ◀───────── └─────────┘ ◀───────── └───────────┘            └──────────┘
- *          ▲      cancel        │       redeliver       │                        │
- *          │                    │ edgeGone, fail        │ fail                   │ deleteData
- *          │                    ▼                       ▼                        │
+ *          ▲      cancel        │       redeliver    │     ▲                     │
+ *          │                    │ edgeGone, fail     │ fail│ retry               │ deleteData
+ *          │                    ▼                    ▼     │                     │
  *          │               ┌────────────────────────────────┐                    │
  *          │               │ failed                         │ ─ request ─▶ pending
  *          │               └────────────────────────────────┘                    │
@@ -22,6 +22,7 @@ export type RecordingEvent =
   | "cancel"
   | "stored"
   | "redeliver"
+  | "retry"
   | "imported"
   | "fail"
   | "edgeGone"
@@ -34,6 +35,7 @@ const transitions: Record<ImportStatus, Record<RecordingEvent, RecordingOutcome>
     cancel: "none",
     stored: "none",
     redeliver: "none",
+    retry: "none",
     imported: "none",
     fail: "none",
     edgeGone: "removed",
@@ -44,6 +46,7 @@ const transitions: Record<ImportStatus, Record<RecordingEvent, RecordingOutcome>
     cancel: "none",
     stored: "importing",
     redeliver: "pending",
+    retry: "pending",
     imported: "pending",
     fail: "failed",
     edgeGone: "failed",
@@ -54,6 +57,7 @@ const transitions: Record<ImportStatus, Record<RecordingEvent, RecordingOutcome>
     cancel: "importing",
     stored: "importing",
     redeliver: "pending",
+    retry: "importing",
     imported: "complete",
     fail: "failed",
     edgeGone: "importing",
@@ -64,6 +68,7 @@ const transitions: Record<ImportStatus, Record<RecordingEvent, RecordingOutcome>
     cancel: "failed",
     stored: "failed",
     redeliver: "failed",
+    retry: "importing",
     imported: "failed",
     fail: "failed",
     edgeGone: "failed",
@@ -74,6 +79,7 @@ const transitions: Record<ImportStatus, Record<RecordingEvent, RecordingOutcome>
     cancel: "complete",
     stored: "complete",
     redeliver: "complete",
+    retry: "complete",
     imported: "complete",
     fail: "complete",
     edgeGone: "complete",

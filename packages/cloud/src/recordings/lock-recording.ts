@@ -6,7 +6,11 @@ export type LockedRecording = Prisma.RecordingGetPayload<{ include: { edgeFile: 
 
 /** Import requests, deliveries and deletions of one recording take turns on its row. */
 export async function lockRecording(tx: Transaction, id: string): Promise<LockedRecording> {
+  return (await findLocked(tx, id)) ?? notFound(`recording ${id}`);
+}
+
+/** As {@link lockRecording}; null where the recording is gone. */
+export async function findLocked(tx: Transaction, id: string): Promise<LockedRecording | null> {
   await tx.$queryRaw`SELECT id FROM "Recording" WHERE id = ${id} FOR UPDATE`;
-  const row = await tx.recording.findUnique({ where: { id }, include: { edgeFile: true } });
-  return row ?? notFound(`recording ${id}`);
+  return tx.recording.findUnique({ where: { id }, include: { edgeFile: true } });
 }

@@ -23,7 +23,7 @@ export async function requestImport(ctx: Ctx, { id }: RecordingModel, priority: 
     if (next === recording.importStatus || next === "removed")
       return { id, importStatus: recording.importStatus as ImportStatus };
     if (!recording.edgeFile) notFound(`the edge copy of recording ${id}`);
-    await cancelRequests(tx, { recordingId: id, nowNs: ctx.clock.nowNs() });
+    await cancelRequests(tx, { recordingId: id, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() });
     await tx.importRequest.create({ data: await newRequest(tx, { recording, priority, nowNs: ctx.clock.nowNs() }) });
     await tx.recording.update({ where: { id }, data: { importStatus: next, failureCode: null, failureText: null } });
     return { id, importStatus: next, deviceId: recording.deviceId };
@@ -42,7 +42,7 @@ export async function cancelImport(ctx: Ctx, { id }: RecordingModel): Promise<An
         "Conflict",
         `the import of recording ${id} is ${locked.importStatus}; only a pending one can be cancelled`,
       );
-    await cancelRequests(tx, { recordingId: id, nowNs: ctx.clock.nowNs() });
+    await cancelRequests(tx, { recordingId: id, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() });
     await tx.recording.update({ where: { id }, data: { importStatus: next } });
     return locked;
   });
@@ -69,6 +69,7 @@ interface RequestOf {
 
 async function newRequest(tx: Transaction, { recording, priority, nowNs }: RequestOf) {
   const site = await primarySiteOf(tx, recording.orgId);
+  const { device } = await tx.recording.findUniqueOrThrow({ where: { id: recording.id }, select: { device: true } });
   return {
     id: newId("req"),
     orgId: recording.orgId,
@@ -79,6 +80,7 @@ async function newRequest(tx: Transaction, { recording, priority, nowNs }: Reque
     pipelineStage: "Waiting for the device",
     recordingId: recording.id,
     deviceId: recording.deviceId,
+    deviceName: device?.name,
     key: recording.key,
     filename: recording.path,
     versionId: recording.edgeFile!.versionId,

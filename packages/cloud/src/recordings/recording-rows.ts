@@ -15,6 +15,7 @@ export const recordingColumns = {
   metadata: true,
   sessionId: true,
   site: { select: { id: true, name: true } },
+  edgeSite: { select: { id: true, name: true } },
   device: { select: { id: true, name: true } },
 } as const satisfies Prisma.RecordingSelect;
 
@@ -32,6 +33,7 @@ export function toRecording(row: RecordingRow): Recording {
     end: row.endNs,
     importStatus: row.importStatus as ImportStatus,
     site: row.site ? { ...row.site, indexingStrategy: "split-files" } : undefined,
+    edgeSite: row.edgeSite ?? undefined,
     device: row.device ?? undefined,
     key: row.key ?? undefined,
     metadata: row.metadata as Recording["metadata"],

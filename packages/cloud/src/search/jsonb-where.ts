@@ -23,18 +23,20 @@ export function jsonbWhere(column: Sql, terms: readonly Term[], narrowing: Narro
 
 /**
  * The condition that any one record of a recording's metadata, a jsonb array of `{name, metadata}`, matches all terms.
- * The same indexes serve it but for `key:*`.
+ * The same indexes serve it, but that `key:*` is for the index of texts too.
  */
 export function metadataRecordsWhere(column: Sql, terms: readonly Term[]): Sql {
   if (terms.length === 0) return ALWAYS;
   const keyed = terms.filter(isKeyed);
   const path = `$[*].metadata${keyed.length > 0 ? ` ? (${keyed.map(toPredicate).join(" && ")})` : ""}`;
   const texts = terms.flatMap((term) => (term.kind === "contains" ? [term.text] : []));
-  if (texts.length === 0) return Prisma.sql`${column} @? ${path}::jsonpath`;
-  const inOneRecord = allOf(texts.map((text) => containsExactly(Prisma.sql`record.object`, text)));
+  const present = keyed.flatMap((term) => (term.kind === "present" && term.key !== null ? [term.key] : []));
+  const mayMatch = [...present, ...texts].map((text) => mayContain(column, text, "trigrams"));
+  if (texts.length === 0) return allOf([...mayMatch, Prisma.sql`${column} @? ${path}::jsonpath`]);
+  const inOneRecord = allOf(texts.map(recordContains));
   return allOf([
     ...keyed.map((term) => Prisma.sql`${column} @? ${`$[*].metadata ? (${toPredicate(term)})`}::jsonpath`),
-    ...texts.map((text) => mayContain(column, text, "trigrams")),
+    ...mayMatch,
     Prisma.sql`EXISTS (SELECT FROM jsonb_path_query(${column}, ${path}::jsonpath) AS record(object) WHERE ${inOneRecord})`,
   ]);
 }
@@ -60,6 +62,13 @@ function termWhere(column: Sql, term: Term, narrowing: Narrowing): Sql {
     return allOf([mayContain(column, term.text, narrowing), containsExactly(column, term.text)]);
   if (term.kind === "present") return presentWhere(column, term.key);
   return Prisma.sql`${column} @? ${`$ ? (${toPredicate(term)})`}::jsonpath`;
+}
+
+/** All values of a record are texts. */
+function recordContains(text: string): Sql {
+  const contains = (part: Sql) => Prisma.sql`strpos(lower(${part}), lower(${text}::text)) <> 0`;
+  return Prisma.sql`EXISTS (SELECT FROM jsonb_each_text(record.object) AS member(key, value)
+    WHERE ${contains(Prisma.sql`member.key`)} OR ${contains(Prisma.sql`member.value`)})`;
 }
 
 /** Not by jsonpath: no index serves a path's existence. */

@@ -48,12 +48,13 @@ async function updateSite(ctx: Ctx, { id, ...changes }: Input<Contract["update"]
   return toSite(row ?? notFound(`site ${id}`));
 }
 
-/** Its tokens go with it. spec: Sites/Delete */
+/** Its tokens go with it, and recordings at an edge site cannot be imported any more. spec: Sites/Delete */
 async function deleteSite(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
   const site = await findSite(ctx, id);
   await withTransaction(ctx.db, async (tx) => {
     await tx.$queryRaw`SELECT "id" FROM "Site" WHERE "id" = ${id} FOR UPDATE`; // nothing is added to it meanwhile
     if (site.type === "service-hosted") await requireDispensable(tx, site);
+    await tx.edgeFile.deleteMany({ where: { recording: { edgeSiteId: id } } }); // out of reach from now on
     await tx.site.deleteMany({ where: { id } });
   });
   return { id };

@@ -36,13 +36,14 @@ export async function sayHello(
 ): Promise<TestAgent> {
   const client = cloud.withToken(agent.token);
   const hello = await client.call(api.edge.hello, helloBody(agent));
+  let sequence = 0;
   const call: TestAgent["call"] = (operation, input) =>
     client.call(operation, input, { headers: { [leaseHeader]: String(hello.lease) } });
   return {
     ...agent,
     hello,
     call,
-    report: (items, more) => call(api.edge.report, { upserts: [...items], ...more }),
+    report: (items, more) => call(api.edge.report, { sequence: ++sequence, upserts: [...items], ...more }),
     sendParts: (upload, bytes) => sendParts(call, upload, bytes),
   };
 }

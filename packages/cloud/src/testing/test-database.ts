@@ -36,10 +36,22 @@ export function createEmptyDatabase(t: Ending): Promise<string> {
 }
 
 /** A server for tests, in memory where there is room, with a migrated template; it leaves nothing behind, even when killed. */
-export async function startTestPostgres(): Promise<EmbeddedPostgres> {
-  const dir = mkdtempSync(join(hasRoom() ? IN_MEMORY : tmpdir(), "downlink-test-"));
+export function startTestPostgres(): Promise<EmbeddedPostgres> {
+  return startWithTemplate(hasRoom() ? IN_MEMORY : tmpdir(), VOLATILE);
+}
+
+/** As {@link startTestPostgres}, but on the disk and as durable as in earnest: to measure what that costs. */
+export function startDurablePostgres(): Promise<EmbeddedPostgres> {
+  return startWithTemplate(tmpdir(), {});
+}
+
+async function startWithTemplate(
+  parent: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<EmbeddedPostgres> {
+  const dir = mkdtempSync(join(parent, "downlink-test-"));
   const log = { info: () => {}, warn: (line: string) => console.error(line) };
-  const server = await startEmbeddedPostgres({ dir, settings: VOLATILE, log, isTemporary: true });
+  const server = await startEmbeddedPostgres({ dir, settings, log, isTemporary: true });
   await run(server.url, `CREATE DATABASE ${TEMPLATE}`);
   await applyMigrations({ url: urlOf(server.url, TEMPLATE), dir: migrationsDir, log });
   await run(server.url, `ALTER DATABASE ${TEMPLATE} WITH IS_TEMPLATE true ALLOW_CONNECTIONS false`);

@@ -1,37 +1,23 @@
-import type { Counts } from "./seed.ts";
+import { episodeTables } from "./episode-dataset.ts";
+import { importTables } from "./import-dataset.ts";
+import { deviceOfSession, recordingTables } from "./recording-dataset.ts";
+import { id, idOf, owner, pick, type Size, START_NS, type Table } from "./seed-sql.ts";
 
-export const START_NS = 1_767_225_600_000_000_000n; // 2026-01-01
 /** Between the starts of two events that follow each other, of whatever devices. */
 export const EVENT_EVERY_NS = 31_000_000_000n;
 /** Has every tenth event and property interval: what the busiest robot of a fleet looks like. */
 export const BUSY_DEVICE_ID = deviceId(1);
-
-/** As SQL text: one value of `words`, by the number that the SQL expression gives. */
-function pick(words: readonly string[], by: string): string {
-  return `(ARRAY[${words.map((word) => `'${word}'`).join(",")}])[1 + (${by}) % ${words.length}]`;
-}
 
 const reasons = ["estop", "collision", "low-battery", "lost-localization", "operator", "timeout", "fall", "slip"];
 const places = ["gate", "dock", "aisle", "elevator", "charger", "ramp"];
 const verbs = ["stopped", "slipped", "waited", "turned", "stalled"];
 
 export function deviceId(number: number): string {
-  return `dev_${String(number).padStart(26, "0")}`;
+  return idOf("dev", number);
 }
 
 export function eventId(number: number): string {
-  return `evt_${String(number).padStart(26, "0")}`;
-}
-
-interface Table {
-  readonly table: string;
-  /** One `INSERT … SELECT`. */
-  readonly sql: string;
-}
-
-interface Size extends Counts {
-  readonly orgId: string;
-  readonly projectId: string;
+  return idOf("evt", number);
 }
 
 export function dataset(size: Size): Table[] {
@@ -43,16 +29,10 @@ export function dataset(size: Size): Table[] {
     { table: "EventType", sql: eventTypes(size) },
     { table: "Event", sql: events(size) },
     { table: "Session", sql: sessions(size) },
-    { table: "Recording", sql: recordings(size) },
+    ...recordingTables(size),
+    ...importTables(size),
+    ...episodeTables(size, { startNs: START_NS, endNs: START_NS + BigInt(size.events) * EVENT_EVERY_NS }),
   ];
-}
-
-function id(prefix: string, number: string): string {
-  return `'${prefix}_' || lpad((${number})::text, 26, '0')`;
-}
-
-function owner({ orgId, projectId }: Size): string {
-  return `'${orgId}', '${projectId}'`;
 }
 
 /** A tenth has no battery. Names do not sort as ids do. */
@@ -128,22 +108,11 @@ function events(size: Size): string {
 
 function sessions(size: Size): string {
   return `INSERT INTO "Session" (id, "orgId", "projectId", "deviceId", key, properties, "createdAtNs", "updatedAtNs")
-    SELECT ${id("sess", "i")}, ${owner(size)}, ${id("dev", `1 + i % ${size.devices}`)},
+    SELECT ${id("sess", "i")}, ${owner(size)}, ${id("dev", deviceOfSession("i", size))},
       CASE WHEN i % 2 = 0 THEN 'run ' || substr(md5(i::text), 1, 8) || ' ' || i END,
       jsonb_build_object('site', 'site-' || i % 500, 'shift', ${pick(["early", "late", "night"], "i")}),
       ${START_NS} + i * ${sessionEveryNs(size)}, ${START_NS} + i * ${sessionEveryNs(size)} + i * 7919 % 86400 * 1000000000
     FROM generate_series(1::bigint, ${size.sessions}) i`;
-}
-
-/** Two of a minute for each session, over the same year as the events. */
-function recordings(size: Size): string {
-  const start = `${START_NS} + i / 2 * ${sessionEveryNs(size)} + i % 2 * 60000000000`;
-  return `INSERT INTO "Recording" (id, "orgId", "projectId", "deviceId", "sessionId", path, "sizeBytes", "startNs", "endNs",
-      "durationNs", format, "messageCount", metadata, "createdAtNs", "importStatus", "isEdge")
-    SELECT ${id("rec", "i")}, ${owner(size)}, ${id("dev", `1 + (1 + i / 2 % ${size.sessions}) % ${size.devices}`)},
-      ${id("sess", `1 + i / 2 % ${size.sessions}`)}, 'runs/' || i || '.mcap', 1000000, ${start}, ${start} + 60000000000,
-      60000000000, 'mcap', 1000, '[]', ${start}, 'none', true
-    FROM generate_series(1::bigint, ${size.recordings}) i`;
 }
 
 function sessionEveryNs({ events, sessions }: Size): bigint {

@@ -1,30 +1,19 @@
-import { formatTimestamp } from "@downlink/protocol";
-import { BUSY_DEVICE_ID, deviceId, EVENT_EVERY_NS, eventId, START_NS } from "./dataset.ts";
+import { attachments, coverage } from "./coverage-calls.ts";
+import { BUSY_DEVICE_ID, EVENT_EVERY_NS, eventId } from "./dataset.ts";
+import { episodes } from "./episode-calls.ts";
+import { type FilteredList, HOUR_NS, type List, lateOffset, QUIET_DEVICE_ID, timeOf } from "./filtered-list.ts";
+import { importErrors, imports, pendingImports } from "./import-calls.ts";
+import { recordings, topics } from "./recording-calls.ts";
 import type { Seeded } from "./seed.ts";
-
-type Query = Readonly<Record<string, string>>;
-
-/** One list with one filter, in each of its orders. */
-export interface FilteredList {
-  readonly path: string;
-  readonly filter: string;
-  readonly query: Query;
-  /** `key order`; an empty text is the list's own order. */
-  readonly orders: readonly string[];
-}
-
-interface List {
-  readonly path: string;
-  readonly filters: Readonly<Record<string, Query>>;
-  readonly sortKeys?: readonly string[];
-}
-
-const HOUR_NS = 3_600_000_000_000n;
-const QUIET_DEVICE_ID = deviceId(7);
 
 /** Every documented filter of every list, alone and where two meet as they do in use, with every order of it. */
 export function filteredLists(seeded: Seeded): FilteredList[] {
-  const lists = [...small(), devices(seeded), ...histories(), events(seeded), sessions(seeded), deviceTokens(seeded)];
+  const lists = [
+    ...[...small(), devices(seeded), ...histories(), events(seeded), sessions(seeded), deviceTokens(seeded)],
+    episodes(seeded),
+    ...[recordings(seeded), topics(seeded), coverage(seeded), attachments(seeded)],
+    ...[...pendingImports(seeded), importErrors(seeded), imports(seeded)],
+  ];
   return lists.flatMap(({ path, filters, sortKeys = [] }) => {
     const orders = ["", ...sortKeys.flatMap((key) => [`${key} asc`, `${key} desc`])];
     return Object.entries(filters).map(([filter, query]) => ({ path, filter, query, orders }));
@@ -159,12 +148,4 @@ function deviceTokens({ counts }: Seeded): List {
     path: "/v1/device-tokens",
     filters: { none: {}, device: { deviceId: QUIET_DEVICE_ID }, "offset 90 %": { offset: lateOffset(counts.devices) } },
   };
-}
-
-function lateOffset(rows: number): string {
-  return String(Math.floor(rows * 0.9));
-}
-
-function timeOf(hour: bigint): string {
-  return formatTimestamp(START_NS + hour * HOUR_NS);
 }

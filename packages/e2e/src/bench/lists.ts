@@ -6,12 +6,14 @@
 // expected-scans.ts does not say why; never for a time.
 import { parseArgs } from "node:util";
 import { startCloud } from "@downlink/cloud/testing";
+import { timeEpisodeWrites } from "./episode-writes.ts";
 import { filteredLists } from "./list-calls.ts";
 import { callsOf, listOver, type Measured, measure, REFERENCE } from "./measure.ts";
 import { findTableScans } from "./query-plans.ts";
 import { reportScans, reportTimes, say } from "./report.ts";
 import { scaleCounts, seed } from "./seed.ts";
 
+const EPISODES = "/v1/episodes";
 const { values } = parseArgs({
   options: {
     scale: { type: "string", default: "1" },
@@ -44,6 +46,8 @@ async function runBenchmark(prefix: string): Promise<number> {
     );
   }
   reportTimes(measured, reference.medianMs);
+  if (lists.some(({ path }) => path === EPISODES))
+    for (const { what, ms } of await timeEpisodeWrites(cloud.admin, seeded)) say(`${what}: ${ms.toFixed(0)} ms`);
   if (scale < 1) say("at a scale below 1 the tables are too small for the plan check to say much");
   return reportScans(await findTableScans(pool, get, measured));
 }

@@ -1,4 +1,4 @@
-import type { FilteredList } from "./list-calls.ts";
+import type { FilteredList } from "./filtered-list.ts";
 
 export interface Call {
   readonly list: FilteredList;
@@ -39,7 +39,8 @@ export function listOver({ url, adminKey }: { readonly url: string; readonly adm
     const answer = await fetch(`${url}${target}`, { headers });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`GET ${target} answered ${answer.status}: ${text}`);
-    return (JSON.parse(text) as unknown[]).length;
+    const body = JSON.parse(text) as unknown[] | { readonly episodes: unknown[] };
+    return (Array.isArray(body) ? body : body.episodes).length;
   };
 }
 

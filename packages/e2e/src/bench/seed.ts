@@ -1,5 +1,6 @@
 import type { TestCloud } from "@downlink/cloud/testing";
 import { dataset } from "./dataset.ts";
+import type { Table } from "./seed-sql.ts";
 
 type Pool = TestCloud["deps"]["db"]["pool"];
 type Client = Pick<Pool, "query">;
@@ -7,6 +8,7 @@ type Client = Pick<Pool, "query">;
 export interface Seeded {
   readonly orgId: string;
   readonly projectId: string;
+  readonly primarySiteId: string;
   readonly counts: Counts;
 }
 
@@ -15,7 +17,11 @@ export interface Counts {
   readonly intervals: number;
   readonly events: number;
   readonly sessions: number;
+  /** The first of the devices, which have all recordings and sessions. */
+  readonly recordedDevices: number;
   readonly recordings: number;
+  readonly imports: number;
+  readonly episodes: number;
   readonly unusedProperties: number;
 }
 
@@ -24,7 +30,10 @@ const FULL_SIZE: Counts = {
   intervals: 1_000_000,
   events: 1_000_000,
   sessions: 200_000,
-  recordings: 400_000,
+  recordedDevices: 1_000,
+  recordings: 1_000_000,
+  imports: 1_000_000,
+  episodes: 1_000_000,
   unusedProperties: 600,
 };
 
@@ -33,21 +42,34 @@ export function scaleCounts(scale: number): Counts {
   return Object.fromEntries(scaled) as Counts;
 }
 
-/** Fills the only organization, the same way each time. Its secondary indexes are made again after the rows, which is faster. */
+type Owner = Omit<Seeded, "counts">;
+
+/** Fills the only organization, the same way each time. */
 export async function seed(pool: Pool, counts: Counts, tell: (line: string) => void): Promise<Seeded> {
+  return { ...(await fillTables(pool, (owner) => dataset({ ...owner, ...counts }), tell)), counts };
+}
+
+/** Tables' secondary indexes are made again after the rows, which is faster. */
+export async function fillTables(
+  pool: Pool,
+  tablesOf: (owner: Owner) => readonly Table[],
+  tell: (line: string) => void,
+): Promise<Owner> {
   const client = await pool.connect();
   try {
-    const { rows } = await client.query<{ id: string; orgId: string }>('SELECT id, "orgId" FROM "Project"');
-    const owner = { orgId: rows[0]!.orgId, projectId: rows[0]!.id };
+    const { rows } = await client.query<Owner>(
+      `SELECT p."orgId", p.id AS "projectId", s.id AS "primarySiteId" FROM "Project" p JOIN "Site" s USING ("orgId")`,
+    );
+    const owner = rows[0]!;
     await client.query("SET statement_timeout = 0; SET maintenance_work_mem = '512MB'; SELECT setseed(0.5)");
     await client.query("SET session_replication_role = replica"); // no foreign key is checked row by row
-    for (const { table, sql } of dataset({ ...owner, ...counts })) {
+    for (const { table, sql } of tablesOf(owner)) {
       const startedMs = performance.now();
       const rowCount = await fill(client, table, sql);
       tell(`${rowCount} rows of ${table} in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
     }
     await client.query("VACUUM ANALYZE");
-    return { ...owner, counts };
+    return owner;
   } finally {
     client.release(true); // its settings go with it
   }

@@ -10,8 +10,8 @@ export function queryInteger(range: { min: number; max?: number }) {
   });
 }
 
-export function queryNumber(range: { min: number }) {
-  return z.codec(z.string().meta({ type: "number", minimum: range.min }), z.number().min(range.min), {
+export function queryNumber({ min, max }: { min: number; max: number }) {
+  return z.codec(z.string().meta({ type: "number", minimum: min, maximum: max }), z.number().min(min).max(max), {
     decode: (text) => (text.trim() === "" ? Number.NaN : Number(text)),
     encode: String,
   });
@@ -29,6 +29,12 @@ export function queryArray<const T extends readonly [string, ...string[]]>(value
     encode: (list) => [...list],
   });
 }
+
+/** As {@link queryArray}, of any texts. */
+export const QueryTexts = z.codec(z.union([z.string(), z.array(z.string())]), z.array(z.string()), {
+  decode: (given) => [given].flat().flatMap((text) => text.split(",")),
+  encode: (list) => [...list],
+});
 
 /** Declares deprecated other names of a field; the plain name wins where both are given. spec: Common list conventions */
 export function withAliases<S extends z.ZodType>(schema: S, aliases: readonly string[]): S {

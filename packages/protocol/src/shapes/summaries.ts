@@ -6,6 +6,11 @@ export const SiteSummary = z
   .meta({ id: "SiteSummary" });
 export const EdgeSiteSummary = z.object({ id: z.string(), name: z.string() }).meta({ id: "EdgeSiteSummary" });
 
+/** Where a file lies in a bucket that the customer owns. */
+export const RecordingLocation = z
+  .object({ path: z.string(), bucket: z.string(), azureStorageAccountName: z.string().optional() })
+  .meta({ id: "RecordingLocation" });
+
 /** Bytes; a JSON number, below 2^53. */
 export const ByteCount = z.int().min(0);
 

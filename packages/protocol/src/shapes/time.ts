@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+const FIRST_YEAR = 1677; // that 64 bits of nanoseconds reach
 const NS_PER_SECOND = 1_000_000_000n;
 const PATTERN = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2}))?$/;
 
@@ -30,12 +31,11 @@ export const Timestamp = z.codec(
 export function parseTimestamp(text: string): bigint | undefined {
   const match = PATTERN.exec(text);
   if (!match) return undefined;
-  const [year, month, day, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map((part) => Number(part ?? 0));
-  const ms = utcMs({ year: year!, month: month!, day: day!, hour, minute, second });
-  const offsetMinutes = parseOffset(match[8]);
+  const [, year, month, day, hour = 0, minute = 0, second = 0, fraction = "", offset] = match;
+  const ms = utcMs({ year: +year!, month: +month!, day: +day!, hour: +hour, minute: +minute, second: +second });
+  const offsetMinutes = parseOffset(offset);
   if (ms === undefined || offsetMinutes === undefined) return undefined;
-  const fractionNs = BigInt((match[7] ?? "").padEnd(9, "0"));
-  const timeNs = BigInt(ms - offsetMinutes * 60_000) * 1_000_000n + fractionNs;
+  const timeNs = BigInt(ms - offsetMinutes * 60_000) * 1_000_000n + BigInt(+fraction.padEnd(9, "0"));
   return BigInt.asIntN(64, timeNs) === timeNs ? timeNs : undefined;
 }
 
@@ -59,10 +59,9 @@ interface DateParts {
 
 function utcMs({ year, month, day, hour, minute, second }: DateParts): number | undefined {
   if (hour > 23 || minute > 59 || second > 60) return undefined; // 60: a leap second, which counts as the next one
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
-  return date.getTime() + ((hour * 60 + minute) * 60 + second) * 1000;
+  if (year < FIRST_YEAR || month < 1 || month > 12 || day < 1 || day > 31) return undefined;
+  if (day > 28 && day > new Date(Date.UTC(year, month, 0)).getUTCDate()) return undefined;
+  return Date.UTC(year, month - 1, day, hour, minute, second);
 }
 
 function parseOffset(text: string | undefined): number | undefined {

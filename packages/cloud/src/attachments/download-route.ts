@@ -1,0 +1,72 @@
+import type { Hono } from "hono";
+import type { Logger } from "pino";
+import type { BlobStore } from "../blobs/blob-store.ts";
+import { type LinkSigner, signLink, verifyLink } from "../blobs/signed-link.ts";
+import type { Clock, Deps } from "../context.ts";
+import { sendBlob } from "../data-plane/download.ts";
+import { sliceOf } from "../data-plane/slice-of.ts";
+import type { Env } from "../http/env.ts";
+import { notFound } from "../http/errors.ts";
+import { openContext } from "../http/serve.ts";
+import { fingerprintOf } from "./attachment-rows.ts";
+import { findAttachment, type StoredAttachment } from "./find-attachment.ts";
+
+const PATH = "/data-plane/attachments";
+/** spec: Limits */
+const LINK_LIFE_MS = 15 * 60_000;
+/** Names and types are what some file says, of any length; a link has to fit the header lines of every client. */
+const MAX_TEXT_CHARACTERS = 255;
+
+const access = { kind: "apiKey", capability: "recordings.list" } as const;
+
+/** `GET /v1/recording-attachments/{id}/download`: 302 to a link that needs no credential. spec: Attachments/Download */
+export function attachmentRoute(app: Hono<Env>, deps: Deps): void {
+  app.get("/v1/recording-attachments/:id/download", async (c) => {
+    const ctx = await openContext(c, deps, access);
+    const row = await findAttachment(ctx, c.req.param("id"));
+    c.header("Cache-Control", "no-store");
+    return c.redirect(attachmentLink(ctx, row), 302);
+  });
+}
+
+type LinkDeps = Pick<Deps, "signer" | "clock" | "publicUrl">;
+
+/** It carries all that the download needs. The name keeps its end, which says what the file is. */
+function attachmentLink({ signer, clock, publicUrl }: LinkDeps, row: StoredAttachment): string {
+  const path = `${PATH}/${row.id}`;
+  const expiresAtMs = Number(clock.nowNs() / 1_000_000n) + LINK_LIFE_MS;
+  const claims = {
+    blobKey: row.recording.blobKey ?? notFound(`the data of attachment ${row.id}`),
+    offset: String(row.dataOffset),
+    sizeBytes: String(row.sizeBytes),
+    etag: fingerprintOf(row),
+    mediaType: row.mediaType.slice(0, MAX_TEXT_CHARACTERS),
+    fileName: row.name.slice(-MAX_TEXT_CHARACTERS) || row.id,
+  };
+  return `${publicUrl()}${path}?${signLink(signer, { method: "GET", path, claims, expiresAtMs })}`;
+}
+
+/** What the data plane needs: no database. */
+interface DownloadDeps {
+  readonly blobs: BlobStore;
+  readonly signer: LinkSigner;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** The link itself: the attachment's bytes out of the stored recording, whole or in ranges. */
+export function attachmentDownloadRoute(app: Hono<Env>, deps: DownloadDeps): void {
+  app.get(`${PATH}/:id`, async (c) => {
+    const nowMs = Number(deps.clock.nowNs() / 1_000_000n);
+    const query = new URL(c.req.url).searchParams;
+    const claims = verifyLink(deps.signer, { method: c.req.method, path: c.req.path, query, nowMs });
+    const recording = await deps.blobs.open(claims.blobKey!);
+    const slice = { offset: Number(claims.offset), sizeBytes: Number(claims.sizeBytes) };
+    return sendBlob(c, sliceOf(recording, slice), {
+      etag: claims.etag!,
+      mediaType: claims.mediaType!,
+      fileName: claims.fileName!,
+      onFailure: (error) => deps.log.error({ err: error, requestId: c.get("requestId") }, "a download broke off"),
+    });
+  });
+}

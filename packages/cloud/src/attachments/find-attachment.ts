@@ -1,0 +1,21 @@
+import type { Ctx } from "../context.ts";
+import type { Prisma } from "../db/generated/client.ts";
+import { notFound } from "../http/errors.ts";
+import { visibleTo } from "../projects/find-project.ts";
+import { type AttachmentRow, attachmentColumns } from "./attachment-rows.ts";
+
+/** What an edge recording has attached is shown once a primary site holds its bytes. */
+export const isHeld = { siteId: { not: null } } satisfies Prisma.RecordingAttachmentWhereInput;
+
+export interface StoredAttachment extends AttachmentRow {
+  /** Where its bytes are. */
+  readonly recording: { readonly blobKey: string | null };
+}
+
+export async function findAttachment(ctx: Ctx, id: string): Promise<StoredAttachment> {
+  const row = await ctx.db.prisma.recordingAttachment.findFirst({
+    where: { AND: [{ id }, visibleTo(ctx), isHeld] },
+    select: { ...attachmentColumns, recording: { select: { blobKey: true } } },
+  });
+  return row ?? notFound(`attachment ${id}`);
+}

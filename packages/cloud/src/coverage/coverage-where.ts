@@ -1,0 +1,61 @@
+import type { api, Input } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import { Prisma } from "../db/generated/client.ts";
+import { LONG_NS } from "../db/span-sql.ts";
+import { selectDevice } from "../devices/find-device.ts";
+import { visibleIn } from "../projects/find-project.ts";
+import { scopeWhere } from "../projects/scope-sql.ts";
+
+type Query = Input<(typeof api.coverage)["list"]>;
+type Sql = Prisma.Sql;
+
+/** The recordings `r` that a coverage query is about. */
+export async function coverageWhere(ctx: Ctx, query: Query): Promise<Sql> {
+  const device = await selectDevice(ctx, query);
+  const scope = await visibleIn(ctx, query.projectId);
+  const named = namesRecordings(ctx, query);
+  return Prisma.join(
+    [
+      ...scopeWhere("r", scope),
+      touchesWindow(query),
+      ...(query.includeEdgeRecordings ? [] : [Prisma.sql`r."importStatus" = 'complete'`]),
+      ...(device ? [Prisma.sql`r."deviceId" = ${device.id}`] : []),
+      ...(named.length > 0 ? named : [Prisma.sql`r."deviceId" IS NOT NULL`]),
+    ],
+    " AND ",
+  );
+}
+
+/**
+ * Two ranges of two indexes, so that no query reads all that came before the window: a recording of at most a day starts within
+ * it or at most a day before it, which the indexes by start know. Only longer ones are in the index of spans, because writing
+ * every recording to that would cost as much as writing to five others. They get no plain bounds, or the planner would read
+ * all the earlier ones from an index by start. (The last two nanoseconds of all time are one to a span.)
+ */
+function touchesWindow({ start, end }: Query): Sql {
+  const isLong = Prisma.sql`r."durationNs" > ${Prisma.raw(String(LONG_NS))}`;
+  const overlaps = Prisma.sql`downlink_span(r."startNs", r."endNs") && downlink_span(${start}::bigint, ${end}::bigint)`;
+  const isNear = Prisma.sql`r."startNs" BETWEEN ${earliest(start - LONG_NS)} AND ${end} AND r."endNs" >= ${start}`;
+  return Prisma.sql`(${isNear} OR ${isLong} AND ${overlaps})`;
+}
+
+/** Or the first time that 64 bits hold. */
+function earliest(timeNs: bigint): bigint {
+  return timeNs < -(2n ** 63n) ? -(2n ** 63n) : timeNs;
+}
+
+/** Recordings or a session asked for as such; then those without a device appear too. */
+function namesRecordings({ caller }: Ctx, query: Query): Sql[] {
+  const { recordingId, recordingKey, importId, sessionId, sessionKey } = query;
+  return [
+    ...(recordingId ? [Prisma.sql`r.id = ${recordingId}`] : []),
+    ...(recordingKey ? [Prisma.sql`r.key = ${recordingKey}`] : []),
+    ...(importId ? [Prisma.sql`r."importId" = ${importId}`] : []),
+    ...(sessionId ? [Prisma.sql`r."sessionId" = ${sessionId}`] : []),
+    ...(sessionKey ? [Prisma.sql`r."sessionId" IN (${sessionsWithKey(caller.orgId, sessionKey)})`] : []),
+  ];
+}
+
+function sessionsWithKey(orgId: string, key: string): Sql {
+  return Prisma.sql`SELECT s.id FROM "Session" s WHERE s."orgId" = ${orgId} AND s.key = ${key}`;
+}

@@ -1,0 +1,63 @@
+import type { AgentCtx } from "../context.ts";
+import type { AgentModel } from "../db/generated/models.ts";
+import type { Transaction } from "../db/transaction.ts";
+import { refuse } from "../http/errors.ts";
+import type { FileVersion } from "./find-versions.ts";
+import { withLease } from "./lease.ts";
+import { removeFiles } from "./remove-files.ts";
+
+const FILES_A_TRANSACTION = 1000;
+
+interface Ending {
+  /** Of the listing. */
+  readonly id: string;
+  /** How many files the whole listing names. */
+  readonly count?: number | undefined;
+  /** Of the report that ends it. */
+  readonly sequence: number;
+}
+
+/**
+ * What the listing does not name is gone, after it arrived whole; false asks for it anew and changes nothing. A swapped card
+ * takes a hundred thousand files: they go in transactions of a bounded size, and a repeat goes on where a cut left off.
+ */
+export async function endListing(ctx: AgentCtx, ending: Ending): Promise<boolean> {
+  const { sequence } = ending;
+  const isWhole = await withLease(ctx, (tx, agent) => arrivedWhole(tx, agent, ending), sequence);
+  if (!isWhole) return false;
+  for (let after: string | undefined = ""; after !== undefined; ) {
+    if (ctx.signal.aborted) refuse("Unavailable", "the listing was not ended; send its last report again");
+    after = await removeSome(ctx, ending, after);
+  }
+  return true;
+}
+
+async function arrivedWhole(tx: Transaction, agent: AgentModel, { id, count }: Ending): Promise<boolean> {
+  return (await tx.edgeFile.count({ where: { agentId: agent.id, listingId: id } })) === count;
+}
+
+/** After the version id up to which all is done; answers the next one, undefined when that is everything. */
+function removeSome(ctx: AgentCtx, { id, sequence }: Ending, after: string): Promise<string | undefined> {
+  const remove = async (tx: Transaction, agent: AgentModel) => {
+    const files = await findAbsent(tx, { agentId: agent.id, listingId: id, after });
+    await removeFiles(tx, { agent, files, nowNs: ctx.clock.nowNs() });
+    return files.length === FILES_A_TRANSACTION ? files.at(-1)!.versionId : undefined;
+  };
+  return withLease(ctx, remove, sequence); // each time, because what was reported since is not in this listing
+}
+
+interface Absence {
+  readonly agentId: string;
+  readonly listingId: string;
+  readonly after: string;
+}
+
+function findAbsent(tx: Transaction, { agentId, listingId, after }: Absence): Promise<FileVersion[]> {
+  const isUnlisted = [{ listingId: null }, { listingId: { not: listingId } }];
+  return tx.edgeFile.findMany({
+    where: { agentId, versionId: { gt: after }, OR: isUnlisted },
+    select: { id: true, versionId: true, recordingId: true },
+    orderBy: { versionId: "asc" },
+    take: FILES_A_TRANSACTION,
+  });
+}

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { api, ErrorBody, edgeLimits, leaseHeader } from "@downlink/protocol";
+import { z } from "zod";
+import { startCloud } from "../testing/start-cloud.ts";
+import { recordingItem, sha256, startAgent } from "../testing/test-agent.ts";
+
+const cloud = await startCloud({ after }, { works: false });
+const agent = await startAgent(cloud, "hostile");
+let sequence = 0;
+
+/** What no client of ours would send: it checks first. */
+async function send(...items: object[]) {
+  sequence += 1;
+  const response = await fetch(`${cloud.url}${api.edge.report.path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${agent.token}`, [leaseHeader]: String(agent.hello.lease) },
+    body: JSON.stringify({ sequence, upserts: items }),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+function item(more: object): object {
+  const { start, end, modifiedAt, ...rest } = recordingItem();
+  const times = { start: "2026-01-01T00:00:00Z", end: "2026-01-01T00:01:00Z", modifiedAt: "2026-01-01T00:02:00Z" };
+  return { ...rest, ...times, ...more };
+}
+
+function topic(more: object) {
+  const schema = { schemaName: "", schemaEncoding: "", schemaSha256: sha256("") };
+  return { topic: "/t", version: "v1", encoding: "cdr", ...schema, messageCount: 1, ...more };
+}
+
+const refused: [what: string, broken: object, sentence: RegExp][] = [
+  ["a NUL in a path", { path: "a\u0000b.mcap" }, /^upserts\.0\.path: must hold no NUL/],
+  ["half of a surrogate pair in a path", { path: "a\ud800.mcap" }, /half of a surrogate pair/],
+  ["a NUL in a value of metadata", { metadata: [{ name: "n", metadata: { k: "\u0000" } }] }, /must hold no NUL/],
+  ["a NUL in the name of an attachment", { attachments: [attachment("\u0000")] }, /attachments\.0\.name: must hold/],
+  ["a topic twice", { topics: [topic({}), topic({})] }, /topics: must name no topic twice in one version/],
+  ["an end before the start", { end: "2025-12-31T00:00:00Z" }, /end: must not be before start/],
+  ["a span beyond 64 bits", { start: "1700-01-01", end: "2200-01-01" }, /nor more than 292 years after it/],
+  ["a name of a topic above 1024 characters", { topics: [topic({ topic: "x".repeat(1025) })] }, /topics\.0\.topic: /],
+  ["a name that no index holds", { topics: [topic({ topic: unpackable(1024) })] }, /text .* that cannot be stored/],
+  ["a path above 4096 characters", { path: "x".repeat(4097) }, /path: /],
+];
+for (const [what, broken, sentence] of refused)
+  test(`${what} is a 400 that says so, and nothing of the report is taken`, async () => {
+    const { status, body } = await send(item({}), item(broken), item({}));
+    assert.equal(status, 400);
+    assert.match(ErrorBody.parse(body).error.replace("upserts.1", "upserts.0"), sentence);
+    assert.equal(await cloud.deps.db.prisma.recording.count(), 0);
+  });
+
+test("thousands of faults are a 400 that names the first ones", async () => {
+  const { status, body } = await send(...Array.from({ length: 500 }, () => item({ topics: Array(20).fill({}) })));
+  assert.equal(status, 400);
+  const { error, details } = ErrorBody.parse(body);
+  assert.equal(details!.length, 20);
+  assert.match(error, /; and \d+ more$/);
+});
+
+test("more items than a report holds are a 400, more bytes a 413", async () => {
+  const many = await send(...Array.from({ length: edgeLimits.itemsPerReport + 1 }, () => item({})));
+  assert.equal(many.status, 400);
+  const topics = Array.from({ length: 30_000 }, (_, n) => topic({ topic: `/${n}` }));
+  const large = await send(item({ topics }));
+  assert.equal(large.status, 413);
+  assert.match(ErrorBody.parse(large.body).error, /a JSON body may hold at most 4194304 bytes/);
+});
+
+test("what fits is taken: thousands of topics, a megabyte of metadata, the longest path and key", async () => {
+  const topics = Array.from({ length: 5000 }, (_, n) => topic({ topic: `/${n}` }));
+  const metadata = [{ name: "long", metadata: { text: "x".repeat(1024 * 1024) } }];
+  const { status, body } = await send(
+    item({ topics }),
+    item({ metadata }),
+    item({ path: unpackable(4096), key: "x".repeat(1024), start: "1677-10-01", end: "1677-10-01" }),
+  );
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.equal(z.object({ unknownSchemas: z.array(z.string()) }).parse(body).unknownSchemas.length, 1);
+  assert.equal(await cloud.deps.db.prisma.recording.count(), 3);
+});
+
+/** A text of three bytes a character that no compression makes shorter. */
+function unpackable(length: number): string {
+  return Array.from({ length }, () => String.fromCharCode(0x4e00 + Math.floor(Math.random() * 0x5000))).join("");
+}
+
+function attachment(name: string) {
+  const time = "2026-01-01T00:00:00Z";
+  return { name, mediaType: "", logTime: time, createTime: time, crc: 0, dataOffset: 0, size: 0 };
+}

@@ -1,0 +1,250 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { after, test } from "node:test";
+import type { ApiFailure } from "@downlink/client";
+import { api } from "@downlink/protocol";
+import type { AgentCtx } from "../context.ts";
+import { startCloud } from "../testing/start-cloud.ts";
+import { helloBody, recordingItem, sayHello, sha256, startAgent, type TestAgent } from "../testing/test-agent.ts";
+import { hello } from "./hello.ts";
+import { report } from "./report.ts";
+
+const cloud = await startCloud({ after }, { works: false });
+const { admin } = cloud;
+const { prisma, pool } = cloud.deps.db;
+const recordingsOf = (deviceId: string) => admin.call(api.recordings.list, { deviceId });
+const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+
+test("a report that arrives after a later one is refused and changes nothing; a repeat of the last one is harmless", async () => {
+  const agent = await startAgent(cloud, "late");
+  const item = recordingItem();
+  const early = { sequence: 1, upserts: [item] };
+  await agent.call(api.edge.report, early);
+  const later = { sequence: 2, upserts: [{ ...item, path: "renamed.mcap" }] };
+  await agent.call(api.edge.report, later);
+  await assert.rejects(agent.call(api.edge.report, early), refusedWith("ReportSuperseded"));
+  await assert.rejects(
+    agent.call(api.edge.report, { sequence: 1, upserts: [], removals: [item.versionId] }),
+    /report 1 came after report 2/,
+  );
+  await agent.call(api.edge.report, later);
+  assert.deepEqual(
+    (await recordingsOf(agent.deviceId)).map(({ path }) => path),
+    ["renamed.mcap"],
+  );
+});
+
+test("a hello of the same process keeps the place of its reports; a restarted one begins anew", async () => {
+  const agent = await startAgent(cloud, "greeter");
+  const instanceId = "process-number-one";
+  const first = await sayHello(cloud, { ...agent, lease: agent.hello.lease, instanceId });
+  await first.call(api.edge.report, { sequence: 7, upserts: [] });
+  await first.call(api.edge.hello, helloBody({ instanceId }));
+  await assert.rejects(first.call(api.edge.report, { sequence: 6, upserts: [] }), refusedWith("ReportSuperseded"));
+  const restarted = await sayHello(cloud, { ...agent, lease: first.hello.lease });
+  await restarted.call(api.edge.report, { sequence: 1, upserts: [] });
+});
+
+test("what is known already writes nothing", async () => {
+  const agent = await startAgent(cloud, "unchanged");
+  const items = [recordingItem(), recordingItem({ key: "k" })];
+  await agent.report(items);
+  const listing = { id: "listing-1", isLast: true, count: 2 };
+  await agent.report(items, { listing });
+  const versions = () => pool.query('SELECT xmin, "versionId" FROM "EdgeFile" ORDER BY id');
+  const { rows: before } = await versions();
+  await agent.report(items);
+  await agent.report(items, { listing });
+  assert.deepEqual((await versions()).rows, before);
+});
+
+test("topics that files share are stored for each, with what differs", async () => {
+  const agent = await startAgent(cloud, "sharer");
+  const schema = { schemaName: "Imu", schemaEncoding: "ros2msg", schemaSha256: sha256("imu") };
+  const imu = { topic: "/imu", version: "v1", encoding: "cdr", ...schema, messageCount: 1, start: 1n, end: 2n };
+  const odom = { ...imu, topic: "/odom", start: undefined, end: undefined };
+  const said = [[imu, odom], [{ ...imu, messageCount: 2, end: 3n }], [{ ...imu, schemaName: "Other" }], []];
+  await agent.report(said.map((topics, n) => recordingItem({ path: `${n}.mcap`, topics })));
+  const recordings = await prisma.recording.findMany({
+    where: { deviceId: agent.deviceId },
+    orderBy: { path: "asc" },
+    select: {
+      topics: { orderBy: { topic: "asc" }, select: { topic: true, schemaName: true, messageCount: true, endNs: true } },
+    },
+  });
+  const stored = recordings.map(({ topics }) => topics.map((topic) => Object.values(topic)));
+  assert.deepEqual(stored, [
+    [
+      ["/imu", "Imu", 1n, 2n],
+      ["/odom", "Imu", 1n, null],
+    ],
+    [["/imu", "Imu", 2n, 3n]],
+    [["/imu", "Other", 1n, 2n]],
+    [],
+  ]);
+});
+
+test("recording.created tells of id, key, status, path and device; a device's recording has neither site nor edge site", async () => {
+  const agent = await startAgent(cloud, "teller");
+  await agent.report([recordingItem({ key: "told", path: "told.mcap" })]);
+  const [recording] = await recordingsOf(agent.deviceId);
+  assert.deepEqual(await toldOf(recording!.id), [
+    {
+      type: "recording.created",
+      payload: {
+        recording: {
+          id: recording!.id,
+          key: "told",
+          importStatus: "none",
+          path: "told.mcap",
+          device: { id: agent.deviceId, name: "teller" },
+        },
+      },
+    },
+  ]);
+});
+
+test("a requested file that is gone fails its request, takes no more bytes, and is told of", async () => {
+  const agent = await startAgent(cloud, "vanisher");
+  const item = recordingItem();
+  await agent.report([item]);
+  const [recording] = await recordingsOf(agent.deviceId);
+  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
+  const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
+  const version = { requestId, versionId: item.versionId, size: item.size, modifiedAt: item.modifiedAt };
+  const { uploadId } = await agent.call(api.edge.openUpload, version);
+  await agent.report([], { removals: [item.versionId] });
+  const request = await prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } });
+  assert.deepEqual([request.state, request.errorCode], ["error", "EdgeCopyGone"]);
+  assert.equal((await prisma.upload.findUniqueOrThrow({ where: { id: uploadId } })).state, "abandoned");
+  const [, failed] = await toldOf(recording!.id);
+  assert.equal(failed!.type, "recording.importFailed");
+  const { recording: told, ...more } = failed!.payload;
+  assert.deepEqual([told.id, told.importStatus], [recording!.id, "failed"]);
+  assert.deepEqual(more, { requestId, code: "EdgeCopyGone", error: "the file is no longer on the device" });
+});
+
+test("the end of a listing that was cut in the middle of its removals goes on at the repeat", async () => {
+  const agent = await startAgent(cloud, "cut");
+  for (let batch = 0; batch < 5; batch++) await agent.report(Array.from({ length: 500 }, () => recordingItem()));
+  const listing = { id: "listing-1", isLast: true, count: 0 };
+  const cut = await ctxOf(agent, async (transaction) => {
+    if (transaction === 4) throw new Error("killed");
+  });
+  await assert.rejects(report(cut, { ...nothing, sequence: 6, listing }), /killed/);
+  const left = () => prisma.recording.count({ where: { deviceId: agent.deviceId } });
+  assert.equal(await left(), 1500);
+  const repeated = await agent.report([], { listing });
+  assert.deepEqual([repeated.isListingComplete, await left()], [true, 0]);
+});
+
+test("what was reported after a listing is not taken by its end, however late that comes", async () => {
+  const agent = await startAgent(cloud, "slow");
+  await agent.report([recordingItem()]);
+  const overtaken = await ctxOf(agent, async (transaction) => {
+    if (transaction === 3)
+      await agent.call(api.edge.report, { sequence: 3, upserts: [recordingItem({ path: "newer" })] });
+  });
+  const listing = { id: "listing-1", isLast: true, count: 0 };
+  await assert.rejects(report(overtaken, { ...nothing, sequence: 2, listing }), refusedWith("ReportSuperseded"));
+  const paths = (await recordingsOf(agent.deviceId)).map(({ path }) => path);
+  assert.ok(paths.includes("newer"));
+});
+
+test("an import that is asked for while an agent that lost its state lists its files is wanted under the new version id", async () => {
+  const agent = await startAgent(cloud, "forgetful");
+  for (let round = 0; round < 20; round++) {
+    const item = recordingItem();
+    await agent.report([item]);
+    const [recording] = await recordingsOf(agent.deviceId);
+    const anew = { ...item, versionId: randomBytes(12).toString("hex") };
+    await Promise.all([agent.report([anew]), admin.call(api.recordings.requestImport, { keyOrId: recording!.id })]);
+    const { work } = await agent.call(api.edge.work, {});
+    assert.deepEqual(
+      work.imports.map(({ versionId }) => versionId),
+      [anew.versionId],
+    );
+    await admin.call(api.recordings.cancelImport, { keyOrId: recording!.id });
+    await agent.report([], { removals: [anew.versionId] });
+  }
+});
+
+test("agents that send the same new schemas in different orders, and say hello meanwhile, never stand in each other's way", async () => {
+  const instanceIds = Array.from({ length: 6 }, (_, n) => `process-of-agent-${n}`);
+  const agents = await Promise.all(
+    instanceIds.map(async (instanceId) => {
+      const { hello: first, ...agent } = await startAgent(cloud, instanceId);
+      return sayHello(cloud, { ...agent, lease: first.lease, instanceId });
+    }),
+  );
+  let transactions = 0;
+  const contexts = await Promise.all(agents.map((agent) => ctxOf(agent, async () => void transactions++)));
+  for (let sequence = 1; sequence <= 5; sequence++) {
+    const schemas = Array.from({ length: 100 }, () => newSchema());
+    await Promise.all(
+      contexts.flatMap((ctx, n) => [
+        report(ctx, { ...nothing, sequence, upserts: [recordingItem()], schemas: turn(schemas, n * 17) }),
+        hello(ctx, helloBody({ lease: agents[n]!.hello.lease, instanceId: instanceIds[n]! })),
+      ]),
+    );
+  }
+  assert.equal(transactions, 5 * 6 * 2, "one that met a deadlock was repeated");
+});
+
+test("hello compares inventories by the lines sorted as both sides sort them", async () => {
+  const agent = await startAgent(cloud, "sorter");
+  const ends = ["", "-", "0", "A", "_", "b", "zz"];
+  const versionIds = ["-", "9", "Z", "_", "a"].flatMap((start) => ends.map((end) => `${start.repeat(16)}${end}b`));
+  await agent.report(versionIds.map((versionId) => recordingItem({ versionId })));
+  const lines = versionIds.map((versionId) => `${versionId} indexed\n`).sort();
+  const inventory = { count: lines.length, digest: sha256(lines.join("")) };
+  const hello = await agent.call(api.edge.hello, { ...helloBody({ lease: agent.hello.lease }), inventory });
+  assert.equal(hello.isInventoryKnown, true);
+});
+
+const nothing = { upserts: [], removals: [], acknowledgements: [], schemas: [] };
+
+/** As the route makes it for a call of the agent, with something to happen before each of its transactions. */
+async function ctxOf(agent: TestAgent, beforeTransaction: (number: number) => Promise<void>): Promise<AgentCtx> {
+  const { orgId, projectId } = await prisma.agent.findUniqueOrThrow({ where: { deviceId: agent.deviceId } });
+  let count = 0;
+  const $transaction = async (work: never, options: never) => {
+    await beforeTransaction(++count);
+    return prisma.$transaction(work, options);
+  };
+  return {
+    ...cloud.deps,
+    db: { ...cloud.deps.db, prisma: { $transaction } as unknown as typeof prisma },
+    caller: {
+      kind: "agent",
+      tokenId: "",
+      orgId,
+      projectId,
+      deviceId: agent.deviceId,
+      lease: BigInt(agent.hello.lease),
+    },
+    requestId: "",
+    signal: new AbortController().signal,
+  };
+}
+
+async function toldOf(recordingId: string) {
+  const events = await prisma.outboxEvent.findMany({
+    where: { payload: { path: ["recording", "id"], equals: recordingId } },
+    orderBy: { id: "asc" },
+    select: { type: true, payload: true },
+  });
+  return events as unknown as {
+    type: string;
+    payload: { recording: Record<string, unknown> } & Record<string, unknown>;
+  }[];
+}
+
+function newSchema() {
+  const data = randomBytes(20);
+  return { sha256: sha256(data), data: data.toString("base64") };
+}
+
+function turn<T>(all: readonly T[], by: number): T[] {
+  return [...all.slice(by), ...all.slice(0, by)];
+}

@@ -1,0 +1,65 @@
+import { type api, type Input, MAX_DELETED_IMPORTS, type Output } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import type { ImportModel } from "../db/generated/models.ts";
+import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { invalid, notFound } from "../http/errors.ts";
+import { visibleTo } from "../projects/find-project.ts";
+import { forgetData } from "../recordings/forget-data.ts";
+import { findLocked } from "../recordings/lock-recording.ts";
+
+type Contract = typeof api.imports;
+
+/** All or nothing; what is not there, or not any more, is said of each id. */
+export async function deleteImports(
+  ctx: Ctx,
+  { id: given = [] }: Input<Contract["deleteMany"]>,
+): Promise<Output<Contract["deleteMany"]>> {
+  const ids = [...new Set(given)];
+  if (ids.length === 0) invalid("id", "name at least one import");
+  if (ids.length > MAX_DELETED_IMPORTS) invalid("id", `at most ${MAX_DELETED_IMPORTS} imports at once`);
+  const found = await ctx.db.prisma.import.findMany({ where: { AND: [{ id: { in: ids } }, visibleTo(ctx)] } });
+  requireOneSite(found);
+  const deleted = await deleteData(ctx, found);
+  return {
+    deletionResults: ids.map((importId) => ({ importId, result: deleted.has(importId) ? "success" : "notFound" })),
+  };
+}
+
+/** `deviceId` was once needed to find the import; one that does not fit is taken for a mistake. */
+export async function deleteImport(
+  ctx: Ctx,
+  { importId, deviceId }: Input<Contract["delete"]>,
+): Promise<Output<Contract["delete"]>> {
+  const row = await ctx.db.prisma.import.findFirst({ where: { AND: [{ id: importId }, visibleTo(ctx)] } });
+  const isMeant = row && (!deviceId || deviceId === row.deviceId);
+  if (!isMeant || !(await deleteData(ctx, [row])).has(importId)) notFound(`import ${importId}`);
+  return { id: importId };
+}
+
+/** spec: Errors: "deleting several imports where any belongs to a different site than the others": 400 */
+function requireOneSite(rows: readonly ImportModel[]): void {
+  const [first] = rows;
+  const other = rows.find(({ siteId }) => siteId !== first?.siteId);
+  if (first && other)
+    invalid("id", `import ${first.id} is at site ${first.siteId}, ${other.id} at site ${other.siteId}`);
+}
+
+/** Answers which of them still had data. */
+async function deleteData(ctx: Ctx, rows: readonly ImportModel[]): Promise<Set<string>> {
+  const inOrder = [...rows].sort((a, b) => (a.recordingId < b.recordingId ? -1 : 1)); // everybody locks in one order
+  const deleted = await withTransaction(ctx.db, async (tx) => {
+    const done: ImportModel[] = [];
+    for (const row of inOrder) if (await deleteDataOf(tx, ctx, row)) done.push(row);
+    return done;
+  });
+  for (const deviceId of new Set(deleted.map((row) => row.deviceId)))
+    if (deviceId !== null) await ctx.workSignals.announce(deviceId);
+  return new Set(deleted.map(({ id }) => id));
+}
+
+async function deleteDataOf(tx: Transaction, ctx: Ctx, { id, recordingId }: ImportModel): Promise<boolean> {
+  const recording = await findLocked(tx, recordingId);
+  if (recording?.importId !== id) return false; // deleted, and perhaps imported anew
+  await forgetData(tx, { recording, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() });
+  return true;
+}

@@ -1,0 +1,56 @@
+import type { api, Import, Input } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import { Prisma } from "../db/generated/client.ts";
+import { equalsByHash } from "../db/hashed-sql.ts";
+import { inOrderOf } from "../db/in-order-of.ts";
+import { touches } from "../db/span-sql.ts";
+import { selectDevice } from "../devices/find-device.ts";
+import { visibleIn } from "../projects/find-project.ts";
+import { scopeWhere } from "../projects/scope-sql.ts";
+import { findPage } from "../search/find-page.ts";
+import { type ColumnFilter, type ColumnPart, listByColumn } from "../search/list-by-column.ts";
+import { toImport } from "./import-rows.ts";
+
+type ListQuery = Input<(typeof api.imports)["list"]>;
+
+/** The ids of the page first, from narrow rows; then the page itself. */
+export async function listImports(ctx: Ctx, query: ListQuery): Promise<Import[]> {
+  const filters = await importFilters(ctx, query);
+  const list = { table: "Import", orgId: ctx.caller.orgId, filters, sortOrder: query.sortOrder };
+  const parts = orderImports(query).map((part) => listByColumn({ ...list, part }));
+  const ids = await findPage(ctx.db.prisma, parts, query);
+  const rows = await ctx.db.prisma.import.findMany({ where: { id: { in: ids } } });
+  return inOrderOf(ids, rows).map(toImport);
+}
+
+async function importFilters(ctx: Ctx, query: ListQuery): Promise<ColumnFilter[]> {
+  const device = await selectDevice(ctx, query);
+  const [_org, ...projects] = scopeWhere("r", await visibleIn(ctx, query.projectId));
+  const { filename, start, end, dataStart, dataEnd, includeDeleted } = query;
+  const others = [
+    ...projects,
+    ...(includeDeleted ? [] : [Prisma.sql`r."deletedAtNs" IS NULL`]),
+    ...(filename === undefined ? [] : [equalsByHash("filename", filename)]),
+    ...touches("r", { start: dataStart, end: dataEnd }),
+  ];
+  const column = "importedAtNs";
+  return [
+    ...others.map((where) => ({ where })),
+    ...(device ? [{ column: "deviceId", isExact: true, where: Prisma.sql`r."deviceId" = ${device.id}` }] : []),
+    ...(start === undefined ? [] : [{ column, where: Prisma.sql`r."importedAtNs" >= ${start}` }]),
+    ...(end === undefined ? [] : [{ column, where: Prisma.sql`r."importedAtNs" <= ${end}` }]),
+    ...(dataStart === undefined ? [] : [{ column: "endNs", where: Prisma.sql`r."endNs" >= ${dataStart}` }]),
+    ...(dataEnd === undefined ? [] : [{ column: "startNs", where: Prisma.sql`r."startNs" <= ${dataEnd}` }]),
+  ];
+}
+
+const columns = { importId: undefined, importTime: "importedAtNs", dataStart: "startNs", dataEnd: "endNs" } as const;
+
+/** What has no device comes last, in either order. */
+function orderImports({ sortBy = "importTime" }: ListQuery): ColumnPart[] {
+  if (sortBy !== "deviceId") return [{ column: columns[sortBy], where: [] }];
+  return [
+    { column: "deviceId", where: [Prisma.sql`r."deviceId" IS NOT NULL`] },
+    { column: undefined, where: [Prisma.sql`r."deviceId" IS NULL`] },
+  ];
+}

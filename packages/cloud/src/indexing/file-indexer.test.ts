@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { bytesSource, inspectRecording, type RandomAccessSource } from "@downlink/recordings";
+import { makeBag, makeMcap } from "@downlink/recordings/testing";
+import { openFileIndexer } from "./file-indexer.ts";
+import { ThreadFailed, ThreadOutOfMemory, TooHeavy } from "./indexing-errors.ts";
+import type { IndexingLimits } from "./indexing-limits.ts";
+import { judgeFile } from "./judge-file.ts";
+
+const never = new AbortController().signal;
+const nothing = bytesSource(new Uint8Array(1));
+const main = new URL("./testing/misbehaving-child.ts", import.meta.url);
+
+/** An indexer whose threads do what the file's name says. */
+function openMisbehaving(limits: Partial<IndexingLimits> = {}) {
+  const indexer = openFileIndexer({ main, limits: { threads: 1, heapCeilingMegabytes: 64, ...limits } });
+  const act = (fileName: string, signal = never, source = nothing) => indexer.inspect(source, { fileName, signal });
+  return { act, [Symbol.asyncDispose]: () => indexer[Symbol.asyncDispose]() };
+}
+
+test("a thread finds the SHA-256 of a file of any length", async () => {
+  await using indexer = openFileIndexer();
+  for (const sizeBytes of [0, 1, 1024 * 1024, 1024 * 1024 + 1, 3_500_000]) {
+    const bytes = randomBytes(sizeBytes);
+    const expected = createHash("sha256").update(bytes).digest("hex");
+    assert.equal(await indexer.hash(bytesSource(bytes), never), expected, `${sizeBytes} bytes`);
+  }
+});
+
+test("a thread finds in a file what reading it here finds, with the SHA-256 of each attachment", async () => {
+  await using indexer = openFileIndexer();
+  const attachments = [
+    { name: "long", data: randomBytes(2_500_000) },
+    { name: "none", data: new Uint8Array(0) },
+  ];
+  const metadata = [{ name: "__proto__", metadata: { ["__proto__"]: "own", constructor: "too" } }];
+  const files = {
+    "a.mcap": await makeMcap({ attachments, metadata }),
+    "b.bag": await makeBag(),
+    "c.mcap": Buffer.of(7),
+  };
+  for (const [fileName, bytes] of Object.entries(files)) {
+    const inspection = await inspectRecording(bytesSource(bytes), { fileName, verifyChunks: true });
+    const verdict = await indexer.inspect(bytesSource(bytes), { fileName, signal: never });
+    assert.deepEqual(verdict, judgeFile(inspection), fileName);
+    if (fileName !== "a.mcap") continue;
+    assert("summary" in verdict);
+    assert.deepEqual(
+      verdict.summary.attachments.map(({ dataSha256 }) => dataSha256),
+      attachments.map(({ data }) => createHash("sha256").update(data).digest("hex")),
+    );
+  }
+});
+
+test("a file that needs more memory than it may have is too heavy, and the next one is read", async () => {
+  await using indexer = openFileIndexer({ limits: { threads: 1, heapMegabytes: 40 } });
+  const entries = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`key ${index}`, "value"]));
+  const metadata = Array.from({ length: 8 }, (_, index) => ({ name: `record ${index}`, metadata: entries }));
+  const [heavy, light] = [await makeMcap({ metadata }), await makeMcap()];
+  const inspect = (bytes: Uint8Array) => indexer.inspect(bytesSource(bytes), { fileName: "a.mcap", signal: never });
+  await assert.rejects(inspect(heavy), (error: Error) => {
+    return error instanceof TooHeavy && /more memory than the 40 MB/.test(error.message);
+  });
+  assert("summary" in (await inspect(light)));
+});
+
+test("a thread that fills its heap in one step ends alone", async () => {
+  await using indexer = openMisbehaving();
+  await assert.rejects(indexer.act("hoard"), ThreadOutOfMemory);
+  assert.ok(await indexer.act("succeed"));
+});
+
+test("what a thread keeps of earlier files is no fault of a later one", async () => {
+  await using indexer = openMisbehaving();
+  for (let count = 0; count < 6; count++) assert.ok(await indexer.act("keep"));
+});
+
+test("a file that takes more computing than it may is too heavy, and the next one is read", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  await using indexer = openMisbehaving();
+  const spinning = indexer.act("spin");
+  await setImmediate();
+  t.mock.timers.tick(3_600_000);
+  await assert.rejects(spinning, TooHeavy);
+  assert.ok(await indexer.act("succeed"));
+});
+
+test("a store that does not answer is not the file's fault", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  await using indexer = openMisbehaving();
+  const read = () => {
+    void setImmediate().then(() => t.mock.timers.tick(3_600_000));
+    return new Promise<Uint8Array>(() => {});
+  };
+  await assert.rejects(indexer.act("askForever", never, { sizeBytes: 1, read }), (error: Error) => {
+    return !(error instanceof TooHeavy) && /the store left a read unanswered/.test(error.message);
+  });
+  assert.ok(await indexer.act("succeed"));
+});
+
+test("what reading throws is thrown, and the next file is read", async () => {
+  await using indexer = openMisbehaving();
+  const failure = new Error("EIO");
+  const broken: RandomAccessSource = { sizeBytes: 1, read: () => Promise.reject(failure) };
+  await assert.rejects(indexer.act("askForever", never, broken), failure);
+  assert.ok(await indexer.act("succeed"));
+});
+
+test("a thread that ends, throws or fails fails its own file only", async () => {
+  await using indexer = openMisbehaving();
+  for (const fileName of ["exit", "throwLater", "fail"]) {
+    await assert.rejects(indexer.act(fileName), ThreadFailed, fileName);
+    assert.ok(await indexer.act("succeed"), fileName);
+  }
+});
+
+test("an abort ends the thread in mid-computation, and a file that waits for its turn", async () => {
+  await using indexer = openMisbehaving();
+  const [running, waiting] = [new AbortController(), new AbortController()];
+  const spinning = indexer.act("spin", running.signal);
+  const queued = indexer.act("succeed", waiting.signal);
+  const last = indexer.act("succeed");
+  waiting.abort(new Error("not any more"));
+  await assert.rejects(queued, /not any more/);
+  running.abort(new Error("told to stop"));
+  await assert.rejects(spinning, /told to stop/);
+  assert.ok(await last);
+  await assert.rejects(indexer.act("succeed", AbortSignal.abort(new Error("before"))), /before/);
+});
+
+test("a thread is used again, unless it keeps much", async () => {
+  await using indexer = openMisbehaving();
+  const first = await indexer.act("succeed");
+  assert.equal(await indexer.act("succeed"), first);
+  assert.equal(await indexer.act("bloat"), first);
+  assert.notEqual(await indexer.act("succeed"), first);
+});
+
+test("as many files are read at once as there are threads, the others in their order", async () => {
+  await using indexer = openMisbehaving({ threads: 2 });
+  const [held, ended] = [Promise.withResolvers<Uint8Array>(), [] as string[]];
+  const blocking: RandomAccessSource = { sizeBytes: 1, read: () => held.promise };
+  const stop = new AbortController();
+  const blocked = indexer.act("askForever", stop.signal, blocking);
+  const others = ["first", "second", "third"].map(async (name) => {
+    await indexer.act("succeed");
+    ended.push(name);
+  });
+  await Promise.all(others);
+  assert.deepEqual(ended, ["first", "second", "third"]);
+  stop.abort(new Error("enough"));
+  await assert.rejects(blocked, /enough/);
+});

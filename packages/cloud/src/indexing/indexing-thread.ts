@@ -1,0 +1,102 @@
+import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
+import type { RandomAccessSource } from "@downlink/recordings";
+import { ThreadFailed, ThreadOutOfMemory } from "./indexing-errors.ts";
+import type { IndexingLimits } from "./indexing-limits.ts";
+import type { FromThread, Task, TaskName, Tasks, ThreadData, ToThread } from "./thread-messages.ts";
+import { watch } from "./watchdog.ts";
+
+export interface IndexingThread {
+  /** Whether it worked on a file before. */
+  isUsed(): boolean;
+  /** Whether it may be given another file. */
+  isReusable(): boolean;
+  /** One at a time. After anything that it throws the thread is to be ended. */
+  run<N extends TaskName>(task: Task<N>, source: RandomAccessSource, signal: AbortSignal): Promise<Tasks[N]["result"]>;
+  end(): Promise<void>;
+}
+
+/** Sources are run as they are in a checkout, and as .js outside of it. */
+export const threadMain = new URL(`./thread-main${extname(import.meta.url)}`, import.meta.url);
+
+/** Starts a thread with its own heap; it holds up the end of the process only while it works. */
+export function startIndexingThread(limits: IndexingLimits, main: URL): IndexingThread {
+  const worker = new Worker(main, {
+    name: "indexing",
+    env: {}, // what reads hostile files knows no secret
+    workerData: { maxHeapBytes: limits.heapMegabytes * 1e6 } satisfies ThreadData,
+    resourceLimits: { maxOldGenerationSizeMb: limits.heapCeilingMegabytes },
+  });
+  worker.unref();
+  worker.on("error", () => {}); // told to the task under way; without one there is nobody to tell
+  const state = { isUsed: false, isReusable: true };
+  worker.on("exit", () => {
+    state.isReusable = false;
+  });
+  return {
+    isUsed: () => state.isUsed,
+    isReusable: () => state.isReusable,
+    async run<N extends TaskName>(task: Task<N>, source: RandomAccessSource, signal: AbortSignal) {
+      Object.assign(state, { isUsed: true, isReusable: false });
+      const done = await converse(worker, { task, source, signal, limits });
+      state.isReusable = done.heldBytes <= limits.reusableBytes;
+      return done.result as Tasks[N]["result"];
+    },
+    end: async () => void (await worker.terminate()),
+  };
+}
+
+interface Conversation {
+  readonly task: Task;
+  readonly source: RandomAccessSource;
+  readonly signal: AbortSignal;
+  readonly limits: IndexingLimits;
+}
+
+type Done = Extract<FromThread, { kind: "done" }>;
+
+/** Gives the task, then bytes as they are asked for, until the thread is done or something is wrong. */
+async function converse(worker: Worker, { task, source, signal, limits }: Conversation): Promise<Done> {
+  const { promise, resolve, reject } = Promise.withResolvers<Done>();
+  using watchdog = watch({ sizeBytes: source.sizeBytes, limits, onExpired: reject });
+  const answer = async ({ id, offset, length }: Extract<FromThread, { kind: "read" }>) => {
+    watchdog.asked();
+    const bytes = ownBytes(await source.read(offset, length));
+    watchdog.answered();
+    tell(worker, { kind: "bytes", id, bytes }, [bytes.buffer]);
+  };
+  const onMessage = (message: FromThread) => {
+    if (message.kind === "done") resolve(message);
+    else if (message.kind === "read") answer(message).catch(reject);
+    else if (message.kind === "outOfMemory") reject(new ThreadOutOfMemory(limits.heapMegabytes));
+    else reject(new ThreadFailed("indexing the file failed", message.error));
+  };
+  const onError = (error: unknown) => reject(toFault(error, limits));
+  const onExit = (code: number) => reject(new ThreadFailed(`the indexing thread ended by itself, with code ${code}`));
+  const onAbort = () => reject(signal.reason);
+  worker.on("message", onMessage).on("messageerror", onError).on("error", onError).on("exit", onExit).ref();
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    signal.throwIfAborted();
+    tell(worker, { kind: "run", task, sizeBytes: source.sizeBytes });
+    return await promise;
+  } finally {
+    worker.off("message", onMessage).off("messageerror", onError).off("error", onError).off("exit", onExit).unref();
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+function tell(worker: Worker, message: ToThread, transferred: ArrayBuffer[] = []): void {
+  worker.postMessage(message, transferred);
+}
+
+/** Moved to the thread, not copied, where nothing else lies in the same memory. */
+function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const isWhole = bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;
+  return isWhole ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
+}
+
+function toFault(error: unknown, { heapMegabytes }: IndexingLimits): Error {
+  const isFull = (error as NodeJS.ErrnoException).code === "ERR_WORKER_OUT_OF_MEMORY";
+  return isFull ? new ThreadOutOfMemory(heapMegabytes) : new ThreadFailed("the indexing thread failed", error);
+}

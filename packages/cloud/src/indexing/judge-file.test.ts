@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { bytesSource, inspectRecording, type RecordingSummary } from "@downlink/recordings";
+import { makeMcap } from "@downlink/recordings/testing";
+import { judgeFile } from "./judge-file.ts";
+
+const inspection = await inspectRecording(bytesSource(await makeMcap({ durationSeconds: 1 })), { fileName: "a.mcap" });
+assert(inspection.state === "finished");
+const { summary } = inspection;
+const [topic] = summary.topics;
+
+function codeOf(change: Partial<RecordingSummary>): string | undefined {
+  const verdict = judgeFile({ state: "finished", summary: { ...summary, ...change } });
+  if (!("refusal" in verdict)) return undefined;
+  assert.ok(verdict.refusal.text.length < 300 && verdict.refusal.text.isWellFormed());
+  return verdict.refusal.code;
+}
+
+test("names are as long as an index can hold, in UTF-8, and no longer", () => {
+  const limits = { topic: 2000, schemaName: 1000, schemaEncoding: 255, messageEncoding: 255 };
+  for (const [field, maxBytes] of Object.entries(limits)) {
+    assert.equal(codeOf({ topics: [{ ...topic!, [field]: "x".repeat(maxBytes) }] }), undefined, field);
+    assert.equal(codeOf({ topics: [topic!, { ...topic!, [field]: "x".repeat(maxBytes + 1) }] }), "NameTooLong", field);
+    assert.equal(codeOf({ topics: [{ ...topic!, [field]: "🤖".repeat(maxBytes / 4 + 1) }] }), "NameTooLong", field);
+  }
+});
+
+test("metadata records are at most 4 MiB together, however many they are", () => {
+  const [MiB, short] = [1024 * 1024, { name: "m", metadata: {} }];
+  assert.equal(codeOf({ metadata: [{ name: "m", metadata: { k: "v".repeat(3 * MiB) } }] }), undefined);
+  assert.equal(codeOf({ metadata: [{ name: "m", metadata: { k: "v".repeat(5 * MiB) } }] }), "MetadataTooLarge");
+  assert.equal(codeOf({ metadata: Array(1_000_000).fill(short) }), "MetadataTooLarge");
+});
+
+test("a flood of attachments is refused", () => {
+  const attachment = { name: "a", mediaType: "", logTimeNs: 0n, createTimeNs: 0n, crc: 0, dataOffset: 0, sizeBytes: 0 };
+  assert.equal(codeOf({ attachments: Array(200_000).fill(attachment) }), undefined);
+  assert.equal(codeOf({ attachments: Array(200_001).fill(attachment) }), "TooManyAttachments");
+});

@@ -1,0 +1,67 @@
+import { TooHeavy } from "./indexing-errors.ts";
+import type { IndexingLimits } from "./indexing-limits.ts";
+
+/** Tells a thread that computes for too long from a store that does not answer. */
+export interface Watchdog extends Disposable {
+  /** The thread asked for bytes. */
+  asked(): void;
+  /** It has them. */
+  answered(): void;
+}
+
+interface Watched {
+  readonly sizeBytes: number;
+  readonly limits: Pick<IndexingLimits, "tickMs" | "silentMs" | "computeMs" | "computeMsPerGigabyte" | "readMs">;
+  /** Called once; with {@link TooHeavy} where the file is at fault. */
+  readonly onExpired: (error: Error) => void;
+}
+
+const GIGABYTE = 1e9;
+const MINUTE_MS = 60_000;
+
+/** Counts ticks, not time: those of a process that was held up come late and count once. */
+export function watch({ sizeBytes, limits, onExpired }: Watched): Watchdog {
+  const computeMs = limits.computeMs + (sizeBytes / GIGABYTE) * limits.computeMsPerGigabyte;
+  let unanswered = 0;
+  let stillMs = 0;
+  let computedMs = 0;
+  const timer = setInterval(() => {
+    stillMs += limits.tickMs;
+    if (unanswered === 0) computedMs += limits.tickMs;
+    const error = findFault();
+    if (!error) return;
+    clearInterval(timer);
+    onExpired(error);
+  }, limits.tickMs);
+
+  const findFault = () => {
+    if (unanswered > 0)
+      return stillMs < limits.readMs
+        ? undefined
+        : new Error(`the store left a read unanswered for ${minutes(stillMs)}`);
+    return stillMs < limits.silentMs && computedMs < computeMs ? undefined : tooSlow(Math.max(stillMs, computedMs));
+  };
+
+  return {
+    asked() {
+      unanswered += 1;
+      stillMs = 0;
+    },
+    answered() {
+      unanswered -= 1;
+      stillMs = 0;
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}
+
+function tooSlow(ms: number): TooHeavy {
+  return new TooHeavy(
+    `indexing the file takes longer than a file of its size may, and was ended after ${minutes(ms)} of computing; ` +
+      "record with another compression, or split it",
+  );
+}
+
+function minutes(ms: number): string {
+  return `${Math.ceil(ms / MINUTE_MS)} min`;
+}

@@ -1,0 +1,69 @@
+import type { ImportStatus } from "@downlink/protocol";
+import type { Prisma } from "../db/generated/client.ts";
+import { newId } from "../db/ids.ts";
+import type { Transaction } from "../db/transaction.ts";
+import { nextImportStatus } from "../recordings/import-status.ts";
+import { lockRecording } from "../recordings/lock-recording.ts";
+import { tellOfRecording } from "../recordings/recording-events.ts";
+import type { Finish } from "./finish-import.ts";
+import { IngestFailure } from "./ingest-failure.ts";
+import type { Target } from "./resolve-target.ts";
+import { storeContents } from "./store-contents.ts";
+import { recordingFacts } from "./summary-rows.ts";
+
+/** Makes the file an imported recording, with its topics, attachments and import, and tells of it. Answers its id. */
+export async function fileRecording(tx: Transaction, finish: Finish, target: Target): Promise<string> {
+  const { request, summary, nowNs } = finish;
+  const { projectId, device } = target;
+  const facts = recordingFacts(summary);
+  const importId = newId("imp");
+  const imported: Imported = {
+    ...facts,
+    projectId,
+    deviceId: device?.id ?? null,
+    key: target.key ?? null,
+    sessionId: target.sessionId ?? null,
+    siteId: request.siteId,
+    importStatus: "complete",
+    importId,
+    importedAtNs: nowNs,
+    contentSha256: finish.contentSha256,
+    blobKey: request.blobKey,
+    failureCode: null,
+    failureText: null,
+  };
+  const { id: recordingId, path } = request.recordingId
+    ? await updateEdgeRecording(tx, request.recordingId, imported)
+    : await createRecording(tx, finish, imported);
+  const owner = { recordingId, orgId: request.orgId, projectId, deviceId: device?.id ?? null, siteId: request.siteId };
+  await storeContents(tx, { owner, summary });
+  const { sizeBytes, startNs, endNs, format } = facts;
+  const file = { filename: path, sizeBytes, startNs, endNs, format };
+  // It outlives the recording's data, and says how it was then. spec: Imports
+  await tx.import.create({ data: { id: importId, ...owner, deviceName: device?.name, ...file, importedAtNs: nowNs } });
+  await tx.project.update({ where: { id: projectId }, data: { lastSeenAtNs: nowNs } });
+  await tellOfRecording(tx, recordingId, { type: "recording.imported", occurredAtNs: nowNs });
+  return recordingId;
+}
+
+type Imported = Omit<Prisma.RecordingUncheckedCreateInput, "id" | "orgId" | "path" | "createdAtNs" | "isEdge">;
+
+interface Filed {
+  readonly id: string;
+  readonly path: string;
+}
+
+async function updateEdgeRecording(tx: Transaction, id: string, imported: Imported): Promise<Filed> {
+  const recording = await lockRecording(tx, id);
+  const next = nextImportStatus(recording.importStatus as ImportStatus, "imported", recording.edgeFile !== null);
+  if (next !== "complete") throw new IngestFailure("RequestSuperseded", `recording ${id} is ${recording.importStatus}`);
+  await tx.recording.update({ where: { id }, data: imported });
+  return recording;
+}
+
+async function createRecording(tx: Transaction, { request, nowNs }: Finish, imported: Imported): Promise<Filed> {
+  const own = { id: newId("rec"), orgId: request.orgId, path: request.filename, createdAtNs: nowNs, isEdge: false };
+  await tx.recording.create({ data: { ...imported, ...own } });
+  await tellOfRecording(tx, own.id, { type: "recording.created", occurredAtNs: nowNs });
+  return own;
+}

@@ -1,0 +1,50 @@
+import type { Deps } from "../context.ts";
+import type { UploadModel } from "../db/generated/models.ts";
+import { LINK_LIFE_NS } from "./upload-link.ts";
+
+type StreamDeps = Pick<Deps, "db" | "blobs" | "clock" | "log">;
+
+const BEAT_MS = 30_000;
+const SILENT_NS = 600n * 1_000_000_000n; // twenty lost heartbeats
+
+/** Shows that the body of an upload is still coming in, so that nobody ends it, however slow it is. Call the answer to stop. */
+export function showThatStreamLives({ db, clock, log }: StreamDeps, id: string): () => void {
+  const timer = setInterval(() => {
+    db.prisma.upload
+      .updateMany({ where: { id, state: "open" }, data: { updatedAtNs: clock.nowNs() } })
+      .catch((error: Error) => log.warn({ err: error, uploadId: id }, "an upload's heartbeat was lost"));
+  }, BEAT_MS);
+  return () => clearInterval(timer);
+}
+
+/** The body broke off, or nobody wants it: nothing of it stays. What cannot be removed now is, by the sweep. */
+export async function endStream({ db, blobs, log }: StreamDeps, { id, blobKey }: UploadModel): Promise<void> {
+  try {
+    await blobs.delete(blobKey);
+    await db.prisma.upload.updateMany({ where: { id, state: "open" }, data: { state: "removed" } });
+  } catch (error) {
+    log.warn({ err: error, uploadId: id }, "a broken upload is left to the sweep");
+  }
+}
+
+/**
+ * Ends the uploads whose process died in the middle of the body; what they hold is removed with all that is abandoned. Ends the
+ * requests whose link was never used as well.
+ */
+export async function sweepStreams({ db, clock, log }: StreamDeps): Promise<void> {
+  const nowNs = clock.nowNs();
+  const { count } = await db.prisma.upload.updateMany({
+    where: { kind: "stream", state: "open", updatedAtNs: { lt: nowNs - SILENT_NS } },
+    data: { state: "abandoned", updatedAtNs: nowNs },
+  });
+  if (count > 0) log.warn({ count }, "ended uploads that no process receives any more");
+  await db.prisma.importRequest.updateMany({
+    where: {
+      source: "upload",
+      state: "awaiting",
+      createdAtNs: { lt: nowNs - LINK_LIFE_NS - SILENT_NS },
+      uploads: { none: { state: "open" } },
+    },
+    data: { state: "cancelled", updatedAtNs: nowNs },
+  });
+}

@@ -1,0 +1,19 @@
+import { signLink } from "../blobs/signed-link.ts";
+import type { Deps } from "../context.ts";
+
+export const UPLOAD_PATH = "/data-plane/uploads";
+
+/** Until when a PUT may begin. */
+export const LINK_LIFE_NS = 24n * 3600n * 1_000_000_000n;
+
+/** The link that takes the file of one import request, once. */
+export function uploadLink({ signer, publicUrl }: Pick<Deps, "signer" | "publicUrl">, request: NewRequest): string {
+  const path = `${UPLOAD_PATH}/${request.id}`;
+  const expiresAtMs = Number((request.createdAtNs + LINK_LIFE_NS) / 1_000_000n);
+  return `${publicUrl()}${path}?${signLink(signer, { method: "PUT", path, claims: {}, expiresAtMs })}`;
+}
+
+interface NewRequest {
+  readonly id: string;
+  readonly createdAtNs: bigint;
+}

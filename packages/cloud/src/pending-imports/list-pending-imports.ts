@@ -1,0 +1,64 @@
+import type { api, Input, PendingImport } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import { Prisma } from "../db/generated/client.ts";
+import { equalsByHash } from "../db/hashed-sql.ts";
+import { inOrderOf } from "../db/in-order-of.ts";
+import { workingStates } from "../ingest/import-request-state.ts";
+import { findPage } from "../search/find-page.ts";
+import { type ColumnFilter, listByColumn } from "../search/list-by-column.ts";
+import { commonFilters } from "./common-filters.ts";
+import { toPendingImport } from "./pending-import-rows.ts";
+import { orderRequests } from "./request-order.ts";
+
+type Contract = typeof api.pendingImports;
+type ListQuery = Input<Contract["list"]>;
+type ErrorsQuery = Input<Contract["errors"]>;
+
+/** What still waits for its bytes is no pending import yet; what ended well or is quarantined comes when it is asked for. */
+export async function listPendingImports(ctx: Ctx, query: ListQuery): Promise<PendingImport[]> {
+  const { requestId, key, filename, siteId, updatedSince, showCompleted, showQuarantined } = query;
+  const states = [...workingStates, "error", ...(showCompleted ? ["complete"] : [])];
+  const conditions = [
+    ...(showQuarantined ? [] : [Prisma.sql`r."quarantinedAtNs" IS NULL`]),
+    ...(requestId === undefined ? [] : [Prisma.sql`r.id = ${requestId}`]),
+    ...(key === undefined ? [] : [Prisma.sql`r.key = ${key}`]),
+    ...(filename === undefined ? [] : [equalsByHash("filename", filename)]),
+    ...(siteId === undefined ? [] : [Prisma.sql`r."siteId" = ${siteId}`]),
+  ];
+  const since = { column: "updatedAtNs", where: Prisma.sql`r."updatedAtNs" >= ${updatedSince}` };
+  const filters = [...conditions.map((where) => ({ where })), ...(updatedSince === undefined ? [] : [since])];
+  return readPage(ctx, query, { states, filters });
+}
+
+/** All that failed; what failed for ever is quarantined as well. */
+export async function listImportErrors(ctx: Ctx, query: ErrorsQuery): Promise<PendingImport[]> {
+  const { filenameMatches } = query;
+  const matching = { where: Prisma.sql`r.filename ILIKE ${partOf(filenameMatches ?? "")}` };
+  return readPage(ctx, query, { states: ["error"], filters: filenameMatches ? [matching] : [] });
+}
+
+function partOf(text: string): string {
+  return `%${text.replace(/[\\%_]/g, "\\$&")}%`;
+}
+
+interface Shown {
+  readonly states: readonly string[];
+  readonly filters: readonly ColumnFilter[];
+}
+
+/** The ids of the page first, from narrow rows; then the page itself. */
+async function readPage(
+  ctx: Ctx,
+  query: ListQuery | ErrorsQuery,
+  { states, filters }: Shown,
+): Promise<PendingImport[]> {
+  const { sortBy, sortOrder } = query;
+  const all = [...(await commonFilters(ctx, query)), ...filters];
+  // Only an error has a text: told apart by its state, it is found by the index of errors.
+  const shown = query.error === undefined ? states : ["error"];
+  const list = { table: "ImportRequest", orgId: ctx.caller.orgId, filters: all, sortOrder };
+  const parts = orderRequests(sortBy, shown).map((part) => listByColumn({ ...list, part }));
+  const ids = await findPage(ctx.db.prisma, parts, query);
+  const rows = await ctx.db.prisma.importRequest.findMany({ where: { id: { in: ids } } });
+  return inOrderOf(ids, rows).map(toPendingImport);
+}

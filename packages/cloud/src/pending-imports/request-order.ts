@@ -1,0 +1,46 @@
+import { Prisma } from "../db/generated/client.ts";
+import type { ColumnPart } from "../search/list-by-column.ts";
+
+const sortColumns = {
+  createdAt: "createdAtNs",
+  updatedAt: "updatedAtNs",
+  requestId: "id",
+  deviceId: "deviceId",
+  "device.id": "deviceId",
+  deviceName: "deviceName",
+  "device.name": "deviceName",
+  error: "errorText",
+  importId: "importId",
+} as const;
+
+type SortName = keyof typeof sortColumns;
+
+/** The parts of a list, one after another. What has no device, no error or no import comes last, in either order, by id. */
+export function orderRequests(sortBy: SortName = "createdAt", states: readonly string[]): ColumnPart[] {
+  const column = sortColumns[sortBy];
+  if (column === "id") return [{ column: undefined, where: [stateIn(states)] }];
+  if (column === "createdAtNs" || column === "updatedAtNs") return [{ column, where: [stateIn(states)] }];
+  if (column === "errorText") return byState(states, { column, where: [stateIn(["error"])] }, "error");
+  const hasValue = Prisma.raw(`r."${column}" IS NOT NULL`);
+  if (column === "importId") return byState(states, { column, where: [stateIn(["complete"]), hasValue] }, "complete");
+  return [
+    { column, where: [stateIn(states), hasValue] },
+    { column: undefined, where: [stateIn(states), Prisma.raw(`r."${column}" IS NULL`)] },
+  ];
+}
+
+/** Requests in one state have a value, the others have none. */
+function byState(states: readonly string[], owned: ColumnPart, owner: string): ColumnPart[] {
+  const others = states.filter((state) => state !== owner);
+  return [
+    ...(states.includes(owner) ? [owned] : []),
+    ...(others.length > 0 ? [{ column: undefined, where: [stateIn(others)] }] : []),
+  ];
+}
+
+/** As the partial indexes say it. */
+function stateIn(states: readonly string[]): Prisma.Sql {
+  const [first, ...others] = states;
+  if (others.length === 0) return Prisma.raw(`r.state = '${first}'`);
+  return Prisma.raw(`r.state IN (${states.map((state) => `'${state}'`).join(", ")})`);
+}

@@ -1,0 +1,96 @@
+import type { api, Input, PendingImport } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import type { ImportRequestModel } from "../db/generated/models.ts";
+import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { notFound, refuse } from "../http/errors.ts";
+import { askDevice, changeRequest, type RequestData } from "../ingest/change-request.ts";
+import { moveRecording } from "../ingest/delivery.ts";
+import { visibleTo } from "../projects/find-project.ts";
+import { findLocked, type LockedRecording } from "../recordings/lock-recording.ts";
+import { toPendingImport } from "./pending-import-rows.ts";
+
+/**
+ * Takes a failed import up again, from its stored bytes or else from the device; what is under way or complete is left as it is.
+ * Attempts count on, because their number tells who owns the request.
+ */
+export async function retryImport(
+  ctx: Ctx,
+  { requestId }: Input<(typeof api.pendingImports)["retry"]>,
+): Promise<PendingImport> {
+  const found = await ctx.db.prisma.importRequest.findFirst({ where: { AND: [{ id: requestId }, visibleTo(ctx)] } });
+  if (!found) notFound(`import request ${requestId}`);
+  const request = await withTransaction(ctx.db, (tx) => retry(tx, ctx, found));
+  if (request.source === "edge" && request.deviceId !== null) await ctx.workSignals.announce(request.deviceId);
+  return toPendingImport(request);
+}
+
+async function retry(tx: Transaction, ctx: Ctx, { id, recordingId }: ImportRequestModel): Promise<ImportRequestModel> {
+  const recording = recordingId === null ? null : await findLocked(tx, recordingId);
+  const request = await tx.importRequest.findUniqueOrThrow({ where: { id } });
+  if (request.state === "cancelled") refuse("Conflict", `import request ${id} was cancelled; request the import anew`);
+  if (request.state !== "error") return request;
+  if (request.source === "edge") requireFailed(request, recording);
+  const isStored = request.blobKey !== null && (await ctx.blobs.stat(request.blobKey)) !== undefined;
+  const retried = isStored ? await processAgain(tx, ctx, request) : await deliverAgain(tx, ctx, { request, recording });
+  return retried ?? tx.importRequest.findUniqueOrThrow({ where: { id } }); // somebody else was first
+}
+
+/** One import of a recording at a time. */
+function requireFailed({ id }: ImportRequestModel, recording: LockedRecording | null): void {
+  if (!recording) refuse("Conflict", `the recording of import request ${id} was deleted`);
+  if (recording.importStatus !== "failed")
+    refuse("Conflict", `recording ${recording.id} is ${recording.importStatus}: its import was requested anew`);
+}
+
+/** What is forgotten of the failure. */
+function anew({ attempts }: ImportRequestModel): RequestData {
+  return {
+    errorCode: null,
+    errorText: null,
+    quarantinedAtNs: null,
+    nextAttemptAtNs: null,
+    mismatches: 0,
+    attemptsBefore: attempts,
+  };
+}
+
+async function processAgain(
+  tx: Transaction,
+  ctx: Ctx,
+  request: ImportRequestModel,
+): Promise<ImportRequestModel | undefined> {
+  const { id, source, recordingId } = request;
+  const isAcknowledged = source === "upload"; // the agent is to hear of the new end too
+  const data = { ...anew(request), isAcknowledged, pipelineStage: "Waiting to be processed" };
+  const retried = await changeRequest(tx, { id, event: "retry", nowNs: ctx.clock.nowNs(), data });
+  if (!retried) return undefined;
+  if (recordingId !== null) await moveRecording(tx, recordingId, "retry");
+  await ctx.jobs.enqueue(tx, "ingest", { requestId: id });
+  return retried;
+}
+
+interface Failed {
+  readonly request: ImportRequestModel;
+  readonly recording: LockedRecording | null;
+}
+
+/** The bytes are gone: the device may still have them. */
+async function deliverAgain(
+  tx: Transaction,
+  ctx: Ctx,
+  { request, recording }: Failed,
+): Promise<ImportRequestModel | undefined> {
+  const { id } = request;
+  if (!recording) refuse("Conflict", `the file of import request ${id} is no longer stored; upload it again`);
+  const { edgeFile } = recording;
+  if (!edgeFile)
+    refuse(
+      "Conflict",
+      `the file of import request ${id} is no longer stored, and the edge copy of ${recording.id} is gone`,
+    );
+  const { agentId, versionId } = edgeFile;
+  const data = { ...anew(request), agentId, versionId, isAcknowledged: false };
+  const asked = await askDevice(tx, { id, jobs: ctx.jobs, nowNs: ctx.clock.nowNs(), data });
+  if (asked) await moveRecording(tx, recording.id, "request");
+  return asked;
+}

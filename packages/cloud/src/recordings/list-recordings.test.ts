@@ -1,0 +1,224 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { ApiFailure } from "@downlink/client";
+import { api, type CallInput, type Recording } from "@downlink/protocol";
+import { newId } from "../db/ids.ts";
+import { startCloud } from "../testing/start-cloud.ts";
+import { type StoredRecording, storeRecordings } from "../testing/stored-recordings.ts";
+
+const cloud = await startCloud({ after }, { works: false });
+const { admin } = cloud;
+const { prisma } = cloud.deps.db;
+const other = await cloud.otherOrganization();
+const { stored, devices, primarySite, edgeSites, sessions, projectId } = await storeRecordings(cloud);
+
+type ListQuery = CallInput<typeof api.recordings.list>;
+const list = (query: ListQuery = {}) => admin.call(api.recordings.list, query);
+const ids = (found: readonly { readonly id: string }[]) => found.map(({ id }) => id);
+/** In the order of creation. */
+const idsWhere = (isMatch: (row: StoredRecording, i: number) => boolean) =>
+  ids(stored.filter(isMatch).toSorted((a, b) => Number(a.createdAtNs - b.createdAtNs) || (a.id < b.id ? -1 : 1)));
+
+async function send(query: string) {
+  const response = await fetch(`${cloud.url}/v1/recordings?${query}`, {
+    headers: { authorization: `Bearer ${cloud.adminKey}` },
+  });
+  return { status: response.status, body: (await response.json()) as Recording[] & { error: string } };
+}
+
+test("a recording that only touches the range at one nanosecond is found", async () => {
+  const row = stored[2]!;
+  const finds = async (query: ListQuery) => ids(await list(query)).includes(row.id);
+  assert.ok(await finds({ start: row.endNs, end: row.endNs + 5n }));
+  assert.ok(await finds({ start: row.startNs - 5n, end: row.startNs }));
+  assert.ok(!(await finds({ start: row.endNs + 1n })));
+  assert.ok(!(await finds({ end: row.startNs - 1n })));
+  assert.deepEqual(await list({ start: 60n, end: 59n }), []);
+});
+
+test("without sort the order is that of creation; limit 0 is an empty list, 2000 is legal", async () => {
+  assert.deepEqual(
+    ids(await list()),
+    idsWhere(() => true),
+  );
+  assert.deepEqual(await list({ limit: 0 }), []);
+  assert.equal((await list({ limit: 2000 })).length, stored.length);
+  assert.deepEqual(await list({ offset: 1_000_000_000_000 }), []);
+});
+
+test("recordings without a device, and those that were never imported, come last in either order", async () => {
+  const unnamed = stored.filter(({ deviceId }) => deviceId === null).length;
+  const unimported = stored.filter(({ importedAtNs }) => importedAtNs === null).length;
+  for (const sortOrder of ["asc", "desc"] as const) {
+    const byName = await list({ sortBy: "deviceName", sortOrder });
+    assert.ok(byName.slice(-unnamed).every(({ device }) => device === undefined));
+    const byImport = await list({ sortBy: "importedAt", sortOrder });
+    assert.ok(byImport.slice(-unimported).every(({ importedAt }) => importedAt === undefined));
+    const tail = await list({ sortBy: "importedAt", sortOrder, limit: 5, offset: stored.length - 3 });
+    assert.deepEqual(tail, byImport.slice(-3));
+  }
+});
+
+test("`path` is exact, byte for byte, also where paths agree in hundreds of characters", async () => {
+  for (const i of [0, 1, 2, 3, 4, 7]) {
+    const { path } = stored[i]!;
+    assert.deepEqual(
+      ids(await list({ path })),
+      idsWhere((row) => row.path === path),
+      path,
+    );
+  }
+  assert.deepEqual(await list({ path: "runs/" }), []);
+  assert.deepEqual(await list({ path: "RUNS/0.mcap" }), []);
+});
+
+test("`site.id` and `edgeSite.id` select a site; so do siteId and edgeSiteId", async () => {
+  const atPrimary = idsWhere(({ siteId }) => siteId !== null);
+  const atFirst = idsWhere(({ edgeSiteId }) => edgeSiteId === edgeSites[0]!.id);
+  for (const name of ["site.id", "siteId"])
+    assert.deepEqual(ids((await send(`${name}=${primarySite.id}`)).body), atPrimary, name);
+  for (const name of ["edgeSite.id", "edgeSiteId"])
+    assert.deepEqual(ids((await send(`${name}=${edgeSites[0]!.id}`)).body), atFirst, name);
+});
+
+test("`deviceId` (empty string selects recordings with no device), `deviceName` and their aliases", async () => {
+  const [b, a] = devices;
+  const ofA = idsWhere(({ deviceId }) => deviceId === a!.id);
+  for (const query of ["deviceName=a", "device.name=a", `device.id=${a!.id}`, `deviceId=${a!.id}&device.id=${b!.id}`])
+    assert.deepEqual(ids((await send(query)).body), ofA, query);
+  const without = idsWhere(({ deviceId }) => deviceId === null);
+  assert.deepEqual(ids((await send("deviceId=")).body), without);
+  assert.deepEqual(ids((await send("device.id=")).body), without);
+  assert.equal((await send("deviceName=unknown")).status, 404);
+  assert.equal((await send("deviceId=dev_unknown")).status, 404);
+});
+
+test("`sessionId` (empty string selects recordings with no session) and `sessionKey`", async () => {
+  const ofFirst = idsWhere(({ sessionId }) => sessionId === sessions[0]!.id);
+  assert.deepEqual(ids((await send(`sessionId=${sessions[0]!.id}`)).body), ofFirst);
+  assert.deepEqual(ids(await list({ sessionKey: "Prüf/stand" })), ofFirst);
+  assert.deepEqual(
+    ids((await send("sessionId=")).body),
+    idsWhere(({ sessionId }) => sessionId === null),
+  );
+  assert.deepEqual(await list({ sessionKey: "unknown" }), []);
+});
+
+test("`importStatus` comes once, repeated, comma-separated or indexed, the slash possibly encoded", async () => {
+  const either = idsWhere(({ importStatus }) => importStatus === "failed" || importStatus === "pending");
+  const spellings = [
+    "importStatus=failed,pending",
+    "importStatus=failed&importStatus=pending",
+    "importStatus/0=failed&importStatus/1=pending",
+    "importStatus%2F0=failed&importStatus%2F1=pending",
+  ];
+  for (const spelling of spellings) assert.deepEqual(ids((await send(spelling)).body), either, spelling);
+  assert.deepEqual(
+    ids((await send("importStatus=importing")).body),
+    idsWhere(({ importStatus }) => importStatus === "importing"),
+  );
+  assert.equal((await send("importStatus=done")).status, 400);
+});
+
+const idsOfNumbers = (isMatch: (i: number) => boolean) => idsWhere((_, i) => isMatch(i));
+
+test("`metadataQuery`: a recording matches when any one of its metadata records does, all terms", async () => {
+  const matching = async (metadataQuery: string) => ids(await list({ metadataQuery }));
+  assert.deepEqual(
+    await matching("operator:ann"),
+    idsOfNumbers((i) => i % 3 === 0),
+  );
+  assert.deepEqual(
+    await matching('operator:"Bob B.",cem number:*'),
+    idsOfNumbers((i) => i % 3 !== 0),
+  );
+  assert.deepEqual(
+    await matching("map:*"),
+    idsOfNumbers((i) => i % 6 === 0),
+  );
+  assert.deepEqual(
+    await matching("*:Köln"),
+    idsOfNumbers((i) => i % 6 === 0),
+  );
+  assert.deepEqual(
+    await matching("kÖL operator:cem"),
+    idsOfNumbers((i) => i % 6 === 0),
+  );
+  assert.deepEqual(await matching("map:* operator:ann"), [], "of two records");
+  assert.deepEqual(await matching("number:7 bob"), [stored[7]!.id]);
+  assert.deepEqual(await matching("vehicle"), [], "a record's name is no key and no value");
+  assert.deepEqual(
+    await matching(""),
+    idsWhere(() => true),
+  );
+});
+
+test("a malformed `metadataQuery` is 400 and says where", async () => {
+  const { status, body } = await send(`metadataQuery=${encodeURIComponent('foo "bar')}`);
+  assert.equal(status, 400);
+  assert.match(JSON.stringify(body), /metadataQuery.*at character 5/);
+});
+
+test("unknown parameters are ignored, and empty texts select nothing in particular", async () => {
+  const { body } = await send("unknown=1&path=&siteId=&edgeSite.id=&deviceName=&topic=&metadataQuery=");
+  assert.equal(body.length, stored.length);
+});
+
+test("a listed recording has all its fields, and is what get answers", async () => {
+  const i = 28; // of an edge site, with key and session
+  const row = stored[i]!;
+  const listed = (await list()).find(({ id }) => id === row.id)!;
+  assert.deepEqual(listed, {
+    id: row.id,
+    projectId,
+    path: row.path,
+    size: i,
+    createdAt: row.createdAtNs,
+    start: row.startNs,
+    end: row.endNs,
+    importStatus: row.importStatus,
+    edgeSite: { id: edgeSites[0]!.id, name: "e1" },
+    device: { id: devices[0]!.id, name: "b" },
+    key: row.key,
+    metadata: row.metadata,
+  });
+  const imported = (await list({ importStatus: ["complete"], sessionId: sessions[0]!.id }))[0]!;
+  assert.deepEqual(imported.site, { id: primarySite.id, name: "primary", indexingStrategy: "split-files" });
+  assert.ok(imported.importedAt !== undefined && imported.sessionId === sessions[0]!.id);
+  assert.equal(imported.location, undefined, "only of files in a customer's own bucket");
+  assert.deepEqual(await admin.call(api.recordings.get, { keyOrId: row.id }), listed);
+  assert.deepEqual(
+    await admin.call(api.recordings.get, { keyOrId: row.key! }),
+    listed,
+    "a key with a slash and a percent",
+  );
+});
+
+test("another organization's ids select nothing: its devices and projects are 404, other ids an empty list", async () => {
+  const asked = (query: ListQuery) => other.call(api.recordings.list, query);
+  assert.deepEqual(await asked({}), []);
+  const unseen = [{ siteId: primarySite.id }, { edgeSiteId: edgeSites[0]!.id }, { sessionId: sessions[0]!.id }];
+  for (const query of [...unseen, { sessionKey: "run 2" }, { topic: "/rare" }, { path: stored[0]!.path }])
+    assert.deepEqual(await asked(query), [], JSON.stringify(query));
+  const isNotFound = (error: ApiFailure) => error.status === 404;
+  for (const query of [{ deviceId: devices[0]!.id }, { deviceName: "a" }, { projectId }])
+    await assert.rejects(asked(query), isNotFound, JSON.stringify(query));
+  await assert.rejects(other.call(api.recordings.get, { keyOrId: stored[0]!.id }), isNotFound);
+});
+
+test("a list shows the caller's projects only, and one of them where `projectId` says so", async () => {
+  const second = await admin.call(api.projects.create, { name: "second" });
+  const { topic: _, ...row } = stored[0]!;
+  const there = { ...row, id: newId("rec"), importId: null, projectId: second.id, deviceId: null };
+  await prisma.recording.create({ data: there });
+  const limited = cloud.withToken(await cloud.addKey(["recordings.list"], [second.id]));
+  for (const sortBy of ["createdAt", "deviceName", "importedAt", "path"] as const)
+    assert.deepEqual(ids(await limited.call(api.recordings.list, { sortBy })), [there.id], sortBy);
+  assert.deepEqual(ids(await list({ projectId: second.id })), [there.id]);
+  assert.equal((await list({ projectId })).length, stored.length);
+  assert.equal((await list()).length, stored.length + 1);
+  const isNotFound = (error: ApiFailure) => error.status === 404;
+  await assert.rejects(limited.call(api.recordings.list, { projectId }), isNotFound);
+  await assert.rejects(limited.call(api.recordings.list, { deviceId: devices[0]!.id }), isNotFound);
+  await prisma.recording.delete({ where: { id: there.id } });
+});

@@ -1,0 +1,53 @@
+import type { Recording } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import { Prisma } from "../db/generated/client.ts";
+import { inOrderOf } from "../db/in-order-of.ts";
+import { touches, touchingRanges } from "../db/span-sql.ts";
+import { selectDevice } from "../devices/find-device.ts";
+import { findPage, type Listed } from "../search/find-page.ts";
+import { type ListQuery, type RecordingFilter, recordingFilters } from "./recording-filters.ts";
+import { type OrderedPart, orderRecordings } from "./recording-order.ts";
+import { recordingColumns, toRecording } from "./recording-rows.ts";
+
+/** The ids of the page first, from narrow rows that sort in memory; then the page itself. */
+export async function listRecordings(ctx: Ctx, query: ListQuery): Promise<Recording[]> {
+  const device = await selectDevice(ctx, query);
+  const filters = await recordingFilters(ctx, query, device);
+  const parts = orderRecordings(query, device !== undefined).map((part) => toListed(ctx, query, { part, filters }));
+  const ids = await findPage(ctx.db.prisma, parts, query);
+  const rows = await ctx.db.prisma.recording.findMany({ where: { id: { in: ids } }, select: recordingColumns });
+  return inOrderOf(ids, rows).map(toRecording);
+}
+
+interface Plan {
+  readonly part: OrderedPart;
+  readonly filters: readonly RecordingFilter[];
+}
+
+/** spec: Recordings/List: "recordings with data on or after start and on or before end", inclusive. */
+function toListed(ctx: Ctx, query: ListQuery, { part, filters }: Plan): Listed {
+  const { sortName, from, owner, where, keys, unindexedKeys } = part;
+  const { sortOrder } = query;
+  const inOrg = (alias: string) => Prisma.sql`${Prisma.raw(alias)}."orgId" = ${ctx.caller.orgId}`;
+  const isByTime = sortName === "start" || sortName === "end";
+  const leading = filters.find(({ orderedBy }) => orderedBy === sortName);
+  const crossing = filters.filter((filter) => filter !== leading).map((filter) => filter.where);
+  const lead = leading ? [leading.where] : [];
+  return {
+    inOrder: {
+      from,
+      where: [inOrg(owner), ...where, ...lead],
+      ranges: isByTime ? touchingRanges("r", query, sortName) : [],
+      keys,
+      sortOrder,
+    },
+    filters: isByTime ? crossing : [...touches("r", query), ...crossing],
+    matching: {
+      from,
+      where: [inOrg("r"), ...where, ...lead, ...crossing],
+      ranges: touchingRanges("r", query, "start"),
+      keys: unindexedKeys,
+      sortOrder,
+    },
+  };
+}

@@ -1,0 +1,236 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { ApiFailure } from "@downlink/client";
+import { api, type Recording } from "@downlink/protocol";
+import { makeMcap } from "@downlink/recordings/testing";
+import { ingest } from "../ingest/pipeline.ts";
+import { startCloud } from "../testing/start-cloud.ts";
+import { deliver, eventually, recordingItem, startAgent, type TestAgent } from "../testing/test-agent.ts";
+import { putFile, uploadFile } from "../testing/upload-file.ts";
+
+const SECOND = 1_000_000_000n;
+const cloud = await startCloud({ after });
+const { admin, deps } = cloud;
+const { prisma } = deps.db;
+let minute = 0n;
+
+/** A recording that no other test has. */
+function anotherMcap() {
+  minute += 60n;
+  const attachments = [{ name: "a.json", data: Buffer.from("{}") }];
+  return makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, durationSeconds: 1, attachments });
+}
+
+type Item = ReturnType<typeof recordingItem>;
+
+/** A recording at the edge, in status none. */
+async function reportTo(agent: TestAgent, bytes: Uint8Array, client = admin): Promise<{ id: string; item: Item }> {
+  const item = recordingItem({ size: bytes.length });
+  await agent.report([item]);
+  const [found] = await client.call(api.recordings.list, { path: item.path });
+  return { id: found!.id, item };
+}
+
+const request = (keyOrId: string) => admin.call(api.recordings.requestImport, { keyOrId });
+const cancel = (keyOrId: string) => admin.call(api.recordings.cancelImport, { keyOrId });
+const remove = (keyOrId: string) => admin.call(api.recordings.delete, { keyOrId });
+const statusOf = async (keyOrId: string) => (await admin.call(api.recordings.get, { keyOrId })).importStatus;
+const refused =
+  (status: number, text = /./) =>
+  (error: ApiFailure) =>
+    error.status === status && text.test(error.message);
+const reaches = (id: string, wanted: Recording["importStatus"]) =>
+  eventually(
+    () => statusOf(id),
+    (status) => status === wanted,
+  );
+
+async function importFrom(agent: TestAgent, bytes: Uint8Array): Promise<{ id: string; item: Item; blobKey: string }> {
+  const { id, item } = await reportTo(agent, bytes);
+  await request(id);
+  await deliver(agent, item, bytes);
+  await reaches(id, "complete");
+  const { blobKey } = await prisma.recording.findUniqueOrThrow({ where: { id } });
+  return { id, item, blobKey: blobKey! };
+}
+
+const isGone = (blobKey: string) =>
+  eventually(
+    () => deps.blobs.stat(blobKey),
+    (object) => object === undefined,
+  );
+
+test("requesting an import returns 200 when queued, already queued or already imported, and says the status", async () => {
+  const agent = await startAgent(cloud, "requested");
+  const bytes = await anotherMcap();
+  const { id, item } = await reportTo(agent, bytes);
+  for (const _ of [1, 2]) assert.deepEqual(await request(id), { id, importStatus: "pending" });
+  assert.equal(await prisma.importRequest.count({ where: { recordingId: id } }), 1);
+  await deliver(agent, item, bytes);
+  await reaches(id, "complete");
+  assert.deepEqual(await request(id), { id, importStatus: "complete" });
+  assert.equal(await prisma.importRequest.count({ where: { recordingId: id } }), 1);
+});
+
+test("many requests for one recording at once queue one import", async () => {
+  const agent = await startAgent(cloud, "hurried");
+  const { id } = await reportTo(agent, await anotherMcap());
+  await Promise.all(Array.from({ length: 8 }, () => request(id)));
+  assert.equal(await prisma.importRequest.count({ where: { recordingId: id } }), 1);
+});
+
+test("requesting an import returns 404 when the recording is not found or its edge copy is deleted", async () => {
+  await assert.rejects(request("rec_unknown"), refused(404));
+  const agent = await startAgent(cloud, "emptied");
+  const { id, item } = await reportTo(agent, await anotherMcap());
+  await request(id);
+  await agent.report([], { removals: [item.versionId] });
+  assert.equal(await statusOf(id), "failed");
+  await assert.rejects(request(id), refused(404, /edge copy/));
+});
+
+test("requesting an import returns 404 when the recording's edge site is deleted", async () => {
+  const agent = await startAgent(cloud, "at-a-site");
+  const { id } = await reportTo(agent, await anotherMcap());
+  const site = await admin.call(api.sites.create, { name: "depot", type: "edge" });
+  await prisma.recording.update({ where: { id }, data: { edgeSiteId: site.id } });
+  await admin.call(api.sites.delete, { id: site.id });
+  await assert.rejects(request(id), refused(404, /edge copy/));
+});
+
+test("a request that the edge has not delivered can be cancelled: the recording is as before; later it is 409", async () => {
+  const agent = await startAgent(cloud, "cancelled");
+  const bytes = await anotherMcap();
+  const { id, item } = await reportTo(agent, bytes);
+  await request(id);
+  assert.deepEqual(await cancel(id), { id, importStatus: "none" });
+  assert.deepEqual(await cancel(id), { id, importStatus: "none" });
+  assert.deepEqual((await agent.call(api.edge.work, {})).work.imports, []);
+  await request(id);
+  await deliver(agent, item, bytes);
+  await reaches(id, "complete");
+  await assert.rejects(cancel(id), refused(409, /complete/));
+});
+
+test("deleting an imported edge recording removes only imported data: the edge copy, the recording and its session stay", async () => {
+  const agent = await startAgent(cloud, "deleted");
+  const bytes = await anotherMcap();
+  const { id, item, blobKey } = await importFrom(agent, bytes);
+  const session = await admin.call(api.sessions.create, { recordingIds: [id] });
+  assert.deepEqual(await remove(id), { recordingId: id });
+  await isGone(blobKey);
+  const { importedAt, site, importStatus, sessionId } = await admin.call(api.recordings.get, { keyOrId: id });
+  assert.deepEqual([importedAt, site, importStatus, sessionId], [undefined, undefined, "none", session.id]);
+  await request(id);
+  await deliver(agent, item, bytes);
+  await reaches(id, "complete");
+  assert.equal((await admin.call(api.recordings.get, { keyOrId: id })).sessionId, session.id);
+});
+
+test("deleting a recording by its key takes the row, its topics and attachments; its session stays", async () => {
+  const body = { filename: "k.mcap", deviceName: "uploader", key: "to be deleted", sessionKey: "stays" };
+  const { recordingId, requestId } = await uploadFile(cloud, await anotherMcap(), body);
+  const { blobKey } = await prisma.recording.findUniqueOrThrow({ where: { id: recordingId! } });
+  assert.deepEqual(await remove("to be deleted"), { recordingId });
+  await assert.rejects(admin.call(api.recordings.get, { keyOrId: recordingId! }), refused(404));
+  const left = { where: { recordingId: recordingId! } };
+  assert.deepEqual([await prisma.recordingTopic.count(left), await prisma.recordingAttachment.count(left)], [0, 0]);
+  await isGone(blobKey!);
+  assert.deepEqual((await admin.call(api.sessions.get, { keyOrId: "stays" })).recordings, []);
+  const [pending] = await admin.call(api.pendingImports.list, { requestId, showCompleted: true });
+  assert.equal(pending!.status, "complete", "the request stays, as history");
+  const [event] = await prisma.outboxEvent.findMany({ where: { type: "recording.deleted" }, orderBy: { id: "desc" } });
+  const { recording } = event!.payload as { recording: { id: string; key: string; importStatus: string } };
+  assert.deepEqual([recording.id, recording.key, recording.importStatus], [recordingId, "to be deleted", "complete"]);
+});
+
+test("a recording whose edge copy is gone goes with its data", async () => {
+  const agent = await startAgent(cloud, "without-copy");
+  const { id, item, blobKey } = await importFrom(agent, await anotherMcap());
+  await agent.report([], { removals: [item.versionId] });
+  assert.equal(await statusOf(id), "complete");
+  await remove(id);
+  await assert.rejects(admin.call(api.recordings.get, { keyOrId: id }), refused(404));
+  await isGone(blobKey);
+});
+
+test("deleting what is only requested takes the request back; deleting a failed one takes its kept object", async () => {
+  const agent = await startAgent(cloud, "unwanted");
+  const { id } = await reportTo(agent, await anotherMcap());
+  await request(id);
+  await remove(id);
+  assert.equal(await statusOf(id), "none");
+  assert.deepEqual((await agent.call(api.edge.work, {})).work.imports, []);
+
+  const failing = await reportTo(agent, Buffer.from("rubbish"));
+  await request(failing.id);
+  const requestId = await deliver(agent, failing.item, Buffer.from("rubbish"));
+  await reaches(failing.id, "failed");
+  const { blobKey } = await prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } });
+  await remove(failing.id);
+  await isGone(blobKey!);
+  assert.equal(await statusOf(failing.id), "none");
+});
+
+test("deleting while the file is being processed takes the bytes too, and the running attempt changes nothing", async () => {
+  const idle = await startCloud({ after }, { works: false });
+  const agent = await startAgent(idle, "overtaken");
+  const bytes = await anotherMcap();
+  const { id, item } = await reportTo(agent, bytes, idle.admin);
+  await idle.admin.call(api.recordings.requestImport, { keyOrId: id });
+  const requestId = await deliver(agent, item, bytes);
+  const { importRequest, recording } = idle.deps.db.prisma;
+  const { blobKey } = await importRequest.findUniqueOrThrow({ where: { id: requestId } });
+  await idle.admin.call(api.recordings.delete, { keyOrId: id });
+  await ingest(idle.deps, requestId, new AbortController().signal);
+  const { importStatus, blobKey: held } = await recording.findUniqueOrThrow({ where: { id } });
+  const { state } = await importRequest.findUniqueOrThrow({ where: { id: requestId } });
+  assert.deepEqual([importStatus, held, state], ["none", null, "cancelled"]);
+  const jobs = await idle.deps.db.prisma.$queryRaw<unknown[]>`
+    SELECT id FROM pgboss.job WHERE name = 'remove-object' AND data ->> 'blobKey' = ${blobKey}`;
+  assert.equal(jobs.length, 1);
+});
+
+test("a deletion and the end of an import at the same moment: whoever is first, the recording is whole or none, and no object is left over", async () => {
+  const agent = await startAgent(cloud, "raced");
+  for (let round = 0; round < 6; round++) {
+    const bytes = await anotherMcap();
+    const { id, item } = await reportTo(agent, bytes);
+    await request(id);
+    const requestId = await deliver(agent, item, bytes);
+    const key = (await prisma.upload.findFirstOrThrow({ where: { requestId } })).blobKey;
+    await eventually(
+      () => prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } }),
+      ({ state, attempts }) => attempts > 0 && (round % 2 === 0 || state !== "received"),
+    );
+    await remove(id);
+    const row = await eventually(
+      () => prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } }),
+      ({ state }) => state === "complete" || state === "cancelled",
+    );
+    assert.deepEqual([await statusOf(id), row.blobKey], ["none", null]);
+    await isGone(key);
+  }
+});
+
+test("two deletions at once: one deletes, the other finds nothing", async () => {
+  const { recordingId } = await uploadFile(cloud, await anotherMcap(), { filename: "t.mcap", key: "twice deleted" });
+  const answers = await Promise.allSettled([remove(recordingId!), remove(recordingId!), remove(recordingId!)]);
+  assert.deepEqual(answers.map(({ status }) => status).sort(), ["fulfilled", "rejected", "rejected"]);
+  const failures = answers.flatMap((answer) => (answer.status === "rejected" ? [answer.reason as ApiFailure] : []));
+  assert.ok(failures.every(refused(404)));
+});
+
+test("a device is not deleted while it has a recording or an import under way, and the refusal says which", async () => {
+  const idle = await startCloud({ after }, { works: false });
+  const { id: deviceId } = await idle.admin.call(api.devices.create, { name: "busy" });
+  const deleteDevice = () => idle.admin.call(api.devices.delete, { nameOrId: deviceId });
+  const { link, requestId } = await idle.admin.call(api.uploads.create, { filename: "b.mcap", deviceId });
+  await putFile(link, await anotherMcap());
+  await assert.rejects(deleteDevice(), refused(409, /1 imports under way/));
+  await ingest(idle.deps, requestId, new AbortController().signal);
+  await assert.rejects(deleteDevice(), refused(409, /1 recordings/));
+  const [recording] = await idle.admin.call(api.recordings.list, { deviceId });
+  await idle.admin.call(api.recordings.delete, { keyOrId: recording!.id });
+  assert.deepEqual(await deleteDevice(), { id: deviceId });
+});

@@ -1,0 +1,48 @@
+import type { Prisma } from "../db/generated/client.ts";
+import type { Transaction } from "../db/transaction.ts";
+import { type OutboxEvent, writeEvent } from "../outbox/outbox.ts";
+
+/** What an event tells of a recording, as columns. */
+export const toldColumns = {
+  id: true,
+  orgId: true,
+  projectId: true,
+  key: true,
+  sessionId: true,
+  importStatus: true,
+  path: true,
+  device: { select: { id: true, name: true } },
+  edgeSite: { select: { id: true, name: true } },
+  site: { select: { id: true, name: true } },
+} as const satisfies Prisma.RecordingSelect;
+
+export type ToldRecording = Prisma.RecordingGetPayload<{ select: typeof toldColumns }>;
+
+interface Occurrence {
+  readonly type: Extract<OutboxEvent["type"], `recording.${string}`>;
+  readonly occurredAtNs: bigint;
+  /** What this type of event tells besides. */
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+/** An event about a recording, in the one shape that all of them have. spec: Events */
+export function recordingEvent(row: ToldRecording, { type, occurredAtNs, more }: Occurrence): OutboxEvent {
+  const recording = {
+    id: row.id,
+    key: row.key ?? undefined,
+    sessionId: row.sessionId ?? undefined,
+    importStatus: row.importStatus,
+    path: row.path,
+    device: row.device ?? undefined,
+    edgeSite: row.edgeSite ?? undefined,
+    site: row.site ? { ...row.site, indexingStrategy: "split-files" } : undefined,
+  };
+  const { orgId, projectId } = row;
+  return { type, orgId, projectId, occurredAtNs, payload: { recording, ...more } };
+}
+
+/** Tells of a recording as it is now, in the transaction that changed it. */
+export async function tellOfRecording(tx: Transaction, id: string, occurrence: Occurrence): Promise<void> {
+  const row = await tx.recording.findUniqueOrThrow({ where: { id }, select: toldColumns });
+  await writeEvent(tx, recordingEvent(row, occurrence));
+}

@@ -1,0 +1,80 @@
+import type { api, Input } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import { Prisma } from "../db/generated/client.ts";
+import type { DeviceModel } from "../db/generated/models.ts";
+import { visibleIn } from "../projects/find-project.ts";
+import { scopeWhere } from "../projects/scope-sql.ts";
+import { metadataRecordsWhere } from "../search/jsonb-where.ts";
+import { parseQuery } from "../search/terms.ts";
+
+export type ListQuery = Input<(typeof api.recordings)["list"]>;
+
+/** A condition on the recordings `r`. */
+export interface RecordingFilter {
+  readonly where: Prisma.Sql;
+  /** The order in which an index has the recordings that fulfil it. */
+  readonly orderedBy?: "createdAt" | "start" | undefined;
+}
+
+/** All that a list is filtered by, but for the organization and the time. Empty texts select nothing in particular. */
+export async function recordingFilters(
+  ctx: Ctx,
+  query: ListQuery,
+  device: DeviceModel | undefined,
+): Promise<RecordingFilter[]> {
+  const { path, topic } = query;
+  return [
+    ...ofDevice(query, device),
+    ...ofSession(query, ctx.caller.orgId),
+    ...ofStatus(query),
+    ...ofSites(query),
+    ...(path ? [{ where: Prisma.sql`r.path = ${path} AND left(r.path, 200) COLLATE "C" = left(${path}, 200)` }] : []),
+    ...(topic ? [{ where: withTopic(topic) }] : []),
+    ...ofMetadata(query),
+    ...(await ofProjects(ctx, query)),
+  ];
+}
+
+async function ofProjects(ctx: Ctx, { projectId }: ListQuery): Promise<RecordingFilter[]> {
+  const [, ...projects] = scopeWhere("r", await visibleIn(ctx, projectId));
+  return projects.map((where) => ({ where, orderedBy: projectId === undefined ? undefined : "createdAt" }));
+}
+
+/** spec: Recordings/List: "deviceId (empty string selects recordings with no device)" */
+function ofDevice({ deviceId }: ListQuery, device: DeviceModel | undefined): RecordingFilter[] {
+  if (device) return [{ where: Prisma.sql`r."deviceId" = ${device.id}`, orderedBy: "start" }];
+  return deviceId === "" ? [{ where: Prisma.sql`r."deviceId" IS NULL`, orderedBy: "createdAt" }] : [];
+}
+
+/** spec: Recordings/List: "sessionId (empty string selects recordings with no session)" */
+function ofSession({ sessionId, sessionKey }: ListQuery, orgId: string): RecordingFilter[] {
+  if (sessionId === "") return [{ where: Prisma.sql`r."sessionId" IS NULL` }];
+  if (sessionId !== undefined) return [{ where: Prisma.sql`r."sessionId" = ${sessionId}` }];
+  if (sessionKey === undefined) return [];
+  const sessions = Prisma.sql`SELECT s.id FROM "Session" s WHERE s."orgId" = ${orgId} AND s.key = ${sessionKey}`;
+  return [{ where: Prisma.sql`r."sessionId" IN (${sessions})` }];
+}
+
+function ofStatus({ importStatus }: ListQuery): RecordingFilter[] {
+  if (importStatus === undefined) return [];
+  const [first, ...others] = new Set(importStatus);
+  if (others.length === 0) return [{ where: Prisma.sql`r."importStatus" = ${first}`, orderedBy: "createdAt" }];
+  return [{ where: Prisma.sql`r."importStatus" = ANY(${importStatus})` }];
+}
+
+function ofSites({ siteId, edgeSiteId }: ListQuery): RecordingFilter[] {
+  return [
+    ...(siteId ? [{ where: Prisma.sql`r."siteId" = ${siteId}`, orderedBy: "createdAt" as const }] : []),
+    ...(edgeSiteId ? [{ where: Prisma.sql`r."edgeSiteId" = ${edgeSiteId}`, orderedBy: "createdAt" as const }] : []),
+  ];
+}
+
+function withTopic(topic: string): Prisma.Sql {
+  return Prisma.sql`EXISTS (SELECT FROM "RecordingTopic" t WHERE t."recordingId" = r.id AND t.topic = ${topic})`;
+}
+
+/** spec: wire contract §3: "A recording matches when any one of its metadata records does, term by term." */
+function ofMetadata({ metadataQuery = "" }: ListQuery): RecordingFilter[] {
+  const terms = parseQuery(metadataQuery, { parameter: "metadataQuery" });
+  return terms.length === 0 ? [] : [{ where: metadataRecordsWhere(Prisma.sql`r.metadata`, terms) }];
+}

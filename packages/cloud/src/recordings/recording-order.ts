@@ -1,0 +1,78 @@
+import { Prisma } from "../db/generated/client.ts";
+import type { ListQuery } from "./recording-filters.ts";
+
+type Sql = Prisma.Sql;
+type SortName = "deviceName" | "createdAt" | "start" | "end" | "duration" | "path" | "importedAt";
+
+/** A part of the recordings `r`, as an index has them sorted. */
+export interface OrderedPart {
+  readonly sortName: SortName;
+  readonly from: Sql;
+  /** What the part is; none: all. */
+  readonly where: readonly Sql[];
+  /** The table whose organization the index begins with. */
+  readonly owner: "r" | "d";
+  readonly keys: readonly Sql[];
+  /** The same order by expressions that no index has. */
+  readonly unindexedKeys: readonly Sql[];
+}
+
+const keys = {
+  createdAt: 'r."createdAtNs"',
+  start: 'r."startNs"',
+  end: 'r."endNs"',
+  duration: 'r."durationNs"',
+  importedAt: 'r."importedAtNs"',
+} as const;
+
+/** The parts of a list, one after another. What has no device or no time of import comes last, in either order, by id. */
+export function orderRecordings(
+  { sortBy = "createdAt", importStatus, deviceId }: ListQuery,
+  isOfDevice: boolean,
+): OrderedPart[] {
+  const sortName = sortBy === "device.name" ? "deviceName" : sortBy;
+  if (sortName === "path") return [byPath];
+  if (sortName === "importedAt") return byImport(importStatus);
+  if (sortName !== "deviceName") return [byTime(sortName)];
+  if (isOfDevice) return [byId("deviceName", [])];
+  const deviceless = byId("deviceName", [Prisma.sql`r."deviceId" IS NULL`]);
+  return deviceId === "" ? [deviceless] : [byDeviceName, deviceless];
+}
+
+const recordings = { from: Prisma.sql`"Recording" r`, owner: "r", where: [] } as const;
+
+function byTime(sortName: keyof typeof keys): OrderedPart {
+  const key = Prisma.raw(keys[sortName]);
+  return { ...recordings, sortName, keys: [key], unindexedKeys: [Prisma.sql`${key} + 0`] };
+}
+
+function byId(sortName: SortName, where: readonly Sql[]): OrderedPart {
+  return { ...recordings, sortName, where, keys: [], unindexedKeys: [Prisma.sql`r.id || ''`] };
+}
+
+/** Only what is imported has the time. */
+function byImport(importStatus: ListQuery["importStatus"]): OrderedPart[] {
+  const imported = { ...byTime("importedAt"), where: [Prisma.sql`r."importedAtNs" IS NOT NULL`] };
+  const others = byId("importedAt", [Prisma.sql`r."importedAtNs" IS NULL`]);
+  return [
+    ...(importStatus?.every((status) => status !== "complete") ? [] : [imported]),
+    ...(importStatus?.every((status) => status === "complete") ? [] : [others]),
+  ];
+}
+
+/** Paths are too long for an index: it has their beginnings. Byte by byte, so that these sort as the whole do. */
+const byPath: OrderedPart = {
+  ...recordings,
+  sortName: "path",
+  keys: [Prisma.sql`left(r.path, 200) COLLATE "C"`, Prisma.sql`r.path COLLATE "C"`],
+  unindexedKeys: [Prisma.sql`r.path COLLATE "C"`],
+};
+
+const byDeviceName: OrderedPart = {
+  sortName: "deviceName",
+  from: Prisma.sql`"Device" d JOIN "Recording" r ON r."deviceId" = d.id`,
+  where: [],
+  owner: "d",
+  keys: [Prisma.sql`d.name`],
+  unindexedKeys: [Prisma.sql`d.name || ''`],
+};

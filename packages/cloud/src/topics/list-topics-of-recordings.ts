@@ -1,0 +1,41 @@
+import type { Ctx } from "../context.ts";
+import { whereSelected } from "../recordings/select-recordings.ts";
+import type { ListQuery, TopicRow } from "./topic-rows.ts";
+
+/** Whether the query says of which recordings, or of which session's. */
+export function namesRecordings(query: ListQuery): boolean {
+  const { recordingId, recordingKey, importId, sessionId, sessionKey } = query;
+  return [recordingId, recordingKey, importId, sessionId, sessionKey].some(Boolean);
+}
+
+/** The topics of few recordings, which are looked at one by one. */
+export async function listTopicsOfRecordings(ctx: Ctx, query: ListQuery): Promise<TopicRow[]> {
+  const { importId, sessionId, sortOrder } = query;
+  const recording = await whereSelected(ctx, {
+    ...query,
+    importId: importId || undefined,
+    sessionId: sessionId || undefined,
+  });
+  const hash = { schemaSha256: sortOrder };
+  const topic = { topic: sortOrder };
+  const version = { version: sortOrder };
+  const rows = await ctx.db.prisma.recordingTopic.groupBy({
+    by: ["topic", "version", "messageEncoding", "schemaName", "schemaEncoding", "schemaSha256"],
+    where: { recording: asksForRecordingOnly(query) ? recording : { AND: [recording, { importStatus: "complete" }] } },
+    orderBy: query.sortBy === "version" ? [version, topic, hash] : [topic, version, hash],
+    take: query.limit,
+    skip: query.offset,
+  });
+  return rows;
+}
+
+/**
+ * spec: Topics: "Topics of not-imported recordings are returned only when no parameter other than recordingId or recordingKey
+ * is given": no other that selects recordings. A project, in which a key is looked up, is none; nor are options and paging.
+ */
+function asksForRecordingOnly(query: ListQuery): boolean {
+  const { start, end, importId, deviceId, deviceName, sessionId, sessionKey } = query;
+  const isNamed = query.recordingId !== undefined || query.recordingKey !== undefined;
+  const isInTime = start !== undefined || end !== undefined;
+  return isNamed && !isInTime && ![importId, deviceId, deviceName, sessionId, sessionKey].some(Boolean);
+}

@@ -1,0 +1,24 @@
+import type { api, Input, Topic } from "@downlink/protocol";
+
+export type ListQuery = Input<(typeof api.topics)["list"]>;
+
+/** One topic in one version, of however many recordings. */
+export interface TopicRow {
+  readonly topic: string;
+  readonly version: string;
+  readonly messageEncoding: string;
+  readonly schemaName: string;
+  readonly schemaEncoding: string;
+  readonly schemaSha256: string;
+}
+
+export function toTopic(row: TopicRow, schema?: string): Topic {
+  return {
+    topic: row.topic,
+    encoding: row.messageEncoding,
+    schemaName: row.schemaName,
+    schemaEncoding: row.schemaEncoding,
+    version: row.version,
+    schema,
+  };
+}

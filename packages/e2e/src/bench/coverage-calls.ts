@@ -1,0 +1,48 @@
+import { BUSY_DEVICE_ID } from "./dataset.ts";
+import { HOUR_NS, type List, lateOffset, QUIET_DEVICE_ID, timeOf } from "./filtered-list.ts";
+import { edgeSiteId, RECORDING_EVERY_NS, recordingId, sessionIdOfRecording } from "./recording-dataset.ts";
+import type { Seeded } from "./seed.ts";
+
+export function coverage({ counts }: Seeded): List {
+  const start = (BigInt(counts.recordings) * RECORDING_EVERY_NS) / HOUR_NS / 2n;
+  const until = (days: bigint) => ({ start: timeOf(start), end: timeOf(start + days * 24n) });
+  const [day, week, month, year] = [until(1n), until(7n), until(30n), until(365n)];
+  const edge = { includeEdgeRecordings: "true" };
+  return {
+    path: "/v1/data/coverage",
+    filters: {
+      "fleet, a day": day,
+      "fleet, a week": week,
+      "fleet, a week, edge": { ...week, ...edge },
+      "fleet, a week, edge, an hour's tolerance": { ...week, ...edge, tolerance: "3600" },
+      "busy device, a month": { deviceId: BUSY_DEVICE_ID, ...month },
+      "busy device, a month, edge": { deviceId: BUSY_DEVICE_ID, ...month, ...edge },
+      "quiet device, a month": { deviceId: QUIET_DEVICE_ID, ...month },
+      "quiet device, a month, edge": { deviceId: QUIET_DEVICE_ID, ...month, ...edge },
+      "quiet device, a year, edge": { deviceId: QUIET_DEVICE_ID, ...year, ...edge },
+      "recording, a year": { recordingId: recordingId(counts.recordings / 2), ...year },
+      "session, a year": { sessionId: sessionIdOfRecording(counts.recordings / 2, counts), ...year },
+    },
+  };
+}
+
+export function attachments({ projectId, primarySiteId, counts }: Seeded): List {
+  return {
+    path: "/v1/recording-attachments",
+    sortKeys: ["logTime"],
+    filters: {
+      none: {},
+      project: { projectId },
+      site: { siteId: primarySiteId },
+      "site of none": { siteId: edgeSiteId(2) },
+      "busy device": { deviceId: BUSY_DEVICE_ID },
+      "quiet device": { deviceId: QUIET_DEVICE_ID },
+      "device by name": { deviceName: "rover-8f14-7" },
+      recording: { recordingId: recordingId(40) },
+      "key of none": { recordingKey: "nothing" },
+      session: { sessionId: sessionIdOfRecording(40, counts) },
+      "session key of none": { sessionKey: "nothing" },
+      "offset 90 %": { offset: lateOffset(counts.recordings / 20) },
+    },
+  };
+}

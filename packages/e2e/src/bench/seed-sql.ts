@@ -1,0 +1,33 @@
+import type { Counts } from "./seed.ts";
+
+export const START_NS = 1_767_225_600_000_000_000n; // 2026-01-01
+
+export interface Table {
+  readonly table: string;
+  /** One `INSERT … SELECT`. */
+  readonly sql: string;
+}
+
+export interface Size extends Counts {
+  readonly orgId: string;
+  readonly projectId: string;
+}
+
+/** As SQL text: one value of `words`, by the number that the SQL expression gives. */
+export function pick(words: readonly string[], by: string): string {
+  return `(ARRAY[${words.map((word) => `'${word}'`).join(",")}])[1 + (${by}) % ${words.length}]`;
+}
+
+/** As SQL text: the id that {@link idOf} gives for the number that the SQL expression gives. */
+export function id(prefix: string, number: string): string {
+  return `'${prefix}_' || lpad((${number})::text, 26, '0')`;
+}
+
+export function idOf(prefix: string, number: number): string {
+  return `${prefix}_${String(number).padStart(26, "0")}`;
+}
+
+/** As SQL text: the first two columns of what belongs to a project. */
+export function owner({ orgId, projectId }: Size): string {
+  return `'${orgId}', '${projectId}'`;
+}
