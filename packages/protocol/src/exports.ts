@@ -4,30 +4,61 @@ import { withAliases } from "./shapes/query.ts";
 import { inProject } from "./shapes/selectors.ts";
 import { Timestamp } from "./shapes/time.ts";
 
-/** One recording so far; sessions, episodes and time ranges of a device come with the fast export engine. */
+/** The most recordings that one export reads from. */
+export const MAX_EXPORT_RECORDINGS = 10_000;
+
+const Id = z.string().min(1).optional();
+/** A century: what is beyond looks back without limit. */
+const MAX_LOOKBACK_SECONDS = 100 * 366 * 86_400;
+
+/** Bags come with the writer of bags. */
 export const exportLinks = {
   create: operation({
     method: "post",
     path: "/v1/data/stream",
     access: apiKey("data.stream"),
     summary: "Ask for a link that streams the selected data; it expires after 15 seconds",
+    description: `Select a recording, a session, an episode, or a device with \`start\` and \`end\`; what is given together narrows the selection. At most ${MAX_EXPORT_RECORDINGS} recordings at once. Messages come in order of log time across all of them.`,
     body: z
       .object({
-        recordingId: z.string().min(1).optional(),
-        recordingKey: withAliases(z.string().min(1).optional(), ["key"]),
-        importId: z.string().min(1).optional().meta({ deprecated: true }),
-        start: Timestamp.optional().meta({ description: "Inclusive" }),
-        end: Timestamp.optional().meta({ description: "Inclusive" }),
+        recordingId: Id,
+        recordingKey: withAliases(Id, ["key"]),
+        importId: Id.meta({ deprecated: true }),
+        sessionId: Id,
+        sessionKey: Id.meta({ description: "With `projectId` where several projects have it" }),
+        episodeId: Id.meta({ description: "The episode's span of its recordings" }),
+        deviceId: withAliases(Id, ["device.id"]),
+        deviceName: withAliases(Id, ["device.name"]),
+        start: Timestamp.optional().meta({ description: "Inclusive; required with a device alone" }),
+        end: Timestamp.optional().meta({ description: "Inclusive; required with a device alone" }),
         topics: z.array(z.string()).nullish().meta({ description: "Empty or absent: all" }),
         outputFormat: z.enum(["mcap", "mcap0"]).default("mcap"),
         compressionFormat: z.enum(["", "zstd", "lz4"]).default("lz4"),
-        includeAttachments: z.boolean().default(false),
+        includeAttachments: z.boolean().default(false).meta({ description: "Only with a single recording" }),
+        replayPolicy: z
+          .enum(["", "lastPerChannel"])
+          .default("")
+          .meta({ description: "lastPerChannel: the latest message of each channel before `start` comes first" }),
+        replayLookbackSeconds: z
+          .number()
+          .min(0)
+          .max(MAX_LOOKBACK_SECONDS)
+          .optional()
+          .meta({ description: "How far before `start` lastPerChannel looks; absent: without limit" }),
         isHosted: z.boolean().optional().meta({ description: "Accepted and ignored" }),
         ...inProject,
       })
       .refine(
-        (body) => body.recordingId ?? body.recordingKey ?? body.importId,
-        "a selector is required: recordingId, recordingKey or importId",
+        (body) =>
+          body.recordingId ??
+          body.recordingKey ??
+          body.importId ??
+          body.sessionId ??
+          body.sessionKey ??
+          body.episodeId ??
+          body.deviceId ??
+          body.deviceName,
+        "a selector is required: recordingId, recordingKey, importId, sessionId, sessionKey, episodeId, deviceId or deviceName",
       ),
     response: z.object({ link: z.string() }),
   }),

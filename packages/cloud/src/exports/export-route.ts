@@ -6,7 +6,7 @@ import { type LinkSigner, verifyLink } from "../blobs/signed-link.ts";
 import type { Clock } from "../context.ts";
 import { streamBody } from "../data-plane/stream-response.ts";
 import type { Env } from "../http/env.ts";
-import { decodeSelection, type ExportSelection } from "./export-selection.ts";
+import { type ExportSelection, unpackSelection } from "./export-selection.ts";
 
 export const EXPORT_PATH = "/data-plane/exports";
 
@@ -23,9 +23,8 @@ export function exportRoute(app: Hono<Env>, deps: ExportDeps): void {
   app.get(EXPORT_PATH, async (c) => {
     const nowMs = Number(deps.clock.nowNs() / 1_000_000n);
     const query = new URL(c.req.url).searchParams;
-    const selection = decodeSelection(
-      verifyLink(deps.signer, { method: c.req.method, path: c.req.path, query, nowMs }),
-    );
+    const claims = verifyLink(deps.signer, { method: c.req.method, path: c.req.path, query, nowMs });
+    const selection = unpackSelection(await readPacked(deps.blobs, claims));
     const gone = new AbortController();
     return streamBody(c, exported(deps.blobs, selection, gone.signal), {
       controller: gone,
@@ -35,19 +34,27 @@ export function exportRoute(app: Hono<Env>, deps: ExportDeps): void {
   });
 }
 
-async function* exported(
-  blobs: BlobStore,
-  selection: ExportSelection,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  await using source = await blobs.open(selection.blobKey);
-  yield* exportMcap(source, {
-    fileName: selection.fileName,
-    topics: selection.topics,
-    startNs: toBigInt(selection.startNs),
-    endNs: toBigInt(selection.endNs),
-    compression: selection.compression,
-    includeAttachments: selection.includeAttachments,
+async function readPacked(blobs: BlobStore, { selection, selectionKey }: Record<string, string>): Promise<Uint8Array> {
+  if (selectionKey === undefined) return Buffer.from(selection ?? "", "base64url");
+  await using stored = await blobs.open(selectionKey);
+  return await stored.read(0, stored.sizeBytes);
+}
+
+function exported(blobs: BlobStore, selection: ExportSelection, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const { topics, startNs, endNs, lastPerChannel, compression, includeAttachments } = selection;
+  const sources = selection.sources.map((source) => ({
+    fileName: source.fileName,
+    startNs: BigInt(source.startNs),
+    endNs: BigInt(source.endNs),
+    open: () => blobs.open(source.blobKey),
+  }));
+  return exportMcap(sources, {
+    topics,
+    startNs: toBigInt(startNs),
+    endNs: toBigInt(endNs),
+    lastPerChannel: lastPerChannel && { lookbackNs: toBigInt(lastPerChannel.lookbackNs) },
+    compression,
+    includeAttachments,
     signal,
   });
 }

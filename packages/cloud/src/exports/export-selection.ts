@@ -1,32 +1,35 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { z } from "zod";
-import { ApiError } from "../http/errors.ts";
 
-const MAX_LINK_CHARACTERS = 48 * 1024;
-
-const ExportSelection = z.object({
+/** A stored recording, with the span of its messages in decimal nanoseconds. */
+const StoredSource = z.object({
   blobKey: z.string(),
   fileName: z.string(),
+  startNs: z.string(),
+  endNs: z.string(),
+});
+export type StoredSource = z.infer<typeof StoredSource>;
+
+const ExportSelection = z.object({
+  sources: z.array(StoredSource),
   topics: z.array(z.string()),
   /** Decimal nanoseconds; inclusive. */
   startNs: z.string().optional(),
   endNs: z.string().optional(),
+  /** The latest message of each channel before the start comes first; `lookbackNs`: from at most so long before. */
+  lastPerChannel: z.object({ lookbackNs: z.string().optional() }).optional(),
   compression: z.enum(["", "lz4", "zstd"]),
   includeAttachments: z.boolean(),
 });
 /** What an export link says of the stream behind it. */
 export type ExportSelection = z.infer<typeof ExportSelection>;
 
-/** The selection as a link's claims: compressed, for links that name hundreds of topics. */
-export function encodeSelection(selection: ExportSelection): Record<string, string> {
-  const text = deflateRawSync(JSON.stringify(selection)).toString("base64url");
-  if (text.length > MAX_LINK_CHARACTERS) throw new ApiError("InvalidRequest", "topics: too many to stand in one link");
-  return { selection: text };
+/** The selection in few bytes: it names thousands of recordings, or hundreds of topics. */
+export function packSelection(selection: ExportSelection): Buffer {
+  return deflateRawSync(JSON.stringify(selection));
 }
 
-/** Only of claims whose signature was checked. */
-export function decodeSelection(claims: Record<string, string>): ExportSelection {
-  return ExportSelection.parse(
-    JSON.parse(inflateRawSync(Buffer.from(claims.selection ?? "", "base64url")).toString("utf8")),
-  );
+/** Only of what this deployment packed: claims whose signature was checked, or the object that they name. */
+export function unpackSelection(packed: Uint8Array): ExportSelection {
+  return ExportSelection.parse(JSON.parse(inflateRawSync(packed).toString("utf8")));
 }

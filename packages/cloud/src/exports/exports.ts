@@ -1,42 +1,54 @@
 import type { api, Input } from "@downlink/protocol";
-import { recordingFormatOf } from "@downlink/recordings";
 import { signLink } from "../blobs/signed-link.ts";
 import type { Ctx } from "../context.ts";
-import { ApiError } from "../http/errors.ts";
+import { newId } from "../db/ids.ts";
+import { withTransaction } from "../db/transaction.ts";
 import type { Handlers } from "../http/serve.ts";
-import { whereSelected } from "../recordings/select-recordings.ts";
 import { EXPORT_PATH } from "./export-route.ts";
-import { encodeSelection } from "./export-selection.ts";
+import { packSelection } from "./export-selection.ts";
+import { selectSources, toNs } from "./select-sources.ts";
 
 type Contract = typeof api.exports;
 
 const LINK_LIFE_MS = 15_000;
+/** Of a selection inside a link, which some programs on the way limit to 8 KiB. */
+const MAX_CLAIM_CHARACTERS = 4096;
+/** Long after the link has expired. */
+const STORED_SELECTION_SECONDS = 3600;
 
 export const exportLinks: Handlers<Contract> = { create: createExportLink };
 
-/** The link carries everything that the stream needs, so that the data plane asks nobody. spec: Export */
+/** The link names everything that the stream needs, so that the data plane asks nobody. spec: Export */
 async function createExportLink(ctx: Ctx, body: Input<Contract["create"]>): Promise<{ link: string }> {
-  const { recordingId, recordingKey, importId, projectId } = body;
-  const recording = await ctx.db.prisma.recording.findFirst({
-    where: {
-      AND: [await whereSelected(ctx, { recordingId, recordingKey, importId, projectId }), { importStatus: "complete" }],
-    },
-    select: { blobKey: true, path: true, format: true },
-  });
-  if (!recording?.blobKey) throw new ApiError("NoStreamableRecordings", "the selection holds no imported recording");
-  const claims = encodeSelection({
-    blobKey: recording.blobKey,
-    fileName: recordingFormatOf(recording.path)
-      ? recording.path
-      : `recording.${recording.format === "bag1" ? "bag" : "mcap"}`,
+  const { sources, window } = await selectSources(ctx, body);
+  const packed = packSelection({
+    sources,
     topics: body.topics ?? [],
-    startNs: body.start?.toString(),
-    endNs: body.end?.toString(),
+    startNs: window.startNs?.toString(),
+    endNs: window.endNs?.toString(),
+    lastPerChannel: body.replayPolicy === "" ? undefined : { lookbackNs: toNs(body.replayLookbackSeconds)?.toString() },
     compression: body.compressionFormat,
     includeAttachments: body.includeAttachments,
   });
+  const claims = await toClaims(ctx, packed);
   const expiresAtMs = Number(ctx.clock.nowNs() / 1_000_000n) + LINK_LIFE_MS;
   return {
     link: `${ctx.publicUrl()}${EXPORT_PATH}?${signLink(ctx.signer, { method: "GET", path: EXPORT_PATH, claims, expiresAtMs })}`,
   };
+}
+
+/** A large selection is an object of its own, which the link names. Its removal is a job before its first byte is written. */
+async function toClaims(ctx: Ctx, packed: Buffer): Promise<Record<string, string>> {
+  const text = packed.toString("base64url");
+  if (text.length <= MAX_CLAIM_CHARACTERS) return { selection: text };
+  const blobKey = `${ctx.caller.orgId}/${newId("exp")}`;
+  await withTransaction(ctx.db, (tx) =>
+    ctx.jobs.enqueue(tx, "remove-object", { blobKey }, { delaySeconds: STORED_SELECTION_SECONDS }),
+  );
+  await ctx.blobs.put(blobKey, piecesOf(packed), { expectedBytes: packed.byteLength });
+  return { selectionKey: blobKey };
+}
+
+async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }

@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { ApiFailure } from "@downlink/client";
+import { api, type CallInput } from "@downlink/protocol";
+import { makeMcap, readMessages } from "@downlink/recordings/testing";
+import { startCloud } from "../testing/start-cloud.ts";
+import { uploadFile } from "../testing/upload-file.ts";
+
+const SECOND = 1_000_000_000n;
+const START = 1_760_000_000n * SECOND;
+const cloud = await startCloud({ after });
+const { admin } = cloud;
+
+/** Recordings of 2 s each 10 s, of one device; the first two in a session. */
+const files = await Promise.all(
+  [0n, 1n, 2n].map((number) =>
+    makeMcap({ startNs: START + number * 10n * SECOND, durationSeconds: 2, seed: Number(number) }),
+  ),
+);
+const recordingIds: string[] = [];
+for (const [number, bytes] of files.entries()) {
+  const sessionKey = number < 2 ? "tour" : undefined;
+  const { recordingId } = await uploadFile(cloud, bytes, {
+    filename: `${number}.mcap`,
+    deviceName: "robot",
+    sessionKey,
+  });
+  recordingIds.push(recordingId!);
+}
+const { id: deviceId, projectId } = await admin.call(api.devices.get, { nameOrId: "robot" });
+
+type Body = CallInput<typeof api.exports.create>;
+
+async function exported(body: Body, from = admin): Promise<string[]> {
+  const { link } = await from.call(api.exports.create, body);
+  const response = await fetch(link);
+  assert.equal(response.status, 200);
+  return readMessages(new Uint8Array(await response.arrayBuffer())).map(toText);
+}
+
+function toText({ topic, logTimeNs, data }: ReturnType<typeof readMessages>[number]): string {
+  return `${logTimeNs} ${topic} ${Buffer.from(data).toString("base64")}`;
+}
+
+/** What a slow obvious extraction gives. */
+function expected(numbers: readonly number[], [startNs, endNs]: [bigint, bigint] = [0n, 2n ** 63n - 1n]): string[] {
+  const messages = numbers.flatMap((number) => readMessages(files[number]!));
+  const within = messages.filter(({ logTimeNs }) => logTimeNs >= startNs && logTimeNs <= endNs);
+  return within.sort((one, other) => Number(one.logTimeNs - other.logTimeNs)).map(toText);
+}
+
+function refused(body: Body, code: string, word: string) {
+  return assert.rejects(
+    admin.call(api.exports.create, body),
+    (error: ApiFailure) => error.code === code && error.message.includes(word),
+  );
+}
+
+test("a session, by id or key, is the messages of all of its recordings in order of log time", async () => {
+  const [session] = await admin.call(api.sessions.list, {});
+  const all = expected([0, 1]);
+  assert.deepEqual(await exported({ sessionKey: "tour", projectId }), all);
+  assert.deepEqual(await exported({ sessionId: session!.id }), all);
+  const start = START + 1n * SECOND;
+  assert.deepEqual(await exported({ sessionKey: "tour", start }), expected([0, 1], [start, 2n ** 63n - 1n]));
+});
+
+test("a device within start and end, both inclusive, is what its recordings hold there", async () => {
+  const [start, end] = [START + 1n * SECOND, START + 21n * SECOND];
+  const found = await exported({ deviceName: "robot", start, end });
+  assert.deepEqual(found, expected([0, 1, 2], [start, end]));
+  assert.deepEqual(
+    await exported({ deviceId, start, end, topics: ["/imu"] }),
+    found.filter((text) => text.includes(" /imu ")),
+  );
+});
+
+test('all three of a device, start and end: "if `start` is given `end` must be too"', async () => {
+  await refused({ deviceId }, "InvalidRequest", "start");
+  await refused({ deviceId, start: START }, "InvalidRequest", "end");
+  await refused({ deviceId, end: START }, "InvalidRequest", "start");
+  await refused({ deviceId, start: START + 1n, end: START }, "InvalidRequest", "after");
+});
+
+test("nothing imported in the range of a device is 404; in that of a recording it is a valid empty file", async () => {
+  const [start, end] = [START + 5n * SECOND, START + 6n * SECOND];
+  await refused({ deviceId, start, end }, "NoStreamableRecordings", "");
+  assert.deepEqual(await exported({ recordingId: recordingIds[0]!, start, end }), []);
+  assert.deepEqual(await exported({ sessionKey: "tour", projectId, start, end }), []);
+});
+
+test("an episode is its span of its recordings, narrowed by start and end", async () => {
+  const [startTime, endTime] = [START + 1n * SECOND, START + 11n * SECOND];
+  const item = { recordings: recordingIds.slice(0, 2), startTime, endTime };
+  const { episodes } = await admin.call(api.episodes.getOrCreate, { projectId, episodes: [item] });
+  const episodeId = episodes[0]!.id;
+  assert.deepEqual(await exported({ episodeId }), expected([0, 1], [startTime, endTime]));
+  const start = START + 2n * SECOND;
+  assert.deepEqual(await exported({ episodeId, start, end: endTime + SECOND }), expected([0, 1], [start, endTime]));
+});
+
+test("lastPerChannel begins with the latest earlier message of each channel, from earlier recordings of the device too", async () => {
+  const [start, end] = [START + 10n * SECOND, START + 12n * SECOND];
+  const latest = new Map(expected([0]).map((text) => [text.split(" ")[1], text]));
+  const found = await exported({ deviceId, start, end, replayPolicy: "lastPerChannel" });
+  const within = expected([1], [start, end]);
+  assert.deepEqual(found.slice(-within.length), within);
+  assert.deepEqual(found.slice(0, -within.length).sort(), [...latest.values()].sort());
+  const near = await exported({ deviceId, start, end, replayPolicy: "lastPerChannel", replayLookbackSeconds: 1 });
+  assert.deepEqual(near, within);
+});
+
+test("attachments come only with a single recording", async () => {
+  await refused({ sessionKey: "tour", projectId, includeAttachments: true }, "InvalidRequest", "includeAttachments");
+});
+
+test("a selection too large for a link is stored beside the objects, and as good", async () => {
+  const topics = ["/imu", ...Array.from({ length: 3000 }, (_, number) => `/camera_${number * 7919}/image`)];
+  const { link } = await admin.call(api.exports.create, { sessionKey: "tour", projectId, topics });
+  assert.ok(link.length < 1000, `${link.length} characters`);
+  const bytes = new Uint8Array(await (await fetch(link)).arrayBuffer());
+  assert.deepEqual(
+    readMessages(bytes).map(toText),
+    expected([0, 1]).filter((text) => text.includes(" /imu ")),
+  );
+});
+
+test("another organization has nothing of it: 404", async () => {
+  const other = await cloud.otherOrganization();
+  for (const body of [
+    { recordingId: recordingIds[0]! },
+    { sessionKey: "tour" },
+    { deviceId, start: START, end: START },
+  ])
+    await assert.rejects(other.call(api.exports.create, body), (error: ApiFailure) => error.status === 404);
+});

@@ -1,0 +1,113 @@
+import { type api, type Input, MAX_EXPORT_RECORDINGS } from "@downlink/protocol";
+import { recordingFormatOf } from "@downlink/recordings";
+import type { Ctx } from "../context.ts";
+import type { Prisma } from "../db/generated/client.ts";
+import { findEpisode } from "../episodes/find-episode.ts";
+import { ApiError, invalid } from "../http/errors.ts";
+import { whereSelected } from "../recordings/select-recordings.ts";
+import { findSession } from "../sessions/find-session.ts";
+import type { StoredSource } from "./export-selection.ts";
+
+type Body = Input<(typeof api.exports)["create"]>;
+type Where = Prisma.RecordingWhereInput;
+
+interface Selected {
+  readonly sources: StoredSource[];
+  readonly window: Window;
+}
+
+/** Log times, both inclusive. */
+interface Window {
+  readonly startNs: bigint | undefined;
+  readonly endNs: bigint | undefined;
+}
+
+const columns = { id: true, blobKey: true, path: true, format: true, startNs: true, endNs: true } as const;
+const LAST_NS = 2n ** 63n - 1n;
+const FIRST_NS = -(2n ** 63n);
+
+/** The imported recordings to read from, and the window. 404 where nothing that was selected is imported. spec: Export */
+export async function selectSources(ctx: Ctx, body: Body): Promise<Selected> {
+  requireBounds(body);
+  const { where, window } = await selection(ctx, body);
+  const reached = { AND: [where, ...reaching(earliestOf(body, window), window.endNs)] };
+  const rows = await ctx.db.prisma.recording.findMany({
+    where: reached,
+    select: columns,
+    orderBy: [{ startNs: "asc" }, { id: "asc" }],
+    take: MAX_EXPORT_RECORDINGS + 1,
+  });
+  if (rows.length > MAX_EXPORT_RECORDINGS)
+    invalid("start", `the selection is of more than ${MAX_EXPORT_RECORDINGS} recordings; ask for less at once`);
+  const isDeviceAlone = !namesRecordings(body);
+  if (
+    rows.length === 0 &&
+    (isDeviceAlone || !(await ctx.db.prisma.recording.findFirst({ where, select: { id: true } })))
+  )
+    throw new ApiError("NoStreamableRecordings", "the selection holds no imported recording");
+  return { sources: rows.map(toSource), window };
+}
+
+function namesRecordings({ recordingId, recordingKey, importId, sessionId, sessionKey, episodeId }: Body): boolean {
+  return [recordingId, recordingKey, importId, sessionId, sessionKey, episodeId].some((given) => given !== undefined);
+}
+
+/** spec: Export: "all three of deviceId/deviceName, start, end". */
+function requireBounds(body: Body): void {
+  const { start, end, includeAttachments, recordingId, recordingKey, importId } = body;
+  if (start !== undefined && end !== undefined && start > end) invalid("start", "must not be after `end`");
+  if (!namesRecordings(body) && start === undefined) invalid("start", "required where a device alone is selected");
+  if (!namesRecordings(body) && end === undefined) invalid("end", "required where a device alone is selected");
+  const isOne = (recordingId ?? recordingKey ?? importId) !== undefined;
+  if (includeAttachments && !isOne) invalid("includeAttachments", "only where a single recording is selected");
+}
+
+async function selection(ctx: Ctx, body: Body): Promise<{ where: Where; window: Window }> {
+  const { recordingId, recordingKey, importId, deviceId, deviceName, projectId } = body;
+  const named = await whereSelected(ctx, { recordingId, recordingKey, importId, deviceId, deviceName, projectId });
+  const keyOrId = body.sessionId ?? body.sessionKey;
+  const session = keyOrId === undefined ? undefined : await findSession(ctx, { keyOrId, projectId });
+  const episode = body.episodeId === undefined ? undefined : await findEpisode(ctx, body.episodeId);
+  const where: Where = {
+    AND: [
+      named,
+      { importStatus: "complete", blobKey: { not: null } },
+      session ? { sessionId: session.id } : {},
+      episode ? { id: { in: episode.recordingIds } } : {},
+    ],
+  };
+  return { where, window: narrow({ startNs: body.start, endNs: body.end }, episode) };
+}
+
+function narrow({ startNs, endNs }: Window, within: { startNs: bigint; endNs: bigint } | undefined): Window {
+  if (!within) return { startNs, endNs };
+  const beginsLater = startNs !== undefined && startNs > within.startNs;
+  const endsEarlier = endNs !== undefined && endNs < within.endNs;
+  return { startNs: beginsLater ? startNs : within.startNs, endNs: endsEarlier ? endNs : within.endNs };
+}
+
+/** From where messages may come: the window's start, or as far before it as the latest messages are looked for. */
+function earliestOf({ replayPolicy, replayLookbackSeconds }: Body, { startNs }: Window): bigint | undefined {
+  if (replayPolicy === "" || startNs === undefined) return startNs;
+  const lookbackNs = toNs(replayLookbackSeconds);
+  return lookbackNs === undefined ? undefined : startNs - lookbackNs;
+}
+
+export function toNs(seconds: number | undefined): bigint | undefined {
+  return seconds === undefined ? undefined : BigInt(Math.round(seconds * 1e9));
+}
+
+function reaching(startNs: bigint | undefined, endNs: bigint | undefined): Where[] {
+  return [
+    ...(startNs === undefined ? [] : [{ endNs: { gte: startNs < FIRST_NS ? FIRST_NS : startNs } }]),
+    ...(endNs === undefined ? [] : [{ startNs: { lte: endNs > LAST_NS ? LAST_NS : endNs } }]),
+  ];
+}
+
+type Row = Prisma.RecordingGetPayload<{ select: typeof columns }>;
+
+/** The engine goes by the extension, which a path need not have. */
+function toSource({ id, blobKey, path, format, startNs, endNs }: Row): StoredSource {
+  const fileName = recordingFormatOf(path) ? path : `${id}.${format === "bag1" ? "bag" : "mcap"}`;
+  return { blobKey: blobKey!, fileName, startNs: String(startNs), endNs: String(endNs) };
+}
