@@ -1,7 +1,7 @@
 import type { AgentCtx } from "../context.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { refuse } from "../http/errors.ts";
+import { ApiError } from "../http/errors.ts";
 import type { FileVersion } from "./find-versions.ts";
 import { withLease } from "./lease.ts";
 import { removeFiles } from "./remove-files.ts";
@@ -26,10 +26,14 @@ export async function endListing(ctx: AgentCtx, ending: Ending): Promise<boolean
   const isWhole = await withLease(ctx, (tx, agent) => arrivedWhole(tx, agent, ending), sequence);
   if (!isWhole) return false;
   for (let after: string | undefined = ""; after !== undefined; ) {
-    if (ctx.signal.aborted) refuse("Unavailable", "the listing was not ended; send its last report again");
+    if (ctx.signal.aborted) throw interrupted();
     after = await removeSome(ctx, ending, after);
   }
   return true;
+}
+
+function interrupted(): ApiError {
+  return new ApiError("Unavailable", "the listing was not ended; send its last report again", { retryAfterSeconds: 1 });
 }
 
 async function arrivedWhole(tx: Transaction, agent: AgentModel, { id, count }: Ending): Promise<boolean> {

@@ -10,12 +10,14 @@ const agent = await startAgent(cloud, "hostile");
 let sequence = 0;
 
 /** What no client of ours would send: it checks first. */
-async function send(...items: object[]) {
+const send = (...upserts: object[]) => sendReport({ upserts });
+
+async function sendReport(report: object) {
   sequence += 1;
   const response = await fetch(`${cloud.url}${api.edge.report.path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${agent.token}`, [leaseHeader]: String(agent.hello.lease) },
-    body: JSON.stringify({ sequence, upserts: items }),
+    body: JSON.stringify({ sequence, ...report }),
   });
   return { status: response.status, body: await response.json() };
 }
@@ -79,6 +81,14 @@ test("what fits is taken: thousands of topics, a megabyte of metadata, the longe
   assert.equal(status, 200, JSON.stringify(body));
   assert.equal(z.object({ unknownSchemas: z.array(z.string()) }).parse(body).unknownSchemas.length, 1);
   assert.equal(await cloud.deps.db.prisma.recording.count(), 3);
+});
+
+test("ten thousand schemas at once are taken, and none again", async () => {
+  const schemas = Array.from({ length: 10_000 }, (_, n) => ({ sha256: sha256(`${n}`), data: btoa(`${n}`) }));
+  for (const upserts of [[], []]) assert.equal((await sendReport({ upserts, schemas })).status, 200);
+  assert.equal(await cloud.deps.db.prisma.schemaText.count(), 10_000);
+  const stored = await cloud.deps.db.prisma.schemaText.findFirstOrThrow({ where: { sha256: sha256("77") } });
+  assert.equal(Buffer.from(stored.data).toString(), "77");
 });
 
 /** A text of three bytes a character that no compression makes shorter. */

@@ -5,7 +5,15 @@ import type { ApiFailure } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import type { AgentCtx } from "../context.ts";
 import { startCloud } from "../testing/start-cloud.ts";
-import { helloBody, recordingItem, sayHello, sha256, startAgent, type TestAgent } from "../testing/test-agent.ts";
+import {
+  eventually,
+  helloBody,
+  recordingItem,
+  sayHello,
+  sha256,
+  startAgent,
+  type TestAgent,
+} from "../testing/test-agent.ts";
 import { hello } from "./hello.ts";
 import { report } from "./report.ts";
 
@@ -132,6 +140,8 @@ test("the end of a listing that was cut in the middle of its removals goes on at
     if (transaction === 4) throw new Error("killed");
   });
   await assert.rejects(report(cut, { ...nothing, sequence: 6, listing }), /killed/);
+  const stopping = { ...cut, signal: AbortSignal.abort() };
+  await assert.rejects(report(stopping, { ...nothing, sequence: 6, listing }), refusedWith("Unavailable"));
   const left = () => prisma.recording.count({ where: { deviceId: agent.deviceId } });
   assert.equal(await left(), 1500);
   const repeated = await agent.report([], { listing });
@@ -169,26 +179,42 @@ test("an import that is asked for while an agent that lost its state lists its f
   }
 });
 
-test("agents that send the same new schemas in different orders, and say hello meanwhile, never stand in each other's way", async () => {
-  const instanceIds = Array.from({ length: 6 }, (_, n) => `process-of-agent-${n}`);
-  const agents = await Promise.all(
-    instanceIds.map(async (instanceId) => {
-      const { hello: first, ...agent } = await startAgent(cloud, instanceId);
-      return sayHello(cloud, { ...agent, lease: first.lease, instanceId });
-    }),
-  );
+test("schemas are written in the order of their hashes, whatever order they are sent in: who does the same never waits in a ring", async () => {
+  const agent = await startAgent(cloud, "orderly");
+  const [low, high] = [newSchema(), newSchema()].sort((a, b) => (a.sha256 < b.sha256 ? -1 : 1));
   let transactions = 0;
-  const contexts = await Promise.all(agents.map((agent) => ctxOf(agent, async () => void transactions++)));
-  for (let sequence = 1; sequence <= 5; sequence++) {
-    const schemas = Array.from({ length: 100 }, () => newSchema());
-    await Promise.all(
-      contexts.flatMap((ctx, n) => [
-        report(ctx, { ...nothing, sequence, upserts: [recordingItem()], schemas: turn(schemas, n * 17) }),
-        hello(ctx, helloBody({ lease: agents[n]!.hello.lease, instanceId: instanceIds[n]! })),
-      ]),
-    );
-  }
-  assert.equal(transactions, 5 * 6 * 2, "one that met a deadlock was repeated");
+  const ctx = await ctxOf(agent, async () => void transactions++);
+  const other = await pool.connect();
+  const write = ({ sha256: hash }: ReturnType<typeof newSchema>) =>
+    other.query('INSERT INTO "SchemaText" ("orgId", sha256, data) VALUES ($1, $2, $3)', [ctx.caller.orgId, hash, ""]);
+  await other.query("BEGIN");
+  await write(low!);
+  const reported = report(ctx, { ...nothing, sequence: 1, schemas: [high!, low!] });
+  const waiting =
+    "SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+  await eventually(
+    async () => (await pool.query<{ count: number }>(waiting)).rows[0]!.count,
+    (count) => count === 1,
+  );
+  await write(high!);
+  await other.query("COMMIT");
+  other.release();
+  await reported;
+  assert.equal(transactions, 1);
+});
+
+test("an agent that reports while it says hello never stands in its own way", async () => {
+  const instanceId = "process-number-one";
+  const { hello: first, ...started } = await startAgent(cloud, "talker");
+  const agent = await sayHello(cloud, { ...started, lease: first.lease, instanceId });
+  let transactions = 0;
+  const ctx = await ctxOf(agent, async () => void transactions++);
+  for (let sequence = 1; sequence <= 20; sequence++)
+    await Promise.all([
+      report(ctx, { ...nothing, sequence, upserts: [recordingItem()] }),
+      hello(ctx, helloBody({ lease: agent.hello.lease, instanceId })),
+    ]);
+  assert.equal(transactions, 20 * 2, "one that met a deadlock was repeated");
 });
 
 test("hello compares inventories by the lines sorted as both sides sort them", async () => {
@@ -243,8 +269,4 @@ async function toldOf(recordingId: string) {
 function newSchema() {
   const data = randomBytes(20);
   return { sha256: sha256(data), data: data.toString("base64") };
-}
-
-function turn<T>(all: readonly T[], by: number): T[] {
-  return [...all.slice(by), ...all.slice(0, by)];
 }

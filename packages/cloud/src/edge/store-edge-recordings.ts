@@ -14,7 +14,7 @@ export async function storeEdgeRecordings(
   batch: Batch,
   known: KnownVersions,
 ): Promise<Map<string, string>> {
-  const importable = batch.items.filter((item) => isIndexed(item) && !known.get(item.versionId)) as EdgeRecordingItem[];
+  const importable = batch.items.filter(isIndexed).filter(({ versionId }) => !known.get(versionId));
   if (importable.length === 0) return new Map();
   const named = importable.map((item) => ({ item, id: newId("rec") }));
   await insertRecordings(tx, batch, named);

@@ -26,16 +26,10 @@ export async function storeFiles(tx: Transaction, batch: Batch): Promise<void> {
     ...fileColumns(item),
     recordingId: known.get(item.versionId) ?? made.get(item.versionId) ?? null,
   }));
-  await insertFiles(
-    tx,
-    batch,
-    rows.filter(({ versionId }) => !known.has(versionId)),
-  );
-  await updateFiles(
-    tx,
-    batch,
-    rows.filter(({ versionId }) => known.has(versionId)),
-  );
+  const isKnown = ({ versionId }: FileRow) => known.has(versionId);
+  const fresh = rows.filter((row) => !isKnown(row));
+  await insertFiles(tx, batch, fresh);
+  await updateFiles(tx, batch, rows.filter(isKnown));
 }
 
 /** The recording of each version that the cloud knows, by version id. */

@@ -12,12 +12,13 @@ interface SchemaText {
 /** Keeps schema texts by their content, once per organization: in one order, so that agents who send the same do not deadlock. */
 export async function storeSchemas(tx: Transaction, orgId: string, schemas: readonly SchemaText[]): Promise<void> {
   if (schemas.length === 0) return;
-  const rows = schemas.map(({ sha256, data }) => ({ orgId, sha256, data: Buffer.from(data, "base64") }));
-  for (const { sha256, data } of rows)
-    if (createHash("sha256").update(data).digest("hex") !== sha256)
+  for (const { sha256, data } of schemas)
+    if (createHash("sha256").update(data, "base64").digest("hex") !== sha256)
       refuse("DigestMismatch", `schema ${sha256} has another SHA-256`);
-  rows.sort((a, b) => (a.sha256 < b.sha256 ? -1 : 1));
-  await tx.schemaText.createMany({ data: rows, skipDuplicates: true });
+  await tx.$executeRaw`
+    INSERT INTO "SchemaText" ("orgId", sha256, data)
+    SELECT ${orgId}, sha256, decode(data, 'base64') FROM json_to_recordset(${JSON.stringify(schemas)}::json) AS t(sha256 text, data text)
+    ORDER BY sha256 ON CONFLICT DO NOTHING`;
 }
 
 /** The schemas that the items name and nobody has sent yet. */

@@ -41,7 +41,8 @@ async function storeSchemas(tx: Transaction, orgId: string, topics: readonly Top
   for (const { sha256 } of known) schemas.delete(sha256);
   let rows: { orgId: string; sha256: string; data: Buffer<ArrayBuffer> }[] = [];
   let bytes = 0;
-  for (const [sha256, schema] of schemas) {
+  const inOrder = [...schemas].sort(([one], [other]) => (one < other ? -1 : 1)); // as agents' reports do: nobody waits in a ring
+  for (const [sha256, schema] of inOrder) {
     rows.push({ orgId, sha256, data: Buffer.from(schema) });
     bytes += schema.byteLength;
     if (bytes < SCHEMA_BYTES_PER_STATEMENT && rows.length < ROWS_PER_STATEMENT) continue;
