@@ -11,14 +11,13 @@ const Id = z.string().min(1).optional();
 /** A century: what is beyond looks back without limit. */
 const MAX_LOOKBACK_SECONDS = 100 * 366 * 86_400;
 
-/** Bags come with the writer of bags. */
 export const exportLinks = {
   create: operation({
     method: "post",
     path: "/v1/data/stream",
     access: apiKey("data.stream"),
     summary: "Ask for a link that streams the selected data; it expires after 15 seconds",
-    description: `Select a recording, a session, an episode, or a device with \`start\` and \`end\`; what is given together narrows the selection. At most ${MAX_EXPORT_RECORDINGS} recordings at once. Messages come in order of log time across all of them.`,
+    description: `Select a recording, a session, an episode, or a device with \`start\` and \`end\`; what is given together narrows the selection. At most ${MAX_EXPORT_RECORDINGS} recordings at once. Messages come in order of log time across all of them. As \`bag1\` come only recordings that were uploaded as ROS 1 bags.`,
     body: z
       .object({
         recordingId: Id,
@@ -32,8 +31,8 @@ export const exportLinks = {
         start: Timestamp.optional().meta({ description: "Inclusive; required with a device alone" }),
         end: Timestamp.optional().meta({ description: "Inclusive; required with a device alone" }),
         topics: z.array(z.string()).nullish().meta({ description: "Empty or absent: all" }),
-        outputFormat: z.enum(["mcap", "mcap0"]).default("mcap"),
-        compressionFormat: z.enum(["", "zstd", "lz4"]).default("lz4"),
+        outputFormat: z.enum(["mcap", "mcap0", "bag1"]).default("mcap"),
+        compressionFormat: z.enum(["", "zstd", "lz4"]).default("lz4").meta({ description: "A bag cannot be zstd" }),
         includeAttachments: z.boolean().default(false).meta({ description: "Only with a single recording" }),
         replayPolicy: z
           .enum(["", "lastPerChannel"])

@@ -34,12 +34,13 @@ export function readU64(cursor: FieldCursor): bigint {
 
 /** An offset, length or count. Above 2^53 it is beyond every file. */
 export function readSize(cursor: FieldCursor): number {
-  const value = readU64(cursor);
-  if (value <= maxSafe) return Number(value);
-  throw new RecordingFault("LengthBeyondFile", `${nameOf(cursor.place)} gives an offset or length of ${value} bytes`);
+  // As two halves: a 64-bit number would be an object, and there may be millions of them.
+  const low = readU32(cursor);
+  const value = low + readU32(cursor) * 2 ** 32;
+  if (value <= Number.MAX_SAFE_INTEGER) return value;
+  const told = cursor.view.getBigUint64(cursor.position - 8, true);
+  throw new RecordingFault("LengthBeyondFile", `${nameOf(cursor.place)} gives an offset or length of ${told} bytes`);
 }
-
-const maxSafe = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** Log, publish or creation time in nanoseconds; must fit into a signed 64-bit number. */
 export function readTime(cursor: FieldCursor): bigint {

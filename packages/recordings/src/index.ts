@@ -1,6 +1,14 @@
+export { exportBag } from "./export/export-bag.ts";
 export { ExportFault, type ExportFaultCode } from "./export/export-fault.ts";
 export { exportMcap } from "./export/export-mcap.ts";
-export type { ExportOptions, ExportSelection, ExportSource, SkippedDamage } from "./export/export-options.ts";
+export type {
+  BagExportOptions,
+  ExportOptions,
+  ExportSelection,
+  ExportSource,
+  McapExportOptions,
+  SkippedDamage,
+} from "./export/export-options.ts";
 export { createRewritePool, type RewritePool } from "./export/rewrite/rewrite-pool.ts";
 export { FileSource, type FileStat } from "./file-source.ts";
 export { recordingFormatOf } from "./formats.ts";

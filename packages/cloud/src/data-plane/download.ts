@@ -2,9 +2,9 @@ import type { Context } from "hono";
 import type { ByteRange } from "../blobs/blob-store.ts";
 import type { Env } from "../http/env.ts";
 import { ApiError } from "../http/errors.ts";
+import { type StreamOptions, streamBody } from "../http/stream-response.ts";
 import { parseRange } from "./byte-range.ts";
 import type { Sendable } from "./slice-of.ts";
-import { type StreamOptions, streamBody } from "./stream-response.ts";
 
 const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(; ?charset=[\w-]+)?$/i;
 /** Pages, scripts and styles: what a browser would run, also where another page of ours refers to it. */

@@ -2,6 +2,7 @@ import type { api, Event, Input } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import type { DeviceModel } from "../db/generated/models.ts";
+import { type Batches, inBatches } from "../db/in-batches.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { touches } from "../db/span-sql.ts";
 import { selectDevice } from "../devices/find-device.ts";
@@ -29,7 +30,7 @@ interface Plan {
 }
 
 /** The ids of the page first, from narrow rows that sort in memory; then the page itself. */
-export async function listEvents(ctx: Ctx, query: ListQuery): Promise<Event[]> {
+export async function listEvents(ctx: Ctx, query: ListQuery): Promise<Batches<Event>> {
   const device = await selectDevice(ctx, query);
   const scope = scopeWhere("e", await visibleIn(ctx, query.projectId));
   const terms = parseQuery(query.query ?? "");
@@ -45,7 +46,11 @@ export async function listEvents(ctx: Ctx, query: ListQuery): Promise<Event[]> {
     isCrossed: crossed,
   };
   const ids = (await pageOfPrefix(ctx, query, plan)) ?? (await pageOfAll(ctx, query, plan));
-  const rows = await ctx.db.prisma.event.findMany({ where: { id: { in: ids } }, select: eventColumns });
+  return inBatches(ids, (some) => readEvents(ctx, some));
+}
+
+async function readEvents({ db }: Ctx, ids: readonly string[]): Promise<Event[]> {
+  const rows = await db.prisma.event.findMany({ where: { id: { in: [...ids] } }, select: eventColumns });
   return inOrderOf(ids, rows).map(toEvent);
 }
 

@@ -1,11 +1,11 @@
-import { exportMcap } from "@downlink/recordings";
+import { exportBag, exportMcap } from "@downlink/recordings";
 import type { Hono } from "hono";
 import type { Logger } from "pino";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import { type LinkSigner, verifyLink } from "../blobs/signed-link.ts";
 import type { Clock } from "../context.ts";
-import { streamBody } from "../data-plane/stream-response.ts";
 import type { Env } from "../http/env.ts";
+import { streamBody } from "../http/stream-response.ts";
 import { type ExportSelection, unpackSelection } from "./export-selection.ts";
 
 export const EXPORT_PATH = "/data-plane/exports";
@@ -18,7 +18,7 @@ export interface ExportDeps {
   readonly log: Logger;
 }
 
-/** `GET link`: streams the selection as MCAP; a failure in mid-stream aborts the connection. spec: wire contract §5 */
+/** `GET link`: streams the selection; a failure in mid-stream aborts the connection. spec: wire contract §5 */
 export function exportRoute(app: Hono<Env>, deps: ExportDeps): void {
   app.get(EXPORT_PATH, async (c) => {
     const nowMs = Number(deps.clock.nowNs() / 1_000_000n);
@@ -41,22 +41,22 @@ async function readPacked(blobs: BlobStore, { selection, selectionKey }: Record<
 }
 
 function exported(blobs: BlobStore, selection: ExportSelection, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const { topics, startNs, endNs, lastPerChannel, compression, includeAttachments } = selection;
+  const { topics, startNs, endNs, lastPerChannel, includeAttachments, output } = selection;
   const sources = selection.sources.map((source) => ({
     fileName: source.fileName,
     startNs: BigInt(source.startNs),
     endNs: BigInt(source.endNs),
     open: () => blobs.open(source.blobKey),
   }));
-  return exportMcap(sources, {
+  const options = {
     topics,
     startNs: toBigInt(startNs),
     endNs: toBigInt(endNs),
     lastPerChannel: lastPerChannel && { lookbackNs: toBigInt(lastPerChannel.lookbackNs) },
-    compression,
-    includeAttachments,
     signal,
-  });
+  };
+  if (output.format === "bag1") return exportBag(sources, { ...options, compression: output.compression });
+  return exportMcap(sources, { ...options, compression: output.compression, includeAttachments });
 }
 
 function toBigInt(text: string | undefined): bigint | undefined {

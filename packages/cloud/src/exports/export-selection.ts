@@ -18,8 +18,11 @@ const ExportSelection = z.object({
   endNs: z.string().optional(),
   /** The latest message of each channel before the start comes first; `lookbackNs`: from at most so long before. */
   lastPerChannel: z.object({ lookbackNs: z.string().optional() }).optional(),
-  compression: z.enum(["", "lz4", "zstd"]),
   includeAttachments: z.boolean(),
+  output: z.discriminatedUnion("format", [
+    z.object({ format: z.literal("mcap"), compression: z.enum(["", "lz4", "zstd"]) }),
+    z.object({ format: z.literal("bag1"), compression: z.enum(["", "lz4"]) }),
+  ]),
 });
 /** What an export link says of the stream behind it. */
 export type ExportSelection = z.infer<typeof ExportSelection>;

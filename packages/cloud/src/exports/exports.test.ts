@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { after, type TestContext, test } from "node:test";
 import type { ApiFailure } from "@downlink/client";
 import { api, type CallInput, ErrorBody } from "@downlink/protocol";
 import { makeMcap, readIndexedMessages, readMessages } from "@downlink/recordings/testing";
 import { startCloud } from "../testing/start-cloud.ts";
 import { eventually, recordingItem, startAgent } from "../testing/test-agent.ts";
+import { uploadFile } from "../testing/upload-file.ts";
 
 const SECOND = 1_000_000_000n;
 const START = 1_760_000_000n * SECOND;
@@ -85,11 +86,49 @@ test("a recording that is not imported, or of nobody, has nothing to stream: 404
     );
 });
 
-test("a client that goes away in mid-stream leaves a server that serves the next", async () => {
-  const { link } = await admin.call(api.exports.create, { recordingKey: "drive", compressionFormat: "" });
+test("a client that goes away ends the work: the recording is closed, most of it unread", async (t) => {
+  const topics = [{ topic: "/camera", kind: "blob" as const, rateHz: 10, sizeBytes: 500_000 }];
+  const large = await makeMcap({ startNs: START, durationSeconds: 12, topics, compression: "" });
+  const { recordingId } = await uploadFile(cloud, large, { filename: "large.mcap", deviceName: "robot" });
+  const opened = watchOpen(t);
+  const { link } = await admin.call(api.exports.create, { recordingId, compressionFormat: "" });
   const gone = new AbortController();
   const response = await fetch(link, { signal: gone.signal });
   await response.body!.getReader().read();
   gone.abort();
-  assert.ok((await exported()).length > 0);
+  const goneMs = performance.now();
+  await eventually(
+    async () => opened.closedMs,
+    (closedMs) => closedMs !== undefined,
+  );
+  t.diagnostic(`closed ${Math.round(opened.closedMs! - goneMs)} ms after the client was gone`);
+  assert.ok(opened.bytesRead < large.byteLength / 2, `${opened.bytesRead} of ${large.byteLength} were read`);
+  assert.ok((await exported()).length > 0, "the next client is served");
 });
+
+/** What is read of the next object that is opened, and when it was closed. */
+function watchOpen(t: TestContext): { bytesRead: number; closedMs?: number } {
+  const watched: ReturnType<typeof watchOpen> = { bytesRead: 0 };
+  const { blobs } = cloud.deps;
+  const open = blobs.open.bind(blobs);
+  t.mock.method(
+    blobs,
+    "open",
+    async (key: string) => {
+      const source = await open(key);
+      return {
+        sizeBytes: source.sizeBytes,
+        read(offset: number, length: number) {
+          watched.bytesRead += length;
+          return source.read(offset, length);
+        },
+        async [Symbol.asyncDispose]() {
+          await source[Symbol.asyncDispose]();
+          watched.closedMs = performance.now();
+        },
+      };
+    },
+    { times: 1 },
+  );
+  return watched;
+}

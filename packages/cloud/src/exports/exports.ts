@@ -3,12 +3,14 @@ import { signLink } from "../blobs/signed-link.ts";
 import type { Ctx } from "../context.ts";
 import { newId } from "../db/ids.ts";
 import { withTransaction } from "../db/transaction.ts";
+import { invalid } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
 import { EXPORT_PATH } from "./export-route.ts";
-import { packSelection } from "./export-selection.ts";
+import { type ExportSelection, packSelection } from "./export-selection.ts";
 import { selectSources, toNs } from "./select-sources.ts";
 
 type Contract = typeof api.exports;
+type Body = Input<Contract["create"]>;
 
 const LINK_LIFE_MS = 15_000;
 /** Of a selection inside a link, which some programs on the way limit to 8 KiB. */
@@ -19,7 +21,7 @@ const STORED_SELECTION_SECONDS = 3600;
 export const exportLinks: Handlers<Contract> = { create: createExportLink };
 
 /** The link names everything that the stream needs, so that the data plane asks nobody. spec: Export */
-async function createExportLink(ctx: Ctx, body: Input<Contract["create"]>): Promise<{ link: string }> {
+async function createExportLink(ctx: Ctx, body: Body): Promise<{ link: string }> {
   const { sources, window } = await selectSources(ctx, body);
   const packed = packSelection({
     sources,
@@ -27,14 +29,20 @@ async function createExportLink(ctx: Ctx, body: Input<Contract["create"]>): Prom
     startNs: window.startNs?.toString(),
     endNs: window.endNs?.toString(),
     lastPerChannel: body.replayPolicy === "" ? undefined : { lookbackNs: toNs(body.replayLookbackSeconds)?.toString() },
-    compression: body.compressionFormat,
     includeAttachments: body.includeAttachments,
+    output: toOutput(body),
   });
   const claims = await toClaims(ctx, packed);
   const expiresAtMs = Number(ctx.clock.nowNs() / 1_000_000n) + LINK_LIFE_MS;
   return {
     link: `${ctx.publicUrl()}${EXPORT_PATH}?${signLink(ctx.signer, { method: "GET", path: EXPORT_PATH, claims, expiresAtMs })}`,
   };
+}
+
+function toOutput({ outputFormat, compressionFormat: compression }: Body): ExportSelection["output"] {
+  if (outputFormat !== "bag1") return { format: "mcap", compression };
+  if (compression === "zstd") invalid("compressionFormat", "a bag is uncompressed or lz4");
+  return { format: "bag1", compression };
 }
 
 /** A large selection is an object of its own, which the link names. Its removal is a job before its first byte is written. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiFailure } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
-import { makeMcap, readMessages } from "@downlink/recordings/testing";
+import { makeBag, makeMcap, readBagMessages, readMessages } from "@downlink/recordings/testing";
 import { startCloud } from "../testing/start-cloud.ts";
 import { uploadFile } from "../testing/upload-file.ts";
 
@@ -31,11 +31,21 @@ const { id: deviceId, projectId } = await admin.call(api.devices.get, { nameOrId
 
 type Body = CallInput<typeof api.exports.create>;
 
-async function exported(body: Body, from = admin): Promise<string[]> {
-  const { link } = await from.call(api.exports.create, body);
+async function download(body: Body): Promise<Uint8Array> {
+  const { link } = await admin.call(api.exports.create, body);
   const response = await fetch(link);
   assert.equal(response.status, 200);
-  return readMessages(new Uint8Array(await response.arrayBuffer())).map(toText);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+async function exported(body: Body): Promise<string[]> {
+  return readMessages(await download(body)).map(toText);
+}
+
+async function bagLines(bag: Uint8Array): Promise<string[]> {
+  return (await readBagMessages(bag)).map(
+    ({ logTimeNs, topic, data }) => `${logTimeNs} ${topic} ${Buffer.from(data).toString("base64")}`,
+  );
 }
 
 function toText({ topic, logTimeNs, data }: ReturnType<typeof readMessages>[number]): string {
@@ -112,6 +122,26 @@ test("lastPerChannel begins with the latest earlier message of each channel, fro
 
 test("attachments come only with a single recording", async () => {
   await refused({ sessionKey: "tour", projectId, includeAttachments: true }, "InvalidRequest", "includeAttachments");
+});
+
+test('"`bag1` out only for recordings uploaded as `.bag`": 400 for others, and for zstd', async () => {
+  const recordingId = recordingIds[0]!;
+  const [start, end] = [START + 5n * SECOND, START + 6n * SECOND];
+  await refused({ recordingId, outputFormat: "bag1" }, "BagUnavailable", recordingId);
+  await refused({ recordingId, outputFormat: "bag1", start, end }, "BagUnavailable", recordingId);
+  await refused({ recordingId, outputFormat: "bag1", compressionFormat: "zstd" }, "BagUnavailable", recordingId);
+  const bag = await makeBag({ startNs: START + 100n * SECOND, compression: "none" });
+  const imported = await uploadFile(cloud, bag, { filename: "a.bag", deviceName: "ros-robot", sessionKey: "mixed" });
+  const bagId = imported.recordingId!;
+  await refused({ recordingId: bagId, outputFormat: "bag1", compressionFormat: "zstd" }, "InvalidRequest", "zstd");
+  for (const compressionFormat of ["", "lz4"] as const) {
+    const bytes = await download({ recordingId: bagId, outputFormat: "bag1", compressionFormat, topics: ["/status"] });
+    assert.deepEqual(
+      await bagLines(bytes),
+      (await bagLines(bag)).filter((line) => line.includes(" /status ")),
+    );
+  }
+  assert.deepEqual(await bagLines(await download({ recordingId: bagId, outputFormat: "bag1", start, end })), []);
 });
 
 test("a selection too large for a link is stored beside the objects, and as good", async () => {

@@ -39,13 +39,22 @@ export async function selectSources(ctx: Ctx, body: Body): Promise<Selected> {
   });
   if (rows.length > MAX_EXPORT_RECORDINGS)
     invalid("start", `the selection is of more than ${MAX_EXPORT_RECORDINGS} recordings; ask for less at once`);
-  const isDeviceAlone = !namesRecordings(body);
-  if (
-    rows.length === 0 &&
-    (isDeviceAlone || !(await ctx.db.prisma.recording.findFirst({ where, select: { id: true } })))
-  )
-    throw new ApiError("NoStreamableRecordings", "the selection holds no imported recording");
+  // Of a device alone, what lies outside of its bounds was not selected.
+  const selected = rows.length > 0 || !namesRecordings(body) ? rows : await findAny(ctx, where);
+  if (selected.length === 0) throw new ApiError("NoStreamableRecordings", "the selection holds no imported recording");
+  if (body.outputFormat === "bag1") requireBags(selected);
   return { sources: rows.map(toSource), window };
+}
+
+function findAny(ctx: Ctx, where: Where): Promise<Row[]> {
+  return ctx.db.prisma.recording.findMany({ where, select: columns, take: 1 });
+}
+
+/** spec: wire contract §5. */
+function requireBags(rows: readonly Row[]): void {
+  const other = rows.find(({ format }) => format !== "bag1");
+  if (other)
+    throw new ApiError("BagUnavailable", `the recording ${other.id} was not recorded as a bag; export as mcap`);
 }
 
 function namesRecordings({ recordingId, recordingKey, importId, sessionId, sessionKey, episodeId }: Body): boolean {

@@ -2,14 +2,19 @@ import type { Access, Answer, Contract, Input, Operation, WithHeaders } from "@d
 import type { Context, Hono } from "hono";
 import { z } from "zod";
 import type { Ctx, CtxOf, Deps } from "../context.ts";
+import type { Batches } from "../db/in-batches.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Env } from "./env.ts";
 import { parseInput } from "./parse.ts";
+import { isBatches, streamList } from "./stream-list.ts";
 
 /** One function an operation; a missing one does not compile. */
 export type Handlers<C extends Contract> = {
-  readonly [K in keyof C]: (ctx: CtxOf<C[K]>, input: Input<C[K]>) => Promise<Answer<C[K]>>;
+  readonly [K in keyof C]: (ctx: CtxOf<C[K]>, input: Input<C[K]>) => Promise<Answered<Answer<C[K]>>>;
 };
+
+/** A list may come in batches: where its items can be large, a page of them does not fit into memory. */
+type Answered<A> = A extends readonly (infer Item)[] ? A | Batches<Item> : A;
 
 type AnyHandler = (ctx: Ctx, input: unknown) => Promise<unknown>;
 
@@ -32,12 +37,14 @@ async function answer(
 ): Promise<Response> {
   const ctx = await openContext(c, deps, call.operation.access);
   const answered = await call.handler(ctx, await parseInput(c, call.operation));
-  if (!call.operation.response) return c.body(null, 204);
+  const { response } = call.operation;
+  if (!response) return c.body(null, 204);
+  if (isBatches(answered)) return streamList(c, answered, { response, log: deps.log });
   const { output, headers } = (
     call.operation.responseHeaders ? answered : { output: answered, headers: {} }
   ) as WithHeaders<Operation>;
   for (const [name, value] of Object.entries(headers as object)) if (value !== undefined) c.header(name, String(value));
-  return c.json(z.encode(call.operation.response, output));
+  return c.json(z.encode(response, output));
 }
 
 /** What a verb works with, once the caller is known and allowed; for plain routes too. */

@@ -1,10 +1,10 @@
 import { api, type Input, type Operation } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
 import type { Ctx, Deps } from "../context.ts";
-import { streamBody } from "../data-plane/stream-response.ts";
 import type { Env } from "../http/env.ts";
 import { parseInput, parseWithBody, readBodyText } from "../http/parse.ts";
 import { openContext, serve } from "../http/serve.ts";
+import { streamBody } from "../http/stream-response.ts";
 import { type LayoutRow, layoutJson } from "./layout-rows.ts";
 import {
   createLayout,

@@ -1,6 +1,7 @@
 import type { Recording } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import { Prisma } from "../db/generated/client.ts";
+import { type Batches, inBatches } from "../db/in-batches.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { touches, touchingRanges } from "../db/span-sql.ts";
 import { selectDevice } from "../devices/find-device.ts";
@@ -10,12 +11,16 @@ import { type OrderedPart, orderRecordings } from "./recording-order.ts";
 import { recordingColumns, toRecording } from "./recording-rows.ts";
 
 /** The ids of the page first, from narrow rows that sort in memory; then the page itself. */
-export async function listRecordings(ctx: Ctx, query: ListQuery): Promise<Recording[]> {
+export async function listRecordings(ctx: Ctx, query: ListQuery): Promise<Batches<Recording>> {
   const device = await selectDevice(ctx, query);
   const filters = await recordingFilters(ctx, query, device);
   const parts = orderRecordings(query, device !== undefined).map((part) => toListed(ctx, query, { part, filters }));
   const ids = await findPage(ctx.db.prisma, parts, query);
-  const rows = await ctx.db.prisma.recording.findMany({ where: { id: { in: ids } }, select: recordingColumns });
+  return inBatches(ids, (some) => readRecordings(ctx, some));
+}
+
+async function readRecordings({ db }: Ctx, ids: readonly string[]): Promise<Recording[]> {
+  const rows = await db.prisma.recording.findMany({ where: { id: { in: [...ids] } }, select: recordingColumns });
   return inOrderOf(ids, rows).map(toRecording);
 }
 

@@ -1,5 +1,6 @@
 import type { api, Input, Topic } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
+import { type Batches, inBatches } from "../db/in-batches.ts";
 import type { Handlers } from "../http/serve.ts";
 import { listImportedTopics } from "./list-imported-topics.ts";
 import { listTopicsOfRecordings, namesRecordings } from "./list-topics-of-recordings.ts";
@@ -9,9 +10,13 @@ type Contract = typeof api.topics;
 
 export const topics: Handlers<Contract> = { list: listTopics };
 
-async function listTopics(ctx: Ctx, query: Input<Contract["list"]>): Promise<Topic[]> {
+async function listTopics(ctx: Ctx, query: Input<Contract["list"]>): Promise<Topic[] | Batches<Topic>> {
   const rows = await (namesRecordings(query) ? listTopicsOfRecordings(ctx, query) : listImportedTopics(ctx, query));
   if (!query.includeSchemas) return rows.map((row) => toTopic(row));
+  return inBatches(rows, (some) => withSchemas(ctx, some));
+}
+
+async function withSchemas(ctx: Ctx, rows: readonly TopicRow[]): Promise<Topic[]> {
   const schemas = await schemaTexts(ctx, rows);
   return rows.map((row) => toTopic(row, schemas.get(row.schemaSha256) ?? ""));
 }

@@ -11,16 +11,20 @@ import { comesBefore, popQueued, pushQueued, type Queued } from "./run-queue.ts"
 /** What goes into the written file next. */
 export type Output =
   | { kind: "opened"; source: OpenSource }
-  | { kind: "chunks"; bytes: Uint8Array; chunks: readonly ChunkFacts[] };
+  | { kind: "chunks"; bytes: Uint8Array; chunks: readonly ChunkFacts[] }
+  | { kind: "messages"; fragment: Fragment };
 
-/**
- * Puts what was loaded in its order: merges the parts of runs that overlap, and gathers small amounts of messages to chunks,
- * which are then sealed.
- */
-export async function* assemble(loaded: AsyncIterable<Loaded>, loading: Loading): AsyncGenerator<Task<Output>> {
-  const merging: Merging = { cursors: [], filling: createFilling(), loading };
+/** Work on messages that stand in order, and are enough for a chunk. */
+export type Finish = (fragment: Fragment) => Task<Output>;
+
+/** Puts what was loaded in its order: merges the parts of runs that overlap, and gathers small amounts of messages. */
+export async function* assemble(
+  loaded: AsyncIterable<Loaded>,
+  loading: Loading,
+  finish: Finish,
+): AsyncGenerator<Task<Output>> {
+  const merging: Merging = { cursors: [], filling: createFilling(), loading, finish };
   const { filling } = merging;
-  const toSealTask = (fragment: Fragment) => sealTask(fragment, loading);
   for await (const item of loaded) {
     if (item.kind === "opened") {
       yield readyTask(item, 0);
@@ -29,13 +33,13 @@ export async function* assemble(loaded: AsyncIterable<Loaded>, loading: Loading)
     const cursor = item.kind === "part" ? toCursor(item.run, item.part) : undefined;
     yield* mergeUntil(cursor, merging);
     if (cursor) await admit(cursor, merging);
-    if (item.kind === "rest") yield* filling.add(item.fragment, 0, item.fragment.starts.length).map(toSealTask);
+    if (item.kind === "rest") yield* filling.add(item.fragment, 0, item.fragment.starts.length).map(finish);
     if (item.kind !== "chunks") continue;
-    yield* filling.end().map(toSealTask);
+    yield* filling.end().map(finish);
     yield readyTask(item, item.bytes.byteLength);
   }
   yield* mergeUntil(undefined, merging);
-  yield* filling.end().map(toSealTask);
+  yield* filling.end().map(finish);
 }
 
 /** A run that is being merged; its next message is the one of `part` at `at`. */
@@ -56,16 +60,17 @@ interface Merging {
   cursors: Cursor[];
   filling: Filling;
   loading: Loading;
+  finish: Finish;
 }
 
 /** Everything that comes before the start of the run that is admitted next. */
 async function* mergeUntil(limit: Queued | undefined, merging: Merging): AsyncGenerator<Task<Output>> {
-  const { cursors, filling, loading } = merging;
+  const { cursors, filling, finish } = merging;
   while (cursors[0] && (!limit || comesBefore(cursors[0], limit))) {
     const cursor = popQueued(cursors)!;
     const from = cursor.at;
     cursor.at = endBefore(cursor, earlierOf(cursors[0], limit));
-    for (const full of filling.add(cursor.part.fragment, from, cursor.at)) yield sealTask(full, loading);
+    for (const full of filling.add(cursor.part.fragment, from, cursor.at)) yield finish(full);
     const left = cursor.part.fragment.timesNs[cursor.at];
     if (left === undefined) await admitNext(cursor, merging);
     else {
@@ -112,16 +117,6 @@ function endBefore({ part, at, order }: Cursor, limit: Queued | undefined): numb
 function earlierOf(a: Queued | undefined, b: Queued | undefined): Queued | undefined {
   if (!a || !b) return a ?? b;
   return comesBefore(a, b) ? a : b;
-}
-
-function sealTask(fragment: Fragment, { lane, compression }: Loading): Task<Output> {
-  return {
-    weightBytes: 2 * fragment.records.byteLength,
-    async run() {
-      const { bytes, ...facts } = await lane.run({ kind: "seal", fragment, compression });
-      return { kind: "chunks", bytes, chunks: [facts] };
-    },
-  };
 }
 
 function readyTask(output: Output, weightBytes: number): Task<Output> {

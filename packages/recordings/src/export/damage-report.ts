@@ -5,15 +5,17 @@ import type { SkippedDamage } from "./export-options.ts";
 import type { PlannedRun } from "./plan/open-source.ts";
 import { unwanted } from "./rewrite/select-messages.ts";
 
-/** What was left out of the written file, for a metadata record in it. */
+/** What was left out of the written file because it is damaged, for a metadata record in it. */
 export interface DamageReport {
   add(run: PlannedRun, reason: Reason): Promise<void>;
+  addAttachment(fileName: string, name: string): void;
   /** `undefined`: nothing was left out. */
   toMetadata(): MetadataRecord | undefined;
 }
 
 export function createDamageReport(onSkippedDamage?: (damage: SkippedDamage) => void): DamageReport {
   const listed: SkippedDamage[] = [];
+  const attachments: { source: string; name: string }[] = [];
   let count = 0;
   let messagesLost = 0;
   let isCountKnown = true;
@@ -27,11 +29,15 @@ export function createDamageReport(onSkippedDamage?: (damage: SkippedDamage) => 
       if (listed.length < maxListed) listed.push(damage);
       onSkippedDamage?.(damage);
     },
+    addAttachment(source, name) {
+      attachments.push({ source, name });
+    },
     toMetadata() {
-      if (count === 0) return undefined;
+      if (count + attachments.length === 0) return undefined;
       const lost = isCountKnown ? `${messagesLost}` : `at least ${messagesLost}`;
       const metadata: Record<string, string> = { skippedChunks: `${count}`, messagesLost: lost };
       for (const [index, damage] of listed.sort(byPlace).entries()) metadata[`skipped.${index + 1}`] = describe(damage);
+      if (attachments.length > 0) metadata.skippedAttachments = JSON.stringify(attachments.slice(0, maxListed));
       return { name: "downlink.export", metadata };
     },
   };

@@ -210,19 +210,39 @@ test("an export of an export is the same", async () => {
   );
 });
 
-test("an unfinished file, a damaged attachment and an abort end the stream with an error", async () => {
+test("an unfinished file and an abort end the stream with an error", async () => {
   const bytes = new Uint8Array(await makeMcap({ compression: "", chunkBytes: 20_000 }));
   const cut = bytes.slice(0, -50);
   await assert.rejects(exportBytes(cut), (error) => error instanceof RecordingFault && error.reason.code === "NoEnd");
-  const attached = new Uint8Array(await makeMcap({ attachments: [{ name: "a", data: Buffer.alloc(5000, 3) }] }));
-  const inside = Buffer.from(attached).indexOf(Buffer.alloc(5000, 3));
-  await assert.rejects(exportBytes(attached.with(inside, 1), { includeAttachments: true }), RecordingFault);
 
   const gone = new AbortController();
   const stream = exportMcap([exportSource(bytes)], { compression: "", signal: gone.signal });
   await stream.next();
   gone.abort(new Error("client is gone"));
   await assert.rejects(collect(stream), /client is gone/);
+});
+
+test("a damaged attachment is left out, and a metadata record tells of it", async () => {
+  const attachments = [
+    { name: "a", data: Buffer.alloc(5000, 3) },
+    { name: "b", data: Buffer.alloc(50, 4) },
+  ];
+  const attached = new Uint8Array(await makeMcap({ attachments }));
+  const damaged = attached.with(Buffer.from(attached).indexOf(Buffer.alloc(5000, 3)), 1);
+  const exported = await exportBytes(damaged, { includeAttachments: true });
+  const quick = await inspectRecording(bytesSource(exported), { fileName: "a.mcap" });
+  assert.ok(quick.state === "finished");
+  const metadata = {
+    skippedChunks: "0",
+    messagesLost: "0",
+    skippedAttachments: '[{"source":"a.mcap","name":"a"}]',
+  };
+  assert.deepEqual(quick.summary.metadata, [{ name: "downlink.export", metadata }]);
+  assert.deepEqual(
+    quick.summary.attachments.map(({ name }) => name),
+    ["b"],
+  );
+  assert.deepEqual(readMessages(exported), readMessages(attached));
 });
 
 test("a reader that stops reading stops the work", async () => {

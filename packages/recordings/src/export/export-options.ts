@@ -1,6 +1,7 @@
 import type { Compression } from "../codecs/compress.ts";
 import type { Reason } from "../reasons.ts";
 import type { RandomAccessSource } from "../source.ts";
+import type { BagCompression } from "./bag/bag-body.ts";
 import type { RewritePool } from "./rewrite/rewrite-pool.ts";
 
 /** A recording to export from, opened only when the stream comes near its time. */
@@ -10,7 +11,10 @@ export interface ExportSource {
   /** Log times within which all of its messages lie, inclusive. A wider span costs an earlier opening. */
   startNs: bigint;
   endNs: bigint;
-  /** Called at most twice: a second time where messages before the window are wanted too. */
+  /**
+   * Called at most twice, the second time where messages before the window are wanted too; twice as often for a bag, which
+   * is read once to measure it.
+   */
   open(signal: AbortSignal | undefined): Promise<RandomAccessSource & AsyncDisposable>;
 }
 
@@ -27,18 +31,28 @@ export interface ExportSelection {
   lastPerChannel?: { lookbackNs?: bigint };
 }
 
+/** What holds whatever the format is. */
 export interface ExportOptions extends ExportSelection {
-  compression: Compression;
-  includeAttachments?: boolean;
   /** For messages of chunks that overlap in time. Default 64 MiB. */
   memoryBudgetBytes?: number;
   /** Default: one that all exports of the process share. */
   pool?: RewritePool;
-  /** Decompress and check chunks that are passed on as they are. */
-  verifyPassThrough?: boolean;
   /** Told of each run of messages that is left out because it is damaged. The written file tells of them too. */
   onSkippedDamage?: (damage: SkippedDamage) => void;
   signal?: AbortSignal;
+}
+
+export interface McapExportOptions extends ExportOptions {
+  compression: Compression;
+  includeAttachments?: boolean;
+  /** Decompress and check chunks that are passed on as they are. */
+  verifyPassThrough?: boolean;
+}
+
+export interface BagExportOptions extends ExportOptions {
+  compression: BagCompression;
+  /** A bag of at most so many bytes is made once and kept in memory. Default 16 MiB. */
+  mostHeldBytes?: number;
 }
 
 export interface SkippedDamage {

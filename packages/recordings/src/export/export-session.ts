@@ -1,29 +1,33 @@
-import { createHash } from "node:crypto";
-import type { MetadataRecord } from "../summary.ts";
 import { createDamageReport, type DamageReport } from "./damage-report.ts";
-import type { ExportOptions, ExportSource } from "./export-options.ts";
+import type { ExportSource, McapExportOptions } from "./export-options.ts";
 import type { Loading } from "./loading.ts";
 import { createIdTable, type IdTable } from "./output/id-table.ts";
-import { createMcapWriter, type McapWriter } from "./output/mcap-writer.ts";
 import type { Feeding } from "./plan/feed-runs.ts";
-import { type OpenSource, openSource } from "./plan/open-source.ts";
+import { type OnOpened, type OpenSource, openSource } from "./plan/open-source.ts";
 import { createOrderCheck } from "./rewrite/check-order.ts";
 import { createRewritePool } from "./rewrite/rewrite-pool.ts";
 import { createMemoryShare } from "./share-memory.ts";
 
 /** What lasts as long as one export; disposing it closes every source. */
 export interface ExportSession extends Feeding, AsyncDisposable {
-  options: ExportOptions;
+  sources: readonly ExportSource[];
+  /** The sources that lie in the window, with their places among all. */
+  within: readonly [number, ExportSource][];
+  options: McapExportOptions;
   ids: IdTable;
-  writer: McapWriter;
   damage: DamageReport;
   loading: Loading;
-  isNewMetadata(record: MetadataRecord): boolean;
+  onOpened: OnOpened | undefined;
 }
 
-/** `within`: the sources that will be opened, with their places among all. */
-export function openSession(options: ExportOptions, within: readonly [number, ExportSource][]): ExportSession {
+/** `onOpened`: called for each source before anything else is done with it; its faults are the source's. */
+export function openSession(
+  sources: readonly ExportSource[],
+  options: McapExportOptions,
+  onOpened?: OnOpened,
+): ExportSession {
   const { compression, memoryBudgetBytes = defaultBudgetBytes, verifyPassThrough = false } = options;
+  const within = withinWindow(sources, options);
   const ids = createIdTable();
   const damage = createDamageReport(options.onSkippedDamage);
   const memory = createMemoryShare(
@@ -32,12 +36,13 @@ export function openSession(options: ExportOptions, within: readonly [number, Ex
   );
   const lane = (options.pool ?? sharedPool).openLane();
   const opened = new Set<OpenSource>();
-  const seen = new Set<string>();
   return {
+    sources,
+    within,
     options,
     ids,
     damage,
-    writer: createMcapWriter(ids, compression),
+    onOpened,
     loading: {
       lane,
       damage,
@@ -48,22 +53,29 @@ export function openSession(options: ExportOptions, within: readonly [number, Ex
     },
     onPlanned: memory.plan,
     async open(source: ExportSource, index: number) {
-      const open = await openSource(source, { index, ids, options, onClosed: () => opened.delete(open) });
+      const onClosed = (): void => void opened.delete(open);
+      const open = await openSource(source, { index, ids, options, onOpened, onClosed });
       opened.add(open);
-      for (let left = open.runs.length; left > 0; left -= 1) open.hold();
+      open.hold(open.runs.length);
       return open;
-    },
-    isNewMetadata(record) {
-      const hash = createHash("sha256").update(JSON.stringify(record)).digest("base64");
-      const isNew = !seen.has(hash);
-      seen.add(hash);
-      return isNew;
     },
     async [Symbol.asyncDispose]() {
       lane[Symbol.dispose]();
       await Promise.all(Array.from(opened, (source) => source.close()));
     },
   };
+}
+
+/** Attachments are wanted whatever the window is. */
+function withinWindow(
+  sources: readonly ExportSource[],
+  { startNs, endNs, includeAttachments }: McapExportOptions,
+): [number, ExportSource][] {
+  return [...sources.entries()].filter(([, source]) => {
+    const isBefore = startNs !== undefined && source.endNs < startNs;
+    const isBehind = endNs !== undefined && source.startNs > endNs;
+    return includeAttachments || (!isBefore && !isBehind);
+  });
 }
 
 const defaultBudgetBytes = 64 * 1024 * 1024;

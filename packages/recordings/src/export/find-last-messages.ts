@@ -1,8 +1,8 @@
 import type { RawMessage } from "../message-run.ts";
 import { ExportFault } from "./export-fault.ts";
-import type { ExportOptions, ExportSource } from "./export-options.ts";
+import type { ExportSource } from "./export-options.ts";
+import type { ExportSession } from "./export-session.ts";
 import { type Loading, orReport } from "./loading.ts";
-import type { IdTable } from "./output/id-table.ts";
 import { type OpenSource, openSource, type PlannedRun } from "./plan/open-source.ts";
 import { readRuns, toPart } from "./read-runs.ts";
 import type { Fragment } from "./rewrite/fragment.ts";
@@ -10,20 +10,12 @@ import { createFragmentBuilder } from "./rewrite/fragment-builder.ts";
 import { unwanted } from "./rewrite/select-messages.ts";
 import { loadPart } from "./rewrite/stored-part.ts";
 
-export interface Lookback {
-  sources: readonly ExportSource[];
-  options: ExportOptions;
-  ids: IdTable;
-  loading: Loading;
-  /** Those of the window that are open already: their channels must have a message. */
-  known: readonly OpenSource[];
-}
-
 /**
  * The latest message of each selected channel before the window, in order of log time. Goes backward through the sources, and
- * ends when every channel that is known by then has its message.
+ * ends when every channel that is known by then has its message. `known`: sources of the window that are open already.
  */
-export async function findLastMessages({ sources, options, ids, loading, known }: Lookback): Promise<Fragment> {
+export async function findLastMessages(session: ExportSession, known: readonly OpenSource[]): Promise<Fragment> {
+  const { sources, options, ids, loading, onOpened } = session;
   const { lookbackNs } = options.lastPerChannel!;
   const endNs = options.startNs! - 1n;
   const startNs = lookbackNs === undefined ? undefined : options.startNs! - lookbackNs;
@@ -32,7 +24,8 @@ export async function findLastMessages({ sources, options, ids, loading, known }
   for (const [index, source] of latestFirst(sources)) {
     if (source.startNs > endNs || (startNs !== undefined && source.endNs < startNs)) continue;
     if (search.isSettled(source.endNs)) break;
-    const opened = await openSource(source, { index, ids, options: { ...options, startNs, endNs }, isLookback: true });
+    const opening = { index, ids, options: { ...options, startNs, endNs }, isLookback: true, onOpened };
+    const opened = await openSource(source, opening);
     try {
       search.expectChannelsOf(opened);
       for (const run of latestRunsFirst(opened, endNs)) await searchRun(run, search, loading);
@@ -47,8 +40,10 @@ function latestFirst(sources: readonly ExportSource[]): [number, ExportSource][]
   return Array.from(sources.entries()).sort(([i, a], [j, b]) => compare(b.endNs, a.endNs) || j - i);
 }
 
-function latestRunsFirst({ runs }: OpenSource, endNs: bigint): PlannedRun[] {
-  return runs.toSorted((a, b) => compare(lastOf(b, endNs), lastOf(a, endNs)) || b.order - a.order);
+function latestRunsFirst(source: OpenSource, endNs: bigint): PlannedRun[] {
+  const runs: PlannedRun[] = [];
+  for (let run = source.runs.take(source); run; run = source.runs.take(source)) runs.push(run);
+  return runs.sort((a, b) => compare(lastOf(b, endNs), lastOf(a, endNs)) || b.order - a.order);
 }
 
 /** No message before the window is later. */

@@ -1,12 +1,13 @@
 import { ExportFault } from "./export-fault.ts";
 import type { PlannedRun } from "./plan/open-source.ts";
+import type { RunSpans } from "./plan/run-table.ts";
 
 /** Divides the memory for merging among the runs that overlap in time. */
 export interface MemoryShare {
   /** What the next part of a run may take. */
   shareBytes(): number;
-  /** Told of the runs that are to come. Faults with `TooMuchOverlap` when their shares would be too small. */
-  plan(runs: Iterable<PlannedRun>): void;
+  /** Told of the runs that are to come, by source. Faults with `TooMuchOverlap` when their shares would be too small. */
+  plan(runs: readonly RunSpans[]): void;
   /** What a run holds while it is merged, instead of what it held before; 0: it is done with. */
   hold(run: PlannedRun, bytes: number): void;
 }
@@ -14,18 +15,27 @@ export interface MemoryShare {
 /** `sources`: their spans, of which those that overlap will be merged at the same time. */
 export function createMemoryShare(budgetBytes: number, sources: readonly Span[]): MemoryShare {
   const held = new Map<PlannedRun, number>();
-  const overlappingSources = countOverlapping(sources);
+  const overlappingSources = countOverlapping(
+    toTimes(sources.map(({ startNs }) => startNs)),
+    toTimes(sources.map(({ endNs }) => endNs)),
+  );
   let overlapping = overlappingSources;
   let heldBytes = 0;
   return {
     shareBytes: () =>
       Math.max(Math.min(budgetBytes / overlapping, budgetBytes - heldBytes), Math.ceil(budgetBytes / leastShares)),
     plan(planned) {
-      const runs = [...planned, ...held.keys()];
-      if (runs.length > maxRuns) throw tooMuch(`${runs.length} chunks lie in recordings of the same time`);
-      overlapping = Math.max(countOverlapping(runs), overlappingSources);
-      const largest = runs.reduce((most, { lengthBytes }) => Math.max(most, lengthBytes), 0);
-      const isTooMuch = overlapping > 1 && (budgetBytes / overlapping) * maxReads < largest;
+      const running = [...held.keys()];
+      const startsNs = join([
+        ...planned.map((runs) => runs.startsNs()),
+        toTimes(running.map(({ startNs }) => startNs)),
+      ]);
+      const endsNs = join([...planned.map((runs) => runs.endsNs()), toTimes(running.map(({ endNs }) => endNs))]);
+      const count = startsNs.length;
+      if (count > maxRuns) throw tooMuch(`${count} chunks lie in recordings of the same time`);
+      overlapping = Math.max(countOverlapping(startsNs, endsNs), overlappingSources);
+      const lengths = [...planned.map((runs) => runs.largestBytes()), ...running.map(({ lengthBytes }) => lengthBytes)];
+      const isTooMuch = overlapping > 1 && (budgetBytes / overlapping) * maxReads < Math.max(0, ...lengths);
       if (isTooMuch) throw tooMuch(`up to ${overlapping} chunks overlap in time`);
     },
     hold(run, bytes) {
@@ -47,10 +57,24 @@ interface Span {
   endNs: bigint;
 }
 
-/** The largest number that have a moment in common; at least 1. */
-function countOverlapping(spans: readonly Span[]): number {
-  const starts = BigInt64Array.from(spans, ({ startNs }) => startNs).sort();
-  const ends = BigInt64Array.from(spans, ({ endNs }) => endNs).sort();
+function toTimes(timesNs: readonly bigint[]): BigInt64Array {
+  return BigInt64Array.from(timesNs);
+}
+
+function join(arrays: readonly BigInt64Array[]): BigInt64Array {
+  const joined = new BigInt64Array(arrays.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const each of arrays) {
+    joined.set(each, at);
+    at += each.length;
+  }
+  return joined;
+}
+
+/** The largest number that have a moment in common; at least 1. Sorts what it is given. */
+function countOverlapping(starts: BigInt64Array, ends: BigInt64Array): number {
+  starts.sort();
+  ends.sort();
   let ended = 0;
   let most = 1;
   for (let started = 0; started < starts.length; started += 1) {

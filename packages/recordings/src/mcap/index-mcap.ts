@@ -7,7 +7,7 @@ import type { McapEnd } from "./mcap-end.ts";
 import { magic, opcodes, recordHeadBytes } from "./opcodes.ts";
 import { openRecord, parseRecordHead, type RecordHead } from "./record-head.ts";
 import { type RecordSpan, readHeader, readMetadata, type Statistics } from "./records.ts";
-import type { SummarySection } from "./summary-section.ts";
+import { edgesOf, type SummarySection } from "./summary-section.ts";
 import { readAttachment } from "./walk-mcap.ts";
 
 /**
@@ -53,7 +53,7 @@ function isComplete(section: SummarySection, statistics: Statistics, end: McapEn
     section.metadata.length === statistics.metadataCount &&
     chunkCount === statistics.chunkCount &&
     (statistics.messageCount === 0 || hasValidSpan(statistics)) &&
-    lieApart([...(section.chunks ?? []), ...section.attachments, ...section.metadata], end.summaryStart)
+    lieApart(section, end.summaryStart)
   );
 }
 
@@ -61,14 +61,12 @@ function hasValidSpan({ startNs, endNs }: Statistics): boolean {
   return startNs <= endNs && endNs < 2n ** 63n;
 }
 
-/** What the indexes point at lies in the data section and does not overlap. */
-function lieApart(spans: RecordSpan[], dataEnd: number): boolean {
-  let last: number = magic.byteLength;
-  for (const { offset, lengthBytes } of spans.toSorted((a, b) => a.offset - b.offset)) {
-    if (offset < last) return false;
-    last = offset + lengthBytes;
-  }
-  return last <= dataEnd;
+/** What the indexes point at lies in the data section and does not overlap: no record begins before all earlier ones end. */
+function lieApart(section: SummarySection, dataEnd: number): boolean {
+  const { starts, ends } = edgesOf(section);
+  return (
+    starts.every((start, index) => start >= (ends[index - 1] ?? magic.byteLength)) && (ends.at(-1) ?? 0) <= dataEnd
+  );
 }
 
 function addStatistics(survey: Survey, statistics: Statistics): void {

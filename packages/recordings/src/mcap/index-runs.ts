@@ -6,8 +6,8 @@ import { indexMcap } from "./index-mcap.ts";
 import type { McapEnd } from "./mcap-end.ts";
 import { magic, opcodes, recordHeadBytes } from "./opcodes.ts";
 import { parseRecordHead } from "./record-head.ts";
-import type { ChunkIndex, RecordSpan } from "./records.ts";
-import type { SummarySection } from "./summary-section.ts";
+import type { ChunkIndex } from "./records.ts";
+import { edgesOf, type SummarySection } from "./summary-section.ts";
 
 /**
  * The survey and the runs of a file from its summary alone. `undefined` when the summary does not prove that its chunk
@@ -19,14 +19,12 @@ export async function indexRuns(
   onRun: NonNullable<SurveyOptions["onRun"]>,
 ): Promise<Survey | undefined> {
   const { chunks } = section;
-  if (!chunks?.every(isTelling)) return undefined;
+  if (!chunks?.inOrder().every(isTelling)) return undefined;
   const survey = await indexMcap(section, end, context);
   if (!survey || !(await holdsOnlyIndexed(section, end, context))) return undefined;
-  if (!chunks.every(({ channelIds }) => channelIds.every((id) => survey.channels.has(id)))) return undefined;
+  if (!chunks.inOrder().every(({ channelIds }) => channelIds.every((id) => survey.channels.has(id)))) return undefined;
   survey.chunkCount = 0;
-  // Taken out one by one: there may be a million, and each becomes a run.
-  chunks.sort((a, b) => b.offset - a.offset);
-  for (let chunk = chunks.pop(); chunk; chunk = chunks.pop()) {
+  for (const chunk of chunks.inOrder()) {
     addChunk(survey, chunk.uncompressedBytes, { sizeBytes: context.source.sizeBytes, limits: context.limits });
     if (chunk.uncompressedBytes > 0) onRun(toRun(chunk), chunk.channelIds, survey);
   }
@@ -41,19 +39,19 @@ function isTelling({ startNs, endNs, channelIds, chunkBytes, storedBytes, uncomp
 
 /** Whether nothing but schemas, channels and the like stands between what is indexed: a message may hide there. */
 async function holdsOnlyIndexed(section: SummarySection, end: McapEnd, context: ReadContext): Promise<boolean> {
-  const spans: RecordSpan[] = [...(section.chunks ?? []), ...section.attachments, ...section.metadata];
+  const { starts, ends } = edgesOf(section);
   const reader = openWindowReader(context);
-  let offset: number = magic.byteLength;
   let walkedBytes = 0;
-  for (const span of [...spans.sort((a, b) => a.offset - b.offset), { offset: end.summaryStart, lengthBytes: 0 }]) {
-    walkedBytes += span.offset - offset;
+  for (let index = 0; index <= starts.length; index += 1) {
+    const gapEnd = starts[index] ?? end.summaryStart;
+    let offset = ends[index - 1] ?? magic.byteLength;
+    walkedBytes += gapEnd - offset;
     if (walkedBytes > maxWalkedBytes) return false;
-    while (offset < span.offset) {
+    while (offset < gapEnd) {
       const head = parseRecordHead(await reader.fetch(offset, recordHeadBytes), offset, context.source.sizeBytes);
-      if (head.end > span.offset || mustBeIndexed.has(head.opcode)) return false;
+      if (head.end > gapEnd || mustBeIndexed.has(head.opcode)) return false;
       offset = head.end;
     }
-    offset = span.offset + span.lengthBytes;
   }
   return true;
 }

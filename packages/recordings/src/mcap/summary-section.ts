@@ -5,10 +5,10 @@ import type { ReadContext } from "../read-context.ts";
 import { RecordingFault } from "../reasons.ts";
 import { isInside } from "../source.ts";
 import { type Channel, refuseMore, type Schema, tooManyChannels } from "../survey.ts";
+import { type ChunkTable, createChunkTable } from "./chunk-table.ts";
 import type { McapEnd } from "./mcap-end.ts";
 import { opcodes, recordHeadBytes } from "./opcodes.ts";
 import {
-  type ChunkIndex,
   type RecordSpan,
   readChannel,
   readChunkIndex,
@@ -25,7 +25,7 @@ export interface SummarySection {
   channels: Channel[];
   statistics?: Statistics;
   /** Absent: the chunk indexes were too many to be read. */
-  chunks?: ChunkIndex[];
+  chunks?: ChunkTable;
   attachments: RecordSpan[];
   metadata: RecordSpan[];
 }
@@ -101,7 +101,7 @@ function parseSection(
   { isWhole, context }: { isWhole: boolean; context: ReadContext },
 ): SummarySection {
   const section: SummarySection = { schemas: [], channels: [], attachments: [], metadata: [] };
-  if (isWhole) section.chunks = [];
+  if (isWhole) section.chunks = createChunkTable();
   for (const piece of pieces) {
     for (const { opcode, cursor } of eachRecord(piece)) {
       addRecord(section, opcode, cursor);
@@ -115,16 +115,35 @@ function addRecord(section: SummarySection, opcode: number, cursor: FieldCursor)
   if (opcode === opcodes.schema) section.schemas.push(readSchema(cursor));
   if (opcode === opcodes.channel) section.channels.push(readChannel(cursor));
   if (opcode === opcodes.statistics) section.statistics = readStatistics(cursor);
-  if (opcode === opcodes.chunkIndex) section.chunks?.push(readChunkIndex(cursor));
+  if (opcode === opcodes.chunkIndex) section.chunks?.add(readChunkIndex(cursor));
   if (opcode === opcodes.attachmentIndex) section.attachments.push(readIndexedSpan(cursor));
   if (opcode === opcodes.metadataIndex) section.metadata.push(readIndexedSpan(cursor));
 }
 
+/** Where the records that the summary points at begin, and where they end; each in order. */
+export function edgesOf({ chunks, attachments, metadata }: SummarySection): {
+  starts: Float64Array;
+  ends: Float64Array;
+} {
+  const count = (chunks?.length ?? 0) + attachments.length + metadata.length;
+  const [starts, ends] = [new Float64Array(count), new Float64Array(count)];
+  let at = 0;
+  for (const spans of [chunks?.inOrder() ?? [], attachments, metadata]) {
+    for (const { offset, lengthBytes } of spans) {
+      starts[at] = offset;
+      ends[at] = offset + lengthBytes;
+      at += 1;
+    }
+  }
+  return { starts: starts.sort(), ends: ends.sort() };
+}
+
 /** 64 MiB of tiny records would be ten times as much in memory. */
 function refuseFlood(section: SummarySection, limits: InspectLimits): void {
-  const { schemas, channels, chunks = [], attachments, metadata } = section;
+  const { schemas, channels, chunks, attachments, metadata } = section;
   if (schemas.length > maxSchemas || channels.length > limits.maxChannels) throw tooManyChannels(limits);
-  refuseMore(Math.max(chunks.length, attachments.length, metadata.length) - 1, "records in its summary", limits);
+  const most = Math.max(chunks?.length ?? 0, attachments.length, metadata.length);
+  refuseMore(most - 1, "records in its summary", limits);
 }
 
 /** Their ids have 16 bits; repeats are not worth more memory. */
@@ -139,7 +158,8 @@ function* eachRecord({ offset, bytes }: Piece): Generator<{ opcode: number; curs
     const start = at + recordHeadBytes;
     const next = start + Number(view.getBigUint64(at + 1, true));
     if (opcode === 0 || next > bytes.byteLength) throw badSummary(offset + at, "is no sequence of records");
-    const place = `the summary record at byte ${offset + at}`;
+    const recordOffset = offset + at;
+    const place = (): string => `the summary record at byte ${recordOffset}`;
     yield { opcode, cursor: openCursor(bytes.subarray(start, next), place, "BadSummary") };
     at = next;
   }

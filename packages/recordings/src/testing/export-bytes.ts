@@ -1,5 +1,6 @@
+import { exportBag } from "../export/export-bag.ts";
 import { exportMcap } from "../export/export-mcap.ts";
-import type { ExportOptions, ExportSource } from "../export/export-options.ts";
+import type { BagExportOptions, ExportSource, McapExportOptions } from "../export/export-options.ts";
 import { bytesSource, type RandomAccessSource } from "../source.ts";
 import { collect } from "./collect.ts";
 
@@ -33,10 +34,20 @@ export function exportSource(
 /** The whole export. */
 export function exportBytes(
   sources: RandomAccessSource | Uint8Array | readonly ExportSource[],
-  options: Partial<ExportOptions> & { fileName?: string } = {},
+  options: Partial<McapExportOptions> & { fileName?: string } = {},
 ): Promise<Uint8Array> {
   const { fileName = "a.mcap", ...rest } = options;
   const list =
     "length" in sources && !(sources instanceof Uint8Array) ? sources : [exportSource(sources, { fileName })];
   return collect(exportMcap(list, { compression: "zstd", ...rest }));
+}
+
+export function exportBagBytes(
+  sources: readonly (Uint8Array | ExportSource)[],
+  options: Partial<BagExportOptions> = {},
+): Promise<Uint8Array> {
+  const list = sources.map((source) =>
+    source instanceof Uint8Array ? exportSource(source, { fileName: "a.bag" }) : source,
+  );
+  return collect(exportBag(list, { compression: "lz4", ...options }));
 }

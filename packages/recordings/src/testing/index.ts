@@ -5,6 +5,7 @@ export { type HostileFile, hostileFiles } from "./hostile.ts";
 export { makeHugeMcap } from "./huge-mcap.ts";
 export { type BagSpec, type BagTopicSpec, makeBag } from "./make-bag.ts";
 export { type AttachmentSpec, type McapSpec, makeMcap, writeMcapFile } from "./make-mcap.ts";
+export { readBagMessages } from "./read-bag-messages.ts";
 export { type ReadMessage, type ReadRecords, readIndexedMessages, readMessages, readRecords } from "./read-messages.ts";
 export { demoTopics, type SensorKind, type TopicSpec } from "./sensors.ts";
 export { type DriveSpec, driveStartNs, writeDrive } from "./write-drive.ts";

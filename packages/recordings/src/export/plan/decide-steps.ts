@@ -11,9 +11,12 @@ export type Step =
   /** Overlaps in time with the one before or behind it. */
   | { kind: "merge"; run: PlannedRun };
 
-/** Decides for each run by what was before it and the run behind it. */
-export async function* decideSteps(feed: AsyncIterable<Fed>): AsyncGenerator<Step> {
-  const decide = createDecider();
+/** Decides for each run by what was before it and the run behind it. `mergesAll`: each as if it overlapped. */
+export async function* decideSteps(
+  feed: AsyncIterable<Fed>,
+  { mergesAll = false }: { mergesAll?: boolean } = {},
+): AsyncGenerator<Step> {
+  const decide = createDecider(mergesAll);
   let group: GroupStep | undefined;
   let held: PlannedRun | undefined;
   for await (const fed of feed) {
@@ -39,13 +42,13 @@ export async function* decideSteps(feed: AsyncIterable<Fed>): AsyncGenerator<Ste
 type GroupStep = Step & { kind: "pass" | "rewrite" };
 type RunStep = GroupStep | (Step & { kind: "merge" });
 
-function createDecider() {
+function createDecider(mergesAll: boolean) {
   /** The run that ends last of those before. */
   let latest: PlannedRun | undefined;
   return (run: PlannedRun, next: PlannedRun | undefined): RunStep => {
     const isAlone = !(latest && overlaps(latest, run)) && !(next && overlaps(run, next));
     if (!latest || endsAfter(run, latest)) latest = run;
-    if (!isAlone) return { kind: "merge", run };
+    if (mergesAll || !isAlone) return { kind: "merge", run };
     return { kind: run.mayPass ? "pass" : "rewrite", runs: [run] };
   };
 }

@@ -2,14 +2,15 @@ import { ExportFault } from "../export-fault.ts";
 import type { ExportSource } from "../export-options.ts";
 import { popQueued, pushQueued, type Queued } from "../run-queue.ts";
 import type { OpenSource, PlannedRun } from "./open-source.ts";
+import type { RunSpans } from "./run-table.ts";
 
 export type Fed = { kind: "opened"; source: OpenSource } | { kind: "run"; run: PlannedRun };
 
 export interface Feeding {
   /** `index`: of the source as it was given. */
   open(source: ExportSource, index: number): Promise<OpenSource>;
-  /** Told of the runs that are known to come whenever there are more of them. */
-  onPlanned(runs: Iterable<PlannedRun>): void;
+  /** Told of the runs that are known to come whenever there are more of them, by source. */
+  onPlanned(runs: readonly RunSpans[]): void;
 }
 
 /** The runs of all sources by their start. A source is opened when the runs before it were taken. */
@@ -27,36 +28,32 @@ export async function* feedRuns(
       const source = await feeding.open(due[1], due[0]);
       refuseEarlier(source, lastNs);
       yield { kind: "opened", source };
-      if (source.runs.length === 0) continue;
-      pushQueued(open, toFeed(source.runs.splice(0).reverse()));
+      const next = source.runs.next();
+      if (!next) continue;
+      pushQueued(open, { source, ...next });
       if (open.length > maxOpen) throw tooManyOpen();
-      feeding.onPlanned(open.flatMap(({ runs }) => runs));
+      feeding.onPlanned(open.map(({ source: { runs } }) => runs));
       continue;
     }
     const feed = popQueued(open);
     if (!feed) return;
-    const run = feed.runs.pop()!;
+    const run = feed.source.runs.take(feed.source)!;
     lastNs = run.startNs;
-    if (feed.runs.length > 0) pushQueued(open, toFeed(feed.runs));
+    const next = feed.source.runs.next();
+    if (next) pushQueued(open, { source: feed.source, ...next });
     yield { kind: "run", run };
   }
 }
 
 interface Feed extends Queued {
-  /** The next one is the last: what was taken need not be kept. */
-  runs: PlannedRun[];
-}
-
-function toFeed(runs: PlannedRun[]): Feed {
-  const { startNs, order } = runs.at(-1)!;
-  return { runs, nextNs: startNs, order };
+  source: OpenSource;
 }
 
 /** Each holds its plan in memory and a file open. */
 const maxOpen = 256;
 
 function refuseEarlier({ fileName, runs }: OpenSource, lastNs: bigint | undefined): void {
-  const first = runs[0]?.startNs;
+  const first = runs.next()?.nextNs;
   if (first === undefined || lastNs === undefined || first >= lastNs) return;
   const text = `${fileName} holds messages before the span that was told of it (${first} ns); it must be indexed anew`;
   throw new ExportFault("SpanExceeded", text);

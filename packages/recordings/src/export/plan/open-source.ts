@@ -4,9 +4,10 @@ import type { MessageRun } from "../../message-run.ts";
 import { createReadContext, type ReadContext } from "../../read-context.ts";
 import { RecordingFault } from "../../reasons.ts";
 import type { Survey } from "../../survey.ts";
-import type { ExportOptions, ExportSource } from "../export-options.ts";
+import type { ExportSource, McapExportOptions } from "../export-options.ts";
 import type { IdTable } from "../output/id-table.ts";
 import { type Selection, unwanted } from "../rewrite/select-messages.ts";
+import { createRunTable, type RunTable } from "./run-table.ts";
 
 /** A source that is open, and what of it is wanted. */
 export interface OpenSource {
@@ -14,11 +15,11 @@ export interface OpenSource {
   format: RecordingFormat;
   context: ReadContext;
   survey: Survey;
-  /** By start and place in the file; only those that may hold selected messages. Whoever goes through them takes them out. */
-  runs: PlannedRun[];
+  /** Only those that may hold selected messages. */
+  runs: RunTable;
   selection: Selection;
-  /** Keeps it open until as many calls of `release`. It is opened with one. */
-  hold(): void;
+  /** Keeps it open until so many more calls of `release`. It is opened with one. */
+  hold(count: number): void;
   release(): Promise<void>;
   /** At once, whoever holds it. */
   close(): Promise<void>;
@@ -38,11 +39,14 @@ export interface Opening {
   /** Of the source among all sources. */
   index: number;
   ids: IdTable;
-  options: ExportOptions;
+  options: McapExportOptions;
   /** Its runs keep their channels, and none is passed on. */
   isLookback?: boolean;
+  onOpened?: OnOpened;
   onClosed?: () => void;
 }
+
+export type OnOpened = (source: OpenSource) => Promise<void>;
 
 /** Opens and plans a source. Faults when it is not a finished recording. */
 export async function openSource(source: ExportSource, opening: Opening): Promise<OpenSource> {
@@ -56,8 +60,8 @@ export async function openSource(source: ExportSource, opening: Opening): Promis
     opening.onClosed?.();
     await bytes[Symbol.asyncDispose]();
   };
-  const hold = (): void => {
-    holders += 1;
+  const hold = (count: number): void => {
+    holders += count;
   };
   const release = async (): Promise<void> => {
     holders -= 1;
@@ -67,7 +71,7 @@ export async function openSource(source: ExportSource, opening: Opening): Promis
     const context = createReadContext(bytes, { signal });
     const planned = await planSource(source.fileName, context, opening);
     const opened: OpenSource = { ...planned, hold, release, close };
-    for (const run of opened.runs) run.source = opened;
+    await opening.onOpened?.(opened);
     return opened;
   } catch (error) {
     await bytes[Symbol.asyncDispose]();
@@ -84,7 +88,7 @@ async function planSource(fileName: string, context: ReadContext, opening: Openi
   const topics = new Set(options.topics);
   const isWanted = (topic: string): boolean => topics.size === 0 || topics.has(topic);
   const format = await detectFormat(context.source, fileName);
-  const runs: PlannedRun[] = [];
+  const runs = createRunTable(opening.index * maxRuns);
   const survey = await format.survey(context, {
     onRun(run, channelIds, { channels }) {
       if ((startNs !== undefined && run.endNs < startNs) || (endNs !== undefined && run.startNs > endNs)) return;
@@ -93,20 +97,15 @@ async function planSource(fileName: string, context: ReadContext, opening: Openi
       const isInside = (startNs === undefined || run.startNs >= startNs) && (endNs === undefined || run.endNs <= endNs);
       const isSame = run.indexed !== undefined && run.chunk?.compression === options.compression;
       const isWhole = isInside && wanted.length === Array.from(channelIds).length;
-      const planned = {
-        source: undefined as never,
-        order: opening.index * maxRuns + runs.length,
-        channelIds: isLookback ? wanted : none,
-        mayPass: !isLookback && isSame && isWhole,
-      };
-      runs.push(Object.assign(run, planned)); // the run itself, because there may be a million
+      runs.add(run, { channelIds: isLookback ? wanted : none, mayPass: !isLookback && isSame && isWhole });
     },
   });
   // Chunks carry channel records of their own: passing them on needs every id of the source.
-  const keepsIds = runs.some(({ mayPass }) => mayPass) && ids.reserve(survey);
-  if (!keepsIds) for (const run of runs) run.mayPass = false;
+  const keepsIds = runs.mayPassSome && ids.reserve(survey);
+  if (!keepsIds) runs.forbidPassing();
+  runs.sort();
   const selection = { startNs, endNs, ids: mapIds(survey, isWanted, ids) };
-  return { fileName, format, context, survey, runs: runs.sort(byStart), selection };
+  return { fileName, format, context, survey, runs, selection };
 }
 
 const none: readonly number[] = [];
@@ -120,9 +119,4 @@ function mapIds(survey: Survey, isWanted: (topic: string) => boolean, ids: IdTab
     map.set(channel.id, id);
   }
   return map;
-}
-
-function byStart(a: PlannedRun, b: PlannedRun): number {
-  if (a.startNs === b.startNs) return a.order - b.order;
-  return a.startNs < b.startNs ? -1 : 1;
 }

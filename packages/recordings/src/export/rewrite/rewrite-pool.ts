@@ -33,7 +33,7 @@ export function createRewritePool({ threadCount = availableParallelism() } = {})
   };
   const startThread = (): Worker => {
     // Not with the flags of the process: they may be for another kind of entry.
-    const worker = new Worker(workerUrl, { execArgv: [] });
+    const worker = new Worker(workerUrl, { execArgv: [], resourceLimits: { maxYoungGenerationSizeMb } });
     threads.add(worker);
     worker.once("exit", () => {
       threads.delete(worker);
@@ -89,6 +89,9 @@ export function createRewritePool({ threadCount = availableParallelism() } = {})
     },
   };
 }
+
+/** Bytes of messages do not lie in V8's heap: what does is short-lived, and by default would take 48 MB of each thread. */
+const maxYoungGenerationSizeMb = 4;
 
 /** In the checkout the entry is TypeScript, in a build it is JavaScript. */
 const workerUrl = new URL(`./rewrite-worker${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);

@@ -4,7 +4,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
 import type { StatusCode } from "hono/utils/http-status";
 import { abortable } from "../blobs/abortable.ts";
-import type { Env } from "../http/env.ts";
+import type { Env } from "./env.ts";
 
 /** How long a receiver may take nothing while bytes wait for it. */
 const STALL_MS = 5 * 60_000;

@@ -1,0 +1,28 @@
+/**
+ * Rows whose fields stand in arrays of numbers, for those of which there may be a million: an object for each would take
+ * several times as much, and make the heap grow by more.
+ */
+export type Columns = Readonly<Record<string, Column>>;
+
+type Column = Uint8Array | Uint32Array | Float64Array | BigInt64Array | BigUint64Array;
+
+/** The first rows of `to` become those of `from`. One function made both. */
+export function copyColumns<C extends Columns>(from: C, to: C): C {
+  for (const [name, column] of Object.entries(from)) to[name]!.set(column as never);
+  return to;
+}
+
+/** Each row of `to` becomes the one of `from` that `rows` names for it. */
+export function pickRows<C extends Columns>(from: C, to: C, rows: Uint32Array): C {
+  for (const [name, column] of Object.entries(from)) {
+    const target = to[name]!;
+    for (let at = 0; at < rows.length; at += 1) target[at] = column[rows[at]!] as never;
+  }
+  return to;
+}
+
+/** Where a text stands in a list that rows share. Only the last is looked at: a file may make up a million of them. */
+export function numberOf(texts: string[], text: string): number {
+  if (texts.at(-1) !== text) texts.push(text);
+  return texts.length - 1;
+}

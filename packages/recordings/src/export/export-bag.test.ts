@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { bytesSource, SourceChangedError } from "../source.ts";
+import { exportBagBytes, exportSource } from "../testing/export-bytes.ts";
+import { makeBag } from "../testing/make-bag.ts";
+import { makeMcap } from "../testing/make-mcap.ts";
+import { readBagChunks, readBagsInOrder, topicOf } from "../testing/read-bag-file.ts";
+import { requireSoundBag } from "../testing/require-sound-bag.ts";
+import type { BagMessage } from "./bag/fill-chunks.ts";
+import { ExportFault } from "./export-fault.ts";
+
+const startNs = 1_767_323_045_000_000_000n;
+const stepNs = 10_000_000n;
+
+const bags = await Promise.all([
+  makeBag({ isReversed: true, chunkBytes: 3000, durationSeconds: 1 }),
+  makeBag({ compression: "none", chunkBytes: 9000, durationSeconds: 1 }),
+  makeBag({ startNs: startNs + 30n * stepNs, isReversed: true, chunkBytes: 2000, durationSeconds: 1 }),
+]);
+const messages = await Promise.all(bags.map((bag) => readBagsInOrder(bag)));
+
+test("any selection of bags, topics and times, in order of log time, is what a slow obvious extraction gives", async () => {
+  const selections = fc.record({
+    indexes: fc.subarray([0, 1, 2], { minLength: 1 }),
+    topics: fc.constantFrom<string[] | undefined>(undefined, ["/imu"], ["/status"], ["/imu", "/status", "/none"]),
+    first: fc.integer({ min: -10, max: 140 }),
+    last: fc.integer({ min: -10, max: 140 }),
+    compression: fc.constantFrom("", "lz4"),
+    memoryBudgetBytes: fc.constantFrom(undefined, 20_000),
+    mostHeldBytes: fc.constantFrom(0, undefined),
+  });
+  await fc.assert(
+    fc.asyncProperty(selections, async ({ indexes, topics, first, last, ...options }) => {
+      const window = { startNs: startNs + BigInt(first) * stepNs, endNs: startNs + BigInt(last) * stepNs };
+      const selected = indexes
+        .flatMap((index) => messages[index]!)
+        .filter((message) => topics?.includes(topicOf(message)) ?? true)
+        .filter(({ logTimeNs }) => logTimeNs >= window.startNs && logTimeNs <= window.endNs)
+        .sort((a, b) => Number(a.logTimeNs - b.logTimeNs));
+      const sources = indexes.map((index) => bags[index]!);
+      await requireSoundBag(await exportBagBytes(sources, { ...options, ...window, topics }), selected);
+    }),
+    { numRuns: 120, endOnFailure: true },
+  );
+});
+
+test("connections keep every field of their headers, and the same one of several bags is one", async () => {
+  const exported = await readBagsInOrder(await exportBagBytes([bags[0]!, bags[2]!]));
+  const headers = (of: readonly BagMessage[]) =>
+    new Set(of.map((message) => `${topicOf(message)} ${Buffer.from(message.connection.header).toString("hex")}`));
+  assert.deepEqual(headers(exported), headers(messages[0]!));
+  assert.equal(new Set(exported.map(({ connection }) => connection)).size, 2);
+});
+
+test("lastPerChannel begins with the latest earlier message of each connection, from a bag that ended before", async () => {
+  const later = await makeBag({ startNs: startNs + 500n * stepNs, durationSeconds: 1 });
+  const window = { startNs: startNs + 500n * stepNs, endNs: startNs + 510n * stepNs };
+  const sources = [
+    exportSource(bags[0]!, { fileName: "a.bag", startNs, endNs: startNs + 100n * stepNs }),
+    exportSource(later, { fileName: "b.bag", startNs: window.startNs, endNs: startNs + 600n * stepNs }),
+  ];
+  const found = await readBagsInOrder(await exportBagBytes(sources, { ...window, lastPerChannel: {} }));
+  const inside = (await readBagsInOrder(later)).filter(({ logTimeNs }) => logTimeNs <= window.endNs);
+  const lastOf = (topic: string) => messages[0]!.findLast((message) => topicOf(message) === topic)!;
+  const latest = [lastOf("/status"), lastOf("/imu")].sort((a, b) => Number(a.logTimeNs - b.logTimeNs));
+  await requireSoundBag(await exportBagBytes(sources, { ...window, lastPerChannel: {} }), [...latest, ...inside]);
+  assert.equal(found.length, inside.length + 2);
+});
+
+test("a damaged chunk is left out, and a last message tells of it", async () => {
+  const [intact, damaged] = [bags[1]!, new Uint8Array(bags[1]!)];
+  const chunks = await readBagChunks(intact);
+  // The operation of a message record inside the second chunk, which is not compressed.
+  const place = Buffer.from(intact).indexOf(chunks[1]![0]!.data) - 20;
+  damaged.fill(0xff, place, place + 10);
+  for (const mostHeldBytes of [0, undefined]) {
+    const found = await readBagsInOrder(await exportBagBytes([damaged], { mostHeldBytes }));
+    const told = found.pop()!;
+    assert.equal(topicOf(told), "/downlink/export");
+    const text = Buffer.from(told.data).toString("utf8", 4);
+    assert.match(JSON.parse(text)["skipped.1"], /"source":"a\.bag".*"code":"BadChunk"/);
+    const left = chunks.filter((_, index) => index !== 1).flat();
+    assert.deepEqual(
+      found.map(({ logTimeNs, data }) => [logTimeNs, Buffer.from(data).toString("base64")]),
+      left.map(({ logTimeNs, data }) => [logTimeNs, Buffer.from(data).toString("base64")]),
+    );
+  }
+});
+
+test("a recording that is no bag is refused, also as one of several", async () => {
+  const mcap = exportSource(await makeMcap({}), { fileName: "a.mcap" });
+  const isRefusal = (error: unknown) => error instanceof ExportFault && error.code === "NotABag";
+  await assert.rejects(exportBagBytes([mcap]), isRefusal);
+  await assert.rejects(exportBagBytes([bags[0]!, mcap]), isRefusal);
+});
+
+test("a bag that is another one when it is read the second time ends the export with an error", async () => {
+  let opened = 0;
+  const source = exportSource(bags[0]!, { fileName: "a.bag" });
+  const changing = {
+    ...source,
+    async open() {
+      opened += 1;
+      const reader = bytesSource(opened === 1 ? bags[0]! : bags[2]!);
+      return { ...reader, sizeBytes: reader.sizeBytes, async [Symbol.asyncDispose]() {} };
+    },
+  };
+  await assert.rejects(exportBagBytes([changing], { mostHeldBytes: 0 }), SourceChangedError);
+});

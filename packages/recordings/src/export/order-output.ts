@@ -1,0 +1,55 @@
+import { assemble, type Finish, type Output } from "./assemble.ts";
+import type { ExportSession } from "./export-session.ts";
+import { findLastMessages } from "./find-last-messages.ts";
+import { toTask } from "./load-step.ts";
+import type { Loaded } from "./loading.ts";
+import { decideSteps, type Step } from "./plan/decide-steps.ts";
+import { feedRuns } from "./plan/feed-runs.ts";
+import { type AheadLimits, runAhead, type Task } from "./run-ahead.ts";
+
+export interface Ordering {
+  /** What becomes of messages that were put in order. */
+  finish: Finish;
+  /** Every run goes through `finish`: no chunk is passed on or rewritten alone. */
+  mergesAll: boolean;
+}
+
+/** Everything that goes into the written file, in its order. Begins with a source, if one lies in the window. */
+export async function* orderOutput(session: ExportSession, ordering: Ordering): AsyncGenerator<Output> {
+  const { loading, options } = session;
+  const steps = decideSteps(feedRuns(session.within, session), ordering);
+  const outputs = assemble(loadAll(steps, session), loading, ordering.finish);
+  for await (const output of runAhead(outputs, finishingAhead(session))) {
+    options.signal?.throwIfAborted();
+    yield output;
+  }
+}
+
+const MiB = 1024 * 1024;
+
+/** How much of one export is read and rewritten ahead of the consumer; less where many share the threads. */
+function loadingAhead({ loading }: ExportSession): () => AheadLimits {
+  return () =>
+    loading.lane.laneCount > 2 ? { mostBytes: 2 * MiB, mostTasks: 2 } : { mostBytes: 8 * MiB, mostTasks: 6 };
+}
+
+/** The same for what is compressed. */
+function finishingAhead({ loading }: ExportSession): () => AheadLimits {
+  return () =>
+    loading.lane.laneCount > 2 ? { mostBytes: 1 * MiB, mostTasks: 2 } : { mostBytes: 4 * MiB, mostTasks: 4 };
+}
+
+async function* loadAll(steps: AsyncGenerator<Step>, session: ExportSession): AsyncGenerator<Loaded> {
+  const { options, loading } = session;
+  const first = await steps.next();
+  const opened = first.value?.kind === "opened" ? first.value : undefined;
+  if (opened) yield opened;
+  if (options.lastPerChannel && options.startNs !== undefined) {
+    yield { kind: "rest", fragment: await findLastMessages(session, opened ? [opened.source] : []) };
+  }
+  for await (const loaded of runAhead(toTasks(steps, loading), loadingAhead(session))) yield* loaded;
+}
+
+async function* toTasks(steps: AsyncIterable<Step>, loading: ExportSession["loading"]): AsyncGenerator<Task<Loaded[]>> {
+  for await (const step of steps) yield toTask(step, loading);
+}
