@@ -91,7 +91,7 @@ test("a client that goes away ends the work: the recording is closed, most of it
   const large = await makeMcap({ startNs: START, durationSeconds: 12, topics, compression: "" });
   const { recordingId } = await uploadFile(cloud, large, { filename: "large.mcap", deviceName: "robot" });
   const opened = watchOpen(t);
-  const { link } = await admin.call(api.exports.create, { recordingId, compressionFormat: "" });
+  const { link } = await admin.call(api.exports.create, { recordingId: recordingId!, compressionFormat: "" });
   const gone = new AbortController();
   const response = await fetch(link, { signal: gone.signal });
   await response.body!.getReader().read();

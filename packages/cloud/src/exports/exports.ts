@@ -41,7 +41,7 @@ async function createExportLink(ctx: Ctx, body: Body): Promise<{ link: string }>
 
 function toOutput({ outputFormat, compressionFormat: compression }: Body): ExportSelection["output"] {
   if (outputFormat !== "bag1") return { format: "mcap", compression };
-  if (compression === "zstd") invalid("compressionFormat", "a bag is uncompressed or lz4");
+  if (compression === "zstd") invalid("compressionFormat", "a bag cannot be zstd; it is uncompressed or lz4");
   return { format: "bag1", compression };
 }
 

@@ -21,6 +21,7 @@ export async function readBagMessages(bytes: Uint8Array): Promise<BagMessage[]> 
   };
   const bag = new Bag(filelike, { decompress, parse: false });
   await bag.open();
+  if (bag.chunkInfos.length === 0) return []; // the library has no iterator over nothing
   // The library starts at the first chunk of the file, which need not be the earliest.
   const starts = bag.chunkInfos.map(({ startTime }) => startTime).sort((a, b) => a.sec - b.sec || a.nsec - b.nsec);
   const messages: BagMessage[] = [];
