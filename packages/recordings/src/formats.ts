@@ -22,8 +22,8 @@ export interface RecordingFormat {
   requireEnd(context: ReadContext): Promise<unknown>;
   /** Skims a recording that has its end, naming the runs in which its messages lie. */
   survey(context: ReadContext, options: SurveyOptions): Promise<Survey>;
-  /** Fills a survey as far as the content makes sense, then faults. */
-  surveyIncomplete(survey: Survey, context: ReadContext): Promise<void>;
+  /** Fills a survey as far as the content makes sense, naming the runs, then faults. */
+  surveyIncomplete(survey: Survey, context: ReadContext, options?: SurveyOptions): Promise<void>;
   visitMessages(bytes: Uint8Array, place: string, visit: (message: RawMessage) => void): void;
 }
 

@@ -15,6 +15,7 @@ export { recordingFormatOf } from "./formats.ts";
 export { type InspectOptions, inspectRecording, isFinished } from "./inspect.ts";
 export { defaultLimits, type InspectLimits } from "./limits.ts";
 export { type Reason, type ReasonCode, RecordingFault } from "./reasons.ts";
+export { SalvageEmpty, type SalvageOptions, salvageRecording } from "./salvage/salvage-recording.ts";
 export { bytesSource, countReads, type RandomAccessSource, SourceChangedError } from "./source.ts";
 export type {
   AttachmentSummary,
@@ -26,3 +27,4 @@ export type {
   Salvage,
   TopicSummary,
 } from "./summary.ts";
+export { findIdentity } from "./to-summary.ts";

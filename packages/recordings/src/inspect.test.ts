@@ -179,6 +179,7 @@ test("a bag without its index is an active bag, and what it holds can be told", 
       topics: ["/imu", "/status"],
       readableBytes: bytes.byteLength,
       lostBytes: 0,
+      identity: {},
     });
   }
 });
@@ -222,4 +223,20 @@ test("an abort and an I/O error throw; they are not the file's fault", async () 
     },
   };
   await assert.rejects(inspectRecording(broken, { fileName: "a.mcap" }), /EIO/);
+});
+
+test("of a damaged file too it is told what can be read, up to where it stops making sense", async () => {
+  const bytes = await makeMcap({ chunkBytes: 10_000 });
+  const whole = await summarize(bytes, "a.mcap");
+  const at = Math.floor(bytes.byteLength / 2);
+  const damaged = new Uint8Array(bytes).fill(0xff, at, at + 30_000);
+  const inspection = await inspectRecording(bytesSource(damaged), {
+    fileName: "a.mcap",
+    verifyChunks: true,
+    salvage: true,
+  });
+  assert.ok(inspection.state === "damaged" && inspection.salvage);
+  const { messageCount, readableBytes } = inspection.salvage;
+  assert.ok(messageCount > whole.messageCount / 4 && messageCount < whole.messageCount);
+  assert.ok(readableBytes <= at);
 });

@@ -1,18 +1,18 @@
 import { detectFormat } from "./detect-format.ts";
 import type { RecordingFormat } from "./formats.ts";
 import type { InspectLimits } from "./limits.ts";
-import { createReadContext, type ReadContext } from "./read-context.ts";
+import { createReadContext } from "./read-context.ts";
 import { type Reason, RecordingFault, stateOf } from "./reasons.ts";
+import { findSalvage } from "./salvage/find-salvage.ts";
 import type { RandomAccessSource } from "./source.ts";
-import type { Inspection, Salvage } from "./summary.ts";
-import { countMessages, createSurvey } from "./survey.ts";
+import type { Inspection } from "./summary.ts";
 import { toSummary } from "./to-summary.ts";
 
 export interface InspectOptions {
   /** Only its extension matters. */
   fileName: string;
   signal?: AbortSignal;
-  /** Compute what is readable of an incomplete file; reads all of its record headers. */
+  /** Compute what is readable of an incomplete or damaged file; reads all of its record headers. */
   salvage?: boolean;
   limits?: Partial<InspectLimits>;
   /** Decompress and check every chunk, and count messages instead of believing the file. */
@@ -33,8 +33,7 @@ export async function inspectRecording(source: RandomAccessSource, options: Insp
   } catch (error) {
     if (!(error instanceof RecordingFault)) throw error;
     const state = stateOf(error.reason.code);
-    if (state !== "incomplete") return { state, reason: error.reason };
-    if (!options.salvage) return { state, reason: error.reason };
+    if (state === "unsupported" || !options.salvage) return { state, reason: error.reason };
     return { state, reason: error.reason, salvage: await findSalvage(format, context) };
   }
 }
@@ -47,21 +46,6 @@ export async function isFinished(source: RandomAccessSource, fileName: string): 
       await format.requireEnd(createReadContext(source));
     })) === undefined
   );
-}
-
-async function findSalvage(format: RecordingFormat | undefined, context: ReadContext): Promise<Salvage> {
-  const survey = createSurvey();
-  await faultOf(async () => format?.surveyIncomplete(survey, context));
-  const topics = new Set<string>();
-  for (const id of survey.tallies.keys()) topics.add(survey.channels.get(id)!.topic);
-  return {
-    startNs: survey.startNs,
-    endNs: survey.endNs,
-    messageCount: countMessages(survey),
-    topics: [...topics],
-    readableBytes: survey.readableBytes,
-    lostBytes: context.source.sizeBytes - survey.readableBytes,
-  };
 }
 
 async function faultOf(work: () => Promise<void>): Promise<Reason | undefined> {

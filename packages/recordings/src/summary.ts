@@ -64,7 +64,7 @@ export interface RecordingSummary {
   library?: string;
 }
 
-/** What could still be read of a recording without an end. */
+/** What could still be read of a recording that is not whole. Times and counts as far as they are told without reading messages. */
 export interface Salvage {
   startNs?: bigint;
   endNs?: bigint;
@@ -72,11 +72,12 @@ export interface Salvage {
   topics: string[];
   readableBytes: number;
   lostBytes: number;
+  identity: RecordingIdentity;
 }
 
 export type Inspection =
   | { state: "finished"; summary: RecordingSummary }
   | { state: "empty"; summary: RecordingSummary }
   | { state: "incomplete"; reason: Reason; salvage?: Salvage }
-  | { state: "damaged"; reason: Reason }
+  | { state: "damaged"; reason: Reason; salvage?: Salvage }
   | { state: "unsupported"; reason: Reason };

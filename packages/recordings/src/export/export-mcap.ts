@@ -35,6 +35,7 @@ export async function* exportMcap(
   if (!isBegun) yield writer.start("");
   const skipped = session.damage.toMetadata();
   if (skipped) yield writer.addMetadata(skipped);
+  for (const record of options.metadata ?? []) yield writer.addMetadata(record);
   yield* writer.end();
 }
 

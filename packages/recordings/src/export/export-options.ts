@@ -1,6 +1,7 @@
 import type { Compression } from "../codecs/compress.ts";
 import type { Reason } from "../reasons.ts";
 import type { RandomAccessSource } from "../source.ts";
+import type { MetadataRecord } from "../summary.ts";
 import type { BagCompression } from "./bag/bag-body.ts";
 import type { RewritePool } from "./rewrite/rewrite-pool.ts";
 
@@ -11,6 +12,8 @@ export interface ExportSource {
   /** Log times within which all of its messages lie, inclusive. A wider span costs an earlier opening. */
   startNs: bigint;
   endNs: bigint;
+  /** Take what is readable of a recording that is not whole, up to where it stops making sense. */
+  isSalvage?: boolean;
   /**
    * Called at most twice, the second time where messages before the window are wanted too; twice as often for a bag, which
    * is read once to measure it.
@@ -45,6 +48,8 @@ export interface ExportOptions extends ExportSelection {
 export interface McapExportOptions extends ExportOptions {
   compression: Compression;
   includeAttachments?: boolean;
+  /** Written behind everything else; the last of a name is the one that counts. */
+  metadata?: readonly MetadataRecord[];
   /** Decompress and check chunks that are passed on as they are. */
   verifyPassThrough?: boolean;
 }

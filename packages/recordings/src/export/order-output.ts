@@ -27,16 +27,20 @@ export async function* orderOutput(session: ExportSession, ordering: Ordering): 
 
 const MiB = 1024 * 1024;
 
-/** How much of one export is read and rewritten ahead of the consumer; less where many share the threads. */
-function loadingAhead({ loading }: ExportSession): () => AheadLimits {
-  return () =>
-    loading.lane.laneCount > 2 ? { mostBytes: 2 * MiB, mostTasks: 2 } : { mostBytes: 8 * MiB, mostTasks: 6 };
+/** How much of one export is read and rewritten ahead of the consumer. */
+function loadingAhead({ loading: { lane } }: ExportSession): () => AheadLimits {
+  return () => shareOf(lane.laneCount, { mostBytes: 8 * MiB, mostTasks: 6 });
 }
 
 /** The same for what is compressed. */
-function finishingAhead({ loading }: ExportSession): () => AheadLimits {
-  return () =>
-    loading.lane.laneCount > 2 ? { mostBytes: 1 * MiB, mostTasks: 2 } : { mostBytes: 4 * MiB, mostTasks: 4 };
+function finishingAhead({ loading: { lane } }: ExportSession): () => AheadLimits {
+  return () => shareOf(lane.laneCount, { mostBytes: 4 * MiB, mostTasks: 4 });
+}
+
+/** Many exports keep the threads busy with little of each. */
+function shareOf(laneCount: number, whole: AheadLimits): AheadLimits {
+  if (laneCount <= 2) return whole;
+  return laneCount <= 4 ? { mostBytes: 2 * MiB, mostTasks: 2 } : { mostBytes: MiB, mostTasks: 1 };
 }
 
 async function* loadAll(steps: AsyncGenerator<Step>, session: ExportSession): AsyncGenerator<Loaded> {

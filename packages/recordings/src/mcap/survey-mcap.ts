@@ -18,7 +18,7 @@ import { type McapItem, walkMcap } from "./walk-mcap.ts";
  */
 export async function surveyMcap(survey: Survey, context: ReadContext, options: SurveyOptions = {}): Promise<void> {
   const loose = gatherLooseMessages(survey, options.onRun);
-  await walkMcap(context, (item) => {
+  const walk = walkMcap(context, (item) => {
     if (item.kind === "chunk") loose.end();
     if (item.kind === "chunk" || item.kind === "attachment" || item.kind === "dataEnd") {
       return addCheckedItem(survey, item, { context, options });
@@ -28,7 +28,7 @@ export async function surveyMcap(survey: Survey, context: ReadContext, options: 
     survey.readableBytes = item.end;
     return undefined;
   });
-  loose.end();
+  await walk.finally(loose.end); // those before a fault are readable
 }
 
 interface Surveying {

@@ -1,8 +1,9 @@
 import { detectFormat } from "../../detect-format.ts";
 import type { RecordingFormat } from "../../formats.ts";
-import type { MessageRun } from "../../message-run.ts";
+import type { MessageRun, SurveyOptions } from "../../message-run.ts";
 import { createReadContext, type ReadContext } from "../../read-context.ts";
 import { RecordingFault } from "../../reasons.ts";
+import { surveyReadable } from "../../salvage/survey-readable.ts";
 import type { Survey } from "../../survey.ts";
 import type { ExportSource, McapExportOptions } from "../export-options.ts";
 import type { IdTable } from "../output/id-table.ts";
@@ -69,7 +70,7 @@ export async function openSource(source: ExportSource, opening: Opening): Promis
   };
   try {
     const context = createReadContext(bytes, { signal });
-    const planned = await planSource(source.fileName, context, opening);
+    const planned = await planSource(source, context, opening);
     const opened: OpenSource = { ...planned, hold, release, close };
     await opening.onOpened?.(opened);
     return opened;
@@ -82,14 +83,18 @@ export async function openSource(source: ExportSource, opening: Opening): Promis
 
 type Planned = Omit<OpenSource, "hold" | "release" | "close">;
 
-async function planSource(fileName: string, context: ReadContext, opening: Opening): Promise<Planned> {
+async function planSource(
+  { fileName, isSalvage }: ExportSource,
+  context: ReadContext,
+  opening: Opening,
+): Promise<Planned> {
   const { options, ids, isLookback = false } = opening;
   const { startNs, endNs } = options;
   const topics = new Set(options.topics);
   const isWanted = (topic: string): boolean => topics.size === 0 || topics.has(topic);
   const format = await detectFormat(context.source, fileName);
   const runs = createRunTable(opening.index * maxRuns);
-  const survey = await format.survey(context, {
+  const surveying: SurveyOptions = {
     onRun(run, channelIds, { channels }) {
       if ((startNs !== undefined && run.endNs < startNs) || (endNs !== undefined && run.startNs > endNs)) return;
       const wanted = Array.from(channelIds).filter((id) => isWanted(channels.get(id)!.topic));
@@ -99,7 +104,8 @@ async function planSource(fileName: string, context: ReadContext, opening: Openi
       const isWhole = isInside && wanted.length === Array.from(channelIds).length;
       runs.add(run, { channelIds: isLookback ? wanted : none, mayPass: !isLookback && isSame && isWhole });
     },
-  });
+  };
+  const survey = isSalvage ? await surveyReadable(format, context, surveying) : await format.survey(context, surveying);
   // Chunks carry channel records of their own: passing them on needs every id of the source.
   const keepsIds = runs.mayPassSome && ids.reserve(survey);
   if (!keepsIds) runs.forbidPassing();
