@@ -182,6 +182,19 @@ for (const resourceType of ["event", "session"] as const)
     await assert.rejects(admin.call(api.customProperties.get, { id }), refusedWith("NotFound"));
   });
 
+for (const resourceType of ["event", "session"] as const)
+  test(`a value that only the oldest of many ${resourceType}s has is associated data`, async () => {
+    const { id, key } = await create({ resourceType, key: `oldest_${resourceType}` });
+    await addValue(resourceType, key);
+    const { orgId, projectId, id: deviceId } = await admin.call(api.devices.create, { name: `busy-${resourceType}` });
+    const newer = Array.from({ length: 600 }, () => ({ orgId, projectId, deviceId, createdAtNs: 1n, updatedAtNs: 1n }));
+    const span = { startNs: 1n, endNs: 1n, metadata: {} };
+    if (resourceType === "session")
+      await prisma.session.createMany({ data: newer.map((row) => ({ ...row, id: newId("sess") })) });
+    else await prisma.event.createMany({ data: newer.map((row) => ({ ...row, ...span, id: newId("evt") })) });
+    assert.ok((await admin.call(api.customProperties.get, { id })).hasAssociatedData);
+  });
+
 test("a value that is written while its property is deleted stays nowhere", async () => {
   for (let round = 0; round < 5; round++) {
     const { id, key } = await create({ key: `race_${round}` });

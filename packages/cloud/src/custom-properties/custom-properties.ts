@@ -30,7 +30,7 @@ async function listProperties(ctx: Ctx, query: Input<Contract["list"]>): Promise
     skip: offset,
   });
   const ids = rows.map(({ id }) => id);
-  const used = await findUsedProperties(ctx.db.prisma, ids);
+  const used = await findUsedProperties(ctx.db.prisma, ctx.caller.orgId, ids);
   return rows.map((row) => toCustomProperty(row, used.has(row.id)));
 }
 
@@ -96,7 +96,7 @@ async function requireProperty(tx: Transaction, id: string): Promise<CustomPrope
 }
 
 async function withUsage(ctx: Ctx, row: CustomPropertyModel): Promise<CustomProperty> {
-  const used = await findUsedProperties(ctx.db.prisma, [row.id]);
+  const used = await findUsedProperties(ctx.db.prisma, row.orgId, [row.id]);
   return toCustomProperty(row, used.has(row.id));
 }
 
@@ -117,8 +117,8 @@ function requireSuperset({ valueType, enumValues }: CustomPropertyModel, wanted:
 }
 
 /** spec: Custom properties/Delete: only when no value uses it. */
-async function requireUnused(tx: Transaction, { id, key, resourceType }: CustomPropertyModel): Promise<void> {
-  const used = await findUsedProperties(tx, [id]);
+async function requireUnused(tx: Transaction, { id, orgId, key, resourceType }: CustomPropertyModel): Promise<void> {
+  const used = await findUsedProperties(tx, orgId, [id]);
   if (used.has(id)) throw new ApiError("Conflict", `some ${resourceType} has a value of the property "${key}"`);
 }
 

@@ -30,6 +30,20 @@ function within(timeNs: bigint | undefined): bigint | null {
   return timeNs > LAST_NS ? LAST_NS : timeNs;
 }
 
+/**
+ * The same rows in two disjoint ranges: those that start within the span, as an index by start has them, and those that began
+ * before and reach it, which the index of spans gives for its first moment. No ranges where the span is open on both sides.
+ */
+export function startingOrReaching(alias: string, span: Span): Prisma.Sql[] {
+  const { start, end } = span;
+  if (start === undefined && end === undefined) return [];
+  if (start !== undefined && end !== undefined && start > end) return [Prisma.sql`FALSE`];
+  const startNs = Prisma.raw(`${alias}."startNs"`);
+  if (start === undefined) return [between(startNs, span)];
+  const reaching = [...touches(alias, { start, end: start }), Prisma.sql`${startNs} < ${start}`];
+  return [between(startNs, span), Prisma.join(reaching, " AND ")];
+}
+
 /** What few recordings are longer than. The index of those that are says it too. */
 export const LONG_NS = 86_400_000_000_000n;
 const FIRST_NS = -(2n ** 63n);

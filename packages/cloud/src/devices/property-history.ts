@@ -6,7 +6,7 @@ import { Prisma } from "../db/generated/client.ts";
 import type { DevicePropertyIntervalModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { invalid, notFound } from "../http/errors.ts";
-import { jsonbWhere } from "../search/jsonb-where.ts";
+import { jsonbWhere, mayContainTexts } from "../search/jsonb-where.ts";
 import { parseQuery } from "../search/terms.ts";
 import { toPropertyInterval } from "./device-rows.ts";
 import { findDevice, lockDevice } from "./find-device.ts";
@@ -70,12 +70,16 @@ function overlappedBy(tx: Transaction, deviceId: string, { key, start, end }: Ed
       AND "startNs" < ${end} AND ("endNs" IS NULL OR "endNs" > ${start})`;
 }
 
+const object = Prisma.sql`jsonb_build_object(i.key, i.value)`;
+/** Key and value as the object has them: to look for a text there takes half the time, because none needs to be built. */
+const parts = Prisma.sql`(i.key || i.value::text)`;
+
 function conditions({ query, start, end }: ListQuery): Prisma.Sql[] {
   const terms = parseQuery(query ?? "");
   return [
     ...(start === undefined ? [] : [Prisma.sql`(i."endNs" IS NULL OR i."endNs" > ${start})`]),
     ...(end === undefined ? [] : [Prisma.sql`i."startNs" < ${end}`]),
-    ...(terms.length === 0 ? [] : [jsonbWhere(Prisma.sql`jsonb_build_object(i.key, i.value)`, terms)]),
+    ...(terms.length === 0 ? [] : [mayContainTexts(parts, terms), jsonbWhere(object, terms)]),
   ];
 }
 

@@ -2,7 +2,7 @@ import type { api, Input } from "@downlink/protocol";
 import { Prisma } from "../db/generated/client.ts";
 import { touches } from "../db/span-sql.ts";
 import { invalid } from "../http/errors.ts";
-import { jsonbWhere } from "../search/jsonb-where.ts";
+import { jsonbWhere, type Narrowing } from "../search/jsonb-where.ts";
 import { parseQuery } from "../search/terms.ts";
 
 type Filters = Pick<
@@ -23,11 +23,14 @@ export function windowConditions({ start, end }: Filters): Prisma.Sql[] {
 }
 
 /** What is asked beside times and availability. */
-export function contentConditions({ recordingId, metadataQuery = "" }: Filters): Prisma.Sql[] {
+export function contentConditions(
+  { recordingId, metadataQuery = "" }: Filters,
+  narrowing: Narrowing = "trigrams",
+): Prisma.Sql[] {
   const terms = parseQuery(metadataQuery, { parameter: "metadataQuery" });
   return [
     ...(recordingId === undefined ? [] : [hasRecording(recordingId)]),
-    ...(terms.length === 0 ? [] : [jsonbWhere(Prisma.sql`e.metadata`, terms)]),
+    ...(terms.length === 0 ? [] : [jsonbWhere(Prisma.sql`e.metadata`, terms, narrowing)]),
   ];
 }
 

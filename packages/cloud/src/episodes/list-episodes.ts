@@ -24,8 +24,10 @@ interface Selection {
   /** What the list sorts by; a column of Episode and of EpisodeAvailability. */
   readonly column: Sql;
   readonly hasMissing: boolean | undefined;
-  /** On a row `e` of Episode. */
+  /** On a row `e` of Episode, */
   readonly conditions: readonly Sql[];
+  /** and the same for the indexes that find what matches. */
+  readonly narrowed: readonly Sql[];
 }
 
 /** The ids of the page first, from narrow rows; then the page itself. */
@@ -36,7 +38,9 @@ export async function listEpisodes(ctx: Ctx, query: Input<List>): Promise<Answer
   const page = openPage(ctx, "episodes.list", { ...query, sortBy });
   const projectIds = await visibleProjectIds(ctx, query.projectId);
   const column = Prisma.raw(columns[sortBy]);
-  const selection = { page, projectIds, column, hasMissing: hasMissingRecordings, conditions: [...within, ...asked] };
+  const conditions = [...within, ...asked];
+  const narrowed = [...within, ...contentConditions(query, "pairs")];
+  const selection = { page, projectIds, column, hasMissing: hasMissingRecordings, conditions, narrowed };
   const found = await findPage(ctx, selection, asked.length === 0 ? spanOf(query, sortBy) : undefined);
   const { rows, headers } = closePage(ctx, page, found);
   const ids = rows.map(({ id }) => id);
@@ -140,7 +144,7 @@ function placeOrder(page: CursorPage): Sql {
 
 function ofAll(selection: Selection): Sql {
   return Prisma.sql`
-    SELECT e.id, e.${selection.column} AS "sortValue" ${matching(selection, selection.conditions)}`;
+    SELECT e.id, e.${selection.column} AS "sortValue" ${matching(selection, selection.narrowed)}`;
 }
 
 /** From the filters' own indexes, beyond the cursor; Episode has no index for the order. */

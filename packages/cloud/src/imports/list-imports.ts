@@ -3,7 +3,7 @@ import type { Ctx } from "../context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { equalsByHash } from "../db/hashed-sql.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
-import { touches } from "../db/span-sql.ts";
+import { startingOrReaching, touches } from "../db/span-sql.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
@@ -16,12 +16,16 @@ type ListQuery = Input<(typeof api.imports)["list"]>;
 /** The ids of the page first, from narrow rows; then the page itself. */
 export async function listImports(ctx: Ctx, query: ListQuery): Promise<Import[]> {
   const filters = await importFilters(ctx, query);
-  const list = { table: "Import", orgId: ctx.caller.orgId, filters, sortOrder: query.sortOrder };
+  const ranges = startingOrReaching("r", { start: query.dataStart, end: query.dataEnd });
+  const list = { table: "Import", orgId: ctx.caller.orgId, filters, ranges, sortOrder: query.sortOrder };
   const parts = orderImports(query).map((part) => listByColumn({ ...list, part }));
   const ids = await findPage(ctx.db.prisma, parts, query);
   const rows = await ctx.db.prisma.import.findMany({ where: { id: { in: ids } } });
   return inOrderOf(ids, rows).map(toImport);
 }
+
+/** The ranges of {@link startingOrReaching} say it. */
+const WITHIN_RANGES = Prisma.sql`TRUE`;
 
 async function importFilters(ctx: Ctx, query: ListQuery): Promise<ColumnFilter[]> {
   const device = await selectDevice(ctx, query);
@@ -31,11 +35,11 @@ async function importFilters(ctx: Ctx, query: ListQuery): Promise<ColumnFilter[]
     ...projects,
     ...(includeDeleted ? [] : [Prisma.sql`r."deletedAtNs" IS NULL`]),
     ...(filename === undefined ? [] : [equalsByHash("filename", filename)]),
-    ...touches("r", { start: dataStart, end: dataEnd }),
   ];
   const column = "importedAtNs";
   return [
     ...others.map((where) => ({ where })),
+    ...touches("r", { start: dataStart, end: dataEnd }).map((where) => ({ where, narrowed: WITHIN_RANGES })),
     ...(device ? [{ column: "deviceId", isExact: true, where: Prisma.sql`r."deviceId" = ${device.id}` }] : []),
     ...(start === undefined ? [] : [{ column, where: Prisma.sql`r."importedAtNs" >= ${start}` }]),
     ...(end === undefined ? [] : [{ column, where: Prisma.sql`r."importedAtNs" <= ${end}` }]),

@@ -5,6 +5,7 @@ import { equalsByHash } from "../db/hashed-sql.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { workingStates } from "../ingest/import-request-state.ts";
 import { findPage } from "../search/find-page.ts";
+import { hasPairs, hasTrigram } from "../search/letter-pairs.ts";
 import { type ColumnFilter, listByColumn } from "../search/list-by-column.ts";
 import { commonFilters } from "./common-filters.ts";
 import { toPendingImport } from "./pending-import-rows.ts";
@@ -33,8 +34,13 @@ export async function listPendingImports(ctx: Ctx, query: ListQuery): Promise<Pe
 /** All that failed; what failed for ever is quarantined as well. */
 export async function listImportErrors(ctx: Ctx, query: ErrorsQuery): Promise<PendingImport[]> {
   const { filenameMatches } = query;
-  const matching = { where: Prisma.sql`r.filename ILIKE ${partOf(filenameMatches ?? "")}` };
-  return readPage(ctx, query, { states: ["error"], filters: filenameMatches ? [matching] : [] });
+  return readPage(ctx, query, { states: ["error"], filters: filenameMatches ? [hasInName(filenameMatches)] : [] });
+}
+
+function hasInName(text: string): ColumnFilter {
+  if (hasTrigram(text)) return { where: Prisma.sql`r.filename ILIKE ${partOf(text)}` };
+  const where = Prisma.sql`strpos(lower(r.filename), lower(${text}::text)) <> 0`;
+  return { where, narrowed: Prisma.sql`${hasPairs(Prisma.sql`lower(r.filename)`, text)} AND ${where}` };
 }
 
 function partOf(text: string): string {

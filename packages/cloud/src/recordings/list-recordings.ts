@@ -36,7 +36,8 @@ function toListed(ctx: Ctx, query: ListQuery, { part, filters }: Plan): Listed {
   const inOrg = (alias: string) => Prisma.sql`${Prisma.raw(alias)}."orgId" = ${ctx.caller.orgId}`;
   const isByTime = sortName === "start" || sortName === "end";
   const leading = filters.find(({ orderedBy }) => orderedBy === sortName);
-  const crossing = filters.filter((filter) => filter !== leading).map((filter) => filter.where);
+  const others = filters.filter((filter) => filter !== leading);
+  const crossing = others.map((filter) => filter.where);
   const lead = leading ? [leading.where] : [];
   return {
     inOrder: {
@@ -49,7 +50,7 @@ function toListed(ctx: Ctx, query: ListQuery, { part, filters }: Plan): Listed {
     filters: isByTime ? crossing : [...touches("r", query), ...crossing],
     matching: {
       from,
-      where: [inOrg("r"), ...where, ...lead, ...crossing],
+      where: [inOrg("r"), ...where, ...lead, ...others.map((filter) => filter.narrowed ?? filter.where)],
       ranges: touchingRanges("r", query, "start"),
       keys: unindexedKeys,
       sortOrder,

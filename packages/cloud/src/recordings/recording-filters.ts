@@ -4,7 +4,7 @@ import { Prisma } from "../db/generated/client.ts";
 import type { DeviceModel } from "../db/generated/models.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
-import { metadataRecordsWhere } from "../search/jsonb-where.ts";
+import { metadataRecordsWhere, type Narrowing } from "../search/jsonb-where.ts";
 import { parseQuery } from "../search/terms.ts";
 
 export type ListQuery = Input<(typeof api.recordings)["list"]>;
@@ -12,6 +12,8 @@ export type ListQuery = Input<(typeof api.recordings)["list"]>;
 /** A condition on the recordings `r`. */
 export interface RecordingFilter {
   readonly where: Prisma.Sql;
+  /** The same, for an index that finds what matches. */
+  readonly narrowed?: Prisma.Sql;
   /** The order in which an index has the recordings that fulfil it. */
   readonly orderedBy?: "createdAt" | "start" | undefined;
 }
@@ -76,5 +78,6 @@ function withTopic(topic: string): Prisma.Sql {
 /** spec: wire contract §3: "A recording matches when any one of its metadata records does, term by term." */
 function ofMetadata({ metadataQuery = "" }: ListQuery): RecordingFilter[] {
   const terms = parseQuery(metadataQuery, { parameter: "metadataQuery" });
-  return terms.length === 0 ? [] : [{ where: metadataRecordsWhere(Prisma.sql`r.metadata`, terms) }];
+  const inMetadata = (narrowing: Narrowing) => metadataRecordsWhere(Prisma.sql`r.metadata`, terms, narrowing);
+  return terms.length === 0 ? [] : [{ where: inMetadata("trigrams"), narrowed: inMetadata("pairs") }];
 }

@@ -55,14 +55,14 @@ async function findPageOf(prisma: Database, list: Listed, page: Page): Promise<s
 }
 
 /**
- * How many rows of the order to look at first; 0 where it is less work to read all that matches. Either way reads as
+ * How many rows of the order to look at first; 0 where it is no more work to read all that matches. Either way reads as
  * many rows where the square root of wanted times all rows match; twice as many are looked at, since matches are not spread evenly.
  * What the planner expects may be wrong: it decides what is tried first, and nothing else.
  */
 async function choosePrefix(prisma: Database, { inOrder, matching }: Listed, page: Page): Promise<number> {
   const all = await expectRows(prisma, inOrder);
-  const even = Math.ceil(Math.sqrt((page.limit + page.offset) * all));
-  return (await expectRows(prisma, matching)) < even ? 0 : 2 * even;
+  const prefix = 2 * Math.ceil(Math.sqrt((page.limit + page.offset) * all));
+  return (await expectRows(prisma, matching)) < prefix ? 0 : prefix;
 }
 
 async function expectRows(prisma: Database, rows: OrderedRows): Promise<number> {

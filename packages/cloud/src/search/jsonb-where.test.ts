@@ -23,7 +23,8 @@ await pool.query(`
   CREATE INDEX thing_object_text ON thing USING gin (lower(object::text) gin_trgm_ops);
   CREATE INDEX thing_object_pairs ON thing USING gin (downlink_letter_pairs(object));
   CREATE INDEX thing_records_path ON thing USING gin (records jsonb_path_ops);
-  CREATE INDEX thing_records_text ON thing USING gin (lower(records::text) gin_trgm_ops)`);
+  CREATE INDEX thing_records_text ON thing USING gin (lower(records::text) gin_trgm_ops);
+  CREATE INDEX thing_records_pairs ON thing USING gin (downlink_letter_pairs(lower(records::text)))`);
 
 interface Thing {
   readonly object: Searchable;
@@ -97,7 +98,7 @@ function casesOf(query: readonly Term[], narrowing: Narrowing): Case[] {
   return [
     { where: jsonbWhere(object, query, narrowing), isMatch: (row) => matchTerms(query, row.object) },
     {
-      where: metadataRecordsWhere(records, query),
+      where: metadataRecordsWhere(records, query, narrowing),
       isMatch: (row) => query.length === 0 || row.records.some(({ metadata }) => matchTerms(query, metadata)),
     },
     {
@@ -153,6 +154,8 @@ test("every form of term is answered by an index", async () => {
   assert.match(await recordsPlan("a:b"), /on thing_records_path/);
   assert.match(await recordsPlan("a:b c:d"), /on thing_records_path/);
   for (const query of ["needle", "needle:*"]) assert.match(await recordsPlan(query), /on thing_records_text/, query);
+  const recordPairsPlan = (query: string) => planOf(metadataRecordsWhere(records, parseQuery(query), "pairs"));
+  for (const query of ["op", "7", "op:*"]) assert.match(await recordPairsPlan(query), /on thing_records_pairs/, query);
 });
 
 test("bare text is found inside a key, a value or an element, never across two of them", async () => {
@@ -214,6 +217,23 @@ test("terms of an event may match in different fields, and only in those named",
   await prisma.$executeRaw`UPDATE thing SET other = NULL`;
   assert.deepEqual(await ask("b:2", "metadata", "properties"), [1]);
   assert.deepEqual(await ask("*:* 2", "properties", "metadata"), [1]);
+});
+
+test("a text of more pairs of letters than a tsvector holds is stored, and found by two of them", async () => {
+  const letters = Array.from({ length: 430 }, (_, index) => String.fromCodePoint(0x4e00 + index));
+  const long = letters.flatMap((one, index) => letters.slice(0, index).flatMap((other) => [one, other])).join("");
+  await store([{ object: { long }, other: {}, records: [{ name: "", metadata: { long } }] }]);
+  for (const { where } of casesOf(parseQuery(`${letters[7]}${letters[3]}`), "pairs"))
+    assert.deepEqual(await idsWhere(where), [0]);
+});
+
+test("text beside an escape, or in a null, is found as it was stored", async () => {
+  await store([{ object: { a: "x\nyes" }, other: {}, records: [{ name: "", metadata: { a: "x\nyes" } }] }]);
+  await prisma.$executeRaw`UPDATE thing SET object = object || '{"b": null}'`;
+  const ask = (query: string) =>
+    Promise.all(casesOf(parseQuery(query), "trigrams").map(({ where }) => idsWhere(where)));
+  assert.deepEqual(await ask("yes"), [[0], [0], [0]]);
+  for (const query of ["nyes", "null", "nul"]) assert.deepEqual(await ask(query), [[], [], []], query);
 });
 
 test("a query at its limits is answered", async () => {

@@ -1,5 +1,6 @@
 import { Prisma } from "../db/generated/client.ts";
 import { isKeyed, type KeyedTerm, toPredicate } from "./json-path.ts";
+import { hasPairs, hasTrigram } from "./letter-pairs.ts";
 import type { Term } from "./terms.ts";
 
 type Sql = Prisma.Sql;
@@ -23,15 +24,19 @@ export function jsonbWhere(column: Sql, terms: readonly Term[], narrowing: Narro
 
 /**
  * The condition that any one record of a recording's metadata, a jsonb array of `{name, metadata}`, matches all terms.
- * The same indexes serve it, but that `key:*` is for the index of texts too.
+ * The same indexes serve it, but that `key:*` is for the index of texts too, and that pairs of letters are those of the
+ * JSON text: `GIN (downlink_letter_pairs(lower(c::text)))`.
  */
-export function metadataRecordsWhere(column: Sql, terms: readonly Term[]): Sql {
+export function metadataRecordsWhere(column: Sql, terms: readonly Term[], narrowing: Narrowing = "trigrams"): Sql {
   if (terms.length === 0) return ALWAYS;
   const keyed = terms.filter(isKeyed);
   const path = `$[*].metadata${keyed.length > 0 ? ` ? (${keyed.map(toPredicate).join(" && ")})` : ""}`;
   const texts = terms.flatMap((term) => (term.kind === "contains" ? [term.text] : []));
   const present = keyed.flatMap((term) => (term.kind === "present" && term.key !== null ? [term.key] : []));
-  const mayMatch = [...present, ...texts].map((text) => mayContain(column, text, "trigrams"));
+  const json = Prisma.sql`${column}::text`;
+  const mayMatch = [...present, ...texts].map((text) =>
+    isForPairs(text, narrowing) ? hasPairs(Prisma.sql`lower(${json})`, asInJson(text)) : jsonContains(json, text),
+  );
   if (texts.length === 0) return allOf([...mayMatch, Prisma.sql`${column} @? ${path}::jsonpath`]);
   const inOneRecord = allOf(texts.map(recordContains));
   return allOf([
@@ -50,18 +55,36 @@ export function eventWhere<Field extends "metadata" | "properties">(
   return allOf(terms.map((term) => anyOf(queryFields.map((field) => termWhere(columns[field], term, narrowing)))));
 }
 
+/** Necessary for all the bare texts among the terms: that the JSON text contains them, of which any part may be left out between values. */
+export function mayContainTexts(json: Sql, terms: readonly Term[]): Sql {
+  return allOf(terms.flatMap((term) => (term.kind === "contains" ? [jsonContains(json, term.text)] : [])));
+}
+
 /** Whether a bare text is among the terms that trigrams cannot narrow. */
 export function hasShortText(terms: readonly Term[]): boolean {
-  return terms.some((term) => term.kind === "contains" && !HAS_TRIGRAM.test(asInJson(term.text)));
+  return terms.some((term) => term.kind === "contains" && !hasTrigram(asInJson(term.text)));
 }
 
 const ALWAYS = Prisma.sql`TRUE`;
 
 function termWhere(column: Sql, term: Term, narrowing: Narrowing): Sql {
-  if (term.kind === "contains")
-    return allOf([mayContain(column, term.text, narrowing), containsExactly(column, term.text)]);
+  if (term.kind === "contains") return objectContains(column, term.text, narrowing);
   if (term.kind === "present") return presentWhere(column, term.key);
   return Prisma.sql`${column} @? ${`$ ? (${toPredicate(term)})`}::jsonpath`;
+}
+
+/** The exact comparison takes ten times as long as that of the JSON text, which nearly always tells. */
+function objectContains(column: Sql, text: string, narrowing: Narrowing): Sql {
+  const exactly = containsExactly(column, text);
+  if (isForPairs(text, narrowing)) return allOf([hasPairs(column, text), exactly]);
+  const json = Prisma.sql`${column}::text`;
+  const exactlyWhereEscaped = Prisma.sql`(strpos(${json}, '\\') = 0 OR ${exactly})`;
+  return allOf([jsonContains(json, text), isInOnePart(text) ? exactlyWhereEscaped : exactly]);
+}
+
+/** Nothing that stands between keys and values, and no letters of null: in JSON without escapes, it is part of one of them. */
+function isInOnePart(text: string): boolean {
+  return /^[^\s\p{Cc}\p{Cs}"\\:,[\]{}]+$/u.test(text) && !"null".includes(text.toLowerCase());
 }
 
 /** All values of a record are texts. */
@@ -76,32 +99,15 @@ function presentWhere(column: Sql, key: KeyedTerm["key"]): Sql {
   return key === null ? Prisma.sql`${column} <> '{}'` : Prisma.sql`${column} ? ${key}::text`;
 }
 
-const WORD = "[\\p{L}\\p{N}]";
-const HAS_TRIGRAM = new RegExp(`${WORD}{3}|${WORD}{2}(?!${WORD}).|(?!${WORD}).${WORD}`, "su");
+function isForPairs(text: string, narrowing: Narrowing): boolean {
+  return narrowing === "pairs" && !hasTrigram(asInJson(text));
+}
 
-/**
- * Necessary, and cheap: the text, as JSON writes it inside a string, is part of the column's JSON text. Without a trigram
- * the index would be read as a whole, which is slower than the table.
- */
-function mayContain(column: Sql, text: string, narrowing: Narrowing): Sql {
+/** Necessary, and cheap: the text, as JSON writes it inside a string, is part of the JSON text. */
+function jsonContains(json: Sql, text: string): Sql {
   const asJson = asInJson(text);
-  const json = Prisma.sql`lower(${column}::text)`;
-  const hasTrigram = HAS_TRIGRAM.test(asJson);
-  if (!hasTrigram && narrowing === "pairs") return hasPairs(column, text);
-  if (!hasTrigram) return Prisma.sql`strpos(${json}, lower(${asJson}::text)) <> 0`;
-  return Prisma.sql`${json} LIKE lower(${`%${asJson.replace(/[\\%_]/g, "\\$&")}%`}::text)`;
-}
-
-/** Necessary: each two letters of the text that follow each other do so in the object; a single letter begins some pair. */
-function hasPairs(column: Sql, text: string): Sql {
-  const letters = [...text];
-  const pairs = letters.slice(1).map((letter, index) => quoteLexeme(`${letters[index]}${letter}`));
-  const query = pairs.length === 0 ? `${quoteLexeme(text)}:*` : pairs.join(" & ");
-  return Prisma.sql`downlink_letter_pairs(${column}) @@ lower(${query}::text)::tsquery`;
-}
-
-function quoteLexeme(text: string): string {
-  return `'${text.replace(/['\\]/g, "$&$&")}'`;
+  if (!hasTrigram(asJson)) return Prisma.sql`strpos(lower(${json}), lower(${asJson}::text)) <> 0`;
+  return Prisma.sql`lower(${json}) LIKE lower(${`%${asJson.replace(/[\\%_]/g, "\\$&")}%`}::text)`;
 }
 
 function asInJson(text: string): string {

@@ -12,6 +12,8 @@ export interface ColumnPart {
 
 export interface ColumnFilter {
   readonly where: Sql;
+  /** The same, for an index that finds what matches. */
+  readonly narrowed?: Sql;
   /** What it asks of: where the rows are sorted by it, the order's own index serves the filter. */
   readonly column?: string;
   /** It leaves one value of the column, and so the order of the ids. */
@@ -23,20 +25,27 @@ interface ColumnList {
   readonly orgId: string;
   readonly part: ColumnPart;
   readonly filters: readonly ColumnFilter[];
+  /** Disjoint ranges, each of an index, of the rows that match. */
+  readonly ranges?: readonly Sql[];
   readonly sortOrder: "asc" | "desc";
 }
 
 /** The rows of one organization in the order of one column, for {@link findPage}. */
-export function listByColumn({ table, orgId, part, filters, sortOrder }: ColumnList): Listed {
+export function listByColumn({ table, orgId, part, filters, ranges = [], sortOrder }: ColumnList): Listed {
   const leading = filters.filter(({ column }) => column !== undefined && column === part.column);
-  const crossing = filters.filter((filter) => !leading.includes(filter)).map(({ where }) => where);
+  const crossing = filters.filter((filter) => !leading.includes(filter));
   const { keys, unindexedKeys } = keysOf(leading.some(({ isExact }) => isExact) ? undefined : part.column);
   const where = [Prisma.sql`r."orgId" = ${orgId}`, ...part.where, ...leading.map((filter) => filter.where)];
   const rows = { from: Prisma.raw(`"${table}" r`), where, ranges: [], sortOrder };
   return {
     inOrder: { ...rows, keys },
-    filters: crossing,
-    matching: { ...rows, where: [...where, ...crossing], keys: unindexedKeys },
+    filters: crossing.map((filter) => filter.where),
+    matching: {
+      ...rows,
+      where: [...where, ...crossing.map((filter) => filter.narrowed ?? filter.where)],
+      ranges,
+      keys: unindexedKeys,
+    },
   };
 }
 
