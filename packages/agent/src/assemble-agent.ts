@@ -1,10 +1,11 @@
-import { createClient } from "@downlink/client";
 import type { UndiciTransport } from "@downlink/client/node";
 import type { AgentState } from "./agent-state.ts";
-import { createBell } from "./bell.ts";
 import type { Clock } from "./clock.ts";
-import { createGreeting } from "./cloud/greeting.ts";
-import { type CloudSession, createSession } from "./cloud/session.ts";
+import { connectToCloud, createBells } from "./cloud/connect-to-cloud.ts";
+import { createServerClock } from "./cloud/server-clock.ts";
+import { createDeletions } from "./deleting/deletion-loop.ts";
+import { createRetentionHold } from "./deleting/retention-hold.ts";
+import { createDiskForecast } from "./files/disk-forecast.ts";
 import { runIntake } from "./files/intake.ts";
 import { matchFiles } from "./files/match-files.ts";
 import { runScans } from "./files/scan-loop.ts";
@@ -12,14 +13,18 @@ import { openStorageRoot } from "./files/storage-root.ts";
 import { createDirectoryWatch, type DirectoryWatch } from "./files/watch.ts";
 import { createYoungFiles } from "./files/young-files.ts";
 import { runHeartbeat } from "./heartbeat.ts";
+import { createThrottle } from "./imports/throttle.ts";
 import { createUploads } from "./imports/upload-loop.ts";
-import { createWorkBoard, type WorkBoard } from "./imports/work-board.ts";
 import { runWork } from "./imports/work-loop.ts";
 import type { Log } from "./log.ts";
-import { type ReportState, runReports } from "./report/report-loop.ts";
+import { createAutoImport } from "./report/auto-import.ts";
+import { createDeviceNaming } from "./report/name-device.ts";
+import { runReports } from "./report/report-loop.ts";
+import { runSalvages } from "./salvage/salvage-loop.ts";
 import { requireSetting, type Settings } from "./settings/settings.ts";
-import { takeSnapshot } from "./status/snapshot.ts";
+import { summarize, takeSnapshot } from "./status/snapshot.ts";
 import type { StatusDocument } from "./status/status-schema.ts";
+import { createTurns } from "./turns.ts";
 
 export interface AgentParts {
   readonly settings: Settings;
@@ -32,55 +37,89 @@ export interface AgentParts {
 export interface Agent extends AsyncDisposable {
   readonly loops: Readonly<Record<string, (signal: AbortSignal) => Promise<void>>>;
   readonly takeStatus: () => Promise<StatusDocument>;
+  /** Whether the tree is still looked at: the disk answers, and the loops come round. */
+  readonly isProgressing: () => boolean;
+  /** In a few words. */
+  readonly describe: () => string;
 }
+
+/** One that takes longer stands still. */
+const LONGEST_SCAN_MS = 30 * 60_000;
 
 /** Puts the loops together; none runs yet. They know of each other only by the bells they ring and what they record. */
 export function assembleAgent(parts: AgentParts): Agent {
-  const { settings, clock, log, state, transport } = parts;
-  const { scanIntervalMs, settleTimeMs, incompleteAfterMs, uploadConcurrency: concurrency } = settings;
-  const bells = { scanBell: createBell(), youngBell: createBell(), reportBell: createBell(), workBell: createBell() };
-  const cloud = connectToCloud(parts, bells);
-  const { reportState } = cloud;
-  const storageRoot = openStorageRoot(requireSetting(settings, "storageRoot"), state);
-  const young = createYoungFiles({ settleTimeMs, incompleteAfterMs, longestPauseMs: scanIntervalMs });
-  const { inventory, facts, problems } = state;
-  const shared = { ...bells, ...cloud, clock, log, inventory, facts, problems, storageRoot, young };
-  const hasScanned = () => storageRoot.current() !== undefined && storageRoot.lastScan() !== undefined;
-  const isListed = () => reportState.needsListing === false && hasScanned();
-  const uploads = createUploads({ ...shared, dispatcher: transport.dispatcher, concurrency, isListed });
-  const watch = settings.usesNotify ? openWatch(storageRoot.path, shared) : undefined;
-  const matches = matchFiles({ include: settings.watchInclude, exclude: settings.watchExclude });
+  const { settings, clock } = parts;
+  const { scanIntervalMs } = settings;
+  const ground = layGround(parts);
+  const { storageRoot, session, reportState } = ground;
+  const { uploads, throttle, deletions, forecast, reporting, scanning } = assembleWorkers(ground, parts);
+  const { settle: settleDeletions } = deletions;
   const shown = { startedNs: clock.nowNs(), stateDir: settings.stateDir, apiUrl: requireSetting(settings, "apiUrl") };
   return {
     loops: {
-      session: (signal) => cloud.session.run(signal),
-      scan: (signal) => runScans({ ...shared, matches, watch, scanIntervalMs }, signal),
-      intake: (signal) => runIntake({ ...shared, storage: () => storageRoot.current() }, signal),
-      report: (signal) => runReports({ ...shared, hasScanned }, reportState, signal),
-      work: (signal) => runWork(shared, signal),
+      session: (signal) => session.run(signal),
+      scan: (signal) => runScans({ ...ground, ...scanning, forecast, scanIntervalMs, settleDeletions }, signal),
+      intake: (signal) => runIntake({ ...ground, storage: () => storageRoot.current() }, signal),
+      report: (signal) => runReports({ ...ground, ...reporting }, reportState, signal),
+      work: (signal) => runWork(ground, signal),
       uploads: (signal) => uploads.run(signal),
-      heartbeat: (signal) => runHeartbeat(shared, signal),
+      salvages: (signal) => runSalvages(ground, signal),
+      deletions: (signal) => deletions.run(signal),
+      heartbeat: (signal) => runHeartbeat(ground, signal),
+      network: (signal) => throttle.run(signal),
     },
-    takeStatus: () => takeSnapshot({ ...shared, ...shown, uploads }),
-    [Symbol.asyncDispose]: async () => await watch?.[Symbol.asyncDispose](),
+    isProgressing: () => clock.monotonicMs() - storageRoot.lastLookMs() < LONGEST_SCAN_MS + scanIntervalMs,
+    describe: () => summarize({ ...ground, uploads }),
+    takeStatus: () => takeSnapshot({ ...ground, ...shown, uploads, throttle, forecast, deletions }),
+    [Symbol.asyncDispose]: async () => await scanning.watch?.[Symbol.asyncDispose](),
   };
 }
 
-type Bells = Record<"scanBell" | "youngBell" | "reportBell" | "workBell", ReturnType<typeof createBell>>;
-
-function connectToCloud(
-  { settings, clock, log, state, transport }: AgentParts,
-  bells: Bells,
-): { session: CloudSession; board: WorkBoard; reportState: ReportState } {
-  const baseUrl = requireSetting(settings, "apiUrl");
-  const client = createClient({ baseUrl, token: requireSetting(settings, "deviceToken"), transport });
-  const board = createWorkBoard();
-  const reportState: ReportState = { needsListing: undefined, hellos: 0, sequence: 0 };
-  const greeting = createGreeting({ ...state, ...bells, clock, log, board, reportState });
-  return { session: createSession({ client, clock, problems: state.problems, ...greeting }), board, reportState };
+/** What all loops stand on. */
+function layGround(parts: AgentParts) {
+  const { settings, clock, log, state } = parts;
+  const { inventory, facts, problems } = state;
+  const bells = createBells();
+  const serverClock = createServerClock(clock);
+  const hold = createRetentionHold(facts, serverClock);
+  const cloud = connectToCloud(parts, bells, { serverClock, hold });
+  const storageRoot = openStorageRoot(requireSetting(settings, "storageRoot"), { ...state, clock });
+  const { scanIntervalMs: longestPauseMs, settleTimeMs, incompleteAfterMs } = settings;
+  const young = createYoungFiles({ settleTimeMs, incompleteAfterMs, longestPauseMs });
+  const treeTurns = createTurns();
+  const hasScanned = () => storageRoot.current() !== undefined && storageRoot.lastScan() !== undefined;
+  const isListed = () => cloud.reportState.needsListing === false && hasScanned();
+  const kept = { inventory, facts, problems, storageRoot, young, treeTurns };
+  return { ...bells, ...cloud, ...kept, clock, log, serverClock, hold, hasScanned, isListed };
 }
 
-function openWatch(root: string, { scanBell, problems }: Bells & Pick<AgentState, "problems">): DirectoryWatch {
+/** Those of the agent that remember something between two turns of a loop. */
+function assembleWorkers(ground: ReturnType<typeof layGround>, { settings, transport, clock }: AgentParts) {
+  const { inventory, facts, storageRoot, workBell } = ground;
+  const cloudSettings = ground.board.settings;
+  const throttle = createThrottle({ clock, settings, cloudSettings, onChange: workBell.ring });
+  const { maxDisk, minFree, prunesUnimported, stateDir } = settings;
+  const globs = () => settings.autoImport ?? cloudSettings()?.autoImport ?? [];
+  return {
+    throttle,
+    uploads: createUploads({ ...ground, dispatcher: transport.dispatcher, throttle }),
+    deletions: createDeletions({ ...ground, stateDir, quota: { maxDisk, minFree, prunesUnimported } }),
+    forecast: createDiskForecast(clock),
+    reporting: {
+      autoImport: createAutoImport({ inventory, facts, globs }),
+      nameDevice: createDeviceNaming({ isSite: settings.siteToken !== undefined, ...settings }),
+    },
+    scanning: {
+      watch: settings.usesNotify ? openWatch(storageRoot.path, ground) : undefined,
+      matches: matchFiles({ include: settings.watchInclude, exclude: settings.watchExclude }),
+    },
+  };
+}
+
+function openWatch(
+  root: string,
+  { scanBell, problems }: Pick<ReturnType<typeof layGround>, "scanBell" | "problems">,
+): DirectoryWatch {
   const onDegraded = (message: string) => problems.raise("WatchLimit", message);
   return createDirectoryWatch({ root, onHint: scanBell.ring, onDegraded });
 }

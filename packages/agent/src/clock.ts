@@ -1,9 +1,13 @@
+import { uptime } from "node:os";
+
 /** Wall time is only ever shown or sent; whatever is measured or awaited uses the monotonic one, which nobody can set. */
 export interface Clock {
   /** Nanoseconds since the epoch. */
   nowNs(): bigint;
   /** Milliseconds since some instant. */
   monotonicMs(): number;
+  /** Milliseconds since the machine was started, those that it slept included; nobody can set them. */
+  uptimeMs(): number;
   /** In [0, 1): what waits are spread by, so that many agents do not act at once. */
   random(): number;
 }
@@ -11,5 +15,6 @@ export interface Clock {
 export const systemClock: Clock = {
   nowNs: () => BigInt(Date.now()) * 1_000_000n,
   monotonicMs: () => performance.now(),
+  uptimeMs: () => uptime() * 1000,
   random: Math.random,
 };

@@ -3,6 +3,8 @@ import { openAgentState } from "./agent-state.ts";
 import { assembleAgent } from "./assemble-agent.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Log } from "./log.ts";
+import type { MetricsContext } from "./metrics/serve-metrics.ts";
+import { runServiceLoop } from "./service/service-loop.ts";
 import { requireSetting, type Settings } from "./settings/settings.ts";
 import { serveStatus } from "./status/socket.ts";
 import { supervise } from "./supervise.ts";
@@ -27,13 +29,15 @@ export async function runDaemon({ settings, log, clock = systemClock, signal }: 
   await using transport = undiciTransport();
   await using agent = assembleAgent({ settings, log, clock, state, transport });
   await using _status = await serveStatus(stateDir, agent.takeStatus);
+  await using _metrics = await openMetrics(settings, { ...agent, ...state, log });
   log.info(
     { version: agentVersion, root: settings.storageRoot, stateDir, files: state.inventory.size },
     "agent started",
   );
   const stop = new AbortController();
   const supervision = { log, problems: state.problems, signal: AbortSignal.any([signal, stop.signal]) };
-  const loops = Object.entries(agent.loops).map(async ([name, loop]) => {
+  const service = (serviceSignal: AbortSignal) => runServiceLoop({ ...agent, log }, serviceSignal);
+  const loops = Object.entries({ ...agent.loops, service }).map(async ([name, loop]) => {
     try {
       await supervise(name, loop, supervision);
     } finally {
@@ -44,4 +48,11 @@ export async function runDaemon({ settings, log, clock = systemClock, signal }: 
   const failed = ends.find((end) => end.status === "rejected");
   if (failed) throw failed.reason;
   log.info("agent stopped");
+}
+
+/** Loaded only where it is wanted. */
+async function openMetrics({ metricsAddress: address }: Settings, ctx: Omit<MetricsContext, "address">) {
+  if (address === undefined) return undefined;
+  const { serveMetrics } = await import("./metrics/serve-metrics.ts");
+  return await serveMetrics({ ...ctx, address });
 }

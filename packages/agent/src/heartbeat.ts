@@ -1,6 +1,7 @@
 import { ApiFailure, NetworkFailure } from "@downlink/client";
 import { api, edgeLimits } from "@downlink/protocol";
 import { pause } from "./bell.ts";
+import type { ServerClock } from "./cloud/server-clock.ts";
 import type { CloudSession } from "./cloud/session.ts";
 import type { StorageRoot } from "./files/storage-root.ts";
 import type { Inventory } from "./inventory/inventory.ts";
@@ -12,6 +13,7 @@ export interface HeartbeatContext {
   readonly inventory: Inventory;
   readonly problems: ProblemBoard;
   readonly storageRoot: StorageRoot;
+  readonly serverClock: ServerClock;
 }
 
 const MAX_PROBLEMS = 20;
@@ -30,7 +32,7 @@ export async function runHeartbeat(ctx: HeartbeatContext, signal: AbortSignal): 
 }
 
 async function sendHeartbeat(
-  { session, inventory, problems, storageRoot }: HeartbeatContext,
+  { session, inventory, problems, storageRoot, serverClock }: HeartbeatContext,
   signal: AbortSignal,
 ): Promise<void> {
   const disk = storageRoot.current() ? await measureDisk(storageRoot.path) : undefined;
@@ -40,5 +42,6 @@ async function sendHeartbeat(
     disk,
     problems: told.map(({ code, detail, sinceNs }) => ({ code, text: detail.slice(0, 1000), since: sinceNs })),
   };
-  await session.call(api.edge.status, status, { signal });
+  const { serverTime } = await session.call(api.edge.status, status, { signal });
+  serverClock.note(serverTime);
 }

@@ -2,7 +2,7 @@
 import { setFlagsFromString } from "node:v8";
 import { Command, CommanderError, Option } from "commander";
 import { InvalidSetting } from "./settings/invalid-setting.ts";
-import { loadSettings, type SettingName, type Settings } from "./settings/settings.ts";
+import { loadSettings, type SettingName, type SettingSources, type Settings } from "./settings/settings.ts";
 import { StateRefused } from "./state-errors.ts";
 
 /** 0 healthy · 1 error · 2 usage · 3 degraded · 4 not running. Commands are imported when called: `status` must be quick. */
@@ -14,10 +14,13 @@ const program = new Command("agent")
   .option("--storage-root <dir>", "directory tree with the recordings [DOWNLINK_STORAGE_ROOT]")
   .option("--state-dir <dir>", "where the agent keeps its state [DOWNLINK_STATE_DIR]")
   .option("--url <url>", "the control plane [DOWNLINK_API_URL]")
-  .addOption(new Option("--token <token>", "the device token [DOWNLINK_DEVICE_TOKEN]"))
+  .addOption(
+    new Option("--token <token>", "the token of the device or site [DOWNLINK_DEVICE_TOKEN, DOWNLINK_SITE_TOKEN]"),
+  )
+  .option("--device-name <name>", "with a token that can only create a device [DOWNLINK_DEVICE_NAME]")
   .addHelpText(
     "after",
-    "\nSettings: flag > environment > env file > default. Exit codes: 0 healthy, 1 error, 2 usage, 3 degraded, 4 not running.",
+    "\nSettings: flag > environment > env file > control plane > default. Exit codes: 0 healthy, 1 error, 2 usage, 3 degraded, 4 not running.",
   )
   .exitOverride();
 
@@ -36,22 +39,21 @@ program
   .description("Check token, URL, storage root and state directory, and write the env file")
   .action(async () => {
     const { enroll } = await import("./commands/enroll.ts");
-    const { configFile, deviceName, nextCommand } = await enroll(
-      settingsOf(program, true),
-      program.opts<Flags>().config,
-    );
-    print(`Enrolled as ${deviceName}. Settings are in ${configFile}. Next:\n\n  ${nextCommand}\n`);
+    const { configFile, name, nextCommand } = await enroll(settingsOf(program, true), program.opts<Flags>().config);
+    print(`Enrolled as ${name}. Settings are in ${configFile}. Next:\n\n  ${nextCommand}\n`);
   });
 
 program
   .command("status")
   .description("Show how the agent fares")
   .option("--json", "as JSON, with a version and a documented schema")
-  .action(async (options: { json?: true }) => {
+  .option("--watch", "again and again, until q or Ctrl-C")
+  .action(async (options: { json?: true; watch?: true }) => {
     const { readStatus } = await import("./commands/status.ts");
-    const status = await readStatus(settingsOf(program));
-    if (options.json) print(`${JSON.stringify(status, null, 2)}\n`);
-    else print((await import("./status/render-status.ts")).renderStatus(status, screen()));
+    const settings = settingsOf(program);
+    const status = options.watch ? await watch(settings, options.json === true) : await readStatus(settings);
+    if (!options.watch && options.json) print(toJson(status));
+    else if (!options.watch) print((await import("./status/render-status.ts")).renderStatus(status, screen()));
     const codes = { healthy: exitCodes.healthy, degraded: exitCodes.degraded, "not running": exitCodes.notRunning };
     process.exitCode = codes[status.health];
   });
@@ -64,7 +66,63 @@ program
   .action(async (options: { state?: string; json?: true }) => {
     const { listFiles, renderFiles } = await import("./commands/ls.ts");
     const files = listFiles(settingsOf(program), options.state);
-    print(options.json ? `${JSON.stringify(files, null, 2)}\n` : renderFiles(files));
+    print(options.json ? toJson(files) : renderFiles(files));
+  });
+
+program
+  .command("explain <file>")
+  .description("Say why a file is not in the cloud, what happens next, and what can be done")
+  .option("--json", "as JSON")
+  .action(async (file: string, options: { json?: true }) => {
+    const { explainFile, renderExplanation } = await import("./commands/explain.ts");
+    const explanation = await explainFile(settingsOf(program), file);
+    print(options.json ? toJson(explanation) : renderExplanation(explanation, page()));
+  });
+
+program
+  .command("doctor")
+  .description("Check everything that has to be right for the agent to work, and say how to put it right")
+  .option("--json", "as a JSON array")
+  .action(async (options: { json?: true }) => {
+    const { examineSetup, renderFindings } = await import("./commands/doctor.ts");
+    const findings = await examineSetup(settingsOf(program));
+    print(options.json ? toJson(findings) : renderFindings(findings, page()));
+    const verdicts = findings.map(({ verdict }) => verdict);
+    if (verdicts.includes("fail")) process.exitCode = exitCodes.error;
+    else if (verdicts.includes("warn")) process.exitCode = exitCodes.degraded;
+  });
+
+program
+  .command("install-service")
+  .description("Write the systemd unit that runs the agent with these settings")
+  .option("--print", "show the unit and write nothing")
+  .option("--user <name>", "the user it runs as", "downlink-agent")
+  .option("--unit-file <file>", "where to write it", "/etc/systemd/system/downlink-agent.service")
+  .action(async (options: { print?: true; user: string; unitFile: string }) => {
+    const { installService, unitFor } = await import("./commands/install-service.ts");
+    const service = { ...options, configFile: program.opts<Flags>().config };
+    if (options.print) return print(unitFor(settingsOf(program), service));
+    const left = installService(settingsOf(program), service);
+    print(`The unit is in ${options.unitFile}. Next:\n\n${left.map((command) => `  ${command}\n`).join("")}`);
+  });
+
+program
+  .command("support-bundle")
+  .description("Collect status, settings, checks and log into one archive, without secrets")
+  .option("--out <file>", "where to write it (default: a name with host and date, in this directory)")
+  .action(async (options: { out?: string }) => {
+    const { writeSupportBundle } = await import("./commands/support-bundle.ts");
+    print(`${await writeSupportBundle(sourcesOf(program), options.out)}\n`);
+  });
+
+program
+  .command("config")
+  .description("Show every effective setting and where it comes from, secrets masked")
+  .option("--json", "as a JSON array")
+  .action(async (options: { json?: true }) => {
+    const { listSettings, renderSettings } = await import("./commands/config.ts");
+    const settings = listSettings(sourcesOf(program));
+    print(options.json ? toJson(settings) : renderSettings(settings, program.opts<Flags>().config));
   });
 
 interface Flags {
@@ -73,17 +131,41 @@ interface Flags {
   readonly stateDir?: string;
   readonly url?: string;
   readonly token?: string;
+  readonly deviceName?: string;
 }
 
+const SITE_TOKEN_PREFIX = "dl_st_";
+
 function settingsOf(command: Command, isFileNew = false): Settings {
-  const { config, storageRoot, stateDir, url, token } = command.opts<Flags>();
-  const flags: Partial<Record<SettingName, string>> = { storageRoot, stateDir, apiUrl: url, deviceToken: token };
-  return loadSettings({ flags, environment: process.env, configFile: config, isFileNew });
+  return loadSettings(sourcesOf(command, isFileNew));
+}
+
+function sourcesOf(command: Command, isFileNew = false): SettingSources {
+  const { config, storageRoot, stateDir, url, token, deviceName } = command.opts<Flags>();
+  const given = token?.startsWith(SITE_TOKEN_PREFIX) ? { siteToken: token } : { deviceToken: token };
+  const flags: Partial<Record<SettingName, string>> = { storageRoot, stateDir, apiUrl: url, deviceName, ...given };
+  return { flags, environment: process.env, configFile: config, isFileNew };
+}
+
+async function watch(settings: Settings, isJson: boolean) {
+  const { watchStatus } = await import("./status/watch-status.ts");
+  const { readStatus } = await import("./commands/status.ts");
+  const terminal = { input: process.stdin, output: process.stdout };
+  return await watchStatus({ ...terminal, readStatus: () => readStatus(settings), renderOptions: screen, isJson });
 }
 
 function screen() {
   const { isTTY, columns } = process.stdout;
-  return { nowMs: Date.now(), columns: isTTY ? Math.max(60, columns) : 80, isColored: isTTY && !process.env.NO_COLOR };
+  return { nowMs: Date.now(), columns: isTTY ? Math.max(40, columns) : 80, isColored: isTTY && !process.env.NO_COLOR };
+}
+
+/** Texts of any length: only a terminal has lines that end. */
+function page() {
+  return { ...screen(), columns: process.stdout.isTTY ? screen().columns : Number.POSITIVE_INFINITY };
+}
+
+function toJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
 }
 
 function print(text: string): void {
@@ -100,13 +182,18 @@ function reportFailure(error: unknown): number {
 /** What the far side or the system did; a stack would say nothing. */
 function isExpectedFailure(error: unknown): boolean {
   const { name, code, errno } = error as { name?: string; code?: unknown; errno?: unknown };
-  return name === "ApiFailure" || name === "NetworkFailure" || typeof errno === "number" || code === "ERR_SQLITE_ERROR";
+  return (
+    ["AgentSilent", "ApiFailure", "NetworkFailure"].includes(name ?? "") ||
+    typeof errno === "number" ||
+    code === "ERR_SQLITE_ERROR"
+  );
 }
 
 function describeFault(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
+process.stdout.on("error", () => {}); // Whoever read us went away: no reason to complain.
 try {
   await program.parseAsync();
 } catch (error) {

@@ -56,12 +56,18 @@ export const problemTexts = {
   TokenRefused: {
     title: "The token is refused",
     cause: "It is unknown, disabled or revoked, or belongs to no device.",
-    fix: "Make a new device token and run `agent enroll --token …`.",
+    fix: "Make a new device token and run `agent enroll --token …`. A token that can only create a device needs DOWNLINK_DEVICE_NAME.",
   },
   DeviceDisabled: {
     title: "The device is disabled",
-    cause: "An admin disabled it; nothing is uploaded.",
+    cause:
+      "An admin disabled it, or it is new and nobody has approved it yet. It lists its files; nothing is uploaded.",
     fix: "Enable the device in the control plane.",
+  },
+  DeviceNameTaken: {
+    title: "The device's name is taken",
+    cause: "The token can only create a device, and one named DOWNLINK_DEVICE_NAME is there already.",
+    fix: "Take another name. If it is this very device, which lost its state: make a device token for it and run `agent enroll --token …`.",
   },
   LeaseHeldElsewhere: {
     title: "Another agent works with this token",
@@ -70,8 +76,8 @@ export const problemTexts = {
   },
   Cloned: {
     title: "Two agents keep taking each other's lease",
-    cause: "A state directory was copied to another machine.",
-    fix: "Give each device a token and a state directory of its own.",
+    cause: "A state directory or a whole card was copied, and both copies run. None of them is served.",
+    fix: "Stop one and give it a token and a state directory of its own; then release the agent of the device in the control plane.",
   },
   Refused: {
     title: "The control plane refused a call",
@@ -97,6 +103,34 @@ export const problemTexts = {
     title: "An upload does not come through",
     cause: "Its last tries failed. The agent keeps trying; other uploads go on.",
     fix: "See the detail; `agent ls --state requested` lists what waits.",
+  },
+  DeleteRefused: {
+    title: "A file is not what the control plane imported of it",
+    cause:
+      "The bytes on the device differ from the imported ones although nothing about the file shows it. It is kept.",
+    fix: "Check the disk (dmesg), and keep a copy of the file before it is removed by hand.",
+  },
+  DeleteFailed: {
+    title: "A file that may go cannot be deleted",
+    cause: "The agent's user may not write its directory, or the file system is read-only or has errors.",
+    fix: "Give the agent's user write permission on the directories, or check the disk (dmesg).",
+  },
+  QuotaExceeded: {
+    title: "The recordings take more room than they may, and nothing more may be deleted",
+    cause:
+      "DOWNLINK_MAX_DISK_BYTES or DOWNLINK_MIN_FREE_BYTES asks for room; what is left is not imported or is in use.",
+    fix: "Import more, raise the quota, or set DOWNLINK_PRUNE_UNIMPORTED=true to give up the oldest.",
+  },
+  DiskFull: {
+    title: "The disk of the recordings is full",
+    cause: "Less than 100 MB, or 1 % of a small disk, are free: new recordings cannot be written.",
+    fix: "Free space, or set DOWNLINK_MIN_FREE_BYTES so that the agent does in time.",
+  },
+  MetricsUnavailable: {
+    title: "Metrics cannot be served",
+    cause:
+      "The agent cannot listen at DOWNLINK_METRICS_ADDRESS: another program does, or the address is not this machine's.",
+    fix: "Choose another address or port, and start the agent again.",
   },
   Internal: {
     title: "A part of the agent failed and was started again",

@@ -10,6 +10,7 @@ import { partRoute } from "./data-plane/part-route.ts";
 import { datasetVersions } from "./datasets/dataset-versions.ts";
 import { datasets } from "./datasets/datasets.ts";
 import { deviceTokens } from "./device-tokens/device-tokens.ts";
+import { agentSettings } from "./devices/agent-settings.ts";
 import { devices } from "./devices/devices.ts";
 import { edge } from "./edge/edge.ts";
 import { edgeFiles } from "./edge/edge-files.ts";
@@ -55,6 +56,7 @@ export function createApp(deps: Deps): Hono<Env> {
   serve(app, deps, { contract: api.projects, handlers: projects });
   serve(app, deps, { contract: api.apiKeys, handlers: apiKeys });
   serve(app, deps, { contract: api.devices, handlers: devices });
+  serve(app, deps, { contract: api.agentSettings, handlers: agentSettings });
   serve(app, deps, { contract: api.customProperties, handlers: customProperties });
   serve(app, deps, { contract: api.deviceTokens, handlers: deviceTokens });
   serve(app, deps, { contract: api.events, handlers: events });

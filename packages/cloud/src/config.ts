@@ -3,6 +3,14 @@ import { z } from "zod";
 
 const Port = z.coerce.number().int().min(0).max(65535);
 
+const secondsIn: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3600, d: 86_400 };
+
+/** `0`, `30min`, `25h`, `2d`; in seconds. */
+const Duration = z
+  .string()
+  .regex(/^(0|\d{1,6}(s|min|h|d))$/, "must be 0 or a duration such as 30min, 25h or 2d")
+  .transform((text) => Number.parseInt(text, 10) * (secondsIn[text.replace(/^\d+/, "")] ?? 0));
+
 const Environment = z.object({
   DOWNLINK_HOST: z.string().default("127.0.0.1"),
   DOWNLINK_PORT: Port.default(8080),
@@ -11,6 +19,7 @@ const Environment = z.object({
   DATABASE_URL: z.string().min(1).optional(),
   DOWNLINK_ADMIN_KEY: z.string().min(32, "must have at least 32 characters").optional(),
   DOWNLINK_SIGNING_KEY: z.string().min(32, "must have at least 32 characters").optional(),
+  DOWNLINK_DELETE_SAFETY: Duration.default(0),
   DOWNLINK_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
 });
 
@@ -26,6 +35,8 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   readonly adminKey: string | undefined;
   readonly signingKey: string | undefined;
+  /** How long imported files stay on the device at least, when they are deleted because they were imported. At least as long as between two backups. */
+  readonly deleteSafetySeconds: number;
   readonly logLevel: string;
 }
 
@@ -44,6 +55,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     databaseUrl: settings.DATABASE_URL,
     adminKey: settings.DOWNLINK_ADMIN_KEY,
     signingKey: settings.DOWNLINK_SIGNING_KEY,
+    deleteSafetySeconds: settings.DOWNLINK_DELETE_SAFETY,
     logLevel: settings.DOWNLINK_LOG_LEVEL,
   };
 }

@@ -25,6 +25,8 @@ export interface Deps {
   /** What links are built from, without a slash at the end. Known once the server listens. */
   readonly publicUrl: () => string;
   readonly incarnation: string;
+  /** For how long after its import a file stays on its device. */
+  readonly deleteSafetySeconds: number;
   /** Aborted when the process was told to stop: what waits answers at once, and nothing new is taken. */
   readonly stopping: AbortSignal;
 }
@@ -42,13 +44,26 @@ export interface AgentCaller {
   readonly kind: "agent";
   readonly tokenId: string;
   readonly orgId: string;
-  readonly projectId: string;
-  readonly deviceId: string;
+  /** The device's; null at a site. */
+  readonly projectId: string | null;
+  /** Either this or `siteId`. */
+  readonly deviceId: string | null;
+  readonly siteId: string | null;
   /** The lease that the call presented. */
   readonly lease: bigint | undefined;
 }
 
-export type Caller = ApiKeyCaller | AgentCaller;
+/** Somebody with a device token that belongs to no device yet. */
+export interface EnrolmentCaller {
+  readonly kind: "enrolment";
+  readonly tokenId: string;
+  readonly orgId: string;
+  readonly projectId: string;
+  /** Whether the devices that it creates are enabled at once. */
+  readonly preapproved: boolean;
+}
+
+export type Caller = ApiKeyCaller | AgentCaller | EnrolmentCaller;
 
 interface CallContext<C extends Caller> extends Deps {
   readonly caller: C;
@@ -59,6 +74,13 @@ interface CallContext<C extends Caller> extends Deps {
 
 export type Ctx = CallContext<ApiKeyCaller>;
 export type AgentCtx = CallContext<AgentCaller>;
+export type EnrolmentCtx = CallContext<EnrolmentCaller>;
 
 /** The context that an operation's handler receives, by who may call it. */
-export type CtxOf<O extends Operation> = O["access"] extends { kind: "agent" } ? AgentCtx : Ctx;
+export type CtxOf<O extends Operation> = CtxByAccess[O["access"]["kind"]];
+
+interface CtxByAccess {
+  readonly apiKey: Ctx;
+  readonly agent: AgentCtx;
+  readonly enrolment: EnrolmentCtx;
+}

@@ -3,7 +3,7 @@ import { after, test } from "node:test";
 import { api, capabilities, ErrorBody, type Operation, pathParameters } from "@downlink/protocol";
 import { newId } from "./db/ids.ts";
 import { startCloud } from "./testing/start-cloud.ts";
-import { recordingItem, startAgent } from "./testing/test-agent.ts";
+import { brokenItem, recordingItem, startAgent } from "./testing/test-agent.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { orgId, id: deviceId } = await cloud.admin.call(api.devices.create, { name: "robot" });
@@ -124,7 +124,7 @@ function idOfOther(path: string): string {
 async function makeOneOfEach(client: typeof other): Promise<Record<string, string>> {
   const agent = await startAgent({ ...cloud, admin: client }, "theirs");
   const { deviceId } = agent;
-  await agent.report([recordingItem({ path: "theirs.mcap" })]);
+  await agent.report([recordingItem({ path: "theirs.mcap" }), brokenItem({ path: "theirs-too.mcap" })]);
   const device = await client.call(api.devices.get, { nameOrId: deviceId });
   const times = { start: 1n, end: 2n };
   const label = { label: "theirs", valueType: "string", resourceType: "event" } as const;
@@ -173,6 +173,7 @@ async function makeOneOfEach(client: typeof other): Promise<Record<string, strin
     sites: Promise.resolve(site),
     "site-tokens": client.call(api.siteTokens.create, { siteId: site.id }),
     "site-inbox-notification-tokens": client.call(api.inboxTokens.create, { siteId: site.id }),
+    "edge-files": client.call(api.edgeFiles.list, {}).then(([file]) => file!),
     extensions: Promise.resolve(extension),
     layouts: client.call(api.layouts.create, layout),
   };

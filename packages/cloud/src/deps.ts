@@ -56,6 +56,7 @@ export async function openDeps(config: Config, log: Logger, clock: Clock = syste
     log,
     publicUrl,
     incarnation: deployment.incarnation,
+    deleteSafetySeconds: config.deleteSafetySeconds,
     stopping: stopping.signal,
     setPublicUrl: (listening) => {
       address.publicUrl ??= listening;

@@ -1,4 +1,5 @@
 import type { OpenDeps } from "./deps.ts";
+import { noteOffline } from "./edge/note-offline.ts";
 import { ingest } from "./ingest/pipeline.ts";
 import { reconcile } from "./ingest/reconcile.ts";
 import { sweepBySchedule } from "./sweep/scheduled-sweep.ts";
@@ -11,7 +12,7 @@ export async function startWorker(deps: OpenDeps): Promise<void> {
     {
       ingest: ({ requestId }, signal) => ingest(deps, requestId, signal),
       "remove-object": ({ blobKey }) => deps.blobs.delete(blobKey),
-      reconcile: () => reconcile(deps),
+      reconcile: () => Promise.all([reconcile(deps), noteOffline(deps)]).then(() => undefined),
       sweep: (_data, signal) => sweepBySchedule(deps, signal),
     },
     CONCURRENCY,

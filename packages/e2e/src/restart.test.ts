@@ -1,22 +1,12 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { test } from "node:test";
-import { writeMcapFile } from "@downlink/recordings/testing";
+import { PART_BYTES, writeLargeFile } from "./processes/large-file.ts";
 import { type Scenario, sha256Of, startScenario } from "./processes/scenario.ts";
 
 const MIB = 1024 * 1024;
-const PART_BYTES = 16 * MIB;
 const PARTS_IN_FLIGHT = 3;
 /** Reports, polls and headers beside the file's own bytes. */
 const CHATTER_BYTES = 2 * MIB;
-
-/** About 80 MB that no compression shrinks: five parts. */
-async function writeLargeFile({ storageRoot }: Scenario): Promise<string> {
-  const path = join(storageRoot, "large.mcap");
-  const topics = [{ topic: "/blob", kind: "blob" as const, rateHz: 10, sizeBytes: 800_000 }];
-  await writeMcapFile(path, { topics, durationSeconds: 10, compression: "" });
-  return path;
-}
 
 async function assertWhole(scenario: Scenario, path: string, id: string): Promise<void> {
   const { size } = await scenario.until("complete", id);

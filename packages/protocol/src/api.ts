@@ -1,3 +1,4 @@
+import { agentSettings } from "./agent-settings.ts";
 import { apiKeys } from "./api-keys.ts";
 import { attachments } from "./attachments.ts";
 import { coverage } from "./coverage.ts";
@@ -29,6 +30,7 @@ export const api = {
   projects,
   apiKeys,
   devices,
+  agentSettings,
   deviceTokens,
   customProperties,
   events,

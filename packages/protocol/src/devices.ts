@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { PropertyKey } from "./custom-properties.ts";
+import { deviceNamePattern, MAX_DEVICE_NAME_LENGTH } from "./device-name.ts";
+import { EdgeAgent } from "./edge-agents.ts";
 import { apiKey, operation } from "./operation.ts";
 import { page, SortOrder, sorting } from "./shapes/list.ts";
 import { PropertyChanges, PropertyValue, PropertyValues } from "./shapes/properties.ts";
@@ -9,8 +11,8 @@ import { Timestamp } from "./shapes/time.ts";
 export const DeviceName = z
   .string()
   .min(1)
-  .max(100)
-  .regex(/^[A-Za-z0-9_.-]+$/, "may hold letters, digits, and the characters _ . -");
+  .max(MAX_DEVICE_NAME_LENGTH)
+  .regex(deviceNamePattern, "may hold letters, digits, and the characters _ . -");
 
 export const RetainRecordingsSeconds = z
   .int()
@@ -30,6 +32,7 @@ export const Device = z
     properties: PropertyValues.optional(),
     createdAt: Timestamp,
     updatedAt: Timestamp,
+    agent: EdgeAgent.optional().meta({ description: "Read-only; absent while no agent was ever there" }),
   })
   .meta({ id: "Device" });
 export type Device = z.infer<typeof Device>;
@@ -117,6 +120,14 @@ export const devices = {
     summary: "Delete a device that has no data left",
     ...deviceRef,
     response: z.object({ id: z.string() }),
+  }),
+  releaseAgent: operation({
+    method: "post",
+    path: "/v1/devices/{nameOrId}/agent/release",
+    access: apiKey("devices.update"),
+    summary: "Serve a device's agent again after it was found to be cloned, once only one of the two is left",
+    ...deviceRef,
+    response: Device,
   }),
   setPastProperty: operation({
     method: "post",

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { agentToken, operation } from "./operation.ts";
-import { RecordingKey } from "./recordings.ts";
+import { DeviceName } from "./devices.ts";
+import { EdgeItem, Sha256Hex, VersionId } from "./edge-items.ts";
+import { DeliveryFailure, EdgeSettings, EdgeWork, SalvageFailure } from "./edge-work.ts";
+import { agentToken, enrolmentToken, operation } from "./operation.ts";
 import { queryInteger } from "./shapes/query.ts";
 import { ByteCount } from "./shapes/summaries.ts";
-import { StorableText } from "./shapes/text.ts";
 import { Timestamp } from "./shapes/time.ts";
 
 /**
@@ -15,125 +16,86 @@ export const leaseHeader = "downlink-lease";
 /** Limits that both sides hold. Bytes, seconds and counts. */
 export const edgeLimits = {
   itemsPerReport: 500,
+  permitsPerCall: 500,
+  permitSeconds: 600,
   bytesPerReport: 4 * 1024 * 1024,
   leaseSeconds: 60,
   longPollSeconds: 30,
   heartbeatSeconds: 30,
   minPartBytes: 16 * 1024 * 1024,
+  /** On a slow link, where a part of the usual size would take longer than a minute. */
+  slowLinkPartBytes: 5 * 1024 * 1024,
   maxParts: 9000,
 } as const;
 
-const Sha256Hex = z.string().regex(/^[0-9a-f]{64}$/, "expected 64 lower-case hexadecimal digits");
 const Md5Base64 = z.string().regex(/^[A-Za-z0-9+/]{22}==$/, "expected the base 64 of an MD5");
-/** Given by the agent to each version of each file it indexes; random. */
-export const VersionId = z.string().regex(/^[A-Za-z0-9_-]{16,64}$/);
-
-export const EdgeTopic = z.object({
-  topic: StorableText.max(1024),
-  version: StorableText.max(64),
-  encoding: StorableText,
-  schemaName: StorableText,
-  schemaEncoding: StorableText,
-  schemaSha256: Sha256Hex,
-  messageCount: z.int().min(0),
-  start: Timestamp.optional(),
-  end: Timestamp.optional(),
-});
-export type EdgeTopic = z.infer<typeof EdgeTopic>;
-
-export const EdgeAttachment = z.object({
-  name: StorableText,
-  mediaType: StorableText,
-  logTime: Timestamp,
-  createTime: Timestamp,
-  crc: z.int().min(0),
-  dataOffset: ByteCount,
-  size: ByteCount,
-});
-
-const fileFacts = {
-  versionId: VersionId,
-  path: StorableText.min(1).max(4096).meta({ description: "Below the storage root, /-separated, no leading slash" }),
-  size: ByteCount,
-  modifiedAt: Timestamp,
-  headTailSha256: Sha256Hex.meta({
-    description: "Of the first and the last 64 KiB: to recognize a row again, never a proof",
-  }),
-};
-
-const EdgeMetadataRecord = z.object({ name: StorableText, metadata: z.record(StorableText, StorableText) });
-
-/** A finished recording with at least one message. */
-export const EdgeRecordingItem = z
-  .object({
-    ...fileFacts,
-    state: z.literal("indexed"),
-    format: z.enum(["mcap", "bag1"]),
-    start: Timestamp,
-    end: Timestamp,
-    messageCount: z.int().min(1),
-    key: RecordingKey.optional(),
-    metadata: z.array(EdgeMetadataRecord),
-    attachments: z.array(EdgeAttachment),
-    topics: z
-      .array(EdgeTopic)
-      .refine(
-        (topics) => new Set(topics.map(({ topic, version }) => `${topic}\0${version}`)).size === topics.length,
-        "must name no topic twice in one version",
-      ),
-  })
-  .refine(({ start, end }) => end >= start && end - start < 2n ** 63n, {
-    path: ["end"],
-    error: "must not be before start, nor more than 292 years after it",
-  });
-export type EdgeRecordingItem = z.infer<typeof EdgeRecordingItem>;
-
-/** A file that is no importable recording, and why. */
-export const EdgeOtherItem = z.object({
-  ...fileFacts,
-  state: z.enum(["settling", "incomplete", "damaged", "empty", "unassigned", "unreadable"]),
-  reason: z.object({ code: StorableText.max(64), text: StorableText.max(1000) }).optional(),
-  salvage: z.object({ start: Timestamp, end: Timestamp }).optional(),
-});
-export type EdgeOtherItem = z.infer<typeof EdgeOtherItem>;
-
-export const EdgeItem = z.discriminatedUnion("state", [EdgeRecordingItem, EdgeOtherItem]);
-export type EdgeItem = z.infer<typeof EdgeItem>;
-
-export const EdgeSettings = z.object({
-  enabled: z.boolean(),
-  retainRecordingsSeconds: z.int().min(0),
-  autoDeleteAfterImport: z.boolean(),
-});
-export type EdgeSettings = z.infer<typeof EdgeSettings>;
+/** A file that cannot be told whose it is, with the reason. */
+const Unassigned = z.object({ versionId: VersionId, code: z.string(), text: z.string() });
+export type Unassigned = z.infer<typeof Unassigned>;
 
 /**
- * One import request, until the agent has acknowledged how it ended.
- * `deliver`: upload the file · `processing`: the bytes are here · `imported`, `failed`: how it ended; acknowledge it in the next report.
+ * The rule under which a file is deleted on the device. `imported`: autoDeleteAfterImport · `retention`: it ended longer ago than
+ * retainRecordingsSeconds, and was told of for as long · `space`: an imported file, as the disk's quota asks · `prune`: a file
+ * that may never have been imported, as the quota asks and the operator allows.
  */
-export const WantedImport = z.object({
-  requestId: z.string(),
-  recordingId: z.string(),
-  versionId: VersionId,
-  stage: z.enum(["deliver", "processing", "imported", "failed"]),
-  priority: z.int(),
-  requestedAt: Timestamp,
-  reason: z.object({ code: z.string(), text: z.string() }).optional(),
-});
-export type WantedImport = z.infer<typeof WantedImport>;
+export const DeletionReason = z.enum(["imported", "retention", "space", "prune"]);
+export type DeletionReason = z.infer<typeof DeletionReason>;
 
-export const EdgeWork = z.object({ imports: z.array(WantedImport), settings: EdgeSettings });
-export type EdgeWork = z.infer<typeof EdgeWork>;
+/** Why a file may not be deleted now. A closed list. */
+export const PermitRefusal = z.enum([
+  "Unknown",
+  "NotARecording",
+  "Suspended",
+  "DeviceDisabled",
+  "SettingOff",
+  "OpenRequest",
+  "ImportNotComplete",
+  "HashDiffers",
+  "SafetyPeriod",
+  "TooYoung",
+]);
+export type PermitRefusal = z.infer<typeof PermitRefusal>;
 
-/** Reasons for which an agent gives a file up. A closed list: anything else is the agent's trouble and is tried again. */
-export const DeliveryFailure = z.enum(["FileGone", "FileChanged", "FileUnreadable"]);
-export type DeliveryFailure = z.infer<typeof DeliveryFailure>;
+/** What the cloud says about the deletion of one file. */
+export const PermitAnswer = z.discriminatedUnion("answer", [
+  z.object({ versionId: VersionId, answer: z.literal("granted"), permitId: z.string(), expiresAt: Timestamp }),
+  z.object({
+    versionId: VersionId,
+    answer: z.literal("refused"),
+    code: PermitRefusal,
+    text: z.string(),
+    notBefore: Timestamp.optional().meta({ description: "When it is worth asking again, as far as that is known" }),
+  }),
+]);
+export type PermitAnswer = z.infer<typeof PermitAnswer>;
 
 const partNumber = z.int().min(1).max(10_000);
 const requestParams = z.object({ requestId: z.string() });
 const uploadParams = z.object({ requestId: z.string(), uploadId: z.string() });
 
 export const edge = {
+  enroll: operation({
+    method: "post",
+    path: "/v1/edge/enroll",
+    access: enrolmentToken(),
+    summary: "Create a device, and make a secret of the agent its token",
+    description:
+      "With a device token that belongs to no device. Repeatable: the same enrolment answers the same device. Where the token is not `preapproved` the device is disabled until somebody enables it.",
+    body: z.object({
+      enrolmentId: z
+        .string()
+        .min(16)
+        .max(64)
+        .meta({ description: "Random, made by the agent and kept before it is sent" }),
+      tokenSha256: Sha256Hex.meta({ description: "Of the token that the agent made for itself" }),
+      deviceName: DeviceName,
+    }),
+    response: z.object({
+      orgId: z.string(),
+      projectId: z.string(),
+      device: z.object({ id: z.string(), name: z.string(), enabled: z.boolean() }),
+    }),
+  }),
   hello: operation({
     method: "post",
     path: "/v1/edge/hello",
@@ -150,11 +112,16 @@ export const edge = {
     }),
     response: z.object({
       orgId: z.string(),
-      projectId: z.string(),
-      device: z.object({ id: z.string(), name: z.string() }),
+      projectId: z.string().optional().meta({ description: "The device's; a site belongs to none" }),
+      device: z.object({ id: z.string(), name: z.string() }).optional().meta({ description: "With a device token" }),
+      site: z.object({ id: z.string(), name: z.string() }).optional().meta({ description: "With a site token" }),
       settings: EdgeSettings,
       serverTime: Timestamp,
       incarnation: z.string().meta({ description: "New after the cloud was restored from a backup" }),
+      dataUrl: z
+        .string()
+        .optional()
+        .meta({ description: "Where the targets of granted parts are, to see whether that can be reached" }),
       lease: z.int().min(1),
       isInventoryKnown: z.boolean().meta({ description: "False: send a complete listing" }),
     }),
@@ -172,6 +139,11 @@ export const edge = {
       }),
       upserts: z.array(EdgeItem).max(edgeLimits.itemsPerReport),
       removals: z.array(VersionId).max(edgeLimits.itemsPerReport).default([]),
+      deletions: z
+        .array(z.object({ versionId: VersionId, because: DeletionReason }))
+        .max(edgeLimits.itemsPerReport)
+        .optional()
+        .meta({ description: "Removals that the agent brought about itself, and under which rule" }),
       acknowledgements: z
         .array(z.string())
         .max(edgeLimits.itemsPerReport)
@@ -185,10 +157,16 @@ export const edge = {
     }),
     response: z.object({
       unknownSchemas: z.array(Sha256Hex),
+      imported: z.array(VersionId).optional().meta({
+        description: "In a listing: which of the upserts are imported, for an agent that lost its state",
+      }),
       isListingComplete: z
         .boolean()
         .optional()
         .meta({ description: "On the last of a listing: false asks for the listing anew" }),
+      unassigned: z.array(Unassigned).optional().meta({
+        description: "Of the upserts: they name no device that there is; noted in the state `unassigned`",
+      }),
     }),
   }),
   work: operation({
@@ -209,7 +187,14 @@ export const edge = {
     access: agentToken(),
     summary: "Open or reopen the upload of one file version",
     params: requestParams,
-    body: z.object({ versionId: VersionId, size: ByteCount, modifiedAt: Timestamp }),
+    body: z.object({
+      versionId: VersionId,
+      size: ByteCount,
+      modifiedAt: Timestamp,
+      partSize: z.int().min(edgeLimits.slowLinkPartBytes).max(edgeLimits.minPartBytes).optional().meta({
+        description: "A wish, on a slow link; an upload that is open already keeps its own",
+      }),
+    }),
     response: z.object({
       uploadId: z.string(),
       partSize: z.int().min(1),
@@ -255,6 +240,29 @@ export const edge = {
     params: requestParams,
     body: z.object({ versionId: VersionId, code: DeliveryFailure, text: z.string().max(1000) }),
     response: z.object({ recordingId: z.string() }),
+  }),
+  failSalvage: operation({
+    method: "post",
+    path: "/v1/edge/salvages/{requestId}/failed",
+    access: agentToken(),
+    summary: "Say that nothing can be salvaged of the file, with a coded reason",
+    params: requestParams,
+    body: z.object({ versionId: VersionId, code: SalvageFailure, text: z.string().max(1000) }),
+    response: z.object({ requestId: z.string() }),
+  }),
+  askPermits: operation({
+    method: "post",
+    path: "/v1/edge/permits",
+    access: agentToken(),
+    summary: "Ask leave to delete files on the device; repeatable",
+    description:
+      "A permit is good until it expires. So long the edge copy counts as gone: imports of it are refused. When it has expired and nothing was reported as deleted, the copy is there again. `imported` and `space` need the SHA-256 of the file as it is now on the device, which must be that of the imported data.",
+    body: z.object({
+      items: z
+        .array(z.object({ versionId: VersionId, sha256: Sha256Hex.optional(), reason: DeletionReason }))
+        .max(edgeLimits.permitsPerCall),
+    }),
+    response: z.object({ serverTime: Timestamp, answers: z.array(PermitAnswer) }),
   }),
   status: operation({
     method: "post",

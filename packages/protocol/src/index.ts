@@ -1,3 +1,4 @@
+export { AgentSettings } from "./agent-settings.ts";
 export { api } from "./api.ts";
 export { ApiKey } from "./api-keys.ts";
 export { RecordingAttachment } from "./attachments.ts";
@@ -9,18 +10,31 @@ export { Dataset, DatasetEpisode } from "./datasets.ts";
 export { DeviceToken } from "./device-tokens.ts";
 export { Device, DeviceName, PropertyInterval } from "./devices.ts";
 export {
-  DeliveryFailure,
+  DeletionReason,
+  edgeLimits,
+  leaseHeader,
+  PermitAnswer,
+  PermitRefusal,
+  type Unassigned,
+} from "./edge.ts";
+export { EdgeAgent } from "./edge-agents.ts";
+export { EdgeFile, EdgeFileState, type SalvageRequest } from "./edge-files.ts";
+export {
+  type DeviceReference,
   EdgeItem,
   type EdgeOtherItem,
   type EdgeRecordingItem,
-  EdgeSettings,
   EdgeTopic,
+} from "./edge-items.ts";
+export {
+  DeliveryFailure,
+  EdgeSettings,
   EdgeWork,
-  edgeLimits,
-  leaseHeader,
+  type SalvageFailure,
+  salvageRecordName,
   WantedImport,
-} from "./edge.ts";
-export { EdgeFile, EdgeFileState } from "./edge-files.ts";
+  type WantedSalvage,
+} from "./edge-work.ts";
 export { Episode, MAX_EVENT_MEMBERSHIPS, MemberRecording } from "./episodes.ts";
 export { ErrorBody, type ErrorCode, errorCodes } from "./errors.ts";
 export { EventType } from "./event-types.ts";

@@ -37,11 +37,14 @@ export function toOpenApi(
       responses: errorResponses(),
       securitySchemes: {
         apiKey: { type: "http", scheme: "bearer", description: "An API key that holds the operation's capability" },
-        agentToken: { type: "http", scheme: "bearer", description: "A device token" },
+        agentToken: { type: "http", scheme: "bearer", description: "The token of a device or of an edge site" },
+        enrolmentToken: { type: "http", scheme: "bearer", description: "A device token that belongs to no device yet" },
       },
     },
   };
 }
+
+const securitySchemes = { apiKey: "apiKey", agent: "agentToken", enrolment: "enrolmentToken" } as const;
 
 function describe(operation: Operation, schemas: Json): Json {
   const { summary, description, access, body, response, responseHeaders } = operation;
@@ -49,7 +52,7 @@ function describe(operation: Operation, schemas: Json): Json {
   return {
     summary,
     description: [description, scope].filter(Boolean).join("\n\n") || summary,
-    security: [{ [access.kind === "agent" ? "agentToken" : "apiKey"]: [] }],
+    security: [{ [securitySchemes[access.kind]]: [] }],
     parameters: [
       ...pathParameters(operation.path).map((name) => pathParameter(operation, name)),
       ...queryParameters(operation),

@@ -1,8 +1,14 @@
 import type { z } from "zod";
 import type { Capability } from "./capabilities.ts";
 
-/** Who may call an operation. `apiKey` needs the capability; `agent` is a device token. */
-export type Access = { readonly kind: "apiKey"; readonly capability: Capability } | { readonly kind: "agent" };
+/**
+ * Who may call an operation. `apiKey` needs the capability; `agent` is the token of a device or of an edge site; `enrolment` is a
+ * device token that belongs to no device yet.
+ */
+export type Access =
+  | { readonly kind: "apiKey"; readonly capability: Capability }
+  | { readonly kind: "agent" }
+  | { readonly kind: "enrolment" };
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";
 
@@ -60,6 +66,10 @@ export function apiKey<const C extends Capability>(capability: C): { kind: "apiK
 
 export function agentToken(): { kind: "agent" } {
   return { kind: "agent" };
+}
+
+export function enrolmentToken(): { kind: "enrolment" } {
+  return { kind: "enrolment" };
 }
 
 /** The names of the parameters in an operation's path, in order. */

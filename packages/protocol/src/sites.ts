@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { EdgeAgent } from "./edge-agents.ts";
 import { apiKey, operation } from "./operation.ts";
 import { page } from "./shapes/list.ts";
 import { Timestamp } from "./shapes/time.ts";
@@ -16,6 +17,7 @@ export const Site = z
     type: SiteType,
     url: z.string().optional().meta({ description: "REST endpoint of a self-hosted primary site" }),
     retainRecordingsSeconds: RetainSeconds.optional(),
+    agent: EdgeAgent.optional().meta({ description: "Read-only; absent while no agent was ever there" }),
   })
   .meta({ id: "Site" });
 export type Site = z.infer<typeof Site>;
@@ -70,6 +72,14 @@ export const sites = {
         .optional()
         .meta({ description: "Self-hosted primary sites only" }),
     }),
+    response: Site,
+  }),
+  releaseAgent: operation({
+    method: "post",
+    path: "/v1/sites/{id}/agent/release",
+    access: apiKey("sites.update"),
+    summary: "Serve an edge site's agent again after it was found to be cloned, once only one of the two is left",
+    params,
     response: Site,
   }),
   delete: operation({

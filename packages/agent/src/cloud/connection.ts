@@ -49,6 +49,7 @@ export function createConnectionMonitor({
       const problem = problemOf(failure);
       if (!problem) return;
       const lastError = (failure as Error).message;
+      problems.clear(...provedOver.filter((code) => code !== problem)); // There is one way to the cloud, and one trouble on it.
       problems.raise(problem, lastError);
       show({ state: stateOf(failure), lastError });
     },

@@ -8,6 +8,7 @@ const byCode: Partial<Record<ErrorCode, ProblemCode>> = {
   WrongCredentialKind: "TokenRefused",
   MissingCapability: "TokenRefused",
   DeviceDisabled: "DeviceDisabled",
+  NameTaken: "DeviceNameTaken",
   LeaseHeldElsewhere: "LeaseHeldElsewhere",
   Cloned: "Cloned",
   RateLimited: "CloudBusy",
@@ -30,6 +31,7 @@ export const provedOver = [
   "ForeignAnswer",
   "CloudBusy",
   "TokenRefused",
+  "DeviceNameTaken",
   "LeaseHeldElsewhere",
   "Cloned",
 ] as const;

@@ -5,7 +5,7 @@ import type { Clock } from "../clock.ts";
 import type { WorkBoard } from "../imports/work-board.ts";
 import { digestInventory, type InventoryDigest } from "../inventory/digest.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import type { StateFacts } from "../inventory/owner.ts";
+import type { Owner, StateFacts } from "../inventory/owner.ts";
 import type { ReportedState } from "../inventory/tracked-file.ts";
 import type { Log } from "../log.ts";
 import { readMachineId } from "../machine-id.ts";
@@ -13,7 +13,8 @@ import type { ProblemBoard } from "../problems.ts";
 import type { ReportState } from "../report/report-loop.ts";
 import { isStateUnwritable } from "../state-errors.ts";
 import { agentVersion } from "../version.ts";
-import type { Hello, SessionContext } from "./session.ts";
+import type { ServerClock } from "./server-clock.ts";
+import type { Hello, SessionContext, Welcome } from "./session.ts";
 
 export interface GreetingContext {
   readonly clock: Clock;
@@ -23,6 +24,7 @@ export interface GreetingContext {
   readonly problems: ProblemBoard;
   readonly board: WorkBoard;
   readonly reportState: ReportState;
+  readonly serverClock: ServerClock;
   readonly reportBell: Bell;
   readonly workBell: Bell;
 }
@@ -34,16 +36,22 @@ export function createGreeting(ctx: GreetingContext): Pick<SessionContext, "make
   return {
     makeHello: () => makeHello({ clock, inventory, facts }, instanceId),
     onWelcome(welcome) {
-      const { device, orgId, projectId, lease, isInventoryKnown, settings } = welcome;
-      rememberWelcome(ctx, { orgId, deviceId: device.id, deviceName: device.name, projectId }, lease);
+      const { device, site, lease, isInventoryKnown, settings } = welcome;
+      rememberWelcome(ctx, ownerOf(welcome), welcome);
+      ctx.serverClock.note(welcome.serverTime);
       board.noteSettings(settings);
       reportState.needsListing = !isInventoryKnown;
       reportState.hellos += 1;
-      log.info({ device: device.name, lease, isInventoryKnown }, "connected");
+      log.info({ device: device?.name, site: site?.name, lease, isInventoryKnown }, "connected");
       reportBell.ring();
       workBell.ring();
     },
   };
+}
+
+/** Whose files the cloud says that the agent tells of. */
+export function ownerOf({ orgId, projectId, device, site }: Welcome): Owner {
+  return { orgId, projectId, deviceId: device?.id, deviceName: device?.name, siteId: site?.id, siteName: site?.name };
 }
 
 export function makeHello(
@@ -72,12 +80,13 @@ function digestReported(inventory: Inventory): InventoryDigest {
 /** With a full disk the agent still serves; that it is the right owner is checked before anything is written. */
 function rememberWelcome(
   { facts, problems }: GreetingContext,
-  owner: Parameters<StateFacts["bind"]>[0],
-  lease: number,
+  owner: Owner,
+  { lease, dataUrl }: Pick<Welcome, "lease" | "dataUrl">,
 ): void {
   try {
     facts.bind(owner);
     facts.noteLease(lease);
+    if (dataUrl !== undefined) facts.noteDataUrl(dataUrl);
   } catch (error) {
     if (!isStateUnwritable(error)) throw error;
     problems.raise("StateUnwritable", String(error));

@@ -52,6 +52,7 @@ const troubles: [string, Fault, string][] = [
   ["a captive portal", { kind: "html", status: 403 }, "ForeignAnswer"],
   ["a captive portal that says all is well", { kind: "html", status: 200 }, "ForeignAnswer"],
   ["a revoked token", { kind: "answer", status: 401, code: "Unauthenticated" }, "TokenRefused"],
+  ["a copy of its state at work elsewhere", { kind: "answer", status: 409, code: "Cloned" }, "Cloned"],
   ["a disabled device", { kind: "answer", status: 403, code: "DeviceDisabled" }, "DeviceDisabled"],
   ["a fault of the server", { kind: "answer", status: 500, code: "Internal" }, "CloudBusy"],
   ["a broken connection", { kind: "cut" }, "CloudUnreachable"],

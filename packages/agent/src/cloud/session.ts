@@ -14,6 +14,8 @@ export interface SessionContext {
   readonly client: Client;
   readonly clock: Clock;
   readonly problems: ProblemBoard;
+  /** Done before each hello. */
+  readonly prepare: (signal: AbortSignal) => Promise<unknown>;
   readonly makeHello: () => Hello;
   /** What it throws ends the session. */
   readonly onWelcome: (welcome: Welcome) => void;
@@ -71,6 +73,7 @@ type Keeping = SessionContext & { readonly monitor: ConnectionMonitor; readonly 
 async function keepLease(ctx: Keeping, signal: AbortSignal): Promise<void> {
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
+      await ctx.prepare(signal);
       await sayHello(ctx, signal);
       attempt = 0;
       await ctx.gate.untilClosed(signal);

@@ -5,8 +5,11 @@ import { undiciTransport } from "@downlink/client/node";
 import { api } from "@downlink/protocol";
 import { type AgentState, openAgentState } from "../agent-state.ts";
 import { systemClock } from "../clock.ts";
-import { makeHello } from "../cloud/greeting.ts";
+import { configuredToken, createCredential } from "../cloud/credential.ts";
+import { makeHello, ownerOf } from "../cloud/greeting.ts";
+import type { Welcome } from "../cloud/session.ts";
 import { ensureMarker } from "../files/root-marker.ts";
+import type { Owner } from "../inventory/owner.ts";
 import { createLog } from "../log.ts";
 import { readMachineId } from "../machine-id.ts";
 import { InvalidSetting } from "../settings/invalid-setting.ts";
@@ -14,29 +17,31 @@ import { DEFAULT_FILE, requireSetting, type Settings, writeConfigFile } from "..
 import { StateRefused } from "../state-errors.ts";
 
 export interface Enrolment {
-  readonly deviceName: string;
+  /** Of the device or the site. */
+  readonly name: string;
   readonly configFile: string;
   readonly nextCommand: string;
 }
 
 /** Everything that can be checked is checked before anything is written. Fails with what to do about it. */
 export async function enroll(settings: Settings, configFile = DEFAULT_FILE): Promise<Enrolment> {
-  const token = requireSetting(settings, "deviceToken");
+  configuredToken(settings);
   const apiUrl = requireSetting(settings, "apiUrl");
   const root = requireSetting(settings, "storageRoot");
   checkRoot(root);
   const log = createLog({ format: "text", level: "warn", out: process.stderr });
   using state = openAgentState(settings.stateDir, { clock: systemClock, log });
-  const { device, orgId, projectId, lease } = await sayHello(state, { token, apiUrl });
-  refuseOtherDevice(state, { deviceId: device.id, stateDir: settings.stateDir });
+  const { token, welcome } = await sayHello(state, settings);
+  const owner = ownerOf(welcome);
+  refuseOtherOwner(state, owner, settings.stateDir);
   const rootMarkerId = await ensureMarker(root);
-  const owner = { machineId: readMachineId(), apiUrl, orgId, projectId, deviceId: device.id, deviceName: device.name };
-  state.facts.rebind({ ...owner, rootMarkerId });
-  state.facts.noteLease(lease); // With it, `run` takes over at once.
+  state.facts.rebind({ ...owner, machineId: readMachineId(), apiUrl, rootMarkerId });
+  state.facts.noteLease(welcome.lease); // With it, `run` takes over at once.
   mkdirSync(dirname(configFile), { recursive: true });
-  writeConfigFile(configFile, { deviceToken: token, apiUrl, storageRoot: root, stateDir: settings.stateDir });
+  const ownToken = welcome.site ? { siteToken: token } : { deviceToken: token };
+  writeConfigFile(configFile, { ...ownToken, apiUrl, storageRoot: root, stateDir: settings.stateDir });
   const nextCommand = configFile === DEFAULT_FILE ? "agent run" : `agent --config ${configFile} run`;
-  return { deviceName: device.name, configFile, nextCommand };
+  return { name: owner.deviceName ?? `site ${owner.siteName}`, configFile, nextCommand };
 }
 
 function checkRoot(root: string): void {
@@ -50,19 +55,19 @@ function checkRoot(root: string): void {
   }
 }
 
-async function sayHello(state: AgentState, { token, apiUrl }: { token: string; apiUrl: string }) {
+/** With the token of the device or site itself, which an unassociated one is exchanged for. */
+async function sayHello(state: AgentState, settings: Settings): Promise<{ token: string; welcome: Welcome }> {
   await using transport = undiciTransport();
-  const client = createClient({ baseUrl: apiUrl, token, transport });
-  return await client.call(api.edge.hello, makeHello({ ...state, clock: systemClock }, crypto.randomUUID()));
+  const token = await createCredential(settings, transport).obtain();
+  const client = createClient({ baseUrl: requireSetting(settings, "apiUrl"), token, transport });
+  const body = makeHello({ ...state, clock: systemClock }, crypto.randomUUID());
+  return { token, welcome: await client.call(api.edge.hello, body) };
 }
 
-function refuseOtherDevice(
-  { facts }: AgentState,
-  { deviceId, stateDir }: { deviceId: string; stateDir: string },
-): void {
+function refuseOtherOwner({ facts }: AgentState, owner: Owner, stateDir: string): void {
   const known = facts.owner();
-  if (known.deviceId === undefined || known.deviceId === deviceId) return;
-  throw new StateRefused(
-    `${stateDir} holds the state of device ${known.deviceName ?? known.deviceId}; give another --state-dir, or remove it`,
-  );
+  const knownId = known.deviceId ?? known.siteId;
+  if (knownId === undefined || knownId === (owner.deviceId ?? owner.siteId)) return;
+  const what = known.siteId === undefined ? `device ${known.deviceName}` : `site ${known.siteName}`;
+  throw new StateRefused(`${stateDir} holds the state of ${what}; give another --state-dir, or remove it`);
 }

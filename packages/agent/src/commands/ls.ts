@@ -3,6 +3,7 @@ import { openDatabaseToRead } from "../inventory/database.ts";
 import { type FileState, fileStates } from "../inventory/file-state.ts";
 import { InvalidSetting } from "../settings/invalid-setting.ts";
 import type { Settings } from "../settings/settings.ts";
+import { layOut } from "../status/table.ts";
 import { formatBytes, printable } from "../status/text.ts";
 
 export interface ListedFile {
@@ -21,8 +22,8 @@ export function listFiles({ stateDir }: Settings, state?: string): ListedFile[] 
     throw new InvalidSetting(`${state} is no state; there are ${fileStates.join(", ")}`);
   }
   using database = openDatabaseToRead(stateDir);
-  const query = database?.prepare(`SELECT path, state, size_bytes, mtime_ns, start_ns, end_ns, reason_code, reason_text
-    FROM files LEFT JOIN findings USING (version_id) WHERE ?1 IS NULL OR state = ?1 ORDER BY path`);
+  const query = database?.prepare(`SELECT path, state, size_bytes, mtime_ns, start_ns, end_ns, reason_code, reason_text,
+    intents.reason AS deletion FROM files LEFT JOIN findings USING (version_id) LEFT JOIN intents USING (version_id) WHERE ?1 IS NULL OR state = ?1 ORDER BY path`);
   query?.setReadBigInts(true);
   return Array.from(query?.iterate(state ?? null) ?? [], (row) => ({
     path: row.path as string,
@@ -31,8 +32,13 @@ export function listFiles({ stateDir }: Settings, state?: string): ListedFile[] 
     modifiedAt: formatTimestamp(row.mtime_ns as bigint),
     start: timeOf(row.start_ns),
     end: timeOf(row.end_ns),
-    reason: row.reason_code === null ? null : { code: String(row.reason_code), text: String(row.reason_text) },
+    reason: reasonOf(row),
   }));
+}
+
+function reasonOf({ deletion, reason_code: code, reason_text: text }: Record<string, unknown>): ListedFile["reason"] {
+  if (typeof deletion === "string") return { code: "Deleting", text: `It is being deleted: ${deletion}.` };
+  return code === null ? null : { code: String(code), text: String(text) };
 }
 
 function timeOf(timeNs: unknown): string | null {
@@ -53,20 +59,6 @@ export function renderFiles(files: readonly ListedFile[]): string {
 }
 
 const SIZE_WIDTH = 8;
-
-/** In columns as wide as their widest text. */
-function layOut(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, column) => rows.reduce((width, row) => Math.max(width, row[column]!.length), 0));
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((text, column) => text.padEnd(widths[column]!))
-          .join("  ")
-          .trimEnd()}\n`,
-    )
-    .join("");
-}
 
 function toSeconds(time: string | null): string {
   return time?.replace(/(\.\d+)?Z$/, "Z") ?? "";

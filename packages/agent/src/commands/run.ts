@@ -1,6 +1,8 @@
 import { pause } from "../bell.ts";
 import { runDaemon } from "../daemon.ts";
+import { releaseReserve } from "../inventory/state-reserve.ts";
 import { createLog, type Log } from "../log.ts";
+import { notifyServiceManager } from "../service/notify.ts";
 import type { Settings } from "../settings/settings.ts";
 import { isStateCorrupt, isStateUnwritable } from "../state-errors.ts";
 
@@ -36,10 +38,12 @@ async function runRebuilding(settings: Settings, log: Log, signal: AbortSignal):
       return;
     } catch (error) {
       if (isStateUnwritable(error)) {
+        rebuilds -= 1;
+        if (releaseReserve(settings.stateDir)) continue;
         log.error({ err: error }, "the state directory cannot be written; the agent waits");
+        await notifyServiceManager(log, "READY=1", "WATCHDOG=1", "STATUS=waits: the state directory cannot be written");
         await pause(UNWRITABLE_PAUSE_MS, signal);
         if (signal.aborted) return;
-        rebuilds -= 1;
         continue;
       }
       if (!isStateCorrupt(error) || rebuilds === MAX_REBUILDS) throw error;

@@ -1,12 +1,16 @@
 import { recordingFormatOf } from "@downlink/recordings";
 import picomatch from "picomatch";
+import { isSalvagePath, salvageDirectory } from "../salvage/salvage-path.ts";
 
-/** Whether a path below the root names a file the agent is for: included, not excluded, of a format it knows. */
+/** Whether a path below the root names a file the agent is for: included, not excluded, of a format it knows; or a salvage. */
 export function matchFiles(globs: {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
 }): (path: string) => boolean {
   const isIncluded = picomatch([...globs.include], { dot: true, nocase: true });
   const isExcluded = picomatch([...globs.exclude], { dot: true, nocase: true });
-  return (path) => recordingFormatOf(path) !== undefined && isIncluded(path) && !isExcluded(path);
+  return (path) => {
+    if (path.startsWith(`${salvageDirectory}/`)) return isSalvagePath(path);
+    return recordingFormatOf(path) !== undefined && isIncluded(path) && !isExcluded(path);
+  };
 }

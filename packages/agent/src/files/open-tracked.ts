@@ -25,7 +25,7 @@ export async function openTracked(storage: Storage, path: string, identity: File
   const absolute = `${storage.root}/${path}`;
   try {
     // A directory on the way may have been replaced by a symlink that leads out of the root.
-    if ((await realpath(absolute)) !== `${await realpath(storage.root)}/${path}`) throw new FileMoved(path, "outside");
+    if (!(await isInside(storage, path))) throw new FileMoved(path, "outside");
     const source = await FileSource.open(absolute);
     if (isSameIdentity(identityOfStat(source.stat, storage.device), identity)) return source;
     await source[Symbol.asyncDispose]();
@@ -56,7 +56,12 @@ export async function lookAt(storage: Storage, path: string): Promise<FileIdenti
   }
 }
 
-function isMissing(error: unknown): boolean {
+/** Whether no symlink is on the way to it. */
+export async function isInside({ root }: Storage, path: string): Promise<boolean> {
+  return (await realpath(`${root}/${path}`)) === `${await realpath(root)}/${path}`;
+}
+
+export function isMissing(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code;
   return code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP";
 }

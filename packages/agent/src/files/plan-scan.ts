@@ -28,14 +28,17 @@ type Known = Pick<Inventory, "files" | "at">;
  * have passed a rename; a rename is the same device, inode, size and mtime at a new path while the old one is absent.
  */
 export function planScan(known: Known, scan: Scan, absentBefore: ReadonlySet<string>): ScanPlan {
-  const missing = [...known.files()].filter(({ path }) => !scan.files.has(path) && isAbsent(path, scan));
+  // A file that is being deleted is the executor's alone.
+  const missing = [...known.files()].filter(
+    ({ path, state }) => state !== "deleting" && !scan.files.has(path) && isAbsent(path, scan),
+  );
   const movable = new Map(missing.map((file) => [contentHolderKey(file.identity), file]));
   const steps: InventoryStep[] = [];
   const moves: Move[] = [];
   const appeared: ScanPlan["appeared"][number][] = [];
   for (const [path, identity] of scan.files) {
     const file = known.at(path);
-    if (file && isSameIdentity(file.identity, identity)) continue;
+    if (file && (file.state === "deleting" || isSameIdentity(file.identity, identity))) continue;
     const moved = movable.get(contentHolderKey(identity));
     if (moved) {
       movable.delete(contentHolderKey(identity));

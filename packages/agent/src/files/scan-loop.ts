@@ -7,6 +7,9 @@ import { isBeforeIndexing } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep } from "../inventory/tracked-file.ts";
 import type { ProblemBoard } from "../problems.ts";
+import { measureDisk } from "../status/snapshot.ts";
+import type { Turns } from "../turns.ts";
+import type { DiskForecast } from "./disk-forecast.ts";
 import { FileMoved, openTracked, type Storage } from "./open-tracked.ts";
 import { type Move, planScan } from "./plan-scan.ts";
 import { type Scan, scanTree } from "./scan.ts";
@@ -20,8 +23,13 @@ export interface ScanContext {
   readonly young: YoungFiles;
   readonly problems: ProblemBoard;
   readonly storageRoot: StorageRoot;
+  readonly forecast: DiskForecast;
   readonly matches: (path: string) => boolean;
   readonly scanIntervalMs: number;
+  /** Who deletes files and who scans take turns: neither sees the other halfway. */
+  readonly treeTurns: Turns;
+  /** Puts back what was on its way out when the agent or the root went: nothing may take it for gone. */
+  readonly settleDeletions: (storage: Storage) => Promise<void>;
   /** Absent: found by scanning only. */
   readonly watch?: DirectoryWatch;
   readonly scanBell: Bell;
@@ -29,6 +37,7 @@ export interface ScanContext {
   readonly youngBell: Bell;
   readonly reportBell: Bell;
   readonly workBell: Bell;
+  readonly deleteBell: Bell;
 }
 
 /** How soon to look again for a root that is missing. */
@@ -42,19 +51,25 @@ const STEPS_PER_COMMIT = 2000;
 /** Keeps the inventory true to the tree: a scan at each interval, and soon after each hint. */
 export async function runScans(ctx: ScanContext, signal: AbortSignal): Promise<void> {
   let absent: ReadonlySet<string> = new Set();
+  let isThere = false;
   while (!signal.aborted) {
     const startMs = ctx.clock.monotonicMs();
     const storage = await ctx.storageRoot.find();
     await ctx.watch?.follow(storage !== undefined);
     if (!storage) {
+      isThere = false;
       await ctx.scanBell.wait(signal, Math.min(MISSING_ROOT_MS, ctx.scanIntervalMs));
       continue;
     }
+    if (!isThere) await ctx.settleDeletions(storage);
+    isThere = true;
     absent = await scanOnce(ctx, { storage, absent, signal });
     const tookMs = ctx.clock.monotonicMs() - startMs;
     ctx.storageRoot.noteScan({ endedNs: ctx.clock.nowNs(), tookMs });
+    const disk = await measureDisk(storage.root);
+    if (disk) ctx.forecast.note(disk.freeBytes);
     // Whether the root is there and was scanned decides in each of them, also when nothing changed.
-    for (const bell of [ctx.youngBell, ctx.reportBell, ctx.workBell]) bell.ring();
+    for (const bell of [ctx.youngBell, ctx.reportBell, ctx.workBell, ctx.deleteBell]) bell.ring();
     const nextMs = Math.max(GATHER_HINTS_MS, tookMs * SCAN_SHARE);
     if (absent.size === 0) await ctx.scanBell.wait(signal, ctx.scanIntervalMs);
     await gatherHints(ctx.scanBell, nextMs, signal);
@@ -74,6 +89,7 @@ async function scanOnce(
   ctx: ScanContext,
   { storage, absent, signal }: { storage: Storage; absent: ReadonlySet<string>; signal: AbortSignal },
 ): Promise<ReadonlySet<string>> {
+  using _turn = await ctx.treeTurns.take();
   const scan = await scanTree({ root: storage.root, rootDevice: storage.device, matches: ctx.matches, signal });
   // Whatever was seen is worth nothing if the root went away meanwhile.
   if (!(await ctx.storageRoot.find())) return new Set();

@@ -1,6 +1,8 @@
 import { lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
+import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { trashName } from "../deleting/trash.ts";
 import { type FileIdentity, identityOf } from "./identity.ts";
 
 export interface ScanOptions {
@@ -58,7 +60,7 @@ class Walk implements Scan {
       for (const entry of await readdir(`${root}/${directory}`, { withFileTypes: true })) {
         const path = directory === "" ? entry.name : `${directory}/${entry.name}`;
         // A file system may leave the type open; then only lstat tells.
-        if (entry.isDirectory()) this.waiting.add(path);
+        if (entry.isDirectory() && entry.name !== trashName) this.waiting.add(path);
         else if (entry.isFile() ? matches(path) : isTypeless(entry)) this.#look(path);
         if (entry.name.includes("\uFFFD")) this.#checkName(path);
         await this.#yieldInTime();
@@ -72,7 +74,7 @@ class Walk implements Scan {
   #look(path: string): void {
     try {
       const stats = lstatSync(`${this.#options.root}/${path}`, { bigint: true });
-      if (stats.isDirectory()) this.waiting.add(path);
+      if (stats.isDirectory() && basename(path) !== trashName) this.waiting.add(path);
       else if (stats.isFile() && this.#options.matches(path)) {
         this.files.set(path, identityOf(stats, this.#options.rootDevice));
       }

@@ -1,3 +1,4 @@
+import type { Clock } from "../clock.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
 import type { StateFacts } from "../inventory/owner.ts";
 import type { ProblemBoard } from "../problems.ts";
@@ -19,15 +20,24 @@ export interface StorageRoot {
   current(): Storage | undefined;
   noteScan(scan: LastScan): void;
   lastScan(): LastScan | undefined;
+  /** When it was looked for last, and in between scanned; monotonic milliseconds. */
+  lastLookMs(): number;
+  /** Scans since the start. */
+  scans(): number;
 }
 
 /**
  * A root is there when its marker holds the id that the state knows. State that knows none yet takes the root's, or
  * writes one: from then on an empty mount point cannot pass for an empty root.
  */
-export function openStorageRoot(path: string, ctx: { facts: StateFacts; problems: ProblemBoard }): StorageRoot {
+export function openStorageRoot(
+  path: string,
+  ctx: { facts: StateFacts; problems: ProblemBoard; clock: Clock },
+): StorageRoot {
   let current: Storage | undefined;
   let lastScan: LastScan | undefined;
+  let scans = 0;
+  let lastLookMs = ctx.clock.monotonicMs();
   return {
     path,
     async find() {
@@ -37,13 +47,17 @@ export function openStorageRoot(path: string, ctx: { facts: StateFacts; problems
       if (current) ctx.problems.clear("StorageMissing");
       else if (markerId !== undefined)
         ctx.problems.raise("StorageMissing", `no marker of the enrolled root in ${path}`);
+      lastLookMs = ctx.clock.monotonicMs();
       return current;
     },
     current: () => current,
     noteScan: (scan) => {
       lastScan = scan;
+      scans += 1;
     },
     lastScan: () => lastScan,
+    lastLookMs: () => lastLookMs,
+    scans: () => scans,
   };
 }
 

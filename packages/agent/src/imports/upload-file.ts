@@ -3,23 +3,28 @@ import { api } from "@downlink/protocol";
 import type { FileSource } from "@downlink/recordings";
 import type { Dispatcher } from "undici";
 import type { CloudSession } from "../cloud/session.ts";
+import { isProof } from "../deleting/hash-file.ts";
 import { checkUnmoved, openTracked, type Storage } from "../files/open-tracked.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { isPartWorthRetrying } from "./part-retries.ts";
+import type { Throttle } from "./throttle.ts";
 import type { TransferMeter } from "./transfers.ts";
 import { type Part, type PartHashes, partsOf, readPart } from "./upload-parts.ts";
 
 export interface UploadJob {
   readonly session: CloudSession;
   readonly dispatcher: Dispatcher;
+  readonly throttle: Throttle;
   readonly storage: Storage;
   readonly requestId: string;
   readonly file: TrackedFile;
   /** For a given part size: hashes that an earlier try may have begun. */
   readonly hashesFor: (partSize: number) => PartHashes;
   readonly meter: TransferMeter;
-  /** Hears of each part that came through, and of each try that failed. */
-  readonly onPart: (failure?: unknown) => void;
+  /** Hears of each part that came through, with its bytes. */
+  readonly onPart: (bytes: number) => void;
+  /** Hears of each try of a part that failed. */
+  readonly onPartFailed: (failure: unknown) => void;
   readonly signal: AbortSignal;
 }
 
@@ -37,27 +42,30 @@ interface OpenUpload {
   readonly uploadId: string;
 }
 
-const PARTS_IN_FLIGHT = 3;
 const STALL_TIMEOUT_MS = 60_000;
 
 /**
  * Delivers one version of a file, from wherever an earlier try ended. The version is checked before each part and before
- * the end, so that no bytes of another one can get in between. Throws what went wrong; `classifyFailure` says what it means.
+ * the end, so that no bytes of another one can get in between. Returns the SHA-256 of the file where what was read proves it.
+ * Throws what went wrong; `classifyFailure` says what it means.
  */
-export async function uploadFile(job: UploadJob): Promise<void> {
+export async function uploadFile(job: UploadJob): Promise<string | undefined> {
   const { session, storage, requestId, file, signal } = job;
   const { versionId, path, identity } = file;
   await using source = await openTracked(storage, path, identity);
-  const facts = { requestId, versionId, size: identity.sizeBytes, modifiedAt: identity.mtimeNs };
+  const partSize = job.throttle.wishedPartBytes();
+  const facts = { requestId, versionId, size: identity.sizeBytes, modifiedAt: identity.mtimeNs, partSize };
   const opened = await session.call(api.edge.openUpload, facts, { signal });
-  if (opened.isStored) return;
+  if (opened.isStored) return undefined;
   const hashes = job.hashesFor(opened.partSize);
   const parts = partsOf(identity.sizeBytes, opened.partSize);
   const durable = new Map(opened.parts.map((part) => [part.number, part]));
   const sent = await sendParts({ job, source, uploadId: opened.uploadId }, { parts, durable, hashes });
   await checkUnmoved(storage, { source, path, identity });
-  const completion = { requestId, uploadId: opened.uploadId, parts: sent, sha256: hashes.sha256() };
+  const sha256 = hashes.sha256();
+  const completion = { requestId, uploadId: opened.uploadId, parts: sent, sha256 };
   await session.call(api.edge.completeUpload, completion, { signal });
+  return isProof(identity, hashes.begunNs) ? sha256 : undefined;
 }
 
 interface SentPart {
@@ -74,7 +82,7 @@ interface PartPlan {
 
 /** Sends what is not durable, a few parts at a time; the first failure that a part cannot get over stops the others. */
 async function sendParts(upload: OpenUpload, { parts, durable, hashes }: PartPlan): Promise<SentPart[]> {
-  const { storage, file, meter, signal } = upload.job;
+  const { storage, file, meter, throttle, signal } = upload.job;
   const { path, identity } = file;
   const stop = new AbortController();
   const partSignal = AbortSignal.any([signal, stop.signal]);
@@ -82,7 +90,7 @@ async function sendParts(upload: OpenUpload, { parts, durable, hashes }: PartPla
   const sent: Promise<SentPart>[] = [];
   try {
     for (const part of parts) {
-      while (inFlight.size >= PARTS_IN_FLIGHT) await Promise.race(inFlight);
+      while (inFlight.size >= throttle.partsInFlight()) await Promise.race(inFlight);
       partSignal.throwIfAborted();
       await checkUnmoved(storage, { source: upload.source, path, identity });
       const md5 = await hashes.md5Of(upload.source, part);
@@ -113,15 +121,15 @@ async function sendPart(
   upload: OpenUpload,
   { part, md5, signal }: { part: Part; md5: string; signal: AbortSignal },
 ): Promise<SentPart> {
-  const { session, storage, file, onPart } = upload.job;
+  const { session, storage, file, onPart, onPartFailed } = upload.job;
   for (let attempt = 1; ; attempt++) {
     try {
       const etag = await putPart(upload, { part, md5, signal });
-      onPart();
+      onPart(part.length);
       return { number: part.number, md5, etag };
     } catch (failure) {
       signal.throwIfAborted();
-      onPart(failure);
+      onPartFailed(failure);
       if (!isPartWorthRetrying(failure, attempt)) throw failure;
       await session.waitToRetry(failure, attempt, signal);
       signal.throwIfAborted();
@@ -141,9 +149,11 @@ async function putPart(
   const grant = grants.find((candidate) => candidate.number === number);
   if (!grant) throw new TypeError(`the control plane granted no target for part ${number}`);
   let handedOver = 0;
+  const { limiter, linkSpeed } = job.throttle;
+  using _sending = linkSpeed.sending();
   try {
     const { headers } = await putStream(grant.url, {
-      body: readPart(source, part),
+      body: limiter.pace(readPart(source, part), signal),
       length,
       headers: grant.headers,
       signal,
@@ -152,6 +162,7 @@ async function putPart(
       onProgress(bytes) {
         handedOver += bytes;
         job.meter.add(bytes);
+        linkSpeed.note(bytes);
       },
     });
     return headers.get("etag");

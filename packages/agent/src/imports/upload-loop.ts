@@ -1,4 +1,4 @@
-import { ApiFailure, retryDelayMs } from "@downlink/client";
+import { ApiFailure } from "@downlink/client";
 import { api, type DeliveryFailure, type WantedImport } from "@downlink/protocol";
 import type { Dispatcher } from "undici";
 import type { Bell } from "../bell.ts";
@@ -7,15 +7,16 @@ import { problemOf } from "../cloud/describe-failure.ts";
 import type { CloudSession } from "../cloud/session.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import type { TrackedFile } from "../inventory/tracked-file.ts";
+import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
 import type { Log } from "../log.ts";
 import type { ProblemBoard } from "../problems.ts";
 import { classifyFailure } from "./classify-failure.ts";
 import { planUploads } from "./plan-uploads.ts";
 import { planWork } from "./plan-work.ts";
+import type { Throttle } from "./throttle.ts";
 import { createTransferMeter, type Transfer, type TransferMeter } from "./transfers.ts";
 import { uploadFile } from "./upload-file.ts";
-import { createPartHashes, type PartHashes } from "./upload-parts.ts";
+import { createUploadMemories, type Retry, type UploadMemories } from "./upload-memories.ts";
 import type { WorkBoard } from "./work-board.ts";
 
 export interface UploadContext {
@@ -27,7 +28,7 @@ export interface UploadContext {
   readonly inventory: Inventory;
   readonly board: WorkBoard;
   readonly storageRoot: StorageRoot;
-  readonly concurrency: number;
+  readonly throttle: Throttle;
   /** Whether the cloud has been told all that is here. */
   readonly isListed: () => boolean;
   readonly workBell: Bell;
@@ -38,6 +39,17 @@ export interface UploadContext {
 export interface Uploads {
   run(signal: AbortSignal): Promise<void>;
   transfers(): Transfer[];
+  /** Uploads that wait after a failed try, soonest first. */
+  retries(): Retry[];
+  counters(): UploadCounters;
+}
+
+/** Since the start. */
+export interface UploadCounters {
+  /** Of parts that became durable. */
+  readonly uploadedBytes: number;
+  readonly uploadedFiles: number;
+  readonly failedTries: number;
 }
 
 /** How many requests for files that are gone are answered at once. */
@@ -46,8 +58,14 @@ const PARALLEL_GIVE_UPS = 4;
 const MAX_READ_FAILURES = 3;
 
 export function createUploads(ctx: UploadContext): Uploads {
-  const queue = new UploadQueue(ctx);
-  return { run: (signal) => queue.run(signal), transfers: () => queue.transfers() };
+  const memories = createUploadMemories(ctx.clock);
+  const queue = new UploadQueue(ctx, memories);
+  return {
+    run: (signal) => queue.run(signal),
+    transfers: () => queue.transfers(),
+    retries: memories.retries,
+    counters: () => ({ ...queue.counters }),
+  };
 }
 
 interface Running {
@@ -57,24 +75,17 @@ interface Running {
   readonly ended: Promise<void>;
 }
 
-/** What is remembered of a request between two tries. */
-interface Memory {
-  failures: number;
-  readFailures: number;
-  notBeforeMs: number;
-  text?: string;
-  hashes?: { readonly partSize: number; readonly partHashes: PartHashes };
-}
-
 class UploadQueue {
   readonly #ctx: UploadContext;
   readonly #running = new Map<string, Running>();
   readonly #givingUp = new Set<string>();
-  readonly #memories = new Map<string, Memory>();
+  readonly #memories: UploadMemories;
+  readonly counters = { uploadedBytes: 0, uploadedFiles: 0, failedTries: 0 };
   #fault: unknown;
 
-  constructor(ctx: UploadContext) {
+  constructor(ctx: UploadContext, memories: UploadMemories) {
     this.#ctx = ctx;
+    this.#memories = memories;
   }
 
   transfers(): Transfer[] {
@@ -85,7 +96,7 @@ class UploadQueue {
     try {
       while (!signal.aborted) {
         this.#turn(signal);
-        await this.#ctx.workBell.wait(signal, this.#restMs());
+        await this.#ctx.workBell.wait(signal, this.#waitMs());
         if (this.#fault !== undefined) throw this.#fault;
       }
     } finally {
@@ -106,8 +117,8 @@ class UploadQueue {
     const { start, abort } = planUploads({
       deliverable: this.#deliverable(),
       running: this.#running,
-      isResting: (requestId) => this.#isResting(requestId),
-      concurrency: this.#ctx.concurrency,
+      isResting: this.#memories.isResting,
+      concurrency: this.#ctx.throttle.concurrency(),
     });
     for (const requestId of abort) this.#running.get(requestId)?.stop.abort();
     for (const request of start) this.#start(request, signal);
@@ -115,8 +126,8 @@ class UploadQueue {
   }
 
   #deliverable(): WantedImport[] {
-    const { board, inventory, storageRoot } = this.#ctx;
-    if (!board.settings()?.enabled || !storageRoot.current()) return [];
+    const { board, inventory, storageRoot, throttle } = this.#ctx;
+    if (!board.settings()?.enabled || !storageRoot.current() || throttle.isPaused()) return [];
     return [...board.byVersion().values()].filter(
       ({ stage, requestId, versionId }) =>
         stage === "deliver" && !board.isClosed(requestId) && inventory.version(versionId),
@@ -132,14 +143,16 @@ class UploadQueue {
     const stop = new AbortController();
     const meter = createTransferMeter({ path: file.path, sizeBytes: file.identity.sizeBytes }, clock);
     const upload = uploadFile({
-      ...{ session: this.#ctx.session, dispatcher: this.#ctx.dispatcher, storage, requestId, file, meter },
+      ...{ session: this.#ctx.session, dispatcher: this.#ctx.dispatcher, throttle: this.#ctx.throttle },
+      ...{ storage, requestId, file, meter },
       signal: AbortSignal.any([signal, stop.signal]),
-      hashesFor: (partSize) => this.#hashesFor(requestId, partSize),
-      onPart: (failure) => this.#notePart(request, file, failure),
+      hashesFor: (partSize) => this.#memories.hashesFor(requestId, partSize),
+      onPart: (bytes) => this.#notePart(request, bytes),
+      onPartFailed: (failure) => this.#notePartFailure(request, file, failure),
     });
     const ended = upload
       .then(
-        () => this.#delivered(request, file),
+        (sha256) => this.#delivered(request, file, sha256),
         (failure: unknown) => this.#failed({ request, file, signal, stop }, failure),
       )
       .catch((fault: unknown) => {
@@ -152,11 +165,17 @@ class UploadQueue {
     this.#running.set(requestId, { versionId, stop, meter, ended });
   }
 
-  #delivered({ requestId, versionId }: WantedImport, { path, identity }: TrackedFile): void {
-    this.#ctx.inventory.change([{ do: "event", versionId, event: "delivered" }]);
+  #delivered(
+    { requestId, versionId }: WantedImport,
+    { path, identity }: TrackedFile,
+    sha256: string | undefined,
+  ): void {
+    const proof: InventoryStep[] = sha256 === undefined ? [] : [{ do: "noteHash", versionId, sha256, of: identity }];
+    this.#ctx.inventory.change([...proof, { do: "event", versionId, event: "delivered" }]);
     this.#ctx.board.close(requestId);
-    this.#memories.delete(requestId);
+    this.#memories.forget(requestId);
     this.#showFailing();
+    this.counters.uploadedFiles += 1;
     this.#ctx.log.info({ path, sizeBytes: identity.sizeBytes }, "uploaded");
   }
 
@@ -178,13 +197,11 @@ class UploadQueue {
     this.#rest(request, failure, file);
     if (kind === "cancelled") board.close(requestId);
     // Bytes that are not what their hash says: hash them anew next time.
-    if (failure instanceof ApiFailure && failure.code === "DigestMismatch") this.#memory(requestId).hashes = undefined;
+    if (failure instanceof ApiFailure && failure.code === "DigestMismatch") this.#memories.forgetHashes(requestId);
     if (kind === "rewritten") inventory.change([{ do: "event", versionId, event: "changed" }]);
     if (kind === "rewritten" || kind === "moved") scanBell.ring();
     if (kind !== "unreadable") return;
-    const memory = this.#memory(requestId);
-    memory.readFailures += 1;
-    if (memory.readFailures >= MAX_READ_FAILURES)
+    if (this.#memories.noteReadFailure(requestId) >= MAX_READ_FAILURES)
       await this.#giveUp(request, { code: "FileUnreadable", text: String(failure) }, signal);
   }
 
@@ -193,7 +210,7 @@ class UploadQueue {
     const { inventory, isListed, storageRoot } = this.#ctx;
     if (!isListed() || !storageRoot.current() || this.#givingUp.size >= PARALLEL_GIVE_UPS) return;
     const { requestId, versionId } = request;
-    if (this.#givingUp.has(requestId) || this.#isResting(requestId)) return;
+    if (this.#givingUp.has(requestId) || this.#memories.isResting(requestId)) return;
     const isChanged = inventory.removals().get(versionId)?.because === "changed";
     const why = isChanged
       ? ({
@@ -237,59 +254,47 @@ class UploadQueue {
     }
     inventory.change([{ do: "event", versionId, event: "importFailed" }]);
     board.close(requestId);
-    this.#memories.delete(requestId);
+    this.#memories.forget(requestId);
     this.#showFailing();
     reportBell.ring();
   }
 
-  #notePart({ requestId }: WantedImport, { path }: TrackedFile, failure: unknown): void {
-    const problem = problemOf(failure);
-    if (failure === undefined) this.#ctx.problems.clear("CloudStorageFull");
-    else if (problem === "CloudStorageFull") this.#ctx.problems.raise(problem, (failure as Error).message);
-    this.#memory(requestId).text = failure === undefined ? undefined : `${path}: ${(failure as Error).message}`;
+  #notePart({ requestId }: WantedImport, sentBytes: number): void {
+    this.counters.uploadedBytes += sentBytes;
+    this.#ctx.problems.clear("CloudStorageFull");
+    this.#memories.complain(requestId, undefined);
+    this.#showFailing();
+  }
+
+  #notePartFailure({ requestId }: WantedImport, { path }: TrackedFile, failure: unknown): void {
+    const { message } = failure as Error;
+    if (problemOf(failure) === "CloudStorageFull") this.#ctx.problems.raise("CloudStorageFull", message);
+    this.#memories.complain(requestId, `${path}: ${message}`);
     this.#showFailing();
   }
 
   #rest({ requestId }: WantedImport, failure: unknown, file?: TrackedFile): void {
-    const { clock } = this.#ctx;
-    const memory = this.#memory(requestId);
-    memory.failures += 1;
-    memory.notBeforeMs = clock.monotonicMs() + retryDelayMs(failure, memory.failures, clock);
-    if (file && classifyFailure(failure) === "again") memory.text = `${file.path}: ${(failure as Error).message}`;
+    this.counters.failedTries += 1;
+    this.#memories.rest(requestId, failure, file?.path);
+    if (file && classifyFailure(failure) === "again")
+      this.#memories.complain(requestId, `${file.path}: ${(failure as Error).message}`);
     this.#showFailing();
   }
 
   #showFailing(): void {
-    const [text] = Array.from(this.#memories.values(), (memory) => memory.text).filter((known) => known !== undefined);
+    const text = this.#memories.complaint();
     if (text === undefined) this.#ctx.problems.clear("UploadFailing");
     else this.#ctx.problems.raise("UploadFailing", text);
   }
 
-  #isResting(requestId: string): boolean {
-    return (this.#memories.get(requestId)?.notBeforeMs ?? 0) > this.#ctx.clock.monotonicMs();
-  }
-
-  #restMs(): number | undefined {
-    const nowMs = this.#ctx.clock.monotonicMs();
-    const waits = Array.from(this.#memories.values(), ({ notBeforeMs }) => notBeforeMs - nowMs).filter((ms) => ms > 0);
-    return waits.length === 0 ? undefined : Math.ceil(Math.min(...waits));
-  }
-
-  #hashesFor(requestId: string, partSize: number): PartHashes {
-    const memory = this.#memory(requestId);
-    if (memory.hashes?.partSize !== partSize) memory.hashes = { partSize, partHashes: createPartHashes() };
-    return memory.hashes.partHashes;
-  }
-
-  #memory(requestId: string): Memory {
-    const known = this.#memories.get(requestId) ?? { failures: 0, readFailures: 0, notBeforeMs: 0 };
-    this.#memories.set(requestId, known);
-    return known;
+  /** Until a file has rested, or the timetable says something else. */
+  #waitMs(): number | undefined {
+    const waits = [this.#memories.restMs(), this.#ctx.throttle.msUntilChange()].filter((ms) => ms !== undefined);
+    return waits.length === 0 ? undefined : Math.min(...waits);
   }
 
   #forgetOld(): void {
-    const wanted = new Set(this.#ctx.board.wanted().map(({ requestId }) => requestId));
-    for (const requestId of this.#memories.keys()) if (!wanted.has(requestId)) this.#memories.delete(requestId);
+    this.#memories.keepOnly(new Set(this.#ctx.board.wanted().map(({ requestId }) => requestId)));
     this.#showFailing();
   }
 }

@@ -21,16 +21,19 @@ const SEND_BLOCK_BYTES = 256 * 1024;
 
 /** Hashes of one version of a file, part after part; outlives a failed try, so that the next need not read again. */
 export interface PartHashes {
+  /** Wall time at which the first byte was not read yet. */
+  readonly begunNs: bigint;
   /** The part's MD5 in base 64. Parts must first be asked for in order. */
   md5Of(source: RandomAccessSource, part: Part): Promise<string>;
   /** Of all bytes, hexadecimal; once every part was asked for. */
   sha256(): string;
 }
 
-export function createPartHashes(): PartHashes {
+export function createPartHashes(begunNs: bigint): PartHashes {
   let whole: Hash = createHash("sha256");
   const md5s: string[] = [];
   return {
+    begunNs,
     async md5Of(source, part) {
       const known = md5s[part.number - 1];
       if (known !== undefined) return known;

@@ -7,6 +7,7 @@ function workAt(stage: WantedImport["stage"]): EdgeWork {
   const request = { requestId: "req_1", recordingId: "rec_1", versionId: "version-0000-0001", priority: 0 };
   return {
     imports: [{ ...request, stage, requestedAt: 1n }],
+    salvages: [],
     settings: { enabled: true, retainRecordingsSeconds: 0, autoDeleteAfterImport: false },
   };
 }

@@ -1,4 +1,4 @@
-import type { EdgeSettings, EdgeWork, WantedImport } from "@downlink/protocol";
+import type { EdgeSettings, EdgeWork, WantedImport, WantedSalvage } from "@downlink/protocol";
 
 /** What the cloud wants, as of its last answer, and what we did about it since. */
 export interface WorkBoard {
@@ -7,6 +7,8 @@ export interface WorkBoard {
   wanted(): readonly WantedImport[];
   /** The newest request for each version. */
   byVersion(): ReadonlyMap<string, WantedImport>;
+  /** Files of which the cloud wants what is readable. */
+  salvages(): readonly WantedSalvage[];
   update(work: EdgeWork): void;
   noteSettings(settings: EdgeSettings): void;
   /** Delivered, or given up: not to be begun again until the cloud says more. */
@@ -17,25 +19,31 @@ export interface WorkBoard {
   acknowledged(requestIds: readonly string[]): void;
 }
 
-export function createWorkBoard(): WorkBoard {
+/** `onSettings` hears of every answer that carries settings. */
+export function createWorkBoard(onSettings: (settings: EdgeSettings) => void = () => {}): WorkBoard {
   let settings: EdgeSettings | undefined;
   let wanted: readonly WantedImport[] = [];
   let byVersion: ReadonlyMap<string, WantedImport> = new Map();
+  let salvages: readonly WantedSalvage[] = [];
   const closed = new Set<string>();
   const acknowledged = new Set<string>();
   return {
     settings: () => settings,
     wanted: () => wanted,
     byVersion: () => byVersion,
+    salvages: () => salvages,
     update(work) {
+      salvages = work.salvages;
       settings = work.settings;
       wanted = work.imports;
       byVersion = new Map(work.imports.toSorted(compareAge).map((request) => [request.versionId, request]));
       closed.clear();
       acknowledged.clear(); // an end that is still shown may be another one, after a retry
+      onSettings(work.settings);
     },
     noteSettings(given) {
       settings = given;
+      onSettings(given);
     },
     close: (requestId) => void closed.add(requestId),
     isClosed: (requestId) => closed.has(requestId),

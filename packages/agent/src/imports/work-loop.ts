@@ -8,6 +8,8 @@ export interface WorkContext {
   readonly session: CloudSession;
   readonly board: WorkBoard;
   readonly workBell: Bell;
+  readonly deleteBell: Bell;
+  readonly salvageBell: Bell;
 }
 
 const ANSWER_TIMEOUT_MS = (edgeLimits.longPollSeconds + 15) * 1000;
@@ -15,7 +17,10 @@ const ANSWER_TIMEOUT_MS = (edgeLimits.longPollSeconds + 15) * 1000;
 const SAME_ANSWER_PAUSE_MS = 1000;
 
 /** Keeps the board as the cloud wants it, by long poll, until aborted. */
-export async function runWork({ session, board, workBell }: WorkContext, signal: AbortSignal): Promise<void> {
+export async function runWork(
+  { session, board, workBell, salvageBell, deleteBell }: WorkContext,
+  signal: AbortSignal,
+): Promise<void> {
   let etag: string | undefined;
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
@@ -30,6 +35,8 @@ export async function runWork({ session, board, workBell }: WorkContext, signal:
       board.update(answer.work);
       etag = answer.etag;
       workBell.ring();
+      deleteBell.ring();
+      salvageBell.ring();
     } catch (failure) {
       if (signal.aborted) return;
       if (!(failure instanceof ApiFailure || failure instanceof NetworkFailure)) throw failure;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { EdgeItem, type EdgeRecordingItem, edgeLimits, RecordingKey } from "@downlink/protocol";
-import type { Inspection, RecordingSummary } from "@downlink/recordings";
+import type { RecordingSummary, Salvage } from "@downlink/recordings";
 import type { Findings, Schema, TrackedFile } from "../inventory/tracked-file.ts";
 
 type Reason = NonNullable<Findings["reason"]>;
@@ -74,11 +74,10 @@ export function schemasOf({ topics }: RecordingSummary): Schema[] {
 }
 
 export function findingsOfFault(
-  inspection: Extract<Inspection, { state: "incomplete" | "damaged" | "unsupported" }>,
+  { reason, salvage }: { readonly reason: Reason; readonly salvage?: Salvage },
   headTailSha256: string,
 ): Findings {
-  const salvage = inspection.state === "incomplete" ? inspection.salvage : undefined;
-  return { headTailSha256, startNs: salvage?.startNs, endNs: salvage?.endNs, reason: inspection.reason };
+  return { headTailSha256, startNs: salvage?.startNs, endNs: salvage?.endNs, reason };
 }
 
 /** The item that tells the cloud of a file as it is now; undefined while it should not know of it. */

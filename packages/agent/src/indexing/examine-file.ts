@@ -46,9 +46,9 @@ async function hasEnd(source: RandomAccessSource, fileName: string): Promise<boo
 }
 
 /** Content must never end the agent, not even by a fault of the reader: the file is then damaged, and the next one follows. */
-async function inspectSafely(source: RandomAccessSource, fileName: string, { signal, isOverdue }: ExamineOptions) {
+async function inspectSafely(source: RandomAccessSource, fileName: string, { signal }: ExamineOptions) {
   try {
-    return await inspectRecording(source, { fileName, signal, salvage: isOverdue });
+    return await inspectRecording(source, { fileName, signal, salvage: true });
   } catch (error) {
     signal.throwIfAborted();
     if (isReadFailure(error)) throw error;
@@ -70,7 +70,7 @@ function toVerdict(file: TrackedFile, inspection: Inspected, headTailSha256: str
     case "incomplete":
       return { event: "stayedUnfinished", findings: findingsOfFault(inspection, headTailSha256) };
     default:
-      return { event: "foundDamaged", findings: { headTailSha256, reason: inspection.reason } };
+      return { event: "foundDamaged", findings: findingsOfFault(inspection, headTailSha256) };
   }
 }
 

@@ -3,9 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { isStateCorrupt, StateRefused } from "../state-errors.ts";
 
-export const SCHEMA_VERSION = 1;
-
-const schema = `
+const firstSchema = `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 
   -- One row for each version of a file that is there. device and inode as signed 64 bits.
@@ -35,6 +33,32 @@ const schema = `
   -- Versions that are gone and that the cloud may still know.
   CREATE TABLE removals (version_id TEXT PRIMARY KEY, reported_as TEXT, because TEXT NOT NULL) STRICT;
 `;
+
+const deletionSchema = `
+  -- Of all bytes, while the file's ctime is still the one that it had when they were read.
+  CREATE TABLE hashes (
+    version_id TEXT PRIMARY KEY REFERENCES files (version_id) ON DELETE CASCADE,
+    sha256 TEXT NOT NULL, ctime_ns INTEGER NOT NULL
+  ) STRICT;
+
+  -- Of files in state deleting: under which rule, what they are if they stay, and the permit once it was granted
+  -- (empty: none is needed). From then on the file may be in the trash, or gone.
+  CREATE TABLE intents (
+    version_id TEXT PRIMARY KEY REFERENCES files (version_id) ON DELETE CASCADE,
+    reason TEXT NOT NULL, state_before TEXT NOT NULL, permit_id TEXT
+  ) STRICT;
+
+  -- What was deleted last, with the proof.
+  CREATE TABLE deleted (
+    id INTEGER PRIMARY KEY,
+    version_id TEXT NOT NULL, path TEXT NOT NULL, size_bytes INTEGER NOT NULL,
+    reason TEXT NOT NULL, permit_id TEXT, sha256 TEXT, deleted_at_ns INTEGER NOT NULL
+  ) STRICT;
+`;
+
+/** Each leads from its index to the next version. Those that agents in the field have taken are never edited. */
+const schemaSteps = [firstSchema, deletionSchema];
+export const SCHEMA_VERSION = schemaSteps.length;
 
 export function databasePath(stateDir: string): string {
   return join(stateDir, "agent.db");
@@ -90,7 +114,9 @@ function prepareSchema(database: DatabaseSync, path: string): void {
   if (version > SCHEMA_VERSION) {
     throw new StateRefused(`${path} was written by a newer agent (schema ${version}); update this one`);
   }
-  if (version === 0) database.exec(`BEGIN; ${schema} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
+  for (let at = version; at < SCHEMA_VERSION; at++) {
+    database.exec(`BEGIN; ${schemaSteps[at]} PRAGMA user_version = ${at + 1}; COMMIT`);
+  }
 }
 
 function readVersion(database: DatabaseSync): number {

@@ -4,21 +4,24 @@ import { type FileEvent, type FileState, fileEvents, fileStates, isBeforeIndexin
 
 /** Every state × every event, written out by hand; `.` is "stays". Columns as in `fileEvents`. */
 const expected: Record<FileState, string> = {
-  //           chan vani unfi stay fini empt dama read ackn want unwa upst upsp deli idon ifai
-  seen: "      sett gone sett inco inde empt dama unre .    .    .    .    .    .    .    .",
-  settling: "  .    gone .    inco inde empt dama unre .    .    .    .    .    .    .    .",
-  unreadable: "sett gone sett inco inde empt dama .    .    .    .    .    .    .    .    .",
-  incomplete: "gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .",
-  damaged: "   gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .",
-  empty: "     gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .",
-  indexed: "   gone gone .    .    .    .    .    .    repo requ .    .    .    stor impo fail",
-  reported: "  gone gone .    .    .    .    .    .    .    requ .    .    .    stor impo fail",
-  requested: " gone gone .    .    .    .    .    .    .    .    repo uplo .    stor impo fail",
-  uploading: " gone gone .    .    .    .    .    .    .    .    repo .    requ stor impo fail",
-  stored: "    gone gone .    .    .    .    .    .    .    requ repo .    .    .    impo fail",
-  imported: "  gone gone .    .    .    .    .    .    .    requ .    .    .    stor .    fail",
-  failed: "    gone gone .    .    .    .    .    .    .    requ .    .    .    stor impo .",
-  gone: "      .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
+  //           chan vani unfi stay fini empt dama read ackn want unwa upst upsp deli idon ifai delp dele kept unas assi
+  seen: "      sett gone sett inco inde empt dama unre .    .    .    .    .    .    .    .    .    .    .    .    .",
+  settling: "  .    gone .    inco inde empt dama unre .    .    .    .    .    .    .    .    .    .    .    .    .",
+  unreadable: "sett gone sett inco inde empt dama .    .    .    .    .    .    .    .    .    .    .    .    .    .",
+  incomplete: "gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
+  damaged: "   gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
+  empty: "     gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
+  indexed: "   gone gone .    .    .    .    .    .    repo requ .    .    .    stor impo fail dele .    .    unas .",
+  reported: "  gone gone .    .    .    .    .    .    .    requ .    .    .    stor impo fail dele .    .    unas .",
+  unassigned:
+    "gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    repo",
+  requested: " gone gone .    .    .    .    .    .    .    .    repo uplo .    stor impo fail .    .    .    .    .",
+  uploading: " gone gone .    .    .    .    .    .    .    .    repo .    requ stor impo fail .    .    .    .    .",
+  stored: "    gone gone .    .    .    .    .    .    .    requ repo .    .    .    impo fail .    .    .    .    .",
+  imported: "  gone gone .    .    .    .    .    .    .    requ .    .    .    stor .    fail dele .    .    .    .",
+  failed: "    gone gone .    .    .    .    .    .    .    requ .    .    .    stor impo .    dele .    .    .    .",
+  deleting: "  gone gone .    .    .    .    .    .    .    requ .    .    .    .    .    .    .    gone repo .    .",
+  gone: "      .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
 };
 
 test("every state answers every event as the table says", () => {

@@ -19,6 +19,10 @@ import type { EdgeItem } from "@downlink/protocol";
  *                                 imported ◀── importDone                                      │
  *                                    └───────────────────────── wanted ───────────────────────┘
  *
+ *   indexed, reported, imported, failed ── deletionPlanned ──▶ deleting ── deleted ──▶ gone
+ *                           reported ◀────────── kept ─────────┘  └── wanted ──▶ requested
+ *   indexed, reported ── unassigned (it names no device, at a site) ──▶ unassigned ── assigned ──▶ reported
+ *
  *   From every state: vanished ─▶ gone. From every state that was indexed: changed ─▶ gone, and the bytes that are
  *   there now begin as another version. `gone` is the end.
  */
@@ -31,11 +35,13 @@ export const fileStates = [
   "empty",
   "indexed",
   "reported",
+  "unassigned",
   "requested",
   "uploading",
   "stored",
   "imported",
   "failed",
+  "deleting",
   "gone",
 ] as const;
 export type FileState = (typeof fileStates)[number];
@@ -57,6 +63,11 @@ export const fileEvents = [
   "delivered",
   "importDone",
   "importFailed",
+  "deletionPlanned",
+  "deleted",
+  "kept",
+  "unassigned",
+  "assigned",
 ] as const;
 export type FileEvent = (typeof fileEvents)[number];
 
@@ -85,6 +96,8 @@ const recording: Row = {
   importFailed: "failed",
 };
 
+const deletable: Row = { ...recording, deletionPlanned: "deleting" };
+
 const transitions: Readonly<Record<FileState, Row>> = {
   seen: beforeIndexing,
   settling: beforeIndexing,
@@ -92,13 +105,15 @@ const transitions: Readonly<Record<FileState, Row>> = {
   incomplete: notARecording,
   damaged: notARecording,
   empty: notARecording,
-  indexed: { ...recording, acknowledged: "reported" },
-  reported: recording,
+  indexed: { ...deletable, acknowledged: "reported", unassigned: "unassigned" },
+  reported: { ...deletable, unassigned: "unassigned" },
+  unassigned: { ...notARecording, assigned: "reported" },
   requested: { ...recording, unwanted: "reported", uploadStarted: "uploading" },
   uploading: { ...recording, wanted: "uploading", unwanted: "reported", uploadStopped: "requested" },
   stored: { ...recording, unwanted: "reported" },
-  imported: recording,
-  failed: recording,
+  imported: deletable,
+  failed: deletable,
+  deleting: { changed: "gone", vanished: "gone", deleted: "gone", kept: "reported", wanted: "requested" },
   gone: {},
 };
 
@@ -121,11 +136,13 @@ const reportedStates: Readonly<Record<FileState, EdgeItem["state"] | undefined>>
   empty: "empty",
   indexed: "indexed",
   reported: "indexed",
+  unassigned: "unassigned",
   requested: "indexed",
   uploading: "indexed",
   stored: "indexed",
   imported: "indexed",
   failed: "indexed",
+  deleting: "indexed",
   gone: undefined,
 };
 

@@ -69,7 +69,9 @@ export function writeFindings(
 }
 
 export function loadInventory(database: DatabaseSync): { files: TrackedFile[]; removals: [string, Removal][] } {
-  const files = database.prepare("SELECT * FROM files ORDER BY id");
+  const files = database.prepare(
+    "SELECT files.*, end_ns FROM files LEFT JOIN findings USING (version_id) ORDER BY files.id",
+  );
   files.setReadBigInts(true);
   const removals = database.prepare("SELECT * FROM removals").all();
   return {
@@ -111,6 +113,7 @@ function toFile(row: Row): TrackedFile {
     },
     // An upload ends with its process.
     state: row.state === "uploading" ? "requested" : (row.state as FileState),
+    endNs: (row.end_ns ?? undefined) as bigint | undefined,
     reportedAs: (row.reported_as ?? undefined) as ReportedState | undefined,
     needsReport: row.needs_report === 1n,
     revision: 0,

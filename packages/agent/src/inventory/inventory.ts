@@ -1,8 +1,18 @@
 import { randomBytes } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
+import { type DeletionStatements, prepareDeletionStatements } from "./deletion-rows.ts";
 import { type FileState, nextState, reportedState } from "./file-state.ts";
 import { loadInventory, prepareStatements, type Statements, writeFindings } from "./inventory-rows.ts";
-import type { Findings, GoneBecause, InventoryStep, Removal, Schema, TrackedFile } from "./tracked-file.ts";
+import type {
+  DeletionIntent,
+  Findings,
+  GoneBecause,
+  InventoryStep,
+  PastDeletion,
+  Removal,
+  Schema,
+  TrackedFile,
+} from "./tracked-file.ts";
 
 /**
  * All files that are there, in memory, as the database has them. Every change is durable before it can be seen here: a
@@ -21,12 +31,18 @@ export interface Inventory {
   /** What was found when the version was indexed. */
   findings(versionId: string): Findings | undefined;
   schema(sha256: string): Uint8Array | undefined;
+  /** SHA-256 of all bytes as the file is now; undefined while it is not known. */
+  hash(file: TrackedFile): string | undefined;
+  /** Deletions that are not over. */
+  intents(): DeletionIntent[];
+  /** Latest first, as far as they are kept. */
+  lastDeleted(limit: number): PastDeletion[];
   /** Applies all steps or none. A step about a version that is gone, or to a path that is taken, has no effect. */
   change(steps: readonly InventoryStep[]): void;
 }
 
 export function openInventory(database: DatabaseSync, onWritten: () => void = () => {}): Inventory {
-  const statements = prepareStatements(database);
+  const statements = { ...prepareStatements(database), ...prepareDeletionStatements(database) };
   const memory = indexFiles(loadInventory(database));
   return {
     get size() {
@@ -40,6 +56,9 @@ export function openInventory(database: DatabaseSync, onWritten: () => void = ()
     countByState: () => countByState(memory.byPath.values()),
     findings: (versionId) => statements.findings(versionId),
     schema: (sha256) => statements.schema(sha256),
+    hash: (file) => statements.hash(file),
+    intents: () => statements.intents(),
+    lastDeleted: (limit) => statements.lastDeleted(limit),
     change(steps) {
       if (steps.length === 0) return;
       const journal = new Journal(memory, statements);
@@ -82,11 +101,11 @@ function countByState(files: Iterable<TrackedFile>): Partial<Record<FileState, n
 /** One change in the making: written to the open transaction step by step, shown in memory after its commit. */
 class Journal {
   readonly #memory: Memory;
-  readonly #statements: Statements;
+  readonly #statements: Statements & DeletionStatements;
   readonly #touched = new Map<string, TrackedFile | undefined>();
   readonly #publications: (() => void)[] = [];
 
-  constructor(memory: Memory, statements: Statements) {
+  constructor(memory: Memory, statements: Statements & DeletionStatements) {
     this.#memory = memory;
     this.#statements = statements;
   }
@@ -101,7 +120,15 @@ class Journal {
     if (!file) return;
     if (step.do === "move") this.#update(file, asDue({ ...file, path: step.path, identity: step.identity }));
     if (step.do === "confirm") this.#confirm(file, step);
+    if (step.do === "retell") this.#update(file, asDue(file));
+    if (step.do === "place") this.#place(file, step);
     if (step.do === "event") this.#event(file, step);
+    if (step.do === "noteHash" && step.of === file.identity) this.#statements.noteHash(file, step.sha256);
+    if (step.do === "intend") this.#intend(file, step);
+    if (file.state !== "deleting") return;
+    if (step.do === "permit") this.#statements.permitIntent(file.versionId, step.permitId ?? "");
+    if (step.do === "keep") this.#keep(file, step);
+    if (step.do === "noteDeleted") this.#noteDeleted(file, step.atNs);
   }
 
   publish(): void {
@@ -119,6 +146,7 @@ class Journal {
       path,
       identity,
       state: "seen",
+      endNs: undefined,
       reportedAs: undefined,
       needsReport: false,
       revision: 0,
@@ -132,6 +160,15 @@ class Journal {
     this.#update(file, { ...file, state, reportedAs: as, needsReport: file.needsReport && !isNewest });
   }
 
+  #place(file: TrackedFile, { revision, reason }: Extract<InventoryStep, { do: "place" }>): void {
+    const state = nextState(file.state, reason ? "unassigned" : "assigned");
+    const reportedAs = reportedState(reason ? "unassigned" : "reported");
+    const { versionId } = file;
+    this.#update(file, { ...file, state, reportedAs, needsReport: file.needsReport && revision !== file.revision });
+    const findings = this.#statements.findings(versionId);
+    if (findings) writeFindings(this.#statements, { versionId, findings: { ...findings, reason } });
+  }
+
   #event(file: TrackedFile, step: Extract<InventoryStep, { do: "event" }>): void {
     if (step.was && step.was !== file.identity) return;
     const state = nextState(file.state, step.event);
@@ -139,11 +176,36 @@ class Journal {
       this.#remove(file, step.event === "changed" ? "changed" : "vanished");
       return;
     }
-    const next = { ...file, state, identity: step.identity ?? file.identity };
+    const endNs = step.findings ? step.findings.endNs : file.endNs;
+    const next = { ...file, state, endNs, identity: step.identity ?? file.identity };
     if (state === file.state && next.identity === file.identity && !step.findings) return;
     this.#update(file, reportedState(state) === reportedState(file.state) ? next : asDue(next));
     if (step.findings) writeFindings(this.#statements, { versionId: file.versionId, findings: step.findings });
     for (const schema of step.schemas ?? []) this.#statements.insertSchema(schema as Schema);
+    if (file.state === "deleting") this.#statements.deleteIntent(file.versionId);
+  }
+
+  #intend(file: TrackedFile, { reason, was }: Extract<InventoryStep, { do: "intend" }>): void {
+    const state = nextState(file.state, "deletionPlanned");
+    if (state === file.state || was !== file.identity) return;
+    this.#statements.insertIntent({ versionId: file.versionId, reason, stateBefore: file.state });
+    this.#update(file, { ...file, state });
+  }
+
+  #keep(file: TrackedFile, { isImportOver }: Extract<InventoryStep, { do: "keep" }>): void {
+    const before = this.#statements.intent(file.versionId)?.stateBefore;
+    let state = nextState(file.state, "kept");
+    if (before === "imported" && !isImportOver) state = nextState(state, "importDone");
+    if (before === "failed") state = nextState(state, "importFailed");
+    this.#statements.deleteIntent(file.versionId);
+    this.#update(file, { ...file, state });
+  }
+
+  #noteDeleted(file: TrackedFile, atNs: bigint): void {
+    const intent = this.#statements.intent(file.versionId);
+    if (!intent || nextState(file.state, "deleted") !== "gone") return;
+    this.#statements.insertDeleted(file, intent, atNs);
+    this.#remove(file, intent.reason);
   }
 
   #remove(file: TrackedFile, because: GoneBecause): void {

@@ -1,12 +1,24 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import type { AgentSettings } from "@downlink/protocol";
 import { writeDurableFile } from "../durable-file.ts";
 import { StateRefused } from "../state-errors.ts";
+import { noteCloudSettings } from "./cloud-settings.ts";
 
-const ownerFacts = ["machineId", "apiUrl", "orgId", "deviceId", "deviceName", "projectId", "rootMarkerId"] as const;
+const ownerFacts = [
+  "machineId",
+  "apiUrl",
+  "orgId",
+  "deviceId",
+  "deviceName",
+  "projectId",
+  "siteId",
+  "siteName",
+  "rootMarkerId",
+] as const;
 /** Whose state a directory holds. Learned in pieces: machine and URL at the first start, the rest from the cloud and the root. */
-export type Owner = Partial<Record<(typeof ownerFacts)[number], string>>;
+export type Owner = { readonly [K in (typeof ownerFacts)[number]]?: string | undefined };
 
 /**
  * Facts about the state as a whole. Owner and root marker are also kept in a file beside the database: whoever loses
@@ -20,6 +32,28 @@ export interface StateFacts {
   rebind(facts: Owner): void;
   lastLease(): number | undefined;
   noteLease(lease: number): void;
+  noteCloudSettings(settings: AgentSettings): void;
+  /** Where the control plane wants bytes sent to. */
+  noteDataUrl(url: string): void;
+  /** The auto-import globs with which every file was told. */
+  autoImportTold(): string | undefined;
+  noteAutoImportTold(globs: string): void;
+  /** The retention that was known last. */
+  retention(): KnownRetention | undefined;
+  noteRetention(retention: KnownRetention): void;
+}
+
+export interface KnownRetention {
+  /** 0 keeps for ever. */
+  readonly seconds: number;
+  /** Server time; nothing is deleted for its age before. */
+  readonly heldUntilNs: bigint;
+}
+
+const DATA_URL = "dataUrl";
+
+export function readDataUrl(database: DatabaseSync): string | undefined {
+  return database.prepare("SELECT value FROM facts WHERE name = ?").get(DATA_URL)?.value as string | undefined;
 }
 
 export function openStateFacts(database: DatabaseSync, stateDir: string): StateFacts {
@@ -49,7 +83,20 @@ export function openStateFacts(database: DatabaseSync, stateDir: string): StateF
       lease = given; // Known to this process, even when it cannot be written.
       set.run("lease", String(given));
     },
+    noteCloudSettings: (settings) => noteCloudSettings(database, settings),
+    noteDataUrl(url) {
+      if (read(DATA_URL) !== url) set.run(DATA_URL, url);
+    },
+    autoImportTold: () => read("autoImportTold"),
+    noteAutoImportTold: (globs) => void set.run("autoImportTold", globs),
+    retention: () => toRetention(read("retention")),
+    noteRetention: ({ seconds, heldUntilNs }) => void set.run("retention", `${seconds} ${heldUntilNs}`),
   };
+}
+
+function toRetention(text: string | undefined): KnownRetention | undefined {
+  const [seconds, heldUntilNs] = text?.split(" ") ?? [];
+  return heldUntilNs === undefined ? undefined : { seconds: Number(seconds), heldUntilNs: BigInt(heldUntilNs) };
 }
 
 const fixed = [
@@ -57,9 +104,15 @@ const fixed = [
   ["apiUrl", "belongs to another control plane"],
   ["orgId", "belongs to another organization"],
   ["deviceId", "belongs to another device"],
+  ["siteId", "belongs to another site"],
 ] as const;
 
 function refuseOther(owner: Owner, facts: Owner, stateDir: string): void {
+  const isOfOtherKind = (owner.deviceId && facts.siteId) || (owner.siteId && facts.deviceId);
+  if (isOfOtherKind)
+    throw new StateRefused(
+      `the state in ${stateDir} belongs to ${owner.siteId ? `site ${owner.siteName}` : `device ${owner.deviceName}`}; for a ${facts.siteId ? "site" : "device"} give DOWNLINK_STATE_DIR an empty directory`,
+    );
   for (const [name, complaint] of fixed) {
     const [known, given] = [owner[name], facts[name]];
     if (known === undefined || given === undefined || known === given) continue;

@@ -1,4 +1,4 @@
-import type { EdgeItem } from "@downlink/protocol";
+import type { DeletionReason, EdgeItem } from "@downlink/protocol";
 import type { FileIdentity } from "../files/identity.ts";
 import type { FileEvent, FileState } from "./file-state.ts";
 
@@ -11,6 +11,8 @@ export interface TrackedFile {
   readonly path: string;
   readonly identity: FileIdentity;
   readonly state: FileState;
+  /** Of the last message, once it was indexed. */
+  readonly endNs?: bigint;
   /** As what the cloud acknowledged it last. */
   readonly reportedAs: ReportedState | undefined;
   readonly needsReport: boolean;
@@ -33,8 +35,8 @@ export interface Schema {
   readonly data: Uint8Array;
 }
 
-/** Why a version is gone. */
-export type GoneBecause = "changed" | "vanished";
+/** Why a version is gone: somebody else changed or removed the file, or we deleted it under that rule. */
+export type GoneBecause = "changed" | "vanished" | DeletionReason;
 
 export interface Removal {
   readonly reportedAs: ReportedState | undefined;
@@ -55,5 +57,39 @@ export type InventoryStep =
       readonly findings?: Findings;
       readonly schemas?: readonly Schema[];
     }
+  | { readonly do: "noteHash"; readonly versionId: string; readonly sha256: string; readonly of: FileIdentity }
+  /** The file is to be deleted: nothing has happened to it yet. */
+  | { readonly do: "intend"; readonly versionId: string; readonly reason: DeletionReason; readonly was: FileIdentity }
+  /** From now on it may be in the trash, or gone. Without a permit where none is needed. */
+  | { readonly do: "permit"; readonly versionId: string; readonly permitId: string | undefined }
+  /** It stays, as what it was before; with `isImportOver`, as what is not imported any more. */
+  | { readonly do: "keep"; readonly versionId: string; readonly isImportOver?: boolean }
+  | { readonly do: "noteDeleted"; readonly versionId: string; readonly atNs: bigint }
   | { readonly do: "confirm"; readonly versionId: string; readonly as: ReportedState; readonly revision: number }
+  /** The cloud was told, and knows whose it is; or with a reason, that nobody's. */
+  | {
+      readonly do: "place";
+      readonly versionId: string;
+      readonly revision: number;
+      readonly reason?: NonNullable<Findings["reason"]>;
+    }
+  /** The cloud is to hear of it anew. */
+  | { readonly do: "retell"; readonly versionId: string }
   | { readonly do: "forgetRemoval"; readonly versionId: string };
+
+/** A deletion that was decided and is not over. */
+export interface DeletionIntent {
+  readonly versionId: string;
+  readonly reason: DeletionReason;
+  readonly stateBefore: FileState;
+  /** Undefined while there is none; empty where none is needed. */
+  readonly permitId: string | undefined;
+}
+
+/** A deletion that is over, with its proof. */
+export interface PastDeletion {
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly reason: DeletionReason;
+  readonly atNs: bigint;
+}

@@ -1,8 +1,9 @@
-import { type EdgeItem, edgeLimits } from "@downlink/protocol";
+import { type EdgeItem, edgeLimits, type Unassigned } from "@downlink/protocol";
 import { itemOf } from "../indexing/build-item.ts";
 import { reportedState } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep } from "../inventory/tracked-file.ts";
+import type { DeviceNaming } from "./name-device.ts";
 
 export interface ReportBatch {
   readonly upserts: EdgeItem[];
@@ -18,8 +19,19 @@ const MAX_SCHEMA_BYTES = 3 * 1024 * 1024;
 /** A path may be escaped to six times its length; the rest is times, hashes and a reason. */
 const FRAME_BYTES = 4096;
 
+export interface ReportLimits {
+  readonly maxItems: number;
+  readonly nameDevice: DeviceNaming;
+  /** Whether the file at a path is to be imported without being asked for. */
+  readonly wantsImport: (path: string) => boolean;
+}
+
 /** As many of the versions, in their order, as one report holds: `maxItems`, and the limit of bytes. */
-export function planUpserts(inventory: Inventory, versionIds: Iterable<string>, maxItems: number): ReportBatch {
+export function planUpserts(
+  inventory: Inventory,
+  versionIds: Iterable<string>,
+  { maxItems, nameDevice, wantsImport }: ReportLimits,
+): ReportBatch {
   const upserts: EdgeItem[] = [];
   const confirmations: InventoryStep[] = [];
   let covered = 0;
@@ -32,16 +44,28 @@ export function planUpserts(inventory: Inventory, versionIds: Iterable<string>, 
       const findings = inventory.findings(versionId);
       const itemBytes = Buffer.byteLength(findings?.item ?? "") + 6 * Buffer.byteLength(file.path) + FRAME_BYTES;
       if (upserts.length > 0 && bytes + itemBytes > MAX_UPSERT_BYTES) break;
-      const item = itemOf(file, state, findings);
+      // What belongs to nobody is told as what it is: its device may be there by now.
+      const item = itemOf(file, state === "unassigned" ? "indexed" : state, findings);
       if (item) {
         bytes += itemBytes;
-        upserts.push(item);
+        const wish = item.state === "indexed" && wantsImport(item.path) ? { ...item, wantsImport: true } : item;
+        upserts.push({ ...wish, device: nameDevice(item) });
         confirmations.push({ do: "confirm", versionId, as: state, revision: file.revision });
       }
     }
     covered += 1;
   }
   return { upserts, confirmations, covered };
+}
+
+/** What to record of a batch, after the cloud said which of its files belong to nobody. */
+export function settleBatch({ confirmations }: ReportBatch, unassigned: readonly Unassigned[] = []): InventoryStep[] {
+  const reasons = new Map(unassigned.map(({ versionId, code, text }) => [versionId, { code, text }]));
+  return confirmations.map((step) => {
+    if (step.do !== "confirm" || (step.as !== "unassigned" && !reasons.has(step.versionId))) return step;
+    const { versionId, revision } = step;
+    return { do: "place", versionId, revision, reason: reasons.get(versionId) };
+  });
 }
 
 export interface SchemaUpload {

@@ -1,14 +1,17 @@
 import { ApiFailure, NetworkFailure } from "@downlink/client";
-import { api, type CallInput, edgeLimits } from "@downlink/protocol";
+import { api, type CallInput, DeletionReason, edgeLimits } from "@downlink/protocol";
 import { type Bell, pause } from "../bell.ts";
+import type { Clock } from "../clock.ts";
 import type { CloudSession } from "../cloud/session.ts";
 import type { WorkBoard } from "../imports/work-board.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import type { InventoryStep } from "../inventory/tracked-file.ts";
+import type { GoneBecause, InventoryStep } from "../inventory/tracked-file.ts";
 import type { Log } from "../log.ts";
 import type { ProblemBoard } from "../problems.ts";
+import type { AutoImport } from "./auto-import.ts";
 import { beginListing, createListingBarrier, type Listing } from "./listing.ts";
-import { planSchemas, planUpserts } from "./plan-report.ts";
+import type { DeviceNaming } from "./name-device.ts";
+import { planSchemas, planUpserts, type ReportLimits, settleBatch } from "./plan-report.ts";
 
 export interface ReportContext {
   readonly session: CloudSession;
@@ -21,6 +24,9 @@ export interface ReportContext {
   readonly workBell: Bell;
   /** Whether a scan was completed since the start and the root is there. */
   readonly hasScanned: () => boolean;
+  readonly clock: Clock;
+  readonly nameDevice: DeviceNaming;
+  readonly autoImport: AutoImport;
 }
 
 /** What the cloud answered to the last hello. */
@@ -33,6 +39,8 @@ export interface ReportState {
   sequence: number;
 }
 
+/** How often the cloud is asked again about files that belong to nobody: somebody may have made their device. */
+const ASK_AGAIN_MS = 600_000;
 /** Changes come in groups; one report is enough for them. */
 const GATHER_MS = 200;
 
@@ -43,7 +51,7 @@ export async function runReports(ctx: ReportContext, state: ReportState, signal:
     try {
       if (await reporter.step(signal)) attempt = 0;
       else {
-        await ctx.reportBell.wait(signal);
+        await ctx.reportBell.wait(signal, reporter.restMs());
         await pause(GATHER_MS, signal);
       }
     } catch (failure) {
@@ -63,6 +71,9 @@ class Reporter {
   readonly #unknownSchemas = new Set<string>();
   /** Version and revision of items that the cloud refuses whatever else is in the report. */
   readonly #refused = new Set<string>();
+  readonly #askAgain = new Set<string>();
+  #askAgainMs = 0;
+  #hasUnassigned = false;
   #listing: Listing | undefined;
   #listingHello = 0;
   #maxItems: number = edgeLimits.itemsPerReport;
@@ -76,6 +87,7 @@ class Reporter {
   async step(signal: AbortSignal): Promise<boolean> {
     const { inventory, hasScanned } = this.#ctx;
     if (this.#state.needsListing === undefined) return false;
+    await this.#ctx.autoImport.retell();
     this.#forgetRefused();
     if (this.#unknownSchemas.size > 0) return await this.#sendSchemas(signal);
     if (!this.#state.needsListing) return await this.#sendChanges(signal);
@@ -97,7 +109,7 @@ class Reporter {
   async #sendListed(listing: Listing, signal: AbortSignal): Promise<void> {
     const { inventory } = this.#ctx;
     const rest = listing.versionIds.slice(listing.done, listing.done + this.#maxItems);
-    const batch = planUpserts(inventory, rest.filter(this.#isAccepted), this.#maxItems);
+    const batch = planUpserts(inventory, rest.filter(this.#isAccepted), this.#limits());
     const isWhole = batch.covered === rest.filter(this.#isAccepted).length;
     const done = isWhole ? listing.done + rest.length : listing.done + batch.covered;
     const isLast = done === listing.versionIds.length;
@@ -109,7 +121,10 @@ class Reporter {
     listing.named = named;
     const isRejected = isLast && answer.isListingComplete === false;
     const forgotten = isLast && !isRejected ? listing.absent : [];
-    inventory.change([...batch.confirmations, ...forgotten.map(forget)]);
+    const imported = (answer.imported ?? []).map(
+      (versionId) => ({ do: "event", versionId, event: "importDone" }) as const,
+    );
+    inventory.change([...settleBatch(batch, answer.unassigned), ...imported, ...forgotten.map(forget)]);
     if (isLast) this.#listing = undefined;
     if (isLast && !isRejected && this.#listingHello === this.#state.hellos) this.#state.needsListing = false;
     this.#ctx.workBell.ring();
@@ -117,17 +132,40 @@ class Reporter {
 
   async #sendChanges(signal: AbortSignal): Promise<boolean> {
     const { inventory, board } = this.#ctx;
-    const due = [...inventory.due()].filter(this.#isAccepted);
-    const { upserts, confirmations } = planUpserts(inventory, due, this.#maxItems);
-    const removals = [...inventory.removals().keys()].filter(this.#mayRemove).slice(0, edgeLimits.itemsPerReport);
+    const due = new Set([...inventory.due(), ...this.#unassigned()].filter(this.#isAccepted));
+    const batch = planUpserts(inventory, due, this.#limits());
+    const { upserts } = batch;
+    const gone = [...inventory.removals().keys()].filter(this.#mayRemove).slice(0, edgeLimits.itemsPerReport);
     const acknowledgements = board.unacknowledged().slice(0, edgeLimits.itemsPerReport);
-    if (upserts.length + removals.length + acknowledgements.length === 0) return false;
-    const answer = await this.#sendItems({ upserts, removals, acknowledgements }, signal);
+    if (upserts.length + gone.length + acknowledgements.length === 0) return false;
+    const answer = await this.#sendItems({ upserts, ...splitByCause(inventory, gone), acknowledgements }, signal);
     if (!answer) return true;
-    inventory.change([...confirmations, ...removals.map(forget)]);
+    inventory.change([...settleBatch(batch, answer.unassigned), ...gone.map(forget)]);
+    for (const { versionId } of upserts) this.#askAgain.delete(versionId);
     board.acknowledged(acknowledgements);
     this.#ctx.workBell.ring();
     return true;
+  }
+
+  /** Until the time to ask again about files that belong to nobody, where there are any. */
+  restMs(): number | undefined {
+    return this.#hasUnassigned ? Math.max(1, this.#askAgainMs - this.#ctx.clock.monotonicMs()) : undefined;
+  }
+
+  /** Those to ask about again now; once each time. */
+  #unassigned(): Iterable<string> {
+    const { inventory, clock } = this.#ctx;
+    if (clock.monotonicMs() < this.#askAgainMs) return this.#askAgain;
+    this.#askAgainMs = clock.monotonicMs() + ASK_AGAIN_MS;
+    this.#askAgain.clear();
+    for (const { versionId, state } of inventory.files()) if (state === "unassigned") this.#askAgain.add(versionId);
+    this.#hasUnassigned = this.#askAgain.size > 0;
+    return this.#askAgain;
+  }
+
+  #limits(): ReportLimits {
+    const { nameDevice, autoImport } = this.#ctx;
+    return { maxItems: this.#maxItems, nameDevice, wantsImport: autoImport.matches };
   }
 
   /** A request for the version is failed first, with its own reason. */
@@ -176,6 +214,7 @@ class Reporter {
     const { sequence } = this.#state;
     const answer = await this.#ctx.session.call(api.edge.report, { ...report, sequence }, { signal });
     for (const sha256 of answer.unknownSchemas) this.#unknownSchemas.add(sha256);
+    if (answer.unassigned?.length) this.#hasUnassigned = true;
     this.#ctx.log.debug({ upserts: report.upserts.length, removals: report.removals?.length }, "reported");
     return answer;
   }
@@ -183,4 +222,17 @@ class Reporter {
 
 function forget(versionId: string): InventoryStep {
   return { do: "forgetRemoval", versionId };
+}
+
+/** What we deleted ourselves is told with the rule that asked for it. */
+function splitByCause({ removals }: Inventory, versionIds: readonly string[]): Pick<Report, "removals" | "deletions"> {
+  const told = versionIds.map((versionId) => ({ versionId, because: removals().get(versionId)!.because }));
+  return {
+    removals: told.filter(({ because }) => !isOurs(because)).map(({ versionId }) => versionId),
+    deletions: told.flatMap(({ versionId, because }) => (isOurs(because) ? [{ versionId, because }] : [])),
+  };
+}
+
+function isOurs(because: GoneBecause): because is DeletionReason {
+  return DeletionReason.options.some((reason) => reason === because);
 }

@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 import fc from "fast-check";
 import { formatEnvFile, parseEnvFile } from "./env-file.ts";
 import { InvalidSetting } from "./invalid-setting.ts";
-import { loadSettings, requireSetting } from "./settings.ts";
+import { loadSettings, requireSetting, resolveSettings } from "./settings.ts";
 
 test("a flag goes before the environment, that before the file, that before the default", () => {
   const configFile = writeConfig("DOWNLINK_API_URL=http://file\nDOWNLINK_SETTLE_TIME=3s\nDOWNLINK_STATE_DIR=/file\n");
@@ -24,6 +24,17 @@ test("a flag goes before the environment, that before the file, that before the 
   assert.equal(settings.deviceToken, undefined);
 });
 
+test("what the control plane may set is absent here until the device sets it, and goes before the default only", () => {
+  const nothing = { flags: {}, environment: {}, configFile: writeConfig("") };
+  assert.equal(loadSettings(nothing).uploadConcurrency, undefined);
+  assert.equal(loadSettings({ ...nothing, flags: { uploadConcurrency: "3" } }).uploadConcurrency, 3);
+  const cloud = { uploadConcurrency: "7" };
+  const originOf = (flags: object) =>
+    resolveSettings({ ...nothing, flags, cloud }).find(({ setting }) => setting === "uploadConcurrency");
+  assert.deepEqual([originOf({})?.origin, originOf({})?.value], ["control plane", 7]);
+  assert.equal(originOf({ uploadConcurrency: "3" })?.origin, "command line");
+});
+
 test("an unknown key in the file is an error that names it", () => {
   const configFile = writeConfig("# comment\nOTHER=1\nDOWNLINK_SETLE_TIME=3s\n");
   assert.throws(() => loadSettings({ flags: {}, environment: {}, configFile }), /unknown setting DOWNLINK_SETLE_TIME/);
@@ -37,6 +48,9 @@ test("a value that cannot be is an error that names key and place", () => {
     WATCH_USE_NOTIFY: "yes",
     API_URL: "ftp://x",
     LOG_LEVEL: "loud",
+    UPLOAD_RATE: "fast",
+    UPLOAD_INTERFACES: "eth0 wlan0",
+    METRICS_ADDRESS: "9464",
   };
   for (const [name, value] of Object.entries(bad)) {
     const environment = { [`DOWNLINK_${name}`]: value };

@@ -1,8 +1,22 @@
 import { readFileSync } from "node:fs";
 import { writeDurableFile } from "../durable-file.ts";
+import { diskAmountOf } from "./disk-amount.ts";
 import { formatEnvFile, parseEnvFile } from "./env-file.ts";
+import { interfaceRulesOf } from "./interface-rules.ts";
 import { InvalidSetting } from "./invalid-setting.ts";
-import { booleanOf, countOf, durationMsOf, globsOf, oneOf, pathOf, textOf, urlOf } from "./value-parsers.ts";
+import {
+  booleanOf,
+  countOf,
+  deviceNameOf,
+  durationMsOf,
+  globsOf,
+  listenAddressOf,
+  oneOf,
+  pathOf,
+  textOf,
+  uploadRateOf,
+  urlOf,
+} from "./value-parsers.ts";
 
 interface Definition<T> {
   /** Name in the environment and in the env file, without the prefix. */
@@ -10,13 +24,19 @@ interface Definition<T> {
   readonly parse: (text: string) => T;
   /** As it would stand in the file; absent: the setting may be missing. */
   readonly fallback?: string;
+  /** The control plane may set it; this holds where it does not. Here the value is absent unless it is given on the device. */
+  readonly cloudFallback?: string;
+  readonly isSecret?: true;
 }
 
 const define = <const D extends Definition<unknown>>(definition: D): D => definition;
 
 /** Every setting there is. spec of names and defaults: edge agent, settings */
 const definitions = {
-  deviceToken: define({ name: "DEVICE_TOKEN", parse: textOf }),
+  deviceToken: define({ name: "DEVICE_TOKEN", parse: textOf, isSecret: true }),
+  deviceName: define({ name: "DEVICE_NAME", parse: deviceNameOf }),
+  siteToken: define({ name: "SITE_TOKEN", parse: textOf, isSecret: true }),
+  takesDeviceFromPath: define({ name: "SITE_DEVICE_FROM_PATH", parse: booleanOf, fallback: "false" }),
   apiUrl: define({ name: "API_URL", parse: urlOf }),
   storageRoot: define({ name: "STORAGE_ROOT", parse: pathOf }),
   stateDir: define({ name: "STATE_DIR", parse: pathOf, fallback: "/var/lib/downlink-agent" }),
@@ -26,7 +46,14 @@ const definitions = {
   scanIntervalMs: define({ name: "WATCH_SCAN_INTERVAL", parse: durationMsOf, fallback: "30s" }),
   settleTimeMs: define({ name: "SETTLE_TIME", parse: durationMsOf, fallback: "2s" }),
   incompleteAfterMs: define({ name: "INCOMPLETE_AFTER", parse: durationMsOf, fallback: "10min" }),
-  uploadConcurrency: define({ name: "UPLOAD_CONCURRENCY", parse: countOf, fallback: "2" }),
+  autoImport: define({ name: "AUTO_IMPORT", parse: globsOf, cloudFallback: "" }),
+  uploadRate: define({ name: "UPLOAD_RATE", parse: uploadRateOf, cloudFallback: "unlimited" }),
+  uploadConcurrency: define({ name: "UPLOAD_CONCURRENCY", parse: countOf, cloudFallback: "2" }),
+  uploadInterfaces: define({ name: "UPLOAD_INTERFACES", parse: interfaceRulesOf }),
+  metricsAddress: define({ name: "METRICS_ADDRESS", parse: listenAddressOf }),
+  maxDisk: define({ name: "MAX_DISK_BYTES", parse: diskAmountOf }),
+  minFree: define({ name: "MIN_FREE_BYTES", parse: diskAmountOf }),
+  prunesUnimported: define({ name: "PRUNE_UNIMPORTED", parse: booleanOf, fallback: "false" }),
   logFormat: define({ name: "LOG_FORMAT", parse: oneOf("auto", "text", "json"), fallback: "auto" }),
   logLevel: define({
     name: "LOG_LEVEL",
@@ -45,6 +72,8 @@ type Value<D> = D extends { parse: (text: string) => infer T; fallback: string }
 export type Settings = { readonly [K in keyof Definitions]: Value<Definitions[K]> };
 export type SettingName = keyof Settings;
 
+const settingNames = Object.keys(definitions) as SettingName[];
+
 const PREFIX = "DOWNLINK_";
 export const DEFAULT_FILE = "/etc/downlink/agent.env";
 
@@ -56,26 +85,54 @@ export interface SettingSources {
   readonly configFile?: string;
   /** Whether a file that was named may be missing: `enroll` makes it. */
   readonly isFileNew?: boolean;
+  /** As the control plane set them last, by setting. */
+  readonly cloud?: Partial<Record<SettingName, string>>;
+}
+
+export type SettingOrigin = "command line" | "environment" | "file" | "control plane" | "default" | "not set";
+
+export interface ResolvedSetting {
+  readonly setting: SettingName;
+  /** As in the environment and in the file. */
+  readonly key: string;
+  readonly origin: SettingOrigin;
+  /** As it stands at its origin. */
+  readonly text: string | undefined;
+  readonly value: unknown;
+  readonly isSecret: boolean;
 }
 
 /** Flag before environment before env file before default. Throws {@link InvalidSetting} and names the place. */
-export function loadSettings({ flags, environment, configFile, isFileNew = false }: SettingSources): Settings {
-  const file = readConfigFile(configFile ?? DEFAULT_FILE, configFile !== undefined && !isFileNew);
-  const settings = Object.entries(definitions).map(([setting, definition]) => {
-    const { name, parse, fallback } = definition as Definition<unknown>;
-    const key = PREFIX + name;
-    const given = [
-      { from: "the command line", text: flags[setting as SettingName] },
-      { from: "the environment", text: environment[key] || undefined },
-      { from: configFile ?? DEFAULT_FILE, text: file.get(key) },
-      { from: "the defaults", text: fallback },
-    ].find(({ text }) => text !== undefined);
-    return [
-      setting,
-      given?.text === undefined ? undefined : parseSetting({ key, parse, from: given.from }, given.text),
+export function loadSettings(sources: Omit<SettingSources, "cloud">): Settings {
+  const isLeftOpen = ({ setting, origin }: ResolvedSetting) =>
+    origin === "default" && (definitions[setting] as Definition<unknown>).cloudFallback !== undefined;
+  const entries = resolveSettings(sources).map((resolved) => [
+    resolved.setting,
+    isLeftOpen(resolved) ? undefined : resolved.value,
+  ]);
+  return Object.fromEntries(entries) as Settings;
+}
+
+/** Every setting with where its value comes from; what the control plane sets goes before the default. */
+export function resolveSettings({ configFile, isFileNew = false, ...sources }: SettingSources): ResolvedSetting[] {
+  const path = configFile ?? DEFAULT_FILE;
+  const file = readConfigFile(path, configFile !== undefined && !isFileNew);
+  return settingNames.map((setting) => {
+    const definition: Definition<unknown> = definitions[setting];
+    const key = settingKey(setting);
+    const places: { origin: SettingOrigin; from: string; text: string | undefined }[] = [
+      { origin: "command line", from: "the command line", text: sources.flags[setting] },
+      { origin: "environment", from: "the environment", text: sources.environment[key] || undefined },
+      { origin: "file", from: path, text: file.get(key) },
+      { origin: "control plane", from: "the control plane's settings", text: sources.cloud?.[setting] },
+      { origin: "default", from: "the defaults", text: definition.fallback ?? definition.cloudFallback },
     ];
+    const given = places.find(({ text }) => text !== undefined);
+    const { origin = "not set", text } = given ?? {};
+    const value =
+      given?.text === undefined ? undefined : parseSetting({ ...definition, key, from: given.from }, given.text);
+    return { setting, key, origin, text, value, isSecret: definition.isSecret === true };
   });
-  return Object.fromEntries(settings) as Settings;
 }
 
 /** Writes the settings into the env file, readable by its owner only; what else stands in it stays. */

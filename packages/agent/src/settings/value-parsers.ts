@@ -1,8 +1,15 @@
 import { isAbsolute } from "node:path";
+import { deviceNamePattern, MAX_DEVICE_NAME_LENGTH } from "@downlink/protocol/device-name";
+import { parseUploadRate, type RateRule } from "@downlink/protocol/upload-rate";
 import { InvalidSetting } from "./invalid-setting.ts";
 
 export function textOf(text: string): string {
   return text;
+}
+
+export function deviceNameOf(text: string): string {
+  if (text.length <= MAX_DEVICE_NAME_LENGTH && deviceNamePattern.test(text)) return text;
+  throw new InvalidSetting(`${text} is no device name: up to 100 letters, digits, and the characters _ . -`);
 }
 
 export function urlOf(text: string): string {
@@ -51,4 +58,25 @@ export function oneOf<const T extends string>(...values: readonly T[]): (text: s
     if (value === undefined) throw new InvalidSetting(`${text} is none of ${values.join(", ")}`);
     return value;
   };
+}
+
+export function uploadRateOf(text: string): readonly RateRule[] {
+  try {
+    return parseUploadRate(text);
+  } catch (error) {
+    throw error instanceof RangeError ? new InvalidSetting(`${text} is no upload rate: ${error.message}`) : error;
+  }
+}
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`. */
+export function listenAddressOf(text: string): ListenAddress {
+  const match = /^(\[[\da-f:.]+\]|[\w.-]+):(\d{1,5})$/i.exec(text);
+  const port = Number(match?.[2]);
+  if (match && port <= 65_535) return { host: match[1]!.replace(/^\[|\]$/g, ""), port };
+  throw new InvalidSetting(`${text} is no address to listen at such as 127.0.0.1:9464`);
 }

@@ -3,31 +3,13 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { fileStates } from "../inventory/file-state.ts";
 import { type ProblemCode, problemTexts } from "../problems.ts";
+import { healthyStatus, problem as problemOf, sampleTimeMs } from "../testing/sample-status.ts";
 import { renderStatus } from "./render-status.ts";
 import type { StatusDocument } from "./status-schema.ts";
 
-const nowMs = Date.parse("2026-01-02T03:04:05Z");
+const nowMs = sampleTimeMs;
+const healthy = healthyStatus;
 const plain = { nowMs, columns: 80, isColored: false };
-
-const healthy: StatusDocument = {
-  version: 1,
-  health: "healthy",
-  agent: { version: "0.1.0", pid: 42, startedAt: "2026-01-02T01:04:05Z" },
-  device: { id: "dev_1", name: "rover-1", projectId: "prj_1", orgId: "org_1" },
-  apiUrl: "https://downlink.example",
-  stateDir: "/var/lib/downlink-agent",
-  connection: {
-    ...{ state: "connected", since: "2026-01-02T03:03:05Z", lastContactAt: "2026-01-02T03:04:00Z" },
-    ...{ clockSkewMs: -3_700_000, lastError: null },
-  },
-  storage: {
-    ...{ root: "/data", isPresent: true, totalBytes: 64e9, freeBytes: 12.3e9 },
-    ...{ lastScanAt: "2026-01-02T03:04:00Z", lastScanMs: 12 },
-  },
-  files: { reported: 120, requested: 3, incomplete: 1 },
-  transfers: [{ path: "cam/one.mcap", sizeBytes: 1000, sentBytes: 450, bytesPerSecond: 12_300_000, secondsLeft: 130 }],
-  problems: [],
-};
 
 test("the screen says who, where, how, and what is under way", () => {
   assert.equal(
@@ -35,7 +17,7 @@ test("the screen says who, where, how, and what is under way", () => {
     `Downlink agent 0.1.0: healthy, pid 42, up 2 h
 Device      rover-1 (dev_1) in project prj_1
 Cloud       connected for 60 s, clock 62 min ahead, https://downlink.example
-Storage     12.3 GB of 64.0 GB free, scanned 5 s ago, /data
+Storage     51.7 GB used, 12.3 GB free, scanned 5 s ago, /data
 Files       1 incomplete, 120 reported, 3 requested
 
 Uploads     1 running, 3 waiting
@@ -44,21 +26,49 @@ Uploads     1 running, 3 waiting
   );
 });
 
-test("each problem comes with its detail and what to do", () => {
+test("each problem comes with its detail and what to do, as far as there is room", () => {
   const detail = "no marker of the enrolled root in /data";
-  const problem = {
-    code: "StorageMissing",
-    ...problemTexts.StorageMissing,
-    detail,
-    since: "2026-01-02T03:03:35Z",
-  } as const;
-  const lines = renderStatus({ ...healthy, health: "degraded", problems: [problem] }, plain).split("\n");
-  assert.deepEqual(lines.slice(-5, -1), [
+  const problems = [problemOf("StorageMissing", detail)];
+  const lines = renderStatus({ ...healthy, health: "degraded", problems }, plain).split("\n");
+  assert.deepEqual(lines.slice(-6, -1), [
     "Problems",
     "  StorageMissing, 30 s: The storage root is not there",
     `    ${detail}`,
-    "    → Mount it. If the root moved for go…oll` again with the new --storage-root.",
+    "    → Mount it. If the root moved for good, run `agent enroll` again with the",
+    "    new --storage-root.",
   ]);
+});
+
+test("what holds uploads back is said beside them, with when it ends", () => {
+  const until = new Date(2026, 0, 2, 18, 0).toISOString();
+  const at = { ...plain, nowMs: new Date(2026, 0, 2, 12, 0).getTime() };
+  const uploadsOf = (changes: Partial<StatusDocument>) =>
+    renderStatus({ ...healthy, transfers: [], files: {}, ...changes }, at)
+      .split("\n")
+      .find((line) => line.startsWith("Uploads"));
+  const throttle = { ...healthy.throttle, text: "limited to 1.0 MB/s", bytesPerSecond: 1e6, until };
+  assert.equal(uploadsOf({}), "Uploads     none");
+  assert.equal(uploadsOf({ throttle }), "Uploads     none; limited to 1.0 MB/s until 18:00");
+  const paused = {
+    ...throttle,
+    isPaused: true,
+    text: "the upload rate is off",
+    until: new Date(2026, 0, 5, 8, 5).toISOString(),
+  };
+  assert.equal(
+    uploadsOf({ files: { requested: 2 }, throttle: paused }),
+    "Uploads     2 waiting; paused: the upload rate is off until Mon 08:05",
+  );
+  const retry = { path: "a", failures: 1, lastError: "x", nextTryAt: new Date(at.nowMs + 40_000).toISOString() };
+  assert.equal(
+    uploadsOf({ files: { requested: 1 }, retries: [retry] }),
+    "Uploads     1 waiting, 1 to be tried again, the first in 40 s",
+  );
+});
+
+test("a forecast says when the disk will be full", () => {
+  const storage = { ...healthy.storage, fullInSeconds: 7200 };
+  assert.match(renderStatus({ ...healthy, storage }, plain), /12\.3 GB free, full in 2 h, scanned/);
 });
 
 test("without an agent it says so, and how to start one", () => {
@@ -72,7 +82,7 @@ test("colour is used only where it is wanted", () => {
   assert.ok(renderStatus(healthy, { ...plain, isColored: true }).includes("\u001b[32mhealthy"));
 });
 
-test("whatever there is to say fits 80 columns and 24 lines, and no name of a file can drive the terminal", () => {
+test("whatever there is to say fits the columns and 24 lines, and no name of a file can drive the terminal", () => {
   const text = fc.string({ unit: "binary", maxLength: 300 });
   const codes = Object.keys(problemTexts) as ProblemCode[];
   const since = "2026-01-01T00:00:00Z";
@@ -89,15 +99,18 @@ test("whatever there is to say fits 80 columns and 24 lines, and no name of a fi
     problems: fc.array(problem, { maxLength: 20 }),
     transfers: fc.array(transfer, { maxLength: 20 }),
     root: text,
+    columns: fc.constantFrom(40, 60, 80, 200),
   });
   const files = Object.fromEntries(fileStates.map((state) => [state, 123_456]));
   fc.assert(
-    fc.property(status, ({ problems, transfers, root }) => {
+    fc.property(status, ({ problems, transfers, root, columns }) => {
       const described = problems.map(({ code, detail }) => ({ code, ...problemTexts[code], detail, since }));
       const full = { ...healthy, files, transfers, problems: described, storage: { ...healthy.storage, root } };
-      const lines = renderStatus(full, plain).trimEnd().split("\n");
+      const lines = renderStatus(full, { ...plain, columns })
+        .trimEnd()
+        .split("\n");
       assert.ok(lines.length <= 24, `${lines.length} lines`);
-      for (const line of lines) assert.ok([...line].length <= 80 && !/\p{Cc}/u.test(line), JSON.stringify(line));
+      for (const line of lines) assert.ok([...line].length <= columns && !/\p{Cc}/u.test(line), JSON.stringify(line));
     }),
   );
 });

@@ -1,48 +1,47 @@
-import { styleText } from "node:util";
-import cliProgress from "cli-progress";
 import { fileStates } from "../inventory/file-state.ts";
+import { renderDeletions } from "./render-deletions.ts";
+import { renderProblems } from "./render-problems.ts";
+import { renderUploads } from "./render-uploads.ts";
+import { age, type Layout, labelled, paint, type RenderOptions } from "./screen.ts";
 import type { StatusDocument } from "./status-schema.ts";
-import { fit, formatBytes, formatDuration } from "./text.ts";
+import { formatBytes, formatDuration, wrap } from "./text.ts";
 
-export interface RenderOptions {
-  readonly nowMs: number;
-  readonly columns: number;
-  readonly isColored: boolean;
-}
-
-const MAX_TRANSFERS = 4;
-const MAX_PROBLEMS = 3;
-const LABEL_WIDTH = 12;
-const BAR_WIDTH = 16;
+const MAX_LINES = 24;
+/** A text takes more than one line only while there is room. */
+const LINES_OF_A_TEXT = [3, 2, 1];
 
 /** The status as one screen of at most 24 lines. */
 export function renderStatus(status: StatusDocument, options: RenderOptions): string {
-  const lines = [
-    headline(status, options),
-    labelled("Device", deviceText(status), options),
-    labelled("Cloud", cloudText(status, options), options),
-    labelled("Storage", storageText(status, options), options),
-    labelled("Files", filesText(status), options),
-    ...(status.health === "not running" ? howToStart(status, options) : []),
-    ...transferLines(status, options),
-    ...problemLines(status, options),
+  const screens = LINES_OF_A_TEXT.map((lines) => layOutScreen(status, { ...options, lines }));
+  const screen = screens.find((lines) => lines.length <= MAX_LINES) ?? screens.at(-1)!;
+  return `${screen.join("\n")}\n`;
+}
+
+function layOutScreen(status: StatusDocument, layout: Layout): string[] {
+  return [
+    headline(status, layout),
+    ...labelled(status.site.id === null ? "Device" : "Site", ownerText(status), layout),
+    ...labelled("Cloud", cloudText(status, layout), layout),
+    ...labelled("Storage", storageText(status, layout), layout),
+    ...labelled("Files", filesText(status), layout),
+    ...renderDeletions(status, layout),
+    ...(status.health === "not running" ? howToStart(status, layout) : []),
+    ...renderUploads(status, layout),
+    ...renderProblems(status, layout),
   ];
-  return `${lines.join("\n")}\n`;
 }
 
 const healthColors = { healthy: "green", degraded: "yellow", "not running": "red" } as const;
 
-function headline({ health, agent }: StatusDocument, { nowMs, isColored }: RenderOptions): string {
-  const shown = isColored ? styleText(healthColors[health], health, { validateStream: false }) : health;
-  const since = agent.startedAt === null ? "" : `, pid ${agent.pid}, up ${age(agent.startedAt, nowMs)}`;
-  return `Downlink agent ${agent.version}: ${shown}${since}`;
+function headline({ health, agent }: StatusDocument, options: RenderOptions): string {
+  const title = `Downlink agent ${agent.version}: `;
+  const since = agent.startedAt === null ? "" : `, pid ${agent.pid}, up ${age(agent.startedAt, options.nowMs)}`;
+  const room = Math.max(0, options.columns - title.length - health.length);
+  return `${title}${paint(["bold", healthColors[health]], health, options)}${since.length <= room ? since : ""}`;
 }
 
-function labelled(label: string, text: string, { columns }: RenderOptions): string {
-  return `${label.padEnd(LABEL_WIDTH)}${fit(text, columns - LABEL_WIDTH)}`;
-}
-
-function deviceText({ device }: StatusDocument): string {
+function ownerText({ device, site }: StatusDocument): string {
+  if (site.id !== null) return `${site.name ?? "?"} (${site.id})`;
   if (device.id === null) return "not known yet";
   return `${device.name ?? "?"} (${device.id}) in project ${device.projectId ?? "?"}`;
 }
@@ -61,12 +60,16 @@ function cloudText({ apiUrl, connection }: StatusDocument, { nowMs }: RenderOpti
 function storageText({ storage }: StatusDocument, { nowMs }: RenderOptions): string {
   if (storage.root === null) return "not configured";
   if (storage.isPresent === false) return `missing: ${storage.root}`;
-  const free =
-    storage.freeBytes === null
-      ? ""
-      : `${formatBytes(storage.freeBytes)} of ${formatBytes(storage.totalBytes ?? 0)} free, `;
-  const scanned = storage.lastScanAt === null ? "" : `scanned ${age(storage.lastScanAt, nowMs)} ago, `;
-  return `${free}${scanned}${storage.root}`;
+  const { totalBytes, freeBytes, fullInSeconds, lastScanAt } = storage;
+  const parts = [
+    freeBytes === null || totalBytes === null
+      ? undefined
+      : `${formatBytes(totalBytes - freeBytes)} used, ${formatBytes(freeBytes)} free`,
+    fullInSeconds === null ? undefined : `full in ${formatDuration(fullInSeconds)}`,
+    lastScanAt === null ? undefined : `scanned ${age(lastScanAt, nowMs)} ago`,
+    storage.root,
+  ];
+  return parts.filter((part) => part !== undefined).join(", ");
 }
 
 function filesText({ files }: StatusDocument): string {
@@ -74,51 +77,10 @@ function filesText({ files }: StatusDocument): string {
   return counts.length === 0 ? "none" : counts.join(", ");
 }
 
-function howToStart({ stateDir }: StatusDocument, options: RenderOptions): string[] {
-  return [
-    "",
-    fit(`No agent runs with ${stateDir}; the above is what it last knew.`, options.columns),
-    "Start it with `agent run`, or `systemctl start downlink-agent` where it is a service.",
+function howToStart({ stateDir }: StatusDocument, { columns, lines }: Layout): string[] {
+  const texts = [
+    `No agent runs with ${stateDir}; the above is what it last knew.`,
+    "Start it with `agent run`, or as a service: `systemctl start downlink-agent`.",
   ];
-}
-
-function transferLines({ transfers, files }: StatusDocument, options: RenderOptions): string[] {
-  if (transfers.length === 0) return [];
-  const waiting = files.requested ? `, ${files.requested} waiting` : "";
-  const shown = transfers.slice(0, MAX_TRANSFERS).map((transfer) => transferLine(transfer, options));
-  const more = transfers.length > shown.length ? [`  and ${transfers.length - shown.length} more`] : [];
-  return ["", `Uploads     ${transfers.length} running${waiting}`, ...shown, ...more];
-}
-
-function transferLine(transfer: StatusDocument["transfers"][number], { columns }: RenderOptions): string {
-  const done = transfer.sizeBytes === 0 ? 1 : Math.min(1, transfer.sentBytes / transfer.sizeBytes);
-  const bar = cliProgress.Format.BarFormat(done, {
-    barsize: BAR_WIDTH,
-    barCompleteString: "█".repeat(BAR_WIDTH),
-    barIncompleteString: "░".repeat(BAR_WIDTH),
-    barGlue: "",
-  });
-  const percent = `${Math.floor(done * 100)} %`.padStart(6);
-  const rate = `${formatBytes(transfer.bytesPerSecond)}/s`.padStart(11);
-  const left = (transfer.secondsLeft === null ? "stalled" : formatDuration(transfer.secondsLeft)).padStart(8);
-  const figures = `${bar}${percent}${rate}${left}`;
-  const width = columns - figures.length - 4;
-  return `  ${fit(transfer.path, width).padEnd(width)}  ${figures}`;
-}
-
-function problemLines({ problems }: StatusDocument, options: RenderOptions): string[] {
-  if (problems.length === 0) return [];
-  const shown = problems
-    .slice(0, MAX_PROBLEMS)
-    .flatMap(({ code, title, detail, fix, since }) => [
-      fit(`  ${code}, ${age(since, options.nowMs)}: ${title}`, options.columns),
-      fit(`    ${detail}`, options.columns),
-      fit(`    → ${fix}`, options.columns),
-    ]);
-  const more = problems.length > MAX_PROBLEMS ? [`  and ${problems.length - MAX_PROBLEMS} more; see --json`] : [];
-  return ["", "Problems", ...shown, ...more];
-}
-
-function age(time: string | null, nowMs: number): string {
-  return time === null ? "?" : formatDuration(Math.max(0, (nowMs - Date.parse(time)) / 1000));
+  return ["", ...texts.flatMap((text) => wrap(text, { width: columns, lines }))];
 }

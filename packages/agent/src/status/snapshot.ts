@@ -1,14 +1,19 @@
 import { statfs } from "node:fs/promises";
 import { formatTimestamp } from "@downlink/protocol";
+import type { Clock } from "../clock.ts";
 import type { CloudSession } from "../cloud/session.ts";
+import type { Deletions } from "../deleting/deletion-loop.ts";
+import type { DiskForecast } from "../files/disk-forecast.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
+import type { Throttle, ThrottleState } from "../imports/throttle.ts";
 import type { Uploads } from "../imports/upload-loop.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { StateFacts } from "../inventory/owner.ts";
-import { type ProblemBoard, problemTexts } from "../problems.ts";
+import { type ProblemBoard, type ProblemCode, problemTexts } from "../problems.ts";
 import { agentVersion } from "../version.ts";
 import type { StatusDocument } from "./status-schema.ts";
+import { formatBytes } from "./text.ts";
 
 export interface SnapshotContext {
   readonly startedNs: bigint;
@@ -20,11 +25,30 @@ export interface SnapshotContext {
   readonly uploads: Uploads;
   readonly problems: ProblemBoard;
   readonly facts: StateFacts;
+  readonly clock: Clock;
+  readonly throttle: Throttle;
+  readonly forecast: DiskForecast;
+  readonly deletions: Deletions;
+}
+
+const MAX_RETRIES = 100;
+const problemCodes = Object.keys(problemTexts) as ProblemCode[];
+const SHOWN_DELETIONS = 10;
+
+/** In a few words, for `systemctl status`. */
+export function summarize({
+  session,
+  inventory,
+  uploads,
+  problems,
+}: Pick<SnapshotContext, "session" | "inventory" | "uploads" | "problems">): string {
+  const { state } = session.connection();
+  return `${state}, ${inventory.size} files, ${uploads.transfers().length} uploads, ${problems.list().length} problems`;
 }
 
 /** All there is to say about a running agent. */
 export async function takeSnapshot(ctx: SnapshotContext): Promise<StatusDocument> {
-  const problems = ctx.problems.list();
+  const problems = ctx.problems.list().toSorted((a, b) => weightOf(a.code) - weightOf(b.code));
   const { state, sinceNs, lastContactNs, clockSkewMs, lastError } = ctx.session.connection();
   const isHealthy = problems.length === 0 && state === "connected";
   const owner = ctx.facts.owner();
@@ -38,6 +62,7 @@ export async function takeSnapshot(ctx: SnapshotContext): Promise<StatusDocument
       projectId: owner.projectId ?? null,
       orgId: owner.orgId ?? null,
     },
+    site: { id: owner.siteId ?? null, name: owner.siteName ?? null },
     apiUrl: ctx.apiUrl,
     stateDir: ctx.stateDir,
     connection: {
@@ -47,9 +72,13 @@ export async function takeSnapshot(ctx: SnapshotContext): Promise<StatusDocument
       clockSkewMs: clockSkewMs ?? null,
       lastError: lastError ?? null,
     },
-    storage: await describeStorage(ctx.storageRoot),
+    storage: await describeStorage(ctx),
     files: { ...ctx.inventory.countByState() },
     transfers: ctx.uploads.transfers().map((transfer) => ({ ...transfer, secondsLeft: transfer.secondsLeft ?? null })),
+    retries: describeRetries(ctx),
+    throttle: describeThrottle(ctx.throttle.state()),
+    deletions: describeDeletions(ctx),
+    counters: { ...ctx.uploads.counters(), scans: ctx.storageRoot.scans() },
     problems: problems.map(({ code, detail, sinceNs: since }) => ({
       code,
       ...problemTexts[code],
@@ -59,7 +88,47 @@ export async function takeSnapshot(ctx: SnapshotContext): Promise<StatusDocument
   };
 }
 
-async function describeStorage(storageRoot: StorageRoot): Promise<StatusDocument["storage"]> {
+function describeDeletions({ deletions, inventory }: SnapshotContext): StatusDocument["deletions"] {
+  const { planned, nextPath, heldUntilNs, deletedFiles } = deletions.overview();
+  return {
+    planned: [...planned],
+    nextPath: nextPath ?? null,
+    heldUntil: heldUntilNs === undefined ? null : formatTimestamp(heldUntilNs),
+    deletedFiles,
+    last: inventory
+      .lastDeleted(SHOWN_DELETIONS)
+      .map(({ atNs, ...deletion }) => ({ ...deletion, deletedAt: formatTimestamp(atNs) })),
+  };
+}
+
+/** What others follow from comes first, as in the table. */
+function weightOf(code: ProblemCode): number {
+  return problemCodes.indexOf(code);
+}
+
+function describeRetries({ uploads, clock }: SnapshotContext): StatusDocument["retries"] {
+  const nowNs = clock.nowNs();
+  const retries = uploads.retries().slice(0, MAX_RETRIES);
+  return retries.map(({ inMs, ...retry }) => ({
+    ...retry,
+    nextTryAt: formatTimestamp(nowNs + BigInt(Math.ceil(inMs)) * 1_000_000n),
+  }));
+}
+
+function describeThrottle({ pausedBecause, ...state }: ThrottleState): StatusDocument["throttle"] {
+  const limit = state.bytesPerSecond === undefined ? undefined : `limited to ${formatBytes(state.bytesPerSecond)}/s`;
+  const slow = state.isSlowLink ? "slow link: one part at a time" : undefined;
+  return {
+    isPaused: pausedBecause !== undefined,
+    text: pausedBecause ?? ([limit, slow].filter((part) => part !== undefined).join(", ") || null),
+    bytesPerSecond: state.bytesPerSecond ?? null,
+    until: state.untilNs === undefined ? null : formatTimestamp(state.untilNs),
+    interface: state.interfaceName ?? null,
+    isSlowLink: state.isSlowLink,
+  };
+}
+
+async function describeStorage({ storageRoot, forecast }: SnapshotContext): Promise<StatusDocument["storage"]> {
   const isPresent = storageRoot.current() !== undefined;
   const disk = isPresent ? await measureDisk(storageRoot.path) : undefined;
   const scan = storageRoot.lastScan();
@@ -68,6 +137,7 @@ async function describeStorage(storageRoot: StorageRoot): Promise<StatusDocument
     isPresent,
     totalBytes: disk?.totalBytes ?? null,
     freeBytes: disk?.freeBytes ?? null,
+    fullInSeconds: forecast.secondsUntilFull() ?? null,
     lastScanAt: scan ? formatTimestamp(scan.endedNs) : null,
     lastScanMs: scan ? Math.round(scan.tookMs) : null,
   };

@@ -34,7 +34,15 @@ export async function serveStatus(
   };
 }
 
-/** The status of the running agent; undefined when none answers. */
+/** An agent runs, and is too busy or too stuck to say how it fares. */
+export class AgentSilent extends Error {
+  constructor(timeoutMs: number) {
+    super(`the agent runs but does not answer within ${timeoutMs / 1000} s`);
+    this.name = "AgentSilent";
+  }
+}
+
+/** The status of the running agent; undefined when there is none. Throws {@link AgentSilent}. */
 export async function askStatus(stateDir: string, timeoutMs = 5000): Promise<StatusDocument | undefined> {
   try {
     using address = openSocketAddress(stateDir);
@@ -49,7 +57,7 @@ export async function askStatus(stateDir: string, timeoutMs = 5000): Promise<Sta
 
 async function readAll(socket: Socket, timeoutMs: number): Promise<string> {
   socket.setEncoding("utf8").setTimeout(timeoutMs, () => {
-    socket.destroy(new Error(`the agent runs but does not answer within ${timeoutMs / 1000} s`));
+    socket.destroy(new AgentSilent(timeoutMs));
   });
   let text = "";
   for await (const chunk of socket) text += String(chunk);

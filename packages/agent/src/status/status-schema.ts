@@ -7,6 +7,8 @@ const count = { type: "integer", minimum: 0 } as const;
 const countOrNull = { type: ["integer", "null"], minimum: 0 } as const;
 const number = { type: ["integer", "null"] } as const;
 
+const deletionReason = { enum: ["imported", "retention", "space", "prune"] } as const;
+
 const object = <const P extends Record<string, unknown>>(properties: P) =>
   ({ type: "object", properties, required: Object.keys(properties), additionalProperties: false }) as const;
 
@@ -22,6 +24,8 @@ export const statusSchema = {
     health: { enum: ["healthy", "degraded", "not running"] },
     agent: object({ version: text, pid: countOrNull, startedAt: textOrNull }),
     device: object({ id: textOrNull, name: textOrNull, projectId: textOrNull, orgId: textOrNull }),
+    /** Of an agent that works at an edge site; then the device is not known. */
+    site: object({ id: textOrNull, name: textOrNull }),
     apiUrl: textOrNull,
     stateDir: text,
     connection: object({
@@ -36,6 +40,8 @@ export const statusSchema = {
       isPresent: { type: ["boolean", "null"] },
       totalBytes: countOrNull,
       freeBytes: countOrNull,
+      /** At the pace of the last hour. */
+      fullInSeconds: countOrNull,
       lastScanAt: textOrNull,
       lastScanMs: countOrNull,
     }),
@@ -50,6 +56,34 @@ export const statusSchema = {
         secondsLeft: countOrNull,
       }),
     },
+    /** Uploads that wait after a failed try, soonest first; at most 100. */
+    retries: {
+      type: "array",
+      items: object({ path: text, failures: count, lastError: text, nextTryAt: text }),
+    },
+    /** What holds uploads back; `bytesPerSecond` null: no limit. `until`: when another rate holds. */
+    throttle: object({
+      isPaused: { type: "boolean" },
+      text: textOrNull,
+      bytesPerSecond: countOrNull,
+      until: textOrNull,
+      interface: textOrNull,
+      isSlowLink: { type: "boolean" },
+    }),
+    /** What is to be deleted now and under which rule, and what was since the start. Before `heldUntil` nothing goes for its age. */
+    deletions: object({
+      planned: { type: "array", items: object({ reason: deletionReason, files: count, bytes: count }) },
+      nextPath: textOrNull,
+      heldUntil: textOrNull,
+      deletedFiles: count,
+      /** Latest first; at most 10, those before the start included. */
+      last: {
+        type: "array",
+        items: object({ path: text, sizeBytes: count, reason: deletionReason, deletedAt: text }),
+      },
+    }),
+    /** Since the start of the agent. */
+    counters: object({ uploadedBytes: count, uploadedFiles: count, failedTries: count, scans: count }),
     problems: {
       type: "array",
       items: object({

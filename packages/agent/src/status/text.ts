@@ -11,6 +11,26 @@ export function fit(text: string, width: number): string {
   return [...characters.slice(0, head), "…", ...characters.slice(characters.length - (width - 1 - head))].join("");
 }
 
+/** In lines of a width, between words; the last of at most so many is cut at its end. */
+export function wrap(text: string, { width, lines }: { width: number; lines: number }): string[] {
+  const wrapped: string[] = [""];
+  for (const word of printable(text).split(/\s+/)) {
+    const last = wrapped.at(-1)!;
+    if (last === "") wrapped[wrapped.length - 1] = word;
+    else if (last.length + 1 + word.length <= width) wrapped[wrapped.length - 1] = `${last} ${word}`;
+    else wrapped.push(word);
+  }
+  const shown = wrapped.slice(0, lines);
+  const isCut = wrapped.length > lines;
+  return shown.map((line, index) => cut(isCut && index === lines - 1 ? `${line} …` : line, width));
+}
+
+/** Cuts at the end. */
+function cut(text: string, width: number): string {
+  const characters = [...text];
+  return characters.length <= width ? text : `${characters.slice(0, width - 1).join("")}…`;
+}
+
 export function formatBytes(bytes: number): string {
   const units = ["B", "kB", "MB", "GB", "TB"];
   const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));

@@ -1,8 +1,17 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type EdgeItem, type EdgeSettings, leaseHeader, type Operation, type WantedImport } from "@downlink/protocol";
+import {
+  type EdgeItem,
+  type EdgeSettings,
+  leaseHeader,
+  type Operation,
+  type WantedImport,
+  type WantedSalvage,
+} from "@downlink/protocol";
 import { digestInventory } from "../inventory/digest.ts";
+import { FakeChanges } from "./fake-changes.ts";
+import { FakeEnrolments } from "./fake-enrolments.ts";
 import {
   answerJson,
   applyFault,
@@ -12,37 +21,52 @@ import {
   matchOperation,
   readText,
 } from "./fake-http.ts";
+import { FakePermits } from "./fake-permits.ts";
+import { placeItems, unassignedAmong } from "./fake-places.ts";
 import { FakeUploads } from "./fake-uploads.ts";
 import { Refusal } from "./refusal.ts";
 
 type Call = (input: Record<string, unknown>) => unknown;
-type Changed = () => void;
 
 /** The far side of the edge contract, in memory: keeps its rules of lease, listing and upload, and can fail on demand. */
 export class FakeCloud implements AsyncDisposable {
-  readonly token = "dl_dt_0123456789abcdefghijABCDEFGHIJ";
+  token = "dl_dt_0123456789abcdefghijABCDEFGHIJ";
   readonly files = new Map<string, EdgeItem>();
   readonly schemas = new Map<string, string>();
   readonly requests = new Map<string, WantedImport>();
   readonly acknowledged: string[] = [];
   /** What agents gave up, in order. */
   readonly failures: { readonly requestId: string; readonly code: string }[] = [];
+  /** What agents deleted themselves, and why. */
+  readonly deleted = new Map<string, string>();
   readonly calls: FakeRequest[] = [];
   readonly uploads: FakeUploads;
+  readonly permits = new FakePermits();
   settings: EdgeSettings = { enabled: true, retainRecordingsSeconds: 0, autoDeleteAfterImport: false };
   device = { id: "dev_1", name: "rover-1" };
+  /** Where the token is a site's. */
+  site: { id: string; name: string } | undefined;
+  /** At a site, why a file belongs to nobody. */
+  judgePlace: (item: EdgeItem) => { code: string; text: string } | undefined = () => undefined;
+  /** Can only create a device. */
+  enrolmentToken = "dl_dt_unassociated";
+  readonly enrolments = new FakeEnrolments();
   leaseMs = 60_000;
+  /** Which items of a listing are imported already. */
+  isImported: (item: EdgeItem) => boolean = () => false;
   /** Items for which a whole report is refused with 400. */
   isItemRefused: (item: EdgeItem) => boolean = () => false;
   fault: (request: FakeRequest) => Fault | undefined = () => undefined;
   /** Holds a request back before anything is done about it. */
   gate: (request: FakeRequest) => Promise<void> | undefined = () => undefined;
   heartbeats: Record<string, unknown>[] = [];
+  /** Files of which what is readable is wanted. */
+  salvages: readonly WantedSalvage[] = [];
   #lease: { number: number; instanceId: string; renewedMs: number } | undefined;
   #leaseCount = 0;
   #sequence = 0;
   #listing: { id: string; seen: Set<string> } | undefined;
-  readonly #waiting = new Set<Changed>();
+  readonly #changes = new FakeChanges();
   readonly #server: Server;
   url = "";
 
@@ -108,7 +132,7 @@ export class FakeCloud implements AsyncDisposable {
   }
 
   changed(): void {
-    for (const wake of this.#waiting) wake();
+    this.#changes.note();
   }
 
   /** Waits for a condition on what the cloud knows; fails after `timeoutMs` and says what it waited for. */
@@ -116,16 +140,8 @@ export class FakeCloud implements AsyncDisposable {
     const deadline = AbortSignal.timeout(timeoutMs);
     while (!isTrue()) {
       if (deadline.aborted) throw new Error(`waited in vain until ${what}`);
-      await this.#nextChange(deadline);
+      await this.#changes.next(deadline);
     }
-  }
-
-  async #nextChange(signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.add(resolve);
-    signal.addEventListener("abort", () => resolve(), { once: true });
-    await promise;
-    this.#waiting.delete(resolve);
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -162,14 +178,16 @@ export class FakeCloud implements AsyncDisposable {
     url: URL;
     found: FoundOperation | undefined;
   }): Promise<unknown> {
+    if (url.pathname === "/livez") return { status: "live" };
     if (found?.name === "put") return await this.uploads.receivePart(url, request);
-    if (request.headers.authorization !== `Bearer ${this.token}`) throw new Refusal("Unauthenticated");
+    const { token, enrolmentToken } = this;
+    this.enrolments.admit({ token, enrolmentToken, authorization: request.headers.authorization, call: found?.name });
     if (!found?.operation) throw new Refusal("NotFound");
     const { operation, name, params } = found;
     const body = operation.body ? JSON.parse(await readText(request)) : {};
     const query = operation.query?.decode(Object.fromEntries(url.searchParams) as never) ?? {};
     const input = { ...params, ...query, ...(operation.body?.decode(body) ?? {}) };
-    if (name !== "hello") this.#checkLease(Number(request.headers[leaseHeader]));
+    if (name !== "hello" && name !== "enroll") this.#checkLease(Number(request.headers[leaseHeader]));
     const answer = await this.#calls[name]?.(input);
     return (operation.response as NonNullable<Operation["response"]>).encode(answer);
   }
@@ -180,6 +198,7 @@ export class FakeCloud implements AsyncDisposable {
   }
 
   readonly #calls: Readonly<Record<string, Call>> = {
+    enroll: (input) => this.enrolments.enroll({ ...input, enrolledWith: this.enrolmentToken } as never),
     hello: (input) => this.#hello(input as never),
     report: (input) => this.#report(input as never),
     work: async (input) => await this.#work(input as never),
@@ -192,6 +211,12 @@ export class FakeCloud implements AsyncDisposable {
       this.advance(requestId as string, "failed", { code: code as string, text: text as string });
       return { recordingId: "rec" };
     },
+    failSalvage: ({ requestId, code }) => {
+      this.failures.push({ requestId: requestId as string, code: code as string });
+      this.salvages = this.salvages.filter((wanted) => wanted.requestId !== requestId);
+      return { requestId };
+    },
+    askPermits: (input) => this.permits.answer(input as never),
     status: (input) => {
       this.heartbeats.push(input);
       return { serverTime: BigInt(Date.now()) * 1_000_000n };
@@ -213,7 +238,8 @@ export class FakeCloud implements AsyncDisposable {
     if (instanceId !== this.#lease?.instanceId) this.#sequence = 0;
     this.#lease = { number: ++this.#leaseCount, instanceId, renewedMs: performance.now() };
     return {
-      ...{ orgId: "org_1", projectId: "prj_1", device: this.device, settings: this.settings, incarnation: "1" },
+      ...{ orgId: "org_1", settings: this.settings, incarnation: "1" },
+      ...(this.site ? { site: this.site } : { projectId: "prj_1", device: this.device }),
       serverTime: BigInt(Date.now()) * 1_000_000n,
       lease: this.#leaseCount,
       isInventoryKnown: digestInventory(this.files.values()).digest === inventory.digest,
@@ -223,6 +249,7 @@ export class FakeCloud implements AsyncDisposable {
   #report(report: {
     upserts: EdgeItem[];
     removals: string[];
+    deletions?: { versionId: string; because: string }[];
     acknowledgements: string[];
     schemas: { sha256: string; data: string }[];
     listing?: { id: string; isLast: boolean; count?: number };
@@ -231,8 +258,12 @@ export class FakeCloud implements AsyncDisposable {
     if (report.sequence <= this.#sequence) throw new Refusal("ReportSuperseded");
     this.#sequence = report.sequence;
     if (report.upserts.some(this.isItemRefused)) throw new Refusal("InvalidRequest");
-    for (const item of report.upserts) this.files.set(item.versionId, item);
+    const placed = placeItems(report.upserts, this.judgePlace);
+    for (const item of placed) this.files.set(item.versionId, item);
     for (const versionId of report.removals) this.files.delete(versionId);
+    for (const { versionId, because } of report.deletions ?? []) {
+      if (this.files.delete(versionId)) this.deleted.set(versionId, because);
+    }
     for (const { sha256, data } of report.schemas) this.schemas.set(sha256, data);
     for (const requestId of report.acknowledgements)
       if (this.requests.delete(requestId)) this.acknowledged.push(requestId);
@@ -242,6 +273,8 @@ export class FakeCloud implements AsyncDisposable {
     const unknownSchemas = [...new Set(wanted)].filter((sha256) => !this.schemas.has(sha256));
     return {
       unknownSchemas,
+      unassigned: unassignedAmong(placed),
+      imported: report.listing && report.upserts.filter(this.isImported).map(({ versionId }) => versionId),
       isListingComplete: report.listing ? this.#list(report.listing, report.upserts) : undefined,
     };
   }
@@ -262,12 +295,15 @@ export class FakeCloud implements AsyncDisposable {
 
   async #work({ etag, wait }: { etag?: string; wait: number }): Promise<unknown> {
     const deadline = AbortSignal.timeout(wait * 1000);
-    while (this.#workTag() === etag && !deadline.aborted && this.#server.listening) await this.#nextChange(deadline);
-    return { etag: this.#workTag(), work: { imports: [...this.requests.values()], settings: this.settings } };
+    while (this.#workTag() === etag && !deadline.aborted && this.#server.listening) await this.#changes.next(deadline);
+    return {
+      etag: this.#workTag(),
+      work: { imports: [...this.requests.values()], salvages: this.salvages, settings: this.settings },
+    };
   }
 
   #workTag(): string {
-    const work = JSON.stringify([...this.requests.values(), this.settings], (_, value: unknown) =>
+    const work = JSON.stringify([...this.requests.values(), this.salvages, this.settings], (_, value: unknown) =>
       typeof value === "bigint" ? String(value) : value,
     );
     return createHash("sha256").update(work).digest("hex");

@@ -17,6 +17,7 @@ interface FarSide {
   advance(requestId: string, stage: WantedImport["stage"]): void;
 }
 
+type OpenInput = { requestId: string; versionId: string; size: number; partSize?: number };
 type UploadRef = { requestId: string; uploadId: string };
 
 /** Uploads by parts, with the rules of the contract: a part is verified before it counts, and never rewritten. */
@@ -26,6 +27,8 @@ export class FakeUploads {
   readonly stored = new Map<string, Buffer>();
   /** Numbers of the parts that were received whole, in order of arrival, repeats included. */
   readonly received: number[] = [];
+  /** The part size that each opening wished for. */
+  readonly wishes: (number | undefined)[] = [];
   /** A new upload begins with this part, and with other bytes in it than any file has. */
   corruptPart: number | undefined;
   readonly #uploads = new Map<string, Upload>();
@@ -35,7 +38,8 @@ export class FakeUploads {
     this.#far = far;
   }
 
-  open({ requestId, versionId, size }: { requestId: string; versionId: string; size: number }): unknown {
+  open({ requestId, versionId, size, partSize }: OpenInput): unknown {
+    this.wishes.push(partSize);
     const request = this.#requestOf(requestId);
     if (request.versionId !== versionId) throw new Refusal("VersionSuperseded");
     const uploadId = `upl_${requestId}`;

@@ -42,16 +42,16 @@ export interface RunningDaemon extends AsyncDisposable {
 }
 
 /** Waits after failures are as short as chance can make them, nearly. */
-const impatientClock: Clock = { ...systemClock, random: () => 0.05 };
+export const impatientClock: Clock = { ...systemClock, random: () => 0.05 };
 
 /** Tests bring about what the agent complains of. */
 const nowhere: LogOutput = { write: () => true, on: () => undefined };
 
 /** The agent within the test's own process. */
-export function startDaemon(settings: Settings): RunningDaemon {
+export function startDaemon(settings: Settings, clock = impatientClock): RunningDaemon {
   const controller = new AbortController();
   const log = createLog({ format: "json", level: "error", out: nowhere });
-  const ended = runDaemon({ settings, log, clock: impatientClock, signal: controller.signal });
+  const ended = runDaemon({ settings, log, clock, signal: controller.signal });
   ended.catch(() => {});
   const stop = async () => {
     controller.abort();

@@ -4,6 +4,7 @@ import type { Transaction } from "./transaction.ts";
 /** The tables that are filled in bulk. */
 interface Rows {
   EdgeFile: Prisma.EdgeFileCreateManyInput;
+  ImportRequest: Prisma.ImportRequestCreateManyInput;
   OutboxEvent: Prisma.OutboxEventCreateManyInput;
   Recording: Prisma.RecordingCreateManyInput;
   RecordingAttachment: Prisma.RecordingAttachmentCreateManyInput;

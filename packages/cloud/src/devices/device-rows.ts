@@ -1,6 +1,7 @@
 import type { Device, PropertyInterval, PropertyValue, PropertyValues } from "@downlink/protocol";
 import type { DeviceModel, DevicePropertyIntervalModel } from "../db/generated/models.ts";
 
+/** Without what its agent says of itself; see device-agents.ts */
 export function toDevice(row: DeviceModel): Device {
   return {
     id: row.id,

@@ -6,12 +6,14 @@ import { applyPropertyChanges } from "../custom-properties/property-values.ts";
 import type { DeviceModel } from "../db/generated/models.ts";
 import { sqlState, UNIQUE_VIOLATION } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { announceToAgent } from "../edge/announce-work.ts";
 import { ApiError } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
 import { workingStates } from "../ingest/import-request-state.ts";
 import { writeEvent } from "../outbox/outbox.ts";
 import { resolveProject } from "../projects/find-project.ts";
 import { createDeviceRow } from "./create-device.ts";
+import { releaseAgent, withAgent } from "./device-agents.ts";
 import { toDevice } from "./device-rows.ts";
 import { findDevice, lockDevice } from "./find-device.ts";
 import { listDevices } from "./list-devices.ts";
@@ -26,6 +28,7 @@ export const devices: Handlers<Contract> = {
   get: getDevice,
   update: updateDevice,
   delete: deleteDevice,
+  releaseAgent,
   setPastProperty,
   listPropertyHistory,
   getPropertyInterval,
@@ -44,7 +47,7 @@ async function createDevice(ctx: Ctx, body: Input<Contract["create"]>): Promise<
 }
 
 async function getDevice(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Device> {
-  return toDevice(await findDevice(ctx, ref));
+  return withAgent(ctx, await findDevice(ctx, ref));
 }
 
 async function updateDevice(ctx: Ctx, input: Input<Contract["update"]>): Promise<Device> {
@@ -52,8 +55,16 @@ async function updateDevice(ctx: Ctx, input: Input<Contract["update"]>): Promise
   const { id } = await findDevice(ctx, { nameOrId, projectId });
   const updated = withTransaction(ctx.db, (tx) => changeDevice(tx, { id, ctx, changes }));
   const row = await updated.catch(nameTaken(changes.name ?? ""));
-  await ctx.workSignals.announce(id); // the agent's settings are part of its work
-  return toDevice(row);
+  await announceSettings(ctx, row);
+  return withAgent(ctx, row);
+}
+
+/** They are part of the work of the device's agent; and at sites, whether it is enabled decides about its requests. */
+async function announceSettings(ctx: Ctx, { id, orgId }: DeviceModel): Promise<void> {
+  await ctx.workSignals.announce(id);
+  const where = { orgId, deviceId: id, state: "awaiting" };
+  for (const { agentId } of await ctx.db.prisma.importRequest.groupBy({ by: ["agentId"], where }))
+    await announceToAgent(ctx, { agentId });
 }
 
 interface Change {
@@ -93,7 +104,9 @@ async function deleteDevice(ctx: Ctx, ref: Input<Contract["delete"]>): Promise<{
   await withTransaction(ctx.db, async (tx) => {
     await tx.$queryRaw`SELECT id FROM "Device" WHERE id = ${device.id} FOR UPDATE`; // nothing is added to it meanwhile
     const recordings = await tx.recording.count({ where: { deviceId: device.id } });
-    const files = await tx.edgeFile.count({ where: { agent: { deviceId: device.id } } });
+    const files = await tx.edgeFile.count({
+      where: { OR: [{ agent: { deviceId: device.id } }, { deviceId: device.id, state: { not: "indexed" } }] },
+    });
     const sessions = await tx.session.count({ where: { deviceId: device.id, deletedAtNs: null } });
     const events = await tx.event.count({ where: { deviceId: device.id } });
     const underWay = { orgId: device.orgId, deviceId: device.id, state: { in: [...workingStates] } };

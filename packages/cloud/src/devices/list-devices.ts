@@ -7,6 +7,7 @@ import { scopeWhere } from "../projects/scope-sql.ts";
 import { jsonbWhere } from "../search/jsonb-where.ts";
 import { narrowingOf } from "../search/narrowing-of.ts";
 import { parseQuery } from "../search/terms.ts";
+import { withAgents } from "./device-agents.ts";
 import { toDevice } from "./device-rows.ts";
 
 type ListQuery = Input<(typeof api.devices)["list"]>;
@@ -22,7 +23,7 @@ export async function listDevices(ctx: Ctx, query: ListQuery): Promise<Device[]>
   const rows = await ctx.db.prisma.$queryRaw<DeviceModel[]>`
     SELECT d.* FROM "Device" d WHERE ${Prisma.join(where, " AND ")}
     ORDER BY ${order(query)} LIMIT ${query.limit} OFFSET ${query.offset}`;
-  return rows.map(toDevice);
+  return withAgents(ctx, rows.map(toDevice));
 }
 
 /** Values of one property are of one type: numbers go by value. Devices without the property come last either way. */

@@ -7,7 +7,7 @@ import type { Batch, KnownVersions } from "./store-files.ts";
 
 /**
  * An agent that lost its state names its files anew. A row of the same agent whose path, size, time and hash of head and tail
- * all agree is that file: it takes the new version id, and so does an import request that waits for it.
+ * all agree is that file: it takes the new version id, and so does a request that waits for it.
  */
 export async function adoptFiles(tx: Transaction, batch: Batch, known: KnownVersions): Promise<FileVersion[]> {
   const unknown = batch.items.filter(({ versionId }) => !known.has(versionId));
@@ -37,6 +37,10 @@ function findAdoptions(tx: Transaction, { agent, items }: Batch, unknown: EdgeIt
 async function adopt(tx: Transaction, adoptions: readonly FileVersion[]): Promise<void> {
   const ids = adoptions.flatMap(({ recordingId }) => recordingId ?? []);
   await tx.$queryRaw`SELECT id FROM "Recording" WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE`;
+  await tx.$executeRaw`
+    UPDATE "SalvageRequest" s SET "versionId" = a."versionId"
+    FROM json_populate_recordset(NULL::"EdgeFile", ${toJson(adoptions)}::json) a JOIN "EdgeFile" f ON f.id = a.id
+    WHERE s."agentId" = f."agentId" AND s."versionId" = f."versionId"`;
   await tx.$executeRaw`
     WITH adopted AS (
       UPDATE "EdgeFile" f SET "versionId" = a."versionId"

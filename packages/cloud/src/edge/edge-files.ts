@@ -1,25 +1,35 @@
-import type { api, EdgeFile, EdgeFileState, Input } from "@downlink/protocol";
+import type { api, EdgeFile, EdgeFileState, Input, SalvageRequest } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import type { Prisma } from "../db/generated/client.ts";
+import type { SalvageRequestModel } from "../db/generated/models.ts";
 import { selectDevice } from "../devices/find-device.ts";
+import { notFound } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
 import { visibleIn } from "../projects/find-project.ts";
+import { findSite } from "../sites/find-site.ts";
+import { requestSalvage } from "./request-salvage.ts";
 
 type Contract = typeof api.edgeFiles;
 
-export const edgeFiles: Handlers<Contract> = { list: listEdgeFiles };
+export const edgeFiles: Handlers<Contract> = {
+  list: listEdgeFiles,
+  salvage: (ctx, input) => requestSalvage(ctx, input).then((id) => getEdgeFile(ctx, id)),
+};
 
-const columns = { include: { agent: { select: { device: { select: { id: true, name: true } } } } } } as const;
+const summary = { select: { id: true, name: true } } as const;
+const columns = { include: { agent: { select: { site: summary } } } } as const;
+type Row = Prisma.EdgeFileGetPayload<typeof columns>;
 
 async function listEdgeFiles(ctx: Ctx, query: Input<Contract["list"]>): Promise<EdgeFile[]> {
   const device = await selectDevice(ctx, query);
+  if (query.siteId !== undefined) await findSite(ctx, query.siteId);
   const rows = await ctx.db.prisma.edgeFile.findMany({
     where: {
       AND: [
         await visibleIn(ctx, query.projectId),
         { state: query.state ? { in: query.state } : { not: "indexed" } },
         device ? { deviceId: device.id } : {},
-        query.siteId === undefined ? {} : { id: { in: [] } }, // agents belong to devices; edge sites have none yet
+        query.siteId === undefined ? {} : { agent: { siteId: query.siteId } },
       ],
     },
     ...columns,
@@ -27,22 +37,60 @@ async function listEdgeFiles(ctx: Ctx, query: Input<Contract["list"]>): Promise<
     take: query.limit,
     skip: query.offset,
   });
-  return rows.map(toEdgeFile);
+  return toEdgeFiles(ctx, rows);
 }
 
-function toEdgeFile(row: Prisma.EdgeFileGetPayload<typeof columns>): EdgeFile {
+async function getEdgeFile(ctx: Ctx, id: string): Promise<EdgeFile> {
+  const row = await ctx.db.prisma.edgeFile.findUnique({ where: { id }, ...columns });
+  const [file] = await toEdgeFiles(ctx, [row ?? notFound(`edge file ${id}`)]);
+  return file!;
+}
+
+async function toEdgeFiles({ db }: Ctx, rows: readonly Row[]): Promise<EdgeFile[]> {
+  const salvages = await db.prisma.salvageRequest.findMany({
+    where: { agentId: { in: rows.map((row) => row.agentId) }, versionId: { in: rows.map((row) => row.versionId) } },
+  });
+  const ids = rows.flatMap(({ deviceId }) => deviceId ?? []);
+  const devices = await db.prisma.device.findMany({ where: { id: { in: [...new Set(ids)] } }, ...summary });
+  const byVersion = new Map(salvages.map((salvage) => [`${salvage.agentId} ${salvage.versionId}`, salvage]));
+  const byId = new Map(devices.map((device) => [device.id, device]));
+  return rows.map((row) => {
+    const [device, salvage] = [byId.get(row.deviceId ?? ""), byVersion.get(`${row.agentId} ${row.versionId}`)];
+    return toEdgeFile(row, { device, salvage });
+  });
+}
+
+interface Details {
+  readonly device: EdgeFile["device"];
+  readonly salvage: SalvageRequestModel | undefined;
+}
+
+function toEdgeFile(row: Row, { device, salvage }: Details): EdgeFile {
   const { reasonCode, reasonText, salvageStartNs, salvageEndNs } = row;
   return {
     id: row.id,
-    projectId: row.projectId,
-    device: row.agent.device,
+    projectId: row.projectId ?? undefined,
+    device,
+    edgeSite: row.agent.site ?? undefined,
     path: row.path,
     size: Number(row.sizeBytes),
     state: row.state as EdgeFileState,
     reason: reasonCode === null ? undefined : { code: reasonCode, text: reasonText ?? "" },
     salvage:
       salvageStartNs === null || salvageEndNs === null ? undefined : { start: salvageStartNs, end: salvageEndNs },
+    salvageRequest: salvage && toSalvageRequest(salvage),
     modifiedAt: row.modifiedAtNs,
     reportedAt: row.reportedAtNs,
+  };
+}
+
+/** Those that are gone or superseded are of a file that is another one by now. */
+function toSalvageRequest({ state, reasonCode, reasonText, ...row }: SalvageRequestModel): SalvageRequest | undefined {
+  if (state === "gone" || state === "superseded") return undefined;
+  return {
+    state: state as SalvageRequest["state"],
+    reason: reasonCode === null ? undefined : { code: reasonCode, text: reasonText ?? "" },
+    recordingId: row.recordingId ?? undefined,
+    requestedAt: row.updatedAtNs,
   };
 }

@@ -2,28 +2,23 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import type { ApiFailure } from "@downlink/client";
-import { api, type EdgeItem, type EdgeOtherItem } from "@downlink/protocol";
+import { api } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
-import { deliver, eventually, helloBody, recordingItem, sayHello, sha256, startAgent } from "../testing/test-agent.ts";
+import {
+  brokenItem,
+  deliver,
+  eventually,
+  helloBody,
+  recordingItem,
+  sayHello,
+  sha256,
+  startAgent,
+} from "../testing/test-agent.ts";
 
 const cloud = await startCloud({ after });
 const { admin } = cloud;
 const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
 const recordingsOf = (deviceId: string) => admin.call(api.recordings.list, { deviceId });
-
-function fileItem(more: Partial<EdgeOtherItem> = {}): EdgeItem {
-  const { versionId, path, size, modifiedAt, headTailSha256 } = recordingItem();
-  return {
-    versionId,
-    path,
-    size,
-    modifiedAt,
-    headTailSha256,
-    state: "damaged",
-    reason: { code: "BadChunk", text: "chunk at 8 is broken" },
-    ...more,
-  };
-}
 
 test("what an agent reports is listed with its span, topics and status none", async () => {
   const agent = await startAgent(cloud, "lister");
@@ -62,7 +57,7 @@ test("what an agent reports is listed with its span, topics and status none", as
 
 test("repeats of a report, in any order, change nothing", async () => {
   const agent = await startAgent(cloud, "repeater");
-  const items = [recordingItem(), recordingItem(), fileItem()];
+  const items = [recordingItem(), recordingItem(), brokenItem()];
   await agent.report(items);
   const before = await recordingsOf(agent.deviceId);
   await agent.report([...items].reverse());
@@ -73,7 +68,7 @@ test("repeats of a report, in any order, change nothing", async () => {
 
 test("a file that is no importable recording is listed with its reason, and becomes a recording when it is finished", async () => {
   const agent = await startAgent(cloud, "unfinished");
-  const incomplete = fileItem({
+  const incomplete = brokenItem({
     state: "incomplete",
     reason: { code: "NoEnd", text: "it has no end" },
     salvage: { start: 1n, end: 9n },

@@ -2,9 +2,12 @@ import { api, type Input, type Output } from "@downlink/protocol";
 import { z } from "zod";
 import type { AgentCtx } from "../context.ts";
 import type { Handlers } from "../http/serve.ts";
+import { enroll } from "./enroll.ts";
 import { hello } from "./hello.ts";
 import { withLease } from "./lease.ts";
+import { askPermits } from "./permits.ts";
 import { report } from "./report.ts";
+import { failSalvage } from "./salvages.ts";
 import { completeUpload, failImport, grantParts, openUpload } from "./uploads.ts";
 import { getWork } from "./work.ts";
 
@@ -12,6 +15,7 @@ type Contract = typeof api.edge;
 
 /** What agents call. spec: edge agent §3 */
 export const edge: Handlers<Contract> = {
+  enroll,
   hello,
   report,
   work: getWork,
@@ -19,6 +23,8 @@ export const edge: Handlers<Contract> = {
   grantParts,
   completeUpload,
   failImport,
+  askPermits,
+  failSalvage,
   status: storeStatus,
 };
 

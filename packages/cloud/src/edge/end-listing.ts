@@ -3,6 +3,7 @@ import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { ApiError } from "../http/errors.ts";
 import type { FileVersion } from "./find-versions.ts";
+import { noteListed } from "./inventory.ts";
 import { withLease } from "./lease.ts";
 import { removeFiles } from "./remove-files.ts";
 
@@ -45,7 +46,9 @@ function removeSome(ctx: AgentCtx, { id, sequence }: Ending, after: string): Pro
   const remove = async (tx: Transaction, agent: AgentModel) => {
     const files = await findAbsent(tx, { agentId: agent.id, listingId: id, after });
     await removeFiles(tx, { agent, files, nowNs: ctx.clock.nowNs() });
-    return files.length === FILES_A_TRANSACTION ? files.at(-1)!.versionId : undefined;
+    if (files.length === FILES_A_TRANSACTION) return files.at(-1)!.versionId;
+    await noteListed(tx, agent, ctx.incarnation);
+    return undefined;
   };
   return withLease(ctx, remove, sequence); // each time, because what was reported since is not in this listing
 }

@@ -1,8 +1,11 @@
 import type { api, Input, Output } from "@downlink/protocol";
 import type { AgentCtx } from "../context.ts";
+import type { AgentModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { inventoryOf } from "./inventory.ts";
+import { byOwner, readOwner } from "./agent-owner.ts";
+import { isCloned, noteReturn } from "./clones.ts";
+import { isInventoryKnown } from "./inventory.ts";
 import { takeLease } from "./lease.ts";
 import { settingsOf } from "./work.ts";
 
@@ -10,42 +13,55 @@ type Hello = typeof api.edge.hello;
 
 /** spec: edge agent §3, hello */
 export async function hello(ctx: AgentCtx, body: Input<Hello>): Promise<Output<Hello>> {
+  await noteReturn(ctx, body.instanceId);
   const nowNs = ctx.clock.nowNs();
+  const { incarnation } = ctx;
   return withTransaction(ctx.db, async (tx) => {
     const agent = await registerAgent(tx, { ctx, body, nowNs });
-    const device = await tx.device.findUniqueOrThrow({ where: { id: ctx.caller.deviceId } });
-    const known = await inventoryOf(tx, agent.id);
+    const owner = await readOwner(tx, agent);
     return {
       orgId: ctx.caller.orgId,
-      projectId: device.projectId,
-      device: { id: device.id, name: device.name },
-      settings: settingsOf(device),
+      ...("device" in owner
+        ? { projectId: owner.device.projectId, device: { id: owner.device.id, name: owner.device.name } }
+        : { site: { id: owner.site.id, name: owner.site.name } }),
+      settings: settingsOf(owner),
       serverTime: nowNs,
-      incarnation: ctx.incarnation,
+      incarnation,
+      dataUrl: ctx.publicUrl(),
       lease: Number(agent.leaseNumber),
-      isInventoryKnown: known.count === body.inventory.count && known.digest === body.inventory.digest,
+      isInventoryKnown: await isInventoryKnown(tx, { agent, inventory: body.inventory, incarnation }),
     };
   });
 }
 
-async function registerAgent(
-  tx: Transaction,
-  { ctx, body, nowNs }: { ctx: AgentCtx; body: Input<Hello>; nowNs: bigint },
-) {
-  const { orgId, projectId, deviceId } = ctx.caller;
+interface Greeting {
+  readonly ctx: AgentCtx;
+  readonly body: Input<Hello>;
+  readonly nowNs: bigint;
+}
+
+async function registerAgent(tx: Transaction, { ctx, body, nowNs }: Greeting): Promise<AgentModel> {
+  const { orgId, projectId, deviceId, siteId } = ctx.caller;
   // Two hellos take turns. No stronger lock: a report that holds the agent's row may be about to add to the device.
   await tx.$queryRaw`SELECT id FROM "Device" WHERE id = ${deviceId} FOR NO KEY UPDATE`;
-  const current = await tx.agent.findUnique({ where: { deviceId } });
+  await tx.$queryRaw`SELECT id FROM "Site" WHERE id = ${siteId} FOR NO KEY UPDATE`;
+  const where = byOwner(ctx.caller);
+  const current = await tx.agent.findUnique({ where });
+  if (current !== null && current.clonedAtNs !== null) throw isCloned();
   const lease = takeLease(current, {
     instanceId: body.instanceId,
     lease: body.lease === undefined ? undefined : BigInt(body.lease),
     nowNs,
   });
   const facts = { host: body.host, clockSkewMs: Number((body.clock - nowNs) / 1_000_000n) };
-  const said = { ...lease, machineId: body.machineId, agentVersion: body.agentVersion, facts, lastSeenAtNs: nowNs };
-  return tx.agent.upsert({
-    where: { deviceId },
-    create: { ...said, id: newId("agt"), orgId, projectId, deviceId },
-    update: said,
-  });
+  const seen = {
+    machineId: body.machineId,
+    agentVersion: body.agentVersion,
+    facts,
+    lastSeenAtNs: nowNs,
+    isOnline: true,
+  };
+  const said = { ...lease, ...seen };
+  const create = { ...said, id: newId("agt"), orgId, projectId, deviceId, siteId };
+  return tx.agent.upsert({ where, create, update: said });
 }

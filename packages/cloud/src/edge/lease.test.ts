@@ -5,12 +5,19 @@ import { takeLease } from "./lease.ts";
 
 const SECOND = 1_000_000_000n;
 const nowNs = 1_000n * SECOND;
-const held = { leaseNumber: 7n, leaseInstanceId: "first", leaseExpiresAtNs: nowNs + 20n * SECOND, reportSequence: 5n };
+const held = {
+  leaseNumber: 7n,
+  leaseInstanceId: "first",
+  leaseExpiresAtNs: nowNs + 20n * SECOND,
+  reportSequence: 5n,
+  oustedInstanceId: "zeroth",
+  oustedReturns: 1,
+};
 const expired = { ...held, leaseExpiresAtNs: nowNs - 1n };
 
 test("the first agent of a device gets lease 1 for 60 seconds", () => {
   const lease = takeLease(null, { instanceId: "first", lease: undefined, nowNs });
-  const ends = { leaseExpiresAtNs: nowNs + 60n * SECOND, reportSequence: 0n };
+  const ends = { leaseExpiresAtNs: nowNs + 60n * SECOND, reportSequence: 0n, oustedInstanceId: null, oustedReturns: 0 };
   assert.deepEqual(lease, { leaseNumber: 1n, leaseInstanceId: "first", ...ends });
 });
 
@@ -26,6 +33,8 @@ test("a restart that presents the last lease takes over at once, with the next n
     leaseInstanceId: "second",
     leaseExpiresAtNs: nowNs + 60n * SECOND,
     reportSequence: 0n,
+    oustedInstanceId: "first",
+    oustedReturns: 0,
   });
 });
 

@@ -3,11 +3,13 @@ import type { AgentCtx } from "../context.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { ApiError, refuse } from "../http/errors.ts";
+import { byOwner } from "./agent-owner.ts";
+import { isCloned } from "./clones.ts";
 
 const LEASE_NS = BigInt(edgeLimits.leaseSeconds) * 1_000_000_000n;
 
 /**
- * Runs `work` in a transaction that holds the device's lease: a stale agent changes nothing, and neither does a report whose
+ * Runs `work` in a transaction that holds the agent's lease: a stale agent changes nothing, and neither does a report whose
  * `sequence` is below that of one which was taken already. Renews the lease.
  */
 export function withLease<T>(
@@ -20,15 +22,22 @@ export function withLease<T>(
 
 /** Locks the agent's row for the rest of the transaction and renews its lease; 409 where a newer agent or report came first. */
 async function holdLease(tx: Transaction, ctx: AgentCtx, sequence: number | undefined): Promise<AgentModel> {
-  const { deviceId, lease } = ctx.caller;
+  const { lease } = ctx.caller;
+  const owner = byOwner(ctx.caller);
   if (lease === undefined) refuse("LeaseLost", "no lease was presented: say hello first");
   const nowNs = ctx.clock.nowNs();
   const [agent] = await tx.agent.updateManyAndReturn({
-    where: { deviceId, leaseNumber: lease, ...(sequence !== undefined && { reportSequence: { lte: sequence } }) },
-    data: { leaseExpiresAtNs: nowNs + LEASE_NS, lastSeenAtNs: nowNs, reportSequence: sequence },
+    where: {
+      ...owner,
+      leaseNumber: lease,
+      clonedAtNs: null,
+      ...(sequence !== undefined && { reportSequence: { lte: sequence } }),
+    },
+    data: { leaseExpiresAtNs: nowNs + LEASE_NS, lastSeenAtNs: nowNs, isOnline: true, reportSequence: sequence },
   });
   if (agent) return agent;
-  const current = await tx.agent.findUnique({ where: { deviceId } });
+  const current = await tx.agent.findUnique({ where: owner });
+  if (current?.clonedAtNs != null) throw isCloned();
   if (current?.leaseNumber === lease)
     refuse("ReportSuperseded", `report ${sequence} came after report ${current.reportSequence}: it changed nothing`);
   refuse("LeaseLost", `lease ${lease} was taken over by a newer agent: say hello again`);
@@ -47,6 +56,9 @@ interface Lease {
   readonly leaseExpiresAtNs: bigint;
   /** Of the last report under this lease. */
   readonly reportSequence: bigint;
+  /** Who held it when somebody presented the last lease and took over. */
+  readonly oustedInstanceId: string | null;
+  readonly oustedReturns: number;
 }
 
 /**
@@ -56,15 +68,21 @@ interface Lease {
 export function takeLease(current: Lease | null, hello: Hello): Lease {
   const leaseExpiresAtNs = hello.nowNs + LEASE_NS;
   const anew = { leaseInstanceId: hello.instanceId, leaseExpiresAtNs, reportSequence: 0n };
-  if (!current) return { ...anew, leaseNumber: 1n };
-  if (current.leaseInstanceId === hello.instanceId) return { ...current, leaseExpiresAtNs };
+  if (!current) return { ...anew, leaseNumber: 1n, oustedInstanceId: null, oustedReturns: 0 };
+  const { leaseNumber, leaseInstanceId, reportSequence, oustedInstanceId, oustedReturns } = current;
+  if (leaseInstanceId === hello.instanceId)
+    return { leaseNumber, leaseInstanceId, leaseExpiresAtNs, reportSequence, oustedInstanceId, oustedReturns };
   const leftNs = current.leaseExpiresAtNs - hello.nowNs;
-  if (leftNs > 0n && hello.lease !== current.leaseNumber) throw heldElsewhere(leftNs);
-  return { ...anew, leaseNumber: current.leaseNumber + 1n };
+  const presentsLast = hello.lease === leaseNumber;
+  if (leftNs > 0n && !presentsLast) throw heldElsewhere(leftNs);
+  const ousted = presentsLast
+    ? { oustedInstanceId: leaseInstanceId, oustedReturns: 0 }
+    : { oustedInstanceId, oustedReturns };
+  return { ...anew, ...ousted, leaseNumber: leaseNumber + 1n };
 }
 
 function heldElsewhere(leftNs: bigint): ApiError {
   const retryAfterSeconds = Number(leftNs / 1_000_000_000n) + 1;
-  const message = "another agent works with this device's token; stop that one, or wait until its lease ends";
+  const message = "another agent works with this token; stop that one, or wait until its lease ends";
   return new ApiError("LeaseHeldElsewhere", message, { retryAfterSeconds });
 }

@@ -1,4 +1,4 @@
-import type { ImportStatus } from "@downlink/protocol";
+import type { DeletionReason, ImportStatus } from "@downlink/protocol";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { abandonUploads } from "../ingest/change-request.ts";
@@ -7,47 +7,55 @@ import { writeEvents } from "../outbox/outbox.ts";
 import { nextImportStatus } from "../recordings/import-status.ts";
 import { recordingEvent, type ToldRecording } from "../recordings/recording-events.ts";
 import type { FileVersion } from "./find-versions.ts";
+import { endSalvages } from "./salvages.ts";
 
 const GONE = { code: "EdgeCopyGone", text: "the file is no longer on the device" };
 
 interface Removal {
   readonly agent: AgentModel;
   readonly files: readonly FileVersion[];
+  /** The rule under which the agent deleted them; absent: somebody else did. */
+  readonly because?: DeletionReason | undefined;
   readonly nowNs: bigint;
 }
 
 /** The agent says that these files are gone: their rows go, and their recordings take the consequence. spec: wire contract §4 */
-export async function removeFiles(tx: Transaction, { agent, files, nowNs }: Removal): Promise<void> {
+export async function removeFiles(tx: Transaction, { agent, files, because, nowNs }: Removal): Promise<void> {
   if (files.length === 0) return;
-  const recordings = await lockRecordings(tx, agent, files);
+  const recordings = await lockRecordings(tx, files);
+  await endSalvages(tx, { agentId: agent.id, versionIds: files.map(({ versionId }) => versionId), nowNs });
   await tx.edgeFile.deleteMany({ where: { id: { in: idsOf(files) } } });
   const fates = Map.groupBy(recordings, ({ importStatus }) =>
     nextImportStatus(importStatus as ImportStatus, "edgeGone", false),
   );
-  await removeRecordings(tx, fates.get("removed") ?? [], nowNs);
+  await removeRecordings(tx, fates.get("removed") ?? [], { because, nowNs });
   const failing = (fates.get("failed") ?? []).filter(({ importStatus }) => importStatus !== "failed");
   await failRecordings(tx, failing, nowNs);
 }
 
-/** In the order in which everybody locks several. Those that change hold no data, and so are at no site. */
-async function lockRecordings(
-  tx: Transaction,
-  agent: AgentModel,
-  files: readonly FileVersion[],
-): Promise<ToldRecording[]> {
+/** In the order in which everybody locks several. Those that change hold no data, and so are at no primary site. */
+async function lockRecordings(tx: Transaction, files: readonly FileVersion[]): Promise<ToldRecording[]> {
   const ids = files.flatMap(({ recordingId }) => recordingId ?? []);
-  const rows = await tx.$queryRaw<Omit<ToldRecording, "device" | "edgeSite" | "site">[]>`
-    SELECT id, "orgId", "projectId", key, "sessionId", "importStatus", path FROM "Recording"
-    WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE`;
-  const device = await tx.device.findUniqueOrThrow({ where: { id: agent.deviceId }, select: { id: true, name: true } });
-  return rows.map((row) => ({ ...row, device, edgeSite: null, site: null }));
+  const rows = await tx.$queryRaw<Omit<ToldRecording, "site">[]>`
+    SELECT r.id, r."orgId", r."projectId", r.key, r."sessionId", r."importStatus", r.path,
+      CASE WHEN d.id IS NOT NULL THEN json_build_object('id', d.id, 'name', d.name) END AS device,
+      CASE WHEN e.id IS NOT NULL THEN json_build_object('id', e.id, 'name', e.name) END AS "edgeSite"
+    FROM "Recording" r LEFT JOIN "Device" d ON d.id = r."deviceId" LEFT JOIN "Site" e ON e.id = r."edgeSiteId"
+    WHERE r.id = ANY(${ids}) ORDER BY r.id FOR UPDATE OF r`;
+  return rows.map((row) => ({ ...row, site: null }));
 }
 
 /** Nobody asked for them. */
-async function removeRecordings(tx: Transaction, recordings: readonly ToldRecording[], nowNs: bigint): Promise<void> {
+async function removeRecordings(
+  tx: Transaction,
+  recordings: readonly ToldRecording[],
+  { because, nowNs }: Pick<Removal, "because" | "nowNs">,
+): Promise<void> {
   if (recordings.length === 0) return;
   await tx.recording.deleteMany({ where: { id: { in: idsOf(recordings) } } });
-  const events = recordings.map((row) => recordingEvent(row, { type: "recording.deleted", occurredAtNs: nowNs }));
+  const events = recordings.map((row) =>
+    recordingEvent(row, { type: "recording.deleted", occurredAtNs: nowNs, more: { because } }),
+  );
   await writeEvents(tx, events);
 }
 

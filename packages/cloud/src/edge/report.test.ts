@@ -240,9 +240,10 @@ async function ctxOf(agent: TestAgent, beforeTransaction: (number: number) => Pr
   };
   return {
     ...cloud.deps,
-    db: { ...cloud.deps.db, prisma: { $transaction } as unknown as typeof prisma },
+    db: { ...cloud.deps.db, prisma: { $transaction, agent: prisma.agent } as unknown as typeof prisma },
     caller: {
       kind: "agent",
+      siteId: null,
       tokenId: "",
       orgId,
       projectId,

@@ -1,12 +1,16 @@
-import type { api, Input, Output } from "@downlink/protocol";
+import type { api, DeletionReason, EdgeItem, Input, Output } from "@downlink/protocol";
 import type { AgentCtx } from "../context.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { terminalStates } from "../ingest/import-request-state.ts";
+import { ownerId } from "./agent-owner.ts";
 import { endListing } from "./end-listing.ts";
 import { findVersions } from "./find-versions.ts";
 import { withLease } from "./lease.ts";
+import { noteSalvages } from "./note-salvages.ts";
+import { placeFiles } from "./place-files.ts";
 import { removeFiles } from "./remove-files.ts";
+import { requestAutoImports } from "./request-auto-imports.ts";
 import { storeFiles } from "./store-files.ts";
 import { storeSchemas, unknownSchemas } from "./store-schemas.ts";
 
@@ -17,10 +21,16 @@ type Report = typeof api.edge.report;
  * up: one that arrives after a later one changes nothing, and a repeat of the last one ends in the same state.
  */
 export async function report(ctx: AgentCtx, body: Input<Report>): Promise<Output<Report>> {
-  const unknown = await withLease(ctx, (tx, agent) => storeReport(tx, { ctx, agent, body }), body.sequence);
+  const { unknown, requested, imported, unassigned } = await withLease(
+    ctx,
+    (tx, agent) => storeReport(tx, { ctx, agent, body }),
+    body.sequence,
+  );
+  if (requested > 0) await ctx.workSignals.announce(ownerId(ctx.caller));
   const { listing, sequence } = body;
-  if (!listing?.isLast) return { unknownSchemas: unknown };
-  return { unknownSchemas: unknown, isListingComplete: await endListing(ctx, { ...listing, sequence }) };
+  const answer = { unknownSchemas: unknown, imported, unassigned };
+  if (!listing?.isLast) return answer;
+  return { ...answer, isListingComplete: await endListing(ctx, { ...listing, sequence }) };
 }
 
 interface Received {
@@ -29,27 +39,46 @@ interface Received {
   readonly body: Input<Report>;
 }
 
-/** Answers the schemas that it names and nobody has sent yet. */
-async function storeReport(tx: Transaction, { ctx, agent, body }: Received): Promise<string[]> {
+/** Answers the schemas that it names and nobody has sent yet, and how many imports it brought about. */
+async function storeReport(tx: Transaction, { ctx, agent, body }: Received) {
   const nowNs = ctx.clock.nowNs();
-  const items = [...new Map(body.upserts.map((item) => [item.versionId, item])).values()]; // said twice, the last counts
+  const said = [...new Map(body.upserts.map((item) => [item.versionId, item])).values()]; // said twice, the last counts
+  const { items, places, unassigned } = await placeFiles(tx, { agent, items: said, nowNs });
   await storeSchemas(tx, agent.orgId, body.schemas);
-  await storeFiles(tx, { agent, items, listingId: body.listing?.id, nowNs });
+  await storeFiles(tx, { agent, items, places, listingId: body.listing?.id, nowNs });
+  const salvaged = await noteSalvages(tx, { ctx, agent, items });
   await removeVersions(tx, { agent, versionIds: body.removals, nowNs });
+  for (const [because, gone] of Map.groupBy(body.deletions ?? [], (deletion) => deletion.because))
+    await removeVersions(tx, { agent, versionIds: gone.map(({ versionId }) => versionId), because, nowNs });
   await acknowledge(tx, agent, body.acknowledgements);
-  return unknownSchemas(tx, agent.orgId, items);
+  const requested = salvaged + (await requestAutoImports(tx, { agent, items, nowNs }));
+  const imported = body.listing && (await importedAmong(tx, agent, items));
+  return { unknown: await unknownSchemas(tx, agent.orgId, items), requested, imported, unassigned };
 }
 
 interface Removal {
   readonly agent: AgentModel;
   readonly versionIds: readonly string[];
+  readonly because?: DeletionReason;
   readonly nowNs: bigint;
 }
 
-async function removeVersions(tx: Transaction, { agent, versionIds, nowNs }: Removal): Promise<void> {
+async function removeVersions(tx: Transaction, { versionIds, ...removal }: Removal): Promise<void> {
   if (versionIds.length === 0) return;
-  const files = await findVersions(tx, { agentId: agent.id, versionIds });
-  await removeFiles(tx, { agent, files, nowNs });
+  const files = await findVersions(tx, { agentId: removal.agent.id, versionIds });
+  await removeFiles(tx, { ...removal, files });
+}
+
+/** An agent that lost its state cannot know what was imported before. */
+async function importedAmong(tx: Transaction, { id }: AgentModel, items: readonly EdgeItem[]): Promise<string[]> {
+  const found = await findVersions(tx, { agentId: id, versionIds: items.map(({ versionId }) => versionId) });
+  const ids = found.flatMap(({ recordingId }) => recordingId ?? []);
+  const complete = await tx.recording.findMany({
+    where: { id: { in: ids }, importStatus: "complete" },
+    select: { id: true },
+  });
+  const isComplete = new Set<string | null>(complete.map((row) => row.id));
+  return found.filter(({ recordingId }) => isComplete.has(recordingId)).map(({ versionId }) => versionId);
 }
 
 /** The agent knows how these requests ended: they leave its work. */

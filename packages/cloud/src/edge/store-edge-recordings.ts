@@ -5,6 +5,7 @@ import type { Transaction } from "../db/transaction.ts";
 import { writeEvents } from "../outbox/outbox.ts";
 import { recordingEvent } from "../recordings/recording-events.ts";
 import { attachmentRows, recordingColumns } from "./edge-rows.ts";
+import type { Place } from "./place-files.ts";
 import type { Batch, KnownVersions } from "./store-files.ts";
 import { storeTopics } from "./store-topics.ts";
 
@@ -16,7 +17,7 @@ export async function storeEdgeRecordings(
 ): Promise<Map<string, string>> {
   const importable = batch.items.filter(isIndexed).filter(({ versionId }) => !known.get(versionId));
   if (importable.length === 0) return new Map();
-  const named = importable.map((item) => ({ item, id: newId("rec") }));
+  const named = importable.map((item) => ({ item, id: newId("rec"), place: batch.places.get(item.versionId)! }));
   await insertRecordings(tx, batch, named);
   await storeTopics(tx, named);
   await insertRows(
@@ -35,25 +36,28 @@ function isIndexed(item: EdgeItem): item is EdgeRecordingItem {
 export interface NamedItem {
   readonly item: EdgeRecordingItem;
   readonly id: string;
+  readonly place: Place;
 }
 
 async function insertRecordings(tx: Transaction, { agent, nowNs }: Batch, named: readonly NamedItem[]): Promise<void> {
-  const owner = { orgId: agent.orgId, projectId: agent.projectId, deviceId: agent.deviceId };
-  const shared = { ...owner, createdAtNs: nowNs, importStatus: "none", isEdge: true };
+  const { orgId, siteId: edgeSiteId } = agent;
+  const shared = { orgId, edgeSiteId, createdAtNs: nowNs, importStatus: "none", isEdge: true };
   await insertRows(
     tx,
     "Recording",
-    named.map(({ item, id }) => ({ ...recordingColumns(item), ...shared, id })),
+    named.map(({ item, id, place: { projectId, device } }) => {
+      return { ...recordingColumns(item), ...shared, id, projectId, deviceId: device.id };
+    }),
   );
 }
 
-/** A device's recording has no edge site, and no site before it is imported. */
+/** A device's recording has no edge site; none has a site before it is imported. */
 async function tellOf(tx: Transaction, { agent, nowNs }: Batch, named: readonly NamedItem[]): Promise<void> {
-  const device = await tx.device.findUniqueOrThrow({ where: { id: agent.deviceId }, select: { id: true, name: true } });
-  const { orgId, projectId } = agent;
-  const shared = { orgId, projectId, sessionId: null, importStatus: "none", device, edgeSite: null, site: null };
-  const events = named.map(({ item: { key = null, path }, id }) =>
-    recordingEvent({ ...shared, id, key, path }, { type: "recording.created", occurredAtNs: nowNs }),
+  const { orgId, siteId } = agent;
+  const edgeSite = siteId && (await tx.site.findUnique({ where: { id: siteId }, select: { id: true, name: true } }));
+  const shared = { orgId, sessionId: null, importStatus: "none", edgeSite: edgeSite || null, site: null };
+  const events = named.map(({ item: { key = null, path }, id, place }) =>
+    recordingEvent({ ...shared, ...place, id, key, path }, { type: "recording.created", occurredAtNs: nowNs }),
   );
   await writeEvents(tx, events);
 }

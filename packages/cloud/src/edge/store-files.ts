@@ -6,12 +6,15 @@ import type { Transaction } from "../db/transaction.ts";
 import { adoptFiles } from "./adopt-files.ts";
 import { fileColumns } from "./edge-rows.ts";
 import { findVersions } from "./find-versions.ts";
+import type { Place } from "./place-files.ts";
 import { storeEdgeRecordings } from "./store-edge-recordings.ts";
 
 export interface Batch {
   readonly agent: AgentModel;
   /** No two of one version. */
   readonly items: readonly EdgeItem[];
+  /** Whose they are, by version id; what is not in it belongs nowhere, and is no recording. */
+  readonly places: ReadonlyMap<string, Place>;
   readonly listingId: string | undefined;
   readonly nowNs: bigint;
 }
@@ -24,6 +27,7 @@ export async function storeFiles(tx: Transaction, batch: Batch): Promise<void> {
   const made = await storeEdgeRecordings(tx, batch, known);
   const rows = batch.items.map((item) => ({
     ...fileColumns(item),
+    ...ownerColumns(batch.places.get(item.versionId)),
     recordingId: known.get(item.versionId) ?? made.get(item.versionId) ?? null,
   }));
   const isKnown = ({ versionId }: FileRow) => known.has(versionId);
@@ -40,15 +44,21 @@ async function findKnown(tx: Transaction, { agent, items }: Batch): Promise<Map<
   return new Map(known.map(({ versionId, recordingId }) => [versionId, recordingId]));
 }
 
-type FileRow = ReturnType<typeof fileColumns> & { readonly recordingId: string | null };
+type FileRow = ReturnType<typeof fileColumns> &
+  ReturnType<typeof ownerColumns> & { readonly recordingId: string | null };
+
+function ownerColumns(place: Place | undefined) {
+  return { projectId: place?.projectId ?? null, deviceId: place?.device.id ?? null };
+}
 
 async function insertFiles(tx: Transaction, batch: Batch, rows: readonly FileRow[]): Promise<void> {
-  const { id: agentId, orgId, projectId, deviceId } = batch.agent;
-  const shared = { agentId, orgId, projectId, deviceId, listingId: batch.listingId, reportedAtNs: batch.nowNs };
+  const { id: agentId, orgId } = batch.agent;
+  const shared = { agentId, orgId, listingId: batch.listingId };
+  const told = { reportedAtNs: batch.nowNs, firstReportedAtNs: batch.nowNs };
   await insertRows(
     tx,
     "EdgeFile",
-    rows.map((row) => ({ ...row, ...shared, id: newId("ef") })),
+    rows.map((row) => ({ ...row, ...shared, ...told, id: newId("ef") })),
   );
 }
 
@@ -63,13 +73,14 @@ async function updateFiles(
     UPDATE "EdgeFile" f SET path = i.path, "sizeBytes" = i."sizeBytes", "modifiedAtNs" = i."modifiedAtNs",
       "headTailSha256" = i."headTailSha256", state = i.state, "reasonCode" = i."reasonCode", "reasonText" = i."reasonText",
       "salvageStartNs" = i."salvageStartNs", "salvageEndNs" = i."salvageEndNs", "recordingId" = i."recordingId",
+      "projectId" = i."projectId", "deviceId" = i."deviceId",
       "listingId" = coalesce(${listingId}, f."listingId"), "reportedAtNs" = ${nowNs}
     FROM json_populate_recordset(NULL::"EdgeFile", ${toJson(rows)}::json) i
     WHERE f."agentId" = ${agent.id} AND f."versionId" = i."versionId"
       AND (f.path, f."sizeBytes", f."modifiedAtNs", f."headTailSha256", f.state, f."reasonCode", f."reasonText",
-        f."salvageStartNs", f."salvageEndNs", f."recordingId", f."listingId") IS DISTINCT FROM (i.path, i."sizeBytes",
+        f."salvageStartNs", f."salvageEndNs", f."recordingId", f."projectId", f."deviceId", f."listingId") IS DISTINCT FROM (i.path, i."sizeBytes",
         i."modifiedAtNs", i."headTailSha256", i.state, i."reasonCode", i."reasonText", i."salvageStartNs", i."salvageEndNs",
-        i."recordingId", coalesce(${listingId}, f."listingId"))
+        i."recordingId", i."projectId", i."deviceId", coalesce(${listingId}, f."listingId"))
     RETURNING f."recordingId"`;
   await followPaths(
     tx,
@@ -77,14 +88,21 @@ async function updateFiles(
   );
 }
 
-/** A renamed file is the same version: its recording shows the new path. Locks in the order in which everybody locks several. */
+/**
+ * A renamed file is the same version: its recording shows the new path. At a site it may have come to another device by it, whose it
+ * then is, unless somebody had asked for it already. Locks in the order in which everybody locks several.
+ */
 async function followPaths(tx: Transaction, recordingIds: readonly string[]): Promise<void> {
   if (recordingIds.length === 0) return;
   const moved = await tx.$queryRaw<{ id: string }[]>`
     SELECT r.id FROM "Recording" r JOIN "EdgeFile" f ON f."recordingId" = r.id
-    WHERE r.id = ANY(${recordingIds}) AND r.path <> f.path ORDER BY r.id FOR UPDATE OF r`;
+    WHERE r.id = ANY(${recordingIds}) AND (r.path <> f.path OR r."deviceId" <> f."deviceId") ORDER BY r.id FOR UPDATE OF r`;
   if (moved.length === 0) return;
   const ids = moved.map(({ id }) => id);
   await tx.$executeRaw`
     UPDATE "Recording" r SET path = f.path FROM "EdgeFile" f WHERE f."recordingId" = r.id AND r.id = ANY(${ids})`;
+  await tx.$executeRaw`
+    UPDATE "Recording" r SET "deviceId" = f."deviceId", "projectId" = f."projectId"
+    FROM "EdgeFile" f WHERE f."recordingId" = r.id AND r.id = ANY(${ids}) AND r."deviceId" <> f."deviceId"
+      AND r."importStatus" = 'none' AND r."sessionId" IS NULL`;
 }

@@ -67,6 +67,7 @@ export async function completeUpload(
   const { upload, recordingId } = await withLease(ctx, async (tx, agent) => {
     const found = await findUpload(tx, { agent, ...input });
     if (found.upload.state !== "open") return found;
+    await requireEnabled(tx, found.deviceId);
     const announced = await tx.upload.update({ where: { id: uploadId }, data: { announcedSha256: sha256 } });
     return { ...found, upload: announced };
   });
@@ -109,14 +110,20 @@ async function wantedRequest(tx: Transaction, { agent, requestId, versionId }: W
   if (seen.recordingId === null)
     refuse("RequestSuperseded", `the recording of import request ${requestId} was deleted`);
   await lockRecording(tx, seen.recordingId);
-  const device = await tx.device.findUniqueOrThrow({ where: { id: agent.deviceId } });
-  if (!device.enabled) refuse("DeviceDisabled", `device "${device.name}" is disabled; an admin can enable it`);
+  await requireEnabled(tx, seen.deviceId);
   const request = (await tx.importRequest.findUniqueOrThrow({ where: { id: requestId } })) as DeliverableRequest;
   const isWanted = [...statesBefore("store"), ...workingStates].some((state) => state === request.state);
   if (!isWanted) refuse("RequestSuperseded", `import request ${requestId} is ${request.state}`);
   if (versionId !== undefined && versionId !== request.versionId)
     refuse("VersionSuperseded", `import request ${requestId} wants version ${request.versionId}`);
   return request;
+}
+
+/** From the next part on nothing is taken of a device that was disabled. */
+async function requireEnabled(tx: Transaction, deviceId: string | null): Promise<void> {
+  const device = deviceId === null ? null : await tx.device.findUnique({ where: { id: deviceId } });
+  if (device?.enabled === false)
+    refuse("DeviceDisabled", `device "${device.name}" is disabled; an admin can enable it`);
 }
 
 async function currentUpload(
@@ -155,7 +162,7 @@ async function createUpload(tx: Transaction, { request, input, nowNs }: NewUploa
       versionId: input.versionId,
       sizeBytes: BigInt(input.size),
       modifiedAtNs: input.modifiedAt,
-      partSizeBytes: BigInt(partSizeFor(input.size)),
+      partSizeBytes: BigInt(partSizeFor(input.size, input.partSize)),
       blobKey: `${request.orgId}/${id}`,
       state: "open",
       createdAtNs: nowNs,
@@ -164,9 +171,9 @@ async function createUpload(tx: Transaction, { request, input, nowNs }: NewUploa
   });
 }
 
-/** Bytes: 16 MiB, more only where that would make too many parts. */
-export function partSizeFor(sizeBytes: number): number {
-  return Math.max(edgeLimits.minPartBytes, Math.ceil(sizeBytes / edgeLimits.maxParts));
+/** Bytes: 16 MiB or what an agent on a slow link wishes, more only where that would make too many parts. */
+export function partSizeFor(sizeBytes: number, wishedBytes: number = edgeLimits.minPartBytes): number {
+  return Math.max(wishedBytes, Math.ceil(sizeBytes / edgeLimits.maxParts));
 }
 
 async function openUploadOf(tx: Transaction, request: DeliverableRequest, uploadId: string): Promise<UploadModel> {
@@ -183,13 +190,13 @@ async function findUpload(
 ) {
   const upload = await tx.upload.findFirst({
     where: { id: uploadId, requestId, request: { agentId: agent.id } },
-    include: { request: { select: { recordingId: true } } },
+    include: { request: { select: { recordingId: true, deviceId: true } } },
   });
   if (!upload) notFound(`upload ${uploadId}`);
   const { request, ...row } = upload;
   if (request.recordingId === null)
     refuse("RequestSuperseded", `the recording of import request ${requestId} was deleted`);
-  return { upload: row, recordingId: request.recordingId };
+  return { upload: row, recordingId: request.recordingId, deviceId: request.deviceId };
 }
 
 function checkPart(upload: UploadModel, part: { number: number; length: number }): void {

@@ -1,10 +1,20 @@
 import { createHash } from "node:crypto";
-import { type api, type EdgeSettings, EdgeWork, type Input, type Output, type WantedImport } from "@downlink/protocol";
+import {
+  AgentSettings,
+  type api,
+  type EdgeSettings,
+  EdgeWork,
+  type Input,
+  type Output,
+  type WantedImport,
+} from "@downlink/protocol";
 import { z } from "zod";
 import type { AgentCtx } from "../context.ts";
-import type { DeviceModel, ImportRequestModel } from "../db/generated/models.ts";
+import type { AgentModel, ImportRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
+import { type AgentOwner, ownerId, readOwner } from "./agent-owner.ts";
 import { withLease } from "./lease.ts";
+import { wantedSalvages } from "./salvages.ts";
 
 type Work = typeof api.edge.work;
 
@@ -15,7 +25,7 @@ export async function getWork(ctx: AgentCtx, { wait, etag }: Input<Work>): Promi
     const listening = new AbortController(); // it listens before it reads, so that no change falls between
     const signal = AbortSignal.any([ctx.signal, listening.signal]);
     const timeoutMs = Math.max(1, Math.ceil(deadlineMs - performance.now()));
-    const announced = ctx.workSignals.wait(ctx.caller.deviceId, { timeoutMs, signal });
+    const announced = ctx.workSignals.wait(ownerId(ctx.caller), { timeoutMs, signal });
     try {
       const answer = await readWork(ctx);
       if (answer.etag !== etag || performance.now() >= deadlineMs || ctx.signal.aborted) return answer;
@@ -28,8 +38,9 @@ export async function getWork(ctx: AgentCtx, { wait, etag }: Input<Work>): Promi
 
 async function readWork(ctx: AgentCtx): Promise<Output<Work>> {
   const work = await withLease(ctx, async (tx, agent) => ({
-    imports: await wantedImports(tx, agent.id),
-    settings: settingsOf(await tx.device.findUniqueOrThrow({ where: { id: agent.deviceId } })),
+    imports: await wantedImports(tx, agent),
+    salvages: await wantedSalvages(tx, agent.id),
+    settings: settingsOf(await readOwner(tx, agent)),
   }));
   const etag = createHash("sha256")
     .update(JSON.stringify(z.encode(EdgeWork, work)))
@@ -38,20 +49,36 @@ async function readWork(ctx: AgentCtx): Promise<Output<Work>> {
   return { etag, work };
 }
 
-export function settingsOf(device: DeviceModel): EdgeSettings {
+/** What devices at a site have set of their own is not for the site's agent. */
+export function settingsOf(owner: AgentOwner): EdgeSettings {
+  if ("site" in owner) {
+    const retainRecordingsSeconds = Math.ceil(owner.site.retainRecordingsSeconds ?? 0);
+    const settings = AgentSettings.parse(owner.site.agentSettings);
+    return { enabled: true, retainRecordingsSeconds, autoDeleteAfterImport: false, ...settings };
+  }
+  const { device } = owner;
   return {
     enabled: device.enabled,
     retainRecordingsSeconds: device.retainRecordingsSeconds ?? 0,
     autoDeleteAfterImport: device.autoDeleteAfterImport,
+    ...AgentSettings.parse(device.agentSettings),
   };
 }
 
-async function wantedImports(tx: Transaction, agentId: string): Promise<WantedImport[]> {
+async function wantedImports(tx: Transaction, agent: AgentModel): Promise<WantedImport[]> {
   const rows = await tx.importRequest.findMany({
-    where: { agentId, isAcknowledged: false, state: { not: "cancelled" } },
+    where: { agentId: agent.id, isAcknowledged: false, state: { not: "cancelled" } },
     orderBy: [{ priority: "desc" }, { createdAtNs: "asc" }, { id: "asc" }],
   });
-  return rows.flatMap(toWantedImport);
+  const disabled = agent.siteId === null ? new Set() : await disabledDevices(tx, rows);
+  return rows.filter(({ deviceId }) => !disabled.has(deviceId)).flatMap(toWantedImport);
+}
+
+/** Of a site's devices: their requests wait. A device's own agent is told so by its settings. */
+async function disabledDevices(tx: Transaction, rows: readonly ImportRequestModel[]): Promise<Set<string | null>> {
+  const ids = [...new Set(rows.flatMap(({ deviceId }) => deviceId ?? []))];
+  const disabled = await tx.device.findMany({ where: { id: { in: ids }, enabled: false }, select: { id: true } });
+  return new Set(disabled.map(({ id }) => id));
 }
 
 const stages: Record<string, WantedImport["stage"]> = { awaiting: "deliver", complete: "imported", error: "failed" };

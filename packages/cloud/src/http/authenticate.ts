@@ -6,13 +6,19 @@ import { ApiError, invalid, refuse } from "./errors.ts";
 /** The caller behind the bearer token; 401 where there is none, 403 where it may not make this call. */
 export async function authenticate(deps: Deps, headers: Headers, access: Access): Promise<Caller> {
   const tokenSha256 = hashToken(bearerToken(headers));
-  const caller = (await findApiKey(deps, tokenSha256)) ?? (await findAgent(deps, tokenSha256, readLease(headers)));
+  const lease = readLease(headers);
+  const caller =
+    (await findApiKey(deps, tokenSha256)) ??
+    (await findDeviceToken(deps, tokenSha256, lease)) ??
+    (await findEdgeSite(deps, tokenSha256, lease));
   if (caller) return allow(caller, access);
   if (await isOfSite(deps, tokenSha256)) throw wrongKind(access);
   throw new ApiError("Unauthenticated", "the token is unknown, disabled or revoked");
 }
 
 function allow(caller: Caller, access: Access): Caller {
+  if (access.kind === "agent" && caller.kind === "enrolment")
+    refuse("DeviceTokenUnassociated", "this device token belongs to no device; it can only create one, by enrolment");
   if (access.kind !== caller.kind) throw wrongKind(access);
   if (access.kind !== "apiKey" || caller.kind !== "apiKey") return caller;
   if (!caller.capabilities.includes(access.capability) && !caller.capabilities.includes(everyCapability))
@@ -21,9 +27,14 @@ function allow(caller: Caller, access: Access): Caller {
 }
 
 function wrongKind(access: Access): ApiError {
-  const wanted = access.kind === "agent" ? "a device token" : "an API key";
-  return new ApiError("WrongCredentialKind", `this operation takes ${wanted}`);
+  return new ApiError("WrongCredentialKind", `this operation takes ${wanted[access.kind]}`);
 }
+
+const wanted = {
+  apiKey: "an API key",
+  agent: "a device token, or the token of an edge site",
+  enrolment: "a device token that belongs to no device",
+} as const;
 
 async function findApiKey(deps: Deps, tokenSha256: string): Promise<Caller | undefined> {
   const key = await deps.db.prisma.apiKey.findUnique({ where: { tokenSha256 } });
@@ -37,22 +48,29 @@ async function findApiKey(deps: Deps, tokenSha256: string): Promise<Caller | und
   };
 }
 
-async function findAgent(deps: Deps, tokenSha256: string, lease: bigint | undefined): Promise<Caller | undefined> {
+async function findDeviceToken(
+  deps: Deps,
+  tokenSha256: string,
+  lease: bigint | undefined,
+): Promise<Caller | undefined> {
   const token = await deps.db.prisma.deviceToken.findUnique({ where: { tokenSha256 } });
   if (!token?.enabled) return undefined;
-  if (token.deviceId === null)
-    refuse("DeviceTokenUnassociated", "this device token belongs to no device; use one that was made for a device");
-  return {
-    kind: "agent",
-    tokenId: token.id,
-    orgId: token.orgId,
-    projectId: token.projectId,
-    deviceId: token.deviceId,
-    lease,
-  };
+  const { id: tokenId, orgId, projectId, deviceId, preapproved } = token;
+  if (deviceId === null) return { kind: "enrolment", tokenId, orgId, projectId, preapproved };
+  return { kind: "agent", tokenId, orgId, projectId, deviceId, siteId: null, lease };
 }
 
-/** A site token or an inbox notification token: known, but good for none of the operations of a contract. */
+async function findEdgeSite(deps: Deps, tokenSha256: string, lease: bigint | undefined): Promise<Caller | undefined> {
+  const token = await deps.db.prisma.siteToken.findUnique({
+    where: { tokenSha256 },
+    include: { site: { select: { type: true } } },
+  });
+  if (token?.site.type !== "edge") return undefined;
+  const { id: tokenId, orgId, siteId } = token;
+  return { kind: "agent", tokenId, orgId, projectId: null, deviceId: null, siteId, lease };
+}
+
+/** The token of another site or an inbox notification token: known, but good for none of the operations of a contract. */
 async function isOfSite({ db }: Deps, tokenSha256: string): Promise<boolean> {
   const [ofSite, ofInbox] = await Promise.all([
     db.prisma.siteToken.findUnique({ where: { tokenSha256 }, select: { id: true } }),

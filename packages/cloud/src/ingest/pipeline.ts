@@ -2,6 +2,7 @@ import type { BlobReader } from "../blobs/blob-store.ts";
 import type { Deps } from "../context.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { withTransaction } from "../db/transaction.ts";
+import { announceToAgent } from "../edge/announce-work.ts";
 import type { ImportableSummary } from "../indexing/judge-file.ts";
 import { changeRequest } from "./change-request.ts";
 import { finishImport, TakenOver } from "./finish-import.ts";
@@ -35,7 +36,7 @@ export async function ingest(deps: IngestDeps, requestId: string, signal: AbortS
   } finally {
     heart.stop();
   }
-  if (request.deviceId) await deps.workSignals.announce(request.deviceId);
+  await announceToAgent(deps, request);
 }
 
 /**

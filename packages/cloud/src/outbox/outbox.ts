@@ -6,6 +6,7 @@ export interface OutboxEvent {
   readonly type:
     | "dataset.committed"
     | "device.created"
+    | "device.offline"
     | "device.updated"
     | "event.created"
     | "event.updated"

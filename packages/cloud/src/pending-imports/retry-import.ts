@@ -2,10 +2,12 @@ import type { api, Input, PendingImport } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { announceToAgent } from "../edge/announce-work.ts";
 import { notFound, refuse } from "../http/errors.ts";
 import { askDevice, changeRequest, type RequestData } from "../ingest/change-request.ts";
 import { moveRecording } from "../ingest/delivery.ts";
 import { visibleTo } from "../projects/find-project.ts";
+import { edgeCopyOf } from "../recordings/edge-copy.ts";
 import { findLocked, type LockedRecording } from "../recordings/lock-recording.ts";
 import { toPendingImport } from "./pending-import-rows.ts";
 
@@ -20,7 +22,7 @@ export async function retryImport(
   const found = await ctx.db.prisma.importRequest.findFirst({ where: { AND: [{ id: requestId }, visibleTo(ctx)] } });
   if (!found) notFound(`import request ${requestId}`);
   const request = await withTransaction(ctx.db, (tx) => retry(tx, ctx, found));
-  if (request.source === "edge" && request.deviceId !== null) await ctx.workSignals.announce(request.deviceId);
+  await announceToAgent(ctx, request);
   return toPendingImport(request);
 }
 
@@ -82,7 +84,7 @@ async function deliverAgain(
 ): Promise<ImportRequestModel | undefined> {
   const { id } = request;
   if (!recording) refuse("Conflict", `the file of import request ${id} is no longer stored; upload it again`);
-  const { edgeFile } = recording;
+  const edgeFile = edgeCopyOf(recording, ctx.clock.nowNs());
   if (!edgeFile)
     refuse(
       "Conflict",

@@ -2,6 +2,7 @@ import type { ImportStatus } from "@downlink/protocol";
 import type { Transaction } from "../db/transaction.ts";
 import { cancelRequests } from "../ingest/change-request.ts";
 import type { JobQueue } from "../jobs/queue.ts";
+import { edgeCopyOf } from "./edge-copy.ts";
 import { nextImportStatus } from "./import-status.ts";
 import type { LockedRecording } from "./lock-recording.ts";
 import { tellOfRecording } from "./recording-events.ts";
@@ -18,7 +19,8 @@ export async function forgetData(tx: Transaction, { recording, jobs, nowNs }: Fo
   await cancelRequests(tx, { recordingId: id, jobs, nowNs });
   if (blobKey) await jobs.enqueue(tx, "remove-object", { blobKey });
   if (importId) await tx.import.updateMany({ where: { id: importId }, data: { deletedAtNs: nowNs } });
-  const next = nextImportStatus(recording.importStatus as ImportStatus, "deleteData", recording.edgeFile !== null);
+  const hasEdgeCopy = edgeCopyOf(recording, nowNs) !== null;
+  const next = nextImportStatus(recording.importStatus as ImportStatus, "deleteData", hasEdgeCopy);
   if (next === "removed") {
     await tellOfRecording(tx, id, { type: "recording.deleted", occurredAtNs: nowNs });
     await tx.recording.delete({ where: { id } });

@@ -1,12 +1,13 @@
 import type { ImportStatus } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import type { RecordingModel } from "../db/generated/models.ts";
-import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { ApiError, notFound } from "../http/errors.ts";
 import { cancelRequests } from "../ingest/change-request.ts";
 import { primarySiteOf } from "../sites/primary-site.ts";
+import { edgeCopyOf } from "./edge-copy.ts";
 import { forgetData } from "./forget-data.ts";
+import { AUTO_IMPORT_PRIORITY, importRequestRow } from "./import-request-rows.ts";
 import { nextImportStatus } from "./import-status.ts";
 import { lockRecording } from "./lock-recording.ts";
 
@@ -15,20 +16,22 @@ interface Answer {
   readonly importStatus: ImportStatus;
 }
 
-/** Queues the import of an edge recording; queued, running or done already, it changes nothing. 404 when its edge copy is gone. */
+/** Queues the import of an edge recording; queued, running or done already, it changes at most the place in the queue. 404 when its edge copy is gone. */
 export async function requestImport(ctx: Ctx, { id }: RecordingModel, priority: number): Promise<Answer> {
   const answer = await withTransaction(ctx.db, async (tx) => {
     const recording = await lockRecording(tx, id);
-    const next = nextImportStatus(recording.importStatus as ImportStatus, "request", recording.edgeFile !== null);
+    const edgeFile = edgeCopyOf(recording, ctx.clock.nowNs());
+    const next = nextImportStatus(recording.importStatus as ImportStatus, "request", edgeFile !== null);
+    if (next === "pending" && recording.importStatus === "pending") await raisePriority(tx, id, priority);
     if (next === recording.importStatus || next === "removed")
-      return { id, importStatus: recording.importStatus as ImportStatus };
-    if (!recording.edgeFile) notFound(`the edge copy of recording ${id}`);
+      return { id, importStatus: recording.importStatus as ImportStatus, agentOf: agentOf(recording) };
+    if (!edgeFile) notFound(`the edge copy of recording ${id}`);
     await cancelRequests(tx, { recordingId: id, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() });
     await tx.importRequest.create({ data: await newRequest(tx, { recording, priority, nowNs: ctx.clock.nowNs() }) });
     await tx.recording.update({ where: { id }, data: { importStatus: next, failureCode: null, failureText: null } });
-    return { id, importStatus: next, deviceId: recording.deviceId };
+    return { id, importStatus: next, agentOf: agentOf(recording) };
   });
-  if ("deviceId" in answer && answer.deviceId) await ctx.workSignals.announce(answer.deviceId);
+  if (answer.agentOf) await ctx.workSignals.announce(answer.agentOf);
   return { id: answer.id, importStatus: answer.importStatus };
 }
 
@@ -46,7 +49,8 @@ export async function cancelImport(ctx: Ctx, { id }: RecordingModel): Promise<An
     await tx.recording.update({ where: { id }, data: { importStatus: next } });
     return locked;
   });
-  if (recording.deviceId) await ctx.workSignals.announce(recording.deviceId);
+  const owner = agentOf(recording);
+  if (owner) await ctx.workSignals.announce(owner);
   return { id, importStatus: "none" };
 }
 
@@ -57,8 +61,14 @@ export async function deleteRecording(ctx: Ctx, { id }: RecordingModel): Promise
     await forgetData(tx, { recording: locked, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() });
     return locked;
   });
-  if (recording.deviceId) await ctx.workSignals.announce(recording.deviceId);
+  const owner = agentOf(recording);
+  if (owner) await ctx.workSignals.announce(owner);
   return { recordingId: id };
+}
+
+/** Whose agent has the file: under this id it hears of work. */
+function agentOf({ edgeSiteId, deviceId }: RecordingModel): string | null {
+  return edgeSiteId ?? deviceId;
 }
 
 interface RequestOf {
@@ -70,23 +80,13 @@ interface RequestOf {
 async function newRequest(tx: Transaction, { recording, priority, nowNs }: RequestOf) {
   const site = await primarySiteOf(tx, recording.orgId);
   const { device } = await tx.recording.findUniqueOrThrow({ where: { id: recording.id }, select: { device: true } });
-  return {
-    id: newId("req"),
-    orgId: recording.orgId,
-    projectId: recording.projectId,
-    siteId: site.id,
-    source: "edge",
-    state: "awaiting",
-    pipelineStage: "Waiting for the device",
-    recordingId: recording.id,
-    deviceId: recording.deviceId,
-    deviceName: device?.name,
-    key: recording.key,
-    filename: recording.path,
-    versionId: recording.edgeFile!.versionId,
-    agentId: recording.edgeFile!.agentId,
-    priority,
-    createdAtNs: nowNs,
-    updatedAtNs: nowNs,
-  };
+  const edgeFile = recording.edgeFile!;
+  return importRequestRow({ recording, edgeFile, siteId: site.id, deviceName: device?.name, priority, nowNs });
+}
+
+/** What waits only because a glob matched it waits from now on because somebody asked. */
+async function raisePriority(tx: Transaction, recordingId: string, priority: number): Promise<void> {
+  if (priority <= AUTO_IMPORT_PRIORITY) return;
+  const where = { recordingId, state: "awaiting", priority: AUTO_IMPORT_PRIORITY };
+  await tx.importRequest.updateMany({ where, data: { priority } });
 }

@@ -34,12 +34,14 @@ interface Options {
   readonly clock?: Clock;
   /** Whether jobs are worked on. */
   readonly works?: boolean;
+  /** What the operator sets besides. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** A whole control plane on a database, a folder and a port of its own, closed with the test. */
 export async function startCloud(
   t: { after(close: () => Promise<void>): void },
-  { clock, works = true }: Options = {},
+  { clock, works = true, environment: more = {} }: Options = {},
 ): Promise<TestCloud> {
   const dataDir = await mkdtemp(join(tmpdir(), "downlink-cloud-"));
   const adminKey = mintToken("dl_sk");
@@ -48,6 +50,7 @@ export async function startCloud(
     DOWNLINK_DATA_DIR: dataDir,
     DOWNLINK_ADMIN_KEY: adminKey,
     DATABASE_URL: await createTestDatabase(t),
+    ...more,
   };
   const config = readConfig(environment);
   const deps = await openDeps(config, pino({ level: process.env.DOWNLINK_LOG_LEVEL ?? "silent" }), clock);

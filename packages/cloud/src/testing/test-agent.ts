@@ -1,5 +1,13 @@
 import { createHash, randomBytes } from "node:crypto";
-import { api, type CallInput, type EdgeItem, leaseHeader, type Operation, type Output } from "@downlink/protocol";
+import {
+  api,
+  type CallInput,
+  type EdgeItem,
+  type EdgeOtherItem,
+  leaseHeader,
+  type Operation,
+  type Output,
+} from "@downlink/protocol";
 import type { TestCloud } from "./start-cloud.ts";
 
 const SECOND_NS = 1_000_000_000n;
@@ -131,6 +139,13 @@ export async function deliver(
   await agent.sendParts({ requestId, ...upload }, bytes);
   await agent.call(api.edge.completeUpload, { requestId, uploadId: upload.uploadId, parts: [], sha256: sha256(bytes) });
   return requestId;
+}
+
+/** What an agent says of a file that is no importable recording. */
+export function brokenItem(more: Partial<EdgeOtherItem> = {}): EdgeOtherItem {
+  const { versionId, path, size, modifiedAt, headTailSha256 } = recordingItem();
+  const facts = { versionId, path, size, modifiedAt, headTailSha256 };
+  return { ...facts, state: "damaged", reason: { code: "BadChunk", text: "chunk at 8 is broken" }, ...more };
 }
 
 /** Asks again until the condition holds; fails after 20 seconds with what was seen last. */

@@ -115,9 +115,9 @@ function metadata(): string {
 
 function edgeFiles(): string {
   return `INSERT INTO "EdgeFile" (id, "orgId", "projectId", "agentId", "deviceId", "versionId", path, "sizeBytes", "modifiedAtNs",
-      "headTailSha256", state, "reportedAtNs", "recordingId")
+      "headTailSha256", state, "reportedAtNs", "firstReportedAtNs", "recordingId")
     SELECT 'ef' || substr(id, 4), "orgId", "projectId", 'agt' || substr("deviceId", 4), "deviceId", substr(md5(id), 1, 24), path,
-      "sizeBytes", "endNs", md5(id) || md5(path), 'indexed', "createdAtNs", id
+      "sizeBytes", "endNs", md5(id) || md5(path), 'indexed', "createdAtNs", "createdAtNs", id
     FROM "Recording" WHERE "isEdge"`;
 }
 

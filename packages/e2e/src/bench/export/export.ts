@@ -1,6 +1,6 @@
 // How fast exports are, as ratios to a reference in the same run, each in a process of its own:
 //
-//   npm run bench:export [-- --scale 0.1] [--runs 3] [--folder /dev/shm]
+//   npm run bench:export [-- --scale 0.1] [--runs 3] [--folder /dev/shm] [--only "small topic"]
 //   npm run bench:export -- --huge [--gigabytes 50]     memory for a source that is larger than it
 //
 // Prints tables; never fails for a time.
@@ -18,6 +18,7 @@ const { values } = parseArgs({
     scale: { type: "string", default: "1" },
     runs: { type: "string", default: "3" },
     folder: { type: "string", default: "/dev/shm" },
+    only: { type: "string", default: "" },
     huge: { type: "boolean", default: false },
     gigabytes: { type: "string", default: "50" },
   },
@@ -35,14 +36,18 @@ async function measureAll({ scale, runs, parent }: { scale: number; runs: number
     }
     say(`made the recordings at scale ${scale}; each measurement is the median of ${runs}`);
     const results: Result[] = [];
-    for (const each of casesOf(scale)) results.push(await measureCase(each, folder, runs));
+    const cases = casesOf(scale).filter(({ name }) => name.includes(values.only));
+    for (const each of cases) results.push(await measureCase(each, folder, runs));
     reportCases(results);
+    if (!eightName.includes(values.only)) return;
     const to = join(folder, "out");
     reportEight(await measureChild({ what: "export8", from: pathOf(folder, "sensors-zstd"), to, compression: "lz4" }));
   } finally {
     await rm(folder, { recursive: true });
   }
 }
+
+const eightName = "8 exports at once";
 
 /** Reference and export take turns, so that what else the machine does meets both. */
 async function measureCase(each: Case, folder: string, runs: number): Promise<Result> {

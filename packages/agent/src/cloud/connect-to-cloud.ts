@@ -1,0 +1,51 @@
+import { createClient } from "@downlink/client";
+import type { AgentParts } from "../assemble-agent.ts";
+import { createBell } from "../bell.ts";
+import type { RetentionHold } from "../deleting/retention-hold.ts";
+import { createWorkBoard, type WorkBoard } from "../imports/work-board.ts";
+import { rememberCloudSettings } from "../inventory/cloud-settings.ts";
+import type { ReportState } from "../report/report-loop.ts";
+import { requireSetting } from "../settings/settings.ts";
+import { createCredential, withCredential } from "./credential.ts";
+import { createGreeting } from "./greeting.ts";
+import type { ServerClock } from "./server-clock.ts";
+import { type CloudSession, createSession } from "./session.ts";
+
+/** By which the loops wake each other. */
+export function createBells() {
+  return {
+    scanBell: createBell(),
+    youngBell: createBell(),
+    reportBell: createBell(),
+    workBell: createBell(),
+    salvageBell: createBell(),
+    deleteBell: createBell(),
+  };
+}
+
+interface CloudSide {
+  readonly session: CloudSession;
+  readonly board: WorkBoard;
+  readonly reportState: ReportState;
+}
+
+/** The session, and what is known of what the cloud wants and has been told. */
+export function connectToCloud(
+  { settings, clock, log, state, transport }: AgentParts,
+  bells: ReturnType<typeof createBells>,
+  { serverClock, hold }: { serverClock: ServerClock; hold: RetentionHold },
+): CloudSide {
+  const baseUrl = requireSetting(settings, "apiUrl");
+  const credential = createCredential(settings, transport);
+  const client = withCredential(createClient({ baseUrl, transport }), credential);
+  const board = createWorkBoard((cloudSettings) => {
+    rememberCloudSettings(state, cloudSettings);
+    hold.observe(cloudSettings.retainRecordingsSeconds);
+    bells.reportBell.ring(); // The globs of auto-import are among them.
+  });
+  const reportState: ReportState = { needsListing: undefined, hellos: 0, sequence: 0 };
+  const greeting = createGreeting({ ...state, ...bells, clock, log, board, reportState, serverClock });
+  const { obtain: prepare } = credential;
+  const session = createSession({ client, clock, problems: state.problems, prepare, ...greeting });
+  return { session, board, reportState };
+}

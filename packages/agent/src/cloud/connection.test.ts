@@ -1,0 +1,20 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ApiFailure, NetworkFailure } from "@downlink/client";
+import { systemClock } from "../clock.ts";
+import { createProblemBoard } from "../problems.ts";
+import { createConnectionMonitor } from "./connection.ts";
+
+test("a new trouble on the way to the cloud takes the place of the last one", () => {
+  const problems = createProblemBoard(systemClock);
+  problems.raise("StorageMissing", "not a matter of the network");
+  const monitor = createConnectionMonitor({ clock: systemClock, problems });
+  const codes = () => problems.list().map(({ code }) => code);
+  monitor.noteFailure(new NetworkFailure("cannot reach x"));
+  assert.deepEqual(codes(), ["StorageMissing", "CloudUnreachable"]);
+  monitor.noteFailure(new ApiFailure({ message: "revoked", status: 401, code: "Unauthenticated" }));
+  assert.deepEqual(codes(), ["StorageMissing", "TokenRefused"]);
+  assert.equal(monitor.current().state, "refused");
+  monitor.noteSuccess();
+  assert.deepEqual(codes(), ["StorageMissing"]);
+});

@@ -1,0 +1,30 @@
+import type { Clock } from "../clock.ts";
+
+/** The server's time between two of its answers. Nanoseconds since the epoch. */
+export interface ServerClock {
+  /** Undefined until the server said what time it is. */
+  nowNs(): bigint | undefined;
+  note(serverTimeNs: bigint): void;
+  /** How often the server's clock moved by more than an hour against the time that passed here. */
+  jumps(): number;
+}
+
+const JUMP_NS = 3_600_000_000_000n;
+
+export function createServerClock(clock: Pick<Clock, "uptimeMs">): ServerClock {
+  let sample: { readonly serverTimeNs: bigint; readonly atMs: number } | undefined;
+  let jumps = 0;
+  const nowNs = () => {
+    if (!sample) return undefined;
+    return sample.serverTimeNs + BigInt(Math.round((clock.uptimeMs() - sample.atMs) * 1e6));
+  };
+  return {
+    nowNs,
+    note(serverTimeNs) {
+      const offNs = serverTimeNs - (nowNs() ?? serverTimeNs);
+      if (offNs > JUMP_NS || offNs < -JUMP_NS) jumps += 1;
+      sample = { serverTimeNs, atMs: clock.uptimeMs() };
+    },
+    jumps: () => jumps,
+  };
+}

@@ -1,0 +1,48 @@
+import { readCloudSettings } from "../inventory/cloud-settings.ts";
+import { openDatabaseToRead } from "../inventory/database.ts";
+import { maskTokens } from "../log.ts";
+import {
+  DEFAULT_FILE,
+  type ResolvedSetting,
+  resolveSettings,
+  type SettingOrigin,
+  type SettingSources,
+} from "../settings/settings.ts";
+import { layOut } from "../status/table.ts";
+import { printable } from "../status/text.ts";
+
+export interface ShownSetting {
+  /** As in the environment and in the env file. */
+  readonly name: string;
+  /** Secrets are masked; null: not set. */
+  readonly value: string | null;
+  readonly from: SettingOrigin;
+}
+
+/** Every effective value and where it comes from; what the control plane sets is what the state last knew of it. */
+export function listSettings(sources: SettingSources): ShownSetting[] {
+  const stateDir = resolveSettings(sources).find(({ setting }) => setting === "stateDir")?.value as string;
+  using database = openDatabaseToRead(stateDir);
+  const cloud = database && textsOf(readCloudSettings(database));
+  return resolveSettings({ ...sources, cloud }).map(toShown);
+}
+
+function textsOf({ autoImport, uploadRate, uploadConcurrency }: ReturnType<typeof readCloudSettings>) {
+  return { autoImport: autoImport?.join(","), uploadRate, uploadConcurrency: uploadConcurrency?.toString() };
+}
+
+function toShown({ key, text, origin, isSecret }: ResolvedSetting): ShownSetting {
+  const shown = text !== undefined && isSecret ? mask(text) : text;
+  return { name: key, value: shown ?? null, from: origin };
+}
+
+/** The kind and the last four characters of a token of ours; of anything else nothing. */
+function mask(text: string): string {
+  const masked = maskTokens(text);
+  return masked === text ? "…" : masked;
+}
+
+export function renderSettings(settings: readonly ShownSetting[], configFile = DEFAULT_FILE): string {
+  const rows = settings.map(({ name, value, from }) => [name, value === null ? "" : printable(value), from]);
+  return `${layOut([["SETTING", "VALUE", "FROM"], ...rows])}\nThe file is ${configFile}.\n`;
+}

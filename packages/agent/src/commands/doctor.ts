@@ -1,0 +1,62 @@
+import { knownToken } from "../cloud/credential.ts";
+import { checkCloud } from "../doctor/check-cloud.ts";
+import { checkStateDir, checkStorageRoot } from "../doctor/check-directories.ts";
+import { checkUploadWay, checkUser, checkWatchLimits } from "../doctor/check-system.ts";
+import { type Finding, fail, ok, warn } from "../doctor/finding.ts";
+import { openDatabaseToRead } from "../inventory/database.ts";
+import { readDataUrl } from "../inventory/owner.ts";
+import type { Settings } from "../settings/settings.ts";
+import { paint, type RenderOptions } from "../status/screen.ts";
+import { AgentSilent } from "../status/socket.ts";
+import { wrap } from "../status/text.ts";
+import { readStatus } from "./status.ts";
+
+/** Everything that has to be right for the agent to work, checked now, from this user's side. */
+export async function examineSetup(settings: Settings): Promise<Finding[]> {
+  const { pid, findings } = await examineAgent(settings);
+  const groups = await Promise.all([
+    checkUser(pid),
+    checkStateDir(settings),
+    checkStorageRoot(settings),
+    checkWatchLimits(settings),
+    checkUploadWay(settings),
+    checkCloud({ ...settings, token: knownToken(settings), dataUrl: knownDataUrl(settings.stateDir) }),
+  ]);
+  return [...findings, ...groups.flat()];
+}
+
+/** Whether one runs, and what it complains of itself. */
+async function examineAgent(settings: Settings): Promise<{ pid: number | null; findings: Finding[] }> {
+  try {
+    const { health, agent, problems } = await readStatus(settings);
+    const start = warn("Agent", "not running", "Start it: `agent run`, or `systemctl start downlink-agent`.");
+    const running = health === "not running" ? start : ok("Agent", `${health}, pid ${agent.pid}`);
+    const complaints = problems.map(({ code, title, detail, fix }) => warn(code, `${title}: ${detail}`, fix));
+    return { pid: agent.pid, findings: [running, ...complaints] };
+  } catch (error) {
+    if (!(error instanceof AgentSilent)) throw error;
+    const fix = "Is the machine or its disk overloaded? Else start it again: `systemctl restart downlink-agent`.";
+    return { pid: null, findings: [fail("Agent", error.message, fix)] };
+  }
+}
+
+function knownDataUrl(stateDir: string): string | undefined {
+  using database = openDatabaseToRead(stateDir);
+  return database && readDataUrl(database);
+}
+
+const VERDICT_WIDTH = 6;
+const CHECK_WIDTH = 18;
+const colors = { ok: "green", warn: "yellow", fail: "red" } as const;
+
+export function renderFindings(findings: readonly Finding[], options: RenderOptions): string {
+  const width = options.columns - VERDICT_WIDTH - CHECK_WIDTH;
+  const lines = findings.flatMap(({ check, verdict, text, fix }) => {
+    const head = paint(colors[verdict], verdict.padEnd(VERDICT_WIDTH), options) + check.padEnd(CHECK_WIDTH);
+    const texts = [text, ...(fix === null ? [] : [`→ ${fix}`])];
+    const body = texts.flatMap((part) => wrap(part, { width, lines: Number.POSITIVE_INFINITY }));
+    return body.map((line, index) => (index === 0 ? head : " ".repeat(VERDICT_WIDTH + CHECK_WIDTH)) + line);
+  });
+  const count = (verdict: Finding["verdict"]) => findings.filter((finding) => finding.verdict === verdict).length;
+  return `${lines.join("\n")}\n\n${count("ok")} ok, ${count("warn")} to look at, ${count("fail")} failed\n`;
+}

@@ -1,0 +1,85 @@
+import { existsSync, realpathSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { formatTimestamp } from "@downlink/protocol";
+import picomatch from "picomatch";
+import { explainState } from "../explain/explain-state.ts";
+import { explainUntracked } from "../explain/explain-untracked.ts";
+import type { Explanation } from "../explain/explanation.ts";
+import { readCloudSettings } from "../inventory/cloud-settings.ts";
+import { openDatabaseToRead } from "../inventory/database.ts";
+import type { FileState } from "../inventory/file-state.ts";
+import { requireSetting, type Settings } from "../settings/settings.ts";
+import { labelled, type RenderOptions } from "../status/screen.ts";
+import { printable } from "../status/text.ts";
+import { readStatus } from "./status.ts";
+
+/** Why a file is not in the cloud, or that it is. `file`: absolute, or below the working directory or the storage root. */
+export async function explainFile(settings: Settings, file: string): Promise<Explanation> {
+  const root = requireSetting(settings, "storageRoot");
+  const status = await readStatus(settings);
+  using database = openDatabaseToRead(settings.stateDir);
+  const { path, absolutePath } = locate(file, root, (candidate) => findRow(database, candidate) !== undefined);
+  const row = path === undefined ? undefined : findRow(database, path);
+  if (!row || path === undefined) {
+    const deletion = path === undefined ? undefined : findDeletion(database, path);
+    return await explainUntracked({ path, absolutePath, root, deletion, settings, status });
+  }
+  const globs = settings.autoImport ?? (database && readCloudSettings(database).autoImport) ?? [];
+  return explainState({
+    path,
+    state: row.state as FileState,
+    reason: row.reason_text as string | null,
+    isAutoImported: globs.length > 0 && picomatch.isMatch(path, [...globs], { dot: true, nocase: true }),
+    settleTimeMs: settings.settleTimeMs,
+    incompleteAfterMs: settings.incompleteAfterMs,
+    status,
+    nowMs: Date.now(),
+  });
+}
+
+function findRow(database: DatabaseSync | undefined, path: string) {
+  return database
+    ?.prepare("SELECT state, reason_text FROM files LEFT JOIN findings USING (version_id) WHERE path = ?")
+    .get(path);
+}
+
+function findDeletion(database: DatabaseSync | undefined, path: string) {
+  const query = database?.prepare("SELECT reason, deleted_at_ns FROM deleted WHERE path = ? ORDER BY id DESC LIMIT 1");
+  query?.setReadBigInts(true);
+  const row = query?.get(path);
+  return row && { at: formatTimestamp(row.deleted_at_ns as bigint), reason: String(row.reason) };
+}
+
+/** A relative path is one below the root, as `agent ls` shows it, unless it names something below the working directory. */
+function locate(file: string, root: string, isKnown: (path: string) => boolean) {
+  const isBelowRoot = !isAbsolute(file) && (isKnown(file) || !existsSync(resolve(file)));
+  const absolutePath = isBelowRoot ? join(root, file) : resolve(file);
+  const path = [absolutePath, withRealParent(absolutePath)]
+    .flatMap((candidate) => [relative(root, candidate), relative(realOrSame(root), candidate)])
+    .find((candidate) => candidate !== "" && candidate.split("/")[0] !== ".." && !isAbsolute(candidate));
+  return { path, absolutePath };
+}
+
+/** The entry itself stays as it is named: it may be a symlink. */
+function withRealParent(path: string): string {
+  return join(realOrSame(dirname(path)), basename(path));
+}
+
+function realOrSame(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
+}
+
+export function renderExplanation(explanation: Explanation, options: RenderOptions): string {
+  const { path, state, why, lastAttempt, next, todo } = explanation;
+  const layout = { ...options, lines: Number.POSITIVE_INFINITY };
+  const rows = [
+    ["State", state],
+    ["Why", why],
+    ["Last try", lastAttempt],
+    ["Next", next],
+    ["To do", todo],
+  ] as const;
+  const lines = rows.flatMap(([label, text]) => (text === null ? [] : labelled(label, text, layout)));
+  return `${[...labelled("File", "", layout).map((label) => label + printable(path)), ...lines].join("\n")}\n`;
+}

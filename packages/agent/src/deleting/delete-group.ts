@@ -1,0 +1,89 @@
+import type { Bell } from "../bell.ts";
+import type { Clock } from "../clock.ts";
+import { FileMoved, type Storage } from "../files/open-tracked.ts";
+import type { StorageRoot } from "../files/storage-root.ts";
+import { isFileSystemError } from "../indexing/examine-file.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import type { TrackedFile } from "../inventory/tracked-file.ts";
+import type { Log } from "../log.ts";
+import type { Turns } from "../turns.ts";
+import { eraseFile } from "./erase-file.ts";
+import type { DeletionStep } from "./plan-deletions.ts";
+import type { Setbacks } from "./setbacks.ts";
+import { settleIntent } from "./settle-intents.ts";
+import { syncDirectory } from "./trash.ts";
+
+export interface GroupContext {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly inventory: Inventory;
+  readonly storageRoot: StorageRoot;
+  readonly setbacks: Setbacks;
+  readonly treeTurns: Turns;
+  readonly scanBell: Bell;
+}
+
+export interface Intended {
+  readonly step: DeletionStep;
+  readonly file: TrackedFile;
+}
+
+interface Terms {
+  readonly storage: Storage;
+  /** Whether the permits are still good. */
+  readonly isGood: () => boolean;
+}
+
+/** Deletes files whose permits are recorded, then records all of them at once; returns how many. Nobody scans meanwhile. */
+export async function deleteGroup(ctx: GroupContext, group: readonly Intended[], terms: Terms): Promise<number> {
+  const { inventory, clock, log } = ctx;
+  using _turn = await ctx.treeTurns.take();
+  const deleted: Intended[] = [];
+  const trashes = new Set<string>();
+  for (const one of group) {
+    const trash = await tryToErase(ctx, one, terms);
+    if (trash === undefined) await settle(ctx, one, terms);
+    else deleted.push(one);
+    if (trash !== undefined) trashes.add(trash);
+  }
+  for (const trash of trashes) await syncDirectory(trash);
+  const atNs = clock.nowNs();
+  inventory.change(deleted.map(({ step: { versionId } }) => ({ do: "noteDeleted", versionId, atNs })));
+  for (const { step, file } of deleted)
+    log.info({ path: file.path, reason: step.reason, sizeBytes: step.sizeBytes }, "deleted");
+  return deleted.length;
+}
+
+/** The trash through which the file went; undefined when it did not go. */
+async function tryToErase(
+  { inventory, setbacks, scanBell }: GroupContext,
+  { step: { versionId, reason }, file }: Intended,
+  { storage, isGood }: Terms,
+): Promise<string | undefined> {
+  const isAllowed = () => isGood() && inventory.version(versionId)?.state === "deleting";
+  const about = { versionId, reason, path: file.path };
+  try {
+    const needsOnlyName = reason === "space" || reason === "prune";
+    const { outcome, trash } = await eraseFile({ storage, file, needsOnlyName, isAllowed });
+    if (outcome === "deleted") return trash;
+    if (outcome === "stopped") scanBell.ring();
+    else setbacks.note(about, { code: "OtherName", text: "it has another name" }, Number.POSITIVE_INFINITY);
+  } catch (error) {
+    if (!(error instanceof FileMoved || isFileSystemError(error))) throw error;
+    if (error instanceof FileMoved) inventory.change([{ do: "keep", versionId }]); // it was not our doing
+    setbacks.note(about, { code: error instanceof FileMoved ? "FileMoved" : "FileSystem", text: error.message });
+    scanBell.ring();
+  }
+  return undefined;
+}
+
+/** It stays, and goes back from the trash if it is there. */
+async function settle(
+  { inventory, storageRoot, clock }: GroupContext,
+  { file }: Intended,
+  { storage }: Terms,
+): Promise<void> {
+  const left = inventory.version(file.versionId);
+  const isRootThere = async () => (await storageRoot.find()) !== undefined;
+  if (left) await settleIntent({ inventory, storage, isRootThere, nowNs: clock.nowNs() }, left);
+}

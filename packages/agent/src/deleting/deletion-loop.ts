@@ -1,0 +1,206 @@
+import { join } from "node:path";
+import { ApiFailure, NetworkFailure } from "@downlink/client";
+import type { DeletionReason } from "@downlink/protocol";
+import { type Bell, pause } from "../bell.ts";
+import type { Storage } from "../files/open-tracked.ts";
+import type { WorkBoard } from "../imports/work-board.ts";
+import { isFileSystemError } from "../indexing/examine-file.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import { keepReserve, releaseReserve } from "../inventory/state-reserve.ts";
+import type { ProblemBoard } from "../problems.ts";
+import { isStateUnwritable } from "../state-errors.ts";
+import { measureDisk } from "../status/snapshot.ts";
+import { type DeleteContext, deleteFiles } from "./delete-files.ts";
+import { type Disk, showDeletionProblems } from "./deletion-problems.ts";
+import { type DeletionPlan, type DeletionSituation, type DeletionStep, planDeletions } from "./plan-deletions.ts";
+import { createProver, type Prover } from "./prover.ts";
+import { type Quota, toPolicy } from "./quota.ts";
+import type { RetentionHold } from "./retention-hold.ts";
+import { createSetbacks } from "./setbacks.ts";
+import { settleIntents } from "./settle-intents.ts";
+import { makeTrash, trashName } from "./trash.ts";
+
+export interface DeletionContext extends Omit<DeleteContext, "setbacks"> {
+  readonly board: WorkBoard;
+  readonly problems: ProblemBoard;
+  readonly quota: Quota;
+  readonly hold: RetentionHold;
+  readonly stateDir: string;
+  /** Whether the cloud has been told all that is here. */
+  readonly isListed: () => boolean;
+  /** Rings when something may have to be deleted. */
+  readonly deleteBell: Bell;
+}
+
+export interface Deletions {
+  run(signal: AbortSignal): Promise<void>;
+  /** Ends what was begun and not ended. */
+  settle(storage: Storage): Promise<void>;
+  overview(): DeletionOverview;
+}
+
+/** What is going to be deleted and why, and what was since the start. */
+export interface DeletionOverview {
+  readonly planned: readonly { readonly reason: DeletionReason; readonly files: number; readonly bytes: number }[];
+  readonly nextPath: string | undefined;
+  readonly deletedFiles: number;
+  /** Server time until which nothing is deleted for its age. */
+  readonly heldUntilNs: bigint | undefined;
+}
+
+/** How soon to look at the disk again, and at what was refused. */
+const LOOK_EVERY_MS = 10_000;
+/** Rings come in groups, and a plan over many files takes its time. */
+const GATHER_MS = 500;
+const FILES_AT_ONCE = 200;
+/** Of a plan, so much is looked at in one turn. */
+const STEPS_AT_ONCE = 1000;
+/** Without a sign of the cloud for so long, the device is on its own. */
+const CUT_OFF_AFTER_MS = 120_000;
+
+export function createDeletions(given: DeletionContext): Deletions {
+  const setbacks = createSetbacks(given.clock);
+  const state: LoopState = {
+    lookedMs: given.clock.uptimeMs(),
+    silentMs: 0,
+    settings: "",
+    deletedFiles: 0,
+    plan: nothing,
+  };
+  const prover = createProver({ ...given, setbacks });
+  const ctx = { ...given, setbacks, prover, state };
+  return {
+    async run(signal) {
+      for (let attempt = 1; !signal.aborted; attempt++) {
+        try {
+          const hasMore = await takeTurn(ctx, signal);
+          attempt = 0;
+          if (hasMore) continue;
+          await ctx.deleteBell.wait(signal, LOOK_EVERY_MS);
+          await pause(GATHER_MS, signal);
+        } catch (failure) {
+          if (signal.aborted) break;
+          if (isStateUnwritable(failure) && releaseReserve(ctx.stateDir)) continue;
+          if (!(failure instanceof ApiFailure || failure instanceof NetworkFailure)) throw failure;
+          await ctx.session.waitToRetry(failure, attempt, signal);
+        }
+      }
+      await prover.untilIdle();
+    },
+    settle: (storage) => settle(ctx, storage),
+    overview: () => describe(ctx),
+  };
+}
+
+interface LoopState {
+  /** When it was last looked whether the cloud is reached, and for how long it was not. */
+  lookedMs: number;
+  silentMs: number;
+  settings: string;
+  deletedFiles: number;
+  plan: DeletionPlan;
+}
+
+type LoopContext = DeletionContext & DeleteContext & { readonly prover: Prover; readonly state: LoopState };
+
+const nothing: DeletionPlan = { steps: [], neededBytes: 0, missingBytes: 0 };
+
+/** One look at all there is, and one group of files; true when there may be more to do at once. */
+async function takeTurn(ctx: LoopContext, signal: AbortSignal): Promise<boolean> {
+  const { storageRoot, inventory, state } = ctx;
+  const storage = storageRoot.current();
+  if (!storage || !storageRoot.lastScan()) return false;
+  await settle(ctx, storage);
+  const disk = await measureDisk(storage.root);
+  observeSettings(ctx);
+  const reach = reachOf(ctx);
+  state.plan = makePlan(ctx, disk, reach);
+  showDeletionProblems(ctx, { plan: state.plan, disk, reach });
+  const isCutOff = reach === "offline";
+  const { steps } = state.plan;
+  const { ready, unproven } = sortByProof(inventory, steps.slice(0, STEPS_AT_ONCE), isCutOff);
+  if (state.plan !== nothing) await prepare(ctx, storage);
+  if (unproven) ctx.prover.begin(unproven, storage, signal);
+  if (ready.length === 0) return false;
+  state.deletedFiles += await deleteFiles(ctx, { steps: ready, storage, isCutOff, signal });
+  return ready.length < steps.length;
+}
+
+/** While there is room: on a full disk, neither could the trash be made nor anything recorded. */
+async function prepare({ stateDir }: LoopContext, storage: Storage): Promise<void> {
+  try {
+    await makeTrash(join(storage.root, trashName));
+    keepReserve(stateDir);
+  } catch (error) {
+    if (!isFileSystemError(error)) throw error;
+  }
+}
+
+/** What can be done now, and the first file that has to be read before. Nobody asks for proof of who is cut off. */
+function sortByProof(inventory: Inventory, steps: readonly DeletionStep[], isCutOff: boolean) {
+  const ready: DeletionStep[] = [];
+  let unproven: DeletionStep | undefined;
+  for (const step of steps) {
+    if (ready.length === FILES_AT_ONCE) break;
+    const file = inventory.version(step.versionId);
+    const needsProof = !isCutOff && (step.reason === "imported" || step.reason === "space");
+    if (!file) continue;
+    if (!needsProof || inventory.hash(file) !== undefined) ready.push(step);
+    else unproven ??= step;
+  }
+  return { ready, unproven };
+}
+
+/** Whatever was begun and not ended, before a restart or while the root was away. */
+async function settle({ inventory, storageRoot, clock, treeTurns }: LoopContext, storage: Storage): Promise<void> {
+  using _turn = await treeTurns.take();
+  const isRootThere = async () => (await storageRoot.find()) !== undefined;
+  await settleIntents({ inventory, storage, isRootThere, nowNs: clock.nowNs() });
+}
+
+function observeSettings({ board, hold, setbacks, inventory, state }: LoopContext): void {
+  const settings = board.settings();
+  if (settings) hold.observe(settings.retainRecordingsSeconds);
+  const text = JSON.stringify(settings ?? null);
+  setbacks.forget((versionId) => inventory.version(versionId) !== undefined, text !== state.settings);
+  state.settings = text;
+}
+
+function makePlan(ctx: LoopContext, disk: Disk | undefined, reach: DeletionSituation["reach"]): DeletionPlan {
+  const { inventory, board, serverClock, hold, setbacks, quota } = ctx;
+  const policy = toPolicy(board.settings(), quota, disk);
+  const isIdle = policy.retainSeconds === 0 && !policy.deletesImported && policy.maxDiskBytes === undefined;
+  if (isIdle && policy.minFreeBytes === undefined) return nothing;
+  return planDeletions({
+    files: [...inventory.files()],
+    policy,
+    freeBytes: disk?.freeBytes,
+    reach,
+    serverNowNs: serverClock.nowNs(),
+    isRetentionHeld: hold.heldUntilNs() !== undefined,
+    isWorthTrying: setbacks.isWorthTrying,
+    isLinked: setbacks.isLinked,
+  });
+}
+
+/** Who was refused or is one too many is not cut off. Nor is who slept: of the time between two looks, only so much counts. */
+function reachOf({ session, clock, state, isListed }: LoopContext): DeletionSituation["reach"] {
+  const { state: connection } = session.connection();
+  const nowMs = clock.uptimeMs();
+  const passedMs = Math.min(2 * LOOK_EVERY_MS, nowMs - state.lookedMs);
+  state.lookedMs = nowMs;
+  state.silentMs = connection === "connected" ? 0 : state.silentMs + passedMs;
+  if (connection === "connected") return isListed() ? "connected" : "unsure";
+  const isSilent = connection === "offline" || connection === "connecting";
+  return isSilent && state.silentMs >= CUT_OFF_AFTER_MS ? "offline" : "unsure";
+}
+
+function describe({ inventory, hold, state }: LoopContext): DeletionOverview {
+  const { steps } = state.plan;
+  const left = steps.filter(({ versionId }) => inventory.version(versionId) !== undefined);
+  const planned = Map.groupBy(left, ({ reason }) => reason)
+    .entries()
+    .map(([reason, all]) => ({ reason, files: all.length, bytes: all.reduce((sum, one) => sum + one.sizeBytes, 0) }));
+  const nextPath = left[0] && inventory.version(left[0].versionId)?.path;
+  return { planned: [...planned], nextPath, deletedFiles: state.deletedFiles, heldUntilNs: hold.heldUntilNs() };
+}

@@ -1,0 +1,301 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { openDatabase } from "../inventory/database.ts";
+import { openInventory } from "../inventory/inventory.ts";
+import { FakeCloud } from "../testing/fake-cloud.ts";
+import { writeRecording } from "../testing/recordings.ts";
+import {
+  type Device,
+  impatientClock,
+  makeDevice,
+  type RunningDaemon,
+  settingsFor,
+  startDaemon,
+} from "../testing/run-daemon.ts";
+import { findTrash, makeTrash, trashName } from "./trash.ts";
+
+interface Scene {
+  readonly device: Device;
+  readonly cloud: FakeCloud;
+  readonly agent: RunningDaemon;
+  readonly start: () => RunningDaemon;
+  readonly pathOf: (name: string) => string;
+}
+
+interface Given {
+  readonly files: readonly string[];
+  readonly flags?: Parameters<typeof settingsFor>[2];
+  readonly clock?: typeof impatientClock;
+  readonly settings?: Partial<FakeCloud["settings"]>;
+}
+
+/** A device with recordings that the cloud knows. */
+async function withDevice(
+  { files, flags, clock, settings }: Given,
+  work: (scene: Scene) => Promise<void>,
+): Promise<void> {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  cloud.settings = { ...cloud.settings, ...settings };
+  for (const [index, name] of files.entries()) await writeRecording(device, name, { seed: index + 1 });
+  const start = () => startDaemon(settingsFor(device, cloud, flags), clock);
+  await using agent = start();
+  for (const name of files) await cloud.until(`${name} is reported`, () => cloud.at(name) !== undefined);
+  await work({ device, cloud, agent, start, pathOf: (name) => join(device.root, name) });
+}
+
+async function importFile(cloud: FakeCloud, name: string): Promise<string> {
+  const { versionId } = cloud.at(name)!;
+  const requestId = cloud.requestImport(name);
+  await cloud.until(`${name} is stored`, () => cloud.uploads.stored.has(versionId));
+  cloud.advance(requestId, "imported");
+  await cloud.until(`the end of ${name} is acknowledged`, () => cloud.acknowledged.includes(requestId));
+  return versionId;
+}
+
+function setDevice(cloud: FakeCloud, changes: Partial<FakeCloud["settings"]>): void {
+  cloud.settings = { ...cloud.settings, ...changes };
+  cloud.changed();
+}
+
+const hasProblem =
+  (code: string) =>
+  ({ problems }: { problems: readonly { code: string }[] }) =>
+    problems.some((problem) => problem.code === code);
+
+// Each waits until the files are two seconds old, before which no hash proves anything.
+describe("deletions that the cloud's settings ask for", { concurrency: 6 }, () => {
+  test("an imported file is deleted when the device is set so: with the hash of what is on the disk, and reported with the reason", async () => {
+    await withDevice({ files: ["a.mcap", "b.mcap"] }, async ({ cloud, agent, pathOf, device }) => {
+      setDevice(cloud, { autoDeleteAfterImport: true });
+      const sha256 = createHash("sha256")
+        .update(readFileSync(pathOf("a.mcap")))
+        .digest("hex");
+      const versionId = await importFile(cloud, "a.mcap");
+      await cloud.until("the deletion is reported", () => cloud.deleted.get(versionId) === "imported");
+      assert.deepEqual(cloud.permits.asked, [{ versionId, sha256, reason: "imported" }]);
+      assert.equal(existsSync(pathOf("a.mcap")), false);
+      assert.ok(existsSync(pathOf("b.mcap")));
+      assert.deepEqual(readdirSync(join(device.root, trashName)), []);
+      const { deletions, health } = await agent.status();
+      assert.deepEqual([deletions.deletedFiles, health], [1, "healthy"]);
+      assert.deepEqual(
+        deletions.last.map(({ path, reason }) => ({ path, reason })),
+        [{ path: "a.mcap", reason: "imported" }],
+      );
+    });
+  });
+
+  test("nothing is deleted that was not asked for: neither without a setting, nor on a disabled device", async () => {
+    await withDevice({ files: ["a.mcap", "b.mcap"] }, async ({ cloud, agent, pathOf }) => {
+      await importFile(cloud, "a.mcap");
+      setDevice(cloud, { autoDeleteAfterImport: true, retainRecordingsSeconds: 1, enabled: false });
+      await agent.until("it is disabled", hasProblem("DeviceDisabled"));
+      const { storage } = await agent.status();
+      await agent.until("it scanned since", (status) => status.storage.lastScanAt !== storage.lastScanAt);
+      assert.deepEqual(cloud.permits.asked, []);
+      assert.ok(existsSync(pathOf("a.mcap")) && existsSync(pathOf("b.mcap")));
+    });
+  });
+
+  test("what is older than the retention is deleted, never imported or not; what the cloud finds too young is asked for later", async () => {
+    const settings = { retainRecordingsSeconds: 1, enabled: false };
+    await withDevice({ files: ["a.mcap", "b.mcap"], settings }, async ({ cloud, agent, pathOf }) => {
+      const young = cloud.at("b.mcap")!.versionId;
+      cloud.permits.refuse = ({ versionId }) =>
+        versionId === young
+          ? { code: "TooYoung", text: "told of yesterday", notBefore: BigInt(Date.now() + 86_400_000) * 1_000_000n }
+          : undefined;
+      setDevice(cloud, { enabled: true });
+      await cloud.until("the old one is gone", () => cloud.deleted.size === 1);
+      assert.ok(existsSync(pathOf("b.mcap")) && !existsSync(pathOf("a.mcap")));
+      await agent.until("all have been looked at", ({ deletions }) => deletions.planned.length === 0);
+      assert.equal(cloud.permits.asked.filter(({ versionId }) => versionId === young).length, 1);
+      assert.equal((await agent.status()).files.reported, 1);
+    });
+  });
+
+  test("a shortened retention deletes nothing for its age within a day, and the status says until when", async () => {
+    const settings = { retainRecordingsSeconds: 1_000_000_000 };
+    await withDevice({ files: ["a.mcap"], settings }, async ({ cloud, agent, pathOf }) => {
+      setDevice(cloud, { retainRecordingsSeconds: 1 });
+      const { deletions } = await agent.until("it waits", (status) => status.deletions.heldUntil !== null);
+      const hours = (Date.parse(deletions.heldUntil!) - Date.now()) / 3_600_000;
+      assert.ok(hours > 23.9 && hours <= 24, `${hours} h`);
+      assert.deepEqual(cloud.permits.asked, []);
+      assert.ok(existsSync(pathOf("a.mcap")));
+    });
+  });
+});
+
+describe("files that turn out to be another thing than was thought", { concurrency: 6 }, () => {
+  test("an agent that lost its state learns in its listing what was imported, proves it by hashing, and deletes it", async () => {
+    await withDevice({ files: ["a.mcap"] }, async ({ cloud, agent, device, start, pathOf }) => {
+      await importFile(cloud, "a.mcap");
+      await agent.stop();
+      for (const name of readdirSync(device.stateDir).filter((file) => file.startsWith("agent.db")))
+        rmSync(join(device.stateDir, name));
+      cloud.leaseMs = 0;
+      cloud.isImported = ({ path }) => path === "a.mcap";
+      setDevice(cloud, { autoDeleteAfterImport: true });
+      await using _again = start();
+      await cloud.until("it is deleted", () => [...cloud.deleted.values()].includes("imported"));
+      assert.equal(existsSync(pathOf("a.mcap")), false);
+      assert.match(cloud.permits.asked[0]!.sha256!, /^[0-9a-f]{64}$/);
+    });
+  });
+
+  test("a file that a crash left in the trash, and that is asked for after it, is back before anything takes it for gone", async () => {
+    await withDevice({ files: ["a.mcap"] }, async ({ cloud, agent, device, start, pathOf }) => {
+      await agent.stop();
+      const bytes = readFileSync(pathOf("a.mcap"));
+      const { versionId } = cloud.at("a.mcap")!;
+      await leaveInTrash(device, versionId);
+      cloud.requestImport("a.mcap");
+      await using _again = start();
+      await cloud.until("it is imported", () => cloud.uploads.stored.has(versionId));
+      assert.deepEqual(cloud.uploads.stored.get(versionId), bytes);
+      assert.deepEqual(cloud.failures, []);
+    });
+  });
+
+  test("a file that differs from what was imported is kept, and said to be", async () => {
+    await withDevice({ files: ["a.mcap"] }, async ({ cloud, agent, pathOf }) => {
+      cloud.permits.refuse = () => ({ code: "HashDiffers", text: "it has another hash" });
+      setDevice(cloud, { autoDeleteAfterImport: true });
+      await importFile(cloud, "a.mcap");
+      const status = await agent.until("it complains", hasProblem("DeleteRefused"));
+      assert.match(status.problems[0]!.detail, /a\.mcap: it has another hash/);
+      assert.equal(status.files.imported, 1);
+      assert.ok(existsSync(pathOf("a.mcap")));
+    });
+  });
+
+  test("a file whose imported data was deleted in the cloud is kept, as one that is not imported", async () => {
+    await withDevice({ files: ["a.mcap"] }, async ({ cloud, agent, pathOf }) => {
+      cloud.permits.refuse = () => ({ code: "ImportNotComplete", text: "its data was deleted" });
+      setDevice(cloud, { autoDeleteAfterImport: true });
+      await importFile(cloud, "a.mcap");
+      await agent.until("it is not imported any more", ({ files }) => files.reported === 1);
+      assert.ok(existsSync(pathOf("a.mcap")));
+    });
+  });
+
+  for (const [how, replace] of [
+    ["is replaced by a rename", (path: string) => renameSync(`${path}.new`, path)],
+    ["is rewritten in place with its old times", (path: string) => rewriteInPlace(path)],
+    ["is removed by somebody else", (path: string) => rmSync(path)],
+  ] as const) {
+    test(`a file that ${how} while the permit is on its way is not deleted by it`, async () => {
+      await withDevice({ files: ["a.mcap"] }, async ({ cloud, device, pathOf }) => {
+        const path = pathOf("a.mcap");
+        await writeRecording(device, "a.mcap.new", { seed: 99 });
+        setDevice(cloud, { autoDeleteAfterImport: true });
+        let after: Buffer | undefined;
+        cloud.gate = ({ name }) => {
+          if (name !== "askPermits" || after !== undefined) return undefined;
+          replace(path);
+          after = existsSync(path) ? readFileSync(path) : Buffer.of();
+          return undefined;
+        };
+        const versionId = await importFile(cloud, "a.mcap");
+        await cloud.until("the version is gone", () => after !== undefined && !cloud.files.has(versionId));
+        assert.equal(cloud.deleted.size, 0);
+        if (how.includes("removed")) return;
+        assert.deepEqual(readFileSync(path), after);
+        await cloud.until("what is there is reported", () => cloud.at("a.mcap") !== undefined);
+      });
+    });
+  }
+});
+
+describe("deletions for space", { concurrency: 6 }, () => {
+  test("a quota deletes imported files, the oldest first, until it holds; the rest stays and is complained of", async () => {
+    const flags = { maxDisk: "60kB" }; // one of them
+    await withDevice({ files: ["a.mcap", "b.mcap"], flags }, async ({ cloud, agent, pathOf }) => {
+      const status = await agent.until("it complains", hasProblem("QuotaExceeded"));
+      assert.match(status.problems[0]!.detail, /2 were never imported, and DOWNLINK_PRUNE_UNIMPORTED is off/);
+      const versionId = await importFile(cloud, "b.mcap");
+      await cloud.until("it is deleted", () => cloud.deleted.get(versionId) === "space");
+      await agent.until("the quota holds", ({ problems }) => problems.length === 0);
+      assert.ok(existsSync(pathOf("a.mcap")) && !existsSync(pathOf("b.mcap")));
+    });
+  });
+
+  test("with PRUNE_UNIMPORTED a quota gives up files that were never imported, with a permit", async () => {
+    const flags = { maxDisk: "60kB", prunesUnimported: "true" };
+    await withDevice({ files: ["a.mcap", "b.mcap"], flags }, async ({ cloud, agent }) => {
+      await cloud.until("one is deleted", () => cloud.deleted.size === 1);
+      assert.deepEqual([...cloud.deleted.values()], ["prune"]);
+      await agent.until("the other one stays", ({ files, problems }) => files.reported === 1 && problems.length === 0);
+      assert.equal(cloud.permits.asked.length, 1);
+    });
+  });
+
+  test("content with another name is not deleted for space: that frees nothing", async () => {
+    const flags = { maxDisk: "1kB", prunesUnimported: "true" };
+    using outside = makeDevice();
+    await withDevice({ files: [], flags }, async ({ cloud, agent, device, pathOf }) => {
+      await writeRecording(outside, "x.mcap");
+      linkSync(join(outside.root, "x.mcap"), pathOf("a.mcap"));
+      const status = await agent.until("it complains", ({ problems }) =>
+        problems.some(({ code, detail }) => code === "QuotaExceeded" && /1 have another name/.test(detail)),
+      );
+      assert.equal(status.files.reported, 1);
+      assert.ok(existsSync(join(device.root, "a.mcap")));
+      assert.equal(cloud.deleted.size, 0);
+    });
+  });
+
+  test("cut off from the cloud, only a quota with PRUNE_UNIMPORTED deletes, never what is asked for, and it is reported later", async () => {
+    // Ten minutes pass in a second, of which 20 seconds count from one look to the next.
+    const clock = { ...impatientClock, uptimeMs: () => impatientClock.monotonicMs() * 600 };
+    const flags = { maxDisk: "60kB", prunesUnimported: "true" };
+    await withDevice({ files: [], flags, clock }, async ({ cloud, agent, device, pathOf }) => {
+      cloud.gate = ({ name }) => (name === "put" || name === "askPermits" ? new Promise(() => {}) : undefined);
+      await writeRecording(device, "asked.mcap", { seed: 1 });
+      await cloud.until("it is reported", () => cloud.at("asked.mcap") !== undefined);
+      cloud.requestImport("asked.mcap");
+      await agent.until("it is under way", ({ files }) => files.uploading === 1);
+      await cloud.goAway();
+      await writeRecording(device, "new.mcap", { seed: 2 });
+      await agent.until("the new one is deleted", ({ deletions }) => deletions.deletedFiles === 1);
+      assert.ok(existsSync(pathOf("asked.mcap")) && !existsSync(pathOf("new.mcap")));
+      assert.deepEqual(cloud.deleted.size, 0);
+    });
+  });
+});
+
+/** As if the agent had been killed between two steps of a deletion. */
+async function leaveInTrash({ root, stateDir }: Device, versionId: string): Promise<void> {
+  const { database } = openDatabase(stateDir);
+  const inventory = openInventory(database);
+  const file = inventory.version(versionId)!;
+  inventory.change([
+    { do: "intend", versionId, reason: "prune", was: file.identity },
+    { do: "permit", versionId, permitId: "prm_1" },
+  ]);
+  database.close();
+  const { directory, entry } = await findTrash(root, file);
+  await makeTrash(directory);
+  renameSync(join(root, file.path), entry);
+}
+
+function rewriteInPlace(path: string): void {
+  const { atime, mtime, size } = statSync(path);
+  writeFileSync(path, Buffer.alloc(size, 7), { flag: "r+" });
+  utimesSync(path, atime, mtime);
+}

@@ -1,0 +1,47 @@
+import { createHash } from "node:crypto";
+import { pause } from "../bell.ts";
+import type { Clock } from "../clock.ts";
+import type { FileIdentity } from "../files/identity.ts";
+import { checkUnmoved, openTracked, type Storage } from "../files/open-tracked.ts";
+import type { TrackedFile } from "../inventory/tracked-file.ts";
+
+const BLOCK_BYTES = 1024 * 1024;
+/** Of the time, at most one part in so many is spent reading. */
+const READ_SHARE = 4;
+/** What file systems and the kernel's clock may round a time of change by. */
+const GRANULARITY_NS = 2_000_000_000n;
+
+interface HashOptions {
+  readonly clock: Clock;
+  readonly storage: Storage;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * SHA-256 of the whole file, read with long pauses: nobody waits for it. Undefined when it would prove nothing yet. Throws
+ * `FileMoved` for another version, what reading throws, and the signal's reason.
+ */
+export async function hashFile(
+  { path, identity }: TrackedFile,
+  { clock, storage, signal }: HashOptions,
+): Promise<string | undefined> {
+  if (!isProof(identity, clock.nowNs())) return undefined;
+  await using source = await openTracked(storage, path, identity);
+  const hash = createHash("sha256");
+  for (let offset = 0; offset < identity.sizeBytes; offset += BLOCK_BYTES) {
+    const startMs = clock.monotonicMs();
+    hash.update(await source.read(offset, Math.min(BLOCK_BYTES, identity.sizeBytes - offset)));
+    await pause((clock.monotonicMs() - startMs) * (READ_SHARE - 1), signal);
+    signal.throwIfAborted();
+  }
+  await checkUnmoved(storage, { source, path, identity });
+  return hash.digest("hex");
+}
+
+/**
+ * Whether what was read from `readFromNs` (wall time) on is what the file holds as long as it keeps this identity: a change
+ * in the same tick as the last one before would not show.
+ */
+export function isProof({ ctimeNs }: FileIdentity, readFromNs: bigint): boolean {
+  return ctimeNs + GRANULARITY_NS <= readFromNs;
+}

@@ -1,0 +1,43 @@
+import { api, edgeLimits, type PermitAnswer } from "@downlink/protocol";
+import type { Clock } from "../clock.ts";
+import type { ServerClock } from "../cloud/server-clock.ts";
+import type { CloudSession } from "../cloud/session.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import type { TrackedFile } from "../inventory/tracked-file.ts";
+import type { DeletionStep } from "./plan-deletions.ts";
+
+export interface Permits {
+  readonly answers: ReadonlyMap<string, PermitAnswer>;
+  /** Whether those that were granted are still good. */
+  isGood(): boolean;
+}
+
+interface PermitContext {
+  readonly session: CloudSession;
+  readonly serverClock: ServerClock;
+  readonly inventory: Inventory;
+  readonly clock: Clock;
+}
+
+/** A permit is not used in its last minute: what was begun ends within it. */
+const GOOD_FOR_MS = (edgeLimits.permitSeconds - 60) * 1000;
+
+/** Asks the cloud for leave; fails as the client does. */
+export async function askPermits(
+  { session, serverClock, inventory, clock }: PermitContext,
+  wanted: readonly { readonly file: TrackedFile; readonly step: DeletionStep }[],
+  signal: AbortSignal,
+): Promise<Permits> {
+  const askedMs = clock.uptimeMs();
+  const items = wanted.map(({ file, step: { versionId, reason } }) => ({
+    versionId,
+    reason,
+    sha256: inventory.hash(file),
+  }));
+  const { serverTime, answers } = await session.call(api.edge.askPermits, { items }, { signal });
+  serverClock.note(serverTime);
+  return {
+    answers: new Map(answers.map((answer) => [answer.versionId, answer])),
+    isGood: () => clock.uptimeMs() - askedMs < GOOD_FOR_MS,
+  };
+}

@@ -1,0 +1,218 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { type FileState, fileStates } from "../inventory/file-state.ts";
+import { type DeletionSituation, type DeletionStep, type PlannedFile, planDeletions } from "./plan-deletions.ts";
+
+const SECOND = 1_000_000_000n;
+const DAY = 86_400n * SECOND;
+const nowNs = 1_800_000_000n * SECOND;
+
+const noPolicy: DeletionSituation["policy"] = {
+  ...{ retainSeconds: 0, deletesImported: false, isEnabled: true },
+  ...{ maxDiskBytes: undefined, minFreeBytes: undefined, prunesUnimported: false },
+};
+
+const calm: DeletionSituation = {
+  ...{ files: [], policy: noPolicy, freeBytes: 1e9, reach: "connected", serverNowNs: nowNs, isRetentionHeld: false },
+  isWorthTrying: () => true,
+  isLinked: () => false,
+};
+
+function file(versionId: string, state: FileState, more: { endNs?: bigint; sizeBytes?: number; inode?: bigint } = {}) {
+  const { endNs = nowNs - DAY, sizeBytes = 100, inode = BigInt(Number.parseInt(versionId, 36)) } = more;
+  return { versionId, state, endNs, identity: { device: 0n, inode, sizeBytes, mtimeNs: 1n, ctimeNs: 1n } };
+}
+
+function plan(files: readonly PlannedFile[], policy: Partial<DeletionSituation["policy"]>, more = {}) {
+  const situation = { ...calm, files, policy: { ...noPolicy, ...policy }, ...more };
+  return planDeletions(situation).steps.map(({ versionId, reason }) => `${versionId} ${reason}`);
+}
+
+test("without any setting nothing is deleted, whatever there is", () => {
+  const files = fileStates.map((state, index) => file(`${index}`, state, { endNs: 1n }));
+  assert.deepEqual(plan(files, {}, { freeBytes: 0 }), []);
+});
+
+test("imported files go when the device is set so, and only those", () => {
+  const files = fileStates.map((state) => file(state, state));
+  assert.deepEqual(plan(files, { deletesImported: true }), ["imported imported"]);
+});
+
+test("what ended longer ago than the retention goes, whether imported or not; what is asked for or unfinished stays", () => {
+  const files = fileStates.map((state) => file(state, state));
+  const old = { retainSeconds: 3600 };
+  assert.deepEqual(plan(files, old).sort(), ["failed retention", "imported retention", "reported retention"]);
+  assert.deepEqual(plan(files, { retainSeconds: 86_400 }), []);
+  assert.deepEqual(plan(files, old, { isRetentionHeld: true }), []);
+  assert.deepEqual(plan(files, old, { serverNowNs: undefined }), []);
+});
+
+test("a quota takes imported files first and the oldest of them first, and no more than it needs", () => {
+  const files = [
+    file("new", "imported", { endNs: 3n }),
+    file("old", "imported", { endNs: 1n }),
+    file("mid", "imported", { endNs: 2n }),
+    file("never", "reported", { endNs: 0n }),
+  ];
+  assert.deepEqual(plan(files, { maxDiskBytes: 250 }), ["old space", "mid space"]);
+  assert.deepEqual(plan(files, { minFreeBytes: 150 }, { freeBytes: 60 }), ["old space"]);
+  assert.deepEqual(plan(files, { maxDiskBytes: 0 }), ["old space", "mid space", "new space"]);
+  const pruning = { maxDiskBytes: 0, prunesUnimported: true };
+  assert.deepEqual(plan(files, pruning), ["old space", "mid space", "new space", "never prune"]);
+});
+
+test("what the rules delete anyway counts for the quota", () => {
+  const files = [file("a", "imported", { endNs: 1n }), file("b", "reported", { endNs: 2n })];
+  assert.deepEqual(plan(files, { deletesImported: true, maxDiskBytes: 100, prunesUnimported: true }), ["a imported"]);
+});
+
+test("space is counted by inode, and content with another name is left: deleting it frees nothing", () => {
+  const files = [
+    file("a", "imported", { inode: 7n, endNs: 1n }),
+    file("b", "imported", { inode: 7n, endNs: 2n }),
+    file("c", "imported", { endNs: 3n }),
+  ];
+  assert.deepEqual(plan(files, { maxDiskBytes: 200 }), []);
+  assert.deepEqual(plan(files, { maxDiskBytes: 150 }), ["c space"]);
+  assert.deepEqual(plan(files, { maxDiskBytes: 150 }, { isLinked: (id: string) => id === "c" }), []);
+  const { neededBytes, missingBytes } = planDeletions({ ...calm, files, policy: { ...noPolicy, maxDiskBytes: 50 } });
+  assert.deepEqual([neededBytes, missingBytes], [150, 50]);
+});
+
+test("cut off from the cloud, only a quota with PRUNE_UNIMPORTED deletes; while that is not sure, nothing does", () => {
+  const files = [file("a", "imported"), file("b", "indexed"), file("c", "requested"), file("d", "stored")];
+  const rules = { deletesImported: true, retainSeconds: 1, maxDiskBytes: 0 };
+  assert.deepEqual(plan(files, rules, { reach: "offline" }), []);
+  assert.deepEqual(plan(files, { ...rules, prunesUnimported: true }, { reach: "unsure" }), []);
+  assert.deepEqual(plan(files, { ...rules, prunesUnimported: true }, { reach: "offline" }), ["a space", "b prune"]);
+});
+
+/** What §4 forbids, said again without looking at how the planner does it. */
+function complaints(situation: DeletionSituation, steps: readonly DeletionStep[]): string[] {
+  const { files, policy, reach, serverNowNs, freeBytes } = situation;
+  const found: string[] = [];
+  const forbid = (isForbidden: boolean, what: string) => void (isForbidden && found.push(what));
+  const hasQuota = policy.maxDiskBytes !== undefined || policy.minFreeBytes !== undefined;
+  for (const { versionId, reason } of steps) {
+    const { state, endNs, identity } = files.find((one) => one.versionId === versionId)!;
+    const neverDeleted = ["requested", "uploading", "stored", "settling", "incomplete", "deleting", "gone"];
+    forbid(neverDeleted.includes(state), `${state} is never deleted`);
+    forbid(["seen", "damaged", "empty", "unreadable", "unassigned"].includes(state), `${state} is no recording`);
+    forbid(reach === "unsure", "it is not known whether the cloud can be asked");
+    forbid(reach === "offline" && !policy.prunesUnimported, "offline without PRUNE_UNIMPORTED");
+    forbid(reach === "offline" && (reason === "imported" || reason === "retention"), "offline, only a quota deletes");
+    forbid(reach === "connected" && !policy.isEnabled, "the device is disabled");
+    forbid(state === "indexed" && reach !== "offline", "the cloud is about to be told of it");
+    forbid(!situation.isWorthTrying(versionId, reason), "it was refused a moment ago");
+    const isForSpace = reason === "space" || reason === "prune";
+    forbid(isForSpace && !hasQuota, "no quota is set");
+    forbid(isForSpace && situation.isLinked(versionId), "another name is left");
+    const sameInode = files.filter((one) => one.identity.inode === identity.inode);
+    forbid(isForSpace && sameInode.length > 1, "it frees nothing");
+    const isNeeded = sameInode.some((one) => ["requested", "uploading", "stored", "settling"].includes(one.state));
+    forbid(isNeeded, "under another name it is under way");
+    if (reason === "imported") forbid(state !== "imported" || !policy.deletesImported, "not by autoDelete");
+    if (reason === "space") forbid(state !== "imported", "never imported");
+    if (reason === "prune") forbid(!policy.prunesUnimported, "PRUNE_UNIMPORTED is off");
+    if (reason !== "retention") continue;
+    const ageNs = serverNowNs === undefined || endNs === undefined ? -1n : serverNowNs - endNs;
+    forbid(policy.retainSeconds === 0 || situation.isRetentionHeld, "no retention is in force");
+    forbid(ageNs <= BigInt(policy.retainSeconds) * SECOND, "it is too young");
+  }
+  forbid(new Set(steps.map(({ versionId }) => versionId)).size < steps.length, "one file twice");
+  forbid(steps.length > 0 && isLastOneTooMuch(files, steps, { ...policy, freeBytes }), "more than the quota needs");
+  return found;
+}
+
+/** Whether the quotas would hold without the last step, which was for them. */
+function isLastOneTooMuch(
+  files: readonly PlannedFile[],
+  steps: readonly DeletionStep[],
+  quota: { maxDiskBytes: number | undefined; minFreeBytes: number | undefined; freeBytes: number | undefined },
+): boolean {
+  if (!["space", "prune"].includes(steps.at(-1)!.reason)) return false;
+  const gone = new Set(steps.slice(0, -1).map(({ versionId }) => versionId));
+  const bytesOf = (some: readonly PlannedFile[]) => {
+    const byInode = new Map(some.map(({ identity }) => [identity.inode, identity.sizeBytes]));
+    return [...byInode.values()].reduce((sum, bytes) => sum + bytes, 0);
+  };
+  const before = bytesOf(files);
+  const after = bytesOf(files.filter(({ versionId }) => !gone.has(versionId)));
+  const isSmallEnough = quota.maxDiskBytes === undefined || after <= quota.maxDiskBytes;
+  const freeAfter = (quota.freeBytes ?? Number.POSITIVE_INFINITY) + before - after;
+  return isSmallEnough && (quota.minFreeBytes === undefined || freeAfter >= quota.minFreeBytes);
+}
+
+const aFile = fc.record({
+  state: fc.constantFrom(...fileStates),
+  endNs: fc.option(fc.bigInt({ min: nowNs - 4n * DAY, max: nowNs + DAY }), { nil: undefined }),
+  inode: fc.bigInt({ min: 1n, max: 20n }),
+});
+
+/** What has one inode has one size. */
+function fileOf(
+  { state, endNs, inode }: { state: FileState; endNs: bigint | undefined; inode: bigint },
+  index: number,
+) {
+  return { ...file(index.toString(36), state, { inode, sizeBytes: Number(inode % 13n) * 80 }), endNs };
+}
+
+const aSituation = fc.record({
+  files: fc.array(aFile, { maxLength: 20 }).map((all) => all.map(fileOf)),
+  policy: fc.record({
+    retainSeconds: fc.constantFrom(0, 1, 3600, 86_400, 2 * 86_400),
+    deletesImported: fc.boolean(),
+    isEnabled: fc.boolean(),
+    maxDiskBytes: fc.option(fc.integer({ min: 0, max: 5000 }), { nil: undefined }),
+    minFreeBytes: fc.option(fc.integer({ min: 0, max: 5000 }), { nil: undefined }),
+    prunesUnimported: fc.boolean(),
+  }),
+  freeBytes: fc.option(fc.integer({ min: 0, max: 5000 }), { nil: undefined }),
+  reach: fc.constantFrom("connected" as const, "unsure" as const, "offline" as const),
+  serverNowNs: fc.option(fc.bigInt({ min: nowNs - 3n * DAY, max: nowNs + 3n * DAY }), { nil: undefined }),
+  isRetentionHeld: fc.boolean(),
+  refused: fc.array(fc.integer({ min: 0, max: 20 })),
+  linked: fc.array(fc.integer({ min: 0, max: 20 })),
+});
+
+test("whatever there is and whatever is set, no deletion is planned that the rules forbid", () => {
+  fc.assert(
+    fc.property(aSituation, ({ refused, linked, ...given }) => {
+      const isWorthTrying = (id: string) => !refused.includes(Number.parseInt(id, 36));
+      const isLinked = (id: string) => linked.includes(Number.parseInt(id, 36));
+      const situation = { ...given, isWorthTrying, isLinked };
+      assert.deepEqual(complaints(situation, planDeletions(situation).steps), []);
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+test("a quota is met whenever the rules leave enough to delete", () => {
+  fc.assert(
+    fc.property(fc.array(aFile, { maxLength: 20 }), fc.integer({ min: 0, max: 3000 }), (all, maxDiskBytes) => {
+      const files = all.map(({ state, inode }, index) =>
+        file(index.toString(36), state, { sizeBytes: Number(inode) * 30 }),
+      );
+      const policy = { ...noPolicy, maxDiskBytes, prunesUnimported: true };
+      const { steps, missingBytes } = planDeletions({ ...calm, files, policy });
+      const kept = files.filter(({ versionId }) => !steps.some((step) => step.versionId === versionId));
+      const keptBytes = kept.reduce((sum, { identity }) => sum + identity.sizeBytes, 0);
+      assert.equal(missingBytes, Math.max(0, keptBytes - maxDiskBytes));
+      const isNothingLeft = kept.every(({ state }) => !["imported", "reported", "failed"].includes(state));
+      assert.ok(missingBytes === 0 || isNothingLeft);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("100,000 files are planned over without being noticed", (t) => {
+  const files = Array.from({ length: 100_000 }, (_, index) =>
+    file(index.toString(36), index % 2 ? "imported" : "reported", { endNs: BigInt((index * 7919) % 100_000) }),
+  );
+  const policy = { ...noPolicy, maxDiskBytes: 1_000_000, prunesUnimported: true };
+  const startMs = performance.now();
+  const { steps } = planDeletions({ ...calm, files, policy });
+  t.diagnostic(`planning took ${Math.round(performance.now() - startMs)} ms`);
+  assert.equal(steps.length, 90_000);
+});

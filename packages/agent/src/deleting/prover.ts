@@ -1,0 +1,68 @@
+import type { Bell } from "../bell.ts";
+import type { Clock } from "../clock.ts";
+import { FileMoved, type Storage } from "../files/open-tracked.ts";
+import { isFileSystemError } from "../indexing/examine-file.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import { hashFile } from "./hash-file.ts";
+import type { DeletionStep } from "./plan-deletions.ts";
+import type { Setbacks } from "./setbacks.ts";
+
+export interface ProverContext {
+  readonly clock: Clock;
+  readonly inventory: Inventory;
+  readonly setbacks: Setbacks;
+  readonly scanBell: Bell;
+  /** To be rung when a file has been read. */
+  readonly deleteBell: Bell;
+}
+
+/** Reads files that have to be proven the imported ones: one at a time, beside everything else, for it may take long. */
+export interface Prover {
+  /** Has no effect while a file is being read. Throws what ended the reading before, when that was a fault. */
+  begin(step: DeletionStep, storage: Storage, signal: AbortSignal): void;
+  /** Ends when nothing is being read. */
+  untilIdle(): Promise<void>;
+}
+
+/** So long after its last change, what is read of a file proves something. */
+const PROOF_REST_MS = 2500;
+
+export function createProver(ctx: ProverContext): Prover {
+  let reading: Promise<void> | undefined;
+  let fault: unknown;
+  return {
+    begin(step, storage, signal) {
+      const ended = fault;
+      fault = undefined;
+      if (ended !== undefined) throw ended;
+      reading ??= prove(ctx, step, { storage, signal })
+        .catch((error: unknown) => {
+          if (!signal.aborted) fault = error;
+        })
+        .finally(() => {
+          reading = undefined;
+          ctx.deleteBell.ring();
+        });
+    },
+    untilIdle: async () => await reading,
+  };
+}
+
+async function prove(
+  { inventory, clock, setbacks, scanBell }: ProverContext,
+  { versionId, reason }: DeletionStep,
+  options: { storage: Storage; signal: AbortSignal },
+): Promise<void> {
+  const file = inventory.version(versionId);
+  if (!file) return;
+  const about = { versionId, reason, path: file.path };
+  try {
+    const sha256 = await hashFile(file, { clock, ...options });
+    if (sha256 !== undefined) inventory.change([{ do: "noteHash", versionId, sha256, of: file.identity }]);
+    else setbacks.note(about, { code: "FileMoved", text: "it was changed a moment ago" }, PROOF_REST_MS);
+  } catch (error) {
+    if (!(error instanceof FileMoved || isFileSystemError(error))) throw error;
+    setbacks.note(about, { code: error instanceof FileMoved ? "FileMoved" : "FileSystem", text: error.message });
+    scanBell.ring();
+  }
+}

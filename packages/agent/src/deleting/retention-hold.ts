@@ -1,0 +1,54 @@
+import type { ServerClock } from "../cloud/server-clock.ts";
+import type { KnownRetention, StateFacts } from "../inventory/owner.ts";
+import { isStateUnwritable } from "../state-errors.ts";
+
+/** Whether files may be deleted for their age at this moment. */
+export interface RetentionHold {
+  /** Takes in what the cloud set and what time it says it is; whatever would suddenly make files too old starts a wait. */
+  observe(retainSeconds: number): void;
+  /** Server time until which nothing is deleted for its age; undefined when nothing holds it up. */
+  heldUntilNs(): bigint | undefined;
+}
+
+const HOLD_NS = 24n * 3_600_000_000_000n;
+
+/** A mistake of an admin or of a clock can be taken back for a day. Kept over restarts. spec: edge agent §4 */
+export function createRetentionHold(
+  facts: Pick<StateFacts, "retention" | "noteRetention">,
+  serverClock: ServerClock,
+): RetentionHold {
+  let known = facts.retention();
+  let jumps = serverClock.jumps();
+  return {
+    observe(seconds) {
+      const nowNs = serverClock.nowNs();
+      if (nowNs === undefined) return;
+      const next = nextRetention(known, { seconds, nowNs, hasJumped: serverClock.jumps() > jumps });
+      jumps = serverClock.jumps();
+      if (next === known) return;
+      known = next;
+      try {
+        facts.noteRetention(next);
+      } catch (error) {
+        if (!isStateUnwritable(error)) throw error; // It is in force; what is recorded is older and will hold up once more.
+      }
+    },
+    heldUntilNs() {
+      const nowNs = serverClock.nowNs();
+      const untilNs = known?.heldUntilNs;
+      return untilNs === undefined || nowNs === undefined || nowNs >= untilNs ? undefined : untilNs;
+    },
+  };
+}
+
+export function nextRetention(
+  known: KnownRetention | undefined,
+  { seconds, nowNs, hasJumped }: { seconds: number; nowNs: bigint; hasJumped: boolean },
+): KnownRetention {
+  const isShorter = known !== undefined && seconds > 0 && (known.seconds === 0 || seconds < known.seconds);
+  // A wait that ends later than any can: the clock was set back while no agent ran.
+  const isSetBack = known !== undefined && known.heldUntilNs > nowNs + HOLD_NS;
+  if (isShorter || hasJumped || isSetBack) return { seconds, heldUntilNs: nowNs + HOLD_NS };
+  if (known?.seconds === seconds) return known;
+  return { seconds, heldUntilNs: known?.heldUntilNs ?? 0n };
+}

@@ -1,0 +1,67 @@
+import type { DeletionReason, PermitRefusal } from "@downlink/protocol";
+import type { Clock } from "../clock.ts";
+
+/** Why a deletion did not come about: a code of the cloud's refusals, or what happened here. */
+export type SetbackCode = PermitRefusal | "FileMoved" | "FileSystem" | "OtherName";
+
+export interface Setback {
+  readonly code: SetbackCode;
+  readonly text: string;
+}
+
+/** Remembers what did not come about, so that it is not tried again at once. In memory only: after a restart all is. */
+export interface Setbacks {
+  /** Tried again after `restMs`, or after longer and longer rests. */
+  note(about: { versionId: string; reason: DeletionReason; path: string }, setback: Setback, restMs?: number): void;
+  isWorthTrying(versionId: string, reason: DeletionReason): boolean;
+  isLinked(versionId: string): boolean;
+  /** The first one with the code that is not over, with the path of its file. */
+  find(code: SetbackCode): string | undefined;
+  countByCode(): ReadonlyMap<SetbackCode, number>;
+  /** Drops what is about versions that are gone, and with `settingsChanged` whatever depended on those. */
+  forget(isKnown: (versionId: string) => boolean, settingsChanged: boolean): void;
+}
+
+interface Memory extends Setback {
+  readonly versionId: string;
+  readonly path: string;
+  readonly count: number;
+  readonly untilMs: number;
+}
+
+const FIRST_REST_MS = 60_000;
+const LONGEST_REST_MS = 3_600_000;
+const forSpace: readonly DeletionReason[] = ["space", "prune"];
+const bySettings: readonly SetbackCode[] = ["SettingOff", "DeviceDisabled", "TooYoung"];
+
+export function createSetbacks(clock: Pick<Clock, "uptimeMs">): Setbacks {
+  const memories = new Map<string, Memory>();
+  const keyOf = (versionId: string, reason: DeletionReason) => `${versionId} ${reason}`;
+  return {
+    note({ versionId, reason, path }, setback, restMs) {
+      const count = (memories.get(keyOf(versionId, reason))?.count ?? 0) + 1;
+      const growingMs = Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** (count - 1));
+      const untilMs = clock.uptimeMs() + (restMs ?? growingMs);
+      memories.set(keyOf(versionId, reason), { ...setback, versionId, path, count, untilMs });
+    },
+    isWorthTrying: (versionId, reason) =>
+      memories.size === 0 || (memories.get(keyOf(versionId, reason))?.untilMs ?? 0) <= clock.uptimeMs(),
+    // A link that is made or removed changes the file's ctime: it is another version then.
+    isLinked: (versionId) =>
+      memories.size > 0 && forSpace.some((reason) => memories.get(keyOf(versionId, reason))?.code === "OtherName"),
+    find(code) {
+      const memory = memories.values().find((one) => one.code === code);
+      return memory && `${memory.path}: ${memory.text}`;
+    },
+    countByCode() {
+      const counts = new Map<SetbackCode, number>();
+      for (const { code } of memories.values()) counts.set(code, (counts.get(code) ?? 0) + 1);
+      return counts;
+    },
+    forget(isKnown, settingsChanged) {
+      for (const [key, { versionId, code }] of memories) {
+        if (!isKnown(versionId) || (settingsChanged && bySettings.includes(code))) memories.delete(key);
+      }
+    },
+  };
+}

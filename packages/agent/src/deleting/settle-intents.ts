@@ -1,0 +1,77 @@
+import { lstat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { identityOf, isSameContentHolder, isSameIdentity } from "../files/identity.ts";
+import { lookAt, openTracked, type Storage } from "../files/open-tracked.ts";
+import { hashHeadAndTail } from "../indexing/head-tail.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import type { TrackedFile } from "../inventory/tracked-file.ts";
+import { findTrash, listTrash, originalName, restore, statIfThere, trashName } from "./trash.ts";
+
+interface Settling {
+  readonly inventory: Inventory;
+  readonly storage: Storage;
+  /** Looks for the enrolled root now. */
+  readonly isRootThere: () => Promise<boolean>;
+  /** Wall time. */
+  readonly nowNs: bigint;
+}
+
+/**
+ * Ends all deletions that were begun, wherever a crash or a doubt left them: what is in the trash goes back to its place, what
+ * is gone under a permit is recorded as deleted, everything else stays. Whatever is still to be deleted is decided anew.
+ */
+export async function settleIntents(ctx: Settling): Promise<void> {
+  for (const { versionId } of ctx.inventory.intents()) {
+    const file = ctx.inventory.version(versionId);
+    if (file) await settleIntent(ctx, file);
+  }
+  for (const entry of await listTrash(join(ctx.storage.root, trashName))) await putBack(ctx, entry);
+}
+
+export async function settleIntent(ctx: Settling, file: TrackedFile): Promise<void> {
+  const { inventory, storage, nowNs } = ctx;
+  const { versionId, path } = file;
+  const isPermitted = inventory.intents().some((one) => one.versionId === versionId && one.permitId !== undefined);
+  const { entry } = await findTrash(storage.root, file);
+  if (await statIfThere(entry)) await putBackAt(ctx, file, entry);
+  else if (!(await statIfThere(join(storage.root, path)))) {
+    if (!(await ctx.isRootThere())) return; // Then nothing is where it was, and nothing follows from it.
+    if (isPermitted) inventory.change([{ do: "noteDeleted", versionId, atNs: nowNs }]);
+  } else if (isPermitted) {
+    await takeBack(ctx, file);
+  }
+  inventory.change([{ do: "keep", versionId }]);
+}
+
+/**
+ * It is at its path, perhaps back from the trash, which shows in its ctime as any other change would: head and tail must agree.
+ * The cloud may have taken it for gone, and is told anew.
+ */
+async function takeBack({ inventory, storage }: Settling, { versionId, path, identity }: TrackedFile): Promise<void> {
+  const there = await lookAt(storage, path);
+  if (!there || !isSameContentHolder(there, identity)) return;
+  if (!isSameIdentity(there, identity)) {
+    await using source = await openTracked(storage, path, there);
+    if ((await hashHeadAndTail(source)) !== inventory.findings(versionId)?.headTailSha256) return;
+  }
+  inventory.change([{ do: "move", versionId, path, identity: there }]);
+}
+
+/** What is in the trash without an intent: the state was lost, or the file was asked for at the last moment. */
+async function putBack(ctx: Settling, entry: string): Promise<void> {
+  const file = ctx.inventory.version(basename(entry).split(".")[0]!);
+  if (file) await putBackAt(ctx, file, entry);
+  else await restore(entry, join(ctx.storage.root, originalName(entry)));
+}
+
+/** Beside whatever may be in its place by now. It stays the same version: only we had moved it. */
+async function putBackAt(
+  { inventory, storage }: Settling,
+  { versionId, path, identity }: TrackedFile,
+  entry: string,
+): Promise<void> {
+  const place = await restore(entry, join(storage.root, path));
+  const restored = identityOf(await lstat(place, { bigint: true }), storage.device);
+  if (!isSameContentHolder(restored, identity)) return;
+  inventory.change([{ do: "move", versionId, path: place.slice(storage.root.length + 1), identity: restored }]);
+}

@@ -1,0 +1,126 @@
+import type { BigIntStats } from "node:fs";
+import { link, lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
+import { basename, dirname, extname, join } from "node:path";
+import { isFileSystemError } from "../indexing/examine-file.ts";
+
+/** In the root, and in the root of each file system mounted below it. Never scanned. */
+export const trashName = ".downlink-trash";
+
+const MAX_NAME_BYTES = 255;
+
+export interface TrashedFile {
+  /** Absolute, as what is in the trash. */
+  readonly entry: string;
+  /** Of the trash, absolute. */
+  readonly directory: string;
+}
+
+/** Where the file would be in the trash of its file system. */
+export async function findTrash(root: string, file: { path: string; versionId: string }): Promise<TrashedFile> {
+  const directory = join(await findMountPoint(root, file.path), trashName);
+  return { directory, entry: join(directory, nameInTrash(file)) };
+}
+
+/** The topmost directory at or below the root that is on the file system of the file's own directory. */
+async function findMountPoint(root: string, path: string): Promise<string> {
+  let at = dirname(join(root, path));
+  const { dev } = await lstat(at);
+  while (at !== root && at.startsWith(root) && (await lstat(dirname(at))).dev === dev) at = dirname(at);
+  return at;
+}
+
+/** With the file's own name, so that it can be put back even when all that was recorded is lost. */
+function nameInTrash({ path, versionId }: { path: string; versionId: string }): string {
+  const name = `${versionId}.${basename(path)}`;
+  if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
+  return `${versionId}.recording${extname(path)}`;
+}
+
+/** Makes the trash where it is missing. Throws when something else stands in its place. */
+export async function makeTrash(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { mode: 0o700 });
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+    if (!(await lstat(directory)).isDirectory())
+      throw Object.assign(new Error(`${directory} is not a directory`), { code: "ENOTDIR", errno: 20 });
+  }
+}
+
+export async function statIfThere(path: string): Promise<BigIntStats | undefined> {
+  try {
+    return await lstat(path, { bigint: true });
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return undefined;
+    throw error;
+  }
+}
+
+/** Files left in the trash: nobody knows any more why. */
+export async function listTrash(directory: string): Promise<string[]> {
+  try {
+    const entries = await readdir(directory, { withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map(({ name }) => join(directory, name));
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return [];
+    throw error;
+  }
+}
+
+/** What the file was called before it came into the trash. */
+export function originalName(entry: string): string {
+  return basename(entry).replace(/^[\w-]+\./, "");
+}
+
+/** Puts a file back, beside whatever may stand in its place by now; returns where it is. */
+export async function restore(entry: string, target: string): Promise<string> {
+  await mkdir(dirname(target), { recursive: true });
+  const extension = extname(target);
+  const stem = target.slice(0, target.length - extension.length);
+  for (let count = 0; ; count++) {
+    const free = count === 0 ? target : `${stem}.restored-${count}${extension}`;
+    if (await moveWithoutReplacing(entry, free)) return free;
+  }
+}
+
+/** False when something is there already. A link never replaces; where there are none, an empty file keeps the place. */
+async function moveWithoutReplacing(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    await unlink(from);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return await finishMove(from, to);
+    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(codeOf(error) ?? "")) throw error;
+  }
+  try {
+    await (await open(to, "wx")).close();
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw error;
+  }
+  await rename(from, to);
+  return true;
+}
+
+/** A crash may have come between the two steps of a move. */
+async function finishMove(from: string, to: string): Promise<boolean> {
+  const [there, here] = await Promise.all([statIfThere(from), statIfThere(to)]);
+  if (!there || there.ino !== here?.ino || there.dev !== here.dev) return false;
+  await unlink(from);
+  return true;
+}
+
+/** What was removed from the directory stays removed after a power cut. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return isFileSystemError(error) ? error.code : undefined;
+}

@@ -1,0 +1,117 @@
+import { ApiFailure, createClient, NetworkFailure, type Transport } from "@downlink/client";
+import { undiciTransport } from "@downlink/client/node";
+import { api } from "@downlink/protocol";
+import { problemTexts } from "../problems.ts";
+import type { Settings } from "../settings/settings.ts";
+import { formatDuration } from "../status/text.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+
+const TIMEOUT_MS = 10_000;
+/** Timestamps of messages and of the control plane drift apart. */
+const MAX_SKEW_MS = 5000;
+
+export interface CloudAccess {
+  readonly apiUrl: Settings["apiUrl"];
+  readonly token: string | undefined;
+  /** As which device a token that belongs to none would enrol. */
+  readonly deviceName?: string | undefined;
+  /** Where bytes go, as the control plane said last. */
+  readonly dataUrl: string | undefined;
+}
+
+/** Asks nothing that would disturb a running agent: no hello, no lease. */
+export async function checkCloud({ apiUrl, token, deviceName, dataUrl }: CloudAccess): Promise<Finding[]> {
+  if (apiUrl === undefined)
+    return [fail("Control plane", "DOWNLINK_API_URL is not set", "Run `agent enroll --url URL --token TOKEN`.")];
+  await using transport = undiciTransport();
+  const reached = await checkUrl(transport, { check: "Control plane", url: `${apiUrl}/livez` });
+  if (reached.some(({ verdict }) => verdict === "fail")) return reached;
+  return [
+    ...(apiUrl.startsWith("http:") ? [checkPlain(apiUrl)] : []),
+    ...reached,
+    await checkToken(transport, { apiUrl, token, deviceName }),
+    ...(await checkDataUrl(transport, { apiUrl, dataUrl })),
+  ];
+}
+
+function checkPlain(apiUrl: string): Finding {
+  const { hostname } = new URL(apiUrl);
+  if (["localhost", "127.0.0.1", "[::1]"].includes(hostname)) return ok("TLS", "not needed on this machine");
+  return warn("TLS", "the token and all data travel unencrypted", "Use an https:// URL in DOWNLINK_API_URL.");
+}
+
+async function checkUrl(transport: Transport, { check, url }: { check: string; url: string }): Promise<Finding[]> {
+  const sentMs = Date.now();
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const { status, headers, body } = await transport({ method: "GET", url, headers: {}, signal });
+    if (status !== 200 || !body.includes("live"))
+      return [fail(check, `${url} answers ${status}, but not as a control plane`, problemTexts.ForeignAnswer.fix)];
+    const tookMs = Date.now() - sentMs;
+    return [ok(check, `${url} answers in ${tookMs} ms`), ...checkClock(headers.get("date"), sentMs + tookMs / 2)];
+  } catch (error) {
+    return [unreachable(check, error)];
+  }
+}
+
+function unreachable(check: string, error: unknown): Finding {
+  const text = error instanceof Error && error.name === "TimeoutError" ? "no answer in time" : (error as Error).message;
+  if (isTlsTrouble(text)) {
+    const fix =
+      "Check the clock of this device and the server's certificate; a private authority is named with NODE_EXTRA_CA_CERTS.";
+    return fail("TLS", text, fix);
+  }
+  return fail(check, text, problemTexts.CloudUnreachable.fix);
+}
+
+function isTlsTrouble(text: string): boolean {
+  return /certificate|self.signed|SSL|TLS|altname/i.test(text);
+}
+
+/** `Date` tells whole seconds. */
+function checkClock(date: string | undefined, localMs: number): Finding[] {
+  const skewMs = date === undefined ? Number.NaN : Date.parse(date) + 500 - localMs;
+  if (Number.isNaN(skewMs)) return [];
+  if (Math.abs(skewMs) <= MAX_SKEW_MS) return [ok("Clock", "agrees with the control plane")];
+  const text = `${formatDuration(Math.abs(skewMs) / 1000)} ${skewMs > 0 ? "behind" : "ahead of"} the control plane`;
+  return [warn("Clock", text, "Set it with NTP or PTP (timedatectl set-ntp true). Nothing is deleted because of it.")];
+}
+
+/** A call without a lease changes nothing; that it is missed proves that the token was taken. */
+async function checkToken(
+  transport: Transport,
+  { apiUrl, token, deviceName }: { apiUrl: string } & Pick<CloudAccess, "token" | "deviceName">,
+): Promise<Finding> {
+  const check = "Token";
+  if (token === undefined) return fail(check, "none is set", "Run `agent enroll --token TOKEN`.");
+  const client = createClient({ baseUrl: apiUrl, token, transport });
+  try {
+    await client.call(api.edge.status, { files: {}, problems: [] }, { timeoutMs: TIMEOUT_MS });
+    return ok(check, "the control plane takes it");
+  } catch (error) {
+    if (error instanceof ApiFailure && error.code === "LeaseLost") return ok(check, "the control plane takes it");
+    if (error instanceof ApiFailure && error.code === "DeviceTokenUnassociated" && deviceName !== undefined)
+      return ok(check, `it can create the device "${deviceName}" at the first contact`);
+    if (error instanceof ApiFailure && error.status < 500)
+      return fail(check, error.message, problemTexts.TokenRefused.fix);
+    if (error instanceof ApiFailure || error instanceof NetworkFailure)
+      return warn(check, `not known: ${error.message}`, problemTexts.CloudBusy.cause);
+    throw error;
+  }
+}
+
+async function checkDataUrl(
+  transport: Transport,
+  { apiUrl, dataUrl }: { apiUrl: string; dataUrl: string | undefined },
+): Promise<Finding[]> {
+  const check = "Uploads";
+  if (dataUrl === undefined || dataUrl === apiUrl) return [];
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    await transport({ method: "GET", url: dataUrl, headers: {}, signal });
+    return [ok(check, `${dataUrl}, where bytes go, answers`)];
+  } catch (error) {
+    const fix = "Open the way from this device, or correct the control plane's DOWNLINK_PUBLIC_URL.";
+    return [fail(check, `${dataUrl}, where bytes go, cannot be reached: ${(error as Error).message}`, fix)];
+  }
+}

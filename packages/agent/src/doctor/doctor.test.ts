@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
+import { examineSetup } from "../commands/doctor.ts";
+import { serveStatus } from "../status/socket.ts";
+import { FakeCloud } from "../testing/fake-cloud.ts";
+import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
+import { checkCloud } from "./check-cloud.ts";
+import { checkStorageRoot } from "./check-directories.ts";
+import { checkUploadWay } from "./check-system.ts";
+
+test("where all is well every check is ok, and the running agent is not disturbed", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  const settings = settingsFor(device, cloud);
+  await using agent = startDaemon(settings);
+  await agent.until("all is well", ({ health, storage }) => health === "healthy" && storage.lastScanAt !== null);
+  const hellos = cloud.calls.filter(({ name }) => name === "hello").length;
+  const findings = await examineSetup(settings);
+  const disks = (check: string) => check.endsWith("disk"); // This machine's own may be nearly full.
+  assert.deepEqual(
+    findings.filter(({ check, verdict }) => verdict !== "ok" && !disks(check)),
+    [],
+  );
+  for (const check of ["Agent", "State directory", "Storage root", "Root marker", "Deleting", "Control plane", "Token"])
+    assert.ok(
+      findings.some((finding) => finding.check === check),
+      check,
+    );
+  assert.equal(cloud.calls.filter(({ name }) => name === "hello").length, hellos);
+  assert.deepEqual(
+    readdirSync(device.root).filter((name) => name.includes("probe")),
+    [],
+  );
+});
+
+test("a root without its marker, one that is not there, and one that is none are failures that say what to do", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  const settings = settingsFor(device, cloud);
+  mkdirSync(device.stateDir);
+  writeFileSync(join(device.stateDir, "owner.json"), JSON.stringify({ rootMarkerId: "abcdefghijklmnop" }));
+  const verdictOf = async (check: string) =>
+    (await checkStorageRoot(settings)).find((finding) => finding.check === check);
+  const unmarked = await verdictOf("Root marker");
+  assert.deepEqual([unmarked?.verdict, /no marker/.test(unmarked!.text)], ["fail", true]);
+  assert.match(unmarked!.fix!, /Mount/);
+  rmSync(device.root, { recursive: true });
+  assert.match((await verdictOf("Storage root"))!.text, /ENOENT/);
+  writeFileSync(device.root, "");
+  assert.match((await verdictOf("Storage root"))!.text, /is not a directory/);
+  assert.ok(existsSync(device.root));
+});
+
+test("a refused token, a server that is away, and one that is something else are told apart", async () => {
+  await using cloud = await FakeCloud.start();
+  const access = { apiUrl: cloud.url, token: cloud.token, dataUrl: undefined };
+  const failures = async (changes: Partial<typeof access>) =>
+    (await checkCloud({ ...access, ...changes })).filter(({ verdict }) => verdict === "fail");
+  assert.deepEqual(await failures({}), []);
+  const [refused] = await failures({ token: "dl_dt_wrong" });
+  assert.deepEqual([refused?.check, /enroll/.test(refused!.fix!)], ["Token", true]);
+  cloud.fault = () => ({ kind: "html", status: 200 });
+  assert.match((await failures({}))[0]!.text, /not as a control plane/);
+  await cloud.goAway();
+  assert.match((await failures({}))[0]!.text, /ECONNREFUSED/);
+});
+
+test("a clock that is off is a warning that names by how much", async () => {
+  await using cloud = await FakeCloud.start();
+  await using ahead = await answerAs(new Date(Date.now() - 3_600_000));
+  const findings = await checkCloud({ apiUrl: ahead.url, token: cloud.token, dataUrl: undefined });
+  const clock = findings.find(({ check }) => check === "Clock");
+  assert.deepEqual([clock?.verdict, clock?.text], ["warn", "60 min ahead of the control plane"]);
+});
+
+test("bytes that go elsewhere need a way there", async () => {
+  await using cloud = await FakeCloud.start();
+  const findings = await checkCloud({ apiUrl: cloud.url, token: cloud.token, dataUrl: "http://127.0.0.1:1" });
+  const uploads = findings.find(({ check }) => check === "Uploads");
+  assert.equal(uploads?.verdict, "fail");
+  assert.match(uploads.fix!, /DOWNLINK_PUBLIC_URL/);
+});
+
+/** A server whose clock is off. */
+async function answerAs(date: Date): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer((_, response) => {
+    response.sendDate = false;
+    response.writeHead(200, { date: date.toUTCString() }).end('{"status":"live"}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+test("uploads that may not go the way they would go are a warning that says which setting changes it", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  const checkWay = async (uploadInterfaces: string) =>
+    await checkUploadWay(settingsFor(device, cloud, { uploadInterfaces }));
+  const [denied] = await checkWay("!lo");
+  assert.deepEqual([denied?.verdict, denied?.text], ["warn", "uploads wait: lo is denied"]);
+  assert.match(denied!.fix!, /DOWNLINK_UPLOAD_INTERFACES/);
+  assert.deepEqual(
+    (await checkWay("lo")).map(({ verdict }) => verdict),
+    ["ok"],
+  );
+  assert.deepEqual(await checkUploadWay(settingsFor(device, cloud)), []);
+});
+
+test("an agent that runs and does not answer is a failure of its own, and the other checks go on", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  mkdirSync(device.stateDir);
+  await using _server = await serveStatus(device.stateDir, () => new Promise(() => {}));
+  const findings = await examineSetup(settingsFor(device, cloud));
+  const { verdict, text, fix } = findings.find(({ check }) => check === "Agent")!;
+  assert.deepEqual([verdict, /does not answer/.test(text), /restart/.test(fix!)], ["fail", true, true]);
+  assert.ok(findings.some(({ check, verdict: other }) => check === "Token" && other === "ok"));
+});

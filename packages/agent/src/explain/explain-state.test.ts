@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type FileState, fileStates } from "../inventory/file-state.ts";
+import { healthyStatus, problem, sampleTimeMs } from "../testing/sample-status.ts";
+import { explainState, type FileFacts } from "./explain-state.ts";
+
+const facts: FileFacts = {
+  path: "cam/one.mcap",
+  state: "requested",
+  reason: null,
+  isAutoImported: false,
+  settleTimeMs: 2000,
+  incompleteAfterMs: 600_000,
+  status: healthyStatus,
+  nowMs: sampleTimeMs,
+};
+
+test("every state of a file has a cause and says what happens next", () => {
+  for (const state of fileStates) {
+    const { why, next, todo } = explainState({ ...facts, state });
+    for (const text of [why, next, todo ?? "None."]) assert.match(text, /^[A-Z].*[.)]$/s, `${state}: ${text}`);
+  }
+});
+
+test("what the file itself is at fault for is said in the words of its examination", () => {
+  const reason = "The file ends at byte 5000 without a footer.";
+  for (const state of ["settling", "incomplete", "damaged", "unreadable"] as const)
+    assert.equal(explainState({ ...facts, state, reason }).why, reason);
+});
+
+test("a running upload says how far it is and when it is through", () => {
+  const { why, next } = explainState({ ...facts, state: "uploading" });
+  assert.equal(why, "It is being uploaded: 450 B of 1.0 kB, 12.3 MB/s.");
+  assert.equal(next, "It is through in 2 min.");
+});
+
+test("a failed upload says how often, why, and when it is tried again", () => {
+  const retry = {
+    path: facts.path,
+    failures: 3,
+    lastError: "cannot reach x: ECONNRESET",
+    nextTryAt: "2026-01-02T03:04:47Z",
+  };
+  const told = explainState({ ...facts, status: { ...healthyStatus, retries: [retry] } });
+  assert.equal(told.lastAttempt, "cannot reach x: ECONNRESET (3 tries failed)");
+  assert.equal(told.next, "It is tried again in 42 s.");
+});
+
+test("paused uploads say by what, until when, and which setting changes it", () => {
+  const throttle = {
+    ...healthyStatus.throttle,
+    isPaused: true,
+    text: "the upload rate is off",
+    until: "2026-01-02T18:00:00Z",
+  };
+  const told = explainState({ ...facts, status: { ...healthyStatus, throttle } });
+  assert.match(told.why, /paused: the upload rate is off/);
+  assert.match(told.next, /2026-01-02T18:00:00Z/);
+  assert.match(told.todo!, /DOWNLINK_UPLOAD_RATE/);
+});
+
+test("a trouble of the whole agent explains exactly the files that it stops", () => {
+  const stopped: [Parameters<typeof problem>[0], FileState[]][] = [
+    ["StorageMissing", ["seen", "settling", "unreadable", "indexed", "requested", "uploading"]],
+    ["CloudUnreachable", ["indexed", "requested", "uploading"]],
+    ["TokenRefused", ["indexed", "requested", "uploading"]],
+    ["DeviceDisabled", ["requested", "uploading"]],
+    ["CloudStorageFull", ["requested", "uploading"]],
+  ];
+  for (const [code, states] of stopped) {
+    const status = { ...healthyStatus, problems: [problem(code, "the detail")] };
+    const affected = fileStates.filter((state) => explainState({ ...facts, state, status }).problems.includes(code));
+    assert.deepEqual(
+      affected,
+      states.toSorted((a, b) => fileStates.indexOf(a) - fileStates.indexOf(b)),
+      code,
+    );
+    assert.match(explainState({ ...facts, status }).why, /the detail/);
+  }
+});
+
+test("without an agent a file that waits for one says how to start it; one that is through does not", () => {
+  const status = { ...healthyStatus, health: "not running" as const };
+  assert.match(explainState({ ...facts, status }).todo!, /agent run/);
+  assert.equal(explainState({ ...facts, state: "imported", status }).todo, null);
+});

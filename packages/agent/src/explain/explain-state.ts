@@ -1,0 +1,175 @@
+import type { FileState } from "../inventory/file-state.ts";
+import { problemTexts } from "../problems.ts";
+import type { StatusDocument } from "../status/status-schema.ts";
+import { formatBytes, formatDuration } from "../status/text.ts";
+import type { Explanation } from "./explanation.ts";
+
+/** What is known of a file that the agent keeps. */
+export interface FileFacts {
+  readonly path: string;
+  readonly state: FileState;
+  readonly reason: string | null;
+  readonly isAutoImported: boolean;
+  readonly settleTimeMs: number;
+  readonly incompleteAfterMs: number;
+  /** "not running" where no agent answers. */
+  readonly status: StatusDocument;
+  readonly nowMs: number;
+}
+
+type Told = Omit<Explanation, "path" | "state">;
+type Teller = (facts: FileFacts) => Partial<Told> & Pick<Told, "why" | "next">;
+
+const START_IT = "Start the agent: `agent run`, or `systemctl start downlink-agent`.";
+const ASK_FOR_IT =
+  "Ask for its import in the control plane, or let DOWNLINK_AUTO_IMPORT match it to import such files unasked.";
+
+const tellers: Readonly<Record<FileState, Teller>> = {
+  seen: ({ settleTimeMs }) => ({
+    why: "A scan has found it; it was not looked into yet.",
+    next: `It is examined once it stood still for ${formatDuration(settleTimeMs / 1000)}.`,
+  }),
+  settling: ({ reason, incompleteAfterMs }) => ({
+    why: reason ?? "It has no end yet: it is being written, or was cut off.",
+    next: `It is looked at again whenever it changes; unchanged for ${formatDuration(incompleteAfterMs / 1000)} it counts as incomplete.`,
+    todo: "None while it is being recorded; else close it with the tool that wrote it.",
+  }),
+  unreadable: ({ reason }) => ({
+    why: reason ?? "It cannot be read.",
+    next: "It is tried again, after longer and longer pauses.",
+    todo: problemTexts.FileUnreadable.fix,
+  }),
+  incomplete: ({ reason }) => ({
+    why: reason ?? "It has no end, and did not change for a long time.",
+    next: "It is listed with the reason. Should its end still be written, it is examined anew.",
+    todo: "Ask in the control plane for what is readable of it, or repair it (`mcap recover`, `rosbag reindex`).",
+  }),
+  damaged: ({ reason }) => ({
+    why: reason ?? "It cannot be read as a recording.",
+    next: "It is listed with the reason. Nothing more happens until it changes.",
+    todo: "Ask in the control plane for what is readable of it, or repair it (`mcap recover`, `rosbag reindex`): what is there then is examined as a new file.",
+  }),
+  empty: () => ({
+    why: "It is a valid recording without a single message.",
+    next: "It is listed as empty; there is nothing to import.",
+  }),
+  indexed: () => ({
+    why: "It is finished, and the control plane has not heard of it yet.",
+    next: "It is reported within seconds.",
+  }),
+  reported: ({ isAutoImported }) =>
+    isAutoImported
+      ? {
+          why: "The control plane knows it. It matches the globs of DOWNLINK_AUTO_IMPORT, and is imported unless somebody cancelled that or deleted its data.",
+          next: "If nobody did, it is uploaded within a minute.",
+          todo: "Ask for its import in the control plane.",
+        }
+      : {
+          why: "The control plane knows it, and nobody has asked for its import.",
+          next: "Nothing until somebody asks.",
+          todo: ASK_FOR_IT,
+        },
+  unassigned: ({ reason }) => ({
+    why: `The control plane does not know whose it is: ${reason ?? "it names no device"}.`,
+    next: "The control plane is asked again every ten minutes, and after each start.",
+    todo: "Create the device that the file names, have the recorder write a `downlink` metadata record, or set DOWNLINK_SITE_DEVICE_FROM_PATH=true.",
+  }),
+  requested: tellRequested,
+  uploading: tellUploading,
+  stored: () => ({
+    why: "Every byte is in the control plane, which processes it.",
+    next: "It is imported, or fails with a reason, without this device.",
+  }),
+  imported: () => ({ why: "It is in the control plane.", next: "Nothing more is to be done." }),
+  failed: () => ({
+    why: "The control plane could not import it.",
+    next: "Nothing until somebody asks for it again.",
+    todo: "See the reason at the recording in the control plane, and ask for its import again there.",
+  }),
+  deleting: () => ({
+    why: "The rules for deleting say that it may go: auto-delete after import, retention, or the disk quota.",
+    next: "It is deleted once the control plane permits it; it stays if anything about it changes.",
+    todo: "To keep it, ask for its import, or change the rule.",
+  }),
+  gone: () => ({ why: "It is not there any more.", next: "The control plane is told." }),
+};
+
+/** States in which the file goes on only with the control plane. */
+const needsCloud: ReadonlySet<FileState> = new Set(["indexed", "requested", "uploading"]);
+const needsAgent: ReadonlySet<FileState> = new Set([...needsCloud, "seen", "settling", "unreadable"]);
+
+export function explainState(facts: FileFacts): Explanation {
+  const { path, state, status } = facts;
+  const told: Told = { lastAttempt: null, todo: null, problems: [], ...tellers[state](facts) };
+  if (status.health === "not running" && needsAgent.has(state))
+    return { path, state, ...told, next: "Nothing: no agent runs.", todo: START_IT };
+  const hindrance = hindranceOf(facts);
+  if (!hindrance) return { path, state, ...told };
+  const { code, title, detail, fix } = hindrance;
+  return {
+    ...{ path, state, ...told, problems: [code] },
+    why: `${told.why} ${title}: ${detail}.`,
+    next: "It goes on by itself once that is over.",
+    todo: fix,
+  };
+}
+
+/** The first problem of the agent as a whole that stops this file. */
+function hindranceOf({ state, status }: FileFacts): StatusDocument["problems"][number] | undefined {
+  const stops = new Set<string>(needsAgent.has(state) ? ["StorageMissing", "StateUnwritable"] : []);
+  if (needsCloud.has(state)) for (const code of cloudTroubles) stops.add(code);
+  if (state === "requested" || state === "uploading") for (const code of uploadTroubles) stops.add(code);
+  return status.problems.find(({ code }) => stops.has(code));
+}
+
+const cloudTroubles = [
+  ...[
+    "CloudUnreachable",
+    "ForeignAnswer",
+    "CloudBusy",
+    "TokenRefused",
+    "DeviceNameTaken",
+    "LeaseHeldElsewhere",
+    "Cloned",
+    "Refused",
+  ],
+] as const;
+const uploadTroubles = ["DeviceDisabled", "CloudStorageFull"] as const;
+
+function tellRequested({ path, status, nowMs }: FileFacts): ReturnType<Teller> {
+  const retry = status.retries.find((candidate) => candidate.path === path);
+  if (retry) {
+    const seconds = Math.max(0, (Date.parse(retry.nextTryAt) - nowMs) / 1000);
+    return {
+      why: "Its import was asked for, and its upload did not come through so far.",
+      lastAttempt: `${retry.lastError} (${retry.failures} ${retry.failures === 1 ? "try" : "tries"} failed)`,
+      next: seconds === 0 ? "It is tried again now." : `It is tried again in ${formatDuration(seconds)}.`,
+    };
+  }
+  const { isPaused, text, until } = status.throttle;
+  if (isPaused)
+    return {
+      why: `Its import was asked for, and uploads are paused: ${text}.`,
+      next: until === null ? "It goes on once that is over." : `It goes on at ${until}.`,
+      todo: "Change DOWNLINK_UPLOAD_RATE or DOWNLINK_UPLOAD_INTERFACES, here or in the control plane.",
+    };
+  const others = status.files.requested ?? 1;
+  return {
+    why: "Its import was asked for.",
+    next: `It is uploaded when its turn comes: ${status.transfers.length} uploads run, ${others} files wait, higher priority first, then the older request.`,
+  };
+}
+
+function tellUploading({ path, status }: FileFacts): ReturnType<Teller> {
+  const transfer = status.transfers.find((candidate) => candidate.path === path);
+  if (!transfer)
+    return { why: "It is being uploaded.", next: "The control plane imports it once every byte is there." };
+  const { sentBytes, sizeBytes, bytesPerSecond, secondsLeft } = transfer;
+  return {
+    why: `It is being uploaded: ${formatBytes(sentBytes)} of ${formatBytes(sizeBytes)}, ${formatBytes(bytesPerSecond)}/s.`,
+    next:
+      secondsLeft === null
+        ? "It goes on once something moves again."
+        : `It is through in ${formatDuration(secondsLeft)}.`,
+  };
+}

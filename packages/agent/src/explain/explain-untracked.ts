@@ -1,0 +1,134 @@
+import { lstat } from "node:fs/promises";
+import { recordingFormatOf } from "@downlink/recordings";
+import picomatch from "picomatch";
+import { trashName } from "../deleting/trash.ts";
+import { isFileSystemError } from "../indexing/examine-file.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { StatusDocument } from "../status/status-schema.ts";
+import { formatDuration } from "../status/text.ts";
+import type { Explanation, Whereabouts } from "./explanation.ts";
+
+export interface UntrackedFacts {
+  /** Below the root, `/`-separated; undefined: it is not below it. */
+  readonly path: string | undefined;
+  /** As it was asked for. */
+  readonly absolutePath: string;
+  readonly root: string;
+  /** When and why the agent deleted it last; undefined: it did not. */
+  readonly deletion: { readonly at: string; readonly reason: string } | undefined;
+  readonly settings: Pick<Settings, "watchInclude" | "watchExclude" | "scanIntervalMs">;
+  readonly status: StatusDocument;
+}
+
+type Told = Pick<Explanation, "why" | "next"> & { readonly state: Whereabouts; readonly todo?: string };
+
+/** Why the agent does not keep a path: it looks at what is there now. */
+export async function explainUntracked(facts: UntrackedFacts): Promise<Explanation> {
+  const told = tellOfPlace(facts) ?? (await tellOfEntry(facts)) ?? tellOfGlobs(facts) ?? tellOfScan(facts);
+  return { path: facts.path ?? facts.absolutePath, lastAttempt: null, todo: null, problems: [], ...told };
+}
+
+function tellOfPlace({ path, root, status }: UntrackedFacts): Told | undefined {
+  if (path === undefined)
+    return {
+      state: "outside the root",
+      why: `It is not below the storage root ${root}; the agent looks at nothing else.`,
+      next: "Nothing.",
+      todo: "Record below the storage root, or enroll again with another --storage-root.",
+    };
+  if (path.split("/").includes(trashName))
+    return {
+      state: "in the trash",
+      why: "It lies in the agent's trash: it is being deleted, or that was interrupted.",
+      next: "The agent deletes it for good, or puts it back where it was, within a minute of its start.",
+      todo: "Nothing: leave the trash to the agent.",
+    };
+  if (status.storage.isPresent !== false) return undefined;
+  return {
+    state: "storage missing",
+    why: `The storage root ${root} is not there: its marker is missing. Nothing counts as gone meanwhile.`,
+    next: "The agent looks for it every few seconds.",
+    todo: "Mount it. If the root moved for good, run `agent enroll` again with the new --storage-root.",
+  };
+}
+
+async function tellOfEntry({ absolutePath, deletion }: UntrackedFacts): Promise<Told | undefined> {
+  try {
+    const stats = await lstat(absolutePath);
+    if (stats.isFile()) return undefined;
+    if (stats.isDirectory())
+      return { state: "a directory", why: "It is a directory.", next: "Nothing.", todo: "Name a file in it." };
+    return {
+      state: "a symlink",
+      why: "It is a symlink or no regular file. Symlinks are not followed, so that nothing outside the root is ever read.",
+      next: "Nothing.",
+      todo: "Move the file itself below the storage root, or hard-link it there.",
+    };
+  } catch (error) {
+    if (!isFileSystemError(error)) throw error;
+    if (deletion)
+      return {
+        state: "deleted by the agent",
+        why: `The agent deleted it at ${deletion.at}: ${deletionReasons[deletion.reason] ?? deletion.reason}.`,
+        next: "Nothing.",
+      };
+    return {
+      state: "not there",
+      why: `It cannot be looked at: ${error.message}. The agent knows nothing by this path.`,
+      next: "Nothing, unless it comes back.",
+      todo: "Was it renamed? `agent ls` lists all that is known; `agent explain` takes one of those paths.",
+    };
+  }
+}
+
+const deletionReasons: Readonly<Record<string, string>> = {
+  imported: "it is imported, and the device deletes what is",
+  retention: "it was older than recordings are kept on this device",
+  space: "it is imported, and the disk quota needed its space",
+  prune: "the disk quota needed its space, and DOWNLINK_PRUNE_UNIMPORTED allows it",
+};
+
+function tellOfGlobs({ path = "", settings }: UntrackedFacts): Told | undefined {
+  if (recordingFormatOf(path) === undefined)
+    return {
+      state: "not a recording",
+      why: "By its name it is no recording: the agent knows .mcap and .bag.",
+      next: "Nothing.",
+      todo: "Rename it if it is one.",
+    };
+  const fits = (glob: string) => picomatch.isMatch(path, glob, { dot: true, nocase: true });
+  const excluded = settings.watchExclude.find(fits);
+  if (excluded !== undefined)
+    return {
+      state: "excluded",
+      why: `DOWNLINK_WATCH_EXCLUDE excludes it by ${excluded}.`,
+      next: "Nothing, until it has another name.",
+      todo: "Recorders that name files .active rename them when they are finished. Else change the setting.",
+    };
+  if (settings.watchInclude.some(fits)) return undefined;
+  return {
+    state: "not included",
+    why: `None of DOWNLINK_WATCH_INCLUDE fits it: ${settings.watchInclude.join(", ")}.`,
+    next: "Nothing.",
+    todo: "Change the setting, and start the agent again.",
+  };
+}
+
+function tellOfScan({ status, settings }: UntrackedFacts): Told {
+  const unreadable = status.problems.find(({ code }) => code === "DirectoryUnreadable" || code === "OddFileName");
+  if (status.health === "not running")
+    return {
+      state: "not seen yet",
+      why: "No agent has seen it, and none runs.",
+      next: "Nothing: no agent runs.",
+      todo: "Start the agent: `agent run`, or `systemctl start downlink-agent`.",
+    };
+  return {
+    state: "not seen yet",
+    why: unreadable
+      ? `No scan has seen it. ${unreadable.title}: ${unreadable.detail}.`
+      : "It is there, and no scan has seen it yet.",
+    next: `The tree is scanned again within ${formatDuration(settings.scanIntervalMs / 1000)}.`,
+    todo: unreadable?.fix,
+  };
+}

@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { systemClock } from "../clock.ts";
+import { createDiskForecast } from "./disk-forecast.ts";
+
+function forecastOf(freeGigabytes: readonly number[]): number | undefined {
+  let minutes = 0;
+  const forecast = createDiskForecast({ ...systemClock, monotonicMs: () => minutes * 60_000 });
+  for (const gigabytes of freeGigabytes) {
+    forecast.note(gigabytes * 1e9);
+    minutes += 5;
+  }
+  return forecast.secondsUntilFull();
+}
+
+test("the disk is full when what is left has gone at the pace of the last hour", () => {
+  assert.equal(forecastOf([40, 39, 38, 37]), 37 * 300);
+  const slower = [...Array(20).fill(100), ...Array.from({ length: 13 }, (_, index) => 50 - index)];
+  assert.equal(forecastOf(slower), 38 * 300);
+});
+
+test("there is no forecast from a few minutes, nor while space does not get less", () => {
+  assert.equal(forecastOf([40, 30]), undefined);
+  assert.equal(forecastOf([40, 40, 40, 40]), undefined);
+  assert.equal(forecastOf([40, 41, 42, 43]), undefined);
+});

@@ -1,0 +1,108 @@
+import { type EdgeSettings, edgeLimits } from "@downlink/protocol";
+import { nextUploadRateChange, parseUploadRate, type RateRule, uploadRateAt } from "@downlink/protocol/upload-rate";
+import { createBell } from "../bell.ts";
+import type { Clock } from "../clock.ts";
+import { createUploadWay, type UploadWay } from "../network/upload-way.ts";
+import type { Settings } from "../settings/settings.ts";
+import { createLinkSpeed, type LinkSpeed, SLOW_BYTES_PER_SECOND } from "./link-speed.ts";
+import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
+
+/** How uploads are held back at the moment, to be shown. */
+export interface ThrottleState {
+  /** Undefined: no limit. */
+  readonly bytesPerSecond: number | undefined;
+  /** Why nothing is uploaded at all. */
+  readonly pausedBecause: string | undefined;
+  /** When another rate holds, nanoseconds since the epoch. */
+  readonly untilNs: bigint | undefined;
+  readonly interfaceName: string | undefined;
+  readonly isSlowLink: boolean;
+}
+
+/** What holds uploads back, for all of them together. */
+export interface Throttle {
+  readonly limiter: RateLimiter;
+  readonly linkSpeed: LinkSpeed;
+  isPaused(): boolean;
+  /** Files at once, parts of each at once, and the part size to wish for; undefined: the usual one. */
+  concurrency(): number;
+  partsInFlight(): number;
+  wishedPartBytes(): number | undefined;
+  /** Until the timetable may say something else; undefined: it never does. */
+  msUntilChange(): number | undefined;
+  state(): ThrottleState;
+  /** Watches the way to the control plane, where uploads may not take any, until aborted. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface ThrottleContext {
+  readonly clock: Clock;
+  readonly settings: Pick<Settings, "apiUrl" | "uploadRate" | "uploadConcurrency" | "uploadInterfaces">;
+  /** As the control plane set them last. */
+  readonly cloudSettings: () => EdgeSettings | undefined;
+  /** Uploads have to wait, or need not any more, because of the way. */
+  readonly onChange: () => void;
+}
+
+const DEFAULT_CONCURRENCY = 2;
+const PARTS_IN_FLIGHT = 3;
+/** Rates change at whole minutes only. */
+const MINUTE_MS = 60_000;
+
+/** What the device sets goes before what the control plane sets. */
+export function createThrottle(ctx: ThrottleContext): Throttle {
+  const { clock, settings, cloudSettings } = ctx;
+  const way = openWay(ctx);
+  const cloudRules = cachedParser();
+  const rules = () => settings.uploadRate ?? cloudRules(cloudSettings()?.uploadRate);
+  const nowMs = () => Number(clock.nowNs() / 1_000_000n);
+  const rateNow = () => uploadRateAt(rules(), nowMs());
+  const linkSpeed = createLinkSpeed(clock);
+  const isSlow = () => linkSpeed.isSlow() || rateNow() < SLOW_BYTES_PER_SECOND;
+  const concurrency = () => settings.uploadConcurrency ?? cloudSettings()?.uploadConcurrency ?? DEFAULT_CONCURRENCY;
+  return {
+    limiter: createRateLimiter(rateNow, clock),
+    linkSpeed,
+    isPaused: () => rateNow() === 0 || way?.refusal() !== undefined,
+    concurrency: () => (isSlow() ? 1 : concurrency()),
+    partsInFlight: () => (isSlow() ? 1 : PARTS_IN_FLIGHT),
+    wishedPartBytes: () => (isSlow() ? edgeLimits.slowLinkPartBytes : undefined),
+    msUntilChange: () => (rules().length === 0 ? undefined : MINUTE_MS - (nowMs() % MINUTE_MS)),
+    run: (signal) => (way ? way.run(signal) : createBell().wait(signal)),
+    state() {
+      const rate = rateNow();
+      const changeMs = nextUploadRateChange(rules(), nowMs());
+      return {
+        bytesPerSecond: rate === Number.POSITIVE_INFINITY ? undefined : rate,
+        pausedBecause: way?.refusal() ?? (rate === 0 ? "the upload rate is off" : undefined),
+        untilNs: changeMs === undefined ? undefined : BigInt(changeMs) * 1_000_000n,
+        interfaceName: way?.interfaceName(),
+        isSlowLink: linkSpeed.isSlow(),
+      };
+    },
+  };
+}
+
+/** Undefined: uploads may take any. */
+function openWay({ settings, onChange }: ThrottleContext): UploadWay | undefined {
+  const { apiUrl: url, uploadInterfaces: rules } = settings;
+  return url === undefined || rules === undefined ? undefined : createUploadWay({ url, rules, onChange });
+}
+
+/** The control plane checked what it sets; what an older agent does not understand sets no limit. */
+function cachedParser(): (text: string | undefined) => readonly RateRule[] {
+  let known: { readonly text: string | undefined; readonly rules: readonly RateRule[] } | undefined;
+  return (text) => {
+    if (known?.text !== text || !known) known = { text, rules: parseOrNone(text) };
+    return known.rules;
+  };
+}
+
+function parseOrNone(text: string | undefined): readonly RateRule[] {
+  try {
+    return text === undefined ? [] : parseUploadRate(text);
+  } catch (error) {
+    if (error instanceof RangeError) return [];
+    throw error;
+  }
+}

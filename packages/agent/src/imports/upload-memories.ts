@@ -1,0 +1,94 @@
+import { retryDelayMs } from "@downlink/client";
+import type { Clock } from "../clock.ts";
+import { createPartHashes, type PartHashes } from "./upload-parts.ts";
+
+/** An upload that waits after a failed try. */
+export interface Retry {
+  readonly path: string;
+  readonly failures: number;
+  readonly lastError: string;
+  readonly inMs: number;
+}
+
+/** What is remembered of requests between two tries. */
+export interface UploadMemories {
+  /** After a failed try it rests, longer each time. `path` where it is known which file that was. */
+  rest(requestId: string, failure: unknown, path?: string): void;
+  isResting(requestId: string): boolean;
+  /** Until the next one has rested; undefined: none rests. */
+  restMs(): number | undefined;
+  /** Those that rest, soonest first. */
+  retries(): Retry[];
+  /** How often the file could not be read, this time included. */
+  noteReadFailure(requestId: string): number;
+  /** What is to be said of an upload that does not come through; undefined: it does. */
+  complain(requestId: string, text: string | undefined): void;
+  /** The first complaint there is. */
+  complaint(): string | undefined;
+  /** Hashes that an earlier try may have begun. */
+  hashesFor(requestId: string, partSize: number): PartHashes;
+  forgetHashes(requestId: string): void;
+  forget(requestId: string): void;
+  keepOnly(requestIds: ReadonlySet<string>): void;
+}
+
+interface Memory {
+  failures: number;
+  readFailures: number;
+  notBeforeMs: number;
+  complaint?: string;
+  lastTry?: { readonly path: string; readonly error: string };
+  hashes?: { readonly partSize: number; readonly partHashes: PartHashes };
+}
+
+export function createUploadMemories(clock: Clock): UploadMemories {
+  const memories = new Map<string, Memory>();
+  const recall = (requestId: string): Memory => {
+    const known = memories.get(requestId) ?? { failures: 0, readFailures: 0, notBeforeMs: 0 };
+    memories.set(requestId, known);
+    return known;
+  };
+  return {
+    rest(requestId, failure, path) {
+      const memory = recall(requestId);
+      memory.failures += 1;
+      memory.notBeforeMs = clock.monotonicMs() + retryDelayMs(failure, memory.failures, clock);
+      if (path !== undefined) memory.lastTry = { path, error: (failure as Error).message };
+    },
+    isResting: (requestId) => (memories.get(requestId)?.notBeforeMs ?? 0) > clock.monotonicMs(),
+    restMs: () => shortestRestMs(memories.values(), clock.monotonicMs()),
+    retries: () => listRetries(memories.values(), clock.monotonicMs()),
+    noteReadFailure: (requestId) => ++recall(requestId).readFailures,
+    complain(requestId, text) {
+      recall(requestId).complaint = text;
+    },
+    complaint: () => memories.values().find(({ complaint }) => complaint !== undefined)?.complaint,
+    hashesFor(requestId, partSize) {
+      const memory = recall(requestId);
+      if (memory.hashes?.partSize !== partSize)
+        memory.hashes = { partSize, partHashes: createPartHashes(clock.nowNs()) };
+      return memory.hashes.partHashes;
+    },
+    forgetHashes(requestId) {
+      recall(requestId).hashes = undefined;
+    },
+    forget: (requestId) => void memories.delete(requestId),
+    keepOnly(requestIds) {
+      for (const requestId of memories.keys()) if (!requestIds.has(requestId)) memories.delete(requestId);
+    },
+  };
+}
+
+function shortestRestMs(memories: Iterable<Memory>, nowMs: number): number | undefined {
+  const waits = Array.from(memories, ({ notBeforeMs }) => notBeforeMs - nowMs).filter((ms) => ms > 0);
+  return waits.length === 0 ? undefined : Math.ceil(Math.min(...waits));
+}
+
+function listRetries(memories: Iterable<Memory>, nowMs: number): Retry[] {
+  const retries = [...memories].flatMap(({ lastTry, failures, notBeforeMs }) =>
+    lastTry && notBeforeMs > nowMs
+      ? [{ path: lastTry.path, lastError: lastTry.error, failures, inMs: notBeforeMs - nowMs }]
+      : [],
+  );
+  return retries.toSorted((a, b) => a.inMs - b.inMs);
+}

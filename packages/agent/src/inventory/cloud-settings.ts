@@ -1,0 +1,37 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { AgentSettings } from "@downlink/protocol";
+import type { ProblemBoard } from "../problems.ts";
+import { isStateUnwritable } from "../state-errors.ts";
+import type { StateFacts } from "./owner.ts";
+
+const FACT = "cloudSettings";
+
+/** What the control plane set last, kept to be shown while no agent runs. */
+export function readCloudSettings(database: DatabaseSync): AgentSettings {
+  const value = database.prepare("SELECT value FROM facts WHERE name = ?").get(FACT)?.value;
+  return value === undefined ? {} : (JSON.parse(String(value)) as AgentSettings);
+}
+
+/** Writes only what is new. */
+export function noteCloudSettings(
+  database: DatabaseSync,
+  { autoImport, uploadRate, uploadConcurrency }: AgentSettings,
+): void {
+  const value = JSON.stringify({ autoImport, uploadRate, uploadConcurrency });
+  const known = database.prepare("SELECT value FROM facts WHERE name = ?").get(FACT)?.value;
+  if (known === value) return;
+  database.prepare("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)").run(FACT, value);
+}
+
+/** With a full disk the agent still serves: what the control plane set is kept only to be shown. */
+export function rememberCloudSettings(
+  { facts, problems }: { facts: StateFacts; problems: ProblemBoard },
+  settings: AgentSettings,
+): void {
+  try {
+    facts.noteCloudSettings(settings);
+  } catch (error) {
+    if (!isStateUnwritable(error)) throw error;
+    problems.raise("StateUnwritable", String(error));
+  }
+}

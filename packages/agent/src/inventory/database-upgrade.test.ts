@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { databasePath, openDatabase, SCHEMA_VERSION } from "./database.ts";
+import { openInventory } from "./inventory.ts";
+
+/** As the first agents in the field wrote it. */
+const version1 = `
+  CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+  CREATE TABLE files (
+    id INTEGER PRIMARY KEY, version_id TEXT NOT NULL UNIQUE, path TEXT NOT NULL UNIQUE,
+    device INTEGER NOT NULL, inode INTEGER NOT NULL, size_bytes INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, state TEXT NOT NULL, reported_as TEXT, needs_report INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE findings (
+    version_id TEXT PRIMARY KEY REFERENCES files (version_id) ON DELETE CASCADE,
+    head_tail_sha256 TEXT NOT NULL, start_ns INTEGER, end_ns INTEGER, reason_code TEXT, reason_text TEXT, item TEXT
+  ) STRICT;
+  CREATE TABLE schemas (sha256 TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT;
+  CREATE TABLE removals (version_id TEXT PRIMARY KEY, reported_as TEXT, because TEXT NOT NULL) STRICT;
+  INSERT INTO files VALUES (1, 'version-1', 'a.mcap', 0, 7, 100, 1, 2, 'imported', 'indexed', 0);
+  INSERT INTO findings VALUES ('version-1', 'hash', 10, 20, NULL, NULL, '{}');
+  INSERT INTO removals VALUES ('version-0', 'indexed', 'vanished');
+  PRAGMA user_version = 1;
+`;
+
+test("the state of an agent of the first version is taken over with all that it knows, once and for all", (t) => {
+  const stateDir = mkdtempSync(join(tmpdir(), "downlink-upgrade-"));
+  t.after(() => rmSync(stateDir, { recursive: true }));
+  const old = new DatabaseSync(databasePath(stateDir));
+  old.exec(version1);
+  old.close();
+  for (let opening = 1; opening <= 2; opening++) {
+    const { database, setAsideAs } = openDatabase(stateDir);
+    assert.equal(setAsideAs, undefined);
+    const inventory = openInventory(database);
+    const file = inventory.at("a.mcap")!;
+    assert.deepEqual([file.versionId, file.state, file.endNs], ["version-1", "imported", 20n]);
+    assert.deepEqual([...inventory.removals().keys()], ["version-0"]);
+    assert.equal(inventory.hash(file), opening === 1 ? undefined : "a hash");
+    inventory.change([{ do: "noteHash", versionId: "version-1", sha256: "a hash", of: file.identity }]);
+    assert.equal(database.prepare("PRAGMA user_version").get()?.user_version, SCHEMA_VERSION);
+    database.close();
+  }
+});
+
+test("a hash is worth nothing any more once the file's ctime is another one, not even after a rename", (t) => {
+  const stateDir = mkdtempSync(join(tmpdir(), "downlink-upgrade-"));
+  t.after(() => rmSync(stateDir, { recursive: true }));
+  using database = openDatabase(stateDir).database;
+  const inventory = openInventory(database);
+  const identity = { device: 0n, inode: 7n, sizeBytes: 1, mtimeNs: 1n, ctimeNs: 1n };
+  inventory.change([{ do: "track", path: "a.mcap", identity }]);
+  const { versionId } = inventory.at("a.mcap")!;
+  inventory.change([{ do: "noteHash", versionId, sha256: "a hash", of: { ...identity } }]);
+  assert.equal(inventory.hash(inventory.at("a.mcap")!), undefined, "it was read of another identity");
+  inventory.change([{ do: "noteHash", versionId, sha256: "a hash", of: identity }]);
+  assert.equal(inventory.hash(inventory.at("a.mcap")!), "a hash");
+  inventory.change([{ do: "move", versionId, path: "b.mcap", identity: { ...identity, ctimeNs: 2n } }]);
+  assert.equal(inventory.hash(inventory.at("b.mcap")!), undefined);
+});

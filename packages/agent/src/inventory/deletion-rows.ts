@@ -1,0 +1,82 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { DeletionReason } from "@downlink/protocol";
+import type { FileState } from "./file-state.ts";
+import type { DeletionIntent, PastDeletion, TrackedFile } from "./tracked-file.ts";
+
+/** How many past deletions are kept to be shown. */
+const MAX_PAST = 1000;
+
+/** What the state database keeps of deletions: intents, hashes, and what was deleted last. */
+export interface DeletionStatements {
+  hash(file: TrackedFile): string | undefined;
+  noteHash(file: TrackedFile, sha256: string): void;
+  intents(): DeletionIntent[];
+  intent(versionId: string): DeletionIntent | undefined;
+  insertIntent(intent: Omit<DeletionIntent, "permitId">): void;
+  permitIntent(versionId: string, permitId: string): void;
+  deleteIntent(versionId: string): void;
+  insertDeleted(file: TrackedFile, intent: DeletionIntent, atNs: bigint): void;
+  /** Latest first. */
+  lastDeleted(limit: number): PastDeletion[];
+}
+
+export function prepareDeletionStatements(database: DatabaseSync): DeletionStatements {
+  const prepare = (sql: string): StatementSync => {
+    const statement = database.prepare(sql);
+    statement.setReadBigInts(true);
+    return statement;
+  };
+  const hash = prepare("SELECT sha256 FROM hashes WHERE version_id = ? AND ctime_ns = ?");
+  const noteHash = prepare("INSERT OR REPLACE INTO hashes (version_id, sha256, ctime_ns) VALUES (?, ?, ?)");
+  const intents = prepare("SELECT * FROM intents");
+  const intent = prepare("SELECT * FROM intents WHERE version_id = ?");
+  const insertIntent = prepare("INSERT OR REPLACE INTO intents (version_id, reason, state_before) VALUES (?, ?, ?)");
+  const permitIntent = prepare("UPDATE intents SET permit_id = ? WHERE version_id = ?");
+  const deleteIntent = prepare("DELETE FROM intents WHERE version_id = ?");
+  const insertDeleted =
+    prepare(`INSERT INTO deleted (version_id, path, size_bytes, reason, permit_id, sha256, deleted_at_ns)
+    VALUES ($versionId, $path, $sizeBytes, $reason, $permitId, $sha256, $atNs)`);
+  const forgetOld = prepare(`DELETE FROM deleted WHERE id <= (SELECT max(id) FROM deleted) - ${MAX_PAST}`);
+  const lastDeleted = prepare("SELECT * FROM deleted ORDER BY id DESC LIMIT ?");
+  const hashOf = ({ versionId, identity }: TrackedFile) =>
+    hash.get(versionId, identity.ctimeNs)?.sha256 as string | undefined;
+  return {
+    hash: hashOf,
+    noteHash: ({ versionId, identity }, sha256) => void noteHash.run(versionId, sha256, identity.ctimeNs),
+    intents: () => intents.all().map(toIntent),
+    intent: (versionId) => optional(intent.get(versionId), toIntent),
+    insertIntent: ({ versionId, reason, stateBefore }) => void insertIntent.run(versionId, reason, stateBefore),
+    permitIntent: (versionId, permitId) => void permitIntent.run(permitId, versionId),
+    deleteIntent: (versionId) => void deleteIntent.run(versionId),
+    insertDeleted(file, { reason, permitId }, atNs) {
+      const facts = { versionId: file.versionId, path: file.path, sizeBytes: file.identity.sizeBytes, reason, atNs };
+      insertDeleted.run({ ...facts, permitId: permitId || null, sha256: hashOf(file) ?? null });
+      forgetOld.run();
+    },
+    lastDeleted: (limit) => lastDeleted.all(limit).map(toPastDeletion),
+  };
+}
+
+type Row = Record<string, unknown>;
+
+function optional<T>(row: Record<string, SQLInputValue> | undefined, convert: (row: Row) => T): T | undefined {
+  return row && convert(row);
+}
+
+function toIntent(row: Row): DeletionIntent {
+  return {
+    versionId: row.version_id as string,
+    reason: row.reason as DeletionReason,
+    stateBefore: row.state_before as FileState,
+    permitId: (row.permit_id ?? undefined) as string | undefined,
+  };
+}
+
+function toPastDeletion(row: Row): PastDeletion {
+  return {
+    path: row.path as string,
+    sizeBytes: Number(row.size_bytes),
+    reason: row.reason as DeletionReason,
+    atNs: row.deleted_at_ns as bigint,
+  };
+}

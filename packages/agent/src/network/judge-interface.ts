@@ -1,0 +1,19 @@
+import picomatch from "picomatch";
+import type { InterfaceRules } from "../settings/interface-rules.ts";
+
+const METERED = "metered";
+
+/** Whether it matters if the interface is metered: finding that out takes a program of its own. */
+export function dependOnMetered({ allowed, denied }: InterfaceRules): boolean {
+  return [...allowed, ...denied].includes(METERED);
+}
+
+/** Why uploads may not go through an interface; undefined: they may. */
+export function refusalOf(
+  { allowed, denied }: InterfaceRules,
+  { name, isMetered }: { name: string; isMetered: boolean },
+): string | undefined {
+  const fits = (term: string) => (term === METERED ? isMetered : picomatch.isMatch(name, term));
+  if (denied.some(fits)) return isMetered && denied.includes(METERED) ? `${name} is metered` : `${name} is denied`;
+  return allowed.length === 0 || allowed.some(fits) ? undefined : `${name} is not among the allowed interfaces`;
+}

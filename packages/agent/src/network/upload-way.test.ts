@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { interfaceRulesOf } from "../settings/interface-rules.ts";
+import { refusalOf } from "./judge-interface.ts";
+import { isMetered } from "./metered.ts";
+import { findInterface } from "./route.ts";
+
+test("allowed interfaces are the only ones, denied ones never are, and metered counts as a name", () => {
+  const cases: [string, string, boolean, string | undefined][] = [
+    ["eth0,wlan*", "wlan1", false, undefined],
+    ["eth0,wlan*", "wwan0", false, "wwan0 is not among the allowed interfaces"],
+    ["!wwan*", "wwan0", false, "wwan0 is denied"],
+    ["!wwan*", "eth0", true, undefined],
+    ["!metered", "wlan0", true, "wlan0 is metered"],
+    ["!metered", "wlan0", false, undefined],
+    ["wlan*,!metered", "wlan0", true, "wlan0 is metered"],
+    ["metered", "wlan0", true, undefined],
+  ];
+  for (const [rules, name, metered, expected] of cases)
+    assert.equal(refusalOf(interfaceRulesOf(rules), { name, isMetered: metered }), expected, `${rules} on ${name}`);
+  for (const text of ["", "eth0,,eth1", "a b", "!"])
+    assert.throws(() => interfaceRulesOf(text), /no list of interfaces/);
+});
+
+test("the interface is the one that the system would send through", async () => {
+  assert.equal(await findInterface("http://127.0.0.1:1/path"), "lo");
+  assert.equal(await findInterface("http://no-such-host.invalid"), undefined);
+});
+
+test("NetworkManager says whether an interface is metered; without it none is", async (t) => {
+  const answers = { "yes (guessed)": true, yes: true, "no (guessed)": false, unknown: false };
+  for (const [answer, expected] of Object.entries(answers)) {
+    withProgram(t, `#!/bin/sh\n[ "$*" = "-g GENERAL.METERED device show wlan0" ] && echo "${answer}"\n`);
+    assert.equal(await isMetered("wlan0"), expected, answer);
+  }
+  process.env.PATH = "/nonexistent";
+  assert.equal(await isMetered("wlan0"), false);
+});
+
+/** Puts an `nmcli` into the path for the rest of the test. */
+function withProgram(t: TestContext, text: string): void {
+  const before = process.env.PATH;
+  const directory = mkdtempSync(join(tmpdir(), "downlink-nmcli-"));
+  writeFileSync(join(directory, "nmcli"), text);
+  chmodSync(join(directory, "nmcli"), 0o755);
+  process.env.PATH = `${directory}:/usr/bin:/bin`;
+  t.after(() => {
+    process.env.PATH = before;
+    rmSync(directory, { recursive: true });
+  });
+}

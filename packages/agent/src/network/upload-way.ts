@@ -1,0 +1,42 @@
+import { pause } from "../bell.ts";
+import type { InterfaceRules } from "../settings/interface-rules.ts";
+import { dependOnMetered, refusalOf } from "./judge-interface.ts";
+import { isMetered } from "./metered.ts";
+import { findInterface } from "./route.ts";
+
+/** Whether the way to the control plane is one that uploads may take. */
+export interface UploadWay {
+  /** Looks again and again, until aborted. */
+  run(signal: AbortSignal): Promise<void>;
+  /** As of the last look; undefined before it. */
+  interfaceName(): string | undefined;
+  /** Why uploads have to wait; undefined: they need not. */
+  refusal(): string | undefined;
+}
+
+const LOOK_EVERY_MS = 10_000;
+
+/** Nothing is uploaded before the first look: it may be the wrong way. */
+export function createUploadWay(ctx: { url: string; rules: InterfaceRules; onChange: () => void }): UploadWay {
+  let interfaceName: string | undefined;
+  let refusal: string | undefined = "the way to the control plane is not known yet";
+  return {
+    async run(signal) {
+      while (!signal.aborted) {
+        const [nameBefore, refusalBefore] = [interfaceName, refusal];
+        interfaceName = await findInterface(ctx.url);
+        refusal = await judgeWay(ctx.rules, interfaceName);
+        if (interfaceName !== nameBefore || refusal !== refusalBefore) ctx.onChange();
+        await pause(LOOK_EVERY_MS, signal);
+      }
+    },
+    interfaceName: () => interfaceName,
+    refusal: () => refusal,
+  };
+}
+
+/** Why uploads may not take it; undefined: they may. */
+export async function judgeWay(rules: InterfaceRules, name: string | undefined): Promise<string | undefined> {
+  if (name === undefined) return "there is no way to the control plane";
+  return refusalOf(rules, { name, isMetered: dependOnMetered(rules) && (await isMetered(name)) });
+}

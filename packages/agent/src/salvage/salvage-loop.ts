@@ -1,0 +1,108 @@
+import { ApiFailure, NetworkFailure } from "@downlink/client";
+import { api, type SalvageFailure, type WantedSalvage } from "@downlink/protocol";
+import { SalvageEmpty, SourceChangedError } from "@downlink/recordings";
+import type { Bell } from "../bell.ts";
+import type { CloudSession } from "../cloud/session.ts";
+import { FileMoved } from "../files/open-tracked.ts";
+import type { StorageRoot } from "../files/storage-root.ts";
+import type { WorkBoard } from "../imports/work-board.ts";
+import { isFileSystemError } from "../indexing/examine-file.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import type { TrackedFile } from "../inventory/tracked-file.ts";
+import type { Log } from "../log.ts";
+import { removeLeftovers } from "./remove-leftovers.ts";
+import { NoRoom, writeSalvage } from "./write-salvage.ts";
+
+export interface SalvageContext {
+  readonly session: CloudSession;
+  readonly board: WorkBoard;
+  readonly inventory: Inventory;
+  readonly storageRoot: StorageRoot;
+  readonly log: Log;
+  /** Rings when there may be something to salvage. */
+  readonly salvageBell: Bell;
+  /** To be rung when a file was written. */
+  readonly scanBell: Bell;
+  /** Whether everything that is here was told to the cloud: only then is what is not here gone. */
+  readonly isListed: () => boolean;
+}
+
+/** How soon to look again for a file that is wanted and not here yet, or just changing. */
+const LOOK_AGAIN_MS = 10_000;
+
+/** Makes one salvage after the other, as long as they are wanted, until aborted. */
+export async function runSalvages(ctx: SalvageContext, signal: AbortSignal): Promise<void> {
+  /** Requests that were seen to: the cloud hears of it by the next report, or has heard. */
+  const ended = new Set<string>();
+  let isClean = false;
+  for (let attempt = 1; !signal.aborted; attempt++) {
+    const wanted = ctx.board.salvages();
+    for (const id of ended) if (!wanted.some(({ requestId }) => requestId === id)) ended.delete(id);
+    try {
+      const storage = ctx.storageRoot.current();
+      if (storage && !isClean) await removeLeftovers(storage);
+      isClean ||= storage !== undefined;
+      for (const request of wanted)
+        if (!ended.has(request.requestId) && (await attend(ctx, request, signal))) ended.add(request.requestId);
+      attempt = 0;
+      await ctx.salvageBell.wait(signal, isClean && wanted.length === ended.size ? undefined : LOOK_AGAIN_MS);
+    } catch (failure) {
+      if (signal.aborted) return;
+      if (!(failure instanceof ApiFailure || failure instanceof NetworkFailure)) throw failure;
+      await ctx.session.waitToRetry(failure, attempt, signal);
+    }
+  }
+}
+
+/** False when it has to wait. */
+async function attend(ctx: SalvageContext, request: WantedSalvage, signal: AbortSignal): Promise<boolean> {
+  const { inventory, storageRoot, log, scanBell } = ctx;
+  const storage = storageRoot.current();
+  const file = inventory.version(request.versionId);
+  if (!storage) return false;
+  if (!file) return ctx.isListed() && giveUp(ctx, request, { code: "FileGone", text: gone, signal });
+  if (file.state !== "incomplete" && file.state !== "damaged") return false;
+  try {
+    const { reason } = inventory.findings(file.versionId) ?? {};
+    await writeSalvage({ storage, file, reason, signal });
+    log.info({ path: file.path }, "file salvaged");
+    scanBell.ring();
+    return true;
+  } catch (error) {
+    if (signal.aborted) return false;
+    scanBell.ring();
+    const why = explain(error, file);
+    return why !== undefined && giveUp(ctx, request, { ...why, signal });
+  }
+}
+
+const gone = "The file is no longer on the device, or was changed.";
+
+/** Undefined where the next scan tells. */
+function explain(error: unknown, { path }: TrackedFile): { code: SalvageFailure; text: string } | undefined {
+  if (error instanceof FileMoved || error instanceof SourceChangedError) return undefined;
+  if (error instanceof SalvageEmpty) return { code: "NothingReadable", text: `No message of ${path} can be read.` };
+  if (error instanceof NoRoom) return { code: "NoSpace", text: error.message };
+  if (isFileSystemError(error)) return { code: "FileUnreadable", text: error.message };
+  // Whatever else the content brought about, it must not keep the agent from the next file.
+  return { code: "NothingReadable", text: `${path} cannot be salvaged: ${(error as Error).message}` };
+}
+
+interface GivingUp {
+  readonly code: SalvageFailure;
+  readonly text: string;
+  readonly signal: AbortSignal;
+}
+
+async function giveUp(ctx: SalvageContext, request: WantedSalvage, { signal, ...why }: GivingUp): Promise<true> {
+  const text = why.text.slice(0, 1000).toWellFormed();
+  try {
+    await ctx.session.call(api.edge.failSalvage, { ...request, code: why.code, text }, { signal });
+    ctx.log.warn({ ...request, ...why }, "a salvage was given up");
+  } catch (failure) {
+    const isOver =
+      failure instanceof ApiFailure && (failure.code === "NotFound" || failure.code === "RequestSuperseded");
+    if (!isOver) throw failure;
+  }
+  return true;
+}

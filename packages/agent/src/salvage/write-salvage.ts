@@ -1,0 +1,146 @@
+import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { salvageRecordName } from "@downlink/protocol";
+import {
+  FileSource,
+  inspectRecording,
+  type RandomAccessSource,
+  RecordingFault,
+  SalvageEmpty,
+  salvageRecording,
+} from "@downlink/recordings";
+import { checkUnmoved, isInside, openTracked, type Storage } from "../files/open-tracked.ts";
+import type { Findings, TrackedFile } from "../inventory/tracked-file.ts";
+import { measureDisk } from "../status/snapshot.ts";
+import { agentVersion } from "../version.ts";
+import { PARTIAL, salvagePathOf } from "./salvage-path.ts";
+
+/** There is no room for what would be written, or the root takes nothing. */
+export class NoRoom extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "NoRoom";
+  }
+}
+
+export interface SalvageJob {
+  readonly storage: Storage;
+  readonly file: TrackedFile;
+  /** Why the file is no recording. */
+  readonly reason: Findings["reason"];
+  readonly signal: AbortSignal;
+}
+
+/** Of the disk, what a salvage leaves to whoever records. */
+const FREE_SHARE = 0.05;
+const CHECK_EVERY_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Writes what is readable of a file beside it, whole or not at all: after a crash at any instant there is nothing under the
+ * name that counts, or a recording that was inspected. Throws {@link SalvageEmpty}, {@link NoRoom}, `FileMoved`, and what reading throws.
+ */
+export async function writeSalvage(job: SalvageJob): Promise<void> {
+  const { storage, file } = job;
+  const target = `${storage.root}/${salvagePathOf(file)}`;
+  if (await exists(target)) return;
+  const partial = target + PARTIAL;
+  await using source = await openTracked(storage, file.path, file.identity);
+  try {
+    await makeDirectories(storage, dirname(salvagePathOf(file)));
+    await writePartial(partial, { source, job });
+    await checkUnmoved(storage, { source, path: file.path, identity: file.identity });
+    await rename(partial, target);
+    await syncDirectory(dirname(target));
+  } catch (error) {
+    await rm(partial, { force: true });
+    if (isNoRoom(error)) throw new NoRoom(`nothing can be written into ${dirname(target)}: ${error.message}`);
+    throw error;
+  }
+}
+
+/** An attachment that is damaged must not cost the messages. */
+async function writePartial(partial: string, ctx: { source: RandomAccessSource; job: SalvageJob }): Promise<void> {
+  try {
+    await writePieces(partial, { ...ctx, includeAttachments: true });
+    await requireFinished(partial);
+  } catch (error) {
+    if (!(error instanceof RecordingFault)) throw error;
+    await writePieces(partial, { ...ctx, includeAttachments: false });
+    await requireFinished(partial);
+  }
+}
+
+async function writePieces(
+  partial: string,
+  { source, job, includeAttachments }: { source: RandomAccessSource; job: SalvageJob; includeAttachments: boolean },
+): Promise<void> {
+  const { file, signal } = job;
+  const describe = ({ lostBytes }: { lostBytes: number }) => provenanceOf(job, lostBytes);
+  await using out = await open(partial, "w", 0o644);
+  let uncheckedBytes = CHECK_EVERY_BYTES;
+  for await (const piece of salvageRecording(source, { fileName: file.path, describe, includeAttachments, signal })) {
+    uncheckedBytes += piece.byteLength;
+    if (uncheckedBytes >= CHECK_EVERY_BYTES) {
+      await requireRoom(dirname(partial));
+      uncheckedBytes = 0;
+    }
+    await writeWhole(out, piece);
+  }
+  await out.sync();
+}
+
+/** Of which file it is, and what that file lost; the control plane links the two by it. */
+function provenanceOf({ file, reason }: SalvageJob, lostBytes: number) {
+  const { versionId, path, identity } = file;
+  const facts = { versionId, path, sizeBytes: `${identity.sizeBytes}`, modifiedAtNs: `${identity.mtimeNs}` };
+  const why = { reasonCode: reason?.code ?? "", reason: reason?.text ?? "" };
+  return { name: salvageRecordName, metadata: { ...facts, lostBytes: `${lostBytes}`, ...why, agentVersion } };
+}
+
+async function writeWhole(out: FileHandle, piece: Uint8Array): Promise<void> {
+  for (let done = 0; done < piece.byteLength; ) done += (await out.write(piece, done)).bytesWritten;
+}
+
+async function requireRoom(directory: string): Promise<void> {
+  const disk = await measureDisk(directory);
+  if (!disk || disk.freeBytes >= disk.totalBytes * FREE_SHARE) return;
+  throw new NoRoom(`less than ${FREE_SHARE * 100} % of the disk is free; a salvage leaves that to whoever records`);
+}
+
+/** What was written must be what any reader takes for a recording. */
+async function requireFinished(path: string): Promise<void> {
+  await using written = await FileSource.open(path);
+  const inspection = await inspectRecording(written, { fileName: "salvage.mcap" });
+  if (inspection.state === "empty") throw new SalvageEmpty(path);
+  if (inspection.state !== "finished") throw new RecordingFault(inspection.reason.code, inspection.reason.text);
+}
+
+/** None of them may lead out of the root. */
+async function makeDirectories(storage: Storage, path: string): Promise<void> {
+  for (const directory of [dirname(path), path]) {
+    const absolute = `${storage.root}/${directory}`;
+    await mkdir(absolute).catch(ignoreExisting);
+    if (!(await isInside(storage, directory))) throw new NoRoom(`${absolute} leads out of the storage root`);
+    await syncDirectory(dirname(absolute));
+  }
+}
+
+function ignoreExisting(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EEXIST") throw error;
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  await using directory = await open(path, "r");
+  await directory.sync();
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    (stats) => stats.isFile(),
+    () => false,
+  );
+}
+
+function isNoRoom(error: unknown): error is Error {
+  return ["ENOSPC", "EDQUOT", "EROFS", "EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "");
+}

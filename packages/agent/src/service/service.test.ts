@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { type TestContext, test } from "node:test";
+import { FakeCloud } from "../testing/fake-cloud.ts";
+import { makeDevice } from "../testing/run-daemon.ts";
+import { runAgent, startAgent } from "../testing/start-agent.ts";
+import { runServiceLoop } from "./service-loop.ts";
+import { makeUnit } from "./unit.ts";
+
+const has = (program: string) => spawnSync(program, ["--version"]).status === 0;
+const hasNotify = has("systemd-notify") && has("python3");
+
+/** Prints each datagram as one line of JSON; Node has no sockets of this kind. */
+const receiver = `
+import json, os, socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+print("bound", flush=True)
+while True:
+    data, fds, _, _ = socket.recv_fds(s, 4096, 8)
+    for fd in fds: os.close(fd)
+    print(json.dumps(data.decode()), flush=True)
+`;
+
+/** What the service manager hears, line by line. */
+async function startReceiver(t: TestContext) {
+  const directory = mkdtempSync(join(tmpdir(), "downlink-notify-"));
+  const path = join(directory, "notify.sock");
+  const child = spawn("python3", ["-c", receiver, path], { stdio: ["ignore", "pipe", "inherit"] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  t.after(() => {
+    child.kill();
+    rmSync(directory, { recursive: true });
+  });
+  assert.equal((await lines.next()).value, "bound");
+  return {
+    path,
+    /** The next message that fits. */
+    async until(pattern: RegExp): Promise<string> {
+      for (;;) {
+        const { value, done } = await lines.next();
+        if (done) throw new Error(`the receiver ended before ${pattern}`);
+        if (pattern.test(value)) return JSON.parse(value) as string;
+      }
+    },
+  };
+}
+
+test("systemd hears that the agent is ready, how it fares, that it lives, and that it stops", async (t) => {
+  if (!hasNotify) return t.skip("systemd-notify and python3 are not both here");
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  const manager = await startReceiver(t);
+  const flags = [
+    "--token",
+    cloud.token,
+    "--url",
+    cloud.url,
+    "--storage-root",
+    device.root,
+    "--state-dir",
+    device.stateDir,
+  ];
+  await using agent = startAgent([...flags, "run"], { NOTIFY_SOCKET: manager.path, WATCHDOG_USEC: "300000" });
+  assert.match(await manager.until(/READY=1/), /STATUS=\w+, 0 files/);
+  await manager.until(/WATCHDOG=1/);
+  assert.match(await manager.until(/connected/), /^WATCHDOG=1\nSTATUS=connected, 0 files, 0 uploads/);
+  agent.kill("SIGTERM");
+  await manager.until(/STOPPING=1/);
+  assert.equal((await agent.exited).code, 0);
+});
+
+test("the watchdog goes hungry while the loops stand still", async (t) => {
+  if (!hasNotify) return t.skip("systemd-notify and python3 are not both here");
+  const manager = await startReceiver(t);
+  process.env.NOTIFY_SOCKET = manager.path;
+  process.env.WATCHDOG_USEC = "60000";
+  t.after(() => {
+    delete process.env.NOTIFY_SOCKET;
+    delete process.env.WATCHDOG_USEC;
+  });
+  let looks = 0;
+  const { promise: starved, resolve } = Promise.withResolvers<void>();
+  const isProgressing = () => {
+    if (++looks === 3) resolve();
+    return false;
+  };
+  const stop = new AbortController();
+  const log = { error: () => undefined, warn: () => undefined } as never;
+  const loop = runServiceLoop({ log, isProgressing, describe: () => "stuck" }, stop.signal);
+  await starved;
+  stop.abort();
+  await loop;
+  assert.match(await manager.until(/READY=1/), /stuck/);
+  assert.equal(await manager.until(/WATCHDOG|STOPPING/), "STOPPING=1");
+});
+
+test("systemd takes the unit without complaint, whatever the paths are", async (t) => {
+  if (!has("systemd-analyze")) return t.skip("systemd-analyze is not here");
+  const directory = mkdtempSync(join(tmpdir(), "downlink-unit-"));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const paths = { stateDir: "/var/lib/downlink-agent", storageRoot: '/mnt/100% "big" $card' };
+  const unit = makeUnit({ command: [process.execPath, "/opt/down link/main.js", "run"], user: "nobody", ...paths });
+  const file = join(directory, "downlink-agent.service");
+  writeFileSync(file, unit);
+  assert.equal(execFileSync("systemd-analyze", ["verify", "--man=no", file], { encoding: "utf8", stdio: "pipe" }), "");
+});
+
+test("install-service prints the unit of these settings, or writes it and says what is left to do", async (t) => {
+  using device = makeDevice();
+  const directory = mkdtempSync(join(tmpdir(), "downlink-unit-"));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const flags = ["--storage-root", device.root, "--state-dir", device.stateDir, "install-service"];
+  const printed = await runAgent(...flags, "--print");
+  assert.equal(printed.code, 0);
+  const promises = ["Type=notify", "NotifyAccess=all", "WatchdogSec=60", "Restart=always", "StartLimitIntervalSec=0"];
+  for (const line of [...promises, "IOSchedulingClass=idle", "MemoryMax=200M", "User=downlink-agent"])
+    assert.ok(printed.stdout.split("\n").includes(line), line);
+  assert.doesNotMatch(printed.stdout, /network|MemoryDenyWriteExecute/);
+  assert.ok(printed.stdout.includes(`ReadWritePaths=-${device.root}\n`));
+  const unitFile = join(directory, "x.service");
+  const written = await runAgent(...flags, "--unit-file", unitFile, "--user", "robot");
+  assert.match(written.stdout, /useradd .* robot\n.*systemctl enable --now downlink-agent/s);
+  const injected = await runAgent(...flags, "--print", "--user", "x\nExecStart=/bin/false");
+  assert.deepEqual([injected.code, injected.stdout], [2, ""]);
+  const refused = await runAgent(...flags, "--unit-file", "/nonexistent/x.service");
+  assert.deepEqual([refused.code, /cannot write \/nonexistent/.test(refused.stderr)], [2, true]);
+});

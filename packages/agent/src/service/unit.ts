@@ -1,0 +1,78 @@
+export interface UnitOptions {
+  /** Program and arguments. */
+  readonly command: readonly string[];
+  readonly user: string;
+  readonly stateDir: string;
+  readonly storageRoot: string;
+}
+
+/** systemd makes it and gives it to the user. */
+const MANAGED_STATE_DIR = "/var/lib/downlink-agent";
+
+/** What the agent never does, it may not do. */
+const hardening = `PrivateDevices=yes
+ProtectClock=yes
+ProtectHostname=yes
+ProtectControlGroups=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service`;
+
+/**
+ * The unit of the agent. It depends on no network and no mount: the agent works without, and says so. No
+ * `MemoryDenyWriteExecute`: V8 could not compile.
+ */
+export function makeUnit({ command, user, stateDir, storageRoot }: UnitOptions): string {
+  const state = stateDir === MANAGED_STATE_DIR ? "StateDirectory=downlink-agent" : writable(stateDir);
+  const isTemporary = [stateDir, storageRoot].some((path) => /^\/(var\/)?tmp(\/|$)/.test(path));
+  return `[Unit]
+Description=Downlink edge agent
+After=local-fs.target
+StartLimitIntervalSec=0
+
+[Service]
+Type=notify
+NotifyAccess=all
+WatchdogSec=60
+ExecStart=${command.map(quote).join(" ")}
+Restart=always
+RestartSec=5
+TimeoutStopSec=15
+User=${user}
+Nice=10
+IOSchedulingClass=idle
+CPUWeight=20
+MemoryMax=200M
+OOMScoreAdjust=500
+${state}
+${writable(storageRoot)}
+UMask=0077
+NoNewPrivileges=yes
+CapabilityBoundingSet=
+ProtectSystem=strict
+ProtectHome=read-only
+PrivateTmp=${isTemporary ? "no" : "yes"}
+${hardening}
+
+[Install]
+WantedBy=multi-user.target
+`;
+}
+
+/** A directory that is not there yet, as a card's mount point, must not keep the service from starting. */
+function writable(path: string): string {
+  return `ReadWritePaths=${quote(`-${path}`)}`;
+}
+
+/** As systemd takes words apart: `%` begins a specifier, `$` a variable. */
+function quote(word: string): string {
+  const escaped = word.replaceAll("%", "%%").replaceAll("$", "$$$$").replace(/["\\]/g, "\\$&");
+  return /^[\w@:,./%+=-]+$/.test(word) ? escaped : `"${escaped}"`;
+}

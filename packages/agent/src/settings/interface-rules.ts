@@ -1,0 +1,19 @@
+import { InvalidSetting } from "./invalid-setting.ts";
+
+/** Through which interfaces uploads may go. */
+export interface InterfaceRules {
+  readonly allowed: readonly string[];
+  readonly denied: readonly string[];
+}
+
+/** `eth0,wlan*` allows only these, `!wwan*,!metered` all but these. Throws {@link InvalidSetting}. */
+export function interfaceRulesOf(text: string): InterfaceRules {
+  const terms = text.split(",").map((term) => term.trim());
+  const bad = terms.find((term) => !/^!?[\w.*?@-]+$/.test(term));
+  if (bad !== undefined)
+    throw new InvalidSetting(`${text} is no list of interfaces such as eth0,wlan* or !wwan*,!metered`);
+  return {
+    allowed: terms.filter((term) => !term.startsWith("!")),
+    denied: terms.filter((term) => term.startsWith("!")).map((term) => term.slice(1)),
+  };
+}

@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { healthyStatus, sampleTimeMs } from "../testing/sample-status.ts";
+import { renderDeletions } from "./render-deletions.ts";
+
+const wide = { nowMs: sampleTimeMs, columns: 200, isColored: false, lines: 1 };
+const render = (deletions: Partial<typeof healthyStatus.deletions>, options = wide) =>
+  renderDeletions({ ...healthyStatus, deletions: { ...healthyStatus.deletions, ...deletions } }, options);
+
+test("what is going to be deleted is said with the rule, the room it gives and the next file; nothing is said of nothing", () => {
+  assert.deepEqual(render({}), []);
+  const planned = [
+    { reason: "imported" as const, files: 10, bytes: 3.4e9 },
+    { reason: "prune" as const, files: 2, bytes: 5e6 },
+  ];
+  assert.deepEqual(render({ planned, nextPath: "cam/a.mcap" }), [
+    "Deleting    10 imported (3.4 GB), 2 not imported, for space (5.0 MB), next cam/a.mcap",
+  ]);
+});
+
+test("a retention that waits says until when, and a long line fits the screen", () => {
+  const held = { heldUntil: "2026-01-03T03:04:05.6Z" };
+  assert.deepEqual(render(held), ["Deleting    nothing for its age before 2026-01-03T03:04Z"]);
+  const [line] = render({ ...held, nextPath: "ü".repeat(500) }, { ...wide, columns: 80 });
+  assert.ok([...line!].length <= 80);
+});

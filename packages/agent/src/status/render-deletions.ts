@@ -1,0 +1,22 @@
+import { type Layout, labelled } from "./screen.ts";
+import type { StatusDocument } from "./status-schema.ts";
+import { formatBytes } from "./text.ts";
+
+type Deletions = StatusDocument["deletions"];
+
+const words: Readonly<Record<Deletions["planned"][number]["reason"], string>> = {
+  imported: "imported",
+  retention: "older than the retention",
+  space: "imported, for space",
+  prune: "not imported, for space",
+};
+
+/** What is to be deleted, by rule; no line while nothing is. */
+export function renderDeletions({ deletions }: StatusDocument, layout: Layout): string[] {
+  const { planned, nextPath, heldUntil } = deletions;
+  const parts = planned.map(({ reason, files, bytes }) => `${files} ${words[reason]} (${formatBytes(bytes)})`);
+  const next = nextPath === null ? [] : [`next ${nextPath}`];
+  const held = heldUntil === null ? [] : [`nothing for its age before ${heldUntil.slice(0, 16)}Z`];
+  const line = [...parts, ...held, ...next].join(", ");
+  return line === "" ? [] : labelled("Deleting", line, layout);
+}

@@ -1,0 +1,34 @@
+import { age, type Layout, paint } from "./screen.ts";
+import type { StatusDocument } from "./status-schema.ts";
+import { wrap } from "./text.ts";
+
+const MAX_PROBLEMS = 3;
+
+/** The first problems, each with its detail and what to do. */
+export function renderProblems({ problems }: StatusDocument, layout: Layout): string[] {
+  if (problems.length === 0) return [];
+  const shown = problems.slice(0, MAX_PROBLEMS).flatMap((problem) => problemLines(problem, layout));
+  const more = problems.length > MAX_PROBLEMS ? [`  and ${problems.length - MAX_PROBLEMS} more; see --json`] : [];
+  return ["", paint("dim", "Problems", layout), ...shown, ...more];
+}
+
+function problemLines(
+  { code, title, detail, fix, since }: StatusDocument["problems"][number],
+  layout: Layout,
+): string[] {
+  const { columns, nowMs, lines } = layout;
+  return [
+    ...indented(`${code}, ${age(since, nowMs)}: ${title}`, { columns, lines, indent: "  " }).map((line) =>
+      paint("yellow", line, layout),
+    ),
+    ...indented(detail, { columns, lines, indent: "    " }),
+    ...indented(`→ ${fix}`, { columns, lines, indent: "    " }),
+  ];
+}
+
+function indented(
+  text: string,
+  { columns, lines, indent }: { columns: number; lines: number; indent: string },
+): string[] {
+  return wrap(text, { width: columns - indent.length, lines }).map((line) => indent + line);
+}

@@ -1,0 +1,29 @@
+import { styleText } from "node:util";
+import { fit, formatDuration, wrap } from "./text.ts";
+
+export interface RenderOptions {
+  readonly nowMs: number;
+  readonly columns: number;
+  readonly isColored: boolean;
+}
+
+/** While a screen is laid out: how many lines a text may take. */
+export interface Layout extends RenderOptions {
+  readonly lines: number;
+}
+
+const LABEL_WIDTH = 12;
+
+export function paint(format: Parameters<typeof styleText>[0], text: string, { isColored }: RenderOptions): string {
+  return isColored ? styleText(format, text, { validateStream: false }) : text;
+}
+
+export function labelled(label: string, text: string, options: Layout): string[] {
+  const width = options.columns - LABEL_WIDTH;
+  const lines = options.lines === 1 ? [fit(text, width)] : wrap(text, { width, lines: options.lines });
+  return lines.map((line, index) => `${paint("dim", (index === 0 ? label : "").padEnd(LABEL_WIDTH), options)}${line}`);
+}
+
+export function age(time: string | null, nowMs: number): string {
+  return time === null ? "?" : formatDuration(Math.max(0, (nowMs - Date.parse(time)) / 1000));
+}

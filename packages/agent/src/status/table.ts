@@ -1,0 +1,13 @@
+/** Lines in columns as wide as their widest text. */
+export function layOut(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, column) => rows.reduce((width, row) => Math.max(width, row[column]!.length), 0));
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((text, column) => text.padEnd(widths[column]!))
+          .join("  ")
+          .trimEnd()}\n`,
+    )
+    .join("");
+}

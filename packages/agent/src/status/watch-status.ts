@@ -1,0 +1,112 @@
+import { renderStatus } from "./render-status.ts";
+import type { RenderOptions } from "./screen.ts";
+import { AgentSilent } from "./socket.ts";
+import type { StatusDocument } from "./status-schema.ts";
+
+/** The terminal, or whatever stands in its place. */
+export interface WatchTerminal {
+  readonly input: NodeJS.ReadStream;
+  readonly output: NodeJS.WriteStream;
+}
+
+export interface WatchOptions extends WatchTerminal {
+  readonly readStatus: () => Promise<StatusDocument>;
+  readonly renderOptions: () => RenderOptions;
+  readonly isJson: boolean;
+  readonly everyMs?: number;
+}
+
+const EVERY_MS = 1000;
+
+/**
+ * Shows the status again and again until q, Ctrl-C or a signal; answers the last one. On a terminal in place, and the
+ * terminal is afterwards as it was before; elsewhere one line each time.
+ */
+export async function watchStatus(options: WatchOptions): Promise<StatusDocument> {
+  const isScreen = options.output.isTTY && !options.isJson;
+  using stop = stopSignal(options, isScreen);
+  using _screen = isScreen ? takeScreen(options.output) : undefined;
+  let status = await options.readStatus();
+  for (;;) {
+    options.output.write(isScreen ? frameOf(status, options) : lineOf(status, options));
+    await waitFor(options, stop.signal);
+    if (stop.signal.aborted) return status;
+    status = await readAgain(options, status);
+  }
+}
+
+/** An agent that has no time to answer may have it later: the last answer stays. */
+async function readAgain({ readStatus }: WatchOptions, last: StatusDocument): Promise<StatusDocument> {
+  try {
+    return await readStatus();
+  } catch (error) {
+    if (error instanceof AgentSilent) return last;
+    throw error;
+  }
+}
+
+function stopSignal(
+  { input, output }: WatchTerminal,
+  isScreen: boolean,
+): Disposable & { readonly signal: AbortSignal } {
+  const controller = new AbortController();
+  const stop = () => controller.abort();
+  const onKey = (key: Buffer) => {
+    if (["q", "Q", "\u0003", "\u0004"].includes(key.toString())) stop();
+  };
+  const usesKeys = isScreen && input.isTTY;
+  if (usesKeys) input.setRawMode(true).resume().on("data", onKey);
+  process.on("SIGINT", stop).on("SIGTERM", stop);
+  output.on("error", stop); // Whoever read us went away.
+  return {
+    signal: controller.signal,
+    [Symbol.dispose]() {
+      process.off("SIGINT", stop).off("SIGTERM", stop);
+      if (usesKeys) input.off("data", onKey).pause().setRawMode(false);
+    },
+  };
+}
+
+const enterScreen = "\u001b[?1049h\u001b[?25l";
+const leaveScreen = "\u001b[?25h\u001b[?1049l";
+
+function takeScreen(output: NodeJS.WriteStream): Disposable {
+  output.write(enterScreen);
+  return { [Symbol.dispose]: () => void output.write(leaveScreen) };
+}
+
+/** Written over the last one, so that nothing flickers; what would not fit is left out. */
+function frameOf(status: StatusDocument, { output, renderOptions }: WatchOptions): string {
+  const lines = renderStatus(status, renderOptions()).trimEnd().split("\n");
+  const room = Math.max(2, output.rows);
+  const shown = [...lines.slice(0, room - 2), "", "q ends"].slice(0, room);
+  return `\u001b[H${shown.map((line) => `${line}\u001b[K`).join("\r\n")}\u001b[J`;
+}
+
+function lineOf(status: StatusDocument, { isJson, renderOptions }: WatchOptions): string {
+  if (isJson) return `${JSON.stringify(status)}\n`;
+  const { health, connection, files, transfers, problems } = status;
+  const counts = Object.entries(files).map(([state, count]) => `${count} ${state}`);
+  const parts = [
+    health,
+    connection.state,
+    ...counts,
+    `${transfers.length} uploads`,
+    ...problems.map(({ code }) => code),
+  ];
+  return `${new Date(renderOptions().nowMs).toISOString()} ${parts.join(", ")}\n`;
+}
+
+/** Until the next time, a change of the window's size, or the end. */
+async function waitFor({ output, everyMs = EVERY_MS }: WatchOptions, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const done = () => resolve();
+  const timer = setTimeout(done, everyMs);
+  signal.addEventListener("abort", done, { once: true });
+  output.once("resize", done);
+  await promise;
+  clearTimeout(timer);
+  signal.removeEventListener("abort", done);
+  output.off("resize", done);
+}

@@ -1,0 +1,17 @@
+/** Wakes whoever waits for something to change. */
+export class FakeChanges {
+  readonly #waiting = new Set<() => void>();
+
+  note(): void {
+    for (const wake of this.#waiting) wake();
+  }
+
+  /** At the next change, or when the signal is aborted. */
+  async next(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.add(resolve);
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    await promise;
+    this.#waiting.delete(resolve);
+  }
+}

@@ -1,0 +1,46 @@
+import { AgentSettings, type api, type Input } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import { withTransaction } from "../db/transaction.ts";
+import { refuse } from "../http/errors.ts";
+import type { Handlers } from "../http/serve.ts";
+import { findSite } from "../sites/find-site.ts";
+import { findDevice, lockDevice } from "./find-device.ts";
+
+type Contract = typeof api.agentSettings;
+
+/** What is pushed to the agent of a device or of an edge site with its work. */
+export const agentSettings: Handlers<Contract> = {
+  get: getAgentSettings,
+  put: putAgentSettings,
+  getOfSite: getSiteSettings,
+  putOfSite: putSiteSettings,
+};
+
+async function getAgentSettings(ctx: Ctx, ref: Input<Contract["get"]>): Promise<AgentSettings> {
+  return AgentSettings.parse((await findDevice(ctx, ref)).agentSettings);
+}
+
+async function putAgentSettings(
+  ctx: Ctx,
+  { nameOrId, projectId, ...settings }: Input<Contract["put"]>,
+): Promise<AgentSettings> {
+  const { id } = await findDevice(ctx, { nameOrId, projectId });
+  await withTransaction(ctx.db, async (tx) => {
+    await lockDevice(tx, id);
+    await tx.device.update({ where: { id }, data: { agentSettings: settings, updatedAtNs: ctx.clock.nowNs() } });
+  });
+  await ctx.workSignals.announce(id);
+  return settings;
+}
+
+async function getSiteSettings(ctx: Ctx, { id }: Input<Contract["getOfSite"]>): Promise<AgentSettings> {
+  return AgentSettings.parse((await findSite(ctx, id)).agentSettings);
+}
+
+async function putSiteSettings(ctx: Ctx, { id, ...settings }: Input<Contract["putOfSite"]>): Promise<AgentSettings> {
+  const site = await findSite(ctx, id);
+  if (site.type !== "edge") refuse("Conflict", `site "${site.name}" is ${site.type}; only an edge site has an agent`);
+  await ctx.db.prisma.site.updateMany({ where: { id }, data: { agentSettings: settings } });
+  await ctx.workSignals.announce(id);
+  return settings;
+}

@@ -1,0 +1,24 @@
+import type { AgentCaller } from "../context.ts";
+import type { AgentModel, DeviceModel, SiteModel } from "../db/generated/models.ts";
+import type { Transaction } from "../db/transaction.ts";
+
+/** Whose files an agent tells of: a device's, or those at an edge site. */
+export type AgentOwner = { readonly device: DeviceModel } | { readonly site: SiteModel };
+
+type OwnerIds = Pick<AgentCaller | AgentModel, "deviceId" | "siteId">;
+
+/** What finds the owner's one agent. */
+export function byOwner({ deviceId, siteId }: OwnerIds): { deviceId: string } | { siteId: string } {
+  return deviceId === null ? { siteId: siteId! } : { deviceId };
+}
+
+/** Under which id work is announced to the owner's agent. */
+export function ownerId({ deviceId, siteId }: OwnerIds): string {
+  return deviceId ?? siteId!;
+}
+
+/** As it is now; only while the caller holds the agent's lease, or the owner might be gone. */
+export async function readOwner(tx: Transaction, { deviceId, siteId }: OwnerIds): Promise<AgentOwner> {
+  if (deviceId !== null) return { device: await tx.device.findUniqueOrThrow({ where: { id: deviceId } }) };
+  return { site: await tx.site.findUniqueOrThrow({ where: { id: siteId! } }) };
+}

@@ -1,0 +1,28 @@
+import type { AgentCtx } from "../context.ts";
+import { ApiError } from "../http/errors.ts";
+import { byOwner } from "./agent-owner.ts";
+
+/** One may be a call that the network held up. */
+const RETURNS_OF_A_CLONE = 2;
+
+/**
+ * Who presents the last lease takes it over, as a restart does. A process whose lease was taken so and which comes back all the
+ * same, while the other one is there too, lives on beside it: both work with a copy of one state, and from the second time on
+ * neither is served.
+ */
+export async function noteReturn({ db, caller, clock }: AgentCtx, instanceId: string): Promise<void> {
+  const nowNs = clock.nowNs();
+  const isHeld = { leaseInstanceId: { not: instanceId }, leaseExpiresAtNs: { gt: nowNs } };
+  const returned = { ...byOwner(caller), oustedInstanceId: instanceId, ...isHeld };
+  await db.prisma.agent.updateMany({ where: returned, data: { oustedReturns: { increment: 1 } } });
+  await db.prisma.agent.updateMany({
+    where: { ...returned, oustedReturns: { gte: RETURNS_OF_A_CLONE }, clonedAtNs: null },
+    data: { clonedAtNs: nowNs },
+  });
+}
+
+export function isCloned(): ApiError {
+  const message =
+    "two agents work with copies of one state directory, and none of them is served: stop one, then release the agent in the control plane";
+  return new ApiError("Cloned", message, { retryAfterSeconds: 60 });
+}

@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { after, test } from "node:test";
+import type { ApiFailure, Client } from "@downlink/client";
+import { api } from "@downlink/protocol";
+import { startCloud } from "../testing/start-cloud.ts";
+import { recordingItem, sayHello, sha256 } from "../testing/test-agent.ts";
+
+const cloud = await startCloud({ after }, { works: false });
+const { admin } = cloud;
+const project = await admin.call(api.projects.create, { name: "field" });
+const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+
+async function unassociated(preapproved: boolean): Promise<Client> {
+  const { token } = await admin.call(api.deviceTokens.create, { projectId: project.id, preapproved });
+  return cloud.withToken(token!);
+}
+
+function enrolment(deviceName: string) {
+  const token = `dl_dt_${randomBytes(24).toString("hex")}`;
+  const body = { enrolmentId: randomBytes(12).toString("hex"), tokenSha256: sha256(token), deviceName };
+  return { token, body };
+}
+
+test("an unassociated token creates a device in its project, and the agent's own secret is the device's token", async () => {
+  const { token, body } = enrolment("fresh");
+  const { device, projectId } = await (await unassociated(true)).call(api.edge.enroll, body);
+  assert.deepEqual([device.name, device.enabled, projectId], ["fresh", true, project.id]);
+  const agent = await sayHello(cloud, { deviceId: device.id, token });
+  await agent.report([recordingItem()]);
+  const [listed] = await admin.call(api.deviceTokens.list, { deviceId: device.id });
+  assert.equal(listed!.deviceId, device.id);
+});
+
+test("a lost answer is asked for again: the same enrolment answers the same device, also twice at once", async () => {
+  const client = await unassociated(true);
+  const { body } = enrolment("again");
+  const answers = await Promise.all([1, 2, 3].map(() => client.call(api.edge.enroll, body)));
+  answers.push(await client.call(api.edge.enroll, body));
+  assert.equal(new Set(answers.map(({ device }) => device.id)).size, 1);
+  assert.equal(
+    (await admin.call(api.devices.list, { projectId: project.id })).filter(({ name }) => name === "again").length,
+    1,
+  );
+});
+
+test("of two agents that enrol one name at once, one gets it, and the other is told that it is taken", async () => {
+  const client = await unassociated(true);
+  const asked = [1, 2].map(() => client.call(api.edge.enroll, enrolment("contended").body));
+  const ends = await Promise.allSettled(asked);
+  const refused = ends.filter((end) => end.status === "rejected");
+  assert.equal(refused.length, 1);
+  assert.ok(refusedWith("NameTaken")(refused[0]!.reason));
+});
+
+test("an unassociated token is usable only to create a device: it takes over none that is there", async () => {
+  await admin.call(api.devices.create, { name: "there", projectId: project.id });
+  const client = await unassociated(true);
+  await assert.rejects(client.call(api.edge.enroll, enrolment("there").body), refusedWith("NameTaken"));
+  await assert.rejects(client.call(api.edge.work, {}), refusedWith("DeviceTokenUnassociated"));
+});
+
+test("the token of a device creates no other one", async () => {
+  const { id: deviceId } = await admin.call(api.devices.create, { name: "settled", projectId: project.id });
+  const { token } = await admin.call(api.deviceTokens.create, { deviceId });
+  const body = enrolment("another").body;
+  await assert.rejects(cloud.withToken(token!).call(api.edge.enroll, body), refusedWith("WrongCredentialKind"));
+});
+
+test("without preapproval the device is disabled until somebody enables it: it lists, but delivers nothing", async () => {
+  const { token, body } = enrolment("unapproved");
+  const { device } = await (await unassociated(false)).call(api.edge.enroll, body);
+  assert.equal(device.enabled, false);
+  const agent = await sayHello(cloud, { deviceId: device.id, token });
+  assert.equal(agent.hello.settings.enabled, false);
+  const item = recordingItem();
+  await agent.report([item]);
+  const [recording] = await admin.call(api.recordings.list, { deviceId: device.id });
+  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
+  const { work } = await agent.call(api.edge.work, {});
+  const { versionId, size, modifiedAt } = item;
+  const opening = { requestId: work.imports[0]!.requestId, versionId, size, modifiedAt };
+  await assert.rejects(agent.call(api.edge.openUpload, opening), refusedWith("DeviceDisabled"));
+
+  await admin.call(api.devices.update, { nameOrId: device.id, enabled: true });
+  assert.equal((await agent.call(api.edge.work, {})).work.settings.enabled, true);
+  await agent.call(api.edge.openUpload, opening);
+});
+
+test("an enrolment id alone opens nothing: whoever did not make it is refused", async () => {
+  const client = await unassociated(true);
+  const { body } = enrolment("guarded");
+  await client.call(api.edge.enroll, body);
+  const stolen = { ...body, tokenSha256: sha256("another") };
+  await assert.rejects(client.call(api.edge.enroll, stolen), refusedWith("Conflict"));
+  await assert.rejects((await unassociated(true)).call(api.edge.enroll, body), refusedWith("Conflict"));
+});
+
+test("a disabled or deleted unassociated token creates nothing more, and the devices it made go on", async () => {
+  const made = await admin.call(api.deviceTokens.create, { projectId: project.id, preapproved: true });
+  const { token, body } = enrolment("outlives");
+  const { device } = await cloud.withToken(made.token!).call(api.edge.enroll, body);
+  await admin.call(api.deviceTokens.delete, { id: made.id });
+  await assert.rejects(
+    cloud.withToken(made.token!).call(api.edge.enroll, enrolment("late").body),
+    refusedWith("Unauthenticated"),
+  );
+  await sayHello(cloud, { deviceId: device.id, token });
+});

@@ -1,0 +1,59 @@
+import type { api, Input, Output } from "@downlink/protocol";
+import type { EnrolmentCtx } from "../context.ts";
+import { newId } from "../db/ids.ts";
+import { sqlState, UNIQUE_VIOLATION } from "../db/sql-state.ts";
+import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { createDeviceRow, lockDeviceName } from "../devices/create-device.ts";
+import { ApiError, refuse } from "../http/errors.ts";
+
+type Enroll = typeof api.edge.enroll;
+type Enrolled = Output<Enroll>;
+
+/**
+ * A device for an agent that holds an unassociated token, and a token of its own, of which only the agent knows the text. Asked
+ * again with the same enrolment it answers the same device: the answer may have been lost. spec: edge agent §1
+ */
+export async function enroll(ctx: EnrolmentCtx, input: Input<Enroll>): Promise<Enrolled> {
+  try {
+    return await withTransaction(ctx.db, (tx) => enrollOnce(tx, ctx, input));
+  } catch (error) {
+    if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
+    return nameTaken(input.deviceName); // somebody created it by hand at this moment
+  }
+}
+
+async function enrollOnce(tx: Transaction, ctx: EnrolmentCtx, input: Input<Enroll>): Promise<Enrolled> {
+  const { enrolmentId, tokenSha256, deviceName: name } = input;
+  const { orgId, projectId, tokenId, preapproved } = ctx.caller;
+  await lockDeviceName(tx, projectId, name);
+  const known = await findEnrolled(tx, ctx, input);
+  if (known) return known;
+  if (await tx.device.findUnique({ where: { projectId_name: { projectId, name } } })) nameTaken(name);
+  const nowNs = ctx.clock.nowNs();
+  const device = await createDeviceRow(tx, { orgId, projectId, name, enabled: preapproved, nowNs });
+  const owner = { orgId, projectId, deviceId: device.id };
+  const token = { tokenSha256, enrolmentId, enrolledWith: tokenId, preapproved, createdAtNs: nowNs };
+  await tx.deviceToken.create({ data: { id: newId("dt"), ...owner, ...token } });
+  return { orgId, projectId, device: { id: device.id, name, enabled: device.enabled } };
+}
+
+/** What this enrolment made before. Its id alone is no proof: whoever asks must hold the same two secrets again. */
+async function findEnrolled(
+  tx: Transaction,
+  { caller }: EnrolmentCtx,
+  { enrolmentId, tokenSha256 }: Input<Enroll>,
+): Promise<Enrolled | undefined> {
+  const token = await tx.deviceToken.findUnique({ where: { enrolmentId }, include: { device: true } });
+  if (!token?.device) return undefined;
+  if (token.enrolledWith !== caller.tokenId || token.tokenSha256 !== tokenSha256)
+    refuse("Conflict", "the enrolment id was used by somebody else; make a new one");
+  const { orgId, projectId, id, name, enabled } = token.device;
+  return { orgId, projectId, device: { id, name, enabled } };
+}
+
+function nameTaken(name: string): never {
+  throw new ApiError(
+    "NameTaken",
+    `the project has a device named "${name}" already, and this token can only create one: take another name, or make a token for that device`,
+  );
+}

@@ -1,0 +1,26 @@
+import { formatTimestamp } from "@downlink/protocol";
+import type { Deps } from "../context.ts";
+import { withTransaction } from "../db/transaction.ts";
+import { writeEvents } from "../outbox/outbox.ts";
+
+/** After the lease has ended: a link that comes and goes is no news. */
+const SILENT_NS = 300n * 1_000_000_000n;
+
+/** Tells once of each device whose agent was not heard of for so long. spec: wire contract §6, `device.offline` */
+export async function noteOffline({ db, clock }: Pick<Deps, "db" | "clock">): Promise<void> {
+  const nowNs = clock.nowNs();
+  await withTransaction(db, async (tx) => {
+    const silent = await tx.agent.updateManyAndReturn({
+      where: { isOnline: true, leaseExpiresAtNs: { lt: nowNs - SILENT_NS } },
+      data: { isOnline: false },
+      include: { device: { select: { id: true, name: true, projectId: true } } },
+    });
+    const events = silent.flatMap(({ orgId, lastSeenAtNs, device }) => {
+      if (!device) return []; // of a site
+      const { projectId, ...summary } = device;
+      const payload = { device: { ...summary, lastSeenAt: formatTimestamp(lastSeenAtNs) } };
+      return [{ type: "device.offline" as const, orgId, projectId, occurredAtNs: nowNs, payload }];
+    });
+    await writeEvents(tx, events);
+  });
+}

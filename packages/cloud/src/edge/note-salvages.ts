@@ -1,0 +1,86 @@
+import { type EdgeItem, type EdgeRecordingItem, salvageRecordName } from "@downlink/protocol";
+import type { AgentCtx } from "../context.ts";
+import type { AgentModel, SalvageRequestModel } from "../db/generated/models.ts";
+import type { Transaction } from "../db/transaction.ts";
+import { cancelRequests } from "../ingest/change-request.ts";
+import { findLocked } from "../recordings/lock-recording.ts";
+import { queueImport } from "./queue-import.ts";
+import type { SalvageState } from "./salvages.ts";
+
+interface Reported {
+  readonly ctx: AgentCtx;
+  readonly agent: AgentModel;
+  readonly items: readonly EdgeItem[];
+}
+
+type OpenRequest = SalvageRequestModel & { recording: { importStatus: string } | null };
+
+/**
+ * Salvages that were asked for have come, or the files themselves were finished: either is what was wanted, and is imported.
+ * Answers how many imports that brought about.
+ */
+export async function noteSalvages(tx: Transaction, { ctx, agent, items }: Reported): Promise<number> {
+  const indexed = items.filter((item) => item.state === "indexed");
+  const open = indexed.length === 0 ? [] : await findOpen(tx, agent.id);
+  if (open.length === 0) return 0;
+  let imports = 0;
+  for (const item of indexed) {
+    const record = item.metadata.findLast(({ name }) => name === salvageRecordName)?.metadata;
+    const request = open.find(record ? (row) => isOf(record, row) : (row) => isFinished(item, row));
+    if (request) imports += await note(tx, { ctx, request, item, state: record ? "made" : "superseded" });
+  }
+  return imports;
+}
+
+/** Of a salvage that is made, the request is open until its file was delivered. */
+async function findOpen(tx: Transaction, agentId: string): Promise<OpenRequest[]> {
+  return tx.salvageRequest.findMany({
+    where: {
+      agentId,
+      OR: [{ state: { in: ["requested", "gone"] } }, { state: "made", recording: { importStatus: "pending" } }],
+    },
+    include: { recording: { select: { importStatus: true } } },
+  });
+}
+
+/** By version, or by what tells the file again after its agent lost its state. */
+function isOf(record: Readonly<Record<string, string>>, row: OpenRequest): boolean {
+  if (row.state === "made") return false;
+  const isSameFile = record.path === row.path && record.modifiedAtNs === `${row.modifiedAtNs}`;
+  return record.versionId === row.versionId || (isSameFile && record.sizeBytes === `${row.sizeBytes}`);
+}
+
+/** The same place alone would not do: recorders write one name over and over. */
+function isFinished(item: EdgeRecordingItem, row: OpenRequest): boolean {
+  return item.path === row.path && item.start === row.startNs;
+}
+
+interface Noted {
+  readonly ctx: AgentCtx;
+  readonly request: OpenRequest;
+  readonly item: EdgeRecordingItem;
+  readonly state: Extract<SalvageState, "made" | "superseded">;
+}
+
+async function note(tx: Transaction, { ctx, request, item, state }: Noted): Promise<number> {
+  const { id, agentId, recordingId: salvageId, priority } = request;
+  const nowNs = ctx.clock.nowNs();
+  const version = { agentId, versionId: item.versionId };
+  const file = await tx.edgeFile.findUnique({ where: { agentId_versionId: version } });
+  if (!file?.recordingId) return 0;
+  if (salvageId !== null) await withdraw(tx, { ctx, recordingId: salvageId, nowNs });
+  const recordingId = state === "made" ? file.recordingId : salvageId;
+  await tx.salvageRequest.update({ where: { id }, data: { state, recordingId, updatedAtNs: nowNs } });
+  return queueImport(tx, { recordingId: file.recordingId, priority, jobs: ctx.jobs, nowNs });
+}
+
+/** What is finished comes in place of its salvage. */
+async function withdraw(
+  tx: Transaction,
+  { ctx, recordingId, nowNs }: { ctx: AgentCtx; recordingId: string; nowNs: bigint },
+): Promise<void> {
+  const salvage = await findLocked(tx, recordingId);
+  if (salvage?.importStatus !== "pending") return;
+  await cancelRequests(tx, { recordingId, jobs: ctx.jobs, nowNs });
+  await tx.recording.update({ where: { id: recordingId }, data: { importStatus: "none" } });
+}

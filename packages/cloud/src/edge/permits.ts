@@ -1,0 +1,106 @@
+import { type api, edgeLimits, type Input, type Output, type PermitAnswer } from "@downlink/protocol";
+import type { AgentCtx } from "../context.ts";
+import type { AgentModel } from "../db/generated/models.ts";
+import { newId } from "../db/ids.ts";
+import { toJson } from "../db/insert-rows.ts";
+import type { Transaction } from "../db/transaction.ts";
+import { terminalStates } from "../ingest/import-request-state.ts";
+import { readOwner } from "./agent-owner.ts";
+import { findVersions } from "./find-versions.ts";
+import { judgeDeletion, type Refusal } from "./judge-deletion.ts";
+import { withLease } from "./lease.ts";
+import { settingsOf } from "./work.ts";
+
+type Permits = typeof api.edge.askPermits;
+type Item = Input<Permits>["items"][number];
+
+const PERMIT_NS = BigInt(edgeLimits.permitSeconds) * 1_000_000_000n;
+
+/**
+ * Leave to delete files on the device. The recordings are locked before anything is looked at, as everybody does who asks for
+ * an import or deletes data: whoever comes second sees what the first one did. spec: edge agent §4
+ */
+export async function askPermits(ctx: AgentCtx, { items }: Input<Permits>): Promise<Output<Permits>> {
+  return withLease(ctx, async (tx, agent) => {
+    const nowNs = ctx.clock.nowNs();
+    const unique = [...new Map(items.map((item) => [item.versionId, item])).values()];
+    const cases = await readCases(tx, agent, unique);
+    const { incarnation, deleteSafetySeconds } = ctx;
+    const isSuspended = agent.listedIncarnation !== incarnation;
+    const safetyNs = BigInt(deleteSafetySeconds) * 1_000_000_000n;
+    const judged = unique.map((item) => judge(item, cases.get(item.versionId), { isSuspended, safetyNs, nowNs }));
+    const answers = await grant(tx, judged, nowNs);
+    return { serverTime: nowNs, answers };
+  });
+}
+
+type KnownCase = Omit<Parameters<typeof judgeDeletion>[0], "reason" | "sha256" | "safetyNs" | "nowNs"> & {
+  readonly fileId: string;
+  readonly permitId: string | null;
+};
+
+/** What is known of each file, under the locks of their recordings. */
+async function readCases(tx: Transaction, agent: AgentModel, items: readonly Item[]): Promise<Map<string, KnownCase>> {
+  const found = await findVersions(tx, { agentId: agent.id, versionIds: items.map(({ versionId }) => versionId) });
+  const recordingIds = found.flatMap(({ recordingId }) => recordingId ?? []);
+  await tx.$queryRaw`SELECT id FROM "Recording" WHERE id = ANY(${recordingIds}) ORDER BY id FOR UPDATE`;
+  const files = await tx.edgeFile.findMany({
+    where: { id: { in: found.map(({ id }) => id) } },
+    include: { recording: true },
+  });
+  const open = await tx.importRequest.findMany({
+    where: { recordingId: { in: recordingIds }, state: { notIn: [...terminalStates] } },
+    select: { recordingId: true },
+  });
+  const requested = new Set(open.map(({ recordingId }) => recordingId));
+  const settings = settingsOf(await readOwner(tx, agent));
+  return new Map(
+    files.map(({ id, versionId, recordingId, recording, firstReportedAtNs, permitId }) => [
+      versionId,
+      { fileId: id, permitId, recording, firstReportedAtNs, settings, hasOpenRequest: requested.has(recordingId) },
+    ]),
+  );
+}
+
+interface Judgement {
+  readonly versionId: string;
+  readonly fileId?: string;
+  readonly permitId: string;
+  readonly refusal?: Refusal;
+}
+
+function judge(
+  { versionId, reason, sha256 }: Item,
+  known: KnownCase | undefined,
+  { isSuspended, ...now }: { isSuspended: boolean; safetyNs: bigint; nowNs: bigint },
+): Judgement {
+  const permitId = known?.permitId ?? newId("prm");
+  if (!known) return { versionId, permitId, refusal: unknown };
+  const { fileId, permitId: _, ...matter } = known;
+  const refusal = isSuspended ? suspended : judgeDeletion({ ...matter, ...now, reason, sha256 });
+  return { versionId, fileId, permitId, refusal };
+}
+
+const unknown: Refusal = { code: "Unknown", text: "the agent has not told of this version" };
+const suspended: Refusal = {
+  code: "Suspended",
+  text: "the agent has not told this control plane all that it has since it was set up or restored",
+};
+
+/** Asked again, a permit is the same one with a later end; refused, an earlier one has no effect any more. */
+async function grant(tx: Transaction, judged: readonly Judgement[], nowNs: bigint): Promise<PermitAnswer[]> {
+  const permitExpiresAtNs = nowNs + PERMIT_NS;
+  const rows = judged.flatMap(({ fileId: id, permitId, refusal }) => {
+    if (id === undefined) return [];
+    return refusal ? { id, permitId: null, permitExpiresAtNs: null } : { id, permitId, permitExpiresAtNs };
+  });
+  await tx.$executeRaw`
+    UPDATE "EdgeFile" f SET "permitId" = g."permitId", "permitExpiresAtNs" = g."permitExpiresAtNs"
+    FROM json_populate_recordset(NULL::"EdgeFile", ${toJson(rows)}::json) g
+    WHERE f.id = g.id AND (f."permitId", f."permitExpiresAtNs") IS DISTINCT FROM (g."permitId", g."permitExpiresAtNs")`;
+  return judged.map(({ versionId, permitId, refusal }) =>
+    refusal
+      ? { versionId, answer: "refused", ...refusal }
+      : { versionId, answer: "granted", permitId, expiresAt: permitExpiresAtNs },
+  );
+}

@@ -1,0 +1,58 @@
+import type { EdgeItem } from "@downlink/protocol";
+import type { AgentModel } from "../db/generated/models.ts";
+import { insertRows } from "../db/insert-rows.ts";
+import type { Transaction } from "../db/transaction.ts";
+import { AUTO_IMPORT_PRIORITY, importRequestRow } from "../recordings/import-request-rows.ts";
+import { primarySiteOf } from "../sites/primary-site.ts";
+
+interface Reported {
+  readonly agent: AgentModel;
+  readonly items: readonly EdgeItem[];
+  readonly nowNs: bigint;
+}
+
+/**
+ * Requests the import of what matches the agent's globs. Once a recording, however often it is reported: what somebody ever
+ * asked for, cancelled or deleted again is that person's decision. Answers how many.
+ */
+export async function requestAutoImports(tx: Transaction, { agent, items, nowNs }: Reported): Promise<number> {
+  const wanted = items.filter((item) => item.state === "indexed" && item.wantsImport);
+  if (wanted.length === 0) return 0;
+  const ids = await lockUntouched(tx, agent.id, { items: wanted, nowNs });
+  if (ids.length === 0) return 0;
+  const recordings = await tx.recording.findMany({
+    where: { id: { in: ids } },
+    include: { edgeFile: true, device: true },
+  });
+  const site = await primarySiteOf(tx, agent.orgId);
+  const rows = recordings.map((recording) =>
+    importRequestRow({
+      recording,
+      edgeFile: recording.edgeFile!,
+      siteId: site.id,
+      deviceName: recording.device?.name,
+      priority: AUTO_IMPORT_PRIORITY,
+      nowNs,
+    }),
+  );
+  await insertRows(tx, "ImportRequest", rows);
+  await tx.recording.updateMany({ where: { id: { in: ids } }, data: { importStatus: "pending" } });
+  return rows.length;
+}
+
+/** Those at the edge for which there never was a request; locked in the order in which everybody locks several. */
+async function lockUntouched(
+  tx: Transaction,
+  agentId: string,
+  { items, nowNs }: Pick<Reported, "items" | "nowNs">,
+): Promise<string[]> {
+  const versionIds = items.map(({ versionId }) => versionId);
+  const rows = await tx.$queryRaw<{ id: string }[]>`
+    SELECT r.id FROM unnest(${versionIds}::text[]) v(id)
+    JOIN "EdgeFile" f ON f."agentId" = ${agentId} AND f."versionId" = v.id
+      AND coalesce(f."permitExpiresAtNs", 0) <= ${nowNs}
+    JOIN "Recording" r ON r.id = f."recordingId"
+    WHERE r."importStatus" = 'none' AND NOT EXISTS (SELECT FROM "ImportRequest" i WHERE i."recordingId" = r.id)
+    ORDER BY r.id FOR UPDATE OF r`;
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,70 @@
+import type { api, Input } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import type { EdgeFileModel } from "../db/generated/models.ts";
+import { newId } from "../db/ids.ts";
+import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { notFound, refuse } from "../http/errors.ts";
+import type { JobQueue } from "../jobs/queue.ts";
+import { visibleTo } from "../projects/find-project.ts";
+import { ownerId } from "./agent-owner.ts";
+import { queueImport } from "./queue-import.ts";
+
+/**
+ * Asks the agent for what is readable of a file. Under way, it changes nothing; made already, its recording is asked for again.
+ * Answers the file's id.
+ */
+export async function requestSalvage(ctx: Ctx, { id, priority }: Input<typeof api.edgeFiles.salvage>): Promise<string> {
+  const file = await ctx.db.prisma.edgeFile.findFirst({
+    where: { AND: [{ id }, visibleTo(ctx)] },
+    include: { agent: true },
+  });
+  if (!file) notFound(`edge file ${id}`);
+  await withTransaction(ctx.db, async (tx) => {
+    await tx.$queryRaw`SELECT id FROM "EdgeFile" WHERE id = ${id} FOR UPDATE`;
+    const locked = (await tx.edgeFile.findUnique({ where: { id } })) ?? notFound(`edge file ${id}`);
+    await ask(tx, { file: locked, priority, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() });
+  });
+  await ctx.workSignals.announce(ownerId(file.agent));
+  return id;
+}
+
+interface Asking {
+  readonly file: EdgeFileModel;
+  readonly priority: number;
+  readonly jobs: JobQueue;
+  readonly nowNs: bigint;
+}
+
+async function ask(tx: Transaction, { file, priority, jobs, nowNs }: Asking): Promise<void> {
+  const { orgId, agentId, versionId, path, sizeBytes, modifiedAtNs, salvageStartNs: startNs } = file;
+  if (file.state !== "incomplete" && file.state !== "damaged")
+    refuse("Conflict", `the file "${path}" is ${file.state}; only an incomplete or damaged one can be salvaged`);
+  if (startNs === null) refuse("Conflict", `no message of the file "${path}" can be read: there is nothing to salvage`);
+  const known = await tx.salvageRequest.findUnique({ where: { agentId_versionId: { agentId, versionId } } });
+  if (known?.state === "requested") return;
+  const made = known?.state === "made" ? known.recordingId : null;
+  if (made !== null && (await isThere(tx, made))) {
+    await queueImport(tx, { recordingId: made, priority, jobs, nowNs });
+    return;
+  }
+  const asked = {
+    state: "requested",
+    priority,
+    reasonCode: null,
+    reasonText: null,
+    recordingId: null,
+    updatedAtNs: nowNs,
+  };
+  const facts = { orgId, path, sizeBytes, modifiedAtNs, startNs };
+  await tx.salvageRequest.upsert({
+    where: { agentId_versionId: { agentId, versionId } },
+    create: { ...asked, ...facts, id: newId("slv"), agentId, versionId, createdAtNs: nowNs },
+    update: { ...asked, ...facts, id: newId("slv") }, // a new wish, for an agent that has not seen the old one's end
+  });
+}
+
+/** Imported, or on the device to be imported again. */
+async function isThere(tx: Transaction, recordingId: string): Promise<boolean> {
+  const recording = await tx.recording.findUnique({ where: { id: recordingId }, include: { edgeFile: true } });
+  return recording !== null && (recording.edgeFile !== null || recording.importStatus === "complete");
+}

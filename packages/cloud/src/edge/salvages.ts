@@ -1,0 +1,56 @@
+import type { api, Input, Output, WantedSalvage } from "@downlink/protocol";
+import type { AgentCtx } from "../context.ts";
+import type { Transaction } from "../db/transaction.ts";
+import { notFound, refuse } from "../http/errors.ts";
+import { withLease } from "./lease.ts";
+
+/**
+ * The life of a salvage request. A request that is not in the agent's work any more is made, ended, or nobody's wish.
+ *
+ *                      ┌──────────── request again ───────────┐
+ *                      ▼                                      │
+ *   (request) ─▶ requested ── the agent cannot ─▶ failed ─────┤
+ *                  │  │ └──── the file changed or went ─▶ gone┘
+ *                  │  └───── its salvage was reported ───▶ made (also from gone)
+ *                  └── the file itself was finished ─────▶ superseded (also from gone, and from made while that is not delivered)
+ */
+export type SalvageState = "requested" | "made" | "failed" | "gone" | "superseded";
+
+export async function wantedSalvages(tx: Transaction, agentId: string): Promise<WantedSalvage[]> {
+  const rows = await tx.salvageRequest.findMany({
+    where: { agentId, state: "requested" satisfies SalvageState },
+    orderBy: [{ priority: "desc" }, { createdAtNs: "asc" }, { id: "asc" }],
+  });
+  return rows.map(({ id, versionId }) => ({ requestId: id, versionId }));
+}
+
+type FailSalvage = typeof api.edge.failSalvage;
+
+/** The agent says that nothing can be salvaged. A request that ended otherwise meanwhile stays as it is. */
+export async function failSalvage(ctx: AgentCtx, input: Input<FailSalvage>): Promise<Output<FailSalvage>> {
+  const { requestId, versionId, code, text } = input;
+  return withLease(ctx, async (tx, agent) => {
+    const request = await tx.salvageRequest.findFirst({ where: { id: requestId, agentId: agent.id } });
+    if (!request) notFound(`salvage request ${requestId}`);
+    const { count } = await tx.salvageRequest.updateMany({
+      where: { id: requestId, versionId, state: "requested" },
+      data: { state: "failed", reasonCode: code, reasonText: text, updatedAtNs: ctx.clock.nowNs() },
+    });
+    if (count === 0) refuse("RequestSuperseded", `salvage request ${requestId} is ${request.state}`);
+    return { requestId };
+  });
+}
+
+interface Ending {
+  readonly agentId: string;
+  /** Of files that changed or went. */
+  readonly versionIds: readonly string[];
+  readonly nowNs: bigint;
+}
+
+export async function endSalvages(tx: Transaction, { agentId, versionIds, nowNs }: Ending): Promise<void> {
+  await tx.salvageRequest.updateMany({
+    where: { agentId, versionId: { in: [...versionIds] }, state: "requested" },
+    data: { state: "gone", updatedAtNs: nowNs },
+  });
+}

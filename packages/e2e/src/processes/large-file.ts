@@ -1,0 +1,12 @@
+import { join } from "node:path";
+import { writeMcapFile } from "@downlink/recordings/testing";
+
+export const PART_BYTES = 16 * 1024 * 1024;
+
+/** About 80 MB that no compression shrinks: five parts. */
+export async function writeLargeFile({ storageRoot }: { storageRoot: string }): Promise<string> {
+  const path = join(storageRoot, "large.mcap");
+  const topics = [{ topic: "/blob", kind: "blob" as const, rateHz: 10, sizeBytes: 800_000 }];
+  await writeMcapFile(path, { topics, durationSeconds: 10, compression: "" });
+  return path;
+}

@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { apiKey, operation } from "./operation.ts";
+import { inProject } from "./shapes/selectors.ts";
+import { StorableText } from "./shapes/text.ts";
+import { parseUploadRate } from "./upload-rate.ts";
+
+const UploadRate = z
+  .string()
+  .max(1000)
+  .superRefine((text, ctx) => {
+    try {
+      parseUploadRate(text);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      ctx.addIssue({ code: "custom", message: error.message });
+    }
+  })
+  .meta({
+    description:
+      "`2MB/s`, `16Mbit/s`, `off`, `unlimited`, or a weekly timetable in the device's local time: `Mon-Fri 08:00-18:00 1MB/s; * 10MB/s`. The first rule that fits counts.",
+    example: "Mon-Fri 08:00-18:00 1MB/s; * 10MB/s",
+  });
+
+/** What an agent takes from the control plane where its own configuration says nothing. Absent: not set here either. */
+export const agentSettingFields = {
+  autoImport: z.array(StorableText.min(1).max(500)).max(100).optional().meta({
+    description: "Globs on paths below the storage root: what matches is imported without being asked for",
+  }),
+  uploadRate: UploadRate.optional(),
+  uploadConcurrency: z.int().min(1).max(16).optional().meta({ description: "Files uploaded at once" }),
+};
+
+export const AgentSettings = z.object(agentSettingFields).meta({ id: "AgentSettings" });
+export type AgentSettings = z.infer<typeof AgentSettings>;
+
+const ofDevice = {
+  params: z.object({ nameOrId: z.string().meta({ description: "A device's name or id" }) }),
+  query: z.object(inProject),
+};
+
+const ofSite = { params: z.object({ id: z.string().meta({ description: "An edge site's id" }) }) };
+
+/** Not in the specification. What the device itself sets goes first. */
+export const agentSettings = {
+  get: operation({
+    method: "get",
+    path: "/v1/devices/{nameOrId}/agent-settings",
+    access: apiKey("devices.list"),
+    summary: "Get what is set for a device's agent",
+    ...ofDevice,
+    response: AgentSettings,
+  }),
+  put: operation({
+    method: "put",
+    path: "/v1/devices/{nameOrId}/agent-settings",
+    access: apiKey("devices.update"),
+    summary: "Set all of them; what is not sent is not set any more",
+    ...ofDevice,
+    body: z.object(agentSettingFields),
+    response: AgentSettings,
+  }),
+  getOfSite: operation({
+    method: "get",
+    path: "/v1/sites/{id}/agent-settings",
+    access: apiKey("sites.list"),
+    summary: "Get what is set for an edge site's agent",
+    ...ofSite,
+    response: AgentSettings,
+  }),
+  putOfSite: operation({
+    method: "put",
+    path: "/v1/sites/{id}/agent-settings",
+    access: apiKey("sites.update"),
+    summary: "Set all of them for an edge site's agent; what is not sent is not set any more",
+    ...ofSite,
+    body: z.object(agentSettingFields),
+    response: AgentSettings,
+  }),
+};

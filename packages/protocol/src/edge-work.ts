@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { agentSettingFields } from "./agent-settings.ts";
+import { VersionId } from "./edge-items.ts";
+import { Timestamp } from "./shapes/time.ts";
+
+export const EdgeSettings = z.object({
+  enabled: z.boolean(),
+  retainRecordingsSeconds: z.int().min(0),
+  autoDeleteAfterImport: z.boolean(),
+  ...agentSettingFields,
+  /** Not checked here: an agent must hear of its work also when it does not understand a later grammar. */
+  uploadRate: z.string().optional(),
+});
+export type EdgeSettings = z.infer<typeof EdgeSettings>;
+
+/**
+ * One import request, until the agent has acknowledged how it ended.
+ * `deliver`: upload the file · `processing`: the bytes are here · `imported`, `failed`: how it ended; acknowledge it in the next report.
+ */
+export const WantedImport = z.object({
+  requestId: z.string(),
+  recordingId: z.string(),
+  versionId: VersionId,
+  stage: z.enum(["deliver", "processing", "imported", "failed"]),
+  priority: z.int(),
+  requestedAt: Timestamp,
+  reason: z.object({ code: z.string(), text: z.string() }).optional(),
+});
+export type WantedImport = z.infer<typeof WantedImport>;
+
+/** Make a recording of what is readable of this version; it is reported and uploaded like any other file. */
+export const WantedSalvage = z.object({ requestId: z.string(), versionId: VersionId });
+export type WantedSalvage = z.infer<typeof WantedSalvage>;
+
+export const EdgeWork = z.object({
+  imports: z.array(WantedImport),
+  salvages: z.array(WantedSalvage),
+  settings: EdgeSettings,
+});
+export type EdgeWork = z.infer<typeof EdgeWork>;
+
+/** Name of the metadata record that a salvage carries: of which file it is, and what that file lost. */
+export const salvageRecordName = "downlink.salvage";
+
+/** Reasons for which an agent gives a file up. A closed list: anything else is the agent's trouble and is tried again. */
+export const DeliveryFailure = z.enum(["FileGone", "FileChanged", "FileUnreadable"]);
+export type DeliveryFailure = z.infer<typeof DeliveryFailure>;
+
+/** Reasons for which an agent cannot salvage a file. A closed list. */
+export const SalvageFailure = z.enum(["FileGone", "FileUnreadable", "NothingReadable", "NoSpace"]);
+export type SalvageFailure = z.infer<typeof SalvageFailure>;

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "Device" ADD COLUMN     "agentSettings" JSONB NOT NULL DEFAULT '{}';
