@@ -1,4 +1,4 @@
-// Runs the tests: node scripts/test.ts [--shard i/n] [part of a path …]
+// Runs the tests: node scripts/test.ts [--slow] [--shard i/n] [part of a path …]
 import { globSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { run } from "node:test";
@@ -11,7 +11,10 @@ const CONCURRENCY = 2;
 /** Of one test: a hang fails here instead of blocking a build for ever. */
 const TIMEOUT_MS = 300_000;
 
-const { values, positionals } = parseArgs({ options: { shard: { type: "string" } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { shard: { type: "string" }, slow: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
 const files = takeShard(findTests(positionals), values.shard);
 if (files.length === 0) {
   console.error(`no test file matches ${positionals.join(" ")}`);
@@ -27,7 +30,8 @@ process.exitCode = (await runTests(files, interrupted.signal)) ? 0 : 1;
 
 /** In a fixed order; those whose path contains one of the given texts, or all. */
 function findTests(parts: string[]): string[] {
-  const found = globSync(["packages/*/src/**/*.test.ts", "scripts/*.test.ts"], { cwd: ROOT });
+  const patterns = values.slow ? ["packages/*/src/**/*.slow.ts"] : ["packages/*/src/**/*.test.ts", "scripts/*.test.ts"];
+  const found = globSync(patterns, { cwd: ROOT });
   const isWanted = (path: string) =>
     parts.length === 0 || parts.some((part) => path.includes(part.replace(/^\.\//, "")));
   return found.filter(isWanted).sort();

@@ -34,7 +34,7 @@ export interface AgentParts {
   readonly transport: UndiciTransport;
 }
 
-export interface Agent extends AsyncDisposable {
+export interface Agent extends Disposable {
   readonly loops: Readonly<Record<string, (signal: AbortSignal) => Promise<void>>>;
   readonly takeStatus: () => Promise<StatusDocument>;
   /** Whether the tree is still looked at: the disk answers, and the loops come round. */
@@ -71,7 +71,7 @@ export function assembleAgent(parts: AgentParts): Agent {
     isProgressing: () => clock.monotonicMs() - storageRoot.lastLookMs() < LONGEST_SCAN_MS + scanIntervalMs,
     describe: () => summarize({ ...ground, uploads }),
     takeStatus: () => takeSnapshot({ ...ground, ...shown, uploads, throttle, forecast, deletions }),
-    [Symbol.asyncDispose]: async () => await scanning.watch?.[Symbol.asyncDispose](),
+    [Symbol.dispose]: () => scanning.watch?.[Symbol.dispose](),
   };
 }
 

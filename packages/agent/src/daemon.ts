@@ -27,7 +27,7 @@ export async function runDaemon({ settings, log, clock = systemClock, signal }: 
   const apiUrl = requireSetting(settings, "apiUrl");
   using state = openAgentState(stateDir, { apiUrl, clock, log });
   await using transport = undiciTransport();
-  await using agent = assembleAgent({ settings, log, clock, state, transport });
+  using agent = assembleAgent({ settings, log, clock, state, transport });
   await using _status = await serveStatus(stateDir, agent.takeStatus);
   await using _metrics = await openMetrics(settings, { ...agent, ...state, log });
   log.info(

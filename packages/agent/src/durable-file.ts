@@ -1,5 +1,6 @@
 import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { recording } from "./durable-steps.ts";
 
 /** Replaces a small file as a whole: after a crash at any instant it holds the old text or the new one. */
 export function writeDurableFile(path: string, text: string, mode = 0o644): void {
@@ -12,7 +13,7 @@ export function writeDurableFile(path: string, text: string, mode = 0o644): void
   } finally {
     closeSync(file);
   }
-  renameSync(partial, path);
+  recording.traceSync(() => renameSync(partial, path), { what: "file", path });
   syncDirectory(dirname(path));
 }
 

@@ -1,7 +1,8 @@
 import { Readable } from "node:stream";
-import { type Dispatcher, request } from "undici";
+import type { Dispatcher } from "undici";
 import { NetworkFailure } from "./errors.ts";
 import { parseFailure } from "./parse-failure.ts";
+import { request } from "./undici-request.ts";
 import { asNetworkFailure, readAnswer } from "./undici-transport.ts";
 
 export interface PutOptions {

@@ -1,6 +1,7 @@
-import { Agent, type Dispatcher, request } from "undici";
+import type { Dispatcher } from "undici";
 import { ApiFailure, NetworkFailure } from "./errors.ts";
 import type { Transport, TransportResponse } from "./transport.ts";
+import { Agent, request } from "./undici-request.ts";
 
 /** A {@link Transport} with its own kept-alive connections, for long-running programs. Close it with `await using`. */
 export interface UndiciTransport extends Transport, AsyncDisposable {
@@ -13,9 +14,11 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 export function undiciTransport(): UndiciTransport {
   // How long an answer may take is the caller's decision, made by the signal.
   const dispatcher = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS }, headersTimeout: 0, bodyTimeout: 0 });
-  const send: Transport = async ({ url, signal, ...options }) => {
+  const send: Transport = async ({ url, method, signal, ...options }) => {
     try {
-      return await readAnswer(await request(url, { ...options, signal, dispatcher }));
+      return await readAnswer(
+        await request(url, { ...options, method: method as Dispatcher.HttpMethod, signal, dispatcher }),
+      );
     } catch (error) {
       signal.throwIfAborted();
       throw asNetworkFailure(error, url);

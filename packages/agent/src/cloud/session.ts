@@ -2,6 +2,7 @@ import { ApiFailure, type CallOptions, type Client, NetworkFailure, retryDelayMs
 import { api, type CallInput, leaseHeader, type Operation, type Output } from "@downlink/protocol";
 import { pause } from "../bell.ts";
 import type { Clock } from "../clock.ts";
+import { telling } from "../durable-steps.ts";
 import type { ProblemBoard } from "../problems.ts";
 import { type Connection, type ConnectionMonitor, createConnectionMonitor } from "./connection.ts";
 import { problemOf } from "./describe-failure.ts";
@@ -11,7 +12,7 @@ export type Hello = CallInput<typeof api.edge.hello>;
 export type Welcome = Output<typeof api.edge.hello>;
 
 export interface SessionContext {
-  readonly client: Client;
+  readonly client: Pick<Client, "call">;
   readonly clock: Clock;
   readonly problems: ProblemBoard;
   /** Done before each hello. */
@@ -41,15 +42,16 @@ const HELLO_TIMEOUT_MS = 30_000;
 const HELD_ELSEWHERE_LIMITS = { firstMs: 5000, capMs: 20_000 };
 
 export function createSession(ctx: SessionContext): CloudSession {
+  const client = tellingClient(ctx.client);
   const monitor = createConnectionMonitor(ctx);
   const gate = createLeaseGate();
   return {
-    run: (signal) => keepLease({ ...ctx, monitor, gate }, signal),
+    run: (signal) => keepLease({ ...ctx, client, monitor, gate }, signal),
     async call(operation, input, options) {
       const lease = await gate.pass(options.signal);
       try {
         const headers = { ...options.headers, [leaseHeader]: String(lease) };
-        const answer = await ctx.client.call(operation, input, { ...options, headers });
+        const answer = await client.call(operation, input, { ...options, headers });
         monitor.noteSuccess();
         return answer;
       } catch (failure) {
@@ -65,6 +67,13 @@ export function createSession(ctx: SessionContext): CloudSession {
       else await pause(delayMs, signal);
     },
     connection: monitor.current,
+  };
+}
+
+function tellingClient(client: SessionContext["client"]): SessionContext["client"] {
+  return {
+    call: (operation, ...rest) =>
+      telling.tracePromise(() => client.call(operation, ...rest), { what: "call", operation: operation.path }),
   };
 }
 

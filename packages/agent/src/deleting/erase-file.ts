@@ -1,4 +1,5 @@
 import { lstat, rename, unlink } from "node:fs/promises";
+import { recording } from "../durable-steps.ts";
 import { identityOf, isSameContentHolder } from "../files/identity.ts";
 import { openTracked, type Storage } from "../files/open-tracked.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
@@ -34,10 +35,10 @@ export async function eraseFile({ storage, file, needsOnlyName, isAllowed }: Era
   if (nlink > 1n && needsOnlyName) return { outcome: "linked", trash };
   await makeTrash(trash);
   if (!isAllowed()) return { outcome: "stopped", trash };
-  await rename(absolute, entry);
+  await recording.tracePromise(() => rename(absolute, entry), { what: "file", path: entry });
   const trashed = await lstat(entry, { bigint: true });
   const isMeant = isSameContentHolder(identityOf(trashed, storage.device), identity) && trashed.nlink === nlink;
   if (!isMeant || !isAllowed()) return { outcome: "stopped", trash };
-  await unlink(entry);
+  await recording.tracePromise(() => unlink(entry), { what: "file", path: entry });
   return { outcome: "deleted", trash };
 }

@@ -1,6 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import { link, lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
+import { recording } from "../durable-steps.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
 
 /** In the root, and in the root of each file system mounted below it. Never scanned. */
@@ -87,7 +88,7 @@ export async function restore(entry: string, target: string): Promise<string> {
 async function moveWithoutReplacing(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
-    await unlink(from);
+    await recording.tracePromise(() => unlink(from), { what: "file", path: from });
     return true;
   } catch (error) {
     if (codeOf(error) === "EEXIST") return await finishMove(from, to);
@@ -99,7 +100,7 @@ async function moveWithoutReplacing(from: string, to: string): Promise<boolean> 
     if (codeOf(error) === "EEXIST") return false;
     throw error;
   }
-  await rename(from, to);
+  await recording.tracePromise(() => rename(from, to), { what: "file", path: to });
   return true;
 }
 

@@ -19,8 +19,7 @@ export function identityOf(stats: BigIntStats, rootDevice: bigint): FileIdentity
     device: stats.dev === rootDevice ? 0n : stats.dev,
     inode: stats.ino,
     sizeBytes: Number(stats.size),
-    mtimeNs: clampNs(stats.mtimeNs),
-    ctimeNs: clampNs(stats.ctimeNs),
+    ...timesOf(stats),
   };
 }
 
@@ -29,9 +28,14 @@ export function identityOfStat(stat: FileStat, rootDevice: bigint): FileIdentity
     device: stat.device === rootDevice ? 0n : stat.device,
     inode: stat.inode,
     sizeBytes: stat.sizeBytes,
-    mtimeNs: clampNs(stat.mtimeNs),
-    ctimeNs: clampNs(stat.ctimeNs),
+    ...timesOf(stat),
   };
+}
+
+/** Of most files both are the same: one number in memory then, not two. */
+function timesOf(of: { readonly mtimeNs: bigint; readonly ctimeNs: bigint }) {
+  const mtimeNs = clampNs(of.mtimeNs);
+  return { mtimeNs, ctimeNs: of.ctimeNs === of.mtimeNs ? mtimeNs : clampNs(of.ctimeNs) };
 }
 
 const MAX_NS = 2n ** 63n - 1n;

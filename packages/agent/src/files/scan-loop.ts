@@ -42,7 +42,10 @@ export interface ScanContext {
 
 /** How soon to look again for a root that is missing. */
 const MISSING_ROOT_MS = 5000;
-/** Of the time, at most one part in so many is spent scanning, however many hints there are. */
+/**
+ * Of a core's time, at most one part in so many is spent scanning, however many hints there are; of the time that passes,
+ * half: on a busy machine or a slow disk a scan takes long and costs little.
+ */
 const SCAN_SHARE = 10;
 /** The file system tells of several changes in a row; one scan is enough for them. */
 const GATHER_HINTS_MS = 100;
@@ -54,10 +57,11 @@ export async function runScans(ctx: ScanContext, signal: AbortSignal): Promise<v
   let isThere = false;
   while (!signal.aborted) {
     const startMs = ctx.clock.monotonicMs();
+    const startCpu = process.cpuUsage();
     const storage = await ctx.storageRoot.find();
-    await ctx.watch?.follow(storage !== undefined);
     if (!storage) {
       isThere = false;
+      ctx.watch?.follow(new Set()); // A root that comes back is another one to the system.
       await ctx.scanBell.wait(signal, Math.min(MISSING_ROOT_MS, ctx.scanIntervalMs));
       continue;
     }
@@ -70,7 +74,8 @@ export async function runScans(ctx: ScanContext, signal: AbortSignal): Promise<v
     if (disk) ctx.forecast.note(disk.freeBytes);
     // Whether the root is there and was scanned decides in each of them, also when nothing changed.
     for (const bell of [ctx.youngBell, ctx.reportBell, ctx.workBell, ctx.deleteBell]) bell.ring();
-    const nextMs = Math.max(GATHER_HINTS_MS, tookMs * SCAN_SHARE);
+    const { user, system } = process.cpuUsage(startCpu);
+    const nextMs = Math.max(GATHER_HINTS_MS, tookMs, ((user + system) / 1000) * SCAN_SHARE);
     if (absent.size === 0) await ctx.scanBell.wait(signal, ctx.scanIntervalMs);
     await gatherHints(ctx.scanBell, nextMs, signal);
   }
@@ -90,9 +95,12 @@ async function scanOnce(
   { storage, absent, signal }: { storage: Storage; absent: ReadonlySet<string>; signal: AbortSignal },
 ): Promise<ReadonlySet<string>> {
   using _turn = await ctx.treeTurns.take();
-  const scan = await scanTree({ root: storage.root, rootDevice: storage.device, matches: ctx.matches, signal });
+  const { matches, inventory } = ctx;
+  const known = (path: string) => inventory.at(path);
+  const scan = await scanTree({ root: storage.root, rootDevice: storage.device, matches, known, signal });
   // Whatever was seen is worth nothing if the root went away meanwhile.
   if (!(await ctx.storageRoot.find())) return new Set();
+  ctx.watch?.follow(scan.listed);
   const plan = planScan(ctx.inventory, scan, absent);
   const moves = await Promise.all(plan.moves.map((move) => settleMove(ctx.inventory, storage, move)));
   await applySteps(ctx, [...plan.steps, ...moves.flat(), ...plan.appeared]);

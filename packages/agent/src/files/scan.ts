@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { trashName } from "../deleting/trash.ts";
-import { type FileIdentity, identityOf } from "./identity.ts";
+import { type FileIdentity, identityOf, isSameIdentity } from "./identity.ts";
 
 export interface ScanOptions {
   readonly root: string;
@@ -11,6 +11,8 @@ export interface ScanOptions {
   readonly rootDevice: bigint;
   /** Whether a path below the root is one of ours. */
   readonly matches: (path: string) => boolean;
+  /** As what a file was known last; taken over where it is the same, so that a large tree makes little garbage. */
+  readonly known?: (path: string) => { readonly path: string; readonly identity: FileIdentity } | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -76,11 +78,17 @@ class Walk implements Scan {
       const stats = lstatSync(`${this.#options.root}/${path}`, { bigint: true });
       if (stats.isDirectory() && basename(path) !== trashName) this.waiting.add(path);
       else if (stats.isFile() && this.#options.matches(path)) {
-        this.files.set(path, identityOf(stats, this.#options.rootDevice));
+        this.#note(path, identityOf(stats, this.#options.rootDevice));
       }
     } catch (error) {
       this.#noteUnknown(path, error);
     }
+  }
+
+  #note(path: string, identity: FileIdentity): void {
+    const known = this.#options.known?.(path);
+    if (known && isSameIdentity(known.identity, identity)) this.files.set(known.path, known.identity);
+    else this.files.set(path, identity);
   }
 
   /** Node shows bytes that are not UTF-8 as U+FFFD; the name it shows is then not one the file system knows. */

@@ -1,4 +1,5 @@
-import { type ChokidarOptions, type FSWatcher, watch } from "chokidar";
+import { type FSWatcher, watch } from "node:fs";
+import { isFileSystemError } from "../indexing/examine-file.ts";
 
 export interface WatchOptions {
   readonly root: string;
@@ -8,45 +9,71 @@ export interface WatchOptions {
   readonly onDegraded: (message: string) => void;
 }
 
-export interface DirectoryWatch extends AsyncDisposable {
-  /** Watches while the root is there; a root that comes back is another one to the system. */
-  follow(isPresent: boolean): Promise<void>;
+export interface DirectoryWatch extends Disposable {
+  /** Watches these directories, paths below the root, and no others. Gives a hint where one is new: it may have changed since it was found. */
+  follow(directories: ReadonlySet<string>): void;
 }
 
-const chokidarOptions: ChokidarOptions = {
-  ignoreInitial: true,
-  followSymlinks: false,
-  ignored: (_, stats) => stats !== undefined && !stats.isDirectory(),
-};
-
-/** Watches directories only: a watch for each file would cost 10 kB and an inotify watch apiece. */
+/** One notification each for directories, none for files: what a scan has listed is all there is to watch. */
 export function createDirectoryWatch(options: WatchOptions): DirectoryWatch {
-  let watcher: FSWatcher | undefined;
-  const stop = async () => {
-    const former = watcher;
-    watcher = undefined;
-    await former?.close();
-  };
-  return {
-    async follow(isPresent) {
-      if (isPresent) watcher ??= openWatcher(options);
-      else await stop();
-    },
-    [Symbol.asyncDispose]: stop,
-  };
+  const watched = new WatchedDirectories(options);
+  return { follow: (directories) => watched.follow(directories), [Symbol.dispose]: () => watched.follow(new Set()) };
 }
 
-function openWatcher({ root, onHint, onDegraded }: WatchOptions): FSWatcher {
-  let isDegraded = false;
-  return (
-    watch(root, chokidarOptions)
-      // chokidar's own events leave out what is ignored, which is all files; the raw ones are the system's.
-      .on("raw", (event) => {
-        if (event === "rename") onHint();
-      })
-      .on("error", (error) => {
-        if (!isDegraded) onDegraded(error instanceof Error ? error.message : String(error));
-        isDegraded = true;
-      })
-  );
+/** Directories that went, or that we may not read: the scan says so. */
+const ABSENCES = ["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP"];
+
+class WatchedDirectories {
+  readonly #options: WatchOptions;
+  readonly #watchers = new Map<string, FSWatcher>();
+  #isDegraded = false;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+  }
+
+  follow(directories: ReadonlySet<string>): void {
+    for (const directory of this.#watchers.keys()) if (!directories.has(directory)) this.#close(directory);
+    const before = this.#watchers.size;
+    for (const directory of directories) this.#open(directory);
+    if (this.#watchers.size > before) this.#options.onHint();
+  }
+
+  #open(directory: string): void {
+    if (this.#watchers.has(directory) || this.#isDegraded) return;
+    try {
+      const watcher = watch(`${this.#options.root}/${directory}`, (event, name) => {
+        if (event === "rename") this.#renamed(directory, name);
+      });
+      this.#watchers.set(
+        directory,
+        watcher.on("error", (error) => this.#degrade(error)),
+      );
+    } catch (error) {
+      if (!isFileSystemError(error)) throw error;
+      if (!ABSENCES.includes(error.code ?? "")) this.#degrade(error);
+    }
+  }
+
+  /** A directory that went, or is another one now, is no longer what is watched under its path. */
+  #renamed(directory: string, name: string | null): void {
+    const path = directory === "" ? name : `${directory}/${name}`;
+    if (path !== null && this.#watchers.has(path)) this.#closeBelow(path);
+    this.#options.onHint();
+  }
+
+  #closeBelow(path: string): void {
+    const isBelow = (known: string) => known === path || known.startsWith(`${path}/`);
+    for (const known of this.#watchers.keys()) if (isBelow(known)) this.#close(known);
+  }
+
+  #close(directory: string): void {
+    this.#watchers.get(directory)?.close();
+    this.#watchers.delete(directory);
+  }
+
+  #degrade(error: Error): void {
+    if (!this.#isDegraded) this.#options.onDegraded(error.message);
+    this.#isDegraded = true;
+  }
 }

@@ -4,6 +4,7 @@ import type { FileSource } from "@downlink/recordings";
 import type { Dispatcher } from "undici";
 import type { CloudSession } from "../cloud/session.ts";
 import { isProof } from "../deleting/hash-file.ts";
+import { telling } from "../durable-steps.ts";
 import { checkUnmoved, openTracked, type Storage } from "../files/open-tracked.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { isPartWorthRetrying } from "./part-retries.ts";
@@ -152,19 +153,21 @@ async function putPart(
   const { limiter, linkSpeed } = job.throttle;
   using _sending = linkSpeed.sending();
   try {
-    const { headers } = await putStream(grant.url, {
-      body: limiter.pace(readPart(source, part), signal),
-      length,
-      headers: grant.headers,
-      signal,
-      stallTimeoutMs: STALL_TIMEOUT_MS,
-      dispatcher: job.dispatcher,
-      onProgress(bytes) {
-        handedOver += bytes;
-        job.meter.add(bytes);
-        linkSpeed.note(bytes);
-      },
-    });
+    const put = () =>
+      putStream(grant.url, {
+        body: limiter.pace(readPart(source, part), signal),
+        length,
+        headers: grant.headers,
+        signal,
+        stallTimeoutMs: STALL_TIMEOUT_MS,
+        dispatcher: job.dispatcher,
+        onProgress(bytes) {
+          handedOver += bytes;
+          job.meter.add(bytes);
+          linkSpeed.note(bytes);
+        },
+      });
+    const { headers } = await telling.tracePromise(put, { what: "part", uploadId, number });
     return headers.get("etag");
   } catch (failure) {
     job.meter.add(-handedOver);

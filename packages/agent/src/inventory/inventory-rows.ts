@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
-import type { FileState } from "./file-state.ts";
+import { type FileState, fileStates } from "./file-state.ts";
 import type { Findings, GoneBecause, Removal, ReportedState, Schema, TrackedFile } from "./tracked-file.ts";
 
 type Row = Record<string, SQLOutputValue>;
@@ -68,14 +68,15 @@ export function writeFindings(
   });
 }
 
-export function loadInventory(database: DatabaseSync): { files: TrackedFile[]; removals: [string, Removal][] } {
+/** `files` can be walked once. */
+export function loadInventory(database: DatabaseSync): { files: Iterable<TrackedFile>; removals: [string, Removal][] } {
   const files = database.prepare(
     "SELECT files.*, end_ns FROM files LEFT JOIN findings USING (version_id) ORDER BY files.id",
   );
   files.setReadBigInts(true);
   const removals = database.prepare("SELECT * FROM removals").all();
   return {
-    files: Array.from(files.iterate(), toFile),
+    files: files.iterate().map(toFile),
     removals: removals.map((row) => [
       row.version_id as string,
       { reportedAs: (row.reported_as ?? undefined) as ReportedState | undefined, because: row.because as GoneBecause },
@@ -100,25 +101,28 @@ function toRow(file: TrackedFile): Record<string, SQLInputValue> {
   };
 }
 
+/** What is the same in most of the files is in memory once. */
 function toFile(row: Row): TrackedFile {
   return {
     versionId: row.version_id as string,
     path: row.path as string,
     identity: {
-      device: BigInt.asUintN(64, row.device as bigint),
+      device: row.device === 0n ? 0n : BigInt.asUintN(64, row.device as bigint),
       inode: BigInt.asUintN(64, row.inode as bigint),
       sizeBytes: Number(row.size_bytes),
       mtimeNs: row.mtime_ns as bigint,
-      ctimeNs: row.ctime_ns as bigint,
+      ctimeNs: (row.ctime_ns === row.mtime_ns ? row.mtime_ns : row.ctime_ns) as bigint,
     },
     // An upload ends with its process.
-    state: row.state === "uploading" ? "requested" : (row.state as FileState),
+    state: row.state === "uploading" ? "requested" : words.get(row.state as FileState)!,
     endNs: (row.end_ns ?? undefined) as bigint | undefined,
-    reportedAs: (row.reported_as ?? undefined) as ReportedState | undefined,
+    reportedAs: words.get(row.reported_as as FileState) as ReportedState | undefined,
     needsReport: row.needs_report === 1n,
     revision: 0,
   };
 }
+
+const words = new Map(fileStates.map((state) => [state, state]));
 
 export function toFindings(row: Row | undefined): Findings | undefined {
   if (!row) return undefined;

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
+import { recording } from "../durable-steps.ts";
 import { type DeletionStatements, prepareDeletionStatements } from "./deletion-rows.ts";
 import { type FileState, nextState, reportedState } from "./file-state.ts";
 import { loadInventory, prepareStatements, type Statements, writeFindings } from "./inventory-rows.ts";
@@ -65,7 +66,7 @@ export function openInventory(database: DatabaseSync, onWritten: () => void = ()
       database.exec("BEGIN IMMEDIATE");
       try {
         for (const step of steps) journal.apply(step);
-        database.exec("COMMIT");
+        recording.traceSync(() => database.exec("COMMIT"), { what: "inventory", steps });
       } catch (error) {
         if (database.isTransaction) database.exec("ROLLBACK");
         throw error;
@@ -84,12 +85,13 @@ interface Memory {
 }
 
 function indexFiles({ files, removals }: ReturnType<typeof loadInventory>): Memory {
-  return {
-    byPath: new Map(files.map((file) => [file.path, file])),
-    byVersion: new Map(files.map((file) => [file.versionId, file])),
-    due: new Set(files.filter((file) => file.needsReport).map((file) => file.versionId)),
-    removals: new Map(removals),
-  };
+  const memory = { byPath: new Map(), byVersion: new Map(), due: new Set<string>(), removals: new Map(removals) };
+  for (const file of files) {
+    memory.byPath.set(file.path, file);
+    memory.byVersion.set(file.versionId, file);
+    if (file.needsReport) memory.due.add(file.versionId);
+  }
+  return memory;
 }
 
 function countByState(files: Iterable<TrackedFile>): Partial<Record<FileState, number>> {

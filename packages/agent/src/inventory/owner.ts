@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { AgentSettings } from "@downlink/protocol";
 import { writeDurableFile } from "../durable-file.ts";
+import { recording } from "../durable-steps.ts";
 import { StateRefused } from "../state-errors.ts";
 import { noteCloudSettings } from "./cloud-settings.ts";
 
@@ -60,6 +61,8 @@ export function openStateFacts(database: DatabaseSync, stateDir: string): StateF
   const get = database.prepare("SELECT value FROM facts WHERE name = ?");
   const set = database.prepare("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)");
   const read = (name: string) => get.get(name)?.value as string | undefined;
+  const record = (name: string, value: string) =>
+    recording.traceSync(() => set.run(name, value), { what: "fact", name });
   const fromFile = readOwnerFile(stateDir);
   let owner: Owner = Object.fromEntries(ownerFacts.map((name) => [name, read(name) ?? fromFile[name]]));
   let lease = read("lease") === undefined ? undefined : Number(read("lease"));
@@ -68,7 +71,7 @@ export function openStateFacts(database: DatabaseSync, stateDir: string): StateF
     if (news.length === 0) return;
     const next = { ...owner, ...facts };
     writeDurableFile(ownerPath(stateDir), `${JSON.stringify(next, null, 2)}\n`, 0o600);
-    for (const name of news) set.run(name, facts[name]!);
+    for (const name of news) record(name, facts[name]!);
     owner = next;
   };
   return {
@@ -81,7 +84,7 @@ export function openStateFacts(database: DatabaseSync, stateDir: string): StateF
     lastLease: () => lease,
     noteLease(given) {
       lease = given; // Known to this process, even when it cannot be written.
-      set.run("lease", String(given));
+      record("lease", String(given));
     },
     noteCloudSettings: (settings) => noteCloudSettings(database, settings),
     noteDataUrl(url) {
@@ -90,7 +93,7 @@ export function openStateFacts(database: DatabaseSync, stateDir: string): StateF
     autoImportTold: () => read("autoImportTold"),
     noteAutoImportTold: (globs) => void set.run("autoImportTold", globs),
     retention: () => toRetention(read("retention")),
-    noteRetention: ({ seconds, heldUntilNs }) => void set.run("retention", `${seconds} ${heldUntilNs}`),
+    noteRetention: ({ seconds, heldUntilNs }) => void record("retention", `${seconds} ${heldUntilNs}`),
   };
 }
 

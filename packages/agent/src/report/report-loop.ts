@@ -49,11 +49,11 @@ export async function runReports(ctx: ReportContext, state: ReportState, signal:
   const reporter = new Reporter(ctx, state);
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
-      if (await reporter.step(signal)) attempt = 0;
-      else {
-        await ctx.reportBell.wait(signal, reporter.restMs());
-        await pause(GATHER_MS, signal);
-      }
+      const isSent = await reporter.step(signal);
+      attempt = 0;
+      if (isSent) continue;
+      await ctx.reportBell.wait(signal, reporter.restMs());
+      await pause(GATHER_MS, signal);
     } catch (failure) {
       if (signal.aborted) return;
       if (!(failure instanceof ApiFailure || failure instanceof NetworkFailure)) throw failure;

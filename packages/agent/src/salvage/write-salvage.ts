@@ -9,6 +9,7 @@ import {
   SalvageEmpty,
   salvageRecording,
 } from "@downlink/recordings";
+import { recording } from "../durable-steps.ts";
 import { checkUnmoved, isInside, openTracked, type Storage } from "../files/open-tracked.ts";
 import type { Findings, TrackedFile } from "../inventory/tracked-file.ts";
 import { measureDisk } from "../status/snapshot.ts";
@@ -49,7 +50,7 @@ export async function writeSalvage(job: SalvageJob): Promise<void> {
     await makeDirectories(storage, dirname(salvagePathOf(file)));
     await writePartial(partial, { source, job });
     await checkUnmoved(storage, { source, path: file.path, identity: file.identity });
-    await rename(partial, target);
+    await recording.tracePromise(() => rename(partial, target), { what: "file", path: target });
     await syncDirectory(dirname(target));
   } catch (error) {
     await rm(partial, { force: true });

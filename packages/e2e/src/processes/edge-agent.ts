@@ -6,11 +6,18 @@ export interface EdgeAgentOptions {
   readonly storageRoot: string;
   readonly stateDir: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** For Node itself. */
+  readonly nodeArgs?: readonly string[];
 }
 
 /** `agent run`, with short waits, so that a test ends soon. */
 export function startEdgeAgent(options: EdgeAgentOptions): Program {
-  return startProgram({ script: "agent/src/main.ts", args: ["run"], env: agentEnvironment(options) });
+  return startProgram({
+    script: "agent/src/main.ts",
+    args: ["run"],
+    env: agentEnvironment(options),
+    nodeArgs: options.nodeArgs,
+  });
 }
 
 /** Any other command of the agent, to its end. */

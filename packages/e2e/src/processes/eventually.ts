@@ -4,8 +4,12 @@ const PATIENCE_MS = 60_000;
 const PAUSE_MS = 50;
 
 /** Asks again until the answer is as wanted; fails with the last answer when patience ends. */
-export async function eventually<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean): Promise<T> {
-  const deadlineMs = performance.now() + PATIENCE_MS;
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  isWanted: (answer: T) => boolean,
+  patienceMs = PATIENCE_MS,
+): Promise<T> {
+  const deadlineMs = performance.now() + patienceMs;
   for (;;) {
     const answer = await ask();
     if (isWanted(answer)) return answer;

@@ -21,15 +21,17 @@ interface Start {
   readonly script: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** For Node itself. */
+  readonly nodeArgs?: readonly string[];
 }
 
 /** Starts one of our programs as a user does: a process of its own, on the Node that runs this. */
-export function startProgram({ script, args, env }: Start): Program {
+export function startProgram({ script, args, env, nodeArgs = [] }: Start): Program {
   const inherited = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(DOWNLINK_|DATABASE_URL|NODE_TEST)/.test(name)),
   );
   const path = fileURLToPath(new URL(script, PACKAGES));
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", path, ...args], {
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...nodeArgs, path, ...args], {
     env: { ...inherited, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

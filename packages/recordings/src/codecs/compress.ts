@@ -1,13 +1,13 @@
 import { promisify } from "node:util";
 import { constants, type ZstdOptions, zstdCompress, zstdCompressSync } from "node:zlib";
-import { compressFrame, compressFrameSync } from "lz4-napi";
+import { loadLz4 } from "./load-lz4.ts";
 
 export type Compression = "" | "lz4" | "zstd";
 
 /** Off the event loop; LZ4 as a frame, which is what MCAP means by "lz4". */
 export async function compress(compression: Compression, bytes: Uint8Array): Promise<Uint8Array> {
   if (compression === "zstd") return zstd(bytes);
-  return compression === "lz4" ? compressFrame(bytes) : bytes;
+  return compression === "lz4" ? loadLz4().compressFrame(bytes) : bytes;
 }
 
 const zstd = promisify(zstdCompress);
@@ -16,7 +16,7 @@ const zstd = promisify(zstdCompress);
 export function compressSync(compression: Compression, bytes: Uint8Array): Uint8Array {
   if (compression === "zstd") return zstdCompressSync(bytes, optionsFor(bytes.byteLength));
   if (compression === "") return bytes;
-  return compressFrameSync(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  return loadLz4().compressFrameSync(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }
 
 /** A known size saves memory on both sides; room for any result, so that it need not be put together from pieces. */

@@ -1,9 +1,9 @@
 import { promisify } from "node:util";
 import { zstdDecompress, zstdDecompressSync } from "node:zlib";
 import type Bzip2 from "@foxglove/wasm-bz2";
-import { decompressFrame, decompressFrameSync } from "lz4-napi";
 import { RecordingFault } from "../reasons.ts";
 import { loadBzip2 } from "./load-bzip2.ts";
+import { loadLz4 } from "./load-lz4.ts";
 import { boundLz4Frame } from "./lz4-frame-bound.ts";
 
 /** `place` begins the fault's text, e.g. "the chunk at byte 412". */
@@ -63,8 +63,8 @@ async function decompressWith(
     if (bound === undefined) throw new Error("not a whole LZ4 frame");
     if (bound > uncompressedBytes + lz4SlackBytes) throw new Error("larger than its header says");
     return isBlocking
-      ? decompressFrameSync(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
-      : decompressFrame(bytes);
+      ? loadLz4().decompressFrameSync(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+      : loadLz4().decompressFrame(bytes);
   }
   return bzip2!.decompress(bytes, uncompressedBytes);
 }

@@ -1,5 +1,5 @@
-import { compressFrame } from "lz4-napi";
 import { opcodes } from "../../bag1/records.ts";
+import { loadLz4 } from "../../codecs/load-lz4.ts";
 import { bagHeadBytes } from "./bag-head.ts";
 import { type ConnectionTable, createConnectionTable } from "./connection-table.ts";
 import { type BagMessage, type FilledChunk, fillChunks } from "./fill-chunks.ts";
@@ -55,7 +55,7 @@ function startStoring(chunk: FilledChunk, compression: BagCompression): Promise<
 async function storeChunk(chunk: FilledChunk, compression: BagCompression): Promise<StoredChunk> {
   if (compression === "") return { ...chunk, compression: "none", stored: chunk.records };
   // ROS reads only frames with a checksum of their content and none of their blocks.
-  return { ...chunk, compression, stored: await compressFrame(chunk.records, { contentChecksum: true }) };
+  return { ...chunk, compression, stored: await loadLz4().compressFrame(chunk.records, { contentChecksum: true }) };
 }
 
 /** Pieces, because joining them would copy every byte once more. */

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Clock, systemClock } from "./clock.ts";
+import { runDaemon } from "./daemon.ts";
+import { createLog } from "./log.ts";
+import { FakeCloud } from "./testing/fake-cloud.ts";
+import { writeRecording } from "./testing/recordings.ts";
+import { makeDevice, settingsFor, untilStatus } from "./testing/run-daemon.ts";
+
+const YEAR_NS = 365n * 24n * 3_600_000_000_000n;
+
+test("a clock that jumps by years in both directions loses nothing and gives nothing up", async (t) => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  let skewNs = 0n;
+  const clock: Clock = { ...systemClock, nowNs: () => systemClock.nowNs() + skewNs };
+  const stop = new AbortController();
+  t.after(() => stop.abort());
+  const log = createLog({ format: "json", level: "error", out: { write: () => true, on: () => undefined } });
+  const daemon = runDaemon({ settings: settingsFor(device, cloud), log, clock, signal: stop.signal });
+
+  const delivered = new Map<string, Buffer>();
+  const requests: string[] = [];
+  for (const [index, years] of [0n, 30n, -40n, 0n].entries()) {
+    skewNs = years * YEAR_NS;
+    const path = `${index}.mcap`;
+    delivered.set(path, await writeRecording(device, path, { seed: index + 1, sizeBytes: 200_000 }));
+    await cloud.until(`${path} is reported at ${years} years`, () => cloud.at(path)?.state === "indexed");
+    requests.push(cloud.requestImport(path));
+    await cloud.until(`${path} is stored`, () => cloud.uploads.stored.has(cloud.at(path)!.versionId));
+  }
+  for (const request of requests) cloud.advance(request, "imported");
+  await cloud.until("the ends are acknowledged", () => cloud.acknowledged.length === requests.length);
+  for (const [path, bytes] of delivered) assert.deepEqual(cloud.uploads.stored.get(cloud.at(path)!.versionId), bytes);
+  const { problems, files } = await untilStatus(
+    device.stateDir,
+    "all are imported",
+    (status) => status.files.imported === 4,
+  );
+  assert.deepEqual([problems, files], [[], { imported: 4 }]);
+  assert.deepEqual(cloud.failures, []);
+  stop.abort();
+  await daemon;
+});

@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { FakeCloud } from "../testing/fake-cloud.ts";
+import { makeDevice, untilStatus } from "../testing/run-daemon.ts";
+import { startAgent } from "../testing/start-agent.ts";
+
+test("run goes on in the same process with the settings that save memory, whichever of them was given before", async (t) => {
+  if (process.platform !== "linux") return t.skip("the settings of a process are told by /proc");
+  await using cloud = await FakeCloud.start();
+  const environments: Record<string, string>[] = [{}, { MALLOC_ARENA_MAX: "2" }];
+  for (const given of environments) {
+    using device = makeDevice();
+    const place = ["--token", cloud.token, "--url", cloud.url, "--storage-root", device.root];
+    await using agent = startAgent([...place, "--state-dir", device.stateDir, "run"], given);
+    const status = await untilStatus(device.stateDir, "it runs", () => true);
+    assert.equal(status.agent.pid, agent.pid);
+    const told = (name: string) => readFileSync(`/proc/${agent.pid}/${name}`, "utf8").split("\0");
+    assert.ok(told("cmdline").includes("--optimize-for-size"));
+    assert.ok(told("environ").includes(`MALLOC_ARENA_MAX=${given.MALLOC_ARENA_MAX ?? "1"}`));
+  }
+});

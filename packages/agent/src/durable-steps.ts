@@ -1,0 +1,20 @@
+import { tracingChannel } from "node:diagnostics_channel";
+import type { InventoryStep } from "./inventory/tracked-file.ts";
+
+/** What is made durable on the device. A file: written whole, moved or removed. */
+export type Recorded =
+  | { readonly what: "inventory"; readonly steps: readonly InventoryStep[] }
+  | { readonly what: "fact"; readonly name: string }
+  | { readonly what: "file"; readonly path: string };
+
+/** What the cloud is told or given. */
+export type Told =
+  | { readonly what: "call"; readonly operation: string }
+  | { readonly what: "part"; readonly uploadId: string; readonly number: number };
+
+/**
+ * Whatever a crash must not tear apart passes through one of these two. Nobody listens but the fault tests, which kill the
+ * process before and after each of them: a new step is a new test by itself.
+ */
+export const recording = tracingChannel<unknown, Recorded>("downlink.agent.recording");
+export const telling = tracingChannel<unknown, Told>("downlink.agent.telling");

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { createBell } from "../bell.ts";
+import { createDirectoryWatch } from "./watch.ts";
+
+function setUp(t: TestContext) {
+  const root = mkdtempSync(join(tmpdir(), "downlink-watch-"));
+  const bell = createBell();
+  const complaints: string[] = [];
+  const watch = createDirectoryWatch({ root, onHint: bell.ring, onDegraded: (text) => complaints.push(text) });
+  t.after(() => {
+    watch[Symbol.dispose]();
+    rmSync(root, { recursive: true });
+  });
+  const hint = () => bell.wait(t.signal);
+  return { root, watch, hint, complaints };
+}
+
+test("a directory that is new, and whatever is made, renamed or removed in it, gives a hint", async (t) => {
+  const { root, watch, hint, complaints } = setUp(t);
+  mkdirSync(join(root, "day/hour"), { recursive: true });
+  watch.follow(new Set(["", "day", "day/hour"]));
+  await hint();
+  const file = join(root, "day/hour/a.mcap");
+  for (const change of [
+    () => writeFileSync(file, "1"),
+    () => renameSync(file, join(root, "day/b.mcap")),
+    () => rmSync(join(root, "day/b.mcap")),
+  ]) {
+    change();
+    await hint();
+  }
+  assert.deepEqual(complaints, []);
+});
+
+test("a directory that was removed and made anew under the same path is watched again", async (t) => {
+  const { root, watch, hint } = setUp(t);
+  mkdirSync(join(root, "day"));
+  watch.follow(new Set(["", "day"]));
+  await hint();
+  rmSync(join(root, "day"), { recursive: true });
+  await hint();
+  mkdirSync(join(root, "day"));
+  await hint();
+  watch.follow(new Set(["", "day"]));
+  await hint();
+  writeFileSync(join(root, "day/a.mcap"), "1");
+  await hint();
+});
+
+test("a directory that has gone meanwhile is nothing to complain of", (t) => {
+  const { watch, complaints } = setUp(t);
+  watch.follow(new Set(["", "gone"]));
+  assert.deepEqual(complaints, []);
+});

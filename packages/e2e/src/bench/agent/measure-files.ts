@@ -1,0 +1,93 @@
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { TestCloud } from "@downlink/cloud/testing";
+import { api } from "@downlink/protocol";
+import { makeMcap } from "@downlink/recordings/testing";
+import type { AgentUnderTest } from "./agent-under-test.ts";
+import { figuresOf, resetPeak } from "./process-figures.ts";
+
+const PER_DIRECTORY = 1000;
+const IDLE_MS = 40_000;
+const APPEARANCES = 5;
+const POLL_MS = 20;
+
+export interface FilesFigures {
+  readonly files: number;
+  readonly firstSeconds: number;
+  readonly firstCpuSeconds: number;
+  /** Until all was reported the first time. */
+  readonly peakMB: number;
+  readonly idleAfterFirstMB: number;
+  /** As it is from the second start on. */
+  readonly idleMB: number;
+  readonly idleCpuPercent: number;
+  readonly rescanMs: number;
+  readonly peakRescanningMB: number;
+  /** From the second start until the first scan is over. */
+  readonly peakStartingMB: number;
+  readonly watches: number;
+  /** Median of closing a file until the cloud lists it. */
+  readonly visibleSeconds: number;
+}
+
+/** How an agent fares with so many small recordings. */
+export async function measureFiles(agent: AgentUnderTest, cloud: TestCloud, files: number): Promise<FilesFigures> {
+  await writeTree(agent.root, files);
+  const startedMs = performance.now();
+  const isAllReported = (status: { files: Readonly<Record<string, number>> }) => status.files.reported === files;
+  const first = agent.start();
+  await agent.until(isAllReported);
+  const firstSeconds = (performance.now() - startedMs) / 1000;
+  const atFirst = await figuresOf(first.pid);
+  await delay(IDLE_MS);
+  const idleAfterFirst = await figuresOf(first.pid);
+  await first.end("SIGTERM");
+
+  await using second = agent.start();
+  const { storage } = await agent.until((status) => isAllReported(status) && status.storage.lastScanMs !== null);
+  await delay(IDLE_MS / 4);
+  const started = await figuresOf(second.pid);
+  await resetPeak(second.pid);
+  const before = await figuresOf(second.pid);
+  await delay(IDLE_MS);
+  const after = await figuresOf(second.pid);
+  const rescanned = await agent.until((status) => status.storage.lastScanAt !== storage.lastScanAt);
+  return {
+    files,
+    firstSeconds,
+    firstCpuSeconds: atFirst.cpuSeconds,
+    peakMB: atFirst.peakRssMB,
+    idleAfterFirstMB: idleAfterFirst.rssMB,
+    idleMB: after.rssMB,
+    idleCpuPercent: ((after.cpuSeconds - before.cpuSeconds) / (IDLE_MS / 1000)) * 100,
+    rescanMs: rescanned.storage.lastScanMs ?? Number.NaN,
+    peakRescanningMB: after.peakRssMB,
+    peakStartingMB: started.peakRssMB,
+    watches: after.inotifyWatches,
+    visibleSeconds: await measureAppearance(agent, cloud),
+  };
+}
+
+async function writeTree(root: string, files: number): Promise<void> {
+  const bytes = await makeMcap({ durationSeconds: 0.1 });
+  for (let number = 0; number < files; number += 1) {
+    const directory = join(root, `day-${Math.floor(number / PER_DIRECTORY)}`);
+    if (number % PER_DIRECTORY === 0) await mkdir(directory, { recursive: true });
+    await writeFile(join(directory, `recording-2026-01-02-03-04-${number}.mcap`), bytes);
+  }
+}
+
+async function measureAppearance({ root, deviceId }: AgentUnderTest, { admin }: TestCloud): Promise<number> {
+  const bytes = await makeMcap({ durationSeconds: 1 });
+  const times: number[] = [];
+  for (let number = 0; number < APPEARANCES; number += 1) {
+    const path = `new-${number}.mcap`;
+    await writeFile(join(root, `${path}.partial`), bytes);
+    await rename(join(root, `${path}.partial`), join(root, path));
+    const closedMs = performance.now();
+    while ((await admin.call(api.recordings.list, { deviceId, path })).length === 0) await delay(POLL_MS);
+    times.push((performance.now() - closedMs) / 1000);
+  }
+  return times.sort((a, b) => a - b)[APPEARANCES >> 1]!;
+}

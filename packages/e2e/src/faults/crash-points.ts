@@ -1,0 +1,50 @@
+import { readFile } from "node:fs/promises";
+import type { FaultBed } from "./fault-bed.ts";
+import { assertInvariants } from "./invariants.ts";
+import { keepRunning } from "./keep-running.ts";
+import { liveThrough, makeRobot, type Robot } from "./robot.ts";
+
+export type Crash = "killed" | "not reached";
+
+/**
+ * Whether an agent that is killed there does not know the lease that it was given, and has to wait for the end of it: a
+ * minute in which nothing happens.
+ */
+export function losesLease(points: readonly string[], point: string): boolean {
+  const at = points.indexOf(point);
+  return at > points.indexOf("before call /v1/edge/hello #1") && at < points.indexOf("after fact lease #1");
+}
+
+/** Every point at which a crash is worth trying: before and after each durable step of a life without faults, in its order. */
+export async function listCrashPoints(bed: FaultBed): Promise<string[]> {
+  await using robot = await makeRobot(bed);
+  await using agent = keepRunning(robot.agentOptions);
+  await Promise.race([liveThrough(bed, robot), agent.fell]);
+  await agent.stop();
+  await assertInvariants(bed, robot);
+  const lines = (await readFile(robot.journal, "utf8")).trim().split("\n");
+  return lines.map((line) => line.split("\t")[0]!).filter((point) => !noPoint.test(point));
+}
+
+/** Calls that failed, and those that only ask. */
+const noPoint = /^failed|\/edge\/work /;
+
+/** The same life with an agent that is killed at that point, and begun anew. Fails where an invariant does not hold. */
+export async function crashAt(bed: FaultBed, point: string): Promise<Crash> {
+  await using robot = await makeRobot(bed);
+  try {
+    return await crashRobot(bed, robot, point);
+  } catch (error) {
+    throw new Error(`killed ${point}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+async function crashRobot(bed: FaultBed, robot: Robot, point: string): Promise<Crash> {
+  const { agentOptions } = robot;
+  const first = { ...agentOptions, env: { ...agentOptions.env, FAULTS_CRASH_AT: point } };
+  await using agent = keepRunning(agentOptions, first);
+  await Promise.race([liveThrough(bed, robot), agent.fell]);
+  await agent.stop();
+  await assertInvariants(bed, robot);
+  return agent.kills() > 0 ? "killed" : "not reached";
+}

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { api } from "@downlink/protocol";
+import { sha256Of } from "../processes/scenario.ts";
+import { type FaultBed, untilAnswered } from "./fault-bed.ts";
+import { files, type Robot, recordingsOf } from "./robot.ts";
+
+/**
+ * What holds after every fault, whatever it was: each file is one recording, what is stored is the file byte for byte and
+ * stored once, nothing is stuck, and nothing that was acknowledged was sent again.
+ */
+export async function assertInvariants(bed: FaultBed, robot: Robot): Promise<void> {
+  await untilAnswered(
+    () => assertAll(bed, robot),
+    () => true,
+  );
+}
+
+async function assertAll(bed: FaultBed, robot: Robot): Promise<void> {
+  const recordings = await recordingsOf(bed, robot);
+  const paths = recordings.map(({ path }) => path);
+  assert.deepEqual([...new Set(paths)].sort(), paths.sort(), "a file is one recording");
+  const known: readonly string[] = [files.small, files.large, files.renamedTo, files.deleted];
+  assert.deepEqual(
+    paths.filter((path) => !known.includes(path)),
+    [],
+    "nothing else is a recording",
+  );
+  await assertStoredOnce(bed, robot);
+  await assertNothingStuck(bed, robot);
+  assert.deepEqual(await partsSentAgain(robot), [], "a part that was acknowledged is not sent again");
+}
+
+async function assertStoredOnce(bed: FaultBed, robot: Robot): Promise<void> {
+  const counts = await bed.countObjects();
+  for (const path of [files.small, files.large]) {
+    const sha256 = await sha256Of(join(robot.root, path));
+    assert.equal(counts.get(sha256), 1, `${path} is stored once, byte for byte`);
+  }
+  const unasked = await sha256Of(join(robot.root, files.renamedTo));
+  assert.equal(counts.get(unasked), undefined, "what nobody asked for is not stored");
+}
+
+async function assertNothingStuck({ admin }: FaultBed, { deviceId }: Robot): Promise<void> {
+  const pending = await admin.call(api.pendingImports.list, { deviceId, showCompleted: true, showQuarantined: true });
+  const stuck = pending.filter(({ terminal }) => !terminal);
+  assert.deepEqual(stuck, [], "no import is under way for ever");
+  const imports = await admin.call(api.imports.list, { deviceId });
+  const names = imports.map(({ filename }) => filename);
+  assert.deepEqual([...new Set(names)].sort(), names.sort(), "no request imports twice");
+}
+
+/** Parts that an agent began to send after one knew that the cloud has them. */
+async function partsSentAgain({ journal }: Robot): Promise<string[]> {
+  const acknowledged = new Set<string>();
+  const again: string[] = [];
+  for (const line of (await readFile(journal, "utf8")).split("\n")) {
+    const [point = "", part = ""] = line.split("\t");
+    if (point.startsWith("before part") && acknowledged.has(part)) again.push(part);
+    if (point.startsWith("after part")) acknowledged.add(part);
+  }
+  return again;
+}

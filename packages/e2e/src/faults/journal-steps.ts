@@ -1,0 +1,42 @@
+// Loaded into an agent before it begins (`node --import`): writes down every durable step, and kills the process at one of them.
+
+import { tracingChannel } from "node:diagnostics_channel";
+import { appendFileSync } from "node:fs";
+
+/** As `packages/agent/src/durable-steps.ts` describes them. */
+interface Step {
+  readonly what: "inventory" | "fact" | "file" | "call" | "part";
+  readonly steps?: readonly { readonly do: string; readonly event?: string }[];
+  readonly name?: string;
+  readonly path?: string;
+  readonly operation?: string;
+  readonly uploadId?: string;
+  readonly number?: number;
+  readonly error?: unknown;
+}
+
+const { FAULTS_JOURNAL: journal = "/dev/null", FAULTS_CRASH_AT: crashAt } = process.env;
+const passed = new Map<string, number>();
+
+const recording = tracingChannel("downlink.agent.recording");
+const telling = tracingChannel("downlink.agent.telling");
+recording.start.subscribe((step) => pass(step as Step, "before"));
+recording.end.subscribe((step) => pass(step as Step, "after"));
+telling.start.subscribe((step) => pass(step as Step, "before"));
+telling.asyncStart.subscribe((step) => pass(step as Step, (step as Step).error === undefined ? "after" : "failed"));
+
+function pass(step: Step, when: "before" | "after" | "failed"): void {
+  const name = `${when} ${nameOf(step)}`;
+  const count = (passed.get(name) ?? 0) + 1;
+  passed.set(name, count);
+  const point = `${name} #${count}`;
+  const part = step.what === "part" ? ` ${step.uploadId}/${step.number}` : "";
+  appendFileSync(journal, `${point}\t${part}\n`);
+  if (point === crashAt) process.kill(process.pid, "SIGKILL");
+}
+
+function nameOf({ what, steps = [], name, path, operation }: Step): string {
+  const kinds = new Set(steps.map((each) => each.event ?? each.do));
+  const detail = [...kinds, name, path?.split("/").at(-1), operation].filter((text) => text !== undefined);
+  return [what, ...detail].join(" ");
+}

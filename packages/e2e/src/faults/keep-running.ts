@@ -1,0 +1,69 @@
+import { type EdgeAgentOptions, startEdgeAgent } from "../processes/edge-agent.ts";
+import type { Program } from "../processes/program.ts";
+
+/** An agent that is begun anew whenever it was killed, as its service manager does. */
+export interface KeptAgent extends AsyncDisposable {
+  /** Resolves when it ends by itself, which it never should: with what it printed. */
+  readonly fell: Promise<never>;
+  kills(): number;
+  /** Ends it; it is begun anew. Resolves when the old process is gone. */
+  kill(signal: "SIGKILL" | "SIGTERM"): Promise<void>;
+  /** Ends it for good by SIGTERM; fails where that takes more than ten seconds or is no clean end. */
+  stop(): Promise<void>;
+}
+
+/** spec: reliability, fault 14 */
+const LONGEST_STOP_MS = 10_000;
+
+/** `first` is for the first process only. */
+export function keepRunning(options: EdgeAgentOptions, first: EdgeAgentOptions = options): KeptAgent {
+  let kills = 0;
+  let isOver = false;
+  const fallen = Promise.withResolvers<never>();
+  fallen.promise.catch(() => {});
+  let agent = start(first);
+  return {
+    fell: fallen.promise,
+    kills: () => kills,
+    async kill(signal) {
+      const { ended } = agent;
+      if (signal === "SIGTERM") await requireCleanEnd(agent);
+      else await agent.end(signal);
+      await ended;
+    },
+    async stop() {
+      isOver = true;
+      await requireCleanEnd(agent);
+    },
+    async [Symbol.asyncDispose]() {
+      isOver = true;
+      await agent.end("SIGKILL");
+    },
+  };
+
+  function start(given: EdgeAgentOptions): Program {
+    const program = startEdgeAgent(given);
+    void program.ended.then((code) => {
+      if (isOver) return;
+      if (!isOurDoing(code)) {
+        fallen.reject(new Error(`the agent ended with ${code}:\n${program.output()}`));
+        return;
+      }
+      kills += 1;
+      agent = start(options);
+    });
+    return program;
+  }
+}
+
+async function requireCleanEnd(program: Program): Promise<void> {
+  const late = AbortSignal.timeout(LONGEST_STOP_MS);
+  const isLate = new Promise<"late">((resolve) => late.addEventListener("abort", () => resolve("late")));
+  const end = await Promise.race([program.end("SIGTERM"), isLate]);
+  if (!isOurDoing(end)) throw new Error(`SIGTERM ended the agent with ${end}:\n${program.output()}`);
+}
+
+/** A clean end, or a kill; SIGTERM itself where the agent had not got as far as to listen to it. */
+function isOurDoing(end: number | string): boolean {
+  return end === 0 || end === "SIGKILL" || end === "SIGTERM";
+}

@@ -1,0 +1,101 @@
+// Kills an agent at every durable step and breaks whatever there is at random instants, and checks the invariants after each life:
+//
+//   npm run faults [-- --kills 1000] [--seed 1] [--no-points]
+//
+// Ends by itself with a table; exits 1 where an invariant did not hold.
+import { parseArgs } from "node:util";
+import Table from "cli-table3";
+import { crashAt, listCrashPoints, losesLease } from "./crash-points.ts";
+import { type FaultBed, openFaultBed } from "./fault-bed.ts";
+import { surviveFaults } from "./random-faults.ts";
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: "string", default: "1000" },
+    seed: { type: "string", default: "1" },
+    points: { type: "boolean", default: true },
+  },
+  allowNegative: true,
+});
+/** Lives at the same time. */
+const PARALLEL = 2;
+
+process.once("SIGINT", stop).once("SIGTERM", stop);
+
+const counts = new Map<string, number>();
+const failures: string[] = [];
+const startedMs = performance.now();
+{
+  await using bed = await openFaultBed();
+  if (values.points) await crashEverywhere(bed);
+  await strikeAtRandom(bed, Number(values.kills));
+}
+printTable();
+process.exitCode = failures.length === 0 ? 0 : 1;
+
+async function crashEverywhere(bed: FaultBed): Promise<void> {
+  const points = await listCrashPoints(bed);
+  say(`${points.length} crash points`);
+  const tryOne = async (point: string) => count(`crash point: ${await crashAt(bed, point)}`);
+  const waiting = points.filter((point) => losesLease(points, point));
+  const others = points.filter((point) => !waiting.includes(point));
+  await Promise.all([inParallel(others.values(), tryOne), inParallel(waiting.values(), tryOne, waiting.length)]);
+}
+
+async function strikeAtRandom(bed: FaultBed, wanted: number): Promise<void> {
+  const random = createRandom(Number(values.seed));
+  let struck = 0;
+  function* lives(): Generator<number> {
+    for (let life = 0; struck < wanted; life += 1) yield life;
+  }
+  await inParallel(lives(), async () => {
+    const { faults } = await surviveFaults(bed, random);
+    for (const fault of faults) count(fault);
+    struck += faults.length;
+    count("life with random faults");
+  });
+}
+
+async function inParallel<T>(tasks: Iterator<T>, work: (task: T) => Promise<void>, parallel = PARALLEL): Promise<void> {
+  const worker = async () => {
+    for (let next = tasks.next(); !next.done && failures.length === 0; next = tasks.next()) {
+      await work(next.value).catch((error: unknown) => {
+        failures.push((error as Error).stack ?? String(error));
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: parallel }, worker));
+}
+
+/** The lives under way come to their end, and everything is put away. */
+function stop(): void {
+  failures.push("it was interrupted");
+}
+
+function count(what: string): void {
+  counts.set(what, (counts.get(what) ?? 0) + 1);
+}
+
+function printTable(): void {
+  const table = new Table({ head: ["what", "times"], style: { head: [], border: [] } });
+  for (const [what, times] of [...counts].sort()) table.push([what, times]);
+  say(table.toString());
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(0);
+  if (failures.length === 0) say(`every invariant held after every life; ${seconds} s, seed ${values.seed}`);
+  for (const failure of failures) say(`an invariant did not hold, ${failure}`);
+}
+
+/** mulberry32: the same faults for the same seed, as far as the machine is as fast. */
+function createRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+function say(text: string): void {
+  console.log(text);
+}

@@ -1,0 +1,73 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { FaultBed } from "./fault-bed.ts";
+import { assertInvariants } from "./invariants.ts";
+import { type KeptAgent, keepRunning } from "./keep-running.ts";
+import { liveThrough, makeRobot, type Robot } from "./robot.ts";
+
+type Strike = (bed: FaultBed, agent: KeptAgent) => Promise<void>;
+
+/** What happens, and how often in so many. */
+const faults: readonly { readonly name: string; readonly weight: number; readonly strike: Strike }[] = [
+  { name: "agent killed", weight: 12, strike: (_, agent) => agent.kill("SIGKILL") },
+  { name: "agent stopped", weight: 3, strike: (_, agent) => agent.kill("SIGTERM") },
+  { name: "link cut", weight: 3, strike: async ({ proxy }) => proxy.cut() },
+  { name: "link dead, then cut", weight: 2, strike: deadLink },
+  { name: "control plane killed", weight: 1, strike: ({ crashCloud }) => crashCloud() },
+  { name: "Postgres killed", weight: 1, strike: ({ crashPostgres }) => crashPostgres() },
+];
+
+/** Of one life, so that it comes to its end. */
+const FAULTS_PER_LIFE = 6;
+const LONGEST_PAUSE_MS = 700;
+const DEAD_MS = 400;
+
+export interface Survival {
+  /** In their order. */
+  readonly faults: readonly string[];
+}
+
+/** A robot's life with faults at random instants, `random` in [0, 1). Fails where an invariant does not hold in the end. */
+export async function surviveFaults(bed: FaultBed, random: () => number): Promise<Survival> {
+  await using robot = await makeRobot(bed);
+  const struck: string[] = [];
+  try {
+    await strikeRobot(bed, { robot, random, struck });
+  } catch (error) {
+    throw new Error(`after ${struck.join(", ") || "no fault"}: ${(error as Error).message}`, { cause: error });
+  }
+  return { faults: struck };
+}
+
+async function strikeRobot(
+  bed: FaultBed,
+  { robot, random, struck }: { robot: Robot; random: () => number; struck: string[] },
+): Promise<void> {
+  await using agent = keepRunning(robot.agentOptions);
+  let isOver = false;
+  const life = liveThrough(bed, robot).finally(() => {
+    isOver = true;
+  });
+  life.catch(() => {});
+  while (!isOver && struck.length < FAULTS_PER_LIFE) {
+    await delay(random() * LONGEST_PAUSE_MS);
+    const { name, strike } = pick(random());
+    struck.push(name);
+    await strike(bed, agent);
+  }
+  await Promise.race([life, agent.fell]);
+  await agent.stop();
+  await assertInvariants(bed, robot);
+}
+
+function pick(chance: number) {
+  const drawn = faults.flatMap((fault) => Array.from({ length: fault.weight }, () => fault));
+  return drawn[Math.floor(chance * drawn.length)]!;
+}
+
+/** Nothing comes through and nobody says so, as where a robot drives into a tunnel. */
+async function deadLink({ proxy }: FaultBed): Promise<void> {
+  proxy.holdAfter(proxy.sentBytes());
+  await delay(DEAD_MS);
+  proxy.cut();
+  proxy.holdAfter(Number.POSITIVE_INFINITY);
+}

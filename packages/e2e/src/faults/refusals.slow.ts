@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { createClient } from "@downlink/client";
+import { undiciTransport } from "@downlink/client/node";
+import { startControlPlane } from "../processes/control-plane.ts";
+import { type Refusal, type RefusingFront, startRefusingFront } from "../processes/refusing-front.ts";
+import type { Ground } from "./fault-bed.ts";
+import { keepRunning } from "./keep-running.ts";
+import { liveThrough, makeRobot } from "./robot.ts";
+
+/** In turn, for the first calls of each kind; kinds take turns as well. */
+const refusals: readonly (readonly Refusal[])[] = [
+  [{ status: 503 }, { status: 429, retryAfterSeconds: 1 }],
+  [{ status: 500 }, { status: 503, retryAfterSeconds: 1 }],
+];
+
+test("429, 500 and 503 at every kind of call delay an agent and lose nothing; it never asks before Retry-After", async (t) => {
+  const { ground, front } = await startBehindFront(t);
+  const waiting = new Map<string, Refusal[]>();
+  const passed = new Set<string>();
+  const notBefore = new Map<string, number>();
+  const tooEarly: string[] = [];
+  front.refuse = (method, path) => {
+    const kind = `${method} ${kindOf(path)}`;
+    // Parts of one upload ask for their grants by themselves.
+    if (performance.now() < (notBefore.get(path) ?? 0) && !kind.endsWith("grants")) tooEarly.push(path);
+    if (!waiting.has(kind)) waiting.set(kind, [...refusals[waiting.size % refusals.length]!]);
+    const refusal = waiting.get(kind)?.shift();
+    if (refusal?.retryAfterSeconds) notBefore.set(path, performance.now() + refusal.retryAfterSeconds * 1000);
+    if (!refusal) passed.add(kind);
+    return refusal;
+  };
+  await using robot = await makeRobot(ground);
+  await using agent = keepRunning(robot.agentOptions);
+  await Promise.race([liveThrough(ground, robot), agent.fell]);
+  await agent.stop();
+  assert.deepEqual(tooEarly, []);
+  assert.ok(passed.size >= 7, `only ${[...passed].join(", ")} came through in the end`);
+});
+
+/** The path without what is different each time. */
+function kindOf(path: string): string {
+  return path.replace(/\?.*/, "").replace(/(imports|upload|objects|parts)\/[^/]+/g, "$1/…");
+}
+
+async function startBehindFront(t: TestContext): Promise<{ ground: Ground; front: RefusingFront }> {
+  const folder = await mkdtemp(join(tmpdir(), "downlink-refusals-"));
+  let cloudUrl = "";
+  const front = await startRefusingFront(() => cloudUrl);
+  const cloud = await startControlPlane({ dataDir: join(folder, "cloud"), env: { DOWNLINK_PUBLIC_URL: front.url } });
+  t.after(async () => {
+    await front[Symbol.asyncDispose]();
+    await cloud[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+  cloudUrl = cloud.url;
+  const admin = createClient({ baseUrl: cloud.url, token: cloud.adminKey, transport: undiciTransport() });
+  return { ground: { folder, url: front.url, admin }, front };
+}
