@@ -50,8 +50,8 @@ function edgeSites({ orgId }: Size): string {
 function agents(size: Size): string {
   return `INSERT INTO "Agent" (id, "orgId", "projectId", "deviceId", "leaseNumber", "leaseInstanceId", "leaseExpiresAtNs",
       "machineId", "agentVersion", facts, "lastSeenAtNs")
-    SELECT ${id("agt", "i")}, ${owner(size)}, ${id("dev", "i")}, 1, md5(i::text), ${START_NS}, md5('m' || i), '1.0.0', '{}',
-      ${START_NS}
+    SELECT ${id("agt", "i")}, ${owner(size)}, ${id("dev", "i")}, 1, md5(i::text), ${START_NS}, md5('m' || i), '1.0.0',
+      '{"host": {"hostname": "robot", "platform": "linux", "arch": "x64"}, "clockSkewMs": 0}', ${START_NS}
     FROM generate_series(1, ${size.recordedDevices}) i`;
 }
 

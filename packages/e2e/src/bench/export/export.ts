@@ -23,6 +23,7 @@ const { values } = parseArgs({
     gigabytes: { type: "string", default: "50" },
   },
 });
+const eightName = "8 exports at once";
 if (values.huge) await measureHuge(Number(values.gigabytes) * 1e9);
 else await measureAll({ scale: Number(values.scale), runs: Number(values.runs), parent: values.folder });
 
@@ -46,8 +47,6 @@ async function measureAll({ scale, runs, parent }: { scale: number; runs: number
     await rm(folder, { recursive: true });
   }
 }
-
-const eightName = "8 exports at once";
 
 /** Reference and export take turns, so that what else the machine does meets both. */
 async function measureCase(each: Case, folder: string, runs: number): Promise<Result> {
