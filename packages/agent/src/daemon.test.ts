@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
   chmodSync,
@@ -14,6 +13,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { corrupt, makeMcap } from "@downlink/recordings/testing";
 import { FakeCloud } from "./testing/fake-cloud.ts";
+import { mountSmall } from "./testing/mount-small.ts";
 import { writeRecording } from "./testing/recordings.ts";
 import { type Device, makeDevice, settingsFor, startDaemon } from "./testing/run-daemon.ts";
 
@@ -161,8 +161,8 @@ test("a root without its marker is missing storage: nothing is reported gone, th
 test("with a full disk under the state directory the agent stays, says so, and records what it found once there is room", async (t) => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
-  using disk = mountSmall(device.stateDir);
-  if (!disk) return t.skip("a file system of a limited size cannot be mounted here");
+  using disk = mountSmall(t, device.stateDir, "1m");
+  if (!disk) return;
   await using agent = startDaemon(settingsFor(device, cloud));
   await agent.until("it is connected", ({ connection }) => connection.state === "connected");
   const filler = join(device.stateDir, "filler");
@@ -178,13 +178,3 @@ test("with a full disk under the state directory the agent stays, says so, and r
   );
   await agent.until("the problem is over", ({ problems }) => problems.length === 0);
 });
-
-function mountSmall(directory: string): Disposable | undefined {
-  mkdirSync(directory);
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", directory], { stdio: "ignore" });
-  } catch {
-    return undefined;
-  }
-  return { [Symbol.dispose]: () => void execFileSync("umount", ["-l", directory]) };
-}

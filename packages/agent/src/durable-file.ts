@@ -1,4 +1,5 @@
 import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { recording } from "./durable-steps.ts";
 
@@ -14,14 +15,20 @@ export function writeDurableFile(path: string, text: string, mode = 0o644): void
     closeSync(file);
   }
   recording.traceSync(() => renameSync(partial, path), { what: "file", path });
-  syncDirectory(dirname(path));
+  syncDirectoryNow(dirname(path));
 }
 
-function syncDirectory(path: string): void {
+function syncDirectoryNow(path: string): void {
   const directory = openSync(path, "r");
   try {
     fsyncSync(directory);
   } finally {
     closeSync(directory);
   }
+}
+
+/** What was made, moved or removed in the directory stays so after a power cut. */
+export async function syncDirectory(path: string): Promise<void> {
+  await using directory = await open(path, "r");
+  await directory.sync();
 }

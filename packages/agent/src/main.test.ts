@@ -6,12 +6,8 @@ import { statusSchema } from "./status/status-schema.ts";
 import { violations } from "./testing/check-schema.ts";
 import { FakeCloud } from "./testing/fake-cloud.ts";
 import { writeRecording } from "./testing/recordings.ts";
-import { type Device, makeDevice, untilStatus } from "./testing/run-daemon.ts";
+import { flagsFor, makeDevice, untilStatus } from "./testing/run-daemon.ts";
 import { runAgent, startAgent } from "./testing/start-agent.ts";
-
-function flagsOf(device: Device, cloud: FakeCloud): string[] {
-  return ["--token", cloud.token, "--url", cloud.url, "--storage-root", device.root, "--state-dir", device.stateDir];
-}
 
 const quick = { DOWNLINK_SETTLE_TIME: "50ms", DOWNLINK_WATCH_SCAN_INTERVAL: "200ms" };
 
@@ -22,7 +18,7 @@ test("enroll, run, status, ls, stop: the whole life of an agent on the command l
   writeFileSync(join(device.root, "cut.mcap"), "\x89MCAP0\r\nrubbish");
   const configFile = join(device.root, "..", "etc", "agent.env");
 
-  const enrolled = await runAgent("enroll", "--config", configFile, ...flagsOf(device, cloud));
+  const enrolled = await runAgent("enroll", "--config", configFile, ...flagsFor(device, cloud));
   assert.deepEqual([enrolled.code, enrolled.stderr], [0, ""]);
   assert.ok(enrolled.stdout.includes(`agent --config ${configFile} run`));
   assert.equal(statSync(configFile).mode & 0o777, 0o600);
@@ -77,11 +73,11 @@ async function checkWhatIsLeft(config: readonly string[]): Promise<void> {
 test("a killed agent leaves nothing that hinders the next one", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
-  await using first = startAgent([...flagsOf(device, cloud), "run"], quick);
+  await using first = startAgent([...flagsFor(device, cloud), "run"], quick);
   await untilStatus(device.stateDir, "it runs", ({ connection }) => connection.state === "connected");
   first.kill("SIGKILL");
   await first.exited;
-  await using second = startAgent([...flagsOf(device, cloud), "run"], quick);
+  await using second = startAgent([...flagsFor(device, cloud), "run"], quick);
   const { agent } = await untilStatus(device.stateDir, "it runs", (status) => status.health === "healthy");
   assert.equal(agent.pid, second.pid);
   second.kill("SIGINT");
@@ -109,7 +105,7 @@ test("a mistake of usage is exit code 2 and one line that says what to do; a ref
     "enroll",
     "--config",
     configFile,
-    ...flagsOf(device, cloud),
+    ...flagsFor(device, cloud),
     "--token",
     "dl_dt_wrongwrongwrong",
   );
@@ -120,7 +116,7 @@ test("a mistake of usage is exit code 2 and one line that says what to do; a ref
     "enroll",
     "--config",
     configFile,
-    ...flagsOf(device, cloud),
+    ...flagsFor(device, cloud),
     "--storage-root",
     "/nonexistent",
   );

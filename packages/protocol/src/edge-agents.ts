@@ -8,10 +8,10 @@ export const EdgeAgent = z
     online: z.boolean().meta({ description: "It was heard of within the last minute" }),
     lastSeenAt: Timestamp,
     version: z.string(),
-    hostname: z.string(),
-    platform: z.string(),
-    arch: z.string(),
-    clockSkewMs: z.int().meta({ description: "Its clock minus the server's" }),
+    hostname: z.string().optional(),
+    platform: z.string().optional(),
+    arch: z.string().optional(),
+    clockSkewMs: z.int().optional().meta({ description: "Its clock minus the server's" }),
     cloned: z.boolean().meta({ description: "Two agents work with copies of one state: none of them is served" }),
     status: z
       .object({

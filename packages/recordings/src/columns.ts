@@ -4,7 +4,7 @@
  */
 export type Columns = Readonly<Record<string, Column>>;
 
-type Column = Uint8Array | Uint32Array | Float64Array | BigInt64Array | BigUint64Array;
+type Column = Uint8Array | Uint16Array | Uint32Array | Float64Array | BigInt64Array | BigUint64Array;
 
 /** The first rows of `to` become those of `from`. One function made both. */
 export function copyColumns<C extends Columns>(from: C, to: C): C {

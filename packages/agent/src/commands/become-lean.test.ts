@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { FakeCloud } from "../testing/fake-cloud.ts";
-import { makeDevice, untilStatus } from "../testing/run-daemon.ts";
+import { flagsFor, makeDevice, untilStatus } from "../testing/run-daemon.ts";
 import { startAgent } from "../testing/start-agent.ts";
 
 test("run goes on in the same process with the settings that save memory, whichever of them was given before", async (t) => {
@@ -11,8 +11,7 @@ test("run goes on in the same process with the settings that save memory, whiche
   const environments: Record<string, string>[] = [{}, { MALLOC_ARENA_MAX: "2" }];
   for (const given of environments) {
     using device = makeDevice();
-    const place = ["--token", cloud.token, "--url", cloud.url, "--storage-root", device.root];
-    await using agent = startAgent([...place, "--state-dir", device.stateDir, "run"], given);
+    await using agent = startAgent([...flagsFor(device, cloud), "run"], given);
     const status = await untilStatus(device.stateDir, "it runs", () => true);
     assert.equal(status.agent.pid, agent.pid);
     const told = (name: string) => readFileSync(`/proc/${agent.pid}/${name}`, "utf8").split("\0");

@@ -1,5 +1,6 @@
 import type { Bell } from "../bell.ts";
 import type { Clock } from "../clock.ts";
+import { syncDirectory } from "../durable-file.ts";
 import { FileMoved, type Storage } from "../files/open-tracked.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
@@ -11,7 +12,6 @@ import { eraseFile } from "./erase-file.ts";
 import type { DeletionStep } from "./plan-deletions.ts";
 import type { Setbacks } from "./setbacks.ts";
 import { settleIntent } from "./settle-intents.ts";
-import { syncDirectory } from "./trash.ts";
 
 export interface GroupContext {
   readonly clock: Clock;

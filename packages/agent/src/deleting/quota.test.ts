@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { diskAmountOf } from "../settings/disk-amount.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
+import { mountSmall } from "../testing/mount-small.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
 import { toPolicy } from "./quota.ts";
@@ -30,22 +30,10 @@ test("a part of a disk whose size is not known limits nothing", () => {
   assert.equal(toPolicy(undefined, quota, { totalBytes: 1001 }).maxDiskBytes, 500);
 });
 
-/** A file system of its own; undefined where that is not allowed. */
-function mountSmall(t: TestContext, directory: string, size: string): boolean {
-  try {
-    mkdirSync(directory, { recursive: true });
-    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", directory], { stdio: "ignore" });
-  } catch {
-    t.skip("mounting needs root");
-    return false;
-  }
-  return true;
-}
-
 test("before a small disk is full, recordings that may go make room on it", async (t) => {
   using device = makeDevice();
-  if (!mountSmall(t, device.root, "8m")) return;
-  using _mounted = { [Symbol.dispose]: () => void execFileSync("umount", ["-l", device.root]) };
+  using mounted = mountSmall(t, device.root, "8m");
+  if (!mounted) return;
   await using cloud = await FakeCloud.start();
   const flags = { minFree: "50%", prunesUnimported: "true" };
   await using agent = startDaemon(settingsFor(device, cloud, flags));
@@ -62,8 +50,8 @@ test("before a small disk is full, recordings that may go make room on it", asyn
 
 test("a disk that is full to the last byte, with the agent's state on it, gets room again", async (t) => {
   using device = makeDevice();
-  if (!mountSmall(t, device.root, "8m")) return;
-  using _mounted = { [Symbol.dispose]: () => void execFileSync("umount", ["-l", device.root]) };
+  using mounted = mountSmall(t, device.root, "8m");
+  if (!mounted) return;
   await using cloud = await FakeCloud.start();
   const [root, stateDir] = [join(device.root, "recordings"), join(device.root, "state")];
   mkdirSync(root);
@@ -90,8 +78,8 @@ function fillUp(path: string): void {
 test("files on a file system below the root go through a trash of their own", async (t) => {
   using device = makeDevice();
   const below = join(device.root, "card");
-  if (!mountSmall(t, below, "2m")) return;
-  using _mounted = { [Symbol.dispose]: () => void execFileSync("umount", ["-l", below]) };
+  using mounted = mountSmall(t, below, "2m");
+  if (!mounted) return;
   await using cloud = await FakeCloud.start();
   mkdirSync(join(below, "deep"));
   await writeRecording(device, "card/deep/a.mcap");

@@ -112,16 +112,6 @@ async function finishMove(from: string, to: string): Promise<boolean> {
   return true;
 }
 
-/** What was removed from the directory stays removed after a power cut. */
-export async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
 function codeOf(error: unknown): string | undefined {
   return isFileSystemError(error) ? error.code : undefined;
 }

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
+import { serve } from "@downlink/client/testing";
 import { examineSetup } from "../commands/doctor.ts";
 import { serveStatus } from "../status/socket.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
@@ -86,19 +85,11 @@ test("bytes that go elsewhere need a way there", async () => {
 });
 
 /** A server whose clock is off. */
-async function answerAs(date: Date): Promise<AsyncDisposable & { readonly url: string }> {
-  const server = createServer((_, response) => {
+function answerAs(date: Date) {
+  return serve((_, response) => {
     response.sendDate = false;
     response.writeHead(200, { date: date.toUTCString() }).end('{"status":"live"}');
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
 }
 
 test("uploads that may not go the way they would go are a warning that says which setting changes it", async () => {

@@ -1,3 +1,4 @@
+import { provedOver } from "../cloud/describe-failure.ts";
 import type { FileState } from "../inventory/file-state.ts";
 import { problemTexts } from "../problems.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
@@ -122,18 +123,7 @@ function hindranceOf({ state, status }: FileFacts): StatusDocument["problems"][n
   return status.problems.find(({ code }) => stops.has(code));
 }
 
-const cloudTroubles = [
-  ...[
-    "CloudUnreachable",
-    "ForeignAnswer",
-    "CloudBusy",
-    "TokenRefused",
-    "DeviceNameTaken",
-    "LeaseHeldElsewhere",
-    "Cloned",
-    "Refused",
-  ],
-] as const;
+const cloudTroubles = [...provedOver, "Refused"] as const;
 const uploadTroubles = ["DeviceDisabled", "CloudStorageFull"] as const;
 
 function tellRequested({ path, status, nowMs }: FileFacts): ReturnType<Teller> {

@@ -9,6 +9,7 @@ import {
   SalvageEmpty,
   salvageRecording,
 } from "@downlink/recordings";
+import { syncDirectory } from "../durable-file.ts";
 import { recording } from "../durable-steps.ts";
 import { checkUnmoved, isInside, openTracked, type Storage } from "../files/open-tracked.ts";
 import type { Findings, TrackedFile } from "../inventory/tracked-file.ts";
@@ -48,7 +49,8 @@ export async function writeSalvage(job: SalvageJob): Promise<void> {
   await using source = await openTracked(storage, file.path, file.identity);
   try {
     await makeDirectories(storage, dirname(salvagePathOf(file)));
-    await writePartial(partial, { source, job });
+    await writePieces(partial, { source, job });
+    await requireFinished(partial);
     await checkUnmoved(storage, { source, path: file.path, identity: file.identity });
     await recording.tracePromise(() => rename(partial, target), { what: "file", path: target });
     await syncDirectory(dirname(target));
@@ -59,27 +61,15 @@ export async function writeSalvage(job: SalvageJob): Promise<void> {
   }
 }
 
-/** An attachment that is damaged must not cost the messages. */
-async function writePartial(partial: string, ctx: { source: RandomAccessSource; job: SalvageJob }): Promise<void> {
-  try {
-    await writePieces(partial, { ...ctx, includeAttachments: true });
-    await requireFinished(partial);
-  } catch (error) {
-    if (!(error instanceof RecordingFault)) throw error;
-    await writePieces(partial, { ...ctx, includeAttachments: false });
-    await requireFinished(partial);
-  }
-}
-
 async function writePieces(
   partial: string,
-  { source, job, includeAttachments }: { source: RandomAccessSource; job: SalvageJob; includeAttachments: boolean },
+  { source, job }: { source: RandomAccessSource; job: SalvageJob },
 ): Promise<void> {
   const { file, signal } = job;
   const describe = ({ lostBytes }: { lostBytes: number }) => provenanceOf(job, lostBytes);
   await using out = await open(partial, "w", 0o644);
   let uncheckedBytes = CHECK_EVERY_BYTES;
-  for await (const piece of salvageRecording(source, { fileName: file.path, describe, includeAttachments, signal })) {
+  for await (const piece of salvageRecording(source, { fileName: file.path, describe, signal })) {
     uncheckedBytes += piece.byteLength;
     if (uncheckedBytes >= CHECK_EVERY_BYTES) {
       await requireRoom(dirname(partial));
@@ -128,11 +118,6 @@ async function makeDirectories(storage: Storage, path: string): Promise<void> {
 
 function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== "EEXIST") throw error;
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  await using directory = await open(path, "r");
-  await directory.sync();
 }
 
 async function exists(path: string): Promise<boolean> {

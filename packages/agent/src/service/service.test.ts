@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
 import { FakeCloud } from "../testing/fake-cloud.ts";
-import { makeDevice } from "../testing/run-daemon.ts";
+import { flagsFor, makeDevice } from "../testing/run-daemon.ts";
 import { runAgent, startAgent } from "../testing/start-agent.ts";
 import { runServiceLoop } from "./service-loop.ts";
 import { makeUnit } from "./unit.ts";
@@ -55,17 +55,10 @@ test("systemd hears that the agent is ready, how it fares, that it lives, and th
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   const manager = await startReceiver(t);
-  const flags = [
-    "--token",
-    cloud.token,
-    "--url",
-    cloud.url,
-    "--storage-root",
-    device.root,
-    "--state-dir",
-    device.stateDir,
-  ];
-  await using agent = startAgent([...flags, "run"], { NOTIFY_SOCKET: manager.path, WATCHDOG_USEC: "300000" });
+  await using agent = startAgent([...flagsFor(device, cloud), "run"], {
+    NOTIFY_SOCKET: manager.path,
+    WATCHDOG_USEC: "300000",
+  });
   assert.match(await manager.until(/READY=1/), /STATUS=\w+, 0 files/);
   await manager.until(/WATCHDOG=1/);
   assert.match(await manager.until(/connected/), /^WATCHDOG=1\nSTATUS=connected, 0 files, 0 uploads/);

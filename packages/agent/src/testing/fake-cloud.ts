@@ -21,8 +21,9 @@ import {
   matchOperation,
   readText,
 } from "./fake-http.ts";
+import { FakeLeases } from "./fake-leases.ts";
 import { FakePermits } from "./fake-permits.ts";
-import { placeItems, unassignedAmong } from "./fake-places.ts";
+import { type FakeReport, placeItems, unassignedAmong } from "./fake-places.ts";
 import { FakeUploads } from "./fake-uploads.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -62,8 +63,7 @@ export class FakeCloud implements AsyncDisposable {
   heartbeats: Record<string, unknown>[] = [];
   /** Files of which what is readable is wanted. */
   salvages: readonly WantedSalvage[] = [];
-  #lease: { number: number; instanceId: string; renewedMs: number } | undefined;
-  #leaseCount = 0;
+  readonly #leases = new FakeLeases();
   #sequence = 0;
   #listing: { id: string; seen: Set<string> } | undefined;
   readonly #changes = new FakeChanges();
@@ -128,7 +128,7 @@ export class FakeCloud implements AsyncDisposable {
 
   /** Another agent takes the lease; it never renews it. */
   takeLeaseElsewhere(): void {
-    this.#lease = { number: ++this.#leaseCount, instanceId: "another", renewedMs: performance.now() };
+    this.#leases.takeElsewhere();
   }
 
   changed(): void {
@@ -187,14 +187,9 @@ export class FakeCloud implements AsyncDisposable {
     const body = operation.body ? JSON.parse(await readText(request)) : {};
     const query = operation.query?.decode(Object.fromEntries(url.searchParams) as never) ?? {};
     const input = { ...params, ...query, ...(operation.body?.decode(body) ?? {}) };
-    if (name !== "hello" && name !== "enroll") this.#checkLease(Number(request.headers[leaseHeader]));
+    if (name !== "hello" && name !== "enroll") this.#leases.renew(Number(request.headers[leaseHeader]));
     const answer = await this.#calls[name]?.(input);
     return (operation.response as NonNullable<Operation["response"]>).encode(answer);
-  }
-
-  #checkLease(number: number): void {
-    if (this.#lease?.number !== number) throw new Refusal("LeaseLost");
-    this.#lease.renewedMs = performance.now();
   }
 
   readonly #calls: Readonly<Record<string, Call>> = {
@@ -232,29 +227,18 @@ export class FakeCloud implements AsyncDisposable {
     instanceId: string;
     inventory: { digest: string };
   }): unknown {
-    const isAlive = this.#lease && performance.now() - this.#lease.renewedMs < this.leaseMs;
-    if (isAlive && lease !== this.#lease?.number && instanceId !== this.#lease?.instanceId)
-      throw new Refusal("LeaseHeldElsewhere");
-    if (instanceId !== this.#lease?.instanceId) this.#sequence = 0;
-    this.#lease = { number: ++this.#leaseCount, instanceId, renewedMs: performance.now() };
+    const { number, isAnother } = this.#leases.take({ instanceId, lease, leaseMs: this.leaseMs });
+    if (isAnother) this.#sequence = 0;
     return {
       ...{ orgId: "org_1", settings: this.settings, incarnation: "1" },
       ...(this.site ? { site: this.site } : { projectId: "prj_1", device: this.device }),
       serverTime: BigInt(Date.now()) * 1_000_000n,
-      lease: this.#leaseCount,
+      lease: number,
       isInventoryKnown: digestInventory(this.files.values()).digest === inventory.digest,
     };
   }
 
-  #report(report: {
-    upserts: EdgeItem[];
-    removals: string[];
-    deletions?: { versionId: string; because: string }[];
-    acknowledgements: string[];
-    schemas: { sha256: string; data: string }[];
-    listing?: { id: string; isLast: boolean; count?: number };
-    sequence: number;
-  }): unknown {
+  #report(report: FakeReport): unknown {
     if (report.sequence <= this.#sequence) throw new Refusal("ReportSuperseded");
     this.#sequence = report.sequence;
     if (report.upserts.some(this.isItemRefused)) throw new Refusal("InvalidRequest");
@@ -279,10 +263,7 @@ export class FakeCloud implements AsyncDisposable {
     };
   }
 
-  #list(
-    { id, isLast, count }: { id: string; isLast: boolean; count?: number },
-    upserts: EdgeItem[],
-  ): boolean | undefined {
+  #list({ id, isLast, count }: NonNullable<FakeReport["listing"]>, upserts: EdgeItem[]): boolean | undefined {
     if (this.#listing?.id !== id) this.#listing = { id, seen: new Set() };
     const { seen } = this.#listing;
     for (const { versionId } of upserts) seen.add(versionId);

@@ -1,5 +1,15 @@
 import type { EdgeItem, Unassigned } from "@downlink/protocol";
 
+export interface FakeReport {
+  readonly upserts: EdgeItem[];
+  readonly removals: string[];
+  readonly deletions?: { readonly versionId: string; readonly because: string }[];
+  readonly acknowledgements: string[];
+  readonly schemas: { readonly sha256: string; readonly data: string }[];
+  readonly listing?: { readonly id: string; readonly isLast: boolean; readonly count?: number };
+  readonly sequence: number;
+}
+
 type Reason = { code: string; text: string };
 
 /** At a site, what belongs to nobody is kept as unassigned. */

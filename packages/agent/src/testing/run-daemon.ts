@@ -32,6 +32,11 @@ export function settingsFor(
   return loadSettings({ flags: { ...quick, ...own, ...flags }, environment: {}, configFile: "/dev/null" });
 }
 
+/** The same for the command line. */
+export function flagsFor(device: Device, cloud: Pick<FakeCloud, "url" | "token">): string[] {
+  return ["--token", cloud.token, "--url", cloud.url, "--storage-root", device.root, "--state-dir", device.stateDir];
+}
+
 export interface RunningDaemon extends AsyncDisposable {
   /** Ends with the daemon; rejects with what ended it. */
   readonly ended: Promise<void>;

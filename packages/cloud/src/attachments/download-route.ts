@@ -1,9 +1,8 @@
 import type { Hono } from "hono";
-import type { Logger } from "pino";
-import type { BlobStore } from "../blobs/blob-store.ts";
-import { type LinkSigner, signLink, verifyLink } from "../blobs/signed-link.ts";
-import type { Clock, Deps } from "../context.ts";
+import { signLink, verifyLink } from "../blobs/signed-link.ts";
+import type { Deps } from "../context.ts";
 import { sendBlob } from "../data-plane/download.ts";
+import { type DataPlaneDeps, linkRequest, logBreak } from "../data-plane/link-request.ts";
 import { sliceOf } from "../data-plane/slice-of.ts";
 import type { Env } from "../http/env.ts";
 import { notFound } from "../http/errors.ts";
@@ -46,27 +45,17 @@ function attachmentLink({ signer, clock, publicUrl }: LinkDeps, row: StoredAttac
   return `${publicUrl()}${path}?${signLink(signer, { method: "GET", path, claims, expiresAtMs })}`;
 }
 
-/** What the data plane needs: no database. */
-interface DownloadDeps {
-  readonly blobs: BlobStore;
-  readonly signer: LinkSigner;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
-
 /** The link itself: the attachment's bytes out of the stored recording, whole or in ranges. */
-export function attachmentDownloadRoute(app: Hono<Env>, deps: DownloadDeps): void {
+export function attachmentDownloadRoute(app: Hono<Env>, deps: DataPlaneDeps): void {
   app.get(`${PATH}/:id`, async (c) => {
-    const nowMs = Number(deps.clock.nowNs() / 1_000_000n);
-    const query = new URL(c.req.url).searchParams;
-    const claims = verifyLink(deps.signer, { method: c.req.method, path: c.req.path, query, nowMs });
+    const claims = verifyLink(deps.signer, linkRequest(c, deps.clock));
     const recording = await deps.blobs.open(claims.blobKey!);
     const slice = { offset: Number(claims.offset), sizeBytes: Number(claims.sizeBytes) };
     return sendBlob(c, sliceOf(recording, slice), {
       etag: claims.etag!,
       mediaType: claims.mediaType!,
       fileName: claims.fileName!,
-      onFailure: (error) => deps.log.error({ err: error, requestId: c.get("requestId") }, "a download broke off"),
+      onFailure: logBreak(c, deps),
     });
   });
 }

@@ -4,6 +4,7 @@ import type { BlobStore, PartPlan } from "../blobs/blob-store.ts";
 import { PART_PATH_PREFIX, readPartLink } from "../blobs/part-link.ts";
 import type { LinkSigner } from "../blobs/signed-link.ts";
 import type { Env } from "../http/env.ts";
+import { linkRequest } from "./link-request.ts";
 import { requestBody } from "./request-body.ts";
 
 /** What the part route needs: no database, so that it can run in another process or at another site. */
@@ -18,9 +19,7 @@ export function partRoute(app: Hono<Env>, deps: PartRouteDeps): void {
   const { receivePart } = deps.blobs;
   if (!receivePart) return;
   app.put(`${PART_PATH_PREFIX}*`, async (c) => {
-    const { pathname, searchParams: query } = new URL(c.req.url);
-    const nowMs = Number(deps.clock.nowNs() / 1_000_000n);
-    const { key, part } = readPartLink(deps.signer, { method: c.req.method, path: pathname, query, nowMs });
+    const { key, part } = readPartLink(deps.signer, linkRequest(c, deps.clock));
     checkContentLength(c, part);
     await receivePart(key, part, requestBody(c));
     c.header("ETag", `"${Buffer.from(part.md5, "base64").toString("hex")}"`);

@@ -41,6 +41,16 @@ test("a device shows what its agent last said of itself; one without an agent sh
   );
 });
 
+test("a device whose agent's facts cannot be read is listed without them", async () => {
+  const { deviceId } = await startAgent(cloud, "odd");
+  const where = { deviceId };
+  for (const facts of [{}, { host: "robot" }, [1]]) {
+    await cloud.deps.db.prisma.agent.update({ where, data: { facts, status: facts } });
+    const { agent } = await admin.call(api.devices.get, { nameOrId: deviceId });
+    assert.deepEqual([agent?.online, agent?.hostname, agent?.status], [true, undefined, undefined]);
+  }
+});
+
 test("an agent is online as long as its lease lives, renewed by any call", async () => {
   const agent = await startAgent(cloud, "keeper");
   const isOnline = async () => (await admin.call(api.devices.get, { nameOrId: "keeper" })).agent?.online;

@@ -1,17 +1,21 @@
 import { EdgeAgent } from "@downlink/protocol";
+import { z } from "zod";
 import type { AgentModel } from "../db/generated/models.ts";
 
 /** What an operator sets who says that one of two clones is left: it is served again, with its next hello. */
 export const noLongerCloned = { clonedAtNs: null, oustedInstanceId: null, oustedReturns: 0, leaseExpiresAtNs: 0n };
 
-interface Facts {
-  readonly host: { readonly hostname: string; readonly platform: string; readonly arch: string };
-  readonly clockSkewMs: number;
-}
+/** What was true of it at its last hello, as it is kept. */
+const Facts = z
+  .object({
+    host: EdgeAgent.pick({ hostname: true, platform: true, arch: true }),
+    clockSkewMs: EdgeAgent.shape.clockSkewMs,
+  })
+  .partial();
 
-/** What an agent last said of itself, as others see it. */
+/** What an agent last said of itself, as others see it. What an earlier version kept otherwise is left out: it must not hide the device. */
 export function toEdgeAgent(row: AgentModel, nowNs: bigint): EdgeAgent {
-  const { host, clockSkewMs } = row.facts as unknown as Facts;
+  const { host, clockSkewMs } = Facts.safeParse(row.facts).data ?? {};
   const status = EdgeAgent.shape.status.safeParse(row.status ?? undefined);
   return {
     online: row.leaseExpiresAtNs > nowNs,

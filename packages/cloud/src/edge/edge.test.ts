@@ -6,7 +6,6 @@ import { api } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import {
   brokenItem,
-  deliver,
   eventually,
   helloBody,
   recordingItem,
@@ -222,100 +221,6 @@ test("a control plane that stops answers the long polls at once", async (t) => {
   });
 });
 
-test("a delivered file that is no recording is failed with its reason; the agent hears of it until it acknowledges", async () => {
-  const agent = await startAgent(cloud, "deliverer");
-  const bytes = randomBytes(1000);
-  const item = recordingItem({ size: bytes.length });
-  await agent.report([item]);
-  const [recording] = await recordingsOf(agent.deviceId);
-  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
-  const requestId = await deliver(agent, item, bytes);
-  await eventually(
-    () => recordingsOf(agent.deviceId),
-    ([found]) => found!.importStatus === "failed",
-  );
-
-  const [pending] = await admin.call(api.pendingImports.list, { requestId, showQuarantined: true });
-  assert.deepEqual([pending!.status, pending!.terminal, pending!.attempts], ["error", true, 1]);
-  assert.ok(pending!.error && pending!.quarantinedAt);
-  const { work } = await agent.call(api.edge.work, {});
-  assert.equal(work.imports[0]!.stage, "failed");
-  await agent.report([], { acknowledgements: [requestId] });
-  assert.deepEqual((await agent.call(api.edge.work, {})).work.imports, []);
-});
-
-test("stored bytes that differ from the announced hash are asked for anew, and given up after three times", async () => {
-  const agent = await startAgent(cloud, "mismatcher");
-  const bytes = randomBytes(1000);
-  const item = recordingItem({ size: bytes.length });
-  await agent.report([item]);
-  const [recording] = await recordingsOf(agent.deviceId);
-  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
-  for (const expected of ["pending", "pending", "failed"]) {
-    const { work } = await agent.call(api.edge.work, {});
-    const { requestId, versionId } = work.imports[0]!;
-    const upload = await agent.call(api.edge.openUpload, {
-      requestId,
-      versionId,
-      size: bytes.length,
-      modifiedAt: item.modifiedAt,
-    });
-    await agent.sendParts({ requestId, ...upload }, bytes);
-    await agent.call(api.edge.completeUpload, {
-      requestId,
-      uploadId: upload.uploadId,
-      parts: [],
-      sha256: sha256("other"),
-    });
-    await eventually(
-      () => recordingsOf(agent.deviceId),
-      ([found]) => found!.importStatus === expected,
-    );
-  }
-});
-
-test("an upload resumes with the parts that are durable, and completing twice is harmless", async () => {
-  const agent = await startAgent(cloud, "resumer");
-  const bytes = randomBytes(1000);
-  const item = recordingItem({ size: bytes.length });
-  await agent.report([item]);
-  const [recording] = await recordingsOf(agent.deviceId);
-  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
-  const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
-  const version = { requestId, versionId: item.versionId, size: bytes.length, modifiedAt: item.modifiedAt };
-  const first = await agent.call(api.edge.openUpload, version);
-  await assert.rejects(
-    agent.call(api.edge.completeUpload, { requestId, uploadId: first.uploadId, parts: [], sha256: sha256(bytes) }),
-    refusedWith("PartsMissing"),
-  );
-  await agent.sendParts({ requestId, ...first }, bytes);
-  const second = await agent.call(api.edge.openUpload, version);
-  assert.deepEqual(
-    [second.uploadId, second.parts.map(({ number, length }) => [number, length])],
-    [first.uploadId, [[1, 1000]]],
-  );
-  const complete = () =>
-    agent.call(api.edge.completeUpload, { requestId, uploadId: first.uploadId, parts: [], sha256: sha256(bytes) });
-  assert.deepEqual(await complete(), await complete());
-});
-
-test("another version never continues an upload: it gets another one", async () => {
-  const agent = await startAgent(cloud, "changer");
-  const item = recordingItem();
-  await agent.report([item]);
-  const [recording] = await recordingsOf(agent.deviceId);
-  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
-  const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
-  const version = { requestId, versionId: item.versionId, size: item.size, modifiedAt: item.modifiedAt };
-  const first = await agent.call(api.edge.openUpload, version);
-  const other = await agent.call(api.edge.openUpload, { ...version, modifiedAt: item.modifiedAt + 1n });
-  assert.notEqual(other.uploadId, first.uploadId);
-  await assert.rejects(
-    agent.call(api.edge.openUpload, { ...version, versionId: "another-version-id" }),
-    refusedWith("VersionSuperseded"),
-  );
-});
-
 test("a disabled device lists its files, but its uploads are refused", async () => {
   const agent = await startAgent(cloud, "disabled");
   const item = recordingItem();
@@ -351,28 +256,6 @@ test("one agent cannot touch another's files or requests", async () => {
   assert.equal((await recordingsOf(theirs.deviceId))[0]!.importStatus, "pending");
 });
 
-test("a file that cannot be delivered ends its request with the reason, and may be requested again", async () => {
-  const agent = await startAgent(cloud, "failer");
-  const item = recordingItem();
-  await agent.report([item]);
-  const [recording] = await recordingsOf(agent.deviceId);
-  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
-  const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
-  await agent.call(api.edge.failImport, {
-    requestId,
-    versionId: item.versionId,
-    code: "FileUnreadable",
-    text: "permission denied",
-  });
-  assert.equal((await recordingsOf(agent.deviceId))[0]!.importStatus, "failed");
-  assert.equal((await admin.call(api.recordings.requestImport, { keyOrId: recording!.id })).importStatus, "pending");
-  const { work } = await agent.call(api.edge.work, {});
-  assert.deepEqual(
-    work.imports.map(({ stage }) => stage),
-    ["deliver"],
-  );
-});
-
 test("a deleted token and a disabled one are refused with 401", async () => {
   const agent = await startAgent(cloud, "revoked");
   const [row] = await admin.call(api.deviceTokens.list, { deviceId: agent.deviceId });
@@ -382,20 +265,4 @@ test("a deleted token and a disabled one are refused with 401", async () => {
   await agent.report([]);
   await admin.call(api.deviceTokens.delete, { id: row!.id });
   await assert.rejects(agent.report([]), refusedWith("Unauthenticated"));
-});
-
-test("other bytes under a part that is stored already never mix in: the upload is given up for a new one", async () => {
-  const agent = await startAgent(cloud, "rewriter");
-  const item = recordingItem({ size: 1000 });
-  await agent.report([item]);
-  const [recording] = await recordingsOf(agent.deviceId);
-  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
-  const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
-  const version = { requestId, versionId: item.versionId, size: 1000, modifiedAt: item.modifiedAt };
-  const first = await agent.call(api.edge.openUpload, version);
-  await agent.sendParts({ requestId, ...first }, randomBytes(1000));
-  await assert.rejects(agent.sendParts({ requestId, ...first }, randomBytes(1000)), refusedWith("UploadClosed"));
-  const second = await agent.call(api.edge.openUpload, version);
-  assert.notEqual(second.uploadId, first.uploadId);
-  assert.deepEqual(second.parts, []);
 });

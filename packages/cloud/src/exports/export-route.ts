@@ -1,35 +1,24 @@
 import { exportBag, exportMcap } from "@downlink/recordings";
 import type { Hono } from "hono";
-import type { Logger } from "pino";
 import type { BlobStore } from "../blobs/blob-store.ts";
-import { type LinkSigner, verifyLink } from "../blobs/signed-link.ts";
-import type { Clock } from "../context.ts";
+import { verifyLink } from "../blobs/signed-link.ts";
+import { type DataPlaneDeps, linkRequest, logBreak } from "../data-plane/link-request.ts";
 import type { Env } from "../http/env.ts";
 import { streamBody } from "../http/stream-response.ts";
 import { type ExportSelection, unpackSelection } from "./export-selection.ts";
 
 export const EXPORT_PATH = "/data-plane/exports";
 
-/** What the data plane needs: no database, so that it can run in another process or at another site. */
-export interface ExportDeps {
-  readonly blobs: BlobStore;
-  readonly signer: LinkSigner;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
-
 /** `GET link`: streams the selection; a failure in mid-stream aborts the connection. spec: wire contract §5 */
-export function exportRoute(app: Hono<Env>, deps: ExportDeps): void {
+export function exportRoute(app: Hono<Env>, deps: DataPlaneDeps): void {
   app.get(EXPORT_PATH, async (c) => {
-    const nowMs = Number(deps.clock.nowNs() / 1_000_000n);
-    const query = new URL(c.req.url).searchParams;
-    const claims = verifyLink(deps.signer, { method: c.req.method, path: c.req.path, query, nowMs });
+    const claims = verifyLink(deps.signer, linkRequest(c, deps.clock));
     const selection = unpackSelection(await readPacked(deps.blobs, claims));
     const gone = new AbortController();
     return streamBody(c, exported(deps.blobs, selection, gone.signal), {
       controller: gone,
       headers: { "content-type": "application/octet-stream" },
-      onFailure: (error) => deps.log.error({ err: error, requestId: c.get("requestId") }, "an export broke off"),
+      onFailure: logBreak(c, deps),
     });
   });
 }

@@ -1,6 +1,7 @@
 import type { Context, Hono } from "hono";
 import { verifyLink } from "../blobs/signed-link.ts";
 import type { Deps } from "../context.ts";
+import { linkRequest } from "../data-plane/link-request.ts";
 import { requestBody } from "../data-plane/request-body.ts";
 import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
@@ -18,8 +19,7 @@ import { UPLOAD_PATH } from "./upload-link.ts";
  */
 export function uploadRoute(app: Hono<Env>, deps: Deps): void {
   app.put(`${UPLOAD_PATH}/:requestId`, async (c) => {
-    const nowMs = Number(deps.clock.nowNs() / 1_000_000n);
-    verifyLink(deps.signer, { method: "PUT", path: c.req.path, query: new URL(c.req.url).searchParams, nowMs });
+    verifyLink(deps.signer, linkRequest(c, deps.clock));
     requireOctetStream(c);
     await receiveFile(c, deps, c.req.param("requestId"));
     return c.json({ requestId: c.req.param("requestId") });

@@ -4,6 +4,7 @@
 //
 // Ends by itself with a table; exits 1 where an invariant did not hold.
 import { parseArgs } from "node:util";
+import { seededRandom } from "@downlink/recordings/testing";
 import Table from "cli-table3";
 import { crashAt, listCrashPoints, losesLease } from "./crash-points.ts";
 import { type FaultBed, openFaultBed } from "./fault-bed.ts";
@@ -43,7 +44,7 @@ async function crashEverywhere(bed: FaultBed): Promise<void> {
 }
 
 async function strikeAtRandom(bed: FaultBed, wanted: number): Promise<void> {
-  const random = createRandom(Number(values.seed));
+  const random = seededRandom(Number(values.seed));
   let struck = 0;
   function* lives(): Generator<number> {
     for (let life = 0; struck < wanted; life += 1) yield life;
@@ -83,17 +84,6 @@ function printTable(): void {
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(0);
   if (failures.length === 0) say(`every invariant held after every life; ${seconds} s, seed ${values.seed}`);
   for (const failure of failures) say(`an invariant did not hold, ${failure}`);
-}
-
-/** mulberry32: the same faults for the same seed, as far as the machine is as fast. */
-function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 function say(text: string): void {

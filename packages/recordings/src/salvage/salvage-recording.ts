@@ -12,8 +12,6 @@ export interface SalvageOptions {
   fileName: string;
   /** What the new file is to say of where it comes from. */
   describe: (salvage: Salvage) => MetadataRecord;
-  /** Attachments are copied; one that is damaged makes the salvage fault. */
-  includeAttachments: boolean;
   signal?: AbortSignal;
 }
 
@@ -27,12 +25,12 @@ export class SalvageEmpty extends Error {
 
 /**
  * What is readable of a recording that is not whole, as an indexed MCAP, piece by piece, in bounded memory and with one
- * thread beside. Damaged chunks are left out and told of, as in `exportMcap`. The recording's key stays with the original:
+ * thread beside. Damaged chunks and attachments are left out and told of, as in `exportMcap`. The recording's key stays with the original:
  * a salvage is not that recording. Throws {@link SalvageEmpty}, and what reading throws.
  */
 export async function* salvageRecording(
   source: RandomAccessSource,
-  { fileName, describe, includeAttachments, signal }: SalvageOptions,
+  { fileName, describe, signal }: SalvageOptions,
 ): AsyncGenerator<Uint8Array> {
   const salvage = await readSalvage(source, { fileName, signal });
   const { startNs, endNs } = salvage;
@@ -41,7 +39,7 @@ export async function* salvageRecording(
   const shared = { read: source.read.bind(source), sizeBytes: source.sizeBytes, [Symbol.asyncDispose]: async () => {} };
   yield* exportMcap([{ fileName, startNs, endNs, isSalvage: true, open: async () => shared }], {
     compression: "lz4",
-    includeAttachments,
+    includeAttachments: true,
     memoryBudgetBytes: 16 * 1024 * 1024,
     metadata: [...identityWithoutKey(salvage), describe(salvage)],
     pool,

@@ -7,6 +7,6 @@ export { type BagSpec, type BagTopicSpec, makeBag } from "./make-bag.ts";
 export { type AttachmentSpec, type McapSpec, makeMcap, writeMcapFile } from "./make-mcap.ts";
 export { readBagMessages } from "./read-bag-messages.ts";
 export { type ReadMessage, type ReadRecords, readIndexedMessages, readMessages, readRecords } from "./read-messages.ts";
-export { demoTopics, type SensorKind, type TopicSpec } from "./sensors.ts";
+export { demoTopics, type SensorKind, seededRandom, type TopicSpec } from "./sensors.ts";
 export { type DriveSpec, driveStartNs, writeDrive } from "./write-drive.ts";
 export { makeZeroMcap, type ZeroMcap } from "./zero-mcap.ts";

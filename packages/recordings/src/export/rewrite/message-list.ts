@@ -1,3 +1,4 @@
+import { copyColumns } from "../../columns.ts";
 import type { ScannedMessage } from "../../mcap/scan-messages.ts";
 import type { FragmentBuilder } from "./fragment-builder.ts";
 
@@ -24,7 +25,7 @@ export function createMessageList(bytes: Uint8Array): MessageList {
   let isInOrder = true;
 
   const add = ({ start, end, timeHigh, timeLow }: ScannedMessage, channelId: number): void => {
-    if (count === columns.starts.length) columns = grow(columns);
+    if (count === columns.starts.length) columns = copyColumns(columns, createColumns(4 * count));
     columns.starts[count] = start;
     columns.ends[count] = end;
     columns.timeHighs[count] = timeHigh;
@@ -76,16 +77,6 @@ function createColumns(room: number) {
     timeLows: new Uint32Array(room),
     channelIds: new Uint16Array(room),
   };
-}
-
-function grow(columns: Columns): Columns {
-  const grown = createColumns(4 * columns.starts.length);
-  grown.starts.set(columns.starts);
-  grown.ends.set(columns.ends);
-  grown.timeHighs.set(columns.timeHighs);
-  grown.timeLows.set(columns.timeLows);
-  grown.channelIds.set(columns.channelIds);
-  return grown;
 }
 
 /** Rows by time. Equal times stay as they are. */

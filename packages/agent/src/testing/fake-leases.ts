@@ -1,0 +1,34 @@
+import { Refusal } from "./refusal.ts";
+
+/** One agent at a time: who holds the lease, and until when. */
+export class FakeLeases {
+  #held: { number: number; instanceId: string; renewedMs: number } | undefined;
+  #count = 0;
+
+  /** Refused while somebody else's lives. `isAnother`: a new instance, whose reports are counted anew. */
+  take({ instanceId, lease, leaseMs }: { instanceId: string; lease: number | undefined; leaseMs: number }): {
+    number: number;
+    isAnother: boolean;
+  } {
+    const held = this.#held;
+    const isAnother = instanceId !== held?.instanceId;
+    const isAlive = held !== undefined && performance.now() - held.renewedMs < leaseMs;
+    if (isAlive && lease !== held.number && isAnother) throw new Refusal("LeaseHeldElsewhere");
+    return { number: this.#give(instanceId), isAnother };
+  }
+
+  /** Another agent has it now; it never renews it. */
+  takeElsewhere(): void {
+    this.#give("another");
+  }
+
+  renew(number: number): void {
+    if (this.#held?.number !== number) throw new Refusal("LeaseLost");
+    this.#held.renewedMs = performance.now();
+  }
+
+  #give(instanceId: string): number {
+    this.#held = { number: ++this.#count, instanceId, renewedMs: performance.now() };
+    return this.#count;
+  }
+}

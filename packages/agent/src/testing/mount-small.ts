@@ -1,0 +1,15 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import type { TestContext } from "node:test";
+
+/** A file system of its own, of such a size (`8m`); undefined, and the test told of as skipped, where none can be mounted. */
+export function mountSmall(t: TestContext, directory: string, size: string): Disposable | undefined {
+  mkdirSync(directory, { recursive: true });
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", directory], { stdio: "pipe" });
+  } catch (error) {
+    t.skip(`a small file system cannot be mounted here: ${(error as Error).message.trim()}`);
+    return undefined;
+  }
+  return { [Symbol.dispose]: () => void execFileSync("umount", ["-l", directory]) };
+}
