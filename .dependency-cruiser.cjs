@@ -1,7 +1,7 @@
 // Who may import whom. scripts/check-imports.ts runs these rules, and plants a violation of each to see that it is caught.
 
 /** Tests, and what is written for them, may reach further. */
-const FOR_TESTS = String.raw`\.(test|suite)\.ts$|/testing(/|\.ts$)`;
+const FOR_TESTS = String.raw`\.(slow|suite|test)\.ts$|/testing(/|\.ts$)`;
 const CLOUD = "^packages/cloud/src/";
 /** What resources stand on. None of it names a resource. */
 const FOUNDATION = "(db|blobs|search|jobs|tokens|http|data-plane|indexing)/";

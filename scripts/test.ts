@@ -5,9 +5,12 @@ import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { parseArgs } from "node:util";
 import { startTestPostgres, TEST_POSTGRES_VARIABLE } from "../packages/cloud/src/testing/test-database.ts";
+import { groupTests } from "./group-tests.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
-const CONCURRENCY = 2;
+/** More than there are processors at least: much of what tests do is wait. */
+const CONCURRENCY = 3;
+const GROUPS = join(ROOT, "node_modules", ".cache", "downlink", "tests");
 /** Of one test: a hang fails here instead of blocking a build for ever. */
 const TIMEOUT_MS = 300_000;
 
@@ -49,7 +52,7 @@ function needsPostgres(path: string): boolean {
 
 async function runTests(paths: string[], signal: AbortSignal): Promise<boolean> {
   const options = {
-    files: paths.map((path) => join(ROOT, path)),
+    files: groupTests(paths, { root: ROOT, directory: GROUPS }),
     concurrency: CONCURRENCY,
     timeout: TIMEOUT_MS,
     signal,

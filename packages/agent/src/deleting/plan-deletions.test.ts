@@ -90,7 +90,7 @@ test("cut off from the cloud, only a quota with PRUNE_UNIMPORTED deletes; while 
 
 /** What §4 forbids, said again without looking at how the planner does it. */
 function complaints(situation: DeletionSituation, steps: readonly DeletionStep[]): string[] {
-  const { files, policy, reach, serverNowNs, freeBytes } = situation;
+  const { files, policy, reach, serverNowNs } = situation;
   const found: string[] = [];
   const forbid = (isForbidden: boolean, what: string) => void (isForbidden && found.push(what));
   const hasQuota = policy.maxDiskBytes !== undefined || policy.minFreeBytes !== undefined;
@@ -121,27 +121,25 @@ function complaints(situation: DeletionSituation, steps: readonly DeletionStep[]
     forbid(ageNs <= BigInt(policy.retainSeconds) * SECOND, "it is too young");
   }
   forbid(new Set(steps.map(({ versionId }) => versionId)).size < steps.length, "one file twice");
-  forbid(steps.length > 0 && isLastOneTooMuch(files, steps, { ...policy, freeBytes }), "more than the quota needs");
+  forbid(steps.length > 0 && isLastOneTooMuch(situation, steps), "more than the quota needs");
   return found;
 }
 
 /** Whether the quotas would hold without the last step, which was for them. */
-function isLastOneTooMuch(
-  files: readonly PlannedFile[],
-  steps: readonly DeletionStep[],
-  quota: { maxDiskBytes: number | undefined; minFreeBytes: number | undefined; freeBytes: number | undefined },
-): boolean {
+function isLastOneTooMuch(situation: DeletionSituation, steps: readonly DeletionStep[]): boolean {
   if (!["space", "prune"].includes(steps.at(-1)!.reason)) return false;
+  const { files, policy, freeBytes = Number.POSITIVE_INFINITY } = situation;
   const gone = new Set(steps.slice(0, -1).map(({ versionId }) => versionId));
+  const left = files.filter(({ versionId }) => !gone.has(versionId));
   const bytesOf = (some: readonly PlannedFile[]) => {
     const byInode = new Map(some.map(({ identity }) => [identity.inode, identity.sizeBytes]));
     return [...byInode.values()].reduce((sum, bytes) => sum + bytes, 0);
   };
-  const before = bytesOf(files);
-  const after = bytesOf(files.filter(({ versionId }) => !gone.has(versionId)));
-  const isSmallEnough = quota.maxDiskBytes === undefined || after <= quota.maxDiskBytes;
-  const freeAfter = (quota.freeBytes ?? Number.POSITIVE_INFINITY) + before - after;
-  return isSmallEnough && (quota.minFreeBytes === undefined || freeAfter >= quota.minFreeBytes);
+  const withoutOtherName = (some: readonly PlannedFile[]) =>
+    some.filter(({ versionId }) => !situation.isLinked(versionId));
+  const isSmallEnough = policy.maxDiskBytes === undefined || bytesOf(left) <= policy.maxDiskBytes;
+  const freeAfter = freeBytes + bytesOf(withoutOtherName(files)) - bytesOf(withoutOtherName(left));
+  return isSmallEnough && (policy.minFreeBytes === undefined || freeAfter >= policy.minFreeBytes);
 }
 
 const aFile = fc.record({

@@ -1,2 +1,2 @@
 export { startCloud, type TestCloud } from "./start-cloud.ts";
-export { startDurablePostgres, TEST_POSTGRES_VARIABLE } from "./test-database.ts";
+export { createTestDatabase, startDurablePostgres, TEST_POSTGRES_VARIABLE } from "./test-database.ts";

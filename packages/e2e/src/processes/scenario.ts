@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
+import { createTestDatabase } from "@downlink/cloud/testing";
 import { api, type Recording } from "@downlink/protocol";
 import { type ControlPlane, startControlPlane } from "./control-plane.ts";
 import { type EdgeAgentOptions, startEdgeAgent } from "./edge-agent.ts";
@@ -32,17 +33,26 @@ export interface Scenario {
 }
 
 interface Options {
+  /** The control plane runs a Postgres itself, as durable as in earnest; without it it uses one that tests share. */
+  readonly hasOwnPostgres?: boolean;
   readonly agentEnv?: Readonly<Record<string, string>>;
 }
 
 /** A control plane and a robot's folder on this machine, all real, closed with the test. The agent is started by the test. */
-export async function startScenario(t: TestContext, { agentEnv }: Options = {}): Promise<Scenario> {
+export async function startScenario(
+  t: TestContext,
+  { agentEnv, hasOwnPostgres = false }: Options = {},
+): Promise<Scenario> {
   const folder = await mkdtemp(join(tmpdir(), "downlink-e2e-"));
   const [dataDir, storageRoot, stateDir] = [join(folder, "cloud"), join(folder, "robot"), join(folder, "agent")];
   await mkdir(storageRoot);
   const port = await freePort();
   const proxy = await startTcpProxy({ host: "127.0.0.1", port });
-  const start = () => startControlPlane({ dataDir, port, env: { DOWNLINK_PUBLIC_URL: proxy.url } });
+  const env = {
+    DOWNLINK_PUBLIC_URL: proxy.url,
+    ...(hasOwnPostgres ? {} : { DATABASE_URL: await createTestDatabase(t) }),
+  };
+  const start = () => startControlPlane({ dataDir, port, env });
   let cloud = await start();
   let agent: Program | undefined;
   t.after(async () => {
@@ -99,7 +109,7 @@ async function storedObjects(directory: string) {
 }
 
 /** A port that was free a moment ago: the control plane must come back at the same one. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   await using probe = await startTcpProxy({ host: "127.0.0.1", port: 1 });
   return Number(new URL(probe.url).port);
 }

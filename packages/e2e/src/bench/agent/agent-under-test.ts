@@ -25,18 +25,20 @@ const POLL_MS = 1000;
 
 export async function makeAgent(options: {
   readonly cloud: TestCloud;
+  /** Of the cloud, as the agent reaches it. */
+  readonly url: string;
   /** Of the agent's program. */
   readonly script: string;
   /** On a file system in memory, so that the disk is not what is measured. */
   readonly parent: string;
 }): Promise<AgentUnderTest> {
-  const { cloud, script } = options;
+  const { cloud, url, script } = options;
   const folder = await mkdtemp(join(options.parent, "downlink-agent-"));
   const device = await cloud.admin.call(api.devices.create, { name: folder.split("-").at(-1)! });
   const { token } = await cloud.admin.call(api.deviceTokens.create, { deviceId: device.id });
   const root = join(folder, "root");
   const env = {
-    DOWNLINK_API_URL: cloud.url,
+    DOWNLINK_API_URL: url,
     DOWNLINK_DEVICE_TOKEN: token!,
     DOWNLINK_STORAGE_ROOT: root,
     DOWNLINK_STATE_DIR: join(folder, "state"),

@@ -10,11 +10,13 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startCloud, type TestCloud } from "@downlink/cloud/testing";
 import Table from "cli-table3";
+import { freePort } from "../../processes/scenario.ts";
+import { startTcpProxy } from "../../processes/tcp-proxy.ts";
 import { say } from "../report.ts";
 import { makeAgent } from "./agent-under-test.ts";
 import { installAgent } from "./install-agent.ts";
 import { type FilesFigures, measureFiles } from "./measure-files.ts";
-import { measureUpload } from "./measure-upload.ts";
+import { measureUpload, type UploadFigures } from "./measure-upload.ts";
 
 const { values } = parseArgs({
   options: {
@@ -24,21 +26,26 @@ const { values } = parseArgs({
     parent: { type: "string", default: "/dev/shm" },
   },
 });
+/** Of a link's full speed: long enough that the beginning does not count. */
+const LINK_SECONDS = 10;
 const counts = values.files.split(",").filter(Boolean).map(Number);
 
 await using stack = new AsyncDisposableStack();
 const folder = await mkdtemp(join(tmpdir(), "downlink-bench-"));
 stack.defer(() => rm(folder, { recursive: true, force: true }));
 const script = values.checkout ? "agent/src/main.ts" : await installAgent(folder);
-const cloud: TestCloud = await startCloud({ after: (close) => stack.defer(close) });
+const port = await freePort();
+const link = stack.use(await startTcpProxy({ host: "127.0.0.1", port }));
+const environment = { DOWNLINK_PORT: String(port), DOWNLINK_PUBLIC_URL: link.url };
+const cloud: TestCloud = await startCloud({ after: (close) => stack.defer(close) }, { environment });
 say(`${values.checkout ? "from the checkout" : "as installed"}, on ${cpus().length} × ${cpus()[0]?.model}`);
 const measured: FilesFigures[] = [];
 for (const files of counts) {
-  await using agent = await makeAgent({ cloud, script, parent: values.parent });
+  await using agent = await makeAgent({ cloud, url: cloud.url, script, parent: values.parent });
   measured.push(await measureFiles(agent, cloud, files));
 }
 if (measured.length > 0) tellFiles(measured);
-if (Number(values.gigabytes) > 0) await tellUpload(Number(values.gigabytes));
+if (Number(values.gigabytes) > 0) await tellUploads(Number(values.gigabytes));
 
 function tellFiles(all: readonly FilesFigures[]): void {
   const table = new Table({
@@ -61,15 +68,29 @@ function tellFiles(all: readonly FilesFigures[]): void {
   say(table.toString());
 }
 
-async function tellUpload(gigabytes: number): Promise<void> {
-  await using agent = await makeAgent({ cloud, script, parent: values.parent });
-  const { sizeMB, seconds, rawSeconds, cpuSecondsPerGB, peakMB } = await measureUpload(agent, cloud, gigabytes);
+/** Over links that are slower than both ends, of so many seconds' worth each, and at last over one that holds nobody up. */
+async function tellUploads(gigabytes: number): Promise<void> {
+  for (const megabits of [10, 100, 400, 1000]) {
+    const bytesPerSecond = megabits * 125_000;
+    const sizeMB = Math.min(gigabytes * 1000, (bytesPerSecond * LINK_SECONDS) / 1e6);
+    const { seconds, rawSeconds, ...figures } = await uploadOver(bytesPerSecond, sizeMB);
+    const share = (inSeconds: number) => `${((figures.sizeMB * 1e8) / bytesPerSecond / inSeconds).toFixed(0)} %`;
+    say(
+      `upload over ${megabits} Mbit/s: ${share(seconds)} of the link, ${share(rawSeconds)} by one plain PUT; 90 % wanted`,
+    );
+  }
+  const { sizeMB, seconds, rawSeconds, cpuSecondsPerGB, peakMB } = await uploadOver(Infinity, gigabytes * 1000);
   const rate = (inSeconds: number) => `${(sizeMB / inSeconds).toFixed(0)} MB/s`;
   say(
-    `upload of ${sizeMB.toFixed(0)} MB: ${rate(seconds)} with hashing and parts, ${rate(rawSeconds)} by one plain PUT`,
+    `upload of ${sizeMB.toFixed(0)} MB as fast as both ends are: ${rate(seconds)} with hashing and parts, ${rate(rawSeconds)} by one plain PUT`,
   );
-  say(`  ratio ${(rawSeconds / seconds).toFixed(2)}; a link of 1 Gbit/s is 125 MB/s, of which 90 % are wanted`);
+  say(`  ratio ${(rawSeconds / seconds).toFixed(2)}; a link of 1 Gbit/s is 125 MB/s`);
   say(`  ${cpuSecondsPerGB.toFixed(1)} CPU seconds for 1 GB; RSS at most ${inMB(peakMB)}, 160 MB wanted`);
+}
+
+async function uploadOver(bytesPerSecond: number, sizeMB: number): Promise<UploadFigures> {
+  await using agent = await makeAgent({ cloud, url: link.url, script, parent: values.parent });
+  return await measureUpload(agent, { cloud, link, bytesPerSecond }, sizeMB);
 }
 
 function inMB(megabytes: number): string {
