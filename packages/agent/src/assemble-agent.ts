@@ -3,6 +3,7 @@ import type { AgentState } from "./agent-state.ts";
 import type { Clock } from "./clock.ts";
 import { connectToCloud, createBells } from "./cloud/connect-to-cloud.ts";
 import { createServerClock } from "./cloud/server-clock.ts";
+import { createServerTimeMemory } from "./cloud/server-time-memory.ts";
 import { createDeletions } from "./deleting/deletion-loop.ts";
 import { createRetentionHold } from "./deleting/retention-hold.ts";
 import { createDiskForecast } from "./files/disk-forecast.ts";
@@ -80,7 +81,7 @@ function layGround(parts: AgentParts) {
   const { settings, clock, log, state } = parts;
   const { inventory, facts, problems } = state;
   const bells = createBells();
-  const serverClock = createServerClock(clock);
+  const serverClock = createServerClock(clock, createServerTimeMemory(facts));
   const hold = createRetentionHold(facts, serverClock);
   const cloud = connectToCloud(parts, bells, { serverClock, hold });
   const storageRoot = openStorageRoot(requireSetting(settings, "storageRoot"), { ...state, clock });
@@ -121,5 +122,6 @@ function openWatch(
   { scanBell, problems }: Pick<ReturnType<typeof layGround>, "scanBell" | "problems">,
 ): DirectoryWatch {
   const onDegraded = (message: string) => problems.raise("WatchLimit", message);
-  return createDirectoryWatch({ root, onHint: scanBell.ring, onDegraded });
+  const onComplete = () => problems.clear("WatchLimit");
+  return createDirectoryWatch({ root, onHint: scanBell.ring, onDegraded, onComplete });
 }

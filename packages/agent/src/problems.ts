@@ -35,8 +35,19 @@ export const problemTexts = {
   },
   CloudUnreachable: {
     title: "The control plane cannot be reached",
-    cause: "No network, no name resolution, or the server is down. The agent keeps trying.",
+    cause: "No network, or the server is down. The agent keeps trying.",
     fix: "Check the network and DOWNLINK_API_URL.",
+  },
+  NameUnresolved: {
+    title: "The control plane's name cannot be resolved",
+    cause: "No name server answers, or none knows the name in DOWNLINK_API_URL. The agent keeps trying.",
+    fix: "Check the network, its name server (resolvectl query NAME) and DOWNLINK_API_URL.",
+  },
+  TlsFailed: {
+    title: "No trusted connection to the control plane comes about",
+    cause:
+      "Its certificate has expired, is for another name or of an unknown authority, this device's clock is wrong, or what answers there speaks no TLS. Nothing was sent to it.",
+    fix: "Check the clock of this device and the server's certificate; a private authority is named with NODE_EXTRA_CA_CERTS.",
   },
   ForeignAnswer: {
     title: "Something else answers in place of the control plane",

@@ -51,8 +51,9 @@ function flattenHeaders(headers: Dispatcher.ResponseData["headers"]): Map<string
 /** What undici, the resolver, the socket and TLS throw all carries a code; anything else is a fault of the program. */
 export function asNetworkFailure(error: unknown, url: string): unknown {
   if (!(error instanceof Error) || error instanceof NetworkFailure || error instanceof ApiFailure) return error;
-  const code = (error as NodeJS.ErrnoException).code;
+  const { code, reason } = error as NodeJS.ErrnoException & { readonly reason?: string };
   if (typeof code !== "string" || code === "UND_ERR_INVALID_ARG" || code === "ERR_INVALID_URL") return error;
-  const detail = error.message === "" ? code : error.message;
+  // OpenSSL's own message is a line of addresses and paths around the reason.
+  const detail = reason && code.startsWith("ERR_SSL_") ? `TLS: ${reason}` : error.message || code;
   return new NetworkFailure(`cannot reach ${new URL(url).host}: ${detail}`, error);
 }

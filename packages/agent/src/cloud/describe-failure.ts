@@ -17,7 +17,7 @@ const byCode: Partial<Record<ErrorCode, ProblemCode>> = {
 
 /** Which problem a failed call shows; undefined for answers that belong to the normal course of things. */
 export function problemOf(failure: unknown): ProblemCode | undefined {
-  if (failure instanceof NetworkFailure) return "CloudUnreachable";
+  if (failure instanceof NetworkFailure) return networkProblemOf(failure);
   if (!(failure instanceof ApiFailure)) return undefined;
   const known = byCode[failure.code as ErrorCode];
   if (known) return known;
@@ -25,9 +25,21 @@ export function problemOf(failure: unknown): ProblemCode | undefined {
   return failure.code === undefined ? "ForeignAnswer" : undefined;
 }
 
+const resolverCodes: ReadonlySet<string> = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"]);
+/** Those of OpenSSL's verification and of its protocol. A handshake that is cut is a network's trouble, as any cut. */
+const tlsCode = /CERT|ISSUER|SIGNATURE|CRL|HOSTNAME_MISMATCH|^ERR_(SSL|TLS)_|^EPROTO$/;
+
+function networkProblemOf({ cause }: NetworkFailure): ProblemCode {
+  const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? "";
+  if (resolverCodes.has(code)) return "NameUnresolved";
+  return tlsCode.test(code) ? "TlsFailed" : "CloudUnreachable";
+}
+
 /** What a call that came through proves to be over. */
 export const provedOver = [
   "CloudUnreachable",
+  "NameUnresolved",
+  "TlsFailed",
   "ForeignAnswer",
   "CloudBusy",
   "TokenRefused",

@@ -1,8 +1,9 @@
 import type { Clock } from "../clock.ts";
+import type { ServerTimeMemory } from "./server-time-memory.ts";
 
 /** The server's time between two of its answers. Nanoseconds since the epoch. */
 export interface ServerClock {
-  /** Undefined until the server said what time it is. */
+  /** Undefined until the server said what time it is, to this process or to one before since the machine was started. */
   nowNs(): bigint | undefined;
   note(serverTimeNs: bigint): void;
   /** How often the server's clock moved by more than an hour against the time that passed here. */
@@ -11,8 +12,9 @@ export interface ServerClock {
 
 const JUMP_NS = 3_600_000_000_000n;
 
-export function createServerClock(clock: Pick<Clock, "uptimeMs">): ServerClock {
-  let sample: { readonly serverTimeNs: bigint; readonly atMs: number } | undefined;
+export function createServerClock(clock: Pick<Clock, "uptimeMs">, memory: ServerTimeMemory): ServerClock {
+  let sample = memory.recall();
+  let isKept = false;
   let jumps = 0;
   const nowNs = () => {
     if (!sample) return undefined;
@@ -22,8 +24,11 @@ export function createServerClock(clock: Pick<Clock, "uptimeMs">): ServerClock {
     nowNs,
     note(serverTimeNs) {
       const offNs = serverTimeNs - (nowNs() ?? serverTimeNs);
-      if (offNs > JUMP_NS || offNs < -JUMP_NS) jumps += 1;
+      const hasJumped = offNs > JUMP_NS || offNs < -JUMP_NS;
+      if (hasJumped) jumps += 1;
       sample = { serverTimeNs, atMs: clock.uptimeMs() };
+      if (hasJumped || !isKept) memory.keep(sample);
+      isKept = true;
     },
     jumps: () => jumps,
   };

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createServerClock } from "../cloud/server-clock.ts";
-import type { KnownRetention } from "../inventory/owner.ts";
+import { createServerTimeMemory } from "../cloud/server-time-memory.ts";
+import type { KnownRetention, KnownServerTime } from "../inventory/owner.ts";
 import { createRetentionHold } from "./retention-hold.ts";
 
 const HOUR = 3_600_000_000_000n;
@@ -11,16 +12,22 @@ const startNs = 1_800_000_000n * 1_000_000_000n;
 function makeScene() {
   let uptimeMs = 5000;
   let stored: KnownRetention | undefined;
+  let serverTime: KnownServerTime | undefined;
   const facts = {
+    serverTime: () => serverTime,
+    noteServerTime: (known: KnownServerTime) => {
+      serverTime = known;
+    },
     retention: () => stored,
     noteRetention: (retention: KnownRetention) => {
       stored = retention;
     },
   };
-  const restart = () => {
-    const serverClock = createServerClock({ uptimeMs: () => uptimeMs });
-    serverClock.note(startNs + BigInt(uptimeMs - 5000) * 1_000_000n);
-    return { serverClock, hold: createRetentionHold(facts, serverClock) };
+  const restart = ({ bootId = "boot", aheadNs = 0n } = {}) => {
+    const serverClock = createServerClock({ uptimeMs: () => uptimeMs }, createServerTimeMemory(facts, bootId));
+    const hold = createRetentionHold(facts, serverClock);
+    serverClock.note(startNs + BigInt(uptimeMs - 5000) * 1_000_000n + aheadNs);
+    return { serverClock, hold };
   };
   const pass = (hours: number) => {
     uptimeMs += hours * 3_600_000;
@@ -58,6 +65,19 @@ test("a server clock that jumps by more than an hour, forward or back, makes ret
     serverClock.note(startNs + jumpNs);
     hold.observe(3600);
     assert.equal(hold.heldUntilNs(), startNs + jumpNs + 24n * HOUR);
+  }
+});
+
+test("a jump while no agent runs counts as well, unless the machine was off meanwhile: nobody knows for how long", () => {
+  for (const [bootId, isHeld] of [
+    ["boot", true],
+    ["another", false],
+  ] as const) {
+    const { hold, restart } = makeScene();
+    hold.observe(3600);
+    const again = restart({ bootId, aheadNs: 50_000n * HOUR }).hold;
+    again.observe(3600);
+    assert.equal(again.heldUntilNs() !== undefined, isHeld, bootId);
   }
 });
 

@@ -1,6 +1,7 @@
 import { ApiFailure, createClient, NetworkFailure, type Transport } from "@downlink/client";
 import { undiciTransport } from "@downlink/client/node";
 import { api } from "@downlink/protocol";
+import { problemOf } from "../cloud/describe-failure.ts";
 import { problemTexts } from "../problems.ts";
 import type { Settings } from "../settings/settings.ts";
 import { formatDuration } from "../status/text.ts";
@@ -56,16 +57,8 @@ async function checkUrl(transport: Transport, { check, url }: { check: string; u
 
 function unreachable(check: string, error: unknown): Finding {
   const text = error instanceof Error && error.name === "TimeoutError" ? "no answer in time" : (error as Error).message;
-  if (isTlsTrouble(text)) {
-    const fix =
-      "Check the clock of this device and the server's certificate; a private authority is named with NODE_EXTRA_CA_CERTS.";
-    return fail("TLS", text, fix);
-  }
-  return fail(check, text, problemTexts.CloudUnreachable.fix);
-}
-
-function isTlsTrouble(text: string): boolean {
-  return /certificate|self.signed|SSL|TLS|altname/i.test(text);
+  const problem = problemOf(error) ?? "CloudUnreachable";
+  return fail(problem === "TlsFailed" ? "TLS" : check, text, problemTexts[problem].fix);
 }
 
 /** `Date` tells whole seconds. */

@@ -25,10 +25,12 @@ const known = (...files: TrackedFile[]) => ({
   at: (path: string) => files.find((file) => file.path === path),
 });
 
+const listing = (...directories: string[]) => new Map(directories.map((path) => [path, "1"]));
+
 const scanOf = (files: Record<string, FileIdentity>, changes: Partial<Scan> = {}): Scan => ({
   ...{
     files: new Map(Object.entries(files)),
-    listed: new Set([""]),
+    listed: listing(""),
     unknown: new Set<string>(),
     unreadable: [],
     oddNames: [],
@@ -84,17 +86,17 @@ test("a file under a directory that could not be listed stays, whatever else the
   const files = known(tracked("dir/sub/a", 1));
   const unreadable = scanOf({}, { unknown: new Set(["dir"]) });
   assert.equal(planScan(files, unreadable, new Set(["v-dir/sub/a"])).steps.length, 0);
-  const vanishedLater = scanOf({}, { unknown: new Set(["dir/sub"]), listed: new Set(["", "dir"]) });
+  const vanishedLater = scanOf({}, { unknown: new Set(["dir/sub"]), listed: listing("", "dir") });
   assert.equal(planScan(files, vanishedLater, new Set(["v-dir/sub/a"])).steps.length, 0);
 });
 
 test("absence is certain when a directory above was listed and did not hold the way down", () => {
-  const listed = new Set(["", "dir"]);
+  const listed = listing("", "dir");
   assert.equal(isAbsent("dir/sub/a", { listed, unknown: new Set() }), true);
   assert.equal(isAbsent("dir/a", { listed, unknown: new Set() }), true);
   assert.equal(isAbsent("dir/a", { listed, unknown: new Set(["dir/a"]) }), false);
-  assert.equal(isAbsent("a", { listed: new Set(), unknown: new Set([""]) }), false);
-  assert.equal(isAbsent("a", { listed: new Set(), unknown: new Set() }), false);
+  assert.equal(isAbsent("a", { listed: listing(), unknown: new Set([""]) }), false);
+  assert.equal(isAbsent("a", { listed: listing(), unknown: new Set() }), false);
 });
 
 test("whatever is renamed, written, removed: two scans later exactly the files of the tree are tracked, none twice", () => {
@@ -104,7 +106,7 @@ test("whatever is renamed, written, removed: two scans later exactly the files o
     fc.property(tree, tree, (before, after) => {
       const files = new Map(Object.entries(before).map(([path, node]) => [path, tracked(path, node)]));
       const scan = scanOf(Object.fromEntries(Object.entries(after).map(([path, node]) => [path, identity(node, 9)])), {
-        listed: new Set(["", "d"]),
+        listed: listing("", "d"),
       });
       let absent: ReadonlySet<string> = new Set();
       for (let round = 0; round < 2; round++) absent = applyPlan(files, scan, absent);

@@ -61,7 +61,7 @@ export async function runScans(ctx: ScanContext, signal: AbortSignal): Promise<v
     const storage = await ctx.storageRoot.find();
     if (!storage) {
       isThere = false;
-      ctx.watch?.follow(new Set()); // A root that comes back is another one to the system.
+      ctx.watch?.follow(new Map()); // A root that comes back is another one to the system.
       await ctx.scanBell.wait(signal, Math.min(MISSING_ROOT_MS, ctx.scanIntervalMs));
       continue;
     }

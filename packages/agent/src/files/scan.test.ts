@@ -22,7 +22,7 @@ test("a scan finds the recordings in all directories, and nothing else", async (
   mkdirSync(join(root, "dir.mcap"));
   const scan = await scan_(root);
   assert.deepEqual([...scan.files.keys()].sort(), [".hidden/c.mcap", "B.MCAP", "a.mcap", "d/e/b.bag", "d/ü 日.mcap"]);
-  assert.deepEqual([...scan.listed].sort(), ["", ".hidden", "d", "d/e", "dir.mcap", "tmp"]);
+  assert.deepEqual([...scan.listed.keys()].sort(), ["", ".hidden", "d", "d/e", "dir.mcap", "tmp"]);
   assert.deepEqual([scan.unknown.size, scan.unreadable, scan.oddNames], [0, [], []]);
 });
 

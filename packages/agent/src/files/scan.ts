@@ -19,8 +19,8 @@ export interface ScanOptions {
 /** What one complete walk over the tree saw. Paths are below the root, `/`-separated; the root itself is `""`. */
 export interface Scan {
   readonly files: ReadonlyMap<string, FileIdentity>;
-  /** Directories that were listed to their end. */
-  readonly listed: ReadonlySet<string>;
+  /** Directories that were listed to their end, and which one each of them was: another one may lie at its path some day. */
+  readonly listed: ReadonlyMap<string, string>;
   /** Entries that are there, but about which nothing could be found out. Whatever is at or below them stays as known. */
   readonly unknown: ReadonlySet<string>;
   readonly unreadable: readonly { readonly path: string; readonly code: string }[];
@@ -43,7 +43,7 @@ export async function scanTree(options: ScanOptions): Promise<Scan> {
 
 class Walk implements Scan {
   readonly files = new Map<string, FileIdentity>();
-  readonly listed = new Set<string>();
+  readonly listed = new Map<string, string>();
   readonly unknown = new Set<string>();
   readonly unreadable: { path: string; code: string }[] = [];
   readonly oddNames: string[] = [];
@@ -59,6 +59,7 @@ class Walk implements Scan {
   async visit(directory: string): Promise<void> {
     const { root, matches } = this.#options;
     try {
+      const which = this.#identify(directory);
       for (const entry of await readdir(`${root}/${directory}`, { withFileTypes: true })) {
         const path = directory === "" ? entry.name : `${directory}/${entry.name}`;
         // A file system may leave the type open; then only lstat tells.
@@ -67,10 +68,16 @@ class Walk implements Scan {
         if (entry.name.includes("\uFFFD")) this.#checkName(path);
         await this.#yieldInTime();
       }
-      this.listed.add(directory);
+      this.listed.set(directory, which);
     } catch (error) {
       this.#noteUnknown(directory, error);
     }
+  }
+
+  /** Inode numbers are used again, often at once: the time of birth tells, where the file system knows it. */
+  #identify(directory: string): string {
+    const { dev, ino, birthtimeNs } = lstatSync(`${this.#options.root}/${directory}`, { bigint: true });
+    return `${dev}:${ino}:${birthtimeNs}`;
   }
 
   #look(path: string): void {

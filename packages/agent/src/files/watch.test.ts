@@ -10,19 +10,21 @@ function setUp(t: TestContext) {
   const root = mkdtempSync(join(tmpdir(), "downlink-watch-"));
   const bell = createBell();
   const complaints: string[] = [];
-  const watch = createDirectoryWatch({ root, onHint: bell.ring, onDegraded: (text) => complaints.push(text) });
+  const onDegraded = (text: string) => complaints.push(text);
+  const watch = createDirectoryWatch({ root, onHint: bell.ring, onDegraded, onComplete: () => {} });
   t.after(() => {
     watch[Symbol.dispose]();
     rmSync(root, { recursive: true });
   });
   const hint = () => bell.wait(t.signal);
-  return { root, watch, hint, complaints };
+  const follow = (...directories: string[]) => watch.follow(new Map(directories.map((path) => [path, "the same"])));
+  return { root, watch, follow, hint, complaints };
 }
 
 test("a directory that is new, and whatever is made, renamed or removed in it, gives a hint", async (t) => {
-  const { root, watch, hint, complaints } = setUp(t);
+  const { root, follow, hint, complaints } = setUp(t);
   mkdirSync(join(root, "day/hour"), { recursive: true });
-  watch.follow(new Set(["", "day", "day/hour"]));
+  follow("", "day", "day/hour");
   await hint();
   const file = join(root, "day/hour/a.mcap");
   for (const change of [
@@ -37,22 +39,36 @@ test("a directory that is new, and whatever is made, renamed or removed in it, g
 });
 
 test("a directory that was removed and made anew under the same path is watched again", async (t) => {
-  const { root, watch, hint } = setUp(t);
+  const { root, follow, hint } = setUp(t);
   mkdirSync(join(root, "day"));
-  watch.follow(new Set(["", "day"]));
+  follow("", "day");
   await hint();
   rmSync(join(root, "day"), { recursive: true });
   await hint();
   mkdirSync(join(root, "day"));
   await hint();
-  watch.follow(new Set(["", "day"]));
+  follow("", "day");
+  await hint();
+  writeFileSync(join(root, "day/a.mcap"), "1");
+  await hint();
+});
+
+test("a directory that took another one's place is watched, also where nobody told of that", async (t) => {
+  const { root, watch, hint } = setUp(t);
+  mkdirSync(join(root, "day"));
+  watch.follow(new Map([["day", "this"]]));
+  await hint();
+  renameSync(join(root, "day"), join(root, "past"));
+  await hint();
+  mkdirSync(join(root, "day"));
+  watch.follow(new Map([["day", "that"]]));
   await hint();
   writeFileSync(join(root, "day/a.mcap"), "1");
   await hint();
 });
 
 test("a directory that has gone meanwhile is nothing to complain of", (t) => {
-  const { watch, complaints } = setUp(t);
-  watch.follow(new Set(["", "gone"]));
+  const { follow, complaints } = setUp(t);
+  follow("", "gone");
   assert.deepEqual(complaints, []);
 });

@@ -7,17 +7,22 @@ export interface WatchOptions {
   readonly onHint: () => void;
   /** Notifications are incomplete from now on; hints may be missing. */
   readonly onDegraded: (message: string) => void;
+  /** Every directory that there is to watch is watched. */
+  readonly onComplete: () => void;
 }
 
 export interface DirectoryWatch extends Disposable {
-  /** Watches these directories, paths below the root, and no others. Gives a hint where one is new: it may have changed since it was found. */
-  follow(directories: ReadonlySet<string>): void;
+  /**
+   * Watches these directories and no others: paths below the root, each with what tells it from another one at its path.
+   * Gives a hint where one is new: it may have changed since it was found. What the system did not allow is tried again.
+   */
+  follow(directories: ReadonlyMap<string, string>): void;
 }
 
 /** One notification each for directories, none for files: what a scan has listed is all there is to watch. */
 export function createDirectoryWatch(options: WatchOptions): DirectoryWatch {
   const watched = new WatchedDirectories(options);
-  return { follow: (directories) => watched.follow(directories), [Symbol.dispose]: () => watched.follow(new Set()) };
+  return { follow: (directories) => watched.follow(directories), [Symbol.dispose]: () => watched.follow(new Map()) };
 }
 
 /** Directories that went, or that we may not read: the scan says so. */
@@ -25,33 +30,42 @@ const ABSENCES = ["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP"];
 
 class WatchedDirectories {
   readonly #options: WatchOptions;
-  readonly #watchers = new Map<string, FSWatcher>();
-  #isDegraded = false;
+  readonly #watchers = new Map<string, { readonly which: string; readonly watcher: FSWatcher }>();
 
   constructor(options: WatchOptions) {
     this.#options = options;
   }
 
-  follow(directories: ReadonlySet<string>): void {
-    for (const directory of this.#watchers.keys()) if (!directories.has(directory)) this.#close(directory);
+  follow(directories: ReadonlyMap<string, string>): void {
+    // That another directory took a watched one's place is told by the system, and the queue in which it tells may overflow.
+    for (const [path, { which }] of this.#watchers) if (directories.get(path) !== which) this.#close(path);
     const before = this.#watchers.size;
-    for (const directory of directories) this.#open(directory);
+    this.#openAll(directories);
     if (this.#watchers.size > before) this.#options.onHint();
   }
 
-  #open(directory: string): void {
-    if (this.#watchers.has(directory) || this.#isDegraded) return;
+  #openAll(directories: ReadonlyMap<string, string>): void {
+    try {
+      for (const [path, which] of directories) if (!this.#watchers.has(path)) this.#open(path, which);
+      if (directories.size > 0) this.#options.onComplete();
+    } catch (error) {
+      if (!isFileSystemError(error)) throw error;
+      this.#options.onDegraded(error.message); // The next one would not be allowed either.
+    }
+  }
+
+  #open(directory: string, which: string): void {
     try {
       const watcher = watch(`${this.#options.root}/${directory}`, (event, name) => {
         if (event === "rename") this.#renamed(directory, name);
       });
-      this.#watchers.set(
-        directory,
-        watcher.on("error", (error) => this.#degrade(error)),
-      );
+      watcher.on("error", (error) => {
+        this.#close(directory);
+        this.#options.onDegraded(error.message);
+      });
+      this.#watchers.set(directory, { which, watcher });
     } catch (error) {
-      if (!isFileSystemError(error)) throw error;
-      if (!ABSENCES.includes(error.code ?? "")) this.#degrade(error);
+      if (!isFileSystemError(error) || !ABSENCES.includes(error.code ?? "")) throw error;
     }
   }
 
@@ -68,12 +82,7 @@ class WatchedDirectories {
   }
 
   #close(directory: string): void {
-    this.#watchers.get(directory)?.close();
+    this.#watchers.get(directory)?.watcher.close();
     this.#watchers.delete(directory);
-  }
-
-  #degrade(error: Error): void {
-    if (!this.#isDegraded) this.#options.onDegraded(error.message);
-    this.#isDegraded = true;
   }
 }

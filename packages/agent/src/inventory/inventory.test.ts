@@ -158,7 +158,7 @@ test("a rescan of 100,000 unchanged files writes nothing and asks for nothing to
     Array.from({ length: 100_000 }, (_, n) => [`d${n % 100}/${n}.mcap`, { ...identity, inode: BigInt(n) }]),
   );
   inventory.change(Array.from(files, ([path, one]) => ({ do: "track", path, identity: one })));
-  const scan = { files, listed: new Set([""]), unknown: new Set<string>() };
+  const scan = { files, listed: new Map([["", ""]]), unknown: new Set<string>() };
   const startMs = performance.now();
   const plan = planScan(inventory, { ...scan, unreadable: [], oddNames: [] }, new Set());
   t.diagnostic(`planning took ${Math.round(performance.now() - startMs)} ms`);

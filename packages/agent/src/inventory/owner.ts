@@ -42,6 +42,9 @@ export interface StateFacts {
   /** The retention that was known last. */
   retention(): KnownRetention | undefined;
   noteRetention(retention: KnownRetention): void;
+  /** What time the server said that it is, at which uptime since which start of the machine. */
+  serverTime(): KnownServerTime | undefined;
+  noteServerTime(known: KnownServerTime): void;
 }
 
 export interface KnownRetention {
@@ -49,6 +52,12 @@ export interface KnownRetention {
   readonly seconds: number;
   /** Server time; nothing is deleted for its age before. */
   readonly heldUntilNs: bigint;
+}
+
+export interface KnownServerTime {
+  readonly bootId: string;
+  readonly serverTimeNs: bigint;
+  readonly atMs: number;
 }
 
 const DATA_URL = "dataUrl";
@@ -94,12 +103,21 @@ export function openStateFacts(database: DatabaseSync, stateDir: string): StateF
     noteAutoImportTold: (globs) => void set.run("autoImportTold", globs),
     retention: () => toRetention(read("retention")),
     noteRetention: ({ seconds, heldUntilNs }) => void record("retention", `${seconds} ${heldUntilNs}`),
+    serverTime: () => toServerTime(read("serverTime")),
+    noteServerTime: ({ bootId, serverTimeNs, atMs }) => void set.run("serverTime", `${bootId} ${serverTimeNs} ${atMs}`),
   };
 }
 
 function toRetention(text: string | undefined): KnownRetention | undefined {
   const [seconds, heldUntilNs] = text?.split(" ") ?? [];
   return heldUntilNs === undefined ? undefined : { seconds: Number(seconds), heldUntilNs: BigInt(heldUntilNs) };
+}
+
+function toServerTime(text: string | undefined): KnownServerTime | undefined {
+  const [bootId, serverTimeNs, atMs] = text?.split(" ") ?? [];
+  return bootId && serverTimeNs && atMs
+    ? { bootId, serverTimeNs: BigInt(serverTimeNs), atMs: Number(atMs) }
+    : undefined;
 }
 
 const fixed = [

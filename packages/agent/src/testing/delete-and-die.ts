@@ -34,11 +34,12 @@ async function deleteOne(): Promise<void> {
   const answer = { versionId, answer: "granted", permitId: "prm_1", expiresAt: 0n };
   const nothing = () => undefined;
   const bell = { ring: nothing, wait: async () => undefined };
+  const serverClock = createServerClock(systemClock, { recall: nothing, keep: nothing });
   const session = { call: async () => ({ serverTime: systemClock.nowNs(), answers: [answer] }) } as never;
   const storageRoot: Partial<StorageRoot> = { find: async () => storage };
   await deleteFiles(
     {
-      ...{ session, inventory, clock: systemClock, serverClock: createServerClock(systemClock) },
+      ...{ session, inventory, clock: systemClock, serverClock },
       ...{ storageRoot: storageRoot as StorageRoot, setbacks: createSetbacks(systemClock), treeTurns: createTurns() },
       ...{ reportBell: bell, scanBell: bell, log: { info: nothing, debug: nothing } as never },
     },

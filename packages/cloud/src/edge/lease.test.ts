@@ -49,3 +49,8 @@ test("a live lease of somebody else is refused, and the answer says how long to 
 test("an agent that lost its state gets the next lease once the old one has expired", () => {
   assert.equal(takeLease(expired, { instanceId: "second", lease: undefined, nowNs }).leaseNumber, 8n);
 });
+
+test("a lease from before the clock was set back by a year keeps nobody out for that year", () => {
+  const ahead = { ...held, leaseExpiresAtNs: nowNs + 365n * 86_400n * SECOND };
+  assert.equal(takeLease(ahead, { instanceId: "second", lease: undefined, nowNs }).leaseNumber, 8n);
+});

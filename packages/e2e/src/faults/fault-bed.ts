@@ -5,7 +5,7 @@ import { ApiFailure, type Client, createClient, NetworkFailure } from "@downlink
 import { type UndiciTransport, undiciTransport } from "@downlink/client/node";
 import { type ControlPlane, startControlPlane } from "../processes/control-plane.ts";
 import { eventually } from "../processes/eventually.ts";
-import { sha256Of } from "../processes/scenario.ts";
+import { freePort, sha256Of } from "../processes/scenario.ts";
 import { startTcpProxy, type TcpProxy } from "../processes/tcp-proxy.ts";
 
 /** Where robots live. */
@@ -34,14 +34,23 @@ const NEEDED_BYTES = 2 * 1024 ** 3;
 /** An agent that was killed before it noted its lease waits until that has ended; meanwhile others kill the control plane. */
 const PATIENCE_MS = 240_000;
 
-export async function openFaultBed(): Promise<FaultBed> {
+interface Options {
+  /** At which address the proxy listens. */
+  readonly host?: string;
+  /** By which URL the agents know it. */
+  readonly reachedAs?: (proxyUrl: string) => string;
+  readonly cloudEnv?: Readonly<Record<string, string>>;
+}
+
+export async function openFaultBed({ host, reachedAs = (url) => url, cloudEnv }: Options = {}): Promise<FaultBed> {
   await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join((await hasRoom()) ? IN_MEMORY : tmpdir(), "downlink-faults-"));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   const dataDir = join(folder, "cloud");
   const port = await freePort();
-  const proxy = stack.use(await startTcpProxy({ host: "127.0.0.1", port }));
-  const start = () => startControlPlane({ dataDir, port, env: { DOWNLINK_PUBLIC_URL: proxy.url } });
+  const proxy = stack.use(await startTcpProxy({ host: "127.0.0.1", port }, { host }));
+  const url = reachedAs(proxy.url);
+  const start = () => startControlPlane({ dataDir, port, env: { DOWNLINK_PUBLIC_URL: url, ...cloudEnv } });
   let cloud: ControlPlane = await start();
   stack.defer(async () => void (await cloud.program.end("SIGTERM")));
   const transport: UndiciTransport = stack.use(undiciTransport());
@@ -50,7 +59,7 @@ export async function openFaultBed(): Promise<FaultBed> {
   return {
     folder,
     proxy,
-    url: proxy.url,
+    url,
     admin: createClient({ baseUrl: cloud.url, token: cloud.adminKey, transport }),
     crashCloud: () =>
       restarts(async () => {
@@ -121,9 +130,4 @@ async function hasRoom(): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-async function freePort(): Promise<number> {
-  await using probe = await startTcpProxy({ host: "127.0.0.1", port: 1 });
-  return Number(new URL(probe.url).port);
 }

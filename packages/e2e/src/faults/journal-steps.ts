@@ -36,7 +36,9 @@ function pass(step: Step, when: "before" | "after" | "failed"): void {
 }
 
 function nameOf({ what, steps = [], name, path, operation }: Step): string {
-  const kinds = new Set(steps.map((each) => each.event ?? each.do));
+  // Whether a hash is noted as well depends on how much time passed: the step is the same.
+  const named = steps.filter((each) => each.do !== "noteHash" || steps.length === 1);
+  const kinds = new Set(named.map((each) => each.event ?? each.do));
   const detail = [...kinds, name, path?.split("/").at(-1), operation].filter((text) => text !== undefined);
   return [what, ...detail].join(" ");
 }

@@ -6,6 +6,8 @@ export interface KeptAgent extends AsyncDisposable {
   /** Resolves when it ends by itself, which it never should: with what it printed. */
   readonly fell: Promise<never>;
   kills(): number;
+  /** The first line that matches of what the present process prints. */
+  line(pattern: RegExp): Promise<string>;
   /** Ends it; it is begun anew. Resolves when the old process is gone. */
   kill(signal: "SIGKILL" | "SIGTERM"): Promise<void>;
   /** Ends it for good by SIGTERM; fails where that takes more than ten seconds or is no clean end. */
@@ -25,6 +27,7 @@ export function keepRunning(options: EdgeAgentOptions, first: EdgeAgentOptions =
   return {
     fell: fallen.promise,
     kills: () => kills,
+    line: (pattern) => agent.line(pattern),
     async kill(signal) {
       const { ended } = agent;
       if (signal === "SIGTERM") await requireCleanEnd(agent);

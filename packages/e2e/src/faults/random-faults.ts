@@ -4,22 +4,32 @@ import { assertInvariants } from "./invariants.ts";
 import { type KeptAgent, keepRunning } from "./keep-running.ts";
 import { liveThrough, makeRobot, type Robot } from "./robot.ts";
 
-type Strike = (bed: FaultBed, agent: KeptAgent) => Promise<void>;
+interface Struck {
+  readonly bed: FaultBed;
+  readonly robot: Robot;
+  readonly agent: KeptAgent;
+}
+
+type Strike = (struck: Struck) => Promise<void>;
 
 /** What happens, and how often in so many. */
 const faults: readonly { readonly name: string; readonly weight: number; readonly strike: Strike }[] = [
-  { name: "agent killed", weight: 12, strike: (_, agent) => agent.kill("SIGKILL") },
-  { name: "agent stopped", weight: 3, strike: (_, agent) => agent.kill("SIGTERM") },
-  { name: "link cut", weight: 3, strike: async ({ proxy }) => proxy.cut() },
-  { name: "link dead, then cut", weight: 2, strike: deadLink },
-  { name: "control plane killed", weight: 1, strike: ({ crashCloud }) => crashCloud() },
-  { name: "Postgres killed", weight: 1, strike: ({ crashPostgres }) => crashPostgres() },
+  { name: "agent killed", weight: 12, strike: ({ agent }) => agent.kill("SIGKILL") },
+  { name: "agent stopped", weight: 3, strike: ({ agent }) => agent.kill("SIGTERM") },
+  { name: "link cut", weight: 3, strike: async ({ bed }) => bed.proxy.cut() },
+  { name: "link dead, then cut", weight: 2, strike: killLink },
+  { name: "link loses packets", weight: 2, strike: loseLink },
+  { name: "robot's clock set", weight: 2, strike: setClock },
+  { name: "control plane killed", weight: 1, strike: ({ bed }) => bed.crashCloud() },
+  { name: "Postgres killed", weight: 1, strike: ({ bed }) => bed.crashPostgres() },
 ];
 
 /** Of one life, so that it comes to its end. */
 const FAULTS_PER_LIFE = 6;
 const LONGEST_PAUSE_MS = 700;
 const DEAD_MS = 400;
+const LOST_SHARE = 0.3;
+const YEAR_MS = 365 * 86_400_000;
 
 export interface Survival {
   /** In their order. */
@@ -52,7 +62,7 @@ async function strikeRobot(
     await delay(random() * LONGEST_PAUSE_MS);
     const { name, strike } = pick(random());
     struck.push(name);
-    await strike(bed, agent);
+    await strike({ bed, robot, agent });
   }
   await Promise.race([life, agent.fell]);
   await agent.stop();
@@ -65,9 +75,23 @@ function pick(chance: number) {
 }
 
 /** Nothing comes through and nobody says so, as where a robot drives into a tunnel. */
-async function deadLink({ proxy }: FaultBed): Promise<void> {
+async function killLink({ bed: { proxy } }: Struck): Promise<void> {
   proxy.holdAfter(proxy.sentBytes());
   await delay(DEAD_MS);
   proxy.cut();
   proxy.holdAfter(Number.POSITIVE_INFINITY);
+}
+
+async function loseLink({ bed: { proxy } }: Struck): Promise<void> {
+  proxy.lose(LOST_SHARE);
+  await delay(LONGEST_PAUSE_MS);
+  proxy.lose(0);
+}
+
+/** By a year, and set right again in between. */
+async function setClock({ robot }: Struck): Promise<void> {
+  for (const shiftMs of [YEAR_MS, 0, -YEAR_MS]) {
+    await robot.setClock(shiftMs);
+    await delay(DEAD_MS);
+  }
 }

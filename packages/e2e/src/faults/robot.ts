@@ -6,6 +6,7 @@ import { api, type Recording } from "@downlink/protocol";
 import { makeMcap, makeZeroMcap } from "@downlink/recordings/testing";
 import type { EdgeAgentOptions } from "../processes/edge-agent.ts";
 import { type Ground, untilAnswered } from "./fault-bed.ts";
+import { createShiftedClock } from "./shifted-clock.ts";
 
 /** A device with recordings of every fate on it, and the settings of its agent. */
 export interface Robot extends AsyncDisposable {
@@ -15,6 +16,8 @@ export interface Robot extends AsyncDisposable {
   /** Where its agents write down their durable steps. */
   readonly journal: string;
   readonly agentOptions: EdgeAgentOptions;
+  /** From now on its agent's wall clock is off by so much. */
+  setClock(shiftMs: number): Promise<void>;
 }
 
 /** What becomes of the files on it. `large` takes two parts. */
@@ -30,11 +33,15 @@ export const files = {
 const LARGE_BYTES = 17 * 1024 * 1024;
 const journalSteps = new URL("./journal-steps.ts", import.meta.url).href;
 
-export async function makeRobot(ground: Ground): Promise<Robot> {
+/** What the agent gets besides. */
+type Extras = Pick<EdgeAgentOptions, "env" | "within">;
+
+export async function makeRobot(ground: Ground, extras: Extras = {}): Promise<Robot> {
   const folder = join(ground.folder, randomName());
   const [root, stateDir, journal] = [join(folder, "root"), join(folder, "state"), join(folder, "journal")];
   await mkdir(join(root, "deep"), { recursive: true });
   await writeFiles(root);
+  const clock = await createShiftedClock(join(folder, "clock"));
   const { deviceId, token } = await untilAnswered(
     () => enrollDevice(ground),
     () => true,
@@ -44,14 +51,18 @@ export async function makeRobot(ground: Ground): Promise<Robot> {
     DOWNLINK_SETTLE_TIME: "50ms",
     DOWNLINK_WATCH_SCAN_INTERVAL: "300ms",
     DOWNLINK_INCOMPLETE_AFTER: "500ms",
+    ...clock.env,
+    ...extras.env,
   };
+  const nodeArgs = ["--import", journalSteps, "--import", clock.module];
   const place = { url: ground.url, token, storageRoot: root, stateDir };
   return {
     deviceId,
     root,
     stateDir,
     journal,
-    agentOptions: { ...place, env, nodeArgs: ["--import", journalSteps] },
+    agentOptions: { ...place, env, nodeArgs, within: extras.within },
+    setClock: clock.set,
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
 }

@@ -8,6 +8,8 @@ export interface EdgeAgentOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** For Node itself. */
   readonly nodeArgs?: readonly string[];
+  /** The command that becomes the agent, as `nsenter` does. */
+  readonly within?: readonly string[];
 }
 
 /** `agent run`, with short waits, so that a test ends soon. */
@@ -17,6 +19,7 @@ export function startEdgeAgent(options: EdgeAgentOptions): Program {
     args: ["run"],
     env: agentEnvironment(options),
     nodeArgs: options.nodeArgs,
+    within: options.within,
   });
 }
 

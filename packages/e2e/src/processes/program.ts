@@ -23,15 +23,19 @@ interface Start {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** For Node itself. */
   readonly nodeArgs?: readonly string[];
+  /** The command that becomes it, as `nsenter` does: nothing, if it is started as it is. */
+  readonly within?: readonly string[];
 }
 
 /** Starts one of our programs as a user does: a process of its own, on the Node that runs this. */
-export function startProgram({ script, args, env, nodeArgs = [] }: Start): Program {
+export function startProgram({ script, args, env, nodeArgs = [], within = [] }: Start): Program {
   const inherited = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(DOWNLINK_|DATABASE_URL|NODE_TEST)/.test(name)),
   );
   const path = fileURLToPath(new URL(script, PACKAGES));
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...nodeArgs, path, ...args], {
+  const flags = ["--disable-warning=ExperimentalWarning", ...nodeArgs];
+  const [command, ...commandArgs] = [...within, process.execPath, ...flags, path, ...args];
+  const child = spawn(command!, commandArgs, {
     env: { ...inherited, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

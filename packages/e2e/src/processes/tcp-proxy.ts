@@ -1,5 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { createPacketLoss } from "./packet-loss.ts";
 
 export interface TcpProxy extends AsyncDisposable {
   readonly url: string;
@@ -11,85 +13,165 @@ export interface TcpProxy extends AsyncDisposable {
   held(): Promise<void>;
   /** So many bytes a second go through towards the target, of all connections together; Infinity: as fast as it goes. */
   throttle(bytesPerSecond: number): void;
+  /** So much of what goes through, in both directions, is lost on its way and sent again by TCP: in [0, 1). */
+  lose(share: number): void;
   /** Turns one bit over in the next piece towards the target that is at least so long. Resolves once that is done. */
   corrupt(minPieceBytes: number): Promise<void>;
   /** Drops every connection with what is under way on it, as a cut link does. */
   cut(): void;
+  /** No connection that there is carries anything any more, for ever, and neither side hears of that. New ones work. */
+  swallow(): void;
 }
 
-/** A link between an agent and the cloud that can be held up, slowed down, disturbed and cut. Loopback only. */
-export async function startTcpProxy(target: { host: string; port: number }, port = 0): Promise<TcpProxy> {
-  const sockets = new Set<Socket>();
-  const waiting = new Set<() => void>();
-  let sent = 0;
-  let limit = Number.POSITIVE_INFINITY;
-  let bytesPerMs = Number.POSITIVE_INFINITY;
-  let freeAtMs = 0;
-  let corruption: { minPieceBytes: number; done: () => void } | undefined;
-  let tellHeld = Promise.withResolvers<void>();
+interface Tunnel {
+  readonly near: Socket;
+  readonly far: Socket;
+  isSwallowed: boolean;
+}
+
+/** A link between an agent and the cloud that can be held up, slowed down, disturbed and cut. Loopback, if not told otherwise. */
+export async function startTcpProxy(
+  target: { host: string; port: number },
+  { port = 0, host = "127.0.0.1" } = {},
+): Promise<TcpProxy> {
+  const tunnels = new Set<Tunnel>();
+  const { beforePiece, afterPiece, forget, ...upload } = createUploadControl();
+  const loss = createPacketLoss();
+  const beforeUpload = async (piece: Buffer) => {
+    await loss.pass();
+    await beforePiece(piece);
+  };
   const server = createServer((near) => {
-    const far = connect(target);
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(one);
-      one.on("error", () => other.destroy());
-      one.on("close", () => {
-        sockets.delete(one);
-        other.destroy();
-      });
-    }
-    far.pipe(near);
-    near.on("data", (bytes) => {
-      near.pause();
-      forward();
-      function forward(): void {
-        if (sent + bytes.length > limit) {
-          tellHeld.resolve();
-          waiting.add(forward);
-          return;
-        }
-        sent += bytes.length;
-        if (corruption && bytes.length >= corruption.minPieceBytes) disturb(bytes);
-        freeAtMs = Math.max(freeAtMs, performance.now()) + bytes.length / bytesPerMs;
-        const delayMs = freeAtMs - performance.now();
-        far.write(bytes, () => (delayMs < 1 ? near.resume() : setTimeout(() => near.resume(), delayMs)));
-      }
-    });
+    const tunnel = openTunnel(tunnels, near, connect(target));
+    carry(tunnel, { from: near, to: tunnel.far, before: beforeUpload, after: afterPiece });
+    carry(tunnel, { from: tunnel.far, to: near, before: loss.pass, after: () => undefined });
   });
-  server.listen(port, "127.0.0.1");
+  server.listen(port, host);
   await once(server, "listening");
-  function disturb(bytes: Buffer): void {
-    const middle = bytes.length >> 1;
-    bytes[middle] = bytes[middle]! ^ 1;
-    corruption?.done();
-    corruption = undefined;
-  }
   const cut = () => {
-    waiting.clear();
+    forget();
     // Not resetAndDestroy: a socket with a write under way then never closes, and Node waits for it at its own end for ever.
-    for (const socket of sockets) socket.destroy();
+    for (const { near, far } of tunnels) for (const socket of [near, far]) socket.destroy();
   };
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    sentBytes: () => sent,
-    holdAfter: (bytes) => {
-      limit = bytes;
-      tellHeld = Promise.withResolvers<void>();
-      const resumed = [...waiting];
-      waiting.clear();
-      for (const forward of resumed) forward();
-    },
-    held: () => tellHeld.promise,
-    throttle: (bytesPerSecond) => {
-      bytesPerMs = bytesPerSecond / 1000;
-    },
-    corrupt: (minPieceBytes) => new Promise((done) => (corruption = { minPieceBytes, done })),
+    ...upload,
+    url: `http://${host}:${(server.address() as AddressInfo).port}`,
+    lose: loss.set,
     cut,
-    [Symbol.asyncDispose]: async () => {
+    swallow: () => tunnels.forEach(swallow),
+    async [Symbol.asyncDispose]() {
       server.close();
       cut();
+    },
+  };
+}
+
+/** Kept until both sides are closed: one that is swallowed closes on one side only. */
+function openTunnel(tunnels: Set<Tunnel>, near: Socket, far: Socket): Tunnel {
+  const tunnel = { near, far, isSwallowed: false };
+  tunnels.add(tunnel);
+  const forgetClosed = () => near.destroyed && far.destroyed && tunnels.delete(tunnel);
+  for (const socket of [near, far]) socket.once("close", forgetClosed);
+  return tunnel;
+}
+
+function swallow(tunnel: Tunnel): void {
+  tunnel.isSwallowed = true;
+  for (const socket of [tunnel.near, tunnel.far]) socket.pause();
+}
+
+interface Direction {
+  readonly from: Socket;
+  readonly to: Socket;
+  /** What a piece waits for before it goes on, and what the next one waits for before it is read. */
+  readonly before: (piece: Buffer) => Promise<void>;
+  readonly after: (piece: Buffer) => Promise<void> | undefined;
+}
+
+/** Piece by piece, in their order. The end of one side is the end of the other. */
+function carry(tunnel: Tunnel, { from, to, before, after }: Direction): void {
+  from.on("data", async (piece) => {
+    from.pause();
+    await before(piece);
+    if (tunnel.isSwallowed || to.destroyed) return;
+    to.write(piece, async () => {
+      await after(piece);
+      if (!tunnel.isSwallowed) from.resume();
+    });
+  });
+  const end = () => {
+    if (!tunnel.isSwallowed) to.destroy();
+  };
+  from.on("error", end);
+  from.on("close", end);
+}
+
+/** What a timer that comes late may cost: so much is caught up, or the link would be slower than it is said to be. */
+const LATE_MS = 20;
+
+/** What is done to the bytes towards the target. */
+function createUploadControl() {
+  const { hold, forget, ...holding } = createHold();
+  const disturbance = createDisturbance();
+  let bytesPerMs = Number.POSITIVE_INFINITY;
+  let freeAtMs = 0;
+  return {
+    ...holding,
+    forget,
+    corrupt: disturbance.expect,
+    throttle(bytesPerSecond: number): void {
+      bytesPerMs = bytesPerSecond / 1000;
+    },
+    async beforePiece(piece: Buffer): Promise<void> {
+      await hold(piece);
+      disturbance.disturb(piece);
+    },
+    afterPiece(piece: Buffer): Promise<void> | undefined {
+      freeAtMs = Math.max(freeAtMs, performance.now() - LATE_MS) + piece.length / bytesPerMs;
+      const delayMs = freeAtMs - performance.now();
+      return delayMs < 1 ? undefined : delay(delayMs);
+    },
+  };
+}
+
+function createHold() {
+  let sent = 0;
+  let limit = Number.POSITIVE_INFINITY;
+  let tellHeld = Promise.withResolvers<void>();
+  let limitChanged = Promise.withResolvers<void>();
+  return {
+    sentBytes: () => sent,
+    held: () => tellHeld.promise,
+    holdAfter(bytes: number): void {
+      limit = bytes;
+      tellHeld = Promise.withResolvers();
+      limitChanged.resolve();
+      limitChanged = Promise.withResolvers();
+    },
+    async hold(piece: Buffer): Promise<void> {
+      while (sent + piece.length > limit) {
+        tellHeld.resolve();
+        await limitChanged.promise;
+      }
+      sent += piece.length;
+    },
+    /** Whatever is held up never goes on. */
+    forget(): void {
+      limitChanged = Promise.withResolvers();
+    },
+  };
+}
+
+function createDisturbance() {
+  let next: { minPieceBytes: number; done: () => void } | undefined;
+  return {
+    expect: (minPieceBytes: number) => new Promise<void>((done) => (next = { minPieceBytes, done })),
+    disturb(piece: Buffer): void {
+      if (!next || piece.length < next.minPieceBytes) return;
+      const middle = piece.length >> 1;
+      piece[middle] = piece[middle]! ^ 1;
+      next.done();
+      next = undefined;
     },
   };
 }

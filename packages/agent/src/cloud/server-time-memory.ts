@@ -1,0 +1,44 @@
+import { readFileSync } from "node:fs";
+import type { StateFacts } from "../inventory/owner.ts";
+import { isStateUnwritable } from "../state-errors.ts";
+
+/** The server's time, and at which uptime of this machine it was that. */
+export interface ServerTimeSample {
+  readonly serverTimeNs: bigint;
+  readonly atMs: number;
+}
+
+/** For the next process on this machine, until the machine is started anew: by then nobody knows how long it was off. */
+export interface ServerTimeMemory {
+  recall(): ServerTimeSample | undefined;
+  keep(sample: ServerTimeSample): void;
+}
+
+export function createServerTimeMemory(
+  facts: Pick<StateFacts, "serverTime" | "noteServerTime">,
+  bootId = readBootId(),
+): ServerTimeMemory {
+  return {
+    recall() {
+      const known = facts.serverTime();
+      return known?.bootId === bootId ? known : undefined;
+    },
+    keep(sample) {
+      if (bootId === undefined) return;
+      try {
+        facts.noteServerTime({ bootId, ...sample });
+      } catch (error) {
+        if (!isStateUnwritable(error)) throw error; // An older one serves as well, as long as no clock jumped in between.
+      }
+    },
+  };
+}
+
+/** Linux makes one at each start. */
+function readBootId(): string | undefined {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  } catch {
+    return undefined; // Another system, or a container that hides it.
+  }
+}

@@ -1,0 +1,23 @@
+import { type EdgeAgentOptions, runAgentCommand } from "../processes/edge-agent.ts";
+import { eventually } from "../processes/eventually.ts";
+import type { Robot } from "./robot.ts";
+
+interface Status {
+  readonly health: string;
+  readonly throttle: { readonly isPaused: boolean; readonly bytesPerSecond: number | null };
+  readonly deletions: { readonly heldUntil: string | null };
+  readonly problems: readonly { readonly code: string; readonly detail: string }[];
+}
+
+/** What `agent status` says to a person on the device, as a program reads it; undefined where it cannot be asked yet. */
+export async function askStatus(options: EdgeAgentOptions): Promise<Status | undefined> {
+  const { output } = await runAgentCommand(options, "status", "--json");
+  return output.startsWith("{") ? (JSON.parse(output) as Status) : undefined;
+}
+
+/** Waits until the status names the problem, with such a text. */
+export async function untilProblem({ agentOptions }: Robot, code: string, text: RegExp): Promise<void> {
+  const isNamed = (status: Status | undefined) =>
+    status?.problems.some((problem) => problem.code === code && text.test(problem.detail)) ?? false;
+  await eventually(() => askStatus(agentOptions), isNamed);
+}

@@ -1,0 +1,23 @@
+// Loaded into a program before it begins (`node --import`): its wall clock is off by as many milliseconds as a file says at
+// that moment. What is measured and awaited by the monotonic clock goes on, as when somebody sets the clock of a machine.
+
+import { readFileSync } from "node:fs";
+
+const { FAULTS_CLOCK_SHIFT: path = "" } = process.env;
+const Unshifted = Date;
+
+function shiftedMs(): number {
+  return Unshifted.now() + Number(readFileSync(path, "utf8"));
+}
+
+class ShiftedDate extends Unshifted {
+  constructor(...given: [] | [number | string | Date]) {
+    super(...((given.length === 0 ? [shiftedMs()] : given) as [number]));
+  }
+
+  static override now(): number {
+    return shiftedMs();
+  }
+}
+
+globalThis.Date = ShiftedDate as DateConstructor;

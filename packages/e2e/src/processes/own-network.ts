@@ -1,0 +1,101 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+export type LinkState = "as it is" | "loses packets" | "carries nothing";
+
+/** A network that a process has to itself, with one link to this machine, which is its name server. */
+export interface OwnNetwork extends AsyncDisposable {
+  /** At which this machine is reached from there. The first is the name server's. */
+  readonly addresses: readonly [string, string];
+  /** The command that puts a program there. */
+  readonly within: readonly string[];
+  /** What becomes of packets, in both directions. Resolves with how many were lost under the state that ends. */
+  shape(state: LinkState): Promise<number>;
+}
+
+const RESOLVER_OPTIONS = "options timeout:1 attempts:1";
+const disciplines: Readonly<Record<LinkState, readonly string[]>> = {
+  "as it is": ["pfifo", "limit", "1000"],
+  // A queue that is shorter than what TCP sends at once: what does not fit is lost.
+  "loses packets": ["tbf", "rate", "40mbit", "burst", "5kb", "limit", "20kb"],
+  // No packet is that small.
+  "carries nothing": ["tbf", "rate", "8kbit", "burst", "10", "limit", "10"],
+};
+/** Where the kernel has it. */
+const RANDOM_LOSS = ["netem", "loss", "30%"];
+
+/** Needs root, Linux, iproute2 and util-linux: rejects with what is missing. `resolvFile` is written for it. */
+export async function openOwnNetwork(resolvFile: string): Promise<OwnNetwork> {
+  await using stack = new AsyncDisposableStack();
+  const holder = stack.use(await holdNamespaces());
+  const within = ["nsenter", "--target", String(holder.pid), "--net", "--mount", "--"];
+  const inside = (...command: string[]) => run(within[0]!, [...within.slice(1), ...command]);
+  const subnet = subnetOf(holder.pid);
+  const device = `downlink${holder.pid}`.slice(0, 15);
+  await run("ip", ["link", "add", device, "type", "veth", "peer", "name", "eth0", "netns", String(holder.pid)]);
+  for (const last of [1, 2]) await run("ip", ["address", "add", `${subnet}.${last}/24`, "dev", device]);
+  await run("ip", ["link", "set", device, "up"]);
+  await inside("ip", "address", "add", `${subnet}.3/24`, "dev", "eth0");
+  for (const own of ["lo", "eth0"]) await inside("ip", "link", "set", own, "up");
+  await writeFile(resolvFile, `nameserver ${subnet}.1\n${RESOLVER_OPTIONS}\n`);
+  await inside("mount", "--bind", resolvFile, "/etc/resolv.conf");
+  const owned = stack.move();
+  return {
+    addresses: [`${subnet}.1`, `${subnet}.2`],
+    within,
+    shape: createShaper([
+      (verb, ...rest) => run("tc", [...verb, "dev", device, "root", ...rest]),
+      (verb, ...rest) => inside("tc", ...verb, "dev", "eth0", "root", ...rest),
+    ]),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** RFC 2544 keeps 198.18.0.0/15 for tests. Those that run at the same time have different ones. */
+function subnetOf(pid: number): string {
+  return `198.${18 + ((pid >> 8) & 1)}.${pid & 0xff}`;
+}
+
+/** A process that keeps the namespaces; whatever happens to this one, it ends with it, and the link with it. */
+async function holdNamespaces(): Promise<AsyncDisposable & { readonly pid: number }> {
+  const flags = ["--net", "--mount", "--propagation", "private"];
+  const child: ChildProcess = spawn("unshare", [...flags, "--", "sh", "-c", "echo ready; exec cat"]);
+  const ended = once(child, "exit");
+  ended.catch(() => {});
+  let complaint = "";
+  child.stderr!.on("data", (text) => {
+    complaint += text;
+  });
+  const ready = once(child.stdout!, "data");
+  await Promise.race([ready, ended.then(() => Promise.reject(new Error(complaint)))]);
+  return {
+    pid: child.pid!,
+    async [Symbol.asyncDispose]() {
+      child.stdin!.end();
+      await ended;
+    },
+  };
+}
+
+type TrafficControl = (verb: readonly string[], ...rest: string[]) => Promise<{ stdout: string }>;
+
+function createShaper(ends: readonly TrafficControl[]): OwnNetwork["shape"] {
+  const replace = async (discipline: readonly string[]) => {
+    for (const tc of ends) await tc(["qdisc", "replace"], ...discipline);
+  };
+  return async (state) => {
+    let lost = 0;
+    for (const tc of ends) {
+      const { stdout } = await tc(["-statistics", "qdisc", "show"]);
+      lost += Number(/dropped (\d+)/.exec(stdout)?.[1] ?? 0);
+    }
+    const plain = () => replace(disciplines[state]);
+    if (state === "loses packets") await replace(RANDOM_LOSS).catch(plain);
+    else await plain();
+    return lost;
+  };
+}
