@@ -20,7 +20,7 @@ const { values, positionals } = parseArgs({
 });
 const files = takeShard(findTests(positionals), values.shard);
 if (files.length === 0) {
-  console.error(`no test file matches ${positionals.join(" ")}`);
+  console.error(`no test file matches ${positionals.join(" ")}${values.slow ? "" : "; the long ones need --slow"}`);
   process.exit(1);
 }
 
