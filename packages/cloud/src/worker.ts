@@ -11,6 +11,7 @@ export async function startWorker(deps: OpenDeps): Promise<void> {
   await deps.jobs.startWorking(
     {
       ingest: ({ requestId }, signal) => ingest(deps, requestId, signal),
+      "ingest-large": ({ requestId }, signal) => ingest(deps, requestId, signal),
       "remove-object": ({ blobKey }) => deps.blobs.delete(blobKey),
       reconcile: () => Promise.all([reconcile(deps), noteOffline(deps)]).then(() => undefined),
       sweep: (_data, signal) => sweepBySchedule(deps, signal),

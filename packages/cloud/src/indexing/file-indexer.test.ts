@@ -8,6 +8,7 @@ import { openFileIndexer } from "./file-indexer.ts";
 import { ThreadFailed, ThreadOutOfMemory, TooHeavy } from "./indexing-errors.ts";
 import type { IndexingLimits } from "./indexing-limits.ts";
 import { judgeFile } from "./judge-file.ts";
+import { LARGE_FILE_BYTES } from "./large-file.ts";
 
 const never = new AbortController().signal;
 const nothing = bytesSource(new Uint8Array(1));
@@ -152,4 +153,17 @@ test("as many files are read at once as there are threads, the others in their o
   assert.deepEqual(ended, ["first", "second", "third"]);
   stop.abort(new Error("enough"));
   await assert.rejects(blocked, /enough/);
+});
+
+test("large files wait for each other, and leave a thread to small ones", async () => {
+  await using indexer = openMisbehaving({ threads: 2 });
+  const held = Promise.withResolvers<Uint8Array>();
+  const large: RandomAccessSource = { sizeBytes: LARGE_FILE_BYTES + 1, read: () => held.promise };
+  const stop = new AbortController();
+  const blocked = [1, 2].map(() => indexer.act("askForever", stop.signal, large));
+  await setImmediate(); // all have taken their turns
+  assert.ok(await indexer.act("succeed"));
+  stop.abort(new Error("enough"));
+  for (const reading of blocked) await assert.rejects(reading, /enough/);
+  assert.ok(await indexer.act("succeed", never, large));
 });

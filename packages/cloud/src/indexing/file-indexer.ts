@@ -3,6 +3,7 @@ import { ThreadOutOfMemory } from "./indexing-errors.ts";
 import { type IndexingLimits, indexingLimits } from "./indexing-limits.ts";
 import { type IndexingThread, startIndexingThread, threadMain } from "./indexing-thread.ts";
 import type { FileVerdict } from "./judge-file.ts";
+import { LARGE_FILE_BYTES } from "./large-file.ts";
 import type { Task, TaskName, Tasks } from "./thread-messages.ts";
 import { createTurns } from "./turns.ts";
 
@@ -27,6 +28,7 @@ interface Options {
 export function openFileIndexer({ limits: given, main = threadMain }: Options = {}): FileIndexer {
   const limits = { ...indexingLimits, ...given };
   const turns = createTurns(limits.threads);
+  const largeTurns = createTurns(Math.max(1, limits.threads - 1)); // one thread is left to small files
   const idle: IndexingThread[] = [];
   const takeIdle = () => {
     for (let thread = idle.pop(); thread; thread = idle.pop()) if (thread.isReusable()) return thread;
@@ -43,6 +45,7 @@ export function openFileIndexer({ limits: given, main = threadMain }: Options = 
   }
 
   async function run<N extends TaskName>(work: Work<N>): Promise<Tasks[N]["result"]> {
+    using _largeTurn = work.source.sizeBytes > LARGE_FILE_BYTES ? await largeTurns.take(work.signal) : undefined;
     using _turn = await turns.take(work.signal);
     const thread = takeIdle() ?? startIndexingThread(limits, main);
     const wasUsed = thread.isUsed();

@@ -2,6 +2,7 @@ import type { ImportStatus } from "@downlink/protocol";
 import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { refuse } from "../http/errors.ts";
+import { ingestJob } from "../jobs/ingest-job.ts";
 import type { JobQueue } from "../jobs/queue.ts";
 import { nextImportStatus, type RecordingEvent } from "../recordings/import-status.ts";
 import { lockRecording } from "../recordings/lock-recording.ts";
@@ -35,7 +36,7 @@ export async function storeDelivery(tx: Transaction, { upload, jobs, nowNs }: De
     },
   });
   if (!received) refuse("RequestSuperseded", `import request ${upload.requestId} is no longer wanted`);
-  await jobs.enqueue(tx, "ingest", { requestId: upload.requestId });
+  await jobs.enqueue(tx, ingestJob(upload.sizeBytes), { requestId: upload.requestId });
 }
 
 interface Failure {

@@ -1,5 +1,6 @@
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { ingestJob } from "../jobs/ingest-job.ts";
 import { findLocked } from "../recordings/lock-recording.ts";
 import { askDevice, changeRequest } from "./change-request.ts";
 import { moveRecording } from "./delivery.ts";
@@ -40,7 +41,12 @@ export async function postpone(deps: IngestDeps, request: ImportRequestModel, er
       data: { nextAttemptAtNs: nowNs + BigInt(Math.ceil(delaySeconds * 1e9)), updatedAtNs: nowNs },
     });
     if (count === 1)
-      await deps.jobs.enqueue(tx, "ingest", { requestId: request.id }, { delaySeconds: Math.ceil(delaySeconds) });
+      await deps.jobs.enqueue(
+        tx,
+        ingestJob(request.sizeBytes),
+        { requestId: request.id },
+        { delaySeconds: Math.ceil(delaySeconds) },
+      );
   });
   deps.log.error({ err: error, requestId: request.id, attempt: request.attempts }, "import postponed");
 }

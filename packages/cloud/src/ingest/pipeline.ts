@@ -4,6 +4,7 @@ import type { ImportRequestModel } from "../db/generated/models.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { announceToAgent } from "../edge/announce-work.ts";
 import type { ImportableSummary } from "../indexing/judge-file.ts";
+import { ingestJob } from "../jobs/ingest-job.ts";
 import { changeRequest } from "./change-request.ts";
 import { finishImport, TakenOver } from "./finish-import.ts";
 import { workingStates } from "./import-request-state.ts";
@@ -49,7 +50,7 @@ async function take(deps: IngestDeps, id: string): Promise<ImportRequestModel | 
     const seen = await tx.importRequest.findUnique({ where: { id } });
     if (!seen) return undefined;
     if (isAtWork(seen, nowNs)) {
-      await deps.jobs.enqueue(tx, "ingest", { requestId: id }, { delaySeconds: LOOK_AGAIN_SECONDS });
+      await deps.jobs.enqueue(tx, ingestJob(seen.sizeBytes), { requestId: id }, { delaySeconds: LOOK_AGAIN_SECONDS });
       return undefined;
     }
     const data = { attempts: seen.attempts + 1, pipelineStage: "Reading the stored file", nextAttemptAtNs: null };

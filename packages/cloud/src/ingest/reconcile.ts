@@ -1,5 +1,6 @@
 import type { Deps } from "../context.ts";
 import { withTransaction } from "../db/transaction.ts";
+import { ingestJob } from "../jobs/ingest-job.ts";
 import { storeDelivery } from "./delivery.ts";
 import { workingStates } from "./import-request-state.ts";
 import { sweepStreams } from "./stream-uploads.ts";
@@ -25,16 +26,16 @@ async function requeueSilent(deps: ReconcileDeps): Promise<void> {
   const isDue = { OR: [{ nextAttemptAtNs: null }, { nextAttemptAtNs: { lt: nowNs - SILENT_NS } }] };
   const silent = await db.prisma.importRequest.findMany({
     where: { AND: [isSilent, isDue] },
-    select: { id: true },
+    select: { id: true, sizeBytes: true },
     take: BATCH,
   });
-  await attend(deps, silent, async ({ id }) => {
+  await attend(deps, silent, async ({ id, sizeBytes }) => {
     await withTransaction(db, async (tx) => {
       const { count } = await tx.importRequest.updateMany({
         where: { AND: [{ id }, isSilent] },
         data: { updatedAtNs: nowNs, nextAttemptAtNs: nowNs }, // nobody is at work
       });
-      if (count === 1) await jobs.enqueue(tx, "ingest", { requestId: id });
+      if (count === 1) await jobs.enqueue(tx, ingestJob(sizeBytes), { requestId: id });
     });
     log.warn({ requestId: id }, "requeued an import that no worker owned");
   });

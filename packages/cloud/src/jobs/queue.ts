@@ -4,6 +4,8 @@ import type { Transaction } from "../db/transaction.ts";
 export interface JobData {
   /** Bring one import request to its end. */
   ingest: { requestId: string };
+  /** The same for a large file, which workers of their own take. */
+  "ingest-large": { requestId: string };
   /** Remove a stored object, or an unfinished upload, that no row names any more. */
   "remove-object": { blobKey: string };
   /** Requeue what no live job owns. */

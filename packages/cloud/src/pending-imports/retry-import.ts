@@ -6,6 +6,7 @@ import { announceToAgent } from "../edge/announce-work.ts";
 import { notFound, refuse } from "../http/errors.ts";
 import { askDevice, changeRequest, type RequestData } from "../ingest/change-request.ts";
 import { moveRecording } from "../ingest/delivery.ts";
+import { ingestJob } from "../jobs/ingest-job.ts";
 import { visibleTo } from "../projects/find-project.ts";
 import { edgeCopyOf } from "../recordings/edge-copy.ts";
 import { findLocked, type LockedRecording } from "../recordings/lock-recording.ts";
@@ -67,7 +68,7 @@ async function processAgain(
   const retried = await changeRequest(tx, { id, event: "retry", nowNs: ctx.clock.nowNs(), data });
   if (!retried) return undefined;
   if (recordingId !== null) await moveRecording(tx, recordingId, "retry");
-  await ctx.jobs.enqueue(tx, "ingest", { requestId: id });
+  await ctx.jobs.enqueue(tx, ingestJob(request.sizeBytes), { requestId: id });
   return retried;
 }
 
