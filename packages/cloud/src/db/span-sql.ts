@@ -16,12 +16,17 @@ const LAST_NS = 2n ** 63n - 2n;
 export function touches(alias: string, { start, end }: Span): Prisma.Sql[] {
   if (start === undefined && end === undefined) return [];
   if (start !== undefined && end !== undefined && start > end) return [Prisma.sql`FALSE`];
-  const [startNs, endNs] = [Prisma.raw(`${alias}."startNs"`), Prisma.raw(`${alias}."endNs"`)];
+  const span = Prisma.raw(`downlink_span(${alias}."startNs", ${alias}."endNs")`);
   const range = Prisma.sql`int8range(${within(start)}::bigint, ${within(end)}::bigint, '[]')`;
+  return [...touchesByBounds(alias, { start, end }), Prisma.sql`${span} && ${range}`];
+}
+
+/** The same by the plain bounds alone, which an index of another order may have behind its key. */
+export function touchesByBounds(alias: string, { start, end }: Span): Prisma.Sql[] {
+  if (start !== undefined && end !== undefined && start > end) return [Prisma.sql`FALSE`];
   return [
-    ...(start === undefined ? [] : [Prisma.sql`${endNs} >= ${start}`]),
-    ...(end === undefined ? [] : [Prisma.sql`${startNs} <= ${end}`]),
-    Prisma.sql`downlink_span(${startNs}, ${endNs}) && ${range}`,
+    ...(start === undefined ? [] : [Prisma.sql`${Prisma.raw(`${alias}."endNs"`)} >= ${start}`]),
+    ...(end === undefined ? [] : [Prisma.sql`${Prisma.raw(`${alias}."startNs"`)} <= ${end}`]),
   ];
 }
 

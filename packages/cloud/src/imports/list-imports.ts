@@ -3,7 +3,7 @@ import type { Ctx } from "../context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { equalsByHash } from "../db/hashed-sql.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
-import { startingOrReaching, touches } from "../db/span-sql.ts";
+import { startingOrReaching } from "../db/span-sql.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
@@ -30,31 +30,36 @@ const WITHIN_RANGES = Prisma.sql`TRUE`;
 async function importFilters(ctx: Ctx, query: ListQuery): Promise<ColumnFilter[]> {
   const device = await selectDevice(ctx, query);
   const [_org, ...projects] = scopeWhere("r", await visibleIn(ctx, query.projectId));
-  const { filename, start, end, dataStart, dataEnd, includeDeleted } = query;
-  const others = [
-    ...projects,
-    ...(includeDeleted ? [] : [Prisma.sql`r."deletedAtNs" IS NULL`]),
-    ...(filename === undefined ? [] : [equalsByHash("filename", filename)]),
-  ];
+  const { filename, start, end, includeDeleted } = query;
   const column = "importedAtNs";
   return [
-    ...others.map((where) => ({ where })),
-    ...touches("r", { start: dataStart, end: dataEnd }).map((where) => ({ where, narrowed: WITHIN_RANGES })),
+    ...projects.map((where) => ({ where })),
+    ...(includeDeleted ? [] : [{ column: "deletedAtNs", where: Prisma.sql`r."deletedAtNs" IS NULL` }]),
+    ...(filename === undefined ? [] : [{ orderedBy: "deviceId", where: equalsByHash("filename", filename) }]),
     ...(device ? [{ column: "deviceId", isExact: true, where: Prisma.sql`r."deviceId" = ${device.id}` }] : []),
     ...(start === undefined ? [] : [{ column, where: Prisma.sql`r."importedAtNs" >= ${start}` }]),
     ...(end === undefined ? [] : [{ column, where: Prisma.sql`r."importedAtNs" <= ${end}` }]),
-    ...(dataStart === undefined ? [] : [{ column: "endNs", where: Prisma.sql`r."endNs" >= ${dataStart}` }]),
-    ...(dataEnd === undefined ? [] : [{ column: "startNs", where: Prisma.sql`r."startNs" <= ${dataEnd}` }]),
+    ...ofData(query),
+  ];
+}
+
+function ofData({ dataStart, dataEnd }: ListQuery): ColumnFilter[] {
+  const narrowed = WITHIN_RANGES;
+  if (dataStart !== undefined && dataEnd !== undefined && dataStart > dataEnd) return [{ where: Prisma.sql`FALSE` }];
+  return [
+    ...(dataStart === undefined ? [] : [{ column: "endNs", where: Prisma.sql`r."endNs" >= ${dataStart}`, narrowed }]),
+    ...(dataEnd === undefined ? [] : [{ column: "startNs", where: Prisma.sql`r."startNs" <= ${dataEnd}`, narrowed }]),
   ];
 }
 
 const columns = { importId: undefined, importTime: "importedAtNs", dataStart: "startNs", dataEnd: "endNs" } as const;
+const times = ["importedAtNs", "startNs", "endNs", "deletedAtNs"];
 
 /** What has no device comes last, in either order. */
 function orderImports({ sortBy = "importTime" }: ListQuery): ColumnPart[] {
-  if (sortBy !== "deviceId") return [{ column: columns[sortBy], where: [] }];
+  if (sortBy !== "deviceId") return [{ column: columns[sortBy], where: [], covers: times }];
   return [
-    { column: "deviceId", where: [Prisma.sql`r."deviceId" IS NOT NULL`] },
-    { column: undefined, where: [Prisma.sql`r."deviceId" IS NULL`] },
+    { column: "deviceId", where: [Prisma.sql`r."deviceId" IS NOT NULL`], covers: times },
+    { column: undefined, where: [Prisma.sql`r."deviceId" IS NULL`], covers: [] },
   ];
 }

@@ -20,14 +20,17 @@ export async function listPendingImports(ctx: Ctx, query: ListQuery): Promise<Pe
   const { requestId, key, filename, siteId, updatedSince, showCompleted, showQuarantined } = query;
   const states = [...workingStates, "error", ...(showCompleted ? ["complete"] : [])];
   const conditions = [
-    ...(showQuarantined ? [] : [Prisma.sql`r."quarantinedAtNs" IS NULL`]),
     ...(requestId === undefined ? [] : [Prisma.sql`r.id = ${requestId}`]),
     ...(key === undefined ? [] : [Prisma.sql`r.key = ${key}`]),
-    ...(filename === undefined ? [] : [equalsByHash("filename", filename)]),
     ...(siteId === undefined ? [] : [Prisma.sql`r."siteId" = ${siteId}`]),
   ];
   const since = { column: "updatedAtNs", where: Prisma.sql`r."updatedAtNs" >= ${updatedSince}` };
-  const filters = [...conditions.map((where) => ({ where })), ...(updatedSince === undefined ? [] : [since])];
+  const filters = [
+    ...conditions.map((where) => ({ where })),
+    ...(filename === undefined ? [] : [{ orderedBy: "deviceId", where: equalsByHash("filename", filename) }]),
+    ...(showQuarantined ? [] : [{ column: "quarantinedAtNs", where: Prisma.sql`r."quarantinedAtNs" IS NULL` }]),
+    ...(updatedSince === undefined ? [] : [since]),
+  ];
   return readPage(ctx, query, { states, filters });
 }
 

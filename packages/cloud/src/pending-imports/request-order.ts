@@ -13,19 +13,22 @@ const sortColumns = {
   importId: "importId",
 } as const;
 
+const covers = ["updatedAtNs", "quarantinedAtNs"];
+
 type SortName = keyof typeof sortColumns;
 
 /** The parts of a list, one after another. What has no device, no error or no import comes last, in either order, by id. */
 export function orderRequests(sortBy: SortName = "createdAt", states: readonly string[]): ColumnPart[] {
   const column = sortColumns[sortBy];
-  if (column === "id") return [{ column: undefined, where: [stateIn(states)] }];
-  if (column === "createdAtNs" || column === "updatedAtNs") return [{ column, where: [stateIn(states)] }];
-  if (column === "errorText") return byState(states, { column, where: [stateIn(["error"])] }, "error");
+  if (column === "id") return [{ column: undefined, where: [stateIn(states)], covers }];
+  if (column === "createdAtNs" || column === "updatedAtNs") return [{ column, where: [stateIn(states)], covers }];
+  if (column === "errorText") return byState(states, { column, where: [stateIn(["error"])], covers }, "error");
   const hasValue = Prisma.raw(`r."${column}" IS NOT NULL`);
-  if (column === "importId") return byState(states, { column, where: [stateIn(["complete"]), hasValue] }, "complete");
+  if (column === "importId")
+    return byState(states, { column, where: [stateIn(["complete"]), hasValue], covers }, "complete");
   return [
-    { column, where: [stateIn(states), hasValue] },
-    { column: undefined, where: [stateIn(states), Prisma.raw(`r."${column}" IS NULL`)] },
+    { column, where: [stateIn(states), hasValue], covers },
+    { column: undefined, where: [stateIn(states), Prisma.raw(`r."${column}" IS NULL`)], covers: [] },
   ];
 }
 
@@ -34,7 +37,7 @@ function byState(states: readonly string[], owned: ColumnPart, owner: string): C
   const others = states.filter((state) => state !== owner);
   return [
     ...(states.includes(owner) ? [owned] : []),
-    ...(others.length > 0 ? [{ column: undefined, where: [stateIn(others)] }] : []),
+    ...(others.length > 0 ? [{ column: undefined, where: [stateIn(others)], covers }] : []),
   ];
 }
 

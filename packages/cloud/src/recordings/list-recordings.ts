@@ -3,7 +3,7 @@ import type { Ctx } from "../context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { type Batches, inBatches } from "../db/in-batches.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
-import { touches, touchingRanges } from "../db/span-sql.ts";
+import { touchesByBounds, touchingRanges } from "../db/span-sql.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import { findPage, type Listed } from "../search/find-page.ts";
 import { type ListQuery, type RecordingFilter, recordingFilters } from "./recording-filters.ts";
@@ -31,7 +31,7 @@ interface Plan {
 
 /** spec: Recordings/List: "recordings with data on or after start and on or before end", inclusive. */
 function toListed(ctx: Ctx, query: ListQuery, { part, filters }: Plan): Listed {
-  const { sortName, from, owner, where, keys, unindexedKeys } = part;
+  const { sortName, from, owner, where, keys, unindexedKeys, coversTime, together } = part;
   const { sortOrder } = query;
   const inOrg = (alias: string) => Prisma.sql`${Prisma.raw(alias)}."orgId" = ${ctx.caller.orgId}`;
   const isByTime = sortName === "start" || sortName === "end";
@@ -39,6 +39,8 @@ function toListed(ctx: Ctx, query: ListQuery, { part, filters }: Plan): Listed {
   const others = filters.filter((filter) => filter !== leading);
   const crossing = others.map((filter) => filter.where);
   const lead = leading ? [leading.where] : [];
+  const matches = [inOrg("r"), ...lead, ...others.map((filter) => filter.narrowed ?? filter.where)];
+  const matching = { from, ranges: touchingRanges("r", query, "start"), keys: unindexedKeys, sortOrder };
   return {
     inOrder: {
       from,
@@ -47,13 +49,20 @@ function toListed(ctx: Ctx, query: ListQuery, { part, filters }: Plan): Listed {
       keys,
       sortOrder,
     },
-    filters: isByTime ? crossing : [...touches("r", query), ...crossing],
-    matching: {
-      from,
-      where: [inOrg("r"), ...where, ...lead, ...others.map((filter) => filter.narrowed ?? filter.where)],
-      ranges: touchingRanges("r", query, "start"),
-      keys: unindexedKeys,
-      sortOrder,
+    filters: isByTime ? crossing : [...touchesByBounds("r", query), ...crossing],
+    isCovered: coversTime && crossing.length === 0,
+    matching: { ...matching, where: [...where, ...matches] },
+    readsPerMatch: Math.max(1, ...filters.map(({ readsPerMatch = 1 }) => readsPerMatch)),
+    together: together && {
+      ...matching,
+      from: together.from,
+      where: matches,
+      keys: [lastWithout(together.value, sortOrder), together.value],
     },
   };
+}
+
+/** A key that puts what has no value last, in either order. */
+function lastWithout(value: Prisma.Sql, sortOrder: "asc" | "desc"): Prisma.Sql {
+  return sortOrder === "asc" ? Prisma.sql`${value} IS NULL` : Prisma.sql`${value} IS NOT NULL`;
 }

@@ -15,6 +15,15 @@ export interface OrderedPart {
   readonly keys: readonly Sql[];
   /** The same order by expressions that no index has. */
   readonly unindexedKeys: readonly Sql[];
+  /** The index has the recordings' starts and ends behind its key. */
+  readonly coversTime: boolean;
+  /** Of the first of two parts: what both are sorted by. */
+  readonly together?: Together;
+}
+
+interface Together {
+  readonly from: Sql;
+  readonly value: Sql;
 }
 
 const keys = {
@@ -43,21 +52,21 @@ const recordings = { from: Prisma.sql`"Recording" r`, owner: "r", where: [] } as
 
 function byTime(sortName: keyof typeof keys): OrderedPart {
   const key = Prisma.raw(keys[sortName]);
-  return { ...recordings, sortName, keys: [key], unindexedKeys: [Prisma.sql`${key} + 0`] };
+  const coversTime = sortName !== "duration"; // hardly related to time: matches come soon
+  return { ...recordings, sortName, keys: [key], unindexedKeys: [Prisma.sql`${key} + 0`], coversTime };
 }
 
 function byId(sortName: SortName, where: readonly Sql[]): OrderedPart {
-  return { ...recordings, sortName, where, keys: [], unindexedKeys: [Prisma.sql`r.id || ''`] };
+  return { ...recordings, sortName, where, keys: [], unindexedKeys: [Prisma.sql`r.id || ''`], coversTime: false };
 }
 
 /** Only what is imported has the time. */
 function byImport(importStatus: ListQuery["importStatus"]): OrderedPart[] {
   const imported = { ...byTime("importedAt"), where: [Prisma.sql`r."importedAtNs" IS NOT NULL`] };
   const others = byId("importedAt", [Prisma.sql`r."importedAtNs" IS NULL`]);
-  return [
-    ...(importStatus?.every((status) => status !== "complete") ? [] : [imported]),
-    ...(importStatus?.every((status) => status === "complete") ? [] : [others]),
-  ];
+  if (importStatus?.every((status) => status !== "complete")) return [others];
+  if (importStatus?.every((status) => status === "complete")) return [imported];
+  return [{ ...imported, together: { from: recordings.from, value: Prisma.sql`r."importedAtNs"` } }, others];
 }
 
 /** Paths are too long for an index: it has their beginnings. Byte by byte, so that these sort as the whole do. */
@@ -66,6 +75,7 @@ const byPath: OrderedPart = {
   sortName: "path",
   keys: [Prisma.sql`left(r.path, 200) COLLATE "C"`, Prisma.sql`r.path COLLATE "C"`],
   unindexedKeys: [Prisma.sql`r.path COLLATE "C"`],
+  coversTime: true,
 };
 
 const byDeviceName: OrderedPart = {
@@ -75,4 +85,6 @@ const byDeviceName: OrderedPart = {
   owner: "d",
   keys: [Prisma.sql`d.name`],
   unindexedKeys: [Prisma.sql`d.name || ''`],
+  coversTime: false,
+  together: { from: Prisma.sql`"Recording" r LEFT JOIN "Device" d ON d.id = r."deviceId"`, value: Prisma.sql`d.name` },
 };

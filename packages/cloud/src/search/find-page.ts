@@ -19,10 +19,16 @@ export interface OrderedRows {
 export interface Listed {
   /** All the rows of an order that an index gives, */
   readonly inOrder: OrderedRows;
-  /** and the conditions on `r` that the index does not have. */
+  /** and the conditions on `r` that its key does not have. */
   readonly filters: readonly Sql[];
+  /** The index has behind its key what they ask of: what does not match is passed there, without a look at its row. */
+  readonly isCovered?: boolean;
   /** Only what matches, ordered by expressions that no index has: what is left are the indexes of the filters. */
   readonly matching: OrderedRows;
+  /** How many rows are read there for each that matches; absent: 1. */
+  readonly readsPerMatch?: number;
+  /** Of the first of several lists: what matches in any of them, in the order of all. */
+  readonly together?: OrderedRows | undefined;
 }
 
 interface Page {
@@ -34,6 +40,8 @@ interface Page {
 export async function findPage(prisma: Database, lists: readonly Listed[], page: Page): Promise<string[]> {
   const [list, ...others] = lists;
   if (!list || page.limit === 0) return [];
+  const little = await findLittle(prisma, list, page);
+  if (little) return readIds(prisma, pageOf(little, page));
   const ids = await findPageOf(prisma, list, page);
   if (ids.length === page.limit || others.length === 0) return ids;
   const offset = ids.length > 0 || page.offset === 0 ? 0 : page.offset - (await countRows(prisma, list));
@@ -41,28 +49,53 @@ export async function findPage(prisma: Database, lists: readonly Listed[], page:
   return [...new Set([...ids, ...rest])]; // a row may have changed from the one to the other between the queries
 }
 
-/**
- * The ids of a page. No index serves every filter in every order, and the planner, which takes the two for independent, walks
- * an order past all rows before the first that matches. So what matches often is taken from the first rows of the order, and
- * where they do not fill the page, all that matches is read and sorted: either is bounded.
- */
-async function findPageOf(prisma: Database, list: Listed, page: Page): Promise<string[]> {
-  const idsOf = async (query: Sql) => (await prisma.$queryRaw<{ id: string }[]>(query)).map(({ id }) => id);
-  if (list.filters.length === 0) return idsOf(pageOf(list.inOrder, page));
-  const count = await choosePrefix(prisma, list, page);
-  const ids = count === 0 ? [] : await idsOf(pageOfPrefix(list, count, page));
-  return ids.length === page.limit ? ids : idsOf(pageOf(list.matching, page));
+/** What matches in all of several lists, where it is no more work to read that. */
+async function findLittle(prisma: Database, list: Listed, page: Page): Promise<OrderedRows | undefined> {
+  const { together, filters, inOrder, readsPerMatch = 1 } = list;
+  if (!together || filters.length === 0) return undefined;
+  const prefix = prefixOf(await expectRows(prisma, inOrder), page);
+  return (await expectRows(prisma, together)) * readsPerMatch < prefix ? together : undefined;
 }
 
 /**
- * How many rows of the order to look at first; 0 where it is no more work to read all that matches. Either way reads as
- * many rows where the square root of wanted times all rows match; twice as many are looked at, since matches are not spread evenly.
+ * The ids of a page. No index serves every filter in every order, and the planner, which takes the two for independent, walks
+ * an order past all rows before the first that matches. So what matches often is taken from the first rows of the order, and
+ * where they do not fill the page, all that matches is read and sorted: either is bounded. Where so much matches that this
+ * takes longer than to pass all that does not, the order is walked to the end of the page.
+ */
+async function findPageOf(prisma: Database, list: Listed, page: Page): Promise<string[]> {
+  if (list.filters.length === 0) return readIds(prisma, pageOf(list.inOrder, page));
+  const count = await choosePrefix(prisma, list, page);
+  if (count === Number.POSITIVE_INFINITY) return readIds(prisma, pageOf(walked(list), page));
+  const ids = count === 0 ? [] : await readIds(prisma, pageOfPrefix(list, count, page));
+  return ids.length === page.limit ? ids : readIds(prisma, pageOf(list.matching, page));
+}
+
+async function readIds(prisma: Database, query: Sql): Promise<string[]> {
+  return (await prisma.$queryRaw<{ id: string }[]>(query)).map(({ id }) => id);
+}
+
+/** To read a row and sort it takes as long as to pass so many in an index. */
+const PASSED_PER_READ = 6;
+
+/**
+ * How many rows of the order to look at first; 0 where it is no more work to read all that matches.
  * What the planner expects may be wrong: it decides what is tried first, and nothing else.
  */
-async function choosePrefix(prisma: Database, { inOrder, matching }: Listed, page: Page): Promise<number> {
-  const all = await expectRows(prisma, inOrder);
-  const prefix = 2 * Math.ceil(Math.sqrt((page.limit + page.offset) * all));
-  return (await expectRows(prisma, matching)) < prefix ? 0 : prefix;
+async function choosePrefix(prisma: Database, list: Listed, page: Page): Promise<number> {
+  const all = await expectRows(prisma, list.inOrder);
+  const matching = await expectRows(prisma, list.matching);
+  if (list.isCovered && matching * PASSED_PER_READ > all) return Number.POSITIVE_INFINITY;
+  const prefix = prefixOf(all, page);
+  return matching * (list.readsPerMatch ?? 1) < prefix ? 0 : prefix;
+}
+
+/**
+ * Of the order and of what matches as many rows are read where the square root of wanted times all rows match; twice as many of
+ * the order are looked at, since matches are not spread evenly.
+ */
+function prefixOf(all: number, { limit, offset }: Page): number {
+  return 2 * Math.ceil(Math.sqrt((limit + offset) * all));
 }
 
 async function expectRows(prisma: Database, rows: OrderedRows): Promise<number> {
@@ -81,6 +114,10 @@ function pageOf(rows: OrderedRows, { limit, offset }: Page): Sql {
   return Prisma.sql`
     SELECT id FROM (${firstRows(rows, limit + offset, Prisma.sql`r.id`)}) AS r
     ORDER BY ${orderOf(rows)} LIMIT ${limit} OFFSET ${offset}`;
+}
+
+function walked({ inOrder, filters }: Listed): OrderedRows {
+  return { ...inOrder, where: [...inOrder.where, ...filters] };
 }
 
 function pageOfPrefix({ inOrder, filters }: Listed, count: number, { limit, offset }: Page): Sql {

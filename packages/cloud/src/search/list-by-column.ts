@@ -8,6 +8,8 @@ export interface ColumnPart {
   /** None: by the id alone. */
   readonly column: string | undefined;
   readonly where: readonly Sql[];
+  /** What the index has besides. */
+  readonly covers: readonly string[];
 }
 
 export interface ColumnFilter {
@@ -16,6 +18,8 @@ export interface ColumnFilter {
   readonly narrowed?: Sql;
   /** What it asks of: where the rows are sorted by it, the order's own index serves the filter. */
   readonly column?: string;
+  /** The column by which the filter's own index has the rows sorted that match. */
+  readonly orderedBy?: string;
   /** It leaves one value of the column, and so the order of the ids. */
   readonly isExact?: boolean;
 }
@@ -32,7 +36,7 @@ interface ColumnList {
 
 /** The rows of one organization in the order of one column, for {@link findPage}. */
 export function listByColumn({ table, orgId, part, filters, ranges = [], sortOrder }: ColumnList): Listed {
-  const leading = filters.filter(({ column }) => column !== undefined && column === part.column);
+  const leading = filters.filter(({ column, orderedBy }) => part.column && [column, orderedBy].includes(part.column));
   const crossing = filters.filter((filter) => !leading.includes(filter));
   const { keys, unindexedKeys } = keysOf(leading.some(({ isExact }) => isExact) ? undefined : part.column);
   const where = [Prisma.sql`r."orgId" = ${orgId}`, ...part.where, ...leading.map((filter) => filter.where)];
@@ -40,6 +44,7 @@ export function listByColumn({ table, orgId, part, filters, ranges = [], sortOrd
   return {
     inOrder: { ...rows, keys },
     filters: crossing.map((filter) => filter.where),
+    isCovered: crossing.every(({ column }) => column !== undefined && part.covers.includes(column)),
     matching: {
       ...rows,
       where: [...where, ...crossing.map((filter) => filter.narrowed ?? filter.where)],
