@@ -66,11 +66,13 @@ test("imports are filtered by device, file name, time of import and of data, and
   const device = await org.call(api.devices.create, { name: "sorted" });
   const names = new Map<string, string>();
   const add = async (name: string, [imported, start, end]: [bigint, bigint, bigint], more = {}) => {
-    const base = { id: newId("imp"), orgId: device.orgId, projectId: device.projectId, recordingId: newId("rec") };
+    const id = newId("imp", Date.now() + names.size); // those of one millisecond have no order
+    const base = { id, orgId: device.orgId, projectId: device.projectId, recordingId: newId("rec") };
     const told = { siteId: "site_1", filename: `${name}.mcap`, format: "mcap", sizeBytes: 1n };
     const times = { importedAtNs: imported * SECOND, startNs: start * SECOND, endNs: end * SECOND };
     const row: ImportUncheckedCreateInput = { ...base, ...told, ...times, ...more };
-    names.set((await prisma.import.create({ data: row })).id, name);
+    await prisma.import.create({ data: row });
+    names.set(id, name);
   };
   await add("a", [30n, 1n, 9n], { deviceId: device.id, deviceName: "sorted" });
   await add("b", [20n, 5n, 6n]);
