@@ -75,9 +75,11 @@ export async function runScans(ctx: ScanContext, signal: AbortSignal): Promise<v
     // Whether the root is there and was scanned decides in each of them, also when nothing changed.
     for (const bell of [ctx.youngBell, ctx.reportBell, ctx.workBell, ctx.deleteBell]) bell.ring();
     const { user, system } = process.cpuUsage(startCpu);
-    const nextMs = Math.max(GATHER_HINTS_MS, tookMs, ((user + system) / 1000) * SCAN_SHARE);
+    const restMs = Math.max(tookMs, ((user + system) / 1000) * SCAN_SHARE);
+    const endedMs = ctx.clock.monotonicMs();
     if (absent.size === 0) await ctx.scanBell.wait(signal, ctx.scanIntervalMs);
-    await gatherHints(ctx.scanBell, nextMs, signal);
+    const leftMs = restMs - (ctx.clock.monotonicMs() - endedMs); // a hint long after the last scan need not wait
+    await gatherHints(ctx.scanBell, Math.max(GATHER_HINTS_MS, leftMs), signal);
   }
 }
 

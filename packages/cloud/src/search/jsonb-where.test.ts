@@ -197,9 +197,10 @@ test("a recording matches by one of its metadata records, not by two together", 
   assert.deepEqual(await ask("a:1 b"), [0, 2]);
   assert.deepEqual(await ask("a b"), [0, 2]);
   assert.deepEqual(await ask("a:*"), [0, 1, 2]);
-  assert.deepEqual(await ask("named"), []);
-  assert.deepEqual(await ask("metadata"), []);
+  for (const text of ["named", "amed", "metadata", "nam", "tad"]) assert.deepEqual(await ask(text), [], text);
   assert.deepEqual(await ask(""), [0, 1, 2, 3]);
+  await store([row({ a: "it is named" }), row({ a: "1" }, { mETAdata: "" })]);
+  assert.deepEqual([await ask("named"), await ask("metadata"), await ask("tad")], [[0], [1], [1]]);
 });
 
 test("terms of an event may match in different fields, and only in those named", async () => {
