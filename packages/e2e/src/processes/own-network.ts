@@ -3,7 +3,10 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
+/** Where `tc` is, and not every path leads. */
+const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
+const run = (command: string, args: readonly string[]) => execute(command, args, { env });
 
 export type LinkState = "as it is" | "loses packets" | "carries nothing";
 
@@ -31,6 +34,7 @@ const RANDOM_LOSS = ["netem", "loss", "30%"];
 /** Needs root, Linux, iproute2 and util-linux: rejects with what is missing. `resolvFile` is written for it. */
 export async function openOwnNetwork(resolvFile: string): Promise<OwnNetwork> {
   await using stack = new AsyncDisposableStack();
+  await run("tc", ["-Version"]);
   const holder = stack.use(await holdNamespaces());
   const within = ["nsenter", "--target", String(holder.pid), "--net", "--mount", "--"];
   const inside = (...command: string[]) => run(within[0]!, [...within.slice(1), ...command]);
