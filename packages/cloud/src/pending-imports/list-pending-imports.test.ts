@@ -3,6 +3,7 @@ import { after, test } from "node:test";
 import { api, type CallInput } from "@downlink/protocol";
 import fc from "fast-check";
 import { newId } from "../db/ids.ts";
+import { maybe, order } from "../testing/list-oracle.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 
 type ListQuery = CallInput<typeof api.pendingImports.list>;
@@ -71,14 +72,6 @@ function expected(query: ListQuery): string[] {
     .map(({ id }) => id);
 }
 
-function order<T extends bigint | string | boolean>(a: T, b: T): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
-}
-
-/** Mostly not: of many conditions at once hardly a request fulfils all. */
-const maybe = <T>(value: fc.Arbitrary<T>) =>
-  fc.oneof({ arbitrary: fc.constant(undefined), weight: 4 }, { arbitrary: value, weight: 1 });
 const queries = fc.record({
   showCompleted: fc.boolean(),
   showQuarantined: fc.boolean(),
