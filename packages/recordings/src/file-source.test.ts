@@ -25,6 +25,17 @@ test("reads exactly the bytes asked for, each time into a buffer of its own", as
   }
 });
 
+test("reads into memory that is given, all of it or not at all", async () => {
+  const path = join(folder, "into.mcap");
+  await writeFile(path, "0123456789");
+  await using file = await FileSource.open(path);
+  const memory = Buffer.from("abcdef");
+  await file.readInto(memory.subarray(1, 4), 7);
+  assert.equal(memory.toString(), "a789ef");
+  await assert.rejects(file.readInto(memory, 5), SourceChangedError);
+  assert.equal(memory.toString(), "a789ef");
+});
+
 test("a file that was cut after it was opened is an error, and a write changes its identity", async () => {
   const path = join(folder, "b.mcap");
   await writeFile(path, "0123456789");

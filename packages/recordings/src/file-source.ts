@@ -39,18 +39,27 @@ export class FileSource implements RandomAccessSource, AsyncDisposable {
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {
-    if (!isInside(offset, length, this.sizeBytes)) {
-      throw new SourceChangedError(`bytes ${offset}..${offset + length} lie outside of ${this.sizeBytes} bytes`);
-    }
+    this.#requireInside(offset, length);
     // Not zeroed: every byte is read.
     const bytes = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
-    let filled = 0;
-    while (filled < length) {
-      const { bytesRead } = await this.#handle.read(bytes, filled, length - filled, offset + filled);
+    await this.readInto(bytes, offset);
+    return bytes;
+  }
+
+  /** Fills `target` with the bytes from `offset` on: for who reads much, and can use its memory again. */
+  async readInto(target: Uint8Array, offset: number): Promise<void> {
+    const { length } = target;
+    this.#requireInside(offset, length);
+    for (let filled = 0; filled < length; ) {
+      const { bytesRead } = await this.#handle.read(target, filled, length - filled, offset + filled);
       if (bytesRead === 0) throw new SourceChangedError(`the file ended at byte ${offset + filled} while being read`);
       filled += bytesRead;
     }
-    return bytes;
+  }
+
+  #requireInside(offset: number, length: number): void {
+    if (isInside(offset, length, this.sizeBytes)) return;
+    throw new SourceChangedError(`bytes ${offset}..${offset + length} lie outside of ${this.sizeBytes} bytes`);
   }
 
   /** The identity of the opened file now; differs from `stat` when it was written to. */

@@ -28,9 +28,12 @@ export async function hashFile(
   if (!isProof(identity, clock.nowNs())) return undefined;
   await using source = await openTracked(storage, path, identity);
   const hash = createHash("sha256");
+  const memory = Buffer.allocUnsafeSlow(Math.min(BLOCK_BYTES, identity.sizeBytes));
   for (let offset = 0; offset < identity.sizeBytes; offset += BLOCK_BYTES) {
     const startMs = clock.monotonicMs();
-    hash.update(await source.read(offset, Math.min(BLOCK_BYTES, identity.sizeBytes - offset)));
+    const block = memory.subarray(0, identity.sizeBytes - offset);
+    await source.readInto(block, offset);
+    hash.update(block);
     await pause((clock.monotonicMs() - startMs) * (READ_SHARE - 1), signal);
     signal.throwIfAborted();
   }

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
-import type { RandomAccessSource } from "@downlink/recordings";
+import type { FileSource } from "@downlink/recordings";
 
 export interface Part {
   /** From 1. */
@@ -16,15 +16,17 @@ export function partsOf(sizeBytes: number, partSize: number): Part[] {
   });
 }
 
-const HASH_BLOCK_BYTES = 1024 * 1024;
-const SEND_BLOCK_BYTES = 256 * 1024;
+/** Read at once. */
+const BLOCK_BYTES = 256 * 1024;
+/** Blocks of a part that is being sent: a stream and a connection hold less than two of them at a time, one is being read. */
+const BLOCKS = 4;
 
 /** Hashes of one version of a file, part after part; outlives a failed try, so that the next need not read again. */
 export interface PartHashes {
   /** Wall time at which the first byte was not read yet. */
   readonly begunNs: bigint;
   /** The part's MD5 in base 64. Parts must first be asked for in order. */
-  md5Of(source: RandomAccessSource, part: Part): Promise<string>;
+  md5Of(source: FileSource, part: Part): Promise<string>;
   /** Of all bytes, hexadecimal; once every part was asked for. */
   sha256(): string;
 }
@@ -40,7 +42,7 @@ export function createPartHashes(begunNs: bigint): PartHashes {
       if (part.number !== md5s.length + 1) throw new RangeError(`part ${part.number} is not the next`);
       const md5 = createHash("md5");
       const next = whole.copy(); // Kept only when the part was read to its end.
-      for await (const block of readPart(source, part, HASH_BLOCK_BYTES)) {
+      for await (const block of readPart(source, part, 1)) {
         md5.update(block);
         next.update(block);
       }
@@ -52,13 +54,21 @@ export function createPartHashes(begunNs: bigint): PartHashes {
   };
 }
 
-/** A part is read twice, once for its MD5, which must be known before it is sent: the second time from the page cache. */
+/**
+ * A part is read twice, once for its MD5, which must be known before it is sent: the second time from the page cache. A block
+ * holds until `blocks` more were asked for. Memory of its own for each would cost more CPU time than hashing and sending: V8
+ * looks for garbage whenever some megabytes outside of its heap came and went.
+ */
 export async function* readPart(
-  source: RandomAccessSource,
+  source: FileSource,
   { offset, length }: Part,
-  blockBytes = SEND_BLOCK_BYTES,
+  blocks = BLOCKS,
 ): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < length; at += blockBytes) {
-    yield await source.read(offset + at, Math.min(blockBytes, length - at));
+  const memory = Buffer.allocUnsafeSlow(Math.min(length, blocks * BLOCK_BYTES));
+  for (let at = 0; at < length; at += BLOCK_BYTES) {
+    const start = at % (blocks * BLOCK_BYTES);
+    const block = memory.subarray(start, start + Math.min(BLOCK_BYTES, length - at));
+    await source.readInto(block, offset + at);
+    yield block;
   }
 }
