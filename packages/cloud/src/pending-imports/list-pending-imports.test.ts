@@ -3,7 +3,7 @@ import { after, test } from "node:test";
 import { api, type CallInput } from "@downlink/protocol";
 import fc from "fast-check";
 import { newId } from "../db/ids.ts";
-import { maybe, order } from "../testing/list-oracle.ts";
+import { byKey, maybe } from "../testing/list-oracle.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 
 type ListQuery = CallInput<typeof api.pendingImports.list>;
@@ -53,12 +53,6 @@ const sortKeys: Record<NonNullable<ListQuery["sortBy"]>, (row: Row) => bigint | 
 function expected(query: ListQuery): string[] {
   const { showCompleted, showQuarantined, updatedSince, deviceId, deviceName, error, filename } = query;
   const { sortBy = "createdAt", offset = 0, limit = 0 } = query;
-  const direction = query.sortOrder === "desc" ? -1 : 1;
-  const compare = (a: Row, b: Row) => {
-    const [keyA, keyB] = [sortKeys[sortBy](a), sortKeys[sortBy](b)];
-    if (keyA === null || keyB === null) return order(keyA === null, keyB === null) || direction * order(a.id, b.id);
-    return direction * (order(keyA, keyB) || order(a.id, b.id));
-  };
   return stored
     .filter(({ state }) => !["awaiting", "cancelled"].includes(state) && (showCompleted || state !== "complete"))
     .filter((row) => showQuarantined || row.quarantinedAtNs === null)
@@ -67,7 +61,7 @@ function expected(query: ListQuery): string[] {
     .filter((row) => deviceName === undefined || row.deviceName === deviceName)
     .filter((row) => error === undefined || row.errorText === error)
     .filter((row) => filename === undefined || row.filename === filename)
-    .toSorted(compare)
+    .toSorted(byKey(sortKeys[sortBy], query.sortOrder))
     .slice(offset, offset + limit)
     .map(({ id }) => id);
 }

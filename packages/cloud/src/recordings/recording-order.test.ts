@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type CallInput, ImportStatus } from "@downlink/protocol";
 import fc from "fast-check";
+import { byKey, maybe } from "../testing/list-oracle.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { DAY_NS, LAST_TIME_NS, type StoredRecording, storeRecordings } from "../testing/stored-recordings.ts";
 
@@ -29,31 +30,16 @@ function expected(query: ListQuery): string[] {
   const { start, end, deviceId, sessionId, siteId, edgeSiteId, importStatus, topic, sortBy = "createdAt" } = query;
   const isIn = (value: string | null, asked: string | undefined) => asked === undefined || (value ?? "") === asked;
   if (start !== undefined && end !== undefined && start > end) return [];
-  const direction = query.sortOrder === "desc" ? -1 : 1;
-  const compare = (a: StoredRecording, b: StoredRecording) => {
-    const [keyA, keyB] = [sortKeys[sortBy](a), sortKeys[sortBy](b)];
-    if (keyA === null || keyB === null) return order(keyA === null, keyB === null) || direction * order(a.id, b.id);
-    return direction * (order(keyA, keyB) || order(a.id, b.id));
-  };
   const found = stored
     .filter((row) => (start === undefined || row.endNs >= start) && (end === undefined || row.startNs <= end))
     .filter((row) => isIn(row.deviceId, deviceId) && isIn(row.sessionId, sessionId))
     .filter((row) => isIn(row.siteId, siteId) && isIn(row.edgeSiteId, edgeSiteId))
     .filter((row) => importStatus === undefined || importStatus.includes(row.importStatus))
     .filter((row) => topic === undefined || row.topic === topic)
-    .toSorted(compare);
+    .toSorted(byKey(sortKeys[sortBy], query.sortOrder));
   return ids(found.slice(query.offset, query.offset! + query.limit!));
 }
 
-function order(a: bigint | string | boolean | Buffer, b: typeof a): number {
-  if (Buffer.isBuffer(a)) return Buffer.compare(a, b as Buffer);
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
-}
-
-/** Mostly not: of many conditions at once hardly a recording fulfils all. */
-const maybe = <T>(value: fc.Arbitrary<T>) =>
-  fc.oneof({ arbitrary: fc.constant(undefined), weight: 4 }, { arbitrary: value, weight: 1 });
 const time = fc.oneof(
   fc.bigInt(-1n, 120n),
   fc.constantFrom(

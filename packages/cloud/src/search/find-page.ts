@@ -36,13 +36,19 @@ interface Page {
   readonly offset: number;
 }
 
+interface Sought extends Page {
+  /** Rows of the order, as the planner expects. */
+  readonly all: number;
+}
+
 /** The ids of a page of lists that follow one another as one. */
 export async function findPage(prisma: Database, lists: readonly Listed[], page: Page): Promise<string[]> {
   const [list, ...others] = lists;
   if (!list || page.limit === 0) return [];
-  const little = await findLittle(prisma, list, page);
+  const sought = { ...page, all: list.filters.length === 0 ? 0 : await expectRows(prisma, list.inOrder) };
+  const little = await findLittle(prisma, list, sought);
   if (little) return readIds(prisma, pageOf(little, page));
-  const ids = await findPageOf(prisma, list, page);
+  const ids = await findPageOf(prisma, list, sought);
   if (ids.length === page.limit || others.length === 0) return ids;
   const offset = ids.length > 0 || page.offset === 0 ? 0 : page.offset - (await countRows(prisma, list));
   const rest = await findPage(prisma, others, { limit: page.limit - ids.length, offset });
@@ -50,11 +56,10 @@ export async function findPage(prisma: Database, lists: readonly Listed[], page:
 }
 
 /** What matches in all of several lists, where it is no more work to read that. */
-async function findLittle(prisma: Database, list: Listed, page: Page): Promise<OrderedRows | undefined> {
-  const { together, filters, inOrder, readsPerMatch = 1 } = list;
+async function findLittle(prisma: Database, list: Listed, sought: Sought): Promise<OrderedRows | undefined> {
+  const { together, filters, readsPerMatch = 1 } = list;
   if (!together || filters.length === 0) return undefined;
-  const prefix = prefixOf(await expectRows(prisma, inOrder), page);
-  return (await expectRows(prisma, together)) * readsPerMatch < prefix ? together : undefined;
+  return (await expectRows(prisma, together)) * readsPerMatch < prefixOf(sought) ? together : undefined;
 }
 
 /**
@@ -63,7 +68,7 @@ async function findLittle(prisma: Database, list: Listed, page: Page): Promise<O
  * where they do not fill the page, all that matches is read and sorted: either is bounded. Where so much matches that this
  * takes longer than to pass all that does not, the order is walked to the end of the page.
  */
-async function findPageOf(prisma: Database, list: Listed, page: Page): Promise<string[]> {
+async function findPageOf(prisma: Database, list: Listed, page: Sought): Promise<string[]> {
   if (list.filters.length === 0) return readIds(prisma, pageOf(list.inOrder, page));
   const count = await choosePrefix(prisma, list, page);
   if (count === Number.POSITIVE_INFINITY) return readIds(prisma, pageOf(walked(list), page));
@@ -82,11 +87,10 @@ const PASSED_PER_READ = 6;
  * How many rows of the order to look at first; 0 where it is no more work to read all that matches.
  * What the planner expects may be wrong: it decides what is tried first, and nothing else.
  */
-async function choosePrefix(prisma: Database, list: Listed, page: Page): Promise<number> {
-  const all = await expectRows(prisma, list.inOrder);
+async function choosePrefix(prisma: Database, list: Listed, sought: Sought): Promise<number> {
   const matching = await expectRows(prisma, list.matching);
-  if (list.isCovered && matching * PASSED_PER_READ > all) return Number.POSITIVE_INFINITY;
-  const prefix = prefixOf(all, page);
+  if (list.isCovered && matching * PASSED_PER_READ > sought.all) return Number.POSITIVE_INFINITY;
+  const prefix = prefixOf(sought);
   return matching * (list.readsPerMatch ?? 1) < prefix ? 0 : prefix;
 }
 
@@ -94,7 +98,7 @@ async function choosePrefix(prisma: Database, list: Listed, page: Page): Promise
  * Of the order and of what matches as many rows are read where the square root of wanted times all rows match; twice as many of
  * the order are looked at, since matches are not spread evenly.
  */
-function prefixOf(all: number, { limit, offset }: Page): number {
+function prefixOf({ all, limit, offset }: Sought): number {
   return 2 * Math.ceil(Math.sqrt((limit + offset) * all));
 }
 

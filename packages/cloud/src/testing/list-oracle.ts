@@ -1,7 +1,23 @@
 import fc from "fast-check";
 
-/** How two keys of a list are sorted: below 0 where the first comes first. */
-export function order<T extends bigint | string | boolean>(a: T, b: T): number {
+/** Of a list in order; texts of any characters as `Buffer`. */
+type Key = bigint | string | boolean | Buffer;
+
+/** How a list is sorted: by a key, then by id; what has no key comes last in either direction. */
+export function byKey<Row extends { readonly id: string }>(
+  keyOf: (row: Row) => Key | null,
+  sortOrder: "asc" | "desc" | undefined,
+): (a: Row, b: Row) => number {
+  const direction = sortOrder === "desc" ? -1 : 1;
+  return (a, b) => {
+    const [keyA, keyB] = [keyOf(a), keyOf(b)];
+    if (keyA === null || keyB === null) return order(keyA === null, keyB === null) || direction * order(a.id, b.id);
+    return direction * (order(keyA, keyB) || order(a.id, b.id));
+  };
+}
+
+function order(a: Key, b: Key): number {
+  if (Buffer.isBuffer(a)) return Buffer.compare(a, b as Buffer);
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }
