@@ -40,7 +40,11 @@ async function crashEverywhere(bed: FaultBed): Promise<void> {
   const points = await listCrashPoints(bed);
   say(`${points.length} crash points`);
   if (points.length < FEWEST_POINTS) failures.push(`only ${points.length} durable steps were told of`);
-  const tryOne = async (point: string) => count(`crash point: ${await crashAt(bed, point)}`);
+  const tryOne = async (point: string) => {
+    const crash = await crashAt(bed, point);
+    count(`crash point: ${crash}`);
+    if (crash === "not reached") say(`not reached again: ${point}`);
+  };
   const waiting = points.filter((point) => losesLease(points, point));
   const others = points.filter((point) => !waiting.includes(point));
   await Promise.all([inParallel(others.values(), tryOne), inParallel(waiting.values(), tryOne, waiting.length)]);
