@@ -35,9 +35,7 @@ export function nameCheck(files: Iterable<Holder>): (identity: FileIdentity) => 
   return (identity) => keys.size > 0 && keys.has(inodeKey(identity));
 }
 
-/** Numbers are found ten times faster than big integers, and nearly all inodes are small ones on the root's file system. */
+/** Numbers are found ten times faster than texts. */
 function inodeKey({ device, inode }: FileIdentity): number | string {
-  return device === 0n && inode <= MAX_NUMBER ? Number(inode) : `${device}:${inode}`;
+  return device === 0 && typeof inode === "number" ? inode : `${device}:${inode}`;
 }
-
-const MAX_NUMBER = BigInt(Number.MAX_SAFE_INTEGER);

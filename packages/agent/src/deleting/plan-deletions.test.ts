@@ -19,9 +19,9 @@ const calm: DeletionSituation = {
   isLinked: () => false,
 };
 
-function file(versionId: string, state: FileState, more: { endNs?: bigint; sizeBytes?: number; inode?: bigint } = {}) {
-  const { endNs = nowNs - DAY, sizeBytes = 100, inode = BigInt(Number.parseInt(versionId, 36)) } = more;
-  return { versionId, state, endNs, identity: { device: 0n, inode, sizeBytes, mtimeNs: 1n, ctimeNs: 1n } };
+function file(versionId: string, state: FileState, more: { endNs?: bigint; sizeBytes?: number; inode?: number } = {}) {
+  const { endNs = nowNs - DAY, sizeBytes = 100, inode = Number.parseInt(versionId, 36) } = more;
+  return { versionId, state, endNs, identity: { device: 0, inode, sizeBytes, mtimeNs: 1n, ctimeNs: 1n } };
 }
 
 function plan(files: readonly PlannedFile[], policy: Partial<DeletionSituation["policy"]>, more = {}) {
@@ -69,8 +69,8 @@ test("what the rules delete anyway counts for the quota", () => {
 
 test("space is counted by inode, and content with another name is left: deleting it frees nothing", () => {
   const files = [
-    file("a", "imported", { inode: 7n, endNs: 1n }),
-    file("b", "imported", { inode: 7n, endNs: 2n }),
+    file("a", "imported", { inode: 7, endNs: 1n }),
+    file("b", "imported", { inode: 7, endNs: 2n }),
     file("c", "imported", { endNs: 3n }),
   ];
   assert.deepEqual(plan(files, { maxDiskBytes: 200 }), []);
@@ -145,15 +145,15 @@ function isLastOneTooMuch(situation: DeletionSituation, steps: readonly Deletion
 const aFile = fc.record({
   state: fc.constantFrom(...fileStates),
   endNs: fc.option(fc.bigInt({ min: nowNs - 4n * DAY, max: nowNs + DAY }), { nil: undefined }),
-  inode: fc.bigInt({ min: 1n, max: 20n }),
+  inode: fc.integer({ min: 1, max: 20 }),
 });
 
 /** What has one inode has one size. */
 function fileOf(
-  { state, endNs, inode }: { state: FileState; endNs: bigint | undefined; inode: bigint },
+  { state, endNs, inode }: { state: FileState; endNs: bigint | undefined; inode: number },
   index: number,
 ) {
-  return { ...file(index.toString(36), state, { inode, sizeBytes: Number(inode % 13n) * 80 }), endNs };
+  return { ...file(index.toString(36), state, { inode, sizeBytes: (inode % 13) * 80 }), endNs };
 }
 
 const aSituation = fc.record({
@@ -189,9 +189,7 @@ test("whatever there is and whatever is set, no deletion is planned that the rul
 test("a quota is met whenever the rules leave enough to delete", () => {
   fc.assert(
     fc.property(fc.array(aFile, { maxLength: 20 }), fc.integer({ min: 0, max: 3000 }), (all, maxDiskBytes) => {
-      const files = all.map(({ state, inode }, index) =>
-        file(index.toString(36), state, { sizeBytes: Number(inode) * 30 }),
-      );
+      const files = all.map(({ state, inode }, index) => file(index.toString(36), state, { sizeBytes: inode * 30 }));
       const policy = { ...noPolicy, maxDiskBytes, prunesUnimported: true };
       const { steps, missingBytes } = planDeletions({ ...calm, files, policy });
       const kept = files.filter(({ versionId }) => !steps.some((step) => step.versionId === versionId));

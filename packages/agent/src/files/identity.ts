@@ -1,14 +1,24 @@
 import type { BigIntStats } from "node:fs";
 import type { FileStat } from "@downlink/recordings";
 
+/** A number while it is a safe one, as nearly all are: in memory and as a key, big integers cost several times as much. */
+export type FileNumber = number | bigint;
+
+/** The only way to make one: what is equal must be the same. */
+export function fileNumber(exact: bigint): FileNumber {
+  return exact <= MAX_NUMBER ? Number(exact) : exact;
+}
+
+const MAX_NUMBER = BigInt(Number.MAX_SAFE_INTEGER);
+
 /**
  * What tells one version of a file from another. Any change of it is another version.
  * `device` is 0 on the file system of the root itself: its number may differ after a reboot, and which root it is, is
  * held by the marker.
  */
 export interface FileIdentity {
-  readonly device: bigint;
-  readonly inode: bigint;
+  readonly device: FileNumber;
+  readonly inode: FileNumber;
   readonly sizeBytes: number;
   readonly mtimeNs: bigint;
   readonly ctimeNs: bigint;
@@ -16,8 +26,8 @@ export interface FileIdentity {
 
 export function identityOf(stats: BigIntStats, rootDevice: bigint): FileIdentity {
   return {
-    device: stats.dev === rootDevice ? 0n : stats.dev,
-    inode: stats.ino,
+    device: stats.dev === rootDevice ? 0 : fileNumber(stats.dev),
+    inode: fileNumber(stats.ino),
     sizeBytes: Number(stats.size),
     ...timesOf(stats),
   };
@@ -25,8 +35,8 @@ export function identityOf(stats: BigIntStats, rootDevice: bigint): FileIdentity
 
 export function identityOfStat(stat: FileStat, rootDevice: bigint): FileIdentity {
   return {
-    device: stat.device === rootDevice ? 0n : stat.device,
-    inode: stat.inode,
+    device: stat.device === rootDevice ? 0 : fileNumber(stat.device),
+    inode: fileNumber(stat.inode),
     sizeBytes: stat.sizeBytes,
     ...timesOf(stat),
   };

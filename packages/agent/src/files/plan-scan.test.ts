@@ -4,12 +4,11 @@ import fc from "fast-check";
 import type { FileState } from "../inventory/file-state.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import type { FileIdentity } from "./identity.ts";
-import { isAbsent, planScan } from "./plan-scan.ts";
-import type { Scan } from "./scan.ts";
+import { type FinishedScan, isAbsent, planScan } from "./plan-scan.ts";
 
 const identity = (inode: number, ctime = 0): FileIdentity => ({
-  device: 0n,
-  inode: BigInt(inode),
+  device: 0,
+  inode,
   sizeBytes: inode * 10,
   mtimeNs: BigInt(inode),
   ctimeNs: BigInt(ctime),
@@ -17,7 +16,7 @@ const identity = (inode: number, ctime = 0): FileIdentity => ({
 
 const tracked = (path: string, inode: number, state: FileState = "reported"): TrackedFile => ({
   ...{ versionId: `v-${path}`, path, identity: identity(inode), state },
-  ...{ reportedAs: undefined, needsReport: false, revision: 0 },
+  ...{ reportedAs: undefined, needsReport: false, revision: 0, foundIn: 0 },
 });
 
 const known = (...files: TrackedFile[]) => ({
@@ -27,14 +26,11 @@ const known = (...files: TrackedFile[]) => ({
 
 const listing = (...directories: string[]) => new Map(directories.map((path) => [path, "1"]));
 
-const scanOf = (files: Record<string, FileIdentity>, changes: Partial<Scan> = {}): Scan => ({
-  ...{
-    files: new Map(Object.entries(files)),
-    listed: listing(""),
-    unknown: new Set<string>(),
-    unreadable: [],
-    oddNames: [],
-  },
+const scanOf = (files: Record<string, FileIdentity>, changes: Partial<FinishedScan> = {}): FinishedScan => ({
+  number: 1,
+  files: new Map(Object.entries(files)),
+  listed: listing(""),
+  unknown: new Set<string>(),
   ...changes,
 });
 
@@ -65,6 +61,12 @@ test("a file has gone only when two scans in a row did not find it", () => {
     second.steps.map((step) => step.do === "event" && step.event),
     ["vanished"],
   );
+});
+
+test("a file that the inventory noted as found by this scan is not missed, one that an earlier scan found is", () => {
+  const files = known({ ...tracked("a", 1), foundIn: 2 }, { ...tracked("b", 2), foundIn: 1 });
+  const { absent } = planScan(files, scanOf({}, { number: 2 }), new Set());
+  assert.deepEqual(absent, new Set(["v-b"]));
 });
 
 test("a rename keeps the version, also when it replaces another file; a copy does not", () => {
@@ -127,7 +129,7 @@ let versions = 0;
 
 function applyPlan(
   files: Map<string, TrackedFile>,
-  scan: Scan,
+  scan: FinishedScan,
   absentBefore: ReadonlySet<string>,
 ): ReadonlySet<string> {
   const { steps, moves, appeared, absent } = planScan(known(...files.values()), scan, absentBefore);

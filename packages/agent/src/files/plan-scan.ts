@@ -21,17 +21,19 @@ export interface ScanPlan {
   readonly absent: ReadonlySet<string>;
 }
 
+/** With the number under which the inventory noted what was found and was no news. */
+export type FinishedScan = Pick<Scan, "files" | "listed" | "unknown"> & { readonly number: number };
 type Known = Pick<Inventory, "files" | "at">;
 
 /**
  * What a completed scan says about the inventory. A file has gone when two scans in a row did not find it, for one may
  * have passed a rename; a rename is the same device, inode, size and mtime at a new path while the old one is absent.
  */
-export function planScan(known: Known, scan: Scan, absentBefore: ReadonlySet<string>): ScanPlan {
+export function planScan(known: Known, scan: FinishedScan, absentBefore: ReadonlySet<string>): ScanPlan {
   // A file that is being deleted is the executor's alone.
-  const missing = [...known.files()].filter(
-    ({ path, state }) => state !== "deleting" && !scan.files.has(path) && isAbsent(path, scan),
-  );
+  const isMissing = ({ path, state, foundIn }: TrackedFile) =>
+    state !== "deleting" && foundIn !== scan.number && !scan.files.has(path) && isAbsent(path, scan);
+  const missing = known.files().filter(isMissing).toArray();
   const movable = new Map(missing.map((file) => [contentHolderKey(file.identity), file]));
   const steps: InventoryStep[] = [];
   const moves: Move[] = [];

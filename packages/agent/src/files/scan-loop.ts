@@ -10,6 +10,7 @@ import type { ProblemBoard } from "../problems.ts";
 import { measureDisk } from "../status/snapshot.ts";
 import type { Turns } from "../turns.ts";
 import type { DiskForecast } from "./disk-forecast.ts";
+import type { FileIdentity } from "./identity.ts";
 import { FileMoved, openTracked, type Storage } from "./open-tracked.ts";
 import { type Move, planScan } from "./plan-scan.ts";
 import { type Scan, scanTree } from "./scan.ts";
@@ -46,7 +47,7 @@ const MISSING_ROOT_MS = 5000;
  * Of a core's time, at most one part in so many is spent scanning, however many hints there are; of the time that passes,
  * half: on a busy machine or a slow disk a scan takes long and costs little.
  */
-const SCAN_SHARE = 10;
+const SCAN_SHARE = 5;
 /** The file system tells of several changes in a row; one scan is enough for them. */
 const GATHER_HINTS_MS = 100;
 const STEPS_PER_COMMIT = 2000;
@@ -55,6 +56,7 @@ const STEPS_PER_COMMIT = 2000;
 export async function runScans(ctx: ScanContext, signal: AbortSignal): Promise<void> {
   let absent: ReadonlySet<string> = new Set();
   let isThere = false;
+  let number = 0;
   while (!signal.aborted) {
     const startMs = ctx.clock.monotonicMs();
     const startCpu = process.cpuUsage();
@@ -67,7 +69,8 @@ export async function runScans(ctx: ScanContext, signal: AbortSignal): Promise<v
     }
     if (!isThere) await ctx.settleDeletions(storage);
     isThere = true;
-    absent = await scanOnce(ctx, { storage, absent, signal });
+    number += 1;
+    absent = await scanOnce(ctx, { number, storage, absent, signal });
     const tookMs = ctx.clock.monotonicMs() - startMs;
     ctx.storageRoot.noteScan({ endedNs: ctx.clock.nowNs(), tookMs });
     const disk = await measureDisk(storage.root);
@@ -91,19 +94,27 @@ async function gatherHints(bell: Bell, delayMs: number, signal: AbortSignal): Pr
   }
 }
 
+interface ScanTurn {
+  /** Counts up with each scan, from 1. */
+  readonly number: number;
+  readonly storage: Storage;
+  /** The versions that were not found last time. */
+  readonly absent: ReadonlySet<string>;
+  readonly signal: AbortSignal;
+}
+
 /** Returns the versions that were not found this time. */
-async function scanOnce(
-  ctx: ScanContext,
-  { storage, absent, signal }: { storage: Storage; absent: ReadonlySet<string>; signal: AbortSignal },
-): Promise<ReadonlySet<string>> {
+async function scanOnce(ctx: ScanContext, { number, storage, absent, signal }: ScanTurn): Promise<ReadonlySet<string>> {
   using _turn = await ctx.treeTurns.take();
-  const { matches, inventory } = ctx;
-  const known = (path: string) => inventory.at(path);
-  const scan = await scanTree({ root: storage.root, rootDevice: storage.device, matches, known, signal });
+  const { inventory } = ctx;
+  // What a scan found once matches: patterns make more garbage than all the rest of a scan.
+  const matches = (path: string) => (inventory.at(path)?.foundIn ?? 0) > 0 || ctx.matches(path);
+  const isKnown = (path: string, identity: FileIdentity) => inventory.noteFound(path, identity, number);
+  const scan = await scanTree({ root: storage.root, rootDevice: storage.device, matches, isKnown, signal });
   // Whatever was seen is worth nothing if the root went away meanwhile.
   if (!(await ctx.storageRoot.find())) return new Set();
   ctx.watch?.follow(scan.listed);
-  const plan = planScan(ctx.inventory, scan, absent);
+  const plan = planScan(ctx.inventory, { ...scan, number }, absent);
   const moves = await Promise.all(plan.moves.map((move) => settleMove(ctx.inventory, storage, move)));
   await applySteps(ctx, [...plan.steps, ...moves.flat(), ...plan.appeared]);
   ctx.young.sync(ctx.inventory.files(), ctx.clock.monotonicMs());

@@ -3,6 +3,7 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlin
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { type FileIdentity, isSameIdentity } from "./identity.ts";
 import { matchFiles } from "./match-files.ts";
 import { type Scan, scanTree } from "./scan.ts";
 
@@ -24,6 +25,20 @@ test("a scan finds the recordings in all directories, and nothing else", async (
   assert.deepEqual([...scan.files.keys()].sort(), [".hidden/c.mcap", "B.MCAP", "a.mcap", "d/e/b.bag", "d/ü 日.mcap"]);
   assert.deepEqual([...scan.listed.keys()].sort(), ["", ".hidden", "d", "d/e", "dir.mcap", "tmp"]);
   assert.deepEqual([scan.unknown.size, scan.unreadable, scan.oddNames], [0, [], []]);
+});
+
+test("a file that is known as just that is no news, and each is asked about once", async (t) => {
+  const root = makeRoot(t, ["a.mcap", "d/b.mcap"]);
+  const { files } = await scan_(root);
+  const asked: string[] = [];
+  const isKnown = (path: string, identity: FileIdentity) => {
+    asked.push(path);
+    return isSameIdentity(files.get(path)!, identity);
+  };
+  writeFileSync(join(root, "a.mcap"), "longer than before");
+  const rootDevice = lstatSync(root, { bigint: true }).dev;
+  const again = await scanTree({ root, rootDevice, matches, isKnown, signal: AbortSignal.timeout(10_000) });
+  assert.deepEqual([[...again.files.keys()], asked.toSorted()], [["a.mcap"], ["a.mcap", "d/b.mcap"]]);
 });
 
 test("no symlink is followed, neither to a file nor to a directory, neither inside nor outside of the root", async (t) => {

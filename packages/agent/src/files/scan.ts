@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { trashName } from "../deleting/trash.ts";
-import { type FileIdentity, identityOf, isSameIdentity } from "./identity.ts";
+import { type FileIdentity, identityOf } from "./identity.ts";
 
 export interface ScanOptions {
   readonly root: string;
@@ -11,13 +11,14 @@ export interface ScanOptions {
   readonly rootDevice: bigint;
   /** Whether a path below the root is one of ours. */
   readonly matches: (path: string) => boolean;
-  /** As what a file was known last; taken over where it is the same, so that a large tree makes little garbage. */
-  readonly known?: (path: string) => { readonly path: string; readonly identity: FileIdentity } | undefined;
+  /** Whether a file is known as just that, and so is no news; asked of each. Nothing is known where it is absent. */
+  readonly isKnown?: (path: string, identity: FileIdentity) => boolean;
   readonly signal: AbortSignal;
 }
 
 /** What one complete walk over the tree saw. Paths are below the root, `/`-separated; the root itself is `""`. */
 export interface Scan {
+  /** But those that were known as just that. */
   readonly files: ReadonlyMap<string, FileIdentity>;
   /** Directories that were listed to their end, and which one each of them was: another one may lie at its path some day. */
   readonly listed: ReadonlyMap<string, string>;
@@ -60,7 +61,9 @@ class Walk implements Scan {
     const { root, matches } = this.#options;
     try {
       const which = this.#identify(directory);
-      for (const entry of await readdir(`${root}/${directory}`, { withFileTypes: true })) {
+      const entries = await readdir(`${root}/${directory}`, { withFileTypes: true });
+      // Taken out one by one: what is done can be collected before it grows old.
+      for (let entry = entries.pop(); entry; entry = entries.pop()) {
         const path = directory === "" ? entry.name : `${directory}/${entry.name}`;
         // A file system may leave the type open; then only lstat tells.
         if (entry.isDirectory() && entry.name !== trashName) this.waiting.add(path);
@@ -85,17 +88,12 @@ class Walk implements Scan {
       const stats = lstatSync(`${this.#options.root}/${path}`, { bigint: true });
       if (stats.isDirectory() && basename(path) !== trashName) this.waiting.add(path);
       else if (stats.isFile() && this.#options.matches(path)) {
-        this.#note(path, identityOf(stats, this.#options.rootDevice));
+        const identity = identityOf(stats, this.#options.rootDevice);
+        if (!this.#options.isKnown?.(path, identity)) this.files.set(path, identity);
       }
     } catch (error) {
       this.#noteUnknown(path, error);
     }
-  }
-
-  #note(path: string, identity: FileIdentity): void {
-    const known = this.#options.known?.(path);
-    if (known && isSameIdentity(known.identity, identity)) this.files.set(known.path, known.identity);
-    else this.files.set(path, identity);
   }
 
   /** Node shows bytes that are not UTF-8 as U+FFFD; the name it shows is then not one the file system knows. */

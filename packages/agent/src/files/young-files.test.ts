@@ -4,9 +4,10 @@ import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { createYoungFiles } from "./young-files.ts";
 
 const times = { settleTimeMs: 2000, incompleteAfterMs: 600_000, longestPauseMs: 30_000 };
-const identity = { device: 0n, inode: 1n, sizeBytes: 1, mtimeNs: 0n, ctimeNs: 0n };
+const identity = { device: 0, inode: 1, sizeBytes: 1, mtimeNs: 0n, ctimeNs: 0n };
 const file = (changes: Partial<TrackedFile> = {}): TrackedFile => ({
   ...{ versionId: "v", path: "a", identity, state: "seen", reportedAs: undefined, needsReport: false, revision: 0 },
+  foundIn: 0,
   ...changes,
 });
 

@@ -81,7 +81,7 @@ test("a recording whose summary no report could hold is damaged, and says so", a
 });
 
 function trackedFile(path: string, sizeBytes: number): TrackedFile {
-  const identity = { device: 0n, inode: 1n, sizeBytes, mtimeNs: 0n, ctimeNs: 0n };
+  const identity = { device: 0, inode: 1, sizeBytes, mtimeNs: 0n, ctimeNs: 0n };
   return {
     versionId: "v".repeat(22),
     path,
@@ -90,6 +90,7 @@ function trackedFile(path: string, sizeBytes: number): TrackedFile {
     reportedAs: undefined,
     needsReport: false,
     revision: 0,
+    foundIn: 0,
   };
 }
 

@@ -52,7 +52,7 @@ test("a hash is worth nothing any more once the file's ctime is another one, not
   t.after(() => rmSync(stateDir, { recursive: true }));
   using database = openDatabase(stateDir).database;
   const inventory = openInventory(database);
-  const identity = { device: 0n, inode: 7n, sizeBytes: 1, mtimeNs: 1n, ctimeNs: 1n };
+  const identity = { device: 0, inode: 7, sizeBytes: 1, mtimeNs: 1n, ctimeNs: 1n };
   inventory.change([{ do: "track", path: "a.mcap", identity }]);
   const { versionId } = inventory.at("a.mcap")!;
   inventory.change([{ do: "noteHash", versionId, sha256: "a hash", of: { ...identity } }]);

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
+import { fileNumber } from "../files/identity.ts";
 import { type FileState, fileStates } from "./file-state.ts";
 import type { Findings, GoneBecause, Removal, ReportedState, Schema, TrackedFile } from "./tracked-file.ts";
 
@@ -90,8 +91,8 @@ function toRow(file: TrackedFile): Record<string, SQLInputValue> {
   return {
     versionId: file.versionId,
     path: file.path,
-    device: BigInt.asIntN(64, identity.device),
-    inode: BigInt.asIntN(64, identity.inode),
+    device: BigInt.asIntN(64, BigInt(identity.device)),
+    inode: BigInt.asIntN(64, BigInt(identity.inode)),
     sizeBytes: identity.sizeBytes,
     mtimeNs: identity.mtimeNs,
     ctimeNs: identity.ctimeNs,
@@ -107,8 +108,8 @@ function toFile(row: Row): TrackedFile {
     versionId: row.version_id as string,
     path: row.path as string,
     identity: {
-      device: row.device === 0n ? 0n : BigInt.asUintN(64, row.device as bigint),
-      inode: BigInt.asUintN(64, row.inode as bigint),
+      device: fileNumber(BigInt.asUintN(64, row.device as bigint)),
+      inode: fileNumber(BigInt.asUintN(64, row.inode as bigint)),
       sizeBytes: Number(row.size_bytes),
       mtimeNs: row.mtime_ns as bigint,
       ctimeNs: (row.ctime_ns === row.mtime_ns ? row.mtime_ns : row.ctime_ns) as bigint,
@@ -119,6 +120,7 @@ function toFile(row: Row): TrackedFile {
     reportedAs: words.get(row.reported_as as FileState) as ReportedState | undefined,
     needsReport: row.needs_report === 1n,
     revision: 0,
+    foundIn: 0,
   };
 }
 

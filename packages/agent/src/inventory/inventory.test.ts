@@ -151,16 +151,30 @@ test("a state directory is one agent's at a time, and the second is told whose i
   lockStateDir(stateDir)[Symbol.dispose]();
 });
 
+test("only a file that is known as just that is noted as found, and is so whatever becomes of it", (t) => {
+  const { database } = openDatabase(makeStateDir(t));
+  const inventory = openInventory(database);
+  inventory.change([{ do: "track", path: "a.mcap", identity }]);
+  assert.equal(inventory.noteFound("b.mcap", identity, 1), false);
+  assert.equal(inventory.noteFound("a.mcap", { ...identity, ctimeNs: identity.ctimeNs + 1n }, 1), false);
+  assert.equal(inventory.at("a.mcap")?.foundIn, 0);
+  assert.equal(inventory.noteFound("a.mcap", { ...identity }, 1), true);
+  const { versionId } = inventory.at("a.mcap")!;
+  inventory.change([{ do: "event", versionId, event: "unfinished" }]);
+  assert.deepEqual([inventory.at("a.mcap")?.state, inventory.at("a.mcap")?.foundIn], ["settling", 1]);
+});
+
 test("a rescan of 100,000 unchanged files writes nothing and asks for nothing to be read", (t) => {
   const { database } = openDatabase(makeStateDir(t));
   const inventory = openInventory(database);
   const files = new Map(
-    Array.from({ length: 100_000 }, (_, n) => [`d${n % 100}/${n}.mcap`, { ...identity, inode: BigInt(n) }]),
+    Array.from({ length: 100_000 }, (_, n) => [`d${n % 100}/${n}.mcap`, { ...identity, inode: n }]),
   );
   inventory.change(Array.from(files, ([path, one]) => ({ do: "track", path, identity: one })));
-  const scan = { files, listed: new Map([["", ""]]), unknown: new Set<string>() };
+  const scan = { number: 1, files: new Map(), listed: new Map([["", ""]]), unknown: new Set<string>() };
   const startMs = performance.now();
-  const plan = planScan(inventory, { ...scan, unreadable: [], oddNames: [] }, new Set());
+  for (const [path, one] of files) assert.ok(inventory.noteFound(path, { ...one }, 1));
+  const plan = planScan(inventory, scan, new Set());
   t.diagnostic(`planning took ${Math.round(performance.now() - startMs)} ms`);
   assert.deepEqual(plan, { steps: [], moves: [], appeared: [], absent: new Set() });
   const before = database.prepare("SELECT total_changes() AS n").get()?.n;

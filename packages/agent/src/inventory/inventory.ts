@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { recording } from "../durable-steps.ts";
+import { type FileIdentity, isSameIdentity } from "../files/identity.ts";
 import { type DeletionStatements, prepareDeletionStatements } from "./deletion-rows.ts";
 import { type FileState, nextState, reportedState } from "./file-state.ts";
 import { loadInventory, prepareStatements, type Statements, writeFindings } from "./inventory-rows.ts";
@@ -21,9 +22,11 @@ import type {
  */
 export interface Inventory {
   readonly size: number;
-  files(): IterableIterator<TrackedFile>;
+  files(): IteratorObject<TrackedFile>;
   at(path: string): TrackedFile | undefined;
   version(versionId: string): TrackedFile | undefined;
+  /** Whether a file is known as just that. Then the scan of that number has found it. */
+  noteFound(path: string, identity: FileIdentity, scan: number): boolean;
   /** Versions that are gone, until the cloud has acknowledged it. */
   removals(): ReadonlyMap<string, Removal>;
   /** Version ids whose report is due, oldest first. */
@@ -52,6 +55,12 @@ export function openInventory(database: DatabaseSync, onWritten: () => void = ()
     files: () => memory.byPath.values(),
     at: (path) => memory.byPath.get(path),
     version: (versionId) => memory.byVersion.get(versionId),
+    noteFound(path, identity, scan) {
+      const file = memory.byPath.get(path);
+      if (!file || !isSameIdentity(file.identity, identity)) return false;
+      file.foundIn = scan;
+      return true;
+    },
     removals: () => memory.removals,
     due: () => memory.due,
     countByState: () => countByState(memory.byPath.values()),
@@ -77,8 +86,11 @@ export function openInventory(database: DatabaseSync, onWritten: () => void = ()
   };
 }
 
+/** A mark on the file itself: of 100,000 files, a set of what was found takes megabytes at each scan. */
+type Findable = TrackedFile & { foundIn: number };
+
 interface Memory {
-  readonly byPath: Map<string, TrackedFile>;
+  readonly byPath: Map<string, Findable>;
   readonly byVersion: Map<string, TrackedFile>;
   readonly due: Set<string>;
   readonly removals: Map<string, Removal>;
@@ -152,6 +164,7 @@ class Journal {
       reportedAs: undefined,
       needsReport: false,
       revision: 0,
+      foundIn: 0,
     } as const;
     if (this.#statements.insertFile(file)) this.#show(undefined, file);
   }

@@ -18,6 +18,8 @@ export interface TrackedFile {
   readonly needsReport: boolean;
   /** Grows with each change the cloud should hear of; tells whether an acknowledgement is of the newest. */
   readonly revision: number;
+  /** Number of the last scan that came across it as it is here; 0 where there was none since the start. */
+  readonly foundIn: number;
 }
 
 /** What indexing found out. */

@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import picomatch from "picomatch";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { StateFacts } from "../inventory/owner.ts";
+import type { TrackedFile } from "../inventory/tracked-file.ts";
 
 /** Which files are to be imported without being asked for: the report of each says so. */
 export interface AutoImport {
@@ -31,7 +32,8 @@ export function createAutoImport({ inventory, facts, globs }: AutoImportContext)
     async retell() {
       const { text, matches } = current();
       if ((facts.autoImportTold() ?? NONE) === text) return;
-      const files = [...inventory.files()].filter(({ reportedAs, path }) => reportedAs === "indexed" && matches(path));
+      const isMeant = ({ reportedAs, path }: TrackedFile) => reportedAs === "indexed" && matches(path);
+      const files = inventory.files().filter(isMeant).toArray();
       for (let at = 0; at < files.length; at += STEPS_PER_COMMIT) {
         const batch = files.slice(at, at + STEPS_PER_COMMIT);
         inventory.change(batch.map(({ versionId }) => ({ do: "retell", versionId })));

@@ -15,10 +15,10 @@ export interface Listing {
 }
 
 export function beginListing(inventory: Inventory): Listing {
-  const here = [...inventory.files()].filter(({ state }) => reportedState(state) !== undefined);
+  const here = inventory.files().filter(({ state }) => reportedState(state) !== undefined);
   return {
     id: randomUUID(),
-    versionIds: here.map(({ versionId }) => versionId),
+    versionIds: here.map(({ versionId }) => versionId).toArray(),
     absent: [...inventory.removals().keys()],
     done: 0,
     named: 0,
@@ -39,8 +39,8 @@ export function createListingBarrier(): ListingBarrier {
     isOpen(inventory, hasScanned) {
       if (!hasScanned) return false;
       const isUnseen = (versionId: string) => inventory.version(versionId)?.state === "seen";
-      waitingFor ??= [...inventory.files()].map(({ versionId }) => versionId);
-      waitingFor = waitingFor.filter(isUnseen);
+      const first = () => inventory.files().map(({ versionId }) => versionId);
+      waitingFor = (waitingFor?.values() ?? first()).filter(isUnseen).toArray();
       return waitingFor.length === 0;
     },
   };

@@ -44,6 +44,8 @@ export async function makeAgent(options: {
     DOWNLINK_STATE_DIR: join(folder, "state"),
     DOWNLINK_LOG_LEVEL: "warn",
     MALLOC_ARENA_MAX: undefined,
+    MALLOC_MMAP_THRESHOLD_: undefined,
+    MALLOC_TRIM_THRESHOLD_: undefined,
   };
   const status = async () => {
     await using asked = startProgram({ script, args: ["status", "--json"], env });
