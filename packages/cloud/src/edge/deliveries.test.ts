@@ -4,7 +4,7 @@ import { after, test } from "node:test";
 import type { ApiFailure } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
-import { deliver, eventually, recordingItem, sha256, startAgent } from "../testing/test-agent.ts";
+import { askForFile, deliver, eventually, sha256 } from "../testing/test-agent.ts";
 
 const cloud = await startCloud({ after });
 const { admin } = cloud;
@@ -12,13 +12,8 @@ const refusedWith = (code: string) => (error: ApiFailure) => error.code === code
 const recordingsOf = (deviceId: string) => admin.call(api.recordings.list, { deviceId });
 
 test("a delivered file that is no recording is failed with its reason; the agent hears of it until it acknowledges", async () => {
-  const agent = await startAgent(cloud, "deliverer");
-  const bytes = randomBytes(1000);
-  const item = recordingItem({ size: bytes.length });
-  await agent.report([item]);
-  const [recording] = await recordingsOf(agent.deviceId);
-  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
-  const requestId = await deliver(agent, item, bytes);
+  const { agent, item, requestId } = await askForFile(cloud, "deliverer");
+  await deliver(agent, item, randomBytes(item.size));
   await eventually(
     () => recordingsOf(agent.deviceId),
     ([found]) => found!.importStatus === "failed",
@@ -34,28 +29,14 @@ test("a delivered file that is no recording is failed with its reason; the agent
 });
 
 test("stored bytes that differ from the announced hash are asked for anew, and given up after three times", async () => {
-  const agent = await startAgent(cloud, "mismatcher");
-  const bytes = randomBytes(1000);
-  const item = recordingItem({ size: bytes.length });
-  await agent.report([item]);
-  const [recording] = await recordingsOf(agent.deviceId);
-  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
+  const { agent, item, version } = await askForFile(cloud, "mismatcher");
+  const bytes = randomBytes(item.size);
   for (const expected of ["pending", "pending", "failed"]) {
-    const { work } = await agent.call(api.edge.work, {});
-    const { requestId, versionId } = work.imports[0]!;
-    const upload = await agent.call(api.edge.openUpload, {
-      requestId,
-      versionId,
-      size: bytes.length,
-      modifiedAt: item.modifiedAt,
-    });
+    const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
+    const upload = await agent.call(api.edge.openUpload, { ...version, requestId });
     await agent.sendParts({ requestId, ...upload }, bytes);
-    await agent.call(api.edge.completeUpload, {
-      requestId,
-      uploadId: upload.uploadId,
-      parts: [],
-      sha256: sha256("other"),
-    });
+    const completion = { requestId, uploadId: upload.uploadId, parts: [], sha256: sha256("other") };
+    await agent.call(api.edge.completeUpload, completion);
     await eventually(
       () => recordingsOf(agent.deviceId),
       ([found]) => found!.importStatus === expected,
@@ -64,14 +45,8 @@ test("stored bytes that differ from the announced hash are asked for anew, and g
 });
 
 test("an upload resumes with the parts that are durable, and completing twice is harmless", async () => {
-  const agent = await startAgent(cloud, "resumer");
-  const bytes = randomBytes(1000);
-  const item = recordingItem({ size: bytes.length });
-  await agent.report([item]);
-  const [recording] = await recordingsOf(agent.deviceId);
-  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
-  const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
-  const version = { requestId, versionId: item.versionId, size: bytes.length, modifiedAt: item.modifiedAt };
+  const { agent, item, requestId, version } = await askForFile(cloud, "resumer");
+  const bytes = randomBytes(item.size);
   const first = await agent.call(api.edge.openUpload, version);
   await assert.rejects(
     agent.call(api.edge.completeUpload, { requestId, uploadId: first.uploadId, parts: [], sha256: sha256(bytes) }),
@@ -89,13 +64,7 @@ test("an upload resumes with the parts that are durable, and completing twice is
 });
 
 test("another version never continues an upload: it gets another one", async () => {
-  const agent = await startAgent(cloud, "changer");
-  const item = recordingItem();
-  await agent.report([item]);
-  const [recording] = await recordingsOf(agent.deviceId);
-  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
-  const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
-  const version = { requestId, versionId: item.versionId, size: item.size, modifiedAt: item.modifiedAt };
+  const { agent, item, version } = await askForFile(cloud, "changer");
   const first = await agent.call(api.edge.openUpload, version);
   const other = await agent.call(api.edge.openUpload, { ...version, modifiedAt: item.modifiedAt + 1n });
   assert.notEqual(other.uploadId, first.uploadId);
@@ -106,20 +75,11 @@ test("another version never continues an upload: it gets another one", async () 
 });
 
 test("a file that cannot be delivered ends its request with the reason, and may be requested again", async () => {
-  const agent = await startAgent(cloud, "failer");
-  const item = recordingItem();
-  await agent.report([item]);
-  const [recording] = await recordingsOf(agent.deviceId);
-  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
-  const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
-  await agent.call(api.edge.failImport, {
-    requestId,
-    versionId: item.versionId,
-    code: "FileUnreadable",
-    text: "permission denied",
-  });
+  const { agent, item, recordingId, requestId } = await askForFile(cloud, "failer");
+  const failure = { requestId, versionId: item.versionId, code: "FileUnreadable", text: "permission denied" } as const;
+  await agent.call(api.edge.failImport, failure);
   assert.equal((await recordingsOf(agent.deviceId))[0]!.importStatus, "failed");
-  assert.equal((await admin.call(api.recordings.requestImport, { keyOrId: recording!.id })).importStatus, "pending");
+  assert.equal((await admin.call(api.recordings.requestImport, { keyOrId: recordingId })).importStatus, "pending");
   const { work } = await agent.call(api.edge.work, {});
   assert.deepEqual(
     work.imports.map(({ stage }) => stage),
@@ -128,13 +88,7 @@ test("a file that cannot be delivered ends its request with the reason, and may 
 });
 
 test("other bytes under a part that is stored already never mix in: the upload is given up for a new one", async () => {
-  const agent = await startAgent(cloud, "rewriter");
-  const item = recordingItem({ size: 1000 });
-  await agent.report([item]);
-  const [recording] = await recordingsOf(agent.deviceId);
-  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
-  const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
-  const version = { requestId, versionId: item.versionId, size: 1000, modifiedAt: item.modifiedAt };
+  const { agent, requestId, version } = await askForFile(cloud, "rewriter");
   const first = await agent.call(api.edge.openUpload, version);
   await agent.sendParts({ requestId, ...first }, randomBytes(1000));
   await assert.rejects(agent.sendParts({ requestId, ...first }, randomBytes(1000)), refusedWith("UploadClosed"));

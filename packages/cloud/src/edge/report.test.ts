@@ -6,6 +6,7 @@ import { api } from "@downlink/protocol";
 import type { AgentCtx } from "../context.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import {
+  askForFile,
   eventually,
   helloBody,
   recordingItem,
@@ -113,22 +114,16 @@ test("recording.created tells of id, key, status, path and device; a device's re
 });
 
 test("a requested file that is gone fails its request, takes no more bytes, and is told of", async () => {
-  const agent = await startAgent(cloud, "vanisher");
-  const item = recordingItem();
-  await agent.report([item]);
-  const [recording] = await recordingsOf(agent.deviceId);
-  await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
-  const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
-  const version = { requestId, versionId: item.versionId, size: item.size, modifiedAt: item.modifiedAt };
+  const { agent, item, recordingId, requestId, version } = await askForFile(cloud, "vanisher");
   const { uploadId } = await agent.call(api.edge.openUpload, version);
   await agent.report([], { removals: [item.versionId] });
   const request = await prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } });
   assert.deepEqual([request.state, request.errorCode], ["error", "EdgeCopyGone"]);
   assert.equal((await prisma.upload.findUniqueOrThrow({ where: { id: uploadId } })).state, "abandoned");
-  const [, failed] = await toldOf(recording!.id);
+  const [, failed] = await toldOf(recordingId);
   assert.equal(failed!.type, "recording.importFailed");
   const { recording: told, ...more } = failed!.payload;
-  assert.deepEqual([told.id, told.importStatus], [recording!.id, "failed"]);
+  assert.deepEqual([told.id, told.importStatus], [recordingId, "failed"]);
   assert.deepEqual(more, { requestId, code: "EdgeCopyGone", error: "the file is no longer on the device" });
 });
 

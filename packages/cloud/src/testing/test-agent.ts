@@ -121,6 +121,27 @@ async function sendParts(
   }
 }
 
+/** A file that an agent told of, and that it is asked for. */
+export interface AskedFor {
+  readonly agent: TestAgent;
+  readonly item: Extract<EdgeItem, { state: "indexed" }>;
+  readonly recordingId: string;
+  readonly requestId: string;
+  /** What opens its upload. */
+  readonly version: CallInput<typeof api.edge.openUpload>;
+}
+
+/** A new device whose agent told of one file and was asked for it. */
+export async function askForFile(cloud: TestCloud, deviceName: string, item = recordingItem()): Promise<AskedFor> {
+  const agent = await startAgent(cloud, deviceName);
+  await agent.report([item]);
+  const [recording] = await cloud.admin.call(api.recordings.list, { deviceId: agent.deviceId });
+  await cloud.admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
+  const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
+  const { versionId, size, modifiedAt } = item;
+  return { agent, item, recordingId: recording!.id, requestId, version: { requestId, versionId, size, modifiedAt } };
+}
+
 /** The whole delivery of a file that was asked for. */
 export async function deliver(
   agent: TestAgent,

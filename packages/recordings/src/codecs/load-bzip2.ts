@@ -1,12 +1,14 @@
-import Bzip2 from "@foxglove/wasm-bz2";
+import { createRequire } from "node:module";
+import type Bzip2 from "@foxglove/wasm-bz2";
 
 /**
- * The module's loader hooks itself into the process (`uncaughtException`, `unhandledRejection`), once for each instance.
- * A library must not decide how its process dies, so the hooks are taken out again.
+ * Loaded at the first chunk of it, as LZ4. The module's loader hooks itself into the process (`uncaughtException`,
+ * `unhandledRejection`), once for each instance. A library must not decide how its process dies, so the hooks are taken out again.
  */
 export async function loadBzip2(): Promise<Bzip2> {
+  const { init } = require("@foxglove/wasm-bz2") as typeof Bzip2;
   const before = events.map((event) => new Set(process.rawListeners(event)));
-  const loading = Bzip2.init();
+  const loading = init();
   // The hooks are set before init() returns: nothing else can have added listeners meanwhile.
   for (const [index, event] of events.entries()) {
     for (const listener of process.rawListeners(event)) {
@@ -17,3 +19,5 @@ export async function loadBzip2(): Promise<Bzip2> {
 }
 
 const events = ["uncaughtException", "unhandledRejection"] as const;
+
+const require = createRequire(import.meta.url);

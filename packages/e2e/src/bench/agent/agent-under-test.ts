@@ -31,6 +31,8 @@ export async function makeAgent(options: {
   readonly script: string;
   /** On a file system in memory, so that the disk is not what is measured. */
   readonly parent: string;
+  /** Compiled code is kept between starts: as `npm run agent` does, an installation does not. */
+  readonly keepsCompiled: boolean;
 }): Promise<AgentUnderTest> {
   const { cloud, url, script } = options;
   const folder = await mkdtemp(join(options.parent, "downlink-agent-"));
@@ -46,6 +48,7 @@ export async function makeAgent(options: {
     MALLOC_ARENA_MAX: undefined,
     MALLOC_MMAP_THRESHOLD_: undefined,
     MALLOC_TRIM_THRESHOLD_: undefined,
+    ...(options.keepsCompiled ? {} : { NODE_COMPILE_CACHE: undefined }),
   };
   const status = async () => {
     await using asked = startProgram({ script, args: ["status", "--json"], env });

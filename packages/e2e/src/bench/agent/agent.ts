@@ -34,6 +34,7 @@ await using stack = new AsyncDisposableStack();
 const folder = await mkdtemp(join(tmpdir(), "downlink-bench-"));
 stack.defer(() => rm(folder, { recursive: true, force: true }));
 const script = values.checkout ? "agent/src/main.ts" : await installAgent(folder);
+const installed = { script, parent: values.parent, keepsCompiled: values.checkout };
 const port = await freePort();
 const link = stack.use(await startTcpProxy({ host: "127.0.0.1", port }));
 const environment = { DOWNLINK_PORT: String(port), DOWNLINK_PUBLIC_URL: link.url };
@@ -41,7 +42,7 @@ const cloud: TestCloud = await startCloud({ after: (close) => stack.defer(close)
 say(`${values.checkout ? "from the checkout" : "as installed"}, on ${cpus().length} × ${cpus()[0]?.model}`);
 const measured: FilesFigures[] = [];
 for (const files of counts) {
-  await using agent = await makeAgent({ cloud, url: cloud.url, script, parent: values.parent });
+  await using agent = await makeAgent({ cloud, url: cloud.url, ...installed });
   measured.push(await measureFiles(agent, cloud, files));
 }
 if (measured.length > 0) tellFiles(measured);
@@ -89,7 +90,7 @@ async function tellUploads(gigabytes: number): Promise<void> {
 }
 
 async function uploadOver(bytesPerSecond: number, sizeMB: number): Promise<UploadFigures> {
-  await using agent = await makeAgent({ cloud, url: link.url, script, parent: values.parent });
+  await using agent = await makeAgent({ cloud, url: link.url, ...installed });
   return await measureUpload(agent, { cloud, link, bytesPerSecond }, sizeMB);
 }
 
