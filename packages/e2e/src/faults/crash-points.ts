@@ -29,18 +29,8 @@ export async function listCrashPoints(bed: FaultBed): Promise<string[]> {
 /** Calls that failed, and those that only ask. */
 const noPoint = /^failed|\/edge\/work /;
 
-/** No two lives are the same: what one commits together, another does not, and then that point is not in it. */
-const MOST_LIVES = 4;
-
 /** The same life with an agent that is killed at that point, and begun anew. Fails where an invariant does not hold. */
 export async function crashAt(bed: FaultBed, point: string): Promise<Crash> {
-  for (let life = 1; life < MOST_LIVES; life += 1) {
-    if ((await tryCrash(bed, point)) === "killed") return "killed";
-  }
-  return await tryCrash(bed, point);
-}
-
-async function tryCrash(bed: FaultBed, point: string): Promise<Crash> {
   await using robot = await makeRobot(bed);
   try {
     return await crashRobot(bed, robot, point);

@@ -43,7 +43,7 @@ async function crashEverywhere(bed: FaultBed): Promise<void> {
   const tryOne = async (point: string) => {
     const crash = await crashAt(bed, point);
     count(`crash point: ${crash}`);
-    if (crash === "not reached") say(`not reached again: ${point}`);
+    if (crash === "not reached") say(`not reached: ${point}`);
   };
   const waiting = points.filter((point) => losesLease(points, point));
   const others = points.filter((point) => !waiting.includes(point));
