@@ -33,7 +33,8 @@ process.exitCode = (await runTests(files, interrupted.signal)) ? 0 : 1;
 
 /** In a fixed order; those whose path contains one of the given texts, or all. */
 function findTests(parts: string[]): string[] {
-  const patterns = values.slow ? ["packages/*/src/**/*.slow.ts"] : ["packages/*/src/**/*.test.ts", "scripts/*.test.ts"];
+  const kind = values.slow ? "slow" : "test";
+  const patterns = [`packages/*/src/**/*.${kind}.ts`, `scripts/*.${kind}.ts`];
   const found = globSync(patterns, { cwd: ROOT });
   const isWanted = (path: string) =>
     parts.length === 0 || parts.some((part) => path.includes(part.replace(/^\.\//, "")));

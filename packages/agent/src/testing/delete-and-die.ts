@@ -1,4 +1,4 @@
-// Run as a process of its own by deleting/crash.test.ts: deletes the file `a.mcap` under a permit (or settles what another run
+// Run as a process of its own by deleting/crash.slow.ts: deletes the file `a.mcap` under a permit (or settles what another run
 // left), and kills itself right before or after its Nth step that changes a disk: of files, or of the state database.
 //   node delete-and-die.ts (delete|settle|swap) ROOT STATE_DIR N
 // With `swap`, `other.mcap` takes the file's place right before it is moved into the trash.
