@@ -42,6 +42,21 @@ test("a recording is found, reported, uploaded on request byte by byte, and its 
   await agent.stop();
 });
 
+test("what new patterns leave out after a restart is gone for the cloud, although its version is known", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  for (const name of ["left.mcap", "stays.mcap"]) writeFileSync(join(device.root, name), await makeMcap());
+  {
+    await using agent = startDaemon(settingsFor(device, cloud));
+    await agent.until("both were found again and again", ({ files }) => files.reported === 2);
+    await agent.stop();
+  }
+  await using agent = startDaemon(settingsFor(device, cloud, { watchExclude: "left*" }));
+  await agent.until("the other is left", ({ files }) => files.reported === 1);
+  await cloud.until("the cloud knows", () => cloud.at("left.mcap") === undefined);
+  assert.equal(cloud.at("stays.mcap")?.state, "indexed");
+});
+
 test("new files are found by notification long before the next scan, and by scanning alone where that is switched off", async () => {
   const ways = { notification: { scanIntervalMs: "1h" }, scan: { usesNotify: "false" } };
   for (const [way, flags] of Object.entries(ways)) {

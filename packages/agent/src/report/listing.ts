@@ -39,8 +39,8 @@ export function createListingBarrier(): ListingBarrier {
     isOpen(inventory, hasScanned) {
       if (!hasScanned) return false;
       const isUnseen = (versionId: string) => inventory.version(versionId)?.state === "seen";
-      const first = () => inventory.files().map(({ versionId }) => versionId);
-      waitingFor = (waitingFor?.values() ?? first()).filter(isUnseen).toArray();
+      waitingFor ??= Array.from(inventory.files(), ({ versionId }) => versionId);
+      waitingFor = waitingFor.filter(isUnseen);
       return waitingFor.length === 0;
     },
   };
