@@ -5,6 +5,7 @@ import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { parseArgs } from "node:util";
 import { startTestPostgres, TEST_POSTGRES_VARIABLE } from "../packages/cloud/src/testing/test-database.ts";
+import { giveUpSilent } from "./give-up-silent.ts";
 import { groupTests } from "./group-tests.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
@@ -13,6 +14,7 @@ const CONCURRENCY = 3;
 const GROUPS = join(ROOT, "node_modules", ".cache", "downlink", "tests");
 /** Of one test: a hang fails here instead of blocking a build for ever. */
 const TIMEOUT_MS = 300_000;
+const SILENCE_MS = TIMEOUT_MS + 30_000;
 
 const { values, positionals } = parseArgs({
   options: { shard: { type: "string" }, slow: { type: "boolean", default: false } },
@@ -52,13 +54,15 @@ function needsPostgres(path: string): boolean {
 }
 
 async function runTests(paths: string[], signal: AbortSignal): Promise<boolean> {
+  const hanging = new AbortController();
   const options = {
     files: groupTests(paths, { root: ROOT, directory: GROUPS }),
     concurrency: CONCURRENCY,
     timeout: TIMEOUT_MS,
-    signal,
+    signal: AbortSignal.any([signal, hanging.signal]),
   };
   const events = run(options);
+  giveUpSilent(events, SILENCE_MS, (reason) => hanging.abort(reason));
   let isGreen = false;
   events.on("test:summary", ({ file, success }) => {
     if (file === undefined) isGreen = success;

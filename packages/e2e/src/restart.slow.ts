@@ -44,7 +44,7 @@ test("an agent that is killed in mid-upload resumes: at most the parts in flight
 test("a control plane that is killed in mid-upload comes back: the upload goes on where it was", async (t) => {
   const scenario = await startScenario(t, { hasOwnPostgres: true });
   await interrupt(scenario, async () => {
-    await scenario.cloud().program.end("SIGKILL");
+    await scenario.killCloud();
     restoreLink(scenario);
     await scenario.restartCloud();
   });

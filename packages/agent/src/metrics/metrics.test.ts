@@ -10,6 +10,9 @@ import { renderMetrics } from "./render-metrics.ts";
 
 const usage = { rssBytes: 1, cpuSeconds: 0.5 };
 
+/** Below those that systems give to connections: nobody takes it before the agent does. */
+const PORT = 20_000 + (process.pid % 10_000);
+
 test("metrics are lines as Prometheus reads them; what is not known is left out", () => {
   const status = { ...healthyStatus, problems: [problem("WatchLimit", 'a "quoted"\nline')] };
   const lines = renderMetrics(status, usage).trimEnd().split("\n");
@@ -25,7 +28,7 @@ test("the agent counts what it uploads, and serves metrics only where it was tol
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   const { length } = await writeRecording(device, "a.mcap");
-  const address = `127.0.0.1:${await freePort()}`;
+  const address = `127.0.0.1:${PORT}`;
   await using agent = startDaemon(settingsFor(device, cloud, { metricsAddress: address }));
   await cloud.until("the file is reported", () => cloud.at("a.mcap") !== undefined);
   cloud.requestImport("a.mcap");
@@ -54,11 +57,3 @@ test("an address that is taken is a named problem, and the agent works on", asyn
     taken.close();
   }
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

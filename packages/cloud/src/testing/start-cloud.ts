@@ -43,7 +43,10 @@ export async function startCloud(
   t: { after(close: () => Promise<void>): void },
   { clock, works = true, environment: more = {} }: Options = {},
 ): Promise<TestCloud> {
+  const stack = new AsyncDisposableStack();
+  t.after(() => stack.disposeAsync());
   const dataDir = await mkdtemp(join(tmpdir(), "downlink-cloud-"));
+  stack.defer(() => rm(dataDir, { recursive: true }));
   const adminKey = mintToken("dl_sk");
   const environment = {
     DOWNLINK_PORT: "0",
@@ -53,14 +56,9 @@ export async function startCloud(
     ...more,
   };
   const config = readConfig(environment);
-  const deps = await openDeps(config, pino({ level: process.env.DOWNLINK_LOG_LEVEL ?? "silent" }), clock);
-  const server = await startServer(config, deps);
+  const deps = stack.use(await openDeps(config, pino({ level: process.env.DOWNLINK_LOG_LEVEL ?? "silent" }), clock));
+  const server = stack.use(await startServer(config, deps));
   if (works) await startWorker(deps);
-  t.after(async () => {
-    await server[Symbol.asyncDispose]();
-    await deps[Symbol.asyncDispose]();
-    await rm(dataDir, { recursive: true });
-  });
   const transport = undiciTransport();
   const withToken = (token: string) => createClient({ baseUrl: server.url, token, transport });
   return {

@@ -1,11 +1,10 @@
 import { glob, mkdtemp, readdir, readFile, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { ApiFailure, type Client, createClient, NetworkFailure } from "@downlink/client";
-import { type UndiciTransport, undiciTransport } from "@downlink/client/node";
+import { ApiFailure, type Client, NetworkFailure } from "@downlink/client";
 import { type ControlPlane, startControlPlane } from "../processes/control-plane.ts";
 import { eventually } from "../processes/eventually.ts";
-import { freePort, sha256Of } from "../processes/scenario.ts";
+import { sha256Of } from "../processes/scenario.ts";
 import { startTcpProxy, type TcpProxy } from "../processes/tcp-proxy.ts";
 
 /** Where robots live. */
@@ -14,6 +13,7 @@ export interface Ground {
   readonly folder: string;
   /** The control plane, as the agents reach it. */
   readonly url: string;
+  /** After a start of the control plane another one: it is somewhere else then. */
   readonly admin: Client;
 }
 
@@ -47,22 +47,27 @@ export async function openFaultBed({ host, reachedAs = (url) => url, cloudEnv }:
   const folder = await mkdtemp(join((await hasRoom()) ? IN_MEMORY : tmpdir(), "downlink-faults-"));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   const dataDir = join(folder, "cloud");
-  const port = await freePort();
-  const proxy = stack.use(await startTcpProxy({ host: "127.0.0.1", port }, { host }));
+  const proxy = stack.use(await startTcpProxy({ host }));
   const url = reachedAs(proxy.url);
-  const start = () => startControlPlane({ dataDir, port, env: { DOWNLINK_PUBLIC_URL: url, ...cloudEnv } });
+  const start = async () => {
+    const started = await startControlPlane({ dataDir, env: { DOWNLINK_PUBLIC_URL: url, ...cloudEnv } });
+    proxy.leadTo(started.url);
+    return started;
+  };
   let cloud: ControlPlane = await start();
-  stack.defer(async () => void (await cloud.program.end("SIGTERM")));
-  const transport: UndiciTransport = stack.use(undiciTransport());
+  stack.defer(() => cloud[Symbol.asyncDispose]());
   const restarts = createTurns();
   const owned = stack.move();
   return {
     folder,
     proxy,
     url,
-    admin: createClient({ baseUrl: cloud.url, token: cloud.adminKey, transport }),
+    get admin() {
+      return cloud.admin;
+    },
     crashCloud: () =>
       restarts(async () => {
+        proxy.leadTo(undefined);
         await cloud.program.end("SIGKILL");
         cloud = await start();
       }),

@@ -33,7 +33,8 @@ test("a name that does not resolve, or to another address, and a link that loses
     await untilProblem(robot, "NameUnresolved", /EAI_AGAIN/);
   }
   await network.shape("loses packets");
-  await using moved = await startTcpProxy({ host: first, port: Number(port) }, { host: second, port: Number(port) });
+  await using moved = await startTcpProxy({ host: second, port: Number(port) });
+  moved.leadTo(bed.proxy.url);
   names.answer = second;
   bed.proxy.throttle(Number.POSITIVE_INFINITY);
   await Promise.race([life, agent.fell]);

@@ -3,8 +3,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { createClient } from "@downlink/client";
-import { undiciTransport } from "@downlink/client/node";
 import { startControlPlane } from "../processes/control-plane.ts";
 import { type Refusal, type RefusingFront, startRefusingFront } from "../processes/refusing-front.ts";
 import type { Ground } from "./fault-bed.ts";
@@ -47,16 +45,14 @@ function kindOf(path: string): string {
 }
 
 async function startBehindFront(t: TestContext): Promise<{ ground: Ground; front: RefusingFront }> {
+  const stack = new AsyncDisposableStack();
+  t.after(() => stack.disposeAsync());
   const folder = await mkdtemp(join(tmpdir(), "downlink-refusals-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
   let cloudUrl = "";
-  const front = await startRefusingFront(() => cloudUrl);
-  const cloud = await startControlPlane({ dataDir: join(folder, "cloud"), env: { DOWNLINK_PUBLIC_URL: front.url } });
-  t.after(async () => {
-    await front[Symbol.asyncDispose]();
-    await cloud[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
-  });
+  const front = stack.use(await startRefusingFront(() => cloudUrl));
+  const env = { DOWNLINK_PUBLIC_URL: front.url };
+  const cloud = stack.use(await startControlPlane({ dataDir: join(folder, "cloud"), env }));
   cloudUrl = cloud.url;
-  const admin = createClient({ baseUrl: cloud.url, token: cloud.adminKey, transport: undiciTransport() });
-  return { ground: { folder, url: front.url, admin }, front };
+  return { ground: { folder, url: front.url, admin: cloud.admin }, front };
 }

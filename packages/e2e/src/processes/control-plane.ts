@@ -13,17 +13,15 @@ export interface ControlPlane extends AsyncDisposable {
 
 interface Options {
   readonly dataDir: string;
-  /** 0 takes a free one. */
-  readonly port?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** `downlink all` with its own Postgres under `dataDir`, ready when this resolves. */
-export async function startControlPlane({ dataDir, port = 0, env = {} }: Options): Promise<ControlPlane> {
+export async function startControlPlane({ dataDir, env = {} }: Options): Promise<ControlPlane> {
   const program = startProgram({
     script: "cloud/src/main.ts",
     args: ["all"],
-    env: { DOWNLINK_PORT: String(port), DOWNLINK_DATA_DIR: dataDir, DOWNLINK_LOG_LEVEL: "warn", ...env },
+    env: { DOWNLINK_PORT: "0", DOWNLINK_DATA_DIR: dataDir, DOWNLINK_LOG_LEVEL: "warn", ...env },
   });
   const url = (await program.line(/^Downlink serves at /)).replace("Downlink serves at ", "");
   const adminKey = (await readFile(join(dataDir, "admin.key"), "utf8")).trim();

@@ -21,7 +21,9 @@ export interface Scenario {
   cloud(): ControlPlane;
   agent(): Program;
   startAgent(): Program;
-  /** Starts the control plane again on its port and data. */
+  /** Kills the control plane. Until it is started again nobody answers the agent. */
+  killCloud(): Promise<void>;
+  /** Starts the control plane again on its data. */
   restartCloud(): Promise<void>;
   recordings(): Promise<Recording[]>;
   /** Waits until the only recording is known, asks for it, and answers its id. */
@@ -43,24 +45,24 @@ export async function startScenario(
   t: TestContext,
   { agentEnv, hasOwnPostgres = false }: Options = {},
 ): Promise<Scenario> {
+  const stack = new AsyncDisposableStack();
+  t.after(() => stack.disposeAsync());
   const folder = await mkdtemp(join(tmpdir(), "downlink-e2e-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
   const [dataDir, storageRoot, stateDir] = [join(folder, "cloud"), join(folder, "robot"), join(folder, "agent")];
   await mkdir(storageRoot);
-  const port = await freePort();
-  const proxy = await startTcpProxy({ host: "127.0.0.1", port });
+  const proxy = stack.use(await startTcpProxy());
   const env = {
     DOWNLINK_PUBLIC_URL: proxy.url,
     ...(hasOwnPostgres ? {} : { DATABASE_URL: await createTestDatabase(t) }),
   };
-  const start = () => startControlPlane({ dataDir, port, env });
+  const start = async () => {
+    const started = stack.use(await startControlPlane({ dataDir, env }));
+    proxy.leadTo(started.url);
+    return started;
+  };
   let cloud = await start();
   let agent: Program | undefined;
-  t.after(async () => {
-    await agent?.end("SIGKILL");
-    await proxy[Symbol.asyncDispose]();
-    await cloud.program.end("SIGTERM");
-    await rm(folder, { recursive: true, force: true });
-  });
   const device = await cloud.admin.call(api.devices.create, { name: "rover" });
   const { token } = await cloud.admin.call(api.deviceTokens.create, { deviceId: device.id });
   const agentOptions: EdgeAgentOptions = { url: proxy.url, token: token!, storageRoot, stateDir, env: agentEnv };
@@ -73,8 +75,12 @@ export async function startScenario(
     cloud: () => cloud,
     agent: () => agent!,
     startAgent: () => {
-      agent = startEdgeAgent(agentOptions);
+      agent = stack.use(startEdgeAgent(agentOptions));
       return agent;
+    },
+    killCloud: async () => {
+      proxy.leadTo(undefined);
+      await cloud.program.end("SIGKILL");
     },
     restartCloud: async () => {
       cloud = await start();
@@ -106,10 +112,4 @@ async function storedObjects(directory: string) {
   const whole = entries.filter((entry) => entry.isFile() && !entry.name.includes("."));
   const files = whole.map((entry) => join(entry.parentPath, entry.name));
   return Promise.all(files.map(async (path) => ({ sizeBytes: (await stat(path)).size, sha256: await sha256Of(path) })));
-}
-
-/** A port that was free a moment ago: the control plane must come back at the same one. */
-export async function freePort(): Promise<number> {
-  await using probe = await startTcpProxy({ host: "127.0.0.1", port: 1 });
-  return Number(new URL(probe.url).port);
 }

@@ -1,10 +1,12 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { createPacketLoss } from "./packet-loss.ts";
 
 export interface TcpProxy extends AsyncDisposable {
   readonly url: string;
+  /** Where connections go from now on, by its URL; undefined: nowhere, as before the first call. */
+  leadTo(url: string | undefined): void;
   /** Bytes that went through towards the target so far. */
   sentBytes(): number;
   /** From this many bytes on nothing goes through towards the target; Infinity lets all through. */
@@ -30,10 +32,8 @@ interface Tunnel {
 }
 
 /** A link between an agent and the cloud that can be held up, slowed down, disturbed and cut. Loopback, if not told otherwise. */
-export async function startTcpProxy(
-  target: { host: string; port: number },
-  { port = 0, host = "127.0.0.1" } = {},
-): Promise<TcpProxy> {
+export async function startTcpProxy({ port = 0, host = "127.0.0.1" } = {}): Promise<TcpProxy> {
+  let target: NetConnectOpts | undefined;
   const tunnels = new Set<Tunnel>();
   const { beforePiece, afterPiece, forget, ...upload } = createUploadControl();
   const loss = createPacketLoss();
@@ -42,6 +42,7 @@ export async function startTcpProxy(
     await beforePiece(piece);
   };
   const server = createServer((near) => {
+    if (!target) return void near.destroy();
     const tunnel = openTunnel(tunnels, near, connect(target));
     carry(tunnel, { from: near, to: tunnel.far, before: beforeUpload, after: afterPiece });
     carry(tunnel, { from: tunnel.far, to: near, before: loss.pass, after: () => undefined });
@@ -56,6 +57,9 @@ export async function startTcpProxy(
   return {
     ...upload,
     url: `http://${host}:${(server.address() as AddressInfo).port}`,
+    leadTo(url): void {
+      target = url === undefined ? undefined : targetOf(url);
+    },
     lose: loss.set,
     cut,
     swallow: () => tunnels.forEach(swallow),
@@ -64,6 +68,11 @@ export async function startTcpProxy(
       cut();
     },
   };
+}
+
+function targetOf(url: string): NetConnectOpts {
+  const { hostname, port } = new URL(url);
+  return { host: hostname, port: Number(port) };
 }
 
 /** Kept until both sides are closed: one that is swallowed closes on one side only. */
