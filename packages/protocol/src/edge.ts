@@ -20,6 +20,7 @@ export const edgeLimits = {
   permitSeconds: 600,
   bytesPerReport: 4 * 1024 * 1024,
   leaseSeconds: 60,
+  formerInstances: 8,
   longPollSeconds: 30,
   heartbeatSeconds: 30,
   minPartBytes: 16 * 1024 * 1024,
@@ -28,6 +29,7 @@ export const edgeLimits = {
   maxParts: 9000,
 } as const;
 
+const InstanceId = z.string().min(16).max(64);
 const Md5Base64 = z.string().regex(/^[A-Za-z0-9+/]{22}==$/, "expected the base 64 of an MD5");
 /** A file that cannot be told whose it is, with the reason. */
 const Unassigned = z.object({ versionId: VersionId, code: z.string(), text: z.string() });
@@ -103,7 +105,10 @@ export const edge = {
     summary: "Introduce this agent process and take or renew the lease",
     body: z.object({
       agentVersion: z.string().max(64),
-      instanceId: z.string().min(16).max(64).meta({ description: "Random, made anew by each process" }),
+      instanceId: InstanceId.meta({ description: "Random, made anew by each process" }),
+      formerInstanceIds: z.array(InstanceId).max(edgeLimits.formerInstances).optional().meta({
+        description: "Processes that said hello with this state directory before, whether or not they were answered",
+      }),
       machineId: z.string().min(1).max(128),
       host: z.object({ hostname: z.string().max(255), platform: z.string().max(64), arch: z.string().max(64) }),
       lease: z.int().min(1).optional().meta({ description: "The last lease this state directory held" }),

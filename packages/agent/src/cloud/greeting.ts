@@ -34,7 +34,10 @@ export function createGreeting(ctx: GreetingContext): Pick<SessionContext, "make
   const { clock, log, inventory, facts, board, reportState, reportBell, workBell } = ctx;
   const instanceId = randomUUID();
   return {
-    makeHello: () => makeHello({ clock, inventory, facts }, instanceId),
+    makeHello() {
+      whileWritable(ctx, () => facts.noteInstanceId(instanceId));
+      return makeHello({ clock, inventory, facts }, instanceId);
+    },
     onWelcome(welcome) {
       const { device, site, lease, isInventoryKnown, settings } = welcome;
       rememberWelcome(ctx, ownerOf(welcome), welcome);
@@ -61,6 +64,7 @@ export function makeHello(
   return {
     agentVersion,
     instanceId,
+    formerInstanceIds: facts.instanceIds().filter((id) => id !== instanceId),
     machineId: readMachineId(),
     host: { hostname: hostname().slice(0, 255), platform: process.platform, arch: process.arch },
     lease: facts.lastLease(),
@@ -77,16 +81,20 @@ function digestReported(inventory: Inventory): InventoryDigest {
   return digestInventory(known);
 }
 
-/** With a full disk the agent still serves; that it is the right owner is checked before anything is written. */
-function rememberWelcome(
-  { facts, problems }: GreetingContext,
-  owner: Owner,
-  { lease, dataUrl }: Pick<Welcome, "lease" | "dataUrl">,
-): void {
-  try {
+/** That it is the right owner is checked before anything is written. */
+function rememberWelcome(ctx: GreetingContext, owner: Owner, { lease, dataUrl }: Welcome): void {
+  const { facts } = ctx;
+  whileWritable(ctx, () => {
     facts.bind(owner);
     facts.noteLease(lease);
     if (dataUrl !== undefined) facts.noteDataUrl(dataUrl);
+  });
+}
+
+/** With a full disk the agent still serves. */
+function whileWritable({ problems }: GreetingContext, note: () => void): void {
+  try {
+    note();
   } catch (error) {
     if (!isStateUnwritable(error)) throw error;
     problems.raise("StateUnwritable", String(error));

@@ -48,6 +48,21 @@ test("a restart takes its own lease over at once, without waiting for it to end"
   }
 });
 
+test("a restart does not wait for the lease of a process that never heard of it", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  let lost = 0;
+  cloud.fault = ({ name }) => (name === "hello" && lost++ === 0 ? { kind: "loseAnswer" } : { kind: "cut" });
+  for (let process = 0; process < 3; process++) {
+    await using agent = startDaemon(settingsFor(device, cloud));
+    await agent.until("nothing comes back", ({ problems }) => problems[0]?.code === "CloudUnreachable");
+  }
+  cloud.fault = () => undefined;
+  await using agent = startDaemon(settingsFor(device, cloud));
+  const { problems } = await agent.until("it is connected", ({ connection }) => connection.state === "connected");
+  assert.deepEqual(problems, []);
+});
+
 const troubles: [string, Fault, string][] = [
   ["a captive portal", { kind: "html", status: 403 }, "ForeignAnswer"],
   ["a captive portal that says all is well", { kind: "html", status: 200 }, "ForeignAnswer"],

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import type { AgentSettings } from "@downlink/protocol";
+import { type AgentSettings, edgeLimits } from "@downlink/protocol";
 import { writeDurableFile } from "../durable-file.ts";
 import { recording } from "../durable-steps.ts";
 import { StateRefused } from "../state-errors.ts";
@@ -31,6 +31,10 @@ export interface StateFacts {
   bind(facts: Owner): void;
   /** As `bind`, when the operator says that they are meant to change. */
   rebind(facts: Owner): void;
+  /** The processes that said hello with this state last, the newest at the end. */
+  instanceIds(): readonly string[];
+  /** Before its first hello: that one may be answered without that we hear of it. */
+  noteInstanceId(id: string): void;
   lastLease(): number | undefined;
   noteLease(lease: number): void;
   noteCloudSettings(settings: AgentSettings): void;
@@ -74,6 +78,7 @@ export function openStateFacts(database: DatabaseSync, stateDir: string): StateF
     recording.traceSync(() => set.run(name, value), { what: "fact", name });
   const fromFile = readOwnerFile(stateDir);
   let owner: Owner = Object.fromEntries(ownerFacts.map((name) => [name, read(name) ?? fromFile[name]]));
+  let instanceIds: readonly string[] = read("instanceIds")?.split(" ") ?? [];
   let lease = read("lease") === undefined ? undefined : Number(read("lease"));
   const rebind = (facts: Owner) => {
     const news = ownerFacts.filter((name) => facts[name] !== undefined && facts[name] !== read(name));
@@ -90,6 +95,13 @@ export function openStateFacts(database: DatabaseSync, stateDir: string): StateF
       rebind(facts);
     },
     rebind,
+    instanceIds: () => instanceIds,
+    noteInstanceId(id) {
+      if (instanceIds.includes(id)) return;
+      const next = [...instanceIds, id].slice(-edgeLimits.formerInstances);
+      record("instanceIds", next.join(" "));
+      instanceIds = next;
+    },
     lastLease: () => lease,
     noteLease(given) {
       lease = given; // Known to this process, even when it cannot be written.

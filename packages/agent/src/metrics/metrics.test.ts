@@ -6,12 +6,10 @@ import { FakeCloud } from "../testing/fake-cloud.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
 import { healthyStatus, problem } from "../testing/sample-status.ts";
+import { stablePort } from "../testing/stable-port.ts";
 import { renderMetrics } from "./render-metrics.ts";
 
 const usage = { rssBytes: 1, cpuSeconds: 0.5 };
-
-/** Below those that systems give to connections: nobody takes it before the agent does. */
-const PORT = 20_000 + (process.pid % 10_000);
 
 test("metrics are lines as Prometheus reads them; what is not known is left out", () => {
   const status = { ...healthyStatus, problems: [problem("WatchLimit", 'a "quoted"\nline')] };
@@ -28,7 +26,7 @@ test("the agent counts what it uploads, and serves metrics only where it was tol
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   const { length } = await writeRecording(device, "a.mcap");
-  const address = `127.0.0.1:${PORT}`;
+  const address = `127.0.0.1:${stablePort()}`;
   await using agent = startDaemon(settingsFor(device, cloud, { metricsAddress: address }));
   await cloud.until("the file is reported", () => cloud.at("a.mcap") !== undefined);
   cloud.requestImport("a.mcap");

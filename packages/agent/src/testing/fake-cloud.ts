@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import {
   type EdgeItem,
   type EdgeSettings,
@@ -21,11 +21,12 @@ import {
   matchOperation,
   readText,
 } from "./fake-http.ts";
-import { FakeLeases } from "./fake-leases.ts";
+import { type FakeHello, FakeLeases } from "./fake-leases.ts";
 import { FakePermits } from "./fake-permits.ts";
 import { type FakeReport, placeItems, unassignedAmong } from "./fake-places.ts";
 import { FakeUploads } from "./fake-uploads.ts";
 import { Refusal } from "./refusal.ts";
+import { stablePort } from "./stable-port.ts";
 
 type Call = (input: Record<string, unknown>) => unknown;
 
@@ -68,7 +69,8 @@ export class FakeCloud implements AsyncDisposable {
   #listing: { id: string; seen: Set<string> } | undefined;
   readonly #changes = new FakeChanges();
   readonly #server: Server;
-  url = "";
+  readonly #port = stablePort();
+  readonly url = `http://127.0.0.1:${this.#port}`;
 
   private constructor() {
     this.uploads = new FakeUploads(this);
@@ -76,16 +78,17 @@ export class FakeCloud implements AsyncDisposable {
   }
 
   static async start(): Promise<FakeCloud> {
-    const cloud = new FakeCloud();
-    await cloud.listen();
-    return cloud;
+    for (;;) {
+      const cloud = new FakeCloud();
+      const isListening = await cloud.listen().then(() => true, ignoreTaken);
+      if (isListening) return cloud;
+    }
   }
 
-  /** On the same port as before, where there was one. */
+  /** On the same port each time. */
   async listen(): Promise<void> {
-    const port = this.url === "" ? 0 : Number(new URL(this.url).port);
-    await new Promise<void>((resolve) => this.#server.listen(port, "127.0.0.1", resolve));
-    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    this.#server.listen(this.#port, "127.0.0.1");
+    await once(this.#server, "listening");
   }
 
   /** As if the server were gone: connections break, new ones are refused. */
@@ -218,16 +221,8 @@ export class FakeCloud implements AsyncDisposable {
     },
   };
 
-  #hello({
-    lease,
-    instanceId,
-    inventory,
-  }: {
-    lease?: number;
-    instanceId: string;
-    inventory: { digest: string };
-  }): unknown {
-    const { number, isAnother } = this.#leases.take({ instanceId, lease, leaseMs: this.leaseMs });
+  #hello({ inventory, ...hello }: FakeHello & { inventory: { digest: string } }): unknown {
+    const { number, isAnother } = this.#leases.take({ ...hello, leaseMs: this.leaseMs });
     if (isAnother) this.#sequence = 0;
     return {
       ...{ orgId: "org_1", settings: this.settings, incarnation: "1" },
@@ -289,4 +284,9 @@ export class FakeCloud implements AsyncDisposable {
     );
     return createHash("sha256").update(work).digest("hex");
   }
+}
+
+function ignoreTaken(error: NodeJS.ErrnoException): false {
+  if (error.code !== "EADDRINUSE") throw error;
+  return false;
 }

@@ -1,19 +1,26 @@
 import { Refusal } from "./refusal.ts";
 
+export interface FakeHello {
+  readonly instanceId: string;
+  readonly formerInstanceIds?: readonly string[];
+  readonly lease?: number;
+}
+
 /** One agent at a time: who holds the lease, and until when. */
 export class FakeLeases {
   #held: { number: number; instanceId: string; renewedMs: number } | undefined;
   #count = 0;
 
   /** Refused while somebody else's lives. `isAnother`: a new instance, whose reports are counted anew. */
-  take({ instanceId, lease, leaseMs }: { instanceId: string; lease: number | undefined; leaseMs: number }): {
+  take({ instanceId, formerInstanceIds = [], lease, leaseMs }: FakeHello & { leaseMs: number }): {
     number: number;
     isAnother: boolean;
   } {
     const held = this.#held;
     const isAnother = instanceId !== held?.instanceId;
     const isAlive = held !== undefined && performance.now() - held.renewedMs < leaseMs;
-    if (isAlive && lease !== held.number && isAnother) throw new Refusal("LeaseHeldElsewhere");
+    const isRestart = lease === held?.number || formerInstanceIds.includes(held?.instanceId ?? "");
+    if (isAlive && !isRestart && isAnother) throw new Refusal("LeaseHeldElsewhere");
     return { number: this.#give(instanceId), isAnother };
   }
 

@@ -51,6 +51,7 @@ async function registerAgent(tx: Transaction, { ctx, body, nowNs }: Greeting): P
   const lease = takeLease(current, {
     instanceId: body.instanceId,
     lease: body.lease === undefined ? undefined : BigInt(body.lease),
+    formerInstanceIds: body.formerInstanceIds ?? [],
     nowNs,
   });
   const facts = { host: body.host, clockSkewMs: Number((body.clock - nowNs) / 1_000_000n) };

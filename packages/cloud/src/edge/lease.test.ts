@@ -13,22 +13,26 @@ const held = {
   oustedInstanceId: "zeroth",
   oustedReturns: 1,
 };
+const hello = (more: Partial<Parameters<typeof takeLease>[1]> = {}) => ({
+  ...{ instanceId: "second", lease: undefined, formerInstanceIds: [], nowNs },
+  ...more,
+});
 const expired = { ...held, leaseExpiresAtNs: nowNs - 1n };
 
 test("the first agent of a device gets lease 1 for 60 seconds", () => {
-  const lease = takeLease(null, { instanceId: "first", lease: undefined, nowNs });
+  const lease = takeLease(null, hello({ instanceId: "first" }));
   const ends = { leaseExpiresAtNs: nowNs + 60n * SECOND, reportSequence: 0n, oustedInstanceId: null, oustedReturns: 0 };
   assert.deepEqual(lease, { leaseNumber: 1n, leaseInstanceId: "first", ...ends });
 });
 
 test("the same process keeps its lease and the place of its reports, however often it says hello", () => {
-  assert.equal(takeLease(held, { instanceId: "first", lease: 7n, nowNs }).leaseNumber, 7n);
-  const kept = takeLease(expired, { instanceId: "first", lease: undefined, nowNs });
+  assert.equal(takeLease(held, hello({ instanceId: "first", lease: 7n })).leaseNumber, 7n);
+  const kept = takeLease(expired, hello({ instanceId: "first" }));
   assert.deepEqual([kept.leaseNumber, kept.reportSequence], [7n, 5n]);
 });
 
 test("a restart that presents the last lease takes over at once, with the next number, and its reports begin anew", () => {
-  assert.deepEqual(takeLease(held, { instanceId: "second", lease: 7n, nowNs }), {
+  assert.deepEqual(takeLease(held, hello({ lease: 7n })), {
     leaseNumber: 8n,
     leaseInstanceId: "second",
     leaseExpiresAtNs: nowNs + 60n * SECOND,
@@ -38,19 +42,26 @@ test("a restart that presents the last lease takes over at once, with the next n
   });
 });
 
+test("a restart that knows who holds the lease takes over at once, though it never heard of that lease", () => {
+  const restart = hello({ lease: 6n, formerInstanceIds: ["zeroth", "first"] });
+  const { leaseNumber, oustedInstanceId } = takeLease(held, restart);
+  assert.deepEqual([leaseNumber, oustedInstanceId], [8n, "first"]);
+  assert.throws(() => takeLease({ ...held, leaseInstanceId: "somebody else" }, restart), /another agent works/);
+});
+
 test("a live lease of somebody else is refused, and the answer says how long to wait", () => {
   for (const lease of [undefined, 6n])
     assert.throws(
-      () => takeLease(held, { instanceId: "second", lease, nowNs }),
+      () => takeLease(held, hello({ lease })),
       (error: ApiError) => error.code === "LeaseHeldElsewhere" && error.retryAfterSeconds === 21,
     );
 });
 
 test("an agent that lost its state gets the next lease once the old one has expired", () => {
-  assert.equal(takeLease(expired, { instanceId: "second", lease: undefined, nowNs }).leaseNumber, 8n);
+  assert.equal(takeLease(expired, hello()).leaseNumber, 8n);
 });
 
 test("a lease from before the clock was set back by a year keeps nobody out for that year", () => {
   const ahead = { ...held, leaseExpiresAtNs: nowNs + 365n * 86_400n * SECOND };
-  assert.equal(takeLease(ahead, { instanceId: "second", lease: undefined, nowNs }).leaseNumber, 8n);
+  assert.equal(takeLease(ahead, hello()).leaseNumber, 8n);
 });

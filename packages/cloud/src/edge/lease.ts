@@ -47,6 +47,8 @@ interface Hello {
   readonly instanceId: string;
   /** The last lease that the agent's state directory held. */
   readonly lease: bigint | undefined;
+  /** Processes that used the same state directory before: one of them may hold a lease that it never heard of. */
+  readonly formerInstanceIds: readonly string[];
   readonly nowNs: bigint;
 }
 
@@ -56,14 +58,14 @@ interface Lease {
   readonly leaseExpiresAtNs: bigint;
   /** Of the last report under this lease. */
   readonly reportSequence: bigint;
-  /** Who held it when somebody presented the last lease and took over. */
+  /** Who held it when a later process took over. */
   readonly oustedInstanceId: string | null;
   readonly oustedReturns: number;
 }
 
 /**
- * Who holds the lease after a hello. The same process keeps it; a restart that presents the last one takes over at once;
- * a live lease of somebody else is 409; an expired one is free.
+ * Who holds the lease after a hello. The same process keeps it; a restart, which presents the last one or knows the process
+ * that holds it for a former one, takes over at once; a live lease of somebody else is 409; an expired one is free.
  */
 export function takeLease(current: Lease | null, hello: Hello): Lease {
   const leaseExpiresAtNs = hello.nowNs + LEASE_NS;
@@ -73,11 +75,11 @@ export function takeLease(current: Lease | null, hello: Hello): Lease {
   if (leaseInstanceId === hello.instanceId)
     return { leaseNumber, leaseInstanceId, leaseExpiresAtNs, reportSequence, oustedInstanceId, oustedReturns };
   const leftNs = current.leaseExpiresAtNs - hello.nowNs;
-  const presentsLast = hello.lease === leaseNumber;
+  const isRestart = hello.lease === leaseNumber || hello.formerInstanceIds.includes(leaseInstanceId);
   // One that has longer to live than any lease was given before this clock was set back: nobody waits years for its end.
   const isAlive = leftNs > 0n && leftNs <= 2n * LEASE_NS;
-  if (isAlive && !presentsLast) throw heldElsewhere(leftNs);
-  const ousted = presentsLast
+  if (isAlive && !isRestart) throw heldElsewhere(leftNs);
+  const ousted = isRestart
     ? { oustedInstanceId: leaseInstanceId, oustedReturns: 0 }
     : { oustedInstanceId, oustedReturns };
   return { ...anew, ...ousted, leaseNumber: leaseNumber + 1n };

@@ -6,15 +6,6 @@ import { liveThrough, makeRobot, type Robot } from "./robot.ts";
 
 export type Crash = "killed" | "not reached";
 
-/**
- * Whether an agent that is killed there does not know the lease that it was given, and has to wait for the end of it: a
- * minute in which nothing happens.
- */
-export function losesLease(points: readonly string[], point: string): boolean {
-  const at = points.indexOf(point);
-  return at > points.indexOf("before call /v1/edge/hello #1") && at < points.indexOf("after fact lease #1");
-}
-
 /** Every point at which a crash is worth trying: before and after each durable step of a life without faults, in its order. */
 export async function listCrashPoints(bed: FaultBed): Promise<string[]> {
   await using robot = await makeRobot(bed);

@@ -31,7 +31,7 @@ export interface FaultBed extends Ground, AsyncDisposable {
 
 const IN_MEMORY = "/dev/shm";
 const NEEDED_BYTES = 2 * 1024 ** 3;
-/** An agent that was killed before it noted its lease waits until that has ended; meanwhile others kill the control plane. */
+/** While many lives kill one control plane, each waits for it again and again. */
 const PATIENCE_MS = 240_000;
 
 interface Options {

@@ -6,7 +6,7 @@
 import { parseArgs } from "node:util";
 import { seededRandom } from "@downlink/recordings/testing";
 import Table from "cli-table3";
-import { crashAt, listCrashPoints, losesLease } from "./crash-points.ts";
+import { crashAt, listCrashPoints } from "./crash-points.ts";
 import { type FaultBed, openFaultBed } from "./fault-bed.ts";
 import { surviveFaults } from "./random-faults.ts";
 
@@ -45,9 +45,7 @@ async function crashEverywhere(bed: FaultBed): Promise<void> {
     count(`crash point: ${crash}`);
     if (crash === "not reached") say(`not reached: ${point}`);
   };
-  const waiting = points.filter((point) => losesLease(points, point));
-  const others = points.filter((point) => !waiting.includes(point));
-  await Promise.all([inParallel(others.values(), tryOne), inParallel(waiting.values(), tryOne, waiting.length)]);
+  await inParallel(points.values(), tryOne);
 }
 
 async function strikeAtRandom(bed: FaultBed, wanted: number): Promise<void> {
@@ -64,7 +62,7 @@ async function strikeAtRandom(bed: FaultBed, wanted: number): Promise<void> {
   });
 }
 
-async function inParallel<T>(tasks: Iterator<T>, work: (task: T) => Promise<void>, parallel = PARALLEL): Promise<void> {
+async function inParallel<T>(tasks: Iterator<T>, work: (task: T) => Promise<void>): Promise<void> {
   const worker = async () => {
     for (let next = tasks.next(); !next.done && failures.length === 0; next = tasks.next()) {
       await work(next.value).catch((error: unknown) => {
@@ -72,7 +70,7 @@ async function inParallel<T>(tasks: Iterator<T>, work: (task: T) => Promise<void
       });
     }
   };
-  await Promise.all(Array.from({ length: parallel }, worker));
+  await Promise.all(Array.from({ length: PARALLEL }, worker));
 }
 
 /** The lives under way come to their end, and everything is put away. */
