@@ -3,7 +3,6 @@ import { mkdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { StorageFull } from "./blob-errors.ts";
 import type { BlobStore, StoredObject } from "./blob-store.ts";
-import { createByteBudget } from "./byte-budget.ts";
 import { isSystemError, makeDurableDirectory, syncDirectory } from "./durable-file.ts";
 import { filesOf } from "./file-layout.ts";
 import { listFiles } from "./file-list.ts";
@@ -12,6 +11,7 @@ import { openFileReader } from "./file-reader.ts";
 import { abortUpload, checkGrantable, completeUpload, createUpload, listParts } from "./file-upload.ts";
 import { findObject, removeUnfinished } from "./key-files.ts";
 import { grantPart } from "./part-link.ts";
+import { createPartMemory } from "./part-memory.ts";
 import { receivePart } from "./receive-part.ts";
 import type { LinkSigner } from "./signed-link.ts";
 
@@ -39,7 +39,7 @@ export type FileStore = BlobStore & Required<Pick<BlobStore, "receivePart">>;
 export async function openFileStore(options: FileStoreOptions): Promise<FileStore> {
   const root = resolve(options.directory);
   await makeShards(root);
-  const memory = createByteBudget(options.partMemoryBytes ?? PART_MEMORY_BYTES);
+  const memory = createPartMemory(options.partMemoryBytes ?? PART_MEMORY_BYTES);
   return {
     put: (key, body, putOptions = {}) => orStorageFull(putFile(root, { key, body, options: putOptions })),
     open: (key) => openFileReader(root, key),

@@ -1,8 +1,8 @@
 import type { FileHandle } from "node:fs/promises";
 import { open, rm } from "node:fs/promises";
-import type { ByteBudget } from "./byte-budget.ts";
 import { writeFully } from "./durable-file.ts";
 import { type KeyFiles, temporaryFile } from "./file-layout.ts";
+import type { LentBytes, PartMemory } from "./part-memory.ts";
 
 const MAX_BYTES_IN_MEMORY = 16 * 1024 * 1024;
 const COPY_BYTES = 1024 * 1024;
@@ -13,18 +13,19 @@ export interface PartBuffer extends AsyncDisposable {
   writeTo(file: FileHandle, position: number): Promise<void>;
 }
 
-/** In memory while the budget has room and the part is not large, else in a temporary file. */
-export async function openPartBuffer(files: KeyFiles, lengthBytes: number, memory: ByteBudget): Promise<PartBuffer> {
-  const lease = lengthBytes <= MAX_BYTES_IN_MEMORY ? memory.reserve(lengthBytes) : undefined;
-  return lease ? bufferInMemory(lengthBytes, lease) : bufferInFile(temporaryFile(files), lengthBytes);
+/** In memory while there is room and the part is not large, else in a temporary file. */
+export async function openPartBuffer(files: KeyFiles, lengthBytes: number, memory: PartMemory): Promise<PartBuffer> {
+  const lent = lengthBytes <= MAX_BYTES_IN_MEMORY ? memory.take(lengthBytes) : undefined;
+  return lent ? bufferInMemory(lent) : bufferInFile(temporaryFile(files), lengthBytes);
 }
 
-function bufferInMemory(lengthBytes: number, lease: Disposable): PartBuffer {
-  const bytes = Buffer.allocUnsafeSlow(lengthBytes); // one buffer, so that a body in tiny pieces costs no more
+/** One buffer, so that a body in tiny pieces costs no more. */
+function bufferInMemory(lent: LentBytes): PartBuffer {
+  const { bytes } = lent;
   return {
     add: async (piece, offset) => bytes.set(piece, offset),
     writeTo: (file, position) => writeFully(file, bytes, position),
-    [Symbol.asyncDispose]: async () => lease[Symbol.dispose](),
+    [Symbol.asyncDispose]: async () => lent[Symbol.dispose](),
   };
 }
 

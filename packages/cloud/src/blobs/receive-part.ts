@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
 import { DigestMismatch, PartConflict } from "./blob-errors.ts";
 import type { PartPlan } from "./blob-store.ts";
-import type { ByteBudget } from "./byte-budget.ts";
 import { filesOf } from "./file-layout.ts";
 import { openPartial } from "./key-files.ts";
 import { openPartBuffer, type PartBuffer } from "./part-buffer.ts";
 import { openJournal } from "./part-journal.ts";
+import type { PartMemory } from "./part-memory.ts";
 import { checkPart } from "./part-plan.ts";
 
 /** BlobStore.receivePart. */
 export async function receivePart(
-  store: { root: string; memory: ByteBudget },
+  store: { root: string; memory: PartMemory },
   key: string,
   sent: { part: PartPlan; body: AsyncIterable<Uint8Array> },
 ): Promise<void> {
