@@ -81,7 +81,10 @@ interface PartPlan {
   readonly hashes: PartHashes;
 }
 
-/** Sends what is not durable, a few parts at a time; the first failure that a part cannot get over stops the others. */
+/**
+ * Sends what is not durable, a few parts at a time, and hashes the next one meanwhile; the first failure that a part cannot get
+ * over stops the others.
+ */
 async function sendParts(upload: OpenUpload, { parts, durable, hashes }: PartPlan): Promise<SentPart[]> {
   const { storage, file, meter, throttle, signal } = upload.job;
   const { path, identity } = file;
@@ -91,7 +94,6 @@ async function sendParts(upload: OpenUpload, { parts, durable, hashes }: PartPla
   const sent: Promise<SentPart>[] = [];
   try {
     for (const part of parts) {
-      while (inFlight.size >= throttle.partsInFlight()) await Promise.race(inFlight);
       partSignal.throwIfAborted();
       await checkUnmoved(storage, { source: upload.source, path, identity });
       const md5 = await hashes.md5Of(upload.source, part);
@@ -102,6 +104,8 @@ async function sendParts(upload: OpenUpload, { parts, durable, hashes }: PartPla
         sent.push(Promise.resolve({ number: part.number, md5 }));
         continue;
       }
+      while (inFlight.size >= throttle.partsInFlight()) await Promise.race(inFlight);
+      partSignal.throwIfAborted();
       const sending = sendPart(upload, { part, md5, signal: partSignal });
       sent.push(sending);
       inFlight.add(sending);
@@ -124,6 +128,7 @@ async function sendPart(
 ): Promise<SentPart> {
   const { session, storage, file, onPart, onPartFailed } = upload.job;
   for (let attempt = 1; ; attempt++) {
+    await checkUnmoved(storage, { source: upload.source, path: file.path, identity: file.identity });
     try {
       const etag = await putPart(upload, { part, md5, signal });
       onPart(part.length);
@@ -134,7 +139,6 @@ async function sendPart(
       if (!isPartWorthRetrying(failure, attempt)) throw failure;
       await session.waitToRetry(failure, attempt, signal);
       signal.throwIfAborted();
-      await checkUnmoved(storage, { source: upload.source, path: file.path, identity: file.identity });
     }
   }
 }
