@@ -18,6 +18,8 @@ export interface OwnNetwork extends AsyncDisposable {
   readonly within: readonly string[];
   /** What becomes of packets, in both directions. Resolves with how many were lost under the state that ends. */
   shape(state: LinkState): Promise<number>;
+  /** So many bytes a second pass in each direction, headers included; Infinity: as fast as it goes. */
+  limit(bytesPerSecond: number): Promise<void>;
 }
 
 const RESOLVER_OPTIONS = "options timeout:1 attempts:1";
@@ -28,6 +30,9 @@ const disciplines: Readonly<Record<LinkState, readonly string[]>> = {
   // No packet is that small.
   "carries nothing": ["tbf", "rate", "8kbit", "burst", "10", "limit", "10"],
 };
+/** What passes at once: the kernel looks so often at least, and hands over packets of up to 64 KiB. */
+const BURSTS_PER_SECOND = 100;
+const SMALLEST_BURST_BYTES = 65_536;
 /** Where the kernel has it. */
 const RANDOM_LOSS = ["netem", "loss", "30%"];
 
@@ -51,7 +56,7 @@ export async function openOwnNetwork(resolvFile: string): Promise<OwnNetwork> {
   return {
     addresses: [`${subnet}.1`, `${subnet}.2`],
     within,
-    shape: createShaper([
+    ...createShaper([
       (verb, ...rest) => run("tc", [...verb, "dev", device, "root", ...rest]),
       (verb, ...rest) => inside("tc", ...verb, "dev", "eth0", "root", ...rest),
     ]),
@@ -87,19 +92,26 @@ async function holdNamespaces(): Promise<AsyncDisposable & { readonly pid: numbe
 
 type TrafficControl = (verb: readonly string[], ...rest: string[]) => Promise<{ stdout: string }>;
 
-function createShaper(ends: readonly TrafficControl[]): OwnNetwork["shape"] {
+function createShaper(ends: readonly TrafficControl[]): Pick<OwnNetwork, "shape" | "limit"> {
   const replace = async (discipline: readonly string[]) => {
     for (const tc of ends) await tc(["qdisc", "replace"], ...discipline);
   };
-  return async (state) => {
-    let lost = 0;
-    for (const tc of ends) {
-      const { stdout } = await tc(["-statistics", "qdisc", "show"]);
-      lost += Number(/dropped (\d+)/.exec(stdout)?.[1] ?? 0);
-    }
-    const plain = () => replace(disciplines[state]);
-    if (state === "loses packets") await replace(RANDOM_LOSS).catch(plain);
-    else await plain();
-    return lost;
+  return {
+    async shape(state) {
+      let lost = 0;
+      for (const tc of ends) {
+        const { stdout } = await tc(["-statistics", "qdisc", "show"]);
+        lost += Number(/dropped (\d+)/.exec(stdout)?.[1] ?? 0);
+      }
+      const plain = () => replace(disciplines[state]);
+      if (state === "loses packets") await replace(RANDOM_LOSS).catch(plain);
+      else await plain();
+      return lost;
+    },
+    async limit(bytesPerSecond) {
+      if (bytesPerSecond === Number.POSITIVE_INFINITY) return await replace(disciplines["as it is"]);
+      const burstBytes = Math.max(SMALLEST_BURST_BYTES, Math.ceil(bytesPerSecond / BURSTS_PER_SECOND));
+      await replace(["tbf", "rate", `${bytesPerSecond}bps`, "burst", String(burstBytes), "latency", "50ms"]);
+    },
   };
 }

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { TestCloud } from "@downlink/cloud/testing";
 import { api } from "@downlink/protocol";
+import type { ControlPlane } from "../../processes/control-plane.ts";
 import { type Program, startProgram } from "../../processes/program.ts";
 
 /** An agent with a device of its own, with its settings as they are by default. */
@@ -24,9 +24,9 @@ export interface AgentStatus {
 const POLL_MS = 1000;
 
 export async function makeAgent(options: {
-  readonly cloud: TestCloud;
-  /** Of the cloud, as the agent reaches it. */
-  readonly url: string;
+  readonly cloud: ControlPlane;
+  /** The command that puts it at the far end of a link; nothing: it is at this one. */
+  readonly within?: readonly string[] | undefined;
   /** Of the agent's program. */
   readonly script: string;
   /** On a file system in memory, so that the disk is not what is measured. */
@@ -34,13 +34,13 @@ export async function makeAgent(options: {
   /** Compiled code is kept between starts: as `npm run agent` does, an installation does not. */
   readonly keepsCompiled: boolean;
 }): Promise<AgentUnderTest> {
-  const { cloud, url, script } = options;
+  const { cloud, script } = options;
   const folder = await mkdtemp(join(options.parent, "downlink-agent-"));
   const device = await cloud.admin.call(api.devices.create, { name: folder.split("-").at(-1)! });
   const { token } = await cloud.admin.call(api.deviceTokens.create, { deviceId: device.id });
   const root = join(folder, "root");
   const env = {
-    DOWNLINK_API_URL: url,
+    DOWNLINK_API_URL: cloud.url,
     DOWNLINK_DEVICE_TOKEN: token!,
     DOWNLINK_STORAGE_ROOT: root,
     DOWNLINK_STATE_DIR: join(folder, "state"),
@@ -59,7 +59,7 @@ export async function makeAgent(options: {
   return {
     deviceId: device.id,
     root,
-    start: () => startProgram({ script, args: ["run"], env }),
+    start: () => startProgram({ script, args: ["run"], env, within: options.within }),
     status,
     until: async (isWanted) => {
       for (;;) {

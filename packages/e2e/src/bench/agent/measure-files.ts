@@ -1,9 +1,9 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { TestCloud } from "@downlink/cloud/testing";
 import { api } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
+import type { ControlPlane } from "../../processes/control-plane.ts";
 import type { AgentUnderTest } from "./agent-under-test.ts";
 import { figuresOf, resetPeak } from "./process-figures.ts";
 
@@ -32,7 +32,7 @@ export interface FilesFigures {
 }
 
 /** How an agent fares with so many small recordings. */
-export async function measureFiles(agent: AgentUnderTest, cloud: TestCloud, files: number): Promise<FilesFigures> {
+export async function measureFiles(agent: AgentUnderTest, cloud: ControlPlane, files: number): Promise<FilesFigures> {
   await writeTree(agent.root, files);
   const startedMs = performance.now();
   const isAllReported = (status: { files: Readonly<Record<string, number>> }) => status.files.reported === files;
@@ -78,7 +78,7 @@ async function writeTree(root: string, files: number): Promise<void> {
   }
 }
 
-async function measureAppearance({ root, deviceId }: AgentUnderTest, { admin }: TestCloud): Promise<number> {
+async function measureAppearance({ root, deviceId }: AgentUnderTest, { admin }: ControlPlane): Promise<number> {
   const bytes = await makeMcap({ durationSeconds: 1 });
   const times: number[] = [];
   for (let number = 0; number < APPEARANCES; number += 1) {
