@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import { setFlagsFromString } from "node:v8";
 import { Command, InvalidArgumentError } from "commander";
 import { pino } from "pino";
 import { readConfig } from "./config.ts";
@@ -13,12 +12,6 @@ import { DEFAULT_AGE_HOURS, MIN_AGE_HOURS, sweep } from "./sweep/sweep.ts";
 import { tellOperator } from "./tell-operator.ts";
 import { mintToken } from "./tokens/mint.ts";
 import { startWorker } from "./worker.ts";
-
-/**
- * For V8, which else counts what lies outside of its heap for itself, and looks for garbage with every 20 MB that come in: half
- * as much CPU time again as taking in an upload takes.
- */
-const COUNT_MEMORY_AS_ONE = "--external-memory-accounted-in-global-limit";
 
 const program = new Command("downlink").description("The Downlink control plane");
 program
@@ -57,7 +50,6 @@ try {
 }
 
 async function run({ serves, works }: { serves: boolean; works: boolean }): Promise<void> {
-  setFlagsFromString(COUNT_MEMORY_AS_ONE);
   await withDeps(async (deps, config, stopped) => {
     await using server = serves ? await startServer(config, deps) : undefined;
     if (works) await startWorker(deps);
