@@ -10,6 +10,7 @@ import { figuresOf, resetPeak } from "./process-figures.ts";
 
 const POLL_MS = 20;
 const MESSAGE_BYTES = 1_000_000;
+const underWay: ReadonlySet<string> = new Set(["pending", "importing"]);
 
 export interface UploadFigures {
   readonly sizeMB: number;
@@ -53,7 +54,7 @@ async function sendByAgent(agent: AgentUnderTest, { cloud }: Way, size: number) 
   const ofDevice = { deviceId: agent.deviceId, showCompleted: true };
   while ((await cloud.admin.call(api.pendingImports.list, ofDevice)).length === 0) await delay(POLL_MS);
   const storedMs = performance.now();
-  while ((await cloud.admin.call(api.recordings.get, { keyOrId: id })).importStatus === "pending") await delay(POLL_MS);
+  while (underWay.has((await cloud.admin.call(api.recordings.get, { keyOrId: id })).importStatus)) await delay(POLL_MS);
   const after = await figuresOf(program.pid);
   const cloudAfter = await figuresOf(cloud.program.pid);
   return {
