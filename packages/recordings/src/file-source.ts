@@ -38,6 +38,10 @@ export class FileSource implements RandomAccessSource, AsyncDisposable {
     }
   }
 
+  get descriptor(): number {
+    return this.#handle.fd;
+  }
+
   async read(offset: number, length: number): Promise<Uint8Array> {
     this.#requireInside(offset, length);
     // Not zeroed: every byte is read.

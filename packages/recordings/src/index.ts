@@ -21,6 +21,7 @@ export type {
   AttachmentSummary,
   Inspection,
   MetadataRecord,
+  RecordingDamage,
   RecordingFormatName,
   RecordingIdentity,
   RecordingSummary,
@@ -28,3 +29,5 @@ export type {
   TopicSummary,
 } from "./summary.ts";
 export { findIdentity } from "./to-summary.ts";
+export { type Indexed, type IndexOptions, indexRecording } from "./verified/index-recording.ts";
+export type { WritePiece } from "./verified/write-index.ts";

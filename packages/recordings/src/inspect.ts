@@ -1,12 +1,12 @@
 import { detectFormat } from "./detect-format.ts";
-import type { RecordingFormat } from "./formats.ts";
 import type { InspectLimits } from "./limits.ts";
-import { createReadContext } from "./read-context.ts";
+import { createReadContext, type ReadContext } from "./read-context.ts";
 import { type Reason, RecordingFault, stateOf } from "./reasons.ts";
 import { findSalvage } from "./salvage/find-salvage.ts";
 import type { RandomAccessSource } from "./source.ts";
 import type { Inspection } from "./summary.ts";
 import { toSummary } from "./to-summary.ts";
+import { indexRecording } from "./verified/index-recording.ts";
 
 export interface InspectOptions {
   /** Only its extension matters. */
@@ -15,26 +15,34 @@ export interface InspectOptions {
   /** Compute what is readable of an incomplete or damaged file; reads all of its record headers. */
   salvage?: boolean;
   limits?: Partial<InspectLimits>;
-  /** Decompress and check every chunk, and count messages instead of believing the file. */
+  /** Read every byte, and believe nothing that the file says of itself. */
   verifyChunks?: boolean;
 }
 
 /** What a file is. Only I/O errors and aborts throw; everything wrong with the content is a reason. */
 export async function inspectRecording(source: RandomAccessSource, options: InspectOptions): Promise<Inspection> {
-  const { fileName, verifyChunks = false } = options;
   const context = createReadContext(source, options);
-  let format: RecordingFormat | undefined;
+  context.signal?.throwIfAborted();
+  const found = options.verifyChunks ? await verify(source, options) : await look(options.fileName, context);
+  if (!("reason" in found) || found.state === "unsupported" || !options.salvage) return found;
+  return { ...found, salvage: await findSalvage(options.fileName, context) };
+}
+
+async function verify(source: RandomAccessSource, options: InspectOptions): Promise<Inspection> {
+  const { sha256: _, ...found } = await indexRecording(source, { ...options, write: async () => undefined });
+  return found;
+}
+
+/** As little as tells what it is. */
+async function look(fileName: string, context: ReadContext): Promise<Inspection> {
   try {
-    context.signal?.throwIfAborted();
-    format = await detectFormat(source, fileName);
-    const { survey, method } = await format.inspect(context, { verify: verifyChunks });
-    const summary = toSummary(survey, { format: format.name, sizeBytes: source.sizeBytes, method });
+    const format = await detectFormat(context.source, fileName);
+    const { survey, method } = await format.inspect(context);
+    const summary = toSummary(survey, { format: format.name, sizeBytes: context.source.sizeBytes, method });
     return { state: summary.messageCount === 0 ? "empty" : "finished", summary };
   } catch (error) {
     if (!(error instanceof RecordingFault)) throw error;
-    const state = stateOf(error.reason.code);
-    if (state === "unsupported" || !options.salvage) return { state, reason: error.reason };
-    return { state, reason: error.reason, salvage: await findSalvage(format, context) };
+    return { state: stateOf(error.reason.code), reason: error.reason };
   }
 }
 

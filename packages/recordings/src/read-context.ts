@@ -19,13 +19,13 @@ export interface HeldBytes {
 
 export function createReadContext(
   source: RandomAccessSource,
-  options: { limits?: Partial<InspectLimits>; signal?: AbortSignal } = {},
+  options: { limits?: Partial<InspectLimits> | undefined; signal?: AbortSignal | undefined; isBlocking?: boolean } = {},
 ): ReadContext {
   return {
     source,
     limits: { ...defaultLimits, ...options.limits },
     signal: options.signal,
-    decompress: createDecompressor(),
+    decompress: createDecompressor({ isBlocking: options.isBlocking ?? false }),
     held: { offset: 0, bytes: new Uint8Array(0) },
   };
 }

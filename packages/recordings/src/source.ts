@@ -3,6 +3,8 @@ export interface RandomAccessSource {
   readonly sizeBytes: number;
   /** Exactly `length` bytes from `offset` in a buffer of their own, or an error. */
   read(offset: number, length: number): Promise<Uint8Array>;
+  /** An open file of the same bytes, as long as the source is open: threads read through it themselves. */
+  readonly descriptor?: number;
 }
 
 /** The source has fewer bytes than it said when it was opened: it was cut or replaced meanwhile. */

@@ -47,6 +47,19 @@ export interface RecordingIdentity {
   sessionKey?: string;
 }
 
+/** What of a recording cannot be read, though it can be given without. */
+export interface RecordingDamage {
+  chunksLost: number;
+  /** Known to be in what was lost; more may be where `isCountKnown` is false. */
+  messagesLost: number;
+  isCountKnown: boolean;
+  attachmentsLost: number;
+  /** Of chunks that cannot be read, and of what makes no sense. */
+  bytesLost: number;
+  /** The first ten. */
+  reasons: Reason[];
+}
+
 export interface RecordingSummary {
   format: RecordingFormatName;
   sizeBytes: number;
@@ -62,6 +75,8 @@ export interface RecordingSummary {
   method: "index" | "skim" | "scan";
   profile?: string;
   library?: string;
+  /** Absent: nothing was found to be damaged. */
+  damage?: RecordingDamage;
 }
 
 /** What could still be read of a recording that is not whole. Times and counts as far as they are told without reading messages. */

@@ -1,7 +1,6 @@
 import { type ChunkHeader, loadChunk, placeOf } from "./chunk.ts";
 import { nameOf, type Place } from "./field-cursor.ts";
 import type { InspectLimits } from "./limits.ts";
-import type { MessageRun, SurveyOptions } from "./message-run.ts";
 import type { ReadContext } from "./read-context.ts";
 import { RecordingFault } from "./reasons.ts";
 import { addChunk, addTally, extendSpan, type Survey, type Tally, tooManyChannels } from "./survey.ts";
@@ -22,23 +21,15 @@ interface Span {
 }
 
 /** Counts a chunk's messages: by its indexes if they suffice, otherwise by decompressing it. */
-export async function tallyChunk(
-  survey: Survey,
-  told: ChunkToTally,
-  { context, options }: { context: ReadContext; options: SurveyOptions },
-): Promise<void> {
+export async function tallyChunk(survey: Survey, told: ChunkToTally, context: ReadContext): Promise<void> {
   const { chunk } = told;
   addChunk(survey, chunk.uncompressedBytes, { sizeBytes: context.source.sizeBytes, limits: context.limits });
-  if (chunk.crc === 0) survey.hasUncheckedMessages = true;
-  const isToldEnough = !options.verify && isBelievable(told) && knowsAll(survey, told.indexed);
+  const isToldEnough = isBelievable(told) && knowsAll(survey, told.indexed);
   const tallies = isToldEnough ? told.indexed : await scanChunk(survey, told, context);
-  if (options.verify) refuseContradiction(told, tallies);
   for (const [channelId, tally] of tallies) {
     requireChannel(survey, channelId, placeOf(chunk));
     addTally(survey, channelId, tally);
   }
-  const run = toRun(chunk, tallies);
-  if (run) options.onRun?.(run, tallies.keys(), survey);
 }
 
 export function requireChannel(survey: Survey, channelId: number, place: Place): void {
@@ -73,34 +64,13 @@ async function scanChunk(survey: Survey, told: ChunkToTally, context: ReadContex
 }
 
 /** A bag may name a connection of its own in each of millions of records: they are refused before they are counted. */
-export function addFirst(
-  tallies: Map<number, Tally>,
+export function addFirst<T extends Tally>(
+  tallies: Map<number, T>,
   channelId: number,
-  { tally, limits }: { tally: Tally; limits: InspectLimits },
+  { tally, limits }: { tally: T; limits: InspectLimits },
 ): void {
   if (tallies.size >= limits.maxChannels) throw tooManyChannels(limits);
   tallies.set(channelId, tally);
-}
-
-/** Exports plan by indexes that look believable: if they lie, the recording must not be accepted as it is. */
-function refuseContradiction(told: ChunkToTally, tallies: ReadonlyMap<number, Tally>): void {
-  if (!isBelievable(told) || told.indexed.size === 0) return;
-  const isSame =
-    tallies.size === told.indexed.size && [...tallies].every(([id, tally]) => areSame(tally, told.indexed.get(id)));
-  if (isSame) return;
-  const text = `the indexes behind ${placeOf(told.chunk)} contradict its messages; the file must be indexed anew`;
-  throw new RecordingFault("BadChunk", text);
-}
-
-function areSame(a: Tally, b: Tally | undefined): boolean {
-  return a.messageCount === b?.messageCount && a.startNs === b.startNs && a.endNs === b.endNs;
-}
-
-function toRun(chunk: ChunkHeader, tallies: ReadonlyMap<number, Tally>): MessageRun | undefined {
-  const { startNs, endNs } = spanOf(tallies);
-  if (startNs === undefined || endNs === undefined) return undefined;
-  const { offset, uncompressedBytes } = chunk;
-  return { chunk, offset, lengthBytes: uncompressedBytes, startNs, endNs };
 }
 
 function spanOf(tallies: ReadonlyMap<number, Tally>): Span {

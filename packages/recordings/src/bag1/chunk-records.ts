@@ -1,5 +1,5 @@
 import { nameOf, type Place } from "../field-cursor.ts";
-import type { RawMessage } from "../message-run.ts";
+import type { RawMessage } from "../raw-message.ts";
 import { RecordingFault } from "../reasons.ts";
 import { type BagHeader, channelIdOf, opcodeOf, opcodes, parseHeader, timeOf } from "./records.ts";
 

@@ -91,13 +91,18 @@ export interface Connection {
   channel: Channel;
 }
 
-/** A connection becomes a channel, its message definition a schema of the same id. */
+/** A connection becomes a channel, its message definition a schema of the same id; every other field stays with the channel. */
 export function readConnection(header: BagHeader, data: Uint8Array): Connection {
   const id = u32Of(header, "conn") + 1;
   const { fields } = parseHeader(data, header.place, header.code);
+  const topic = textOf(header, "topic");
   const text = (name: string) => toText(fields.get(name) ?? new Uint8Array(0));
-  const metadata: Record<string, string> = {};
-  for (const name of ["md5sum", "callerid", "latching"]) if (fields.has(name)) metadata[name] = text(name);
+  const metadata: [string, string][] = [];
+  for (const name of fields.keys()) {
+    // A topic of another name than the one that its messages are stored under was remapped.
+    if (name !== "type" && name !== "message_definition" && !(name === "topic" && text(name) === topic))
+      metadata.push([name, text(name)]);
+  }
   return {
     schema: {
       id,
@@ -105,7 +110,8 @@ export function readConnection(header: BagHeader, data: Uint8Array): Connection 
       encoding: "ros1msg",
       data: fields.get("message_definition") ?? new Uint8Array(0),
     },
-    channel: { id, schemaId: id, topic: textOf(header, "topic"), messageEncoding: "ros1", metadata },
+    // fromEntries and not assignment: a field may be named "__proto__".
+    channel: { id, schemaId: id, topic, messageEncoding: "ros1", metadata: Object.fromEntries(metadata) },
   };
 }
 

@@ -1,6 +1,5 @@
 import type { ChunkHeader } from "../chunk.ts";
 import { openCursor } from "../field-cursor.ts";
-import type { SurveyOptions } from "../message-run.ts";
 import type { ReadContext } from "../read-context.ts";
 import { RecordingFault } from "../reasons.ts";
 import { addChannel, addSchema, type Survey, type Tally } from "../survey.ts";
@@ -24,7 +23,7 @@ import {
  * Skims a bag from its start: counts and times from the index data behind each chunk; a chunk is decompressed only when
  * it has none, or when they name a connection that was not seen yet. Fills `survey` up to a fault.
  */
-export async function surveyBag(survey: Survey, context: ReadContext, options: SurveyOptions = {}): Promise<void> {
+export async function surveyBag(survey: Survey, context: ReadContext): Promise<void> {
   const reader = openWindowReader(context);
   let offset: number = magic.byteLength;
   while (offset < context.source.sizeBytes) {
@@ -35,7 +34,7 @@ export async function surveyBag(survey: Survey, context: ReadContext, options: S
       const { indexed, end } = await readIndexes(record.end, { reader, context });
       offset = end;
       const told = { chunk: toChunk(record), indexed, scan: scanInto(survey, context) };
-      await tallyChunk(survey, told, { context, options });
+      await tallyChunk(survey, told, context);
     } else if (opcode === opcodes.connection) {
       addConnection(survey, readConnection(record.header, await readData(record, reader, context)), context);
     } else if (opcode === opcodes.message) {
@@ -62,7 +61,7 @@ export function addConnection(survey: Survey, connection: Connection, { limits }
   addChannel(survey, connection.channel, limits);
 }
 
-function toChunk({ header, offset, dataOffset, dataBytes }: BagRecord): ChunkHeader {
+export function toChunk({ header, offset, dataOffset, dataBytes }: BagRecord): ChunkHeader {
   return {
     offset,
     dataOffset,

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { compressFrameSync } from "lz4-napi";
 import { RecordingFault } from "../reasons.ts";
 import { compress } from "./compress.ts";
-import { createDecompressor } from "./decompress.ts";
-import { boundLz4Frame } from "./lz4-frame-bound.ts";
+import { createDecompressor, isOneFrame } from "./decompress.ts";
+import { findLz4Frames } from "./lz4-frames.ts";
 
 const plain = Buffer.from("imu imu imu gps ".repeat(20_000));
 /** "hello hello hello hello\n" by bzip2. */
@@ -68,10 +68,55 @@ test("the bound of an LZ4 frame is never below its content and close to it", () 
       Buffer.alloc(size, "robot"),
       Buffer.from(Uint8Array.from({ length: size }, (_, i) => i * i * 31)),
     ]) {
-      const bound = boundLz4Frame(compressFrameSync(fill));
-      assert.ok(bound !== undefined && bound >= size && bound <= size + 4 * 1024 * 1024, `${size}: ${bound}`);
+      const [frame] = findLz4Frames(compressFrameSync(fill));
+      const { mostBytes } = frame!;
+      assert.ok(mostBytes >= size && mostBytes <= size + 4 * 1024 * 1024, `${size}: ${mostBytes}`);
     }
   }
-  assert.equal(boundLz4Frame(Buffer.from("no frame at all")), undefined);
-  assert.equal(boundLz4Frame(compressFrameSync(plain).subarray(0, 100)), undefined);
+  assert.deepEqual(findLz4Frames(Buffer.from("no frame at all")), []);
+  assert.deepEqual(findLz4Frames(compressFrameSync(plain).subarray(0, 100)), []);
+});
+
+/** Passed over by every decoder. */
+const skippable = Buffer.from("502a4d1805000000736b697070", "hex");
+
+test("several frames, frames to skip and what follows them are read to the promised size, whole and in pieces", async () => {
+  for (const compression of ["lz4", "zstd"] as const) {
+    const frames = await Promise.all(
+      [plain, plain.subarray(0, 1000), plain].map((part) => compress(compression, part)),
+    );
+    const bytes = Buffer.concat([skippable, frames[0]!, frames[1]!, skippable, frames[2]!, Buffer.from("rest")]);
+    const content = Buffer.concat([plain, plain.subarray(0, 1000), plain]);
+    const input = { compression, bytes, uncompressedBytes: content.byteLength, place: "the chunk at byte 1" };
+    assert.deepEqual(Buffer.from(await createDecompressor()(input)), content);
+    assert.deepEqual(Buffer.from(await createDecompressor({ isBlocking: true })(input)), content);
+    assert.deepEqual(Buffer.concat(await Array.fromAsync(createDecompressor().inPieces(input))), content);
+    const lying = { ...input, uncompressedBytes: content.byteLength - 1 };
+    await assert.rejects(Array.fromAsync(createDecompressor().inPieces(lying)), refused("BadChunk"));
+    assert.equal(isOneFrame(compression, frames[0]!), true);
+    for (const odd of [bytes, bytes.subarray(skippable.byteLength), Buffer.concat([frames[0]!, frames[1]!])]) {
+      assert.equal(isOneFrame(compression, odd), false);
+    }
+  }
+});
+
+/** "robot 0 robot 1 …" in blocks of 64 KiB by the reference program, with `-BD`. */
+const linkedFrame = [
+  "BCJNGERAXi0BAACCcm9ib3QgMCAIABMxCAATMggAEzMIABM0CAATNQgAEzYIAA84AP////////////////////////////////////////////",
+  "//////////////////////////////////////////////////////////////////////////////////////////////////////////////",
+  "//////////////////////////////////////////////////////////////////////////////////////////////////////////////",
+  "////////////////////////////////////////////////////////////////////////////+qUG90IDEgCgEAAA/w////////////////",
+  "//////////////////////////////////////////////////////////////////////////////////////////////////////////////",
+  "//////////////////////////////////////////////////////////////////////////////////////////////////////////////",
+  "///////////////////////////////////////////////////////////////////////////////////////////////////////////oUG",
+  "90IDMgngAAAIJyb2JvdCA0IAgAEzUIABM2CAATMAgAEzEIABMyCAATMwgADzgA////////////////////////////////////////////////",
+  "//////////////////////////////////////////////////////////////////////////////////////////////////////8bUG90ID",
+  "AgAAAAAP9RLhg=",
+].join("");
+
+test("LZ4 blocks that refer to each other are read in pieces", async () => {
+  const content = Buffer.from(Array.from({ length: 20_000 }, (_, index) => `robot ${index % 7} `).join(""));
+  const bytes = Buffer.from(linkedFrame, "base64");
+  const input = { compression: "lz4", bytes, uncompressedBytes: content.byteLength, place: "the chunk at byte 1" };
+  assert.deepEqual(Buffer.concat(await Array.fromAsync(createDecompressor().inPieces(input))), content);
 });

@@ -1,17 +1,17 @@
-import { loadPart } from "./load-step.ts";
+import { maxWrittenChunkBytes } from "../verified/verified-run.ts";
+import { loadPart } from "./load-run.ts";
 import type { Loaded, Loading, RunPart } from "./loading.ts";
 import type { ChunkFacts } from "./output/mcap-writer.ts";
 import type { OpenSource, PlannedRun } from "./plan/open-source.ts";
 import { emptyFragment, endOf, type Fragment } from "./rewrite/fragment.ts";
 import { createFragmentBuilder } from "./rewrite/fragment-builder.ts";
-import { maxChunkBytes } from "./rewrite/run-job.ts";
 import type { Task } from "./run-ahead.ts";
 import { comesBefore, popQueued, pushQueued, type Queued } from "./run-queue.ts";
 
 /** What goes into the written file next. */
 export type Output =
   | { kind: "opened"; source: OpenSource }
-  | { kind: "chunks"; bytes: Uint8Array; chunks: readonly ChunkFacts[] }
+  | { kind: "chunks"; bytes: Uint8Array; checksum: number; chunks: readonly ChunkFacts[] }
   | { kind: "messages"; fragment: Fragment };
 
 /** Work on messages that stand in order, and are enough for a chunk. */
@@ -25,7 +25,7 @@ export async function* assemble(
 ): AsyncGenerator<Task<Output>> {
   const merging: Merging = { cursors: [], filling: createFilling(), loading, finish };
   const { filling } = merging;
-  for await (const item of loaded) {
+  for await (const item of unfold(loaded)) {
     if (item.kind === "opened") {
       yield readyTask(item, 0);
       continue;
@@ -40,6 +40,14 @@ export async function* assemble(
   }
   yield* mergeUntil(undefined, merging);
   yield* filling.end().map(finish);
+}
+
+/** What is loaded piece by piece is loaded here. */
+async function* unfold(loaded: AsyncIterable<Loaded>): AsyncGenerator<Exclude<Loaded, { kind: "pieces" }>> {
+  for await (const item of loaded) {
+    if (item.kind === "pieces") yield* unfold(item.open());
+    else yield item;
+  }
 }
 
 /** A run that is being merged; its next message is the one of `part` at `at`. */
@@ -138,7 +146,7 @@ function createFilling() {
       while (next < to && endOf(fragment, next) - fragment.starts[index]! <= room) next += 1;
       if (next === index) {
         const messageBytes = endOf(fragment, index) - fragment.starts[index]!;
-        if (builder.sizeBytes + messageBytes > maxChunkBytes) full.push(...end());
+        if (builder.sizeBytes + messageBytes > maxWrittenChunkBytes) full.push(...end());
         next = index + 1;
       }
       builder.addFrom(fragment, index, next);

@@ -75,7 +75,9 @@ test("a damaged chunk is left out, and a last message tells of it", async () => 
   const place = Buffer.from(intact).indexOf(chunks[1]![0]!.data) - 20;
   damaged.fill(0xff, place, place + 10);
   for (const mostHeldBytes of [0, undefined]) {
-    const found = await readBagsInOrder(await exportBagBytes([damaged], { mostHeldBytes }));
+    const found = await readBagsInOrder(
+      await exportBagBytes([exportSource(damaged, { fileName: "a.bag", isSalvage: true })], { mostHeldBytes }),
+    );
     const told = found.pop()!;
     assert.equal(topicOf(told), "/downlink/export");
     const text = Buffer.from(told.data).toString("utf8", 4);

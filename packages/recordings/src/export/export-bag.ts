@@ -9,7 +9,7 @@ import { openSession } from "./export-session.ts";
 import { orderOutput } from "./order-output.ts";
 import type { OpenSource } from "./plan/open-source.ts";
 import { channelIdAt, endOf, type Fragment } from "./rewrite/fragment.ts";
-import { unwanted } from "./rewrite/select-messages.ts";
+import { unwanted } from "./rewrite/selection.ts";
 
 /**
  * The selected messages of finished bags as one indexed ROS 1 bag, in the same order as `exportMcap`. spec: wire contract §5
@@ -44,8 +44,8 @@ function handOn(fragment: Fragment) {
 
 /** By the ids of the written file: connections that are the same have one. */
 async function addConnections(source: OpenSource, connections: Map<number, BagConnection>): Promise<void> {
-  const { format, fileName, context, selection } = source;
-  if (format.name !== "bag1") throw new ExportFault("NotABag", `${fileName} is no ROS 1 bag; export it as MCAP`);
+  const { formatName, fileName, context, selection } = source;
+  if (formatName !== "bag1") throw new ExportFault("NotABag", `${fileName} is no ROS 1 bag; export it as MCAP`);
   for (const [channelId, connection] of await readConnections(context)) {
     const id = selection.ids.get(channelId) ?? unwanted;
     if (id !== unwanted && !connections.has(id)) connections.set(id, connection);

@@ -15,8 +15,9 @@ import type { OpenSource } from "./plan/open-source.ts";
  * A piece of 64 KiB or more has memory of its own, which is the consumer's: whoever is done with it may give it back at once
  * by `piece.buffer.transfer(0)`, which saves waiting for a collection.
  *
- * Throws what reading throws, `RecordingFault` when a source is no finished recording, `ExportFault` when the sources cannot
- * be exported together: what was yielded until then is not a whole file. A damaged chunk or attachment is left out and told of.
+ * Throws what reading throws, `SourceChangedError` where a source is not what it was when it was verified, `RecordingFault` when one is no
+ * finished recording, `ExportFault` when they cannot be exported together: what was yielded until then is not a whole file. What was
+ * found damaged when a source was verified is left out and told of.
  */
 export async function* exportMcap(
   sources: readonly ExportSource[],
@@ -29,7 +30,7 @@ export async function* exportMcap(
   for await (const output of orderOutput(session, { finish: sealing(session), mergesAll: false })) {
     if (!isBegun) yield writer.start(profileOf(output));
     isBegun = true;
-    if (output.kind === "chunks") yield* writer.addChunks(output.bytes, output.chunks);
+    if (output.kind === "chunks") yield* writer.addChunks(output);
     if (output.kind === "opened") yield* describe(output.source);
   }
   if (!isBegun) yield writer.start("");
@@ -43,8 +44,8 @@ function sealing({ loading: { lane, compression } }: ExportSession): Finish {
   return (fragment) => ({
     weightBytes: 2 * fragment.records.byteLength,
     async run() {
-      const { bytes, ...facts } = await lane.run({ kind: "seal", fragment, compression });
-      return { kind: "chunks", bytes, chunks: [facts] };
+      const { bytes, checksum, ...facts } = await lane.run({ kind: "seal", fragment, compression });
+      return { kind: "chunks", bytes, checksum, chunks: [facts] };
     },
   });
 }
@@ -52,8 +53,8 @@ function sealing({ loading: { lane, compression } }: ExportSession): Finish {
 /** Of several recordings the first one decides: those that belong together agree. */
 function profileOf(first: Output): string {
   if (first.kind !== "opened") return "";
-  const { survey, format } = first.source;
-  return survey.profile ?? (format.name === "bag1" ? "ros1" : "");
+  const { survey, formatName } = first.source;
+  return survey.profile ?? (formatName === "bag1" ? "ros1" : "");
 }
 
 /** Writes metadata and attachments; the same record of several recordings once. */

@@ -12,13 +12,25 @@ export interface ExportSource {
   /** Log times within which all of its messages lie, inclusive. A wider span costs an earlier opening. */
   startNs: bigint;
   endNs: bigint;
-  /** Take what is readable of a recording that is not whole, up to where it stops making sense. */
+  /**
+   * By topic, of those with messages: a text that is the same where the topic has the same channels. For `lastPerChannel`: without it
+   * every earlier source is opened, because it may have a channel of its own.
+   */
+  topicKeys?: ReadonlyMap<string, string> | undefined;
+  /** Take what is readable of a recording that is not whole. */
   isSalvage?: boolean;
+  /** SHA-256 of its bytes, hexadecimal: an index of another recording is refused. */
+  sha256?: string | undefined;
   /**
    * Called at most twice, the second time where messages before the window are wanted too; twice as often for a bag, which
    * is read once to measure it.
    */
   open(signal: AbortSignal | undefined): Promise<RandomAccessSource & AsyncDisposable>;
+  /**
+   * The verified index that `indexRecording` made of it. Without one, or with one that cannot be read, everything is read first to make
+   * one.
+   */
+  openIndex?: (signal: AbortSignal | undefined) => Promise<(RandomAccessSource & AsyncDisposable) | undefined>;
 }
 
 export interface ExportSelection {
@@ -29,7 +41,7 @@ export interface ExportSelection {
   endNs?: bigint;
   /**
    * Begins with the latest message of each selected channel before `startNs`, at most `lookbackNs` earlier; without it
-   * however early. Earlier recordings are searched backward until every channel that is known has its message.
+   * however early. Earlier recordings are searched backward until none can have a channel that has no message yet.
    */
   lastPerChannel?: { lookbackNs?: bigint };
 }
@@ -40,6 +52,8 @@ export interface ExportOptions extends ExportSelection {
   memoryBudgetBytes?: number;
   /** Default: one that all exports of the process share. */
   pool?: RewritePool;
+  /** Read uncompressed chunks as a whole, and compare their checksums, also where few of their messages are wanted. */
+  readsWholeChunks?: boolean;
   /** Told of each run of messages that is left out because it is damaged. The written file tells of them too. */
   onSkippedDamage?: (damage: SkippedDamage) => void;
   signal?: AbortSignal;
@@ -50,8 +64,6 @@ export interface McapExportOptions extends ExportOptions {
   includeAttachments?: boolean;
   /** Written behind everything else; the last of a name is the one that counts. */
   metadata?: readonly MetadataRecord[];
-  /** Decompress and check chunks that are passed on as they are. */
-  verifyPassThrough?: boolean;
 }
 
 export interface BagExportOptions extends ExportOptions {

@@ -1,10 +1,10 @@
 import { createDamageReport, type DamageReport } from "./damage-report.ts";
 import type { ExportSource, McapExportOptions } from "./export-options.ts";
+import { createLargeMemory } from "./large-memory.ts";
 import type { Loading } from "./loading.ts";
 import { createIdTable, type IdTable } from "./output/id-table.ts";
 import type { Feeding } from "./plan/feed-runs.ts";
 import { type OnOpened, type OpenSource, openSource } from "./plan/open-source.ts";
-import { createOrderCheck } from "./rewrite/check-order.ts";
 import { createRewritePool } from "./rewrite/rewrite-pool.ts";
 import { createMemoryShare } from "./share-memory.ts";
 
@@ -26,7 +26,7 @@ export function openSession(
   options: McapExportOptions,
   onOpened?: OnOpened,
 ): ExportSession {
-  const { compression, memoryBudgetBytes = defaultBudgetBytes, verifyPassThrough = false } = options;
+  const { compression, memoryBudgetBytes = defaultBudgetBytes, signal } = options;
   const within = withinWindow(sources, options);
   const ids = createIdTable();
   const damage = createDamageReport(options.onSkippedDamage);
@@ -45,22 +45,21 @@ export function openSession(
     onOpened,
     loading: {
       lane,
-      damage,
       compression,
-      verifyPassThrough,
-      checkOrder: createOrderCheck(),
       memory,
+      large: largeMemory,
+      signal,
     },
     onPlanned: memory.plan,
     async open(source: ExportSource, index: number) {
       const onClosed = (): void => void opened.delete(open);
-      const open = await openSource(source, { index, ids, options, onOpened, onClosed });
+      const open = await openSource(source, { index, ids, options, lane, damage, onOpened, onClosed });
       opened.add(open);
       open.hold(open.runs.length);
       return open;
     },
     async [Symbol.asyncDispose]() {
-      lane[Symbol.dispose]();
+      await lane[Symbol.asyncDispose]();
       await Promise.all(Array.from(opened, (source) => source.close()));
     },
   };
@@ -79,6 +78,9 @@ function withinWindow(
 }
 
 const defaultBudgetBytes = 64 * 1024 * 1024;
+
+/** Of chunks and messages that are large, over all exports of the process. */
+const largeMemory = createLargeMemory(256 * 1024 * 1024);
 
 /** Its threads start with the first export, and do not keep the process alive. */
 const sharedPool = createRewritePool();

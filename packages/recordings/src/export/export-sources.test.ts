@@ -67,15 +67,18 @@ test("an early end and a failure close every source", async () => {
   }
 });
 
-test("the last messages before the window come from earlier recordings, no further back than needed", async () => {
+test("the last messages before the window come from all earlier recordings that may hold some, and from no others", async () => {
   const files = await Promise.all([
     fileOf([1n, 2n], { topics: ["/b"] }),
     fileOf([11n, 12n], { topics: ["/b"] }),
     fileOf([21n, 22n], { topics: ["/a", "/b"] }),
     fileOf([31n, 32n], { topics: ["/a", "/b"] }),
   ]);
+  // Of topics with messages: the later ones have a "/b" without any.
+  const [onlyA, onlyB] = [new Map([["/a", "one"]]), new Map([["/b", "one"]])];
+  const span = (index: number) => ({ startNs: BigInt(10 * index + 1), endNs: BigInt(10 * index + 2) });
   const sources = files.map((bytes, index) =>
-    exportSource(bytes, { startNs: BigInt(10 * index + 1), endNs: BigInt(10 * index + 2) }),
+    exportSource(bytes, { ...span(index), topicKeys: index < 2 ? onlyB : onlyA }),
   );
   const found = readMessages(await exportBytes(sources, { startNs: 32n, lastPerChannel: {} }));
   assert.deepEqual(
@@ -88,7 +91,13 @@ test("the last messages before the window come from earlier recordings, no furth
   );
   assert.deepEqual(
     sources.map(({ openings }) => openings),
-    [0, 1, 1, 2],
+    [0, 1, 0, 2],
+  );
+  const untold = files.map((bytes, index) => exportSource(bytes, span(index)));
+  assert.deepEqual(timesOf(await exportBytes(untold, { startNs: 32n, lastPerChannel: {} })), [12n, 31n, 32n]);
+  assert.deepEqual(
+    untold.map(({ openings }) => openings),
+    [1, 1, 1, 2],
   );
   assert.deepEqual(timesOf(await exportBytes(sources, { startNs: 32n, lastPerChannel: { lookbackNs: 1n } })), [
     31n,
@@ -132,9 +141,11 @@ test("more channels than ids are refused", async () => {
   const sources = await Promise.all(
     [0, 1].map(async (file) => {
       const topics = Array.from({ length: perFile }, (_, index) => `/${file}/${index}`);
-      return exportSource(await fileOf([BigInt(file)], { topics }), { startNs: BigInt(file), endNs: BigInt(file) });
+      const messages = topics.map((topic) => ({ topic, logTimeNs: BigInt(file), data: new Uint8Array(0) }));
+      const bytes = await writeMessages({ ...plain, chunkBytes: 1_000_000, topics, messages });
+      return exportSource(bytes, { startNs: BigInt(file), endNs: BigInt(file) });
     }),
   );
-  assert.equal(timesOf(await exportBytes(sources.slice(0, 1))).length, 1);
+  assert.equal(timesOf(await exportBytes(sources.slice(0, 1))).length, perFile);
   await assert.rejects(exportBytes(sources), refusedWith("TooManyChannels"));
 });

@@ -1,34 +1,32 @@
-import type { RawMessage } from "../message-run.ts";
 import { ExportFault } from "./export-fault.ts";
 import type { ExportSource } from "./export-options.ts";
 import type { ExportSession } from "./export-session.ts";
-import { type Loading, orReport } from "./loading.ts";
+import { bytesOfRun, isLarge, toStored } from "./load-run.ts";
+import type { Loading } from "./loading.ts";
 import { type OpenSource, openSource, type PlannedRun } from "./plan/open-source.ts";
-import { readRuns, toPart } from "./read-runs.ts";
-import type { Fragment } from "./rewrite/fragment.ts";
+import { channelIdAt, endOf, type Fragment } from "./rewrite/fragment.ts";
 import { createFragmentBuilder } from "./rewrite/fragment-builder.ts";
-import { unwanted } from "./rewrite/select-messages.ts";
-import { loadPart } from "./rewrite/stored-part.ts";
+import { unwanted } from "./rewrite/selection.ts";
 
 /**
- * The latest message of each selected channel before the window, in order of log time. Goes backward through the sources, and
- * ends when every channel that is known by then has its message. `known`: sources of the window that are open already.
+ * The latest message of each selected channel before the window, in order of log time. Goes backward through the sources, and ends when
+ * no earlier one can have a channel that is not found: its `topicKeys` say which it has.
  */
-export async function findLastMessages(session: ExportSession, known: readonly OpenSource[]): Promise<Fragment> {
+export async function findLastMessages(session: ExportSession): Promise<Fragment> {
   const { sources, options, ids, loading, onOpened } = session;
   const { lookbackNs } = options.lastPerChannel!;
   const endNs = options.startNs! - 1n;
   const startNs = lookbackNs === undefined ? undefined : options.startNs! - lookbackNs;
   const search = createSearch(options.topics ?? []);
-  for (const source of known) search.expectChannelsOf(source);
   for (const [index, source] of latestFirst(sources)) {
     if (source.startNs > endNs || (startNs !== undefined && source.endNs < startNs)) continue;
-    if (search.isSettled(source.endNs)) break;
-    const opening = { index, ids, options: { ...options, startNs, endNs }, isLookback: true, onOpened };
-    const opened = await openSource(source, opening);
+    if (search.canAddNothing(source)) continue;
+    // Of damage before the window nobody is told: it is not what was asked for.
+    const about = { index, ids, lane: loading.lane, damage: undefined, onOpened };
+    const opened = await openSource(source, { ...about, options: { ...options, startNs, endNs } });
     try {
-      search.expectChannelsOf(opened);
       for (const run of latestRunsFirst(opened, endNs)) await searchRun(run, search, loading);
+      search.noteTopics(source, opened);
     } finally {
       await opened.release();
     }
@@ -47,36 +45,29 @@ function latestRunsFirst(source: OpenSource, endNs: bigint): PlannedRun[] {
 }
 
 /** No message before the window is later. */
-function lastOf(run: PlannedRun, endNs: bigint): bigint {
-  return compare(run.endNs, endNs) < 0 ? run.endNs : endNs;
+function lastOf({ endNs: runEndNs }: { endNs: bigint }, endNs: bigint): bigint {
+  return runEndNs < endNs ? runEndNs : endNs;
 }
 
-async function searchRun(run: PlannedRun, search: Search, loading: Loading): Promise<void> {
-  const { ids, startNs = 0n, endNs } = run.source.selection;
-  const lastNs = lastOf(run, endNs!);
-  if (run.channelIds.every((id) => search.isFound(ids.get(id)!, lastNs))) return;
-  const found = await orReport([run], loading, async () => {
-    const latest = new Map<number, LastMessage>();
-    const { format, context } = run.source;
-    let place = 0;
-    const stored = await readRuns([run]);
-    const part = toPart(run, stored, 0);
-    format.visitMessages(await loadPart(part, stored, context.decompress), part.place, (message) => {
-      place += 1;
-      const id = ids.get(message.channelId) ?? unwanted;
-      const { logTimeNs } = message;
-      if (id === unwanted || logTimeNs < startNs || logTimeNs > endNs!) return;
-      if (logTimeNs >= (latest.get(id)?.message.logTimeNs ?? 0n)) {
-        latest.set(id, { message, order: run.order, place });
-      }
-    });
-    return latest;
+async function searchRun(run: PlannedRun, search: Search, { lane, large, signal }: Loading): Promise<void> {
+  const { source } = run;
+  const { ids, startNs = 0n, endNs } = source.selection;
+  const mayHold = (await source.channelsOf(run)).some((channel) => {
+    const id = ids.get(channel.channelId) ?? unwanted;
+    const isInReach = id !== unwanted && channel.startNs <= endNs! && channel.endNs >= startNs;
+    return isInReach && !search.isFound(id, lastOf(channel, endNs!));
   });
-  for (const [id, last] of found ?? []) search.add(id, last);
+  if (!mayHold) return;
+  using _turn = isLarge(run) ? await large.take(run.lengthBytes + run.storedBytes, signal) : undefined;
+  const from = await bytesOfRun(run);
+  const latest = await lane.run({ kind: "latest", from, run: toStored(run), selection: source.selection });
+  for (let place = 0; place < latest.starts.length; place += 1) search.add(latest, place, run.order);
 }
 
 interface LastMessage {
-  message: RawMessage;
+  /** Its record. */
+  bytes: Uint8Array;
+  timeNs: bigint;
   /** Of the run, then of the message in it: the order of equal times. */
   order: number;
   place: number;
@@ -86,39 +77,54 @@ type Search = ReturnType<typeof createSearch>;
 
 /** The latest message of each channel so far, by its id in the written file. */
 function createSearch(topics: readonly string[]) {
-  const missingTopics = new Set(topics);
-  const expected = new Set<number>();
+  const wanted = new Set(topics);
   const found = new Map<number, LastMessage>();
+  /** By topic and key: the channels that every source with that key has. */
+  const channelsOfKeys = new Map<string, number[]>();
   let heldBytes = 0;
 
   const isFound = (id: number, lastNs: bigint): boolean => {
     const last = found.get(id);
-    return last !== undefined && last.message.logTimeNs > lastNs;
+    return last !== undefined && last.timeNs > lastNs;
   };
   return {
     isFound,
-    expectChannelsOf({ survey, selection }: OpenSource): void {
-      for (const { id, topic } of survey.channels.values()) {
-        missingTopics.delete(topic);
-        const writtenId = selection.ids.get(id)!;
-        if (writtenId !== unwanted) expected.add(writtenId);
+    /** Whether every channel that it has was found later than all of its messages. */
+    canAddNothing({ topicKeys, endNs }: ExportSource): boolean {
+      if (!topicKeys) return false;
+      for (const [topic, key] of topicKeys) {
+        if (wanted.size > 0 && !wanted.has(topic)) continue;
+        const ids = channelsOfKeys.get(`${key} ${topic}`);
+        if (!ids?.every((id) => isFound(id, endNs))) return false;
+      }
+      return true;
+    },
+    noteTopics({ topicKeys }: ExportSource, { survey, selection }: OpenSource): void {
+      if (!topicKeys) return;
+      const idsOf = Map.groupBy(survey.channels.values(), ({ topic }) => topic);
+      for (const [topic, key] of topicKeys) {
+        const ids = (idsOf.get(topic) ?? []).map(({ id }) => selection.ids.get(id) ?? unwanted);
+        channelsOfKeys.set(
+          `${key} ${topic}`,
+          ids.filter((id) => id !== unwanted),
+        );
       }
     },
-    /** Whether nothing up to `lastNs` can change the answer. */
-    isSettled: (lastNs: bigint): boolean =>
-      missingTopics.size === 0 && expected.size > 0 && expected.values().every((id) => isFound(id, lastNs)),
-    add(id: number, last: LastMessage): void {
+    add(latest: Fragment, place: number, order: number): void {
+      const start = latest.starts[place]!;
+      const id = channelIdAt(latest, start);
+      const bytes = latest.records.subarray(start, endOf(latest, place));
+      const last = { bytes, timeNs: latest.timesNs[place]!, order, place };
       const known = found.get(id);
       if (known && comesAfter(known, last)) return;
-      const { message } = last;
-      heldBytes += message.data.byteLength - (known?.message.data.byteLength ?? 0);
+      heldBytes += bytes.byteLength - (known?.bytes.byteLength ?? 0);
       if (heldBytes > maxHeldBytes) throw tooLarge();
-      found.set(id, { ...last, message: { ...message, data: new Uint8Array(message.data) } });
+      found.set(id, { ...last, bytes: new Uint8Array(bytes) });
     },
     toFragment(): Fragment {
       const builder = createFragmentBuilder();
       const inOrder = [...found].sort(([, a], [, b]) => (comesAfter(a, b) ? 1 : -1));
-      for (const [id, { message }] of inOrder) builder.addMessage(message, id);
+      for (const [id, { bytes }] of inOrder) builder.mark(builder.addBytes(bytes, 0, bytes.byteLength), id);
       return builder.take();
     },
   };
@@ -127,8 +133,7 @@ function createSearch(topics: readonly string[]) {
 const maxHeldBytes = 256 * 1024 * 1024;
 
 function comesAfter(a: LastMessage, b: LastMessage): boolean {
-  const [aNs, bNs] = [a.message.logTimeNs, b.message.logTimeNs];
-  if (aNs !== bNs) return aNs > bNs;
+  if (a.timeNs !== b.timeNs) return a.timeNs > b.timeNs;
   return a.order === b.order ? a.place > b.place : a.order > b.order;
 }
 

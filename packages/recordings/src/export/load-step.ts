@@ -1,23 +1,24 @@
-import { type Loaded, type Loading, orReport, type RunPart } from "./loading.ts";
-import { passRuns } from "./pass-runs.ts";
+import { largePieces, passLarge } from "./large-pieces.ts";
+import { bytesOf, isLarge, loadPart, placeOf, rangeOf, toLoaded, toStored } from "./load-run.ts";
+import type { Loaded, Loading } from "./loading.ts";
+import type { ChunkFacts } from "./output/mcap-writer.ts";
 import type { Step } from "./plan/decide-steps.ts";
 import type { PlannedRun } from "./plan/open-source.ts";
-import { readRuns, toPart } from "./read-runs.ts";
-import { emptyFragment } from "./rewrite/fragment.ts";
-import { rewriteRuns } from "./rewrite-runs.ts";
+import type { PickedRun } from "./rewrite/pick-messages.ts";
+import { unwanted } from "./rewrite/selection.ts";
 import type { Task } from "./run-ahead.ts";
 
-/** Reads and rewrites what a step names. What is damaged is reported and left out. */
+/** Reads and rewrites what a step names. What is not as its index says ends the export: nothing is given for it. */
 export function toTask(step: Step, loading: Loading): Task<Loaded[]> {
   if (step.kind === "opened") return { weightBytes: 0, run: async () => [step] };
   if (step.kind === "merge") {
     const { run } = step;
-    const weightBytes = storedBytesOf(run) + Math.min(run.lengthBytes, loading.memory.shareBytes());
+    const weightBytes = run.storedBytes + Math.min(run.lengthBytes, loading.memory.shareBytes());
     return { weightBytes, run: async () => [{ kind: "part", run, part: await loadPart(run, 0, loading) }] };
   }
   const { kind, runs } = step;
-  const load = kind === "pass" ? passRuns : loadAndRewrite;
-  const weightBytes = runs.reduce((sum, run) => sum + storedBytesOf(run) + (kind === "pass" ? 0 : run.lengthBytes), 0);
+  const weightBytes = runs.reduce((sum, run) => sum + weightOf(run, kind), 0);
+  const load = { pass: passRuns, rewrite: rewriteRuns, pick: pickRuns }[kind];
   return {
     weightBytes,
     async run() {
@@ -28,27 +29,72 @@ export function toTask(step: Step, loading: Loading): Task<Loaded[]> {
   };
 }
 
-/** What of a run fits into its share of the memory, but at least one message, after the first `skip`. */
-export async function loadPart(run: PlannedRun, skip: number, loading: Loading): Promise<RunPart> {
-  const job = await orReport([run], loading, async () => {
-    const bytes = await readRuns([run]);
-    return { kind: "gather" as const, bytes, part: toPart(run, bytes, 0) };
-  });
-  if (!job) return nothing;
-  const { selection } = run.source;
-  const result = await loading.lane.run({ ...job, selection, skip, maxBytes: loading.memory.shareBytes() });
-  if (!("damage" in result)) return result;
-  await loading.damage.add(run, result.damage);
-  return nothing;
+function weightOf(run: PlannedRun, kind: Step["kind"]): number {
+  if (kind === "pass") return run.recordBytes + run.indexesBytes;
+  return kind === "pick" ? run.wantedBytes : run.wantedBytes + run.recordBytes;
 }
 
-const nothing: RunPart = { fragment: emptyFragment, hasMore: false };
-
-async function loadAndRewrite(runs: readonly PlannedRun[], loading: Loading): Promise<Loaded[]> {
-  const bytes = await orReport(runs, loading, () => readRuns(runs));
-  return bytes ? rewriteRuns(runs, bytes, loading) : [];
+/** Chunks as they are. */
+async function passRuns(runs: readonly PlannedRun[], { lane }: Loading): Promise<Loaded[]> {
+  const [first] = runs as [PlannedRun];
+  if (isLarge(first)) {
+    const facts = await toFacts(first);
+    return [{ kind: "pieces", open: () => passLarge(first, facts) }];
+  }
+  const chunks = runs.map((run) => ({ ...run, source: undefined, place: placeOf(run) }));
+  const range = rangeOf(runs);
+  const from = await bytesOf(runs, range);
+  const { bytes, checksum } = await lane.run({ kind: "pass", from, ...range, chunks });
+  return [{ kind: "chunks", bytes, checksum, chunks: await Promise.all(runs.map(toFacts)) }];
 }
 
-function storedBytesOf({ chunk, lengthBytes }: PlannedRun): number {
-  return chunk?.storedBytes ?? lengthBytes;
+async function toFacts(run: PlannedRun): Promise<ChunkFacts> {
+  const { recordBytes: chunkBytes, indexesBytes, storedBytes, lengthBytes: uncompressedBytes, startNs, endNs } = run;
+  const channels = await run.source.channelsOf(run);
+  const { ids } = run.source.selection;
+  return {
+    chunkBytes,
+    indexesBytes,
+    storedBytes,
+    uncompressedBytes,
+    startNs,
+    endNs,
+    channels: channels.map(({ channelId, messageCount, indexStart }) => ({
+      channelId: ids.get(channelId)!,
+      messageCount,
+      start: chunkBytes + indexStart,
+    })),
+  };
+}
+
+async function rewriteRuns(runs: readonly PlannedRun[], loading: Loading): Promise<Loaded[]> {
+  const [first] = runs as [PlannedRun];
+  if (isLarge(first)) return [{ kind: "pieces", open: () => largePieces(first, loading) }];
+  const from = await bytesOf(runs, rangeOf(runs));
+  const { selection } = first.source;
+  const { lane, compression } = loading;
+  return toLoaded(await lane.run({ kind: "filter", from, runs: runs.map(toStored), selection, compression }));
+}
+
+async function pickRuns(runs: readonly PlannedRun[], { lane, compression }: Loading): Promise<Loaded[]> {
+  const { selection, context } = runs[0]!.source;
+  const from = { descriptor: context.source.descriptor! };
+  const picked = await Promise.all(runs.map(toPicked));
+  return toLoaded(await lane.run({ kind: "pick", from, runs: picked, selection, compression }));
+}
+
+async function toPicked(run: PlannedRun): Promise<PickedRun> {
+  const { ids } = run.source.selection;
+  const channels = await run.source.channelsOf(run);
+  const wanted = channels.filter(({ channelId }) => (ids.get(channelId) ?? unwanted) !== unwanted);
+  const indexesOffset = run.offset + run.recordBytes;
+  return {
+    ...toStored(run),
+    channels: wanted.map(({ channelId, messageCount, recordsBytes, indexStart }) => ({
+      channelId,
+      messageCount,
+      recordsBytes,
+      indexOffset: indexesOffset + indexStart,
+    })),
+  };
 }

@@ -1,9 +1,7 @@
 import type { Compression } from "../codecs/compress.ts";
-import { RecordingFault } from "../reasons.ts";
-import type { DamageReport } from "./damage-report.ts";
+import type { LargeMemory } from "./large-memory.ts";
 import type { ChunkFacts } from "./output/mcap-writer.ts";
 import type { OpenSource, PlannedRun } from "./plan/open-source.ts";
-import type { OrderCheck } from "./rewrite/check-order.ts";
 import type { Fragment } from "./rewrite/fragment.ts";
 import type { RewriteLane } from "./rewrite/rewrite-pool.ts";
 import type { MemoryShare } from "./share-memory.ts";
@@ -11,12 +9,14 @@ import type { MemoryShare } from "./share-memory.ts";
 /** What a step brought into memory, in the order of the written file. */
 export type Loaded =
   | { kind: "opened"; source: OpenSource }
-  /** Chunks of the written file, one behind the other in `bytes`. */
-  | { kind: "chunks"; bytes: Uint8Array; chunks: readonly ChunkFacts[] }
+  /** Chunks of the written file, one behind the other in `bytes`, whose CRC-32 is known. */
+  | { kind: "chunks"; bytes: Uint8Array; checksum: number; chunks: readonly ChunkFacts[] }
   /** Messages that become a chunk together with what follows. */
   | { kind: "rest"; fragment: Fragment }
   /** The first part of a run that is merged with others. */
-  | { kind: "part"; run: PlannedRun; part: RunPart };
+  | { kind: "part"; run: PlannedRun; part: RunPart }
+  /** A run that is too large to be held: it is loaded piece by piece when its turn comes. */
+  | { kind: "pieces"; open: () => AsyncGenerator<Loaded> };
 
 export interface RunPart {
   fragment: Fragment;
@@ -27,24 +27,8 @@ export interface RunPart {
 /** What the steps of one export share. */
 export interface Loading {
   lane: RewriteLane;
-  damage: DamageReport;
   compression: Compression;
-  verifyPassThrough: boolean;
-  checkOrder: OrderCheck;
   memory: MemoryShare;
-}
-
-/** `undefined` when the content is damaged, which is reported for each of the runs. Other errors are thrown. */
-export async function orReport<T>(
-  runs: readonly PlannedRun[],
-  { damage }: Loading,
-  work: () => T | Promise<T>,
-): Promise<T | undefined> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof RecordingFault)) throw error;
-    for (const run of runs) await damage.add(run, error.reason);
-    return undefined;
-  }
+  large: LargeMemory;
+  signal: AbortSignal | undefined;
 }

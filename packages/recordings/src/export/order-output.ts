@@ -49,7 +49,7 @@ async function* loadAll(steps: AsyncGenerator<Step>, session: ExportSession): As
   const opened = first.value?.kind === "opened" ? first.value : undefined;
   if (opened) yield opened;
   if (options.lastPerChannel && options.startNs !== undefined) {
-    yield { kind: "rest", fragment: await findLastMessages(session, opened ? [opened.source] : []) };
+    yield { kind: "rest", fragment: await findLastMessages(session) };
   }
   for await (const loaded of runAhead(toTasks(steps, loading), loadingAhead(session))) yield* loaded;
 }

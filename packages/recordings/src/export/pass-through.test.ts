@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytesSource, countReads } from "../source.ts";
-import { exportBytes, exportSource } from "../testing/export-bytes.ts";
+import { RecordingFault } from "../reasons.ts";
+import { bytesSource, countReads, SourceChangedError } from "../source.ts";
+import { exportBytes, exportSource, indexedSource } from "../testing/export-bytes.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
 import { readMessages, readRecords } from "../testing/read-messages.ts";
 import { writeMessages } from "../testing/write-messages.ts";
@@ -114,48 +115,67 @@ test("a chunk whose index in the summary leaves out a channel is not passed on f
   }
 });
 
-test("on demand what is passed on is checked, and a damaged chunk is left out and told of", async () => {
-  const bytes = new Uint8Array(await makeMcap({ compression: "", chunkBytes: 20_000 }));
-  const damaged = bytes.with(Buffer.from(bytes).lastIndexOf("battery"), 0);
-  assert.equal(countSame(await exportBytes(damaged, { compression: "" }), damaged, bytes), chunksOf(bytes).length);
-  const told: SkippedDamage[] = [];
-  const options = {
-    compression: "",
-    verifyPassThrough: true,
-    onSkippedDamage: (each: SkippedDamage) => told.push(each),
-  } as const;
-  const exported = await exportBytes(damaged, options);
-  assert.equal(countSame(exported, damaged, bytes), chunksOf(bytes).length - 1);
-  const [damage] = told;
-  assert.deepEqual([told.length, damage?.source, damage?.reason.code], [1, "a.mcap", "BadChunk"]);
-  const lost = damage!.messagesLost!;
-  assert.equal(readMessages(exported).length, readMessages(bytes).length - lost);
-  const record = readRecords(exported).records.find((each) => each.type === "Metadata");
-  assert.ok(record?.type === "Metadata");
-  assert.deepEqual(
-    [record.name, record.metadata.get("skippedChunks"), record.metadata.get("messagesLost")],
-    ["downlink.export", "1", `${lost}`],
-  );
-  const { source, offset, code } = JSON.parse(record.metadata.get("skipped.1")!);
-  assert.deepEqual([source, offset, code], ["a.mcap", damage!.offset, "BadChunk"]);
-});
-
-test("a damaged chunk that is rewritten or merged is left out and told of, too", async () => {
-  for (const disorderNs of [0n, 900_000_000n]) {
+test("what is damaged is left out of a salvage and told of, whether it would be passed on, rewritten or merged", async () => {
+  for (const [compression, disorderNs] of [
+    ["", 0n],
+    ["zstd", 0n],
+    ["", 900_000_000n],
+  ] as const) {
     const bytes = new Uint8Array(await makeMcap({ compression: "", chunkBytes: 20_000, disorderNs }));
     const damaged = bytes.with(Buffer.from(bytes).lastIndexOf("battery"), 0);
+    await assert.rejects(exportBytes(damaged, { compression }), (error) => error instanceof RecordingFault);
     const told: SkippedDamage[] = [];
-    const topics = ["/imu", "/log"];
-    const exported = await exportBytes(damaged, { topics, onSkippedDamage: (each) => told.push(each) });
-    const expected = readMessages(bytes).filter(({ topic }) => topics.includes(topic)).length;
-    assert.equal(told.length, 1);
-    assert.equal(readMessages(exported).length, expected - told[0]!.messagesLost!);
+    const source = exportSource(damaged, { isSalvage: true });
+    const exported = await exportBytes([source], { compression, onSkippedDamage: (each) => told.push(each) });
+    if (compression === "" && disorderNs === 0n)
+      assert.equal(countSame(exported, damaged, bytes), chunksOf(bytes).length - 1);
+    const [damage] = told;
+    assert.deepEqual([told.length, damage?.source, damage?.reason.code], [1, "a.mcap", "BadChunk"]);
+    const lost = damage!.messagesLost!;
+    assert.equal(readMessages(exported).length, readMessages(bytes).length - lost);
+    const record = readRecords(exported).records.find((each) => each.type === "Metadata");
+    assert.ok(record?.type === "Metadata");
+    assert.deepEqual(
+      [record.name, record.metadata.get("skippedChunks"), record.metadata.get("messagesLost")],
+      ["downlink.export", "1", `${lost}`],
+    );
+    const { source: name, offset, code } = JSON.parse(record.metadata.get("skipped.1")!);
+    assert.deepEqual([name, offset, code], ["a.mcap", damage!.offset, "BadChunk"]);
   }
+});
+
+test("of damage only what was asked for is told: another topic's chunk, or one outside of the window, is not missed", async () => {
+  const bytes = new Uint8Array(await writeMessages({ ...plain, messages }));
+  const damaged = bytes.with(Buffer.from(bytes).indexOf(chunksOf(bytes)[0]!) + 60, 0xff);
+  const source = exportSource(damaged, { isSalvage: true });
+  for (const [selection, count] of [
+    [{ topics: ["/a"] }, 1],
+    [{ topics: ["/b"] }, 0],
+    [{ startNs: 1n }, 0],
+    [{ endNs: 0n }, 1],
+  ] as const) {
+    const told: SkippedDamage[] = [];
+    await exportBytes([source], { ...selection, onSkippedDamage: (each) => told.push(each) });
+    assert.equal(told.length, count, Object.keys(selection).join());
+  }
+});
+
+test("a recording that is not what it was when it was verified ends the export, however it would be given", async () => {
+  const sound = new Uint8Array(await makeMcap({ compression: "", chunkBytes: 20_000 }));
+  const changed = sound.with(Buffer.from(sound).lastIndexOf("battery"), 0);
+  const { openIndex } = await indexedSource(sound);
+  for (const options of [{ compression: "" }, { compression: "lz4" }, { topics: ["/log"] }] as const) {
+    await assert.rejects(exportBytes([exportSource(changed, { openIndex })], options), SourceChangedError);
+  }
+  const longer = Buffer.concat([sound, Buffer.of(0)]);
+  await assert.rejects(exportBytes([exportSource(longer, { openIndex })]), SourceChangedError);
+  await assert.rejects(exportBytes([exportSource(sound, { openIndex, sha256: "of another" })]), SourceChangedError);
 });
 
 test("an export of an indexed file reads its chunks once, and little else", async () => {
   const bytes = await makeMcap({ chunkBytes: 10_000, durationSeconds: 4 });
   const source = countReads(bytesSource(bytes));
-  await exportBytes(source);
-  assert.ok(source.bytesRead < bytes.byteLength + 100_000, `${source.bytesRead} of ${bytes.byteLength}`);
+  const indexed = await indexedSource(bytes);
+  await exportBytes([exportSource(source, { openIndex: indexed.openIndex })]);
+  assert.ok(source.bytesRead < bytes.byteLength + 50_000, `${source.bytesRead} of ${bytes.byteLength}`);
 });

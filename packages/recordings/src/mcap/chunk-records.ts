@@ -1,12 +1,10 @@
 import { type FieldCursor, invalidTime, maxTimeNs, nameOf, openCursor, type Place } from "../field-cursor.ts";
-import type { RawMessage } from "../message-run.ts";
 import { RecordingFault } from "../reasons.ts";
 import { messageHeadBytes, opcodes, recordHeadBytes } from "./opcodes.ts";
 
 export interface ChunkVisitor {
   schema?(cursor: FieldCursor): void;
   channel?(cursor: FieldCursor): void;
-  message?(message: RawMessage): void;
   /** For who only counts: nothing is made for a message but its time. */
   tally?(channelId: number, logTimeNs: bigint): void;
 }
@@ -53,13 +51,6 @@ function visitMessage(view: DataView, { place, offset, end }: RecordPlace, visit
   const logTimeNs = view.getBigUint64(start + 6, true);
   if (logTimeNs > maxTimeNs) throw invalidTime(logTimeNs, placeAt(place, offset));
   visitor.tally?.(channelId, logTimeNs);
-  visitor.message?.({
-    channelId,
-    sequence: view.getUint32(start + 2, true),
-    logTimeNs,
-    publishTimeNs: view.getBigUint64(start + 14, true),
-    data: new Uint8Array(view.buffer, view.byteOffset + start + messageHeadBytes, end - start - messageHeadBytes),
-  });
 }
 
 function broken(place: Place): RecordingFault {

@@ -19,10 +19,12 @@ export async function indexMcap(
   end: McapEnd,
   context: ReadContext,
 ): Promise<Survey | undefined> {
-  if (!section.statistics || !isComplete(section, section.statistics, end)) return undefined;
+  const { statistics } = section;
+  if (!statistics || !isComplete(section, statistics, end) || !agrees(section, statistics)) return undefined;
+  if (statistics.messageCount === 0 && !(await holdsOnlyIndexed(section, end, context))) return undefined;
   const survey = createSurvey();
   addRepeatedChannels(survey, section, context.limits);
-  addStatistics(survey, section.statistics);
+  addStatistics(survey, statistics);
   return (await addIndexedRecords(survey, section, context)) ? survey : undefined;
 }
 
@@ -60,6 +62,53 @@ function isComplete(section: SummarySection, statistics: Statistics, end: McapEn
 function hasValidSpan({ startNs, endNs }: Statistics): boolean {
   return startNs <= endNs && endNs < 2n ** 63n;
 }
+
+/** The chunk indexes, as far as they were read, tell of the same span of time. */
+function agrees({ chunks }: SummarySection, { messageCount, startNs, endNs }: Statistics): boolean {
+  const filled = chunks?.inOrder().filter(({ uncompressedBytes }) => uncompressedBytes > 0) ?? [];
+  for (const chunk of filled) {
+    if (messageCount > 0 && (chunk.startNs < startNs || chunk.endNs > endNs)) return false;
+  }
+  return true;
+}
+
+/** Whether nothing but schemas, channels and the like stands between what is indexed: a message may hide there. */
+async function holdsOnlyIndexed(section: SummarySection, end: McapEnd, context: ReadContext): Promise<boolean> {
+  if (section.chunks?.inOrder().some(({ uncompressedBytes }) => uncompressedBytes > 0)) return false;
+  try {
+    return await walkGaps(section, end, context);
+  } catch (error) {
+    if (error instanceof RecordingFault) return false;
+    throw error;
+  }
+}
+
+async function walkGaps(section: SummarySection, end: McapEnd, context: ReadContext): Promise<boolean> {
+  const { starts, ends } = edgesOf(section);
+  const reader = openWindowReader(context);
+  let walkedBytes = 0;
+  for (let index = 0; index <= starts.length; index += 1) {
+    const gapEnd = starts[index] ?? end.summaryStart;
+    let offset = ends[index - 1] ?? magic.byteLength;
+    walkedBytes += gapEnd - offset;
+    if (walkedBytes > maxWalkedBytes) return false;
+    while (offset < gapEnd) {
+      const head = parseRecordHead(await reader.fetch(offset, recordHeadBytes), offset, context.source.sizeBytes);
+      if (head.end > gapEnd || mustBeIndexed.has(head.opcode)) return false;
+      offset = head.end;
+    }
+  }
+  return true;
+}
+
+/** Beyond it a skim is as cheap. */
+const maxWalkedBytes = 1024 * 1024;
+const mustBeIndexed: ReadonlySet<number> = new Set([
+  opcodes.message,
+  opcodes.chunk,
+  opcodes.attachment,
+  opcodes.metadata,
+]);
 
 /** What the indexes point at lies in the data section and does not overlap: no record begins before all earlier ones end. */
 function lieApart(section: SummarySection, dataEnd: number): boolean {

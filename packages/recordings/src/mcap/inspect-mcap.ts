@@ -1,34 +1,27 @@
-import type { SurveyOptions } from "../message-run.ts";
 import type { ReadContext } from "../read-context.ts";
+import { RecordingFault } from "../reasons.ts";
 import type { RecordingSummary } from "../summary.ts";
 import { createSurvey, type Survey } from "../survey.ts";
 import { addRepeatedChannels, indexMcap } from "./index-mcap.ts";
-import { indexRuns } from "./index-runs.ts";
-import { readMcapEnd } from "./mcap-end.ts";
+import { type McapEnd, readMcapEnd } from "./mcap-end.ts";
 import { footerBytes, magic } from "./opcodes.ts";
 import { readSummarySection, type SummarySection } from "./summary-section.ts";
 import { surveyMcap } from "./survey-mcap.ts";
 
-/** Surveys a file that has its end; otherwise faults with `NoEnd`. */
+/** Surveys a file that has its end; otherwise faults with `NoEnd`. A summary that is damaged is done without. */
 export async function inspectMcap(
   context: ReadContext,
-  options: { verify: boolean },
 ): Promise<{ survey: Survey; method: RecordingSummary["method"] }> {
   const end = await readMcapEnd(context.source, tailBytes);
-  const section = await readSummarySection(end, context);
-  const indexed = options.verify ? undefined : await indexMcap(section, end, context);
+  const section = await readSummary(end, context);
+  const indexed = section && (await indexMcap(section, end, context));
   if (indexed) return { survey: indexed, method: "index" };
-  const survey = await surveyWith(section, context, options);
+  const survey = createSurvey();
+  // Channels that the summary repeats save decompressing the chunks in which they first appear.
+  if (section) addRepeatedChannels(survey, section, context.limits);
+  await surveyMcap(survey, context);
   const isScan = survey.chunkCount > 0 && survey.decompressedChunkCount === survey.chunkCount;
-  return { survey, method: isScan || options.verify ? "scan" : "skim" };
-}
-
-/** Names every run: by the chunk indexes where the summary proves complete, otherwise by a skim. */
-export async function surveyFinishedMcap(context: ReadContext, options: SurveyOptions): Promise<Survey> {
-  const end = await readMcapEnd(context.source, tailBytes);
-  const section = await readSummarySection(end, context, { wantsChunks: true });
-  const indexed = options.onRun && (await indexRuns({ section, end }, context, options.onRun));
-  return indexed ?? surveyWith(section, context, options);
+  return { survey, method: isScan ? "scan" : "skim" };
 }
 
 /** Leading magic is the caller's to check. */
@@ -39,10 +32,15 @@ export async function requireMcapEnd({ source }: ReadContext): Promise<void> {
 /** Holds the whole summary of most recordings. */
 const tailBytes = 64 * 1024;
 
-/** Channels that the summary repeats save decompressing the chunks in which they first appear. */
-async function surveyWith(section: SummarySection, context: ReadContext, options: SurveyOptions): Promise<Survey> {
-  const survey = createSurvey();
-  addRepeatedChannels(survey, section, context.limits);
-  await surveyMcap(survey, context, options);
-  return survey;
+/** Undefined where it is damaged. */
+async function readSummary(end: McapEnd, context: ReadContext): Promise<SummarySection | undefined> {
+  if (!end.isSound) return undefined;
+  try {
+    return await readSummarySection(end, context);
+  } catch (error) {
+    if (error instanceof RecordingFault && summaryCodes.has(error.reason.code)) return undefined;
+    throw error;
+  }
 }
+
+const summaryCodes: ReadonlySet<string> = new Set(["BadSummary", "LengthBeyondFile", "InvalidTime"]);

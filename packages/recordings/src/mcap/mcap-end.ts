@@ -1,4 +1,4 @@
-import { openCursor, readSize, readU32 } from "../field-cursor.ts";
+import { type FieldCursor, openCursor, readSize, readU32, readU64 } from "../field-cursor.ts";
 import { RecordingFault } from "../reasons.ts";
 import type { RandomAccessSource } from "../source.ts";
 import { footerBytes, magic, opcodes, recordHeadBytes } from "./opcodes.ts";
@@ -11,12 +11,14 @@ export interface McapEnd {
   summaryOffsetStart: number;
   /** 0: not given. */
   summaryCrc: number;
+  /** False: what the footer says of the summary cannot be, and is left out. */
+  isSound: boolean;
   /** The last bytes of the file, from `tailOffset` on. */
   tail: Uint8Array;
   tailOffset: number;
 }
 
-/** Faults with `NoEnd` without the trailing magic, with `BadFooter` when the magic is there but the footer is not. */
+/** Faults with `NoEnd` without the trailing magic, with `BadFooter` when the magic is there but no footer stands before it. */
 export async function readMcapEnd(source: RandomAccessSource, tailBytes: number): Promise<McapEnd> {
   const { sizeBytes } = source;
   const tailOffset = Math.max(0, sizeBytes - tailBytes);
@@ -35,13 +37,22 @@ export async function readMcapEnd(source: RandomAccessSource, tailBytes: number)
   cursor.position = 1;
   const contentBytes = readSize(cursor);
   if (opcode !== opcodes.footer || contentBytes !== footerBytes - recordHeadBytes) throw badFooter(footerOffset);
-  const summaryStart = readSize(cursor);
-  const summaryOffsetStart = readSize(cursor);
+  const summaryStart = readOffset(cursor, footerOffset);
+  const summaryOffsetStart = readOffset(cursor, footerOffset);
   const summaryCrc = readU32(cursor);
-  if (!isWithin(summaryStart, footerOffset) || !isWithin(summaryOffsetStart, footerOffset))
-    throw badFooter(footerOffset);
-  if (summaryOffsetStart !== 0 && summaryOffsetStart < summaryStart) throw badFooter(footerOffset);
-  return { footerOffset, summaryStart, summaryOffsetStart, summaryCrc, tail, tailOffset };
+  const at = { footerOffset, tail, tailOffset };
+  const isSound =
+    summaryStart !== undefined &&
+    summaryOffsetStart !== undefined &&
+    (summaryOffsetStart === 0 || summaryOffsetStart >= summaryStart);
+  if (isSound) return { ...at, summaryStart, summaryOffsetStart, summaryCrc, isSound };
+  return { ...at, summaryStart: 0, summaryOffsetStart: 0, summaryCrc: 0, isSound };
+}
+
+/** Undefined where it lies outside of what stands between the two ends. */
+function readOffset(cursor: FieldCursor, footerOffset: number): number | undefined {
+  const offset = Number(readU64(cursor));
+  return offset === 0 || (offset >= magic.byteLength && offset <= footerOffset) ? offset : undefined;
 }
 
 export function hasMagic(bytes: Uint8Array, at: number): boolean {
@@ -49,10 +60,6 @@ export function hasMagic(bytes: Uint8Array, at: number): boolean {
 }
 
 const smallestBytes = 2 * magic.byteLength + footerBytes;
-
-function isWithin(offset: number, footerOffset: number): boolean {
-  return offset === 0 || (offset >= magic.byteLength && offset <= footerOffset);
-}
 
 function badFooter(footerOffset: number): RecordingFault {
   const text = `the footer at byte ${footerOffset} does not describe this file; its end is damaged`;

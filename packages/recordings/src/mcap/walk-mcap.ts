@@ -21,14 +21,14 @@ export type McapItem = { end: number } & (
   | { kind: "chunk"; chunk: McapChunk; indexed: Map<number, Tally> }
   | { kind: "attachment"; attachment: AttachmentSummary; offset: number }
   | { kind: "metadata"; metadata: MetadataRecord }
-  /** `crc` covers everything before `offset`; 0: not given. */
-  | { kind: "dataEnd"; offset: number; crc: number }
+  | { kind: "dataEnd" }
   | { kind: "other" }
 );
 
 /**
- * Walks the data section without decompressing: to its end, or to a fault where the file stops making sense.
- * Millions of small records are common, so what lies in the window is visited without awaiting anything.
+ * Walks the records without decompressing: to the footer, or to a fault where the file stops making sense. Behind the end of the data
+ * such a place only ends the walk: what counts was read, if anything was. Millions of small records are common, so what lies in the window is
+ * visited without awaiting anything.
  */
 export async function walkMcap(
   context: ReadContext,
@@ -36,15 +36,22 @@ export async function walkMcap(
 ): Promise<void> {
   const reader = openWindowReader(context);
   let offset: number = magic.byteLength;
-  while (true) {
-    const bytes = reader.peek(offset, recordHeadBytes) ?? (await reader.fetch(offset, recordHeadBytes));
-    const head = parseRecordHead(bytes, offset, context.source.sizeBytes);
-    if (head.opcode === opcodes.footer) return;
-    const item = peekItem(head, reader, context) ?? (await readItem(head, reader, context));
-    const visited = visit(item);
-    if (visited !== undefined) await visited;
-    if (item.kind === "dataEnd") return;
-    offset = item.end;
+  let isBehindData = false;
+  let hasMessages = false;
+  try {
+    while (true) {
+      const bytes = reader.peek(offset, recordHeadBytes) ?? (await reader.fetch(offset, recordHeadBytes));
+      const head = parseRecordHead(bytes, offset, context.source.sizeBytes);
+      if (head.opcode === opcodes.footer) return;
+      const item = peekItem(head, reader, context) ?? (await readItem(head, reader, context));
+      const visited = visit(item);
+      if (visited !== undefined) await visited;
+      isBehindData ||= item.kind === "dataEnd";
+      hasMessages ||= item.kind === "message" || item.kind === "chunk";
+      offset = item.end;
+    }
+  } catch (error) {
+    if (!isBehindData || !hasMessages || !(error instanceof RecordingFault)) throw error;
   }
 }
 
@@ -84,9 +91,7 @@ async function readItem(head: RecordHead, reader: WindowReader, context: ReadCon
     return { kind: "metadata", metadata: readMetadata(await openRecord(head, reader, context)), end };
   }
   if (opcode === opcodes.header) return { kind: "header", ...readHeader(await openRecord(head, reader, context)), end };
-  if (opcode === opcodes.dataEnd) {
-    return { kind: "dataEnd", offset: head.offset, crc: readU32(await openRecord(head, reader, context)), end };
-  }
+  if (opcode === opcodes.dataEnd) return { kind: "dataEnd", end };
   return { kind: "other", end };
 }
 
@@ -100,16 +105,30 @@ async function readChunk(head: RecordHead, reader: WindowReader, context: ReadCo
       `the chunk at byte ${head.offset} says that its content is longer than itself`,
     );
   }
+  return { kind: "chunk", chunk, ...(await readIndexes(head.end, reader, context)) };
+}
+
+/** Indexes that are cut off, or make no sense, are as good as none: the chunk before them may be sound. */
+async function readIndexes(
+  chunkEnd: number,
+  reader: WindowReader,
+  { source: { sizeBytes } }: ReadContext,
+): Promise<{ indexed: Map<number, Tally>; end: number }> {
   const indexed = new Map<number, Tally>();
-  let end = head.end;
-  while (end + recordHeadBytes <= context.source.sizeBytes) {
-    const bytes = reader.peek(end, recordHeadBytes) ?? (await reader.fetch(end, recordHeadBytes));
-    if (bytes[0] !== opcodes.messageIndex) break;
-    const index = parseRecordHead(bytes, end, context.source.sizeBytes);
-    await tallyIndex(index, reader, indexed);
-    end = index.end;
+  let end = chunkEnd;
+  try {
+    while (end + recordHeadBytes <= sizeBytes) {
+      const bytes = reader.peek(end, recordHeadBytes) ?? (await reader.fetch(end, recordHeadBytes));
+      if (bytes[0] !== opcodes.messageIndex) break;
+      const index = parseRecordHead(bytes, end, sizeBytes);
+      await tallyIndex(index, reader, indexed);
+      end = index.end;
+    }
+    return { indexed, end };
+  } catch (error) {
+    if (error instanceof RecordingFault) return { indexed: new Map(), end: chunkEnd };
+    throw error;
   }
-  return { kind: "chunk", chunk, indexed, end };
 }
 
 /** Times, sizes, checksum and the two lengths, with room for the name of the compression. */

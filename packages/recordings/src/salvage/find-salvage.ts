@@ -1,13 +1,16 @@
-import type { RecordingFormat } from "../formats.ts";
+import { detectFormat } from "../detect-format.ts";
 import type { ReadContext } from "../read-context.ts";
+import { RecordingFault } from "../reasons.ts";
 import type { Salvage } from "../summary.ts";
-import { countMessages, createSurvey } from "../survey.ts";
+import { countMessages, createSurvey, type Survey } from "../survey.ts";
 import { findIdentity } from "../to-summary.ts";
-import { surveyReadable } from "./survey-readable.ts";
 
-/** What a salvage would give; nothing where not even the format is known. */
-export async function findSalvage(format: RecordingFormat | undefined, context: ReadContext): Promise<Salvage> {
-  const survey = format ? await surveyReadable(format, context) : createSurvey();
+/**
+ * What a salvage would give at least, as far as headers and message indexes tell it: a salvage reads everything, and may find more
+ * behind a place that makes no sense. Nothing where not even the format is known.
+ */
+export async function findSalvage(fileName: string, context: ReadContext): Promise<Salvage> {
+  const survey = await surveyReadable(fileName, context);
   const topics = new Set<string>();
   for (const id of survey.tallies.keys()) topics.add(survey.channels.get(id)!.topic);
   return {
@@ -19,4 +22,14 @@ export async function findSalvage(format: RecordingFormat | undefined, context: 
     lostBytes: context.source.sizeBytes - survey.readableBytes,
     identity: findIdentity(survey.metadata),
   };
+}
+
+async function surveyReadable(fileName: string, context: ReadContext): Promise<Survey> {
+  const survey = createSurvey();
+  try {
+    await (await detectFormat(context.source, fileName)).surveyIncomplete(survey, context);
+  } catch (error) {
+    if (!(error instanceof RecordingFault)) throw error;
+  }
+  return survey;
 }

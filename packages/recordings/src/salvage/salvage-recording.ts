@@ -1,11 +1,12 @@
-import { detectFormat } from "../detect-format.ts";
 import { exportMcap } from "../export/export-mcap.ts";
-import { createRewritePool } from "../export/rewrite/rewrite-pool.ts";
-import { createReadContext } from "../read-context.ts";
+import { makeIndexOf } from "../export/plan/open-index.ts";
+import { createRewritePool, type RewritePool } from "../export/rewrite/rewrite-pool.ts";
 import { RecordingFault } from "../reasons.ts";
-import type { RandomAccessSource } from "../source.ts";
+import { bytesSource, type RandomAccessSource } from "../source.ts";
 import type { MetadataRecord, Salvage } from "../summary.ts";
-import { findSalvage } from "./find-salvage.ts";
+import { extendSpan } from "../survey.ts";
+import { findIdentity } from "../to-summary.ts";
+import { openVerifiedIndex, type VerifiedIndex } from "../verified/read-index.ts";
 
 export interface SalvageOptions {
   /** Its extension matters; also names the source in what is told of it. */
@@ -25,40 +26,65 @@ export class SalvageEmpty extends Error {
 
 /**
  * What is readable of a recording that is not whole, as an indexed MCAP, piece by piece, in bounded memory and with one
- * thread beside. Damaged chunks and attachments are left out and told of, as in `exportMcap`. The recording's key stays with the original:
- * a salvage is not that recording. Throws {@link SalvageEmpty}, and what reading throws.
+ * thread beside. What is damaged is left out and told of, as in `exportMcap`; behind it the next chunk is looked for. The recording's key
+ * stays with the original: a salvage is not that recording. Throws {@link SalvageEmpty}, and what reading throws.
  */
 export async function* salvageRecording(
   source: RandomAccessSource,
   { fileName, describe, signal }: SalvageOptions,
 ): AsyncGenerator<Uint8Array> {
-  const salvage = await readSalvage(source, { fileName, signal });
+  await using pool = createRewritePool({ threadCount: 1 });
+  const index = bytesSource(await indexReadable(source, { fileName, signal, pool }));
+  const salvage = await toSalvage(await openVerifiedIndex(index));
   const { startNs, endNs } = salvage;
   if (startNs === undefined || endNs === undefined) throw new SalvageEmpty(fileName);
-  await using pool = createRewritePool({ threadCount: 1 });
-  const shared = { read: source.read.bind(source), sizeBytes: source.sizeBytes, [Symbol.asyncDispose]: async () => {} };
-  yield* exportMcap([{ fileName, startNs, endNs, isSalvage: true, open: async () => shared }], {
-    compression: "lz4",
-    includeAttachments: true,
-    memoryBudgetBytes: 16 * 1024 * 1024,
-    metadata: [...identityWithoutKey(salvage), describe(salvage)],
-    pool,
-    signal,
-  });
+  const shared = lend(source);
+  yield* exportMcap(
+    [{ fileName, startNs, endNs, isSalvage: true, open: async () => shared, openIndex: async () => lend(index) }],
+    {
+      compression: "lz4",
+      includeAttachments: true,
+      memoryBudgetBytes: 16 * 1024 * 1024,
+      metadata: [...identityWithoutKey(salvage), describe(salvage)],
+      pool,
+      signal,
+    },
+  );
+}
+
+/** Closing it closes nothing. */
+function lend(source: RandomAccessSource): RandomAccessSource & AsyncDisposable {
+  const { sizeBytes, descriptor } = source;
+  const read = source.read.bind(source);
+  return { sizeBytes, read, ...(descriptor !== undefined && { descriptor }), [Symbol.asyncDispose]: async () => {} };
 }
 
 /** Throws {@link SalvageEmpty} where the file is no recording at all. */
-async function readSalvage(
+async function indexReadable(
   source: RandomAccessSource,
-  { fileName, signal }: Pick<SalvageOptions, "fileName" | "signal">,
-): Promise<Salvage> {
-  const context = createReadContext(source, { signal });
+  { fileName, signal, pool }: Pick<SalvageOptions, "fileName" | "signal"> & { pool: RewritePool },
+): Promise<Uint8Array> {
+  await using lane = pool.openLane();
   try {
-    return await findSalvage(await detectFormat(source, fileName), context);
+    return await makeIndexOf(source, { fileName, isSalvage: true, signal, lane });
   } catch (error) {
     if (error instanceof RecordingFault) throw new SalvageEmpty(fileName);
     throw error;
   }
+}
+
+async function toSalvage(index: VerifiedIndex): Promise<Salvage> {
+  const { messageCount, sizeBytes, damage } = index.head;
+  const span: { startNs?: bigint; endNs?: bigint } = {};
+  const topics = new Set<string>();
+  for (const { channel, tally } of await index.channels()) {
+    if (!channel || tally.startNs === undefined || tally.endNs === undefined) continue;
+    extendSpan(span, tally.startNs, tally.endNs);
+    topics.add(channel.topic);
+  }
+  const lostBytes = damage?.bytesLost ?? 0;
+  const identity = findIdentity(await index.metadata());
+  return { ...span, messageCount, topics: [...topics], readableBytes: sizeBytes - lostBytes, lostBytes, identity };
 }
 
 /** The last record of the name counts. */

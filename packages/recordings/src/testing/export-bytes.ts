@@ -2,6 +2,7 @@ import { exportBag } from "../export/export-bag.ts";
 import { exportMcap } from "../export/export-mcap.ts";
 import type { BagExportOptions, ExportSource, McapExportOptions } from "../export/export-options.ts";
 import { bytesSource, type RandomAccessSource } from "../source.ts";
+import { indexRecording } from "../verified/index-recording.ts";
 import { collect } from "./collect.ts";
 
 /** A source that may hold messages of any time. */
@@ -29,6 +30,28 @@ export function exportSource(
     },
     ...about,
   };
+}
+
+/** The same with the index that was made of it. */
+export async function indexedSource(
+  source: RandomAccessSource | Uint8Array,
+  about: Partial<ExportSource> = {},
+): Promise<ReturnType<typeof exportSource>> {
+  const reader = source instanceof Uint8Array ? bytesSource(source) : source;
+  const index = bytesSource(await makeIndex(reader, about));
+  const openIndex = async () => ({ ...index, [Symbol.asyncDispose]: async () => {} });
+  return exportSource(reader, { ...about, openIndex });
+}
+
+export async function makeIndex(
+  source: RandomAccessSource,
+  { fileName = "a.mcap", isSalvage = false }: Pick<Partial<ExportSource>, "fileName" | "isSalvage"> = {},
+): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  const write = async (piece: Uint8Array): Promise<void> => void pieces.push(piece);
+  const indexed = await indexRecording(source, { fileName, isSalvage, write });
+  if ("reason" in indexed) throw new Error(`${fileName} cannot be indexed: ${indexed.reason.text}`);
+  return Buffer.concat(pieces);
 }
 
 /** The whole export. */

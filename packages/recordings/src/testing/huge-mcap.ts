@@ -1,6 +1,6 @@
 import { McapRecordBuilder } from "@mcap/core";
+import { createChunkBuilder } from "../export/rewrite/chunk-builder.ts";
 import { createFragmentBuilder } from "../export/rewrite/fragment-builder.ts";
-import { sealChunk } from "../export/rewrite/seal-chunk.ts";
 import type { RandomAccessSource } from "../source.ts";
 
 const messagesPerChunk = 100;
@@ -65,8 +65,11 @@ function makeTemplate() {
   }
   const fragment = builder.take();
   const starts = [...fragment.starts];
-  const { bytes, ...facts } = sealChunk(fragment, "");
-  const view = new DataView(bytes.buffer);
+  const chunk = createChunkBuilder("");
+  for (const start of starts) chunk.mark(start);
+  chunk.copy(fragment.records, 0, fragment.records.byteLength);
+  const { bytes, ...facts } = chunk.seal();
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
   view.setUint32(33, 0); // no checksum: the times change
   const recordsAt = facts.chunkBytes - facts.storedBytes;
   const places = [9, 17, ...starts.flatMap((start) => [recordsAt + start + 15, recordsAt + start + 23])];

@@ -1,21 +1,26 @@
 import { visitRecords } from "../bag1/chunk-records.ts";
-import { surveyFinishedBag } from "../bag1/inspect-bag.ts";
 import { readConnections } from "../bag1/read-connections.ts";
+import { readRecord } from "../bag1/record-frame.ts";
+import { magic, opcodeOf, opcodes } from "../bag1/records.ts";
+import { toChunk } from "../bag1/survey-bag.ts";
+import { loadChunk } from "../chunk.ts";
 import type { BagMessage } from "../export/bag/fill-chunks.ts";
-import { loadRun, type MessageRun } from "../message-run.ts";
 import { createReadContext } from "../read-context.ts";
 import { bytesSource } from "../source.ts";
+import { openWindowReader } from "../window-reader.ts";
 
 /** The messages of each chunk of a bag, chunks and messages in file order, by our own reader. */
 export async function readBagChunks(bytes: Uint8Array): Promise<BagMessage[][]> {
   const context = createReadContext(bytesSource(bytes));
   const connections = await readConnections(context);
-  const runs: MessageRun[] = [];
-  await surveyFinishedBag(context, { onRun: (run) => runs.push(run) });
+  const reader = openWindowReader(context);
   const chunks: BagMessage[][] = [];
-  for (const run of runs) {
+  for (let offset: number = magic.byteLength; offset < bytes.byteLength; ) {
+    const record = await readRecord(offset, { reader, context, code: "BadRecord" });
+    offset = record.end;
+    if (opcodeOf(record.header) !== opcodes.chunk) continue;
     const messages: BagMessage[] = [];
-    visitRecords(await loadRun(run, context), "the chunk", {
+    visitRecords(await loadChunk(toChunk(record), context), "the chunk", {
       message: ({ channelId, logTimeNs, data }) =>
         messages.push({ connection: connections.get(channelId)!, logTimeNs, data }),
     });

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 const sharedData = fileURLToPath(new URL("../../../../../shared/data/", import.meta.url));
 
 export const realFolder: string = join(sharedData, "real");
+export const oddFolder: string = join(sharedData, "odd-mcap");
 export const conformanceFolder: string = join(sharedData, "mcap-conformance");
 
 /** The paths of all files below with this ending; none where the data are absent. */

@@ -24,8 +24,8 @@ export interface ChannelTables {
 }
 
 export function createIdTable(): IdTable {
-  const schemas = createIds<Schema>("schemas");
-  const channels = createIds<Channel>("channels");
+  const schemas = createIds<Schema>("schemas", 1);
+  const channels = createIds<Channel>("channels", 0);
   const written = { schemas: new McapRecordBuilder(), channels: new McapRecordBuilder() };
   const introduced = { schemas: new Set<number>([noSchema]), channels: new Set<number>() };
 
@@ -80,7 +80,7 @@ export function createIdTable(): IdTable {
   };
 }
 
-/** spec: MCAP "Channel": schema id 0 means that there is none. */
+/** spec: MCAP "Channel": schema id 0 means that there is none; of channels, 0 is an id like others. */
 const noSchema = 0;
 /** Ids are 16 bits wide. */
 const maxId = 65_535;
@@ -91,10 +91,10 @@ interface Wanted<T> {
 }
 
 /** One id for each key. */
-function createIds<T extends { id: number }>(what: string) {
+function createIds<T extends { id: number }>(what: string, leastId: number) {
   const ids = new Map<string, number>();
   const values = new Map<number, { key: string; value: T }>();
-  let lowestFree = 1;
+  let lowestFree = leastId;
 
   const put = (id: number, key: string, value: T): number => {
     ids.set(key, id);
@@ -103,14 +103,16 @@ function createIds<T extends { id: number }>(what: string) {
   };
   const takeFree = (): number => {
     while (values.has(lowestFree)) lowestFree += 1;
-    if (lowestFree > maxId) throw new ExportFault("TooManyChannels", `one MCAP file holds at most ${maxId} ${what}`);
+    if (lowestFree > maxId)
+      throw new ExportFault("TooManyChannels", `one MCAP file holds at most ${maxId + 1 - leastId} ${what}`);
     return lowestFree;
   };
   /** Neither is the id another's, nor has the same thing another id; also among themselves. */
   const canReserve = (wanted: readonly Wanted<T>[]): boolean =>
     new Set(wanted.map(({ key }) => key)).size === wanted.length &&
     wanted.every(
-      ({ key, value: { id } }) => id <= maxId && (values.get(id)?.key ?? key) === key && (ids.get(key) ?? id) === id,
+      ({ key, value: { id } }) =>
+        id >= leastId && id <= maxId && (values.get(id)?.key ?? key) === key && (ids.get(key) ?? id) === id,
     );
   return {
     canReserve,
@@ -120,7 +122,7 @@ function createIds<T extends { id: number }>(what: string) {
     idOf: (key: string, value: T): number => {
       const known = ids.get(key);
       if (known !== undefined) return known;
-      const isOwnFree = value.id > 0 && value.id <= maxId && !values.has(value.id);
+      const isOwnFree = value.id >= leastId && value.id <= maxId && !values.has(value.id);
       return put(isOwnFree ? value.id : takeFree(), key, value);
     },
     at: (id: number): T => values.get(id)!.value,

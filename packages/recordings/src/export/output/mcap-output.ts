@@ -1,11 +1,13 @@
 import { crc32 } from "node:zlib";
 import { McapRecordBuilder } from "@mcap/core";
+import { combineChecksums } from "../../codecs/combine-checksums.ts";
 import { recordHeadBytes } from "../../mcap/opcodes.ts";
 
 /** Position and checksums of a file that is being written. Everything returns the bytes to pass on. */
 export interface McapOutput {
   position(): number;
-  append(bytes: Uint8Array): Uint8Array;
+  /** `checksum`: CRC-32 of the bytes, where somebody has computed it already. */
+  append(bytes: Uint8Array, checksum?: number): Uint8Array;
   endData(): Uint8Array;
   addSummaryGroup(opcode: number, bytes: Uint8Array): Uint8Array;
   endFile(): Uint8Array;
@@ -17,9 +19,9 @@ export function createMcapOutput(): McapOutput {
   let summaryStart = 0;
   const offsets = new McapRecordBuilder();
 
-  const append = (bytes: Uint8Array): Uint8Array => {
+  const append = (bytes: Uint8Array, checksum?: number): Uint8Array => {
     position += bytes.byteLength;
-    crc = crc32(bytes, crc);
+    crc = checksum === undefined ? crc32(bytes, crc) : combineChecksums(crc, checksum, bytes.byteLength);
     return bytes;
   };
   const endData = (): Uint8Array => {

@@ -2,12 +2,19 @@ import { McapRecordBuilder } from "@mcap/core";
 import { opcodes } from "../../mcap/opcodes.ts";
 import type { AttachmentSummary, MetadataRecord } from "../../summary.ts";
 import { extendSpan } from "../../survey.ts";
-import type { SealedChunk } from "../rewrite/seal-chunk.ts";
+import type { SealedChunk } from "../rewrite/sealed-chunk.ts";
 import type { IdTable } from "./id-table.ts";
 import { createMcapOutput, encode } from "./mcap-output.ts";
 
 /** The numbers of a chunk for its index and the statistics. */
-export type ChunkFacts = Omit<SealedChunk, "bytes">;
+export type ChunkFacts = Omit<SealedChunk, "bytes" | "checksum">;
+
+export interface WrittenChunks {
+  bytes: Uint8Array;
+  /** CRC-32 of the bytes. */
+  checksum: number;
+  chunks: readonly ChunkFacts[];
+}
 
 /**
  * Writes an indexed MCAP file as pieces of bytes; the caller passes them on in the order in which it gets them.
@@ -19,8 +26,8 @@ export interface McapWriter {
   /** `head` is the record up to its data; data and checksum follow through `append`. */
   beginAttachment(attachment: AttachmentSummary, head: Uint8Array): Uint8Array;
   append(bytes: Uint8Array): Uint8Array;
-  /** Chunks that stand one behind the other in `bytes`, each with its message indexes behind it. */
-  addChunks(bytes: Uint8Array, chunks: readonly ChunkFacts[]): Generator<Uint8Array>;
+  /** Chunks that stand one behind the other in `bytes`, each with its message indexes behind it; or the rest of the last. */
+  addChunks(chunks: WrittenChunks): Generator<Uint8Array>;
   end(): Generator<Uint8Array>;
 }
 
@@ -62,7 +69,7 @@ export function createMcapWriter(ids: IdTable, compression: string): McapWriter 
     counts.attachmentCount += 1;
     return output.append(head);
   };
-  function* addChunks(bytes: Uint8Array, chunks: readonly ChunkFacts[]): Generator<Uint8Array> {
+  function* addChunks({ bytes, checksum, chunks }: WrittenChunks): Generator<Uint8Array> {
     for (const { channels } of chunks) {
       for (const { channelId } of channels) {
         const records = ids.introduce(channelId);
@@ -76,7 +83,7 @@ export function createMcapWriter(ids: IdTable, compression: string): McapWriter 
       counts.chunkCount += 1;
       start += chunk.chunkBytes + chunk.indexesBytes;
     }
-    yield output.append(bytes);
+    yield output.append(bytes, checksum);
   }
   function* end(): Generator<Uint8Array> {
     yield output.endData();
@@ -92,7 +99,7 @@ export function createMcapWriter(ids: IdTable, compression: string): McapWriter 
     for (const [opcode, bytes] of groups) if (bytes.byteLength > 0) yield output.addSummaryGroup(opcode, bytes);
     yield output.endFile();
   }
-  return { start, addMetadata, beginAttachment, append: output.append, addChunks, end };
+  return { start, addMetadata, beginAttachment, append: (bytes) => output.append(bytes), addChunks, end };
 }
 
 function toChunkIndex(chunk: ChunkFacts, { start, compression }: { start: number; compression: string }) {

@@ -14,11 +14,25 @@ function run(startNs: number, endNs: number, more: Partial<PlannedRun> = {}): Pl
     source: one,
     order,
     offset: 100 * order,
-    indexed: { chunkBytes: 80, indexesBytes: 20 },
+    recordBytes: 80,
+    indexesBytes: 20,
     lengthBytes: 80,
+    largestBytes: 80,
+    dataStart: 0,
+    storedBytes: 80,
+    compression: "",
+    isChunk: true,
+    checksum: 0,
+    indexesChecksum: 0,
+    isInOrder: true,
+    wantedBytes: 80,
+    wantedCount: 1,
+    wantedEnd: 80,
+    isAllWanted: true,
+    mayPick: false,
+    place: { pageNumber: 0, row: 0 },
     startNs: BigInt(startNs),
     endNs: BigInt(endNs),
-    channelIds: [],
     mayPass: true,
     ...more,
   };
@@ -34,9 +48,7 @@ async function decide(runs: readonly PlannedRun[]): Promise<Step[]> {
 /** Such as `pass 2` for two runs that are passed on together. */
 async function describe(runs: readonly PlannedRun[]): Promise<string[]> {
   const steps = await decide(runs);
-  return steps.map((step) =>
-    step.kind === "pass" || step.kind === "rewrite" ? `${step.kind} ${step.runs.length}` : step.kind,
-  );
+  return steps.map((step) => ("runs" in step ? `${step.kind} ${step.runs.length}` : step.kind));
 }
 
 test("runs that overlap with nothing are passed on or rewritten; neighbours in one file together", async () => {
@@ -48,11 +60,18 @@ test("runs that overlap with nothing are passed on or rewritten; neighbours in o
   ]);
   assert.deepEqual(await describe([run(0, 0), run(1, 1, { source: two })]), ["pass 1", "pass 1"]);
   assert.deepEqual(await describe([run(0, 0), run(1, 1, { offset: 150 })]), ["pass 1", "pass 1"]);
-  assert.deepEqual(await describe([run(0, 0), run(1, 1, { indexed: { chunkBytes: 2_000_000, indexesBytes: 9 } })]), [
-    "pass 1",
-    "pass 1",
-  ]);
+  assert.deepEqual(await describe([run(0, 0), run(1, 1, { recordBytes: 3_000_000 })]), ["pass 1", "pass 1"]);
   assert.deepEqual(await describe([]), []);
+});
+
+test("runs of which little is wanted are read together wherever they stand, up to a megabyte of what is wanted", async () => {
+  const sparse = { mayPass: false, mayPick: true };
+  assert.deepEqual(await describe([run(0, 0, sparse), run(5, 5, sparse), run(9, 9)]), ["pick 2", "pass 1"]);
+  assert.deepEqual(await describe([run(0, 0, sparse), run(5, 5, { ...sparse, wantedBytes: 1_048_576 })]), [
+    "pick 1",
+    "pick 1",
+  ]);
+  assert.deepEqual(await describe([run(0, 3, sparse), run(2, 5, sparse)]), ["merge", "merge"]);
 });
 
 test("runs that overlap are merged, also across those between them", async () => {

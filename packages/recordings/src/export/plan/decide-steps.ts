@@ -8,6 +8,8 @@ export type Step =
   | { kind: "pass"; runs: PlannedRun[] }
   /** Overlap with nothing: rewrite. */
   | { kind: "rewrite"; runs: PlannedRun[] }
+  /** The same where little of them is wanted. */
+  | { kind: "pick"; runs: PlannedRun[] }
   /** Overlaps in time with the one before or behind it. */
   | { kind: "merge"; run: PlannedRun };
 
@@ -39,7 +41,7 @@ export async function* decideSteps(
   if (last) yield joined ?? last;
 }
 
-type GroupStep = Step & { kind: "pass" | "rewrite" };
+type GroupStep = Step & { kind: "pass" | "rewrite" | "pick" };
 type RunStep = GroupStep | (Step & { kind: "merge" });
 
 function createDecider(mergesAll: boolean) {
@@ -49,7 +51,8 @@ function createDecider(mergesAll: boolean) {
     const isAlone = !(latest && overlaps(latest, run)) && !(next && overlaps(run, next));
     if (!latest || endsAfter(run, latest)) latest = run;
     if (mergesAll || !isAlone) return { kind: "merge", run };
-    return { kind: run.mayPass ? "pass" : "rewrite", runs: [run] };
+    if (run.mayPass) return { kind: "pass", runs: [run] };
+    return { kind: run.mayPick ? "pick" : "rewrite", runs: [run] };
   };
 }
 
@@ -63,23 +66,34 @@ function endsAfter(a: PlannedRun, b: PlannedRun): boolean {
   return a.endNs === b.endNs ? a.order > b.order : a.endNs > b.endNs;
 }
 
-/** Small chunks that stand side by side are read at once. */
+/** Small chunks that stand side by side are read at once; those of which little is wanted, also where others stand between. */
 function join(group: GroupStep | undefined, step: RunStep): GroupStep | undefined {
   if (!group || step.kind !== group.kind || group.runs.length >= maxGroupRuns) return undefined;
-  const first = group.runs[0]!;
-  const last = group.runs.at(-1)!;
-  const run = step.runs[0]!;
-  if (!last.indexed || !run.indexed || run.source !== last.source || run.offset !== endOf(last)) return undefined;
-  const uncompressedBytes = group.runs.reduce((sum, { lengthBytes }) => sum + lengthBytes, run.lengthBytes);
-  if (endOf(run) - first.offset > maxGroupBytes || uncompressedBytes > maxGroupUncompressedBytes) return undefined;
+  const [first, last, run] = [group.runs[0]!, group.runs.at(-1)!, step.runs[0]!];
+  if (run.source !== last.source) return undefined;
+  const isSmall =
+    step.kind === "pick" ? sumOf(group, "wantedBytes") + run.wantedBytes <= maxPickedBytes : isNear(group, run);
+  if (!isSmall || (step.kind !== "pick" && endOf(run) - first.offset > maxGroupBytes)) return undefined;
   group.runs.push(run);
   return group;
 }
 
-const maxGroupRuns = 256;
-const maxGroupBytes = 1024 * 1024;
-const maxGroupUncompressedBytes = 4 * 1024 * 1024;
+function isNear(group: GroupStep, run: PlannedRun): boolean {
+  return (
+    run.offset === endOf(group.runs.at(-1)!) &&
+    sumOf(group, "lengthBytes") + run.lengthBytes <= maxGroupUncompressedBytes
+  );
+}
 
-function endOf({ offset, indexed }: PlannedRun): number {
-  return offset + (indexed ? indexed.chunkBytes + indexed.indexesBytes : 0);
+function sumOf({ runs }: GroupStep, name: "wantedBytes" | "lengthBytes"): number {
+  return runs.reduce((sum, run) => sum + run[name], 0);
+}
+
+const maxGroupRuns = 64;
+const maxGroupBytes = 2 * 1024 * 1024;
+const maxGroupUncompressedBytes = 4 * 1024 * 1024;
+const maxPickedBytes = 1024 * 1024;
+
+function endOf({ offset, recordBytes, indexesBytes }: PlannedRun): number {
+  return offset + recordBytes + indexesBytes;
 }

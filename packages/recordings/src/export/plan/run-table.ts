@@ -1,11 +1,25 @@
-import { copyColumns, numberOf, pickRows } from "../../columns.ts";
-import type { MessageRun } from "../../message-run.ts";
+import { copyColumns, pickRows } from "../../columns.ts";
+import { type RunPage, runFlags } from "../../verified/index-pages.ts";
 import type { Queued } from "../run-queue.ts";
 import type { OpenSource, PlannedRun } from "./open-source.ts";
 
-/** The planned runs of one source, in a hundred bytes each: there may be a million, and an object would take four times as much. */
+/** What of a run is wanted. */
+export interface WantedOfRun {
+  messageCount: number;
+  /** Of their records. */
+  recordsBytes: number;
+  /** Behind the last of them, counted from the beginning of the decompressed run. */
+  lastEnd: number;
+  /** Every message is wanted. */
+  isAll: boolean;
+  mayPass: boolean;
+  mayPick: boolean;
+}
+
+/** The planned runs of one source, in some hundred bytes each: there may be a million, and an object would take four times as much. */
 export interface RunTable extends RunSpans {
-  add(run: MessageRun, plan: Pick<PlannedRun, "channelIds" | "mayPass">): void;
+  /** A row of a page of the source's index. */
+  add(place: { page: RunPage; pageNumber: number; row: number }, wanted: WantedOfRun): void;
   /** Those that were added may be passed on no more. */
   forbidPassing(): void;
   readonly mayPassSome: boolean;
@@ -25,61 +39,63 @@ export interface RunSpans {
   largestBytes(): number;
 }
 
-/** `firstOrder`: of the run that is added first. */
-export function createRunTable(firstOrder: number): RunTable {
+/** `firstOrder`: of the run that is added first. `compressions`: the names that rows refer to. */
+export function createRunTable(firstOrder: number, compressions: readonly string[]): RunTable {
   let columns = createColumns(64);
-  const compressions: string[] = [];
-  const channelIds: (readonly number[])[] = [];
   let count = 0;
   let taken = 0;
 
-  const add: RunTable["add"] = (run, plan) => {
+  const add: RunTable["add"] = ({ page: { runs }, pageNumber, row }, wanted) => {
     if (count === columns.startsNs.length) columns = copyColumns(columns, createColumns(2 * count));
-    const { chunk, indexed } = run;
     columns.numbers[count] = count;
-    columns.startsNs[count] = run.startNs;
-    columns.endsNs[count] = run.endNs;
-    columns.offsets[count] = run.offset;
-    columns.lengths[count] = run.lengthBytes;
-    columns.compressions[count] = chunk ? numberOf(compressions, chunk.compression) : noChunk;
-    columns.dataOffsets[count] = chunk?.dataOffset ?? 0;
-    columns.storedBytes[count] = chunk?.storedBytes ?? 0;
-    columns.crcs[count] = chunk?.crc ?? 0;
-    columns.chunkBytes[count] = indexed?.chunkBytes ?? notIndexed;
-    columns.indexesBytes[count] = indexed?.indexesBytes ?? 0;
-    columns.mayPass[count] = plan.mayPass ? 1 : 0;
-    if (plan.channelIds.length > 0) channelIds[count] = plan.channelIds;
+    for (const name of copiedColumns) columns[name][count] = runs[name][row] as never;
+    columns.wantedBytes[count] = wanted.recordsBytes;
+    columns.wantedCounts[count] = wanted.messageCount;
+    columns.wantedEnds[count] = wanted.lastEnd;
+    columns.pages[count] = pageNumber;
+    columns.rows[count] = row;
+    columns.planned[count] =
+      (wanted.isAll ? planFlags.isAll : 0) +
+      (wanted.mayPass ? planFlags.mayPass : 0) +
+      (wanted.mayPick ? planFlags.mayPick : 0);
     count += 1;
   };
   const orderOf = (row: number): number => firstOrder + columns.numbers[row]!;
   const toRun = (row: number, source: OpenSource): PlannedRun => {
-    const [offset, lengthBytes, chunkBytes] = [columns.offsets[row]!, columns.lengths[row]!, columns.chunkBytes[row]!];
-    const compression = compressions[columns.compressions[row]!];
-    const stored = {
-      offset,
-      dataOffset: columns.dataOffsets[row]!,
-      storedBytes: columns.storedBytes[row]!,
-      uncompressedBytes: lengthBytes,
-      crc: columns.crcs[row]!,
-    };
+    const [flags, planned] = [columns.flags[row]!, columns.planned[row]!];
     return {
       source,
       order: orderOf(row),
-      offset,
-      lengthBytes,
+      offset: columns.offsets[row]!,
+      recordBytes: columns.recordBytes[row]!,
+      indexesBytes: columns.indexesBytes[row]!,
+      lengthBytes: columns.lengths[row]!,
+      largestBytes: columns.largestBytes[row]!,
+      dataStart: columns.dataStarts[row]!,
+      storedBytes: columns.storedBytes[row]!,
+      compression: flags & runFlags.chunk ? compressions[columns.compressions[row]!]! : "",
+      isChunk: (flags & runFlags.chunk) !== 0,
       startNs: columns.startsNs[row]!,
       endNs: columns.endsNs[row]!,
-      channelIds: channelIds[columns.numbers[row]!] ?? none,
-      mayPass: columns.mayPass[row] === 1,
-      ...(compression !== undefined && { chunk: { ...stored, compression } }),
-      ...(chunkBytes !== notIndexed && { indexed: { chunkBytes, indexesBytes: columns.indexesBytes[row]! } }),
+      checksum: columns.checksums[row]!,
+      indexesChecksum: columns.indexesChecksums[row]!,
+      isInOrder: (flags & runFlags.inOrder) !== 0,
+      wantedBytes: columns.wantedBytes[row]!,
+      wantedCount: columns.wantedCounts[row]!,
+      wantedEnd: columns.wantedEnds[row]!,
+      isAllWanted: (planned & planFlags.isAll) !== 0,
+      mayPass: (planned & planFlags.mayPass) !== 0,
+      mayPick: (planned & planFlags.mayPick) !== 0,
+      place: { pageNumber: columns.pages[row]!, row: columns.rows[row]! },
     };
   };
   return {
     add,
-    forbidPassing: () => void columns.mayPass.fill(0),
+    forbidPassing() {
+      for (let row = 0; row < count; row += 1) columns.planned[row]! &= ~planFlags.mayPass;
+    },
     get mayPassSome() {
-      return columns.mayPass.includes(1);
+      return columns.planned.subarray(0, count).some((flags) => (flags & planFlags.mayPass) !== 0);
     },
     sort() {
       if (!isInOrder(columns.startsNs, count)) columns = inOrderOfStart(columns, count);
@@ -99,9 +115,23 @@ export function createRunTable(firstOrder: number): RunTable {
   };
 }
 
-const none: readonly number[] = [];
-const noChunk = 2 ** 32 - 1;
-const notIndexed = -1;
+const planFlags = { isAll: 1, mayPass: 2, mayPick: 4 } as const;
+
+const copiedColumns = [
+  "startsNs",
+  "endsNs",
+  "offsets",
+  "recordBytes",
+  "indexesBytes",
+  "lengths",
+  "largestBytes",
+  "dataStarts",
+  "storedBytes",
+  "compressions",
+  "checksums",
+  "indexesChecksums",
+  "flags",
+] as const;
 
 type Columns = ReturnType<typeof createColumns>;
 
@@ -112,15 +142,22 @@ function createColumns(room: number) {
     startsNs: new BigInt64Array(room),
     endsNs: new BigInt64Array(room),
     offsets: new Float64Array(room),
-    lengths: new Float64Array(room),
-    /** Into the list of texts, or `noChunk`. */
-    compressions: new Uint32Array(room),
-    dataOffsets: new Float64Array(room),
-    storedBytes: new Float64Array(room),
-    crcs: new Uint32Array(room),
-    chunkBytes: new Float64Array(room),
+    recordBytes: new Float64Array(room),
     indexesBytes: new Float64Array(room),
-    mayPass: new Uint8Array(room),
+    lengths: new Float64Array(room),
+    largestBytes: new Uint32Array(room),
+    dataStarts: new Float64Array(room),
+    storedBytes: new Float64Array(room),
+    compressions: new Uint32Array(room),
+    checksums: new Uint32Array(room),
+    indexesChecksums: new Uint32Array(room),
+    flags: new Uint8Array(room),
+    wantedBytes: new Float64Array(room),
+    wantedCounts: new Uint32Array(room),
+    wantedEnds: new Float64Array(room),
+    planned: new Uint8Array(room),
+    pages: new Uint32Array(room),
+    rows: new Uint32Array(room),
   };
 }
 

@@ -1,5 +1,5 @@
 import { messageHeadBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
-import type { RawMessage } from "../../message-run.ts";
+import type { RawMessage } from "../../raw-message.ts";
 import { endOf, type Fragment, logTimeOffset } from "./fragment.ts";
 
 /** Grows while it is filled; `take` hands its memory out and begins anew. */

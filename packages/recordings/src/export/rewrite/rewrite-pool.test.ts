@@ -31,7 +31,7 @@ test("lanes are served in turn, however many jobs wait in one of them", async ()
 
 test("a job's result comes back, a failing job rejects, and the thread takes the next one", async () => {
   await using pool = createRewritePool({ threadCount: 1 });
-  using lane = pool.openLane();
+  await using lane = pool.openLane();
   const { channels, startNs } = await lane.run(sealJob());
   assert.deepEqual([channels[0]?.channelId, startNs], [5, 7n]);
   const job = sealJob();
@@ -46,10 +46,10 @@ test("a closed lane rejects what waits in it, and leaves the others alone", asyn
   const running = closing.run(sealJob(500_000));
   const waiting = [closing.run(sealJob()), closing.run(sealJob())];
   const other = staying.run(sealJob());
-  closing[Symbol.dispose]();
+  const closed = closing[Symbol.asyncDispose]();
   for (const job of waiting) await assert.rejects(job, /the export was ended/);
   await assert.rejects(closing.run(sealJob()), /the export was ended/);
-  await Promise.all([running, other]);
+  await Promise.all([running, other, closed]);
 });
 
 test("a closed pool ends its threads and rejects everything", async () => {

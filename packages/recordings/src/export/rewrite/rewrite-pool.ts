@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
+import { SourceChangedError } from "../../source.ts";
 import type { JobAnswer } from "./rewrite-worker.ts";
 import type { Job, JobResults } from "./run-job.ts";
 import { transferOf } from "./transfer.ts";
@@ -10,8 +11,12 @@ export interface RewritePool extends AsyncDisposable {
   openLane(): RewriteLane;
 }
 
-export interface RewriteLane extends Disposable {
-  /** Takes over the memory of the job. Rejects with the job's error, and for jobs that wait when the lane is closed. */
+/** Disposing it waits for the jobs under way: they may read files that are closed after. */
+export interface RewriteLane extends AsyncDisposable {
+  /**
+   * Takes over the memory of the job. Rejects with the job's error, `SourceChangedError` where a recording is not what it was, and
+   * for jobs that wait when the lane is closed.
+   */
   run<J extends Job>(job: J): Promise<JobResults[J["kind"]]>;
   /** How many lanes share the threads. */
   readonly laneCount: number;
@@ -65,10 +70,13 @@ export function createRewritePool({ threadCount = availableParallelism() } = {})
   };
   const openLane = (): RewriteLane => {
     const lane: Waiting[] = [];
+    const underWay = new Set<Promise<unknown>>();
     lanes.unshift(lane);
     return {
       run<J extends Job>(job: J) {
         const { promise, resolve, reject } = Promise.withResolvers<JobResults[J["kind"]]>();
+        const ended = promise.then(ignore, ignore).finally(() => underWay.delete(ended));
+        underWay.add(ended);
         if (!lanes.includes(lane)) reject(closedError());
         else lane.push({ job, resolve: resolve as Waiting["resolve"], reject });
         dispatch();
@@ -77,7 +85,10 @@ export function createRewritePool({ threadCount = availableParallelism() } = {})
       get laneCount() {
         return lanes.length;
       },
-      [Symbol.dispose]: () => closeLane(lane),
+      async [Symbol.asyncDispose]() {
+        closeLane(lane);
+        await Promise.all(underWay);
+      },
     };
   };
   return {
@@ -89,6 +100,8 @@ export function createRewritePool({ threadCount = availableParallelism() } = {})
     },
   };
 }
+
+function ignore(): void {}
 
 /** Bytes of messages do not lie in V8's heap: what does is short-lived, and by default would take 48 MB of each thread. */
 const maxYoungGenerationSizeMb = 4;
@@ -110,6 +123,7 @@ function serve(worker: Worker, { job, resolve, reject }: Waiting, onFree: () => 
   const onMessage = (answer: JobAnswer): void => {
     stopListening();
     if ("error" in answer) reject(answer.error);
+    else if ("changed" in answer) reject(new SourceChangedError(answer.changed));
     else resolve(answer.result);
     onFree();
   };

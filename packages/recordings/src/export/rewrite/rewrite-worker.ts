@@ -1,13 +1,13 @@
 // The entry of a worker thread: takes jobs one by one, and answers each with its result or error.
 import { parentPort } from "node:worker_threads";
-import { createDecompressor } from "../../codecs/decompress.ts";
-import { type Job, type JobResults, runJob } from "./run-job.ts";
+import { createJobRunner, type Job, type JobResults, toChange } from "./run-job.ts";
 import { transferOf } from "./transfer.ts";
 
-export type JobAnswer = { result: JobResults[Job["kind"]] } | { error: Error };
+/** `changed`: the recording is not what it was. */
+export type JobAnswer = { result: JobResults[Job["kind"]] } | { changed: string } | { error: Error };
 
 const port = parentPort!;
-const decompress = createDecompressor({ isBlocking: true });
+const runJob = createJobRunner();
 
 port.on("message", async (job: Job) => {
   const answer = await answerTo(job);
@@ -16,8 +16,10 @@ port.on("message", async (job: Job) => {
 
 async function answerTo(job: Job): Promise<JobAnswer> {
   try {
-    return { result: await runJob(job, decompress) };
+    return { result: await runJob(job) };
   } catch (error) {
+    const changed = toChange(error);
+    if (changed !== undefined) return { changed };
     return { error: error instanceof Error ? error : new Error(String(error)) };
   }
 }

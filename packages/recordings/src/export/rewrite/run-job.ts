@@ -1,23 +1,46 @@
+import { crc32 } from "node:zlib";
+import { combineChecksums } from "../../codecs/combine-checksums.ts";
 import type { Compression } from "../../codecs/compress.ts";
-import type { Decompressor } from "../../codecs/decompress.ts";
+import { createDecompressor } from "../../codecs/decompress.ts";
 import { type Reason, RecordingFault } from "../../reasons.ts";
+import type { RandomAccessSource } from "../../source.ts";
+import { indexRecording } from "../../verified/index-recording.ts";
+import { type ChunkBuilder, createChunkBuilder } from "./chunk-builder.ts";
 import type { Fragment } from "./fragment.ts";
-import { createFragmentBuilder, type FragmentBuilder } from "./fragment-builder.ts";
 import { freeMemory } from "./free-memory.ts";
-import type { Selected } from "./message-list.ts";
-import { type SealedChunk, sealChunk } from "./seal-chunk.ts";
-import { type Selection, selectMessages } from "./select-messages.ts";
-import { loadPart, type StoredPart } from "./stored-part.ts";
-import { refuseUntrueIndexes } from "./verify-indexes.ts";
+import { type PickedRun, pickMessages } from "./pick-messages.ts";
+import type { SealedChunk } from "./sealed-chunk.ts";
+import { copySelected, countFitting, selectMessages } from "./select-messages.ts";
+import { type Selection, toQuickSelection } from "./selection.ts";
+import { ContentChanged, createScratch, loadRun, readStored, type StoredBytes, type StoredRun } from "./stored-run.ts";
 
 /** What a worker thread can do. Everything in it can be sent between threads. */
-export type Job = FilterJob | GatherJob | SealJob | VerifyJob;
+export type Job = PassJob | FilterJob | PickJob | GatherJob | LatestJob | SealJob | IndexJob;
+
+/** Chunks that go into the written file as they are. */
+export interface PassJob {
+  kind: "pass";
+  from: StoredBytes;
+  offset: number;
+  lengthBytes: number;
+  /** One behind the other. */
+  chunks: { place: string; recordBytes: number; checksum: number; indexesBytes: number; indexesChecksum: number }[];
+}
 
 /** Runs that overlap with nothing, into chunks. */
 export interface FilterJob {
   kind: "filter";
-  bytes: Uint8Array;
-  parts: StoredPart[];
+  from: StoredBytes;
+  runs: StoredRun[];
+  selection: Selection;
+  compression: Compression;
+}
+
+/** The same of uncompressed runs of which little is wanted. */
+export interface PickJob {
+  kind: "pick";
+  from: StoredBytes;
+  runs: PickedRun[];
   selection: Selection;
   compression: Compression;
 }
@@ -25,11 +48,19 @@ export interface FilterJob {
 /** A part of one run for merging: what fits into `maxBytes`, but at least one message, after the first `skip`. */
 export interface GatherJob {
   kind: "gather";
-  bytes: Uint8Array;
-  part: StoredPart;
+  from: StoredBytes;
+  run: StoredRun;
   selection: Selection;
   skip: number;
   maxBytes: number;
+}
+
+/** The last selected message of each channel. */
+export interface LatestJob {
+  kind: "latest";
+  from: StoredBytes;
+  run: StoredRun;
+  selection: Selection;
 }
 
 export interface SealJob {
@@ -38,116 +69,134 @@ export interface SealJob {
   compression: Compression;
 }
 
-/** Whether chunks are what their checksums and the message indexes behind them say. */
-export interface VerifyJob {
-  kind: "verify";
-  bytes: Uint8Array;
-  claims: { index: number; part: StoredPart; indexes: { start: number; end: number } }[];
+/** Reads all of a recording that nobody has indexed. */
+export interface IndexJob {
+  kind: "index";
+  descriptor: number;
+  sizeBytes: number;
+  fileName: string;
+  isSalvage: boolean;
 }
 
 export interface JobResults {
-  /** In order; `rest` comes last and is too little for a chunk of its own. `damage`: one entry for each part that failed. */
-  filter: { chunks: SealedChunk[]; rest: Fragment; damage: PartDamage[] };
-  gather: { fragment: Fragment; hasMore: boolean } | { damage: Reason };
+  pass: { bytes: Uint8Array; checksum: number };
+  /** In order; `rest` comes last and is too little for a chunk of its own. */
+  filter: { chunks: SealedChunk[]; rest: Fragment };
+  pick: { chunks: SealedChunk[]; rest: Fragment };
+  gather: { fragment: Fragment; hasMore: boolean };
+  latest: Fragment;
   seal: SealedChunk;
-  /** `refuted`: the `index` of each claim that is not true. */
-  verify: { bytes: Uint8Array; refuted: number[] };
+  index: { index: Uint8Array; refused: Reason | undefined };
 }
 
-export interface PartDamage {
-  /** Into the job's parts. */
-  index: number;
-  reason: Reason;
-}
-
-export async function runJob(job: Job, decompress: Decompressor): Promise<JobResults[Job["kind"]]> {
-  if (job.kind === "seal") return sealChunk(job.fragment, job.compression);
-  if (job.kind === "filter") return filter(job, decompress);
-  if (job.kind === "gather") return gather(job, decompress);
-  return verify(job, decompress);
-}
-
-/** Wire contract §5: of a chunk that is written anew, uncompressed; a larger message stands alone. */
-export const maxChunkBytes: number = 4 * 1024 * 1024;
+export type JobRunner = <J extends Job>(job: J) => Promise<JobResults[J["kind"]]>;
 
 /** What is smaller waits for more: a topic that is sparse in its recording would otherwise become tiny chunks. */
 const minChunkBytes = 256 * 1024;
 
-async function filter(job: FilterJob, decompress: Decompressor): Promise<JobResults["filter"]> {
-  const chunks: SealedChunk[] = [];
-  const damage: PartDamage[] = [];
-  const builder = createFragmentBuilder();
-  const seal = (): void => void chunks.push(sealChunk(builder.take(), job.compression));
-  for (const [index, part] of job.parts.entries()) {
+/** Holds memory that its jobs use one after another. Throws {@link ContentChanged} where a recording is not what it was. */
+export function createJobRunner(): JobRunner {
+  const decompress = createDecompressor({ isBlocking: true });
+  const scratch = createScratch();
+  const builders = new Map<Compression, ChunkBuilder>();
+  const means = { decompress, scratch };
+
+  const builderOf = (compression: Compression): ChunkBuilder => {
+    const builder = builders.get(compression) ?? createChunkBuilder(compression);
+    builders.set(compression, builder);
+    return builder;
+  };
+  const fill = async (compression: Compression, work: (builder: ChunkBuilder, seal: () => void) => Promise<void>) => {
+    const chunks: SealedChunk[] = [];
+    const builder = builderOf(compression);
+    const seal = (): void => void chunks.push(builder.seal());
+    await work(builder, seal);
+    return { chunks, rest: builder.take() };
+  };
+  const runners: { [K in Job["kind"]]: (job: Job & { kind: K }) => Promise<JobResults[K]> } = {
+    pass: async (job) => pass(job),
+    filter: ({ compression, from, runs, selection }) =>
+      fill(compression, async (builder, onFull) => {
+        const quick = toQuickSelection(selection);
+        for (const run of runs) {
+          const loaded = await loadRun(run, from, means);
+          copySelected(loaded, { run, selection: quick, builder, onFull });
+          if (run.compression !== "") freeMemory(loaded);
+          if (builder.sizeBytes >= minChunkBytes) onFull();
+        }
+      }),
+    pick: ({ compression, from, runs, selection }) =>
+      fill(compression, async (builder, onFull) => {
+        const quick = toQuickSelection(selection);
+        for (const run of runs) pickMessages(run, { from, scratch, selection: quick, builder, onFull });
+      }),
+    async gather({ from, run, selection, skip, maxBytes }) {
+      const loaded = await loadRun(run, from, means);
+      const selected = selectMessages(loaded, run, toQuickSelection(selection));
+      const builder = builderOf("");
+      const first = Math.min(skip, selected.count);
+      const to = Math.min(selected.count, first + Math.max(countFitting(selected, first, maxBytes), 1));
+      selected.copyTo(builder, first, to);
+      if (run.compression !== "") freeMemory(loaded);
+      return { fragment: builder.take(), hasMore: to < selected.count };
+    },
+    async latest({ from, run, selection }) {
+      const loaded = await loadRun(run, from, means);
+      const selected = selectMessages(loaded, run, toQuickSelection(selection));
+      const builder = builderOf("");
+      for (const index of selected.lastOfChannels()) selected.copyTo(builder, index, index + 1);
+      if (run.compression !== "") freeMemory(loaded);
+      return builder.take();
+    },
+    async seal({ fragment: { records, starts }, compression }) {
+      const builder = builderOf(compression);
+      for (const start of starts) builder.mark(start);
+      builder.copy(records, 0, records.byteLength);
+      freeMemory(records);
+      return builder.seal();
+    },
+    index: (job) => index(job),
+  };
+  return async <J extends Job>(job: J) => {
     try {
-      const loaded = await loadPart(part, job.bytes, decompress);
-      copyInChunks(selectMessages(loaded, part, job.selection), builder, seal);
-      if (loaded.buffer !== job.bytes.buffer) freeMemory(loaded);
-      if (builder.sizeBytes >= minChunkBytes) seal();
+      return await (runners[job.kind] as unknown as (of: J) => Promise<JobResults[J["kind"]]>)(job);
     } catch (error) {
-      damage.push({ index, reason: reasonOf(error) });
+      builders.clear(); // what a job that failed had filled
+      throw error;
     }
-  }
-  freeMemory(job.bytes);
-  return { chunks, rest: builder.take(), damage };
+  };
 }
 
-function copyInChunks(selected: Selected, builder: FragmentBuilder, seal: () => void): void {
-  for (let from = 0; from < selected.count; ) {
-    const fitting = countFitting(selected, from, maxChunkBytes - builder.sizeBytes);
-    if (fitting === 0 && builder.count > 0) {
-      seal();
-      continue;
-    }
-    const to = from + Math.max(fitting, 1);
-    selected.copyTo(builder, from, to);
-    from = to;
+/** Memory of its own: it goes into the written file. */
+function pass({ from, offset, lengthBytes, chunks }: PassJob): JobResults["pass"] {
+  const own = { take: (sizeBytes: number) => Buffer.allocUnsafeSlow(sizeBytes) };
+  const bytes = readStored(from, { offset, length: lengthBytes }, own);
+  let checksum = 0;
+  let at = 0;
+  for (const chunk of chunks) {
+    const record = crc32(bytes.subarray(at, at + chunk.recordBytes));
+    const indexesAt = at + chunk.recordBytes;
+    const indexes = crc32(bytes.subarray(indexesAt, indexesAt + chunk.indexesBytes));
+    if (record !== chunk.checksum || indexes !== chunk.indexesChecksum) throw new ContentChanged(chunk.place);
+    checksum = combineChecksums(combineChecksums(checksum, record, chunk.recordBytes), indexes, chunk.indexesBytes);
+    at = indexesAt + chunk.indexesBytes;
   }
+  return { bytes, checksum };
 }
 
-/** How many messages from `from` on fit. */
-function countFitting(selected: Selected, from: number, roomBytes: number): number {
-  let index = from;
-  for (let left = roomBytes; index < selected.count; index += 1) {
-    left -= selected.sizeOf(index);
-    if (left < 0) break;
-  }
-  return index - from;
+async function index({ descriptor, sizeBytes, fileName, isSalvage }: IndexJob): Promise<JobResults["index"]> {
+  const pieces: Uint8Array[] = [];
+  const write = async (piece: Uint8Array): Promise<void> => void pieces.push(piece);
+  const indexed = await indexRecording(descriptorSource(descriptor, sizeBytes), { fileName, isSalvage, write });
+  return { index: Buffer.concat(pieces), refused: "reason" in indexed ? indexed.reason : undefined };
 }
 
-async function gather(job: GatherJob, decompress: Decompressor): Promise<JobResults["gather"]> {
-  const { part, skip } = job;
-  try {
-    const loaded = await loadPart(part, job.bytes, decompress);
-    const selected = selectMessages(loaded, part, job.selection);
-    const builder = createFragmentBuilder();
-    const from = Math.min(skip, selected.count);
-    const to = Math.min(selected.count, from + Math.max(countFitting(selected, from, job.maxBytes), 1));
-    selected.copyTo(builder, from, to);
-    for (const used of [loaded, job.bytes]) freeMemory(used);
-    return { fragment: builder.take(), hasMore: to < selected.count };
-  } catch (error) {
-    return { damage: reasonOf(error) };
-  }
+function descriptorSource(descriptor: number, sizeBytes: number): RandomAccessSource {
+  const own = { take: (length: number) => Buffer.allocUnsafeSlow(length) };
+  return { sizeBytes, read: async (offset, length) => readStored({ descriptor }, { offset, length }, own) };
 }
 
-async function verify({ bytes, claims }: VerifyJob, decompress: Decompressor): Promise<JobResults["verify"]> {
-  const refuted: number[] = [];
-  for (const { index, part, indexes } of claims) {
-    try {
-      const loaded = await loadPart(part, bytes, decompress);
-      refuseUntrueIndexes(loaded, bytes.subarray(indexes.start, indexes.end), part);
-      if (loaded.buffer !== bytes.buffer) freeMemory(loaded);
-    } catch (error) {
-      reasonOf(error);
-      refuted.push(index);
-    }
-  }
-  return { bytes, refuted };
-}
-
-/** Errors of other kinds are the program's, not the recording's. */
-function reasonOf(error: unknown): Reason {
-  if (error instanceof RecordingFault) return error.reason;
-  throw error;
+/** Errors of content that were not there when it was verified mean that it has changed. */
+export function toChange(error: unknown): string | undefined {
+  return error instanceof ContentChanged || error instanceof RecordingFault ? error.message : undefined;
 }

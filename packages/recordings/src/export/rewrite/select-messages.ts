@@ -1,66 +1,197 @@
 import { visitRecords as visitBagRecords } from "../../bag1/chunk-records.ts";
-import { type ScannedMessage, scanMessages } from "../../mcap/scan-messages.ts";
-import { RecordingFault } from "../../reasons.ts";
+import { opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { maxWrittenChunkBytes } from "../../verified/verified-run.ts";
+import type { ChunkBuilder } from "./chunk-builder.ts";
 import { createFragmentBuilder } from "./fragment-builder.ts";
-import { createMessageList, type Selected } from "./message-list.ts";
-import type { StoredPart } from "./stored-part.ts";
+import { type QuickSelection, unwanted } from "./selection.ts";
+import { ContentChanged, type StoredRun } from "./stored-run.ts";
 
-export interface Selection {
-  /** For every channel of the source its id in the written file, or `unwanted`. */
-  ids: ReadonlyMap<number, number>;
-  /** Log times, inclusive. */
-  startNs?: bigint;
-  endNs?: bigint;
+/** The selected messages of one run, in order of log time, equal times as in the file. */
+export interface Selected {
+  readonly count: number;
+  sizeOf(index: number): number;
+  /** Copies the messages from one up to another. */
+  copyTo(builder: ChunkBuilder, from: number, to: number): void;
+  /** The last of each channel, in order. */
+  lastOfChannels(): number[];
 }
 
-export const unwanted = -1;
-
-/** Faults with `BadChunk` when the run holds what its index does not tell of. */
-export function selectMessages(bytes: Uint8Array, part: StoredPart, selection: Selection): Selected {
-  if (part.format === "mcap") return selectRecords(bytes, part, selection);
-  const ids = new Map(Array.from(selection.ids.values(), (id) => [id, id]));
-  return selectRecords(toMcapRecords(bytes, part, selection.ids), part, { ...selection, ids });
+/** Copies the selected messages of a run into chunks; `onFull` where the next has no room. */
+export function copySelected(bytes: Uint8Array, copying: Copying): void {
+  if (copying.run.format === "mcap" && copying.run.isInOrder) copyInOrder(bytes, copying);
+  else copySorted(selectMessages(bytes, copying.run, copying.selection), copying);
 }
 
-function selectRecords(bytes: Uint8Array, part: StoredPart, { ids, startNs, endNs }: Selection): Selected {
-  const list = createMessageList(bytes);
-  const isInRun = isWithin(part.startNs, part.endNs);
-  const isInWindow = isWithin(startNs ?? part.startNs, endNs ?? part.endNs);
-  scanMessages(bytes, part.place, (message) => {
-    const id = ids.get(message.channelId);
-    if (id === undefined || !isInRun(message)) throw untold(part);
-    if (id !== unwanted && isInWindow(message)) list.add(message, id);
-  });
-  return list.toSelected();
+function copySorted(selected: Selected, { builder, onFull }: Copying): void {
+  for (let from = 0; from < selected.count; ) {
+    const fitting = countFitting(selected, from, maxWrittenChunkBytes - builder.sizeBytes);
+    if (fitting === 0 && builder.count > 0) {
+      onFull();
+      continue;
+    }
+    const to = from + Math.max(1, fitting);
+    selected.copyTo(builder, from, to);
+    from = to;
+  }
 }
 
-function isWithin(startNs: bigint, endNs: bigint): (message: ScannedMessage) => boolean {
-  const [startHigh, startLow] = splitTime(startNs);
-  const [endHigh, endLow] = splitTime(endNs);
-  return ({ timeHigh, timeLow }) =>
-    (timeHigh > startHigh || (timeHigh === startHigh && timeLow >= startLow)) &&
-    (timeHigh < endHigh || (timeHigh === endHigh && timeLow <= endLow));
+/** How many messages from `from` on fit. */
+export function countFitting(selected: Selected, from: number, roomBytes: number): number {
+  let index = from;
+  for (let left = roomBytes; index < selected.count; index += 1) {
+    left -= selected.sizeOf(index);
+    if (left < 0) break;
+  }
+  return index - from;
 }
 
-/** Windows may begin before 1970. */
-function splitTime(timeNs: bigint): [high: number, low: number] {
-  return [Number(timeNs >> 32n), Number(timeNs & 0xffff_ffffn)];
+interface Copying {
+  run: StoredRun;
+  selection: QuickSelection;
+  builder: ChunkBuilder;
+  onFull: () => void;
 }
+
+/**
+ * Most runs are in order: their messages are copied as they are met, those side by side at once. The loop is seen two million times in
+ * a file of small messages; nothing is made in it.
+ */
+function copyInOrder(bytes: Uint8Array, { run, selection, builder, onFull }: Copying): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const { ids, keepsIds, isInWindow } = selection;
+  const { isWithin, wantedEnd, place } = run;
+  /** What is copied next. */
+  let from = 0;
+  let to = 0;
+  let roomBytes = maxWrittenChunkBytes - builder.sizeBytes;
+  for (let at = 0; at < wantedEnd; ) {
+    const contentBytes = view.getUint32(at + 1, true) + view.getUint32(at + 5, true) * 2 ** 32;
+    const end = at + recordHeadBytes + contentBytes;
+    if (end > bytes.byteLength) throw new ContentChanged(place);
+    const id = bytes[at] === opcodes.message ? ids[view.getUint16(at + 9, true)]! : unwanted;
+    if (id === unwanted || !(isWithin || isInWindow(view.getUint32(at + 19, true), view.getUint32(at + 15, true)))) {
+      at = end;
+      continue;
+    }
+    if (at !== to || to - from + end - at > roomBytes) {
+      builder.copy(bytes, from, to);
+      from = at;
+      roomBytes = maxWrittenChunkBytes - builder.sizeBytes;
+      if (end - at > roomBytes && builder.count > 0) {
+        onFull();
+        roomBytes = maxWrittenChunkBytes;
+      }
+    }
+    builder.mark(at - from);
+    to = end;
+    if (!keepsIds) {
+      builder.copy(bytes, from, to);
+      builder.setChannel(builder.count - 1, id);
+      from = to;
+      roomBytes = maxWrittenChunkBytes - builder.sizeBytes;
+    }
+    at = end;
+  }
+  builder.copy(bytes, from, to);
+}
+
+/** All of them at once: for runs that are not in order, and for parts. */
+export function selectMessages(bytes: Uint8Array, run: StoredRun, selection: QuickSelection): Selected {
+  const list = createMessageList(run.isInOrder);
+  if (run.format === "mcap") {
+    list.scan(bytes, run, selection);
+    return list.toSelected(bytes, selection);
+  }
+  const records = toMcapRecords(bytes, run, selection);
+  const kept = { ...selection, ids: keepAll, keepsIds: true };
+  list.scan(records, { ...run, wantedEnd: records.byteLength }, kept);
+  return list.toSelected(records, kept);
+}
+
+/** Bags were given the ids of the written file already. */
+const keepAll = Int32Array.from({ length: 65_536 }, (_, id) => id);
 
 /** A bag's messages as they come, with the ids of the written file. */
-function toMcapRecords(bytes: Uint8Array, part: StoredPart, ids: ReadonlyMap<number, number>): Uint8Array {
+function toMcapRecords(bytes: Uint8Array, run: StoredRun, { idOf }: QuickSelection): Uint8Array {
   const builder = createFragmentBuilder();
-  visitBagRecords(bytes, part.place, {
+  visitBagRecords(bytes, run.place, {
     message(message) {
-      const id = ids.get(message.channelId);
-      if (id === undefined) throw untold(part);
+      const id = idOf(message.channelId);
       if (id !== unwanted) builder.addMessage(message, id);
     },
   });
   return builder.take().records;
 }
 
-function untold({ place }: StoredPart): RecordingFault {
-  const text = `${place} holds messages that its index does not tell of; the file is damaged there`;
-  return new RecordingFault("BadChunk", text);
+function createMessageList(isInOrder: boolean) {
+  let starts = new Uint32Array(256);
+  let ends = new Uint32Array(256);
+  let count = 0;
+
+  const scan = (bytes: Uint8Array, { isWithin, wantedEnd, place }: StoredRun, selection: QuickSelection): void => {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    for (let at = 0; at < wantedEnd; ) {
+      const end = at + recordHeadBytes + view.getUint32(at + 1, true) + view.getUint32(at + 5, true) * 2 ** 32;
+      if (end > bytes.byteLength) throw new ContentChanged(place);
+      const isWanted = bytes[at] === opcodes.message && selection.ids[view.getUint16(at + 9, true)] !== unwanted;
+      if (
+        isWanted &&
+        (isWithin || selection.isInWindow(view.getUint32(at + 19, true), view.getUint32(at + 15, true)))
+      ) {
+        if (count === starts.length) [starts, ends] = [grow(starts), grow(ends)];
+        starts[count] = at;
+        ends[count] = end;
+        count += 1;
+      }
+      at = end;
+    }
+  };
+  const toSelected = (bytes: Uint8Array, selection: QuickSelection): Selected => {
+    const order = isInOrder ? undefined : sortByTime(bytes, starts, count);
+    const rowOf = (index: number): number => (order ? order[index]! : index);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return {
+      count,
+      lastOfChannels() {
+        const last = new Map<number, number>();
+        for (let index = 0; index < count; index += 1) {
+          last.set(view.getUint16(starts[rowOf(index)]! + recordHeadBytes, true), index);
+        }
+        return [...last.values()].sort((a, b) => a - b);
+      },
+      sizeOf: (index) => ends[rowOf(index)]! - starts[rowOf(index)]!,
+      copyTo(builder, from, to) {
+        for (let index = from; index < to; index += 1) {
+          const start = starts[rowOf(index)]!;
+          builder.mark(0);
+          builder.copy(bytes, start, ends[rowOf(index)]!);
+          if (!selection.keepsIds) {
+            const channelId = view.getUint16(start + recordHeadBytes, true);
+            builder.setChannel(builder.count - 1, selection.ids[channelId]!);
+          }
+        }
+      },
+    };
+  };
+  return { scan, toSelected };
+}
+
+function grow(values: Uint32Array): Uint32Array<ArrayBuffer> {
+  const grown = new Uint32Array(4 * values.length);
+  grown.set(values);
+  return grown;
+}
+
+/** Rows by time. Equal times stay as they are. */
+function sortByTime(bytes: Uint8Array, starts: Uint32Array, count: number): Uint32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const lows = Uint32Array.from({ length: count }, (_, row) =>
+    view.getUint32(starts[row]! + recordHeadBytes + 6, true),
+  );
+  const highs = Uint32Array.from({ length: count }, (_, row) =>
+    view.getUint32(starts[row]! + recordHeadBytes + 10, true),
+  );
+  return Uint32Array.from({ length: count }, (_, row) => row).sort(
+    (a, b) => highs[a]! - highs[b]! || lows[a]! - lows[b]! || a - b,
+  );
 }

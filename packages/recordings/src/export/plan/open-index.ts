@@ -1,0 +1,71 @@
+import { RecordingFault } from "../../reasons.ts";
+import { bytesSource, type RandomAccessSource, SourceChangedError } from "../../source.ts";
+import { indexRecording } from "../../verified/index-recording.ts";
+import { IndexUnreadableError, openVerifiedIndex, type VerifiedIndex } from "../../verified/read-index.ts";
+import type { ExportSource, McapExportOptions } from "../export-options.ts";
+import type { RewriteLane } from "../rewrite/rewrite-pool.ts";
+
+interface IndexOpening {
+  recording: RandomAccessSource;
+  /** Whatever is opened for the index is closed with it. */
+  opened: AsyncDisposableStack;
+  options: Pick<McapExportOptions, "signal">;
+  lane: RewriteLane;
+}
+
+/** The index that was made of a source, or one that is made now, by reading all of it. */
+export async function openIndexOf(source: ExportSource, opening: IndexOpening): Promise<VerifiedIndex> {
+  const index = (await openGiven(source, opening)) ?? (await makeIndex(source, opening));
+  const { sizeBytes, sha256 } = index.head;
+  const isOther = source.sha256 !== undefined && sha256 !== source.sha256;
+  if (sizeBytes === opening.recording.sizeBytes && !isOther) return index;
+  throw new SourceChangedError(`${source.fileName} is not the recording that its index was made of`);
+}
+
+/** Undefined where there is none that can be read. */
+async function openGiven(
+  { openIndex }: ExportSource,
+  { opened, options }: IndexOpening,
+): Promise<VerifiedIndex | undefined> {
+  const bytes = await openIndex?.(options.signal);
+  if (!bytes) return undefined;
+  try {
+    return await openVerifiedIndex(opened.use(bytes));
+  } catch (error) {
+    if (error instanceof IndexUnreadableError) return undefined;
+    throw error;
+  }
+}
+
+async function makeIndex(
+  { fileName, isSalvage = false }: ExportSource,
+  { recording, options: { signal }, lane }: IndexOpening,
+): Promise<VerifiedIndex> {
+  return openVerifiedIndex(bytesSource(await makeIndexOf(recording, { fileName, isSalvage, signal, lane })));
+}
+
+interface Making {
+  fileName: string;
+  isSalvage: boolean;
+  signal: AbortSignal | undefined;
+  lane: RewriteLane;
+}
+
+/** Reads a whole recording, in a thread where that can read it itself. Faults where it is no finished recording. */
+export async function makeIndexOf(recording: RandomAccessSource, { lane, ...about }: Making): Promise<Uint8Array> {
+  const { descriptor, sizeBytes } = recording;
+  const { fileName, isSalvage } = about;
+  const { index, refused } =
+    descriptor === undefined
+      ? await indexHere(recording, about)
+      : await lane.run({ kind: "index", descriptor, sizeBytes, fileName, isSalvage });
+  if (refused) throw new RecordingFault(refused.code, refused.text);
+  return index;
+}
+
+async function indexHere(recording: RandomAccessSource, about: Omit<Making, "lane">) {
+  const pieces: Uint8Array[] = [];
+  const write = async (piece: Uint8Array): Promise<void> => void pieces.push(piece);
+  const indexed = await indexRecording(recording, { ...about, write });
+  return { index: Buffer.concat(pieces), refused: "reason" in indexed ? indexed.reason : undefined };
+}

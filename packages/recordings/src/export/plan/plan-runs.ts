@@ -1,0 +1,177 @@
+import type { ReadContext } from "../../read-context.ts";
+import type { Channel, Schema } from "../../survey.ts";
+import { noIndex, type RunPage, runFlags } from "../../verified/index-pages.ts";
+import type { IndexedChannel, VerifiedIndex } from "../../verified/read-index.ts";
+import type { ExportSource } from "../export-options.ts";
+import type { IdTable } from "../output/id-table.ts";
+import { type Selection, unwanted } from "../rewrite/selection.ts";
+import type { Opening, OpenSource, PlannedChannel } from "./open-source.ts";
+import { createRunTable, type RunTable, type WantedOfRun } from "./run-table.ts";
+
+interface Planning {
+  source: ExportSource;
+  index: VerifiedIndex;
+  context: ReadContext;
+  opening: Opening;
+}
+
+type Planned = Omit<OpenSource, "hold" | "release" | "close">;
+
+/** What of a source is wanted, by its index alone. */
+export async function planRuns({ source, index, context, opening }: Planning): Promise<Planned> {
+  const { options, ids, damage } = opening;
+  const { startNs, endNs } = options;
+  const topics = new Set(options.topics);
+  const channels = await index.channels();
+  const wanted = channels.map(
+    ({ channel }) => channel !== undefined && (topics.size === 0 || topics.has(channel.topic)),
+  );
+  const runs = createRunTable(opening.index * maxRuns, index.head.compressions);
+  const judge = createJudge({ index, wanted, opening, hasDescriptor: context.source.descriptor !== undefined });
+  await damage?.addIndexed(source.fileName, index, { isSalvage: source.isSalvage ?? false });
+  for await (const { number, page } of index.pages({ startNs, endNs })) {
+    for (let row = 0; row < page.count; row += 1) {
+      if (!judge.isInReach(page, row)) continue;
+      if (page.runs.flags[row]! & runFlags.damaged)
+        await damage?.addRun({ source, context, page, row, channels, wanted, options });
+      else judge.add(runs, { page, pageNumber: number, row });
+    }
+  }
+  const schemas = await index.schemas(context.source, runs.mayPassSome ? undefined : schemaIdsOf(channels, wanted));
+  // Chunks carry schema and channel records of their own: passing them on needs every id of the source.
+  const tables = { schemas, channels: toMap(channels) };
+  const keepsIds = runs.mayPassSome && ids.reserve(tables);
+  if (!keepsIds) runs.forbidPassing();
+  runs.sort();
+  return {
+    fileName: source.fileName,
+    formatName: index.head.format,
+    context,
+    survey: {
+      profile: index.head.profile,
+      channels: tables.channels,
+      metadata: await index.metadata(),
+      attachments: options.includeAttachments ? await index.attachments() : [],
+    },
+    runs,
+    selection: selectionOf({ channels, wanted, schemas, ids, options }),
+    channelsOf: createChannelReader(index, channels),
+  };
+}
+
+/** Of one source; an index of more is not made. */
+const maxRuns = 2 ** 21;
+
+function schemaIdsOf(channels: readonly IndexedChannel[], wanted: readonly boolean[]): Set<number> {
+  return new Set(channels.flatMap(({ channel }, number) => (channel && wanted[number] ? [channel.schemaId] : [])));
+}
+
+function toMap(channels: readonly IndexedChannel[]): Map<number, Channel> {
+  return new Map(channels.flatMap(({ id, channel }) => (channel ? [[id, channel]] : [])));
+}
+
+interface Judging {
+  index: VerifiedIndex;
+  /** By the channel's number. */
+  wanted: readonly boolean[];
+  opening: Opening;
+  hasDescriptor: boolean;
+}
+
+/** Decides for each run of an index what of it is wanted, and how it may be given. */
+function createJudge({ index, wanted, opening: { options }, hasDescriptor }: Judging) {
+  const { startNs, endNs, compression } = options;
+  const [firstNs, lastNs] = [startNs ?? 0n, endNs ?? 2n ** 63n - 1n];
+  const compressionNumber = index.head.compressions.indexOf(compression);
+  const plainNumber = index.head.compressions.indexOf("");
+  const mayPickAny = hasDescriptor && options.readsWholeChunks !== true;
+
+  const sumUp = ({ runs, channels }: RunPage, row: number): WantedOfRun => {
+    const sum = { messageCount: 0, recordsBytes: 0, lastEnd: 0, isAll: true, mayPass: false, mayPick: false };
+    for (let at = runs.channelEnds[row - 1] ?? 0; at < runs.channelEnds[row]!; at += 1) {
+      if (!wanted[channels.channels[at]!]) {
+        sum.isAll = false;
+        continue;
+      }
+      sum.messageCount += channels.messageCounts[at]!;
+      sum.recordsBytes += channels.recordsBytes[at]!;
+      sum.lastEnd = Math.max(sum.lastEnd, channels.lastEnds[at]!);
+    }
+    return sum;
+  };
+  return {
+    isInReach: ({ runs }: RunPage, row: number): boolean =>
+      runs.endsNs[row]! >= firstNs && runs.startsNs[row]! <= lastNs,
+    add(table: RunTable, place: { page: RunPage; pageNumber: number; row: number }): void {
+      const {
+        page: { runs },
+        row,
+      } = place;
+      const sum = sumUp(place.page, row);
+      if (sum.messageCount === 0) return;
+      const isWithin = runs.startsNs[row]! >= firstNs && runs.endsNs[row]! <= lastNs;
+      sum.isAll &&= isWithin;
+      const flags = runs.flags[row]!;
+      const isPlain = runs.compressions[row] === plainNumber;
+      sum.mayPass = sum.isAll && (flags & runFlags.mayPass) !== 0 && runs.compressions[row] === compressionNumber;
+      const isSparse = sum.messageCount * pickedMessageBytes + sum.recordsBytes * 4 <= runs.lengths[row]!;
+      sum.mayPick = mayPickAny && isPlain && isSparse && (flags & runFlags.trueIndexes) !== 0;
+      table.add(place, sum);
+    },
+  };
+}
+
+/** To find and read one message alone costs about as much time as to read so many bytes. */
+const pickedMessageBytes = 8 * 1024;
+
+interface Selecting {
+  channels: readonly IndexedChannel[];
+  wanted: readonly boolean[];
+  schemas: ReadonlyMap<number, Schema>;
+  ids: IdTable;
+  options: Opening["options"];
+}
+
+function selectionOf({ channels, wanted, schemas, ids, options }: Selecting): Selection {
+  const map = new Map<number, number>();
+  for (const [number, { id, channel, tally }] of channels.entries()) {
+    // Of a channel without messages nothing is written.
+    const isUsed = channel !== undefined && wanted[number] && tally.messageCount > 0;
+    map.set(id, isUsed ? ids.idOf(channel, schemas.get(channel.schemaId)) : unwanted);
+  }
+  return { ids: map, startNs: options.startNs, endNs: options.endNs };
+}
+
+/** Keeps the pages that were looked at last: runs are mostly asked for one behind the other. */
+function createChannelReader(index: VerifiedIndex, channels: readonly IndexedChannel[]): OpenSource["channelsOf"] {
+  const held = new Map<number, Promise<RunPage>>();
+  const pageAt = (number: number): Promise<RunPage> => {
+    const page = held.get(number) ?? index.page(number);
+    held.delete(number);
+    held.set(number, page);
+    if (held.size > heldPages) held.delete(held.keys().next().value!);
+    return page;
+  };
+  return async ({ place: { pageNumber, row } }) => {
+    const page = await pageAt(pageNumber);
+    const found: PlannedChannel[] = [];
+    for (let at = page.runs.channelEnds[row - 1] ?? 0; at < page.runs.channelEnds[row]!; at += 1) {
+      found.push(toPlannedChannel(page, at, channels[page.channels.channels[at]!]!.id));
+    }
+    return found;
+  };
+}
+
+const heldPages = 2;
+
+function toPlannedChannel({ channels }: RunPage, at: number, channelId: number): PlannedChannel {
+  const indexStart = channels.indexStarts[at]!;
+  return {
+    channelId,
+    messageCount: channels.messageCounts[at]!,
+    recordsBytes: channels.recordsBytes[at]!,
+    startNs: channels.startsNs[at]!,
+    endNs: channels.endsNs[at]!,
+    indexStart: indexStart === noIndex ? -1 : indexStart,
+  };
+}

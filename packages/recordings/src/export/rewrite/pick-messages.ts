@@ -1,0 +1,129 @@
+import { messageHeadBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { maxWrittenChunkBytes } from "../../verified/verified-run.ts";
+import type { ChunkBuilder } from "./chunk-builder.ts";
+import type { QuickSelection } from "./selection.ts";
+import { ContentChanged, readStored, type Scratch, type StoredBytes, type StoredRun } from "./stored-run.ts";
+
+/** A channel of an uncompressed chunk, by the message index that names all of its messages. */
+export interface PickedChannel {
+  channelId: number;
+  messageCount: number;
+  /** Of its records together. */
+  recordsBytes: number;
+  /** Of the message index's record in the file. */
+  indexOffset: number;
+}
+
+export interface PickedRun extends StoredRun {
+  channels: PickedChannel[];
+}
+
+interface Picking {
+  from: StoredBytes;
+  scratch: Scratch;
+  selection: QuickSelection;
+  builder: ChunkBuilder;
+  onFull: () => void;
+}
+
+/**
+ * Reads the wanted messages of an uncompressed chunk one by one, not the chunk. Its checksum cannot be compared so: each record's opcode,
+ * length, channel and time must be what the index says. Throws {@link ContentChanged}.
+ */
+export function pickMessages(run: PickedRun, picking: Picking): void {
+  const { selection, builder, onFull } = picking;
+  const entries = readEntries(run, picking);
+  const dataOffset = run.offset + run.dataStart;
+  const window = { offset: 0, bytes: noBytes };
+  for (const { timeHigh, timeLow, offset, channelId, guessBytes } of entries) {
+    const record = readRecord(dataOffset + offset, { run, guessBytes, window, picking });
+    const view = new DataView(record.buffer, record.byteOffset, record.byteLength);
+    const isSame =
+      view.getUint16(9, true) === channelId &&
+      view.getUint32(15, true) === timeLow &&
+      view.getUint32(19, true) === timeHigh;
+    if (!isSame) throw new ContentChanged(`the message at byte ${dataOffset + offset}`);
+    if (builder.count > 0 && builder.sizeBytes + record.byteLength > maxWrittenChunkBytes) onFull();
+    builder.mark(0);
+    builder.copy(record, 0, record.byteLength);
+    if (!selection.keepsIds) builder.setChannel(builder.count - 1, selection.ids[channelId]!);
+  }
+}
+
+interface Entry {
+  timeHigh: number;
+  timeLow: number;
+  /** In the chunk's data. */
+  offset: number;
+  channelId: number;
+  guessBytes: number;
+}
+
+/** Those in the window, in order of log time and equal times as in the file. */
+function readEntries(run: PickedRun, { from, scratch, selection }: Picking): Entry[] {
+  const entries: Entry[] = [];
+  for (const { channelId, messageCount, recordsBytes, indexOffset } of run.channels) {
+    const length = indexHeadBytes + messageCount * entryBytes;
+    const bytes = readStored(from, { offset: indexOffset, length }, scratch);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const isSame =
+      bytes[0] === opcodes.messageIndex &&
+      view.getUint16(recordHeadBytes, true) === channelId &&
+      view.getUint32(recordHeadBytes + 2, true) === messageCount * entryBytes;
+    if (!isSame) throw new ContentChanged(`the message index at byte ${indexOffset}`);
+    const guessBytes = Math.ceil(recordsBytes / messageCount) + slackBytes;
+    for (let at = indexHeadBytes; at < length; at += entryBytes) {
+      const [timeLow, timeHigh] = [view.getUint32(at, true), view.getUint32(at + 4, true)];
+      if (!run.isWithin && !selection.isInWindow(timeHigh, timeLow)) continue;
+      const offset = view.getUint32(at + 8, true) + view.getUint32(at + 12, true) * 2 ** 32;
+      entries.push({ timeHigh, timeLow, offset, channelId, guessBytes });
+    }
+  }
+  return entries.sort((a, b) => a.timeHigh - b.timeHigh || a.timeLow - b.timeLow || a.offset - b.offset);
+}
+
+const indexHeadBytes = recordHeadBytes + 6;
+const entryBytes = 16;
+const slackBytes = 64;
+
+interface Reading {
+  run: PickedRun;
+  guessBytes: number;
+  /** What was read last: messages that stand close together are read at once. */
+  window: { offset: number; bytes: Uint8Array };
+  picking: Picking;
+}
+
+function readRecord(offset: number, { run, guessBytes, window, picking }: Reading): Uint8Array {
+  const dataEnd = run.offset + run.dataStart + run.lengthBytes;
+  const head = viewAt(offset, Math.max(guessBytes, smallestBytes), { dataEnd, window, picking });
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
+  const contentBytes = view.getUint32(1, true) + view.getUint32(5, true) * 2 ** 32;
+  const sizeBytes = recordHeadBytes + contentBytes;
+  const isMessage = head[0] === opcodes.message && contentBytes >= messageHeadBytes && offset + sizeBytes <= dataEnd;
+  if (!isMessage) throw new ContentChanged(`the message at byte ${offset}`);
+  if (sizeBytes <= head.byteLength) return head.subarray(0, sizeBytes);
+  return viewAt(offset, sizeBytes, { dataEnd, window, picking });
+}
+
+const smallestBytes = recordHeadBytes + messageHeadBytes;
+
+function viewAt(
+  offset: number,
+  length: number,
+  { dataEnd, window, picking }: { dataEnd: number } & Pick<Reading, "window" | "picking">,
+): Uint8Array {
+  const at = offset - window.offset;
+  if (at >= 0 && at + Math.min(length, dataEnd - offset) <= window.bytes.byteLength) {
+    return window.bytes.subarray(at, at + length);
+  }
+  const wanted = Math.min(Math.max(length, windowBytes), dataEnd - offset);
+  if (wanted < smallestBytes) throw new ContentChanged(`the message at byte ${offset}`);
+  window.bytes = readStored(picking.from, { offset, length: wanted }, picking.scratch);
+  window.offset = offset;
+  return window.bytes.subarray(0, Math.min(length, wanted));
+}
+
+/** As fast to read as a few bytes. */
+const windowBytes = 1024;
+const noBytes = new Uint8Array(0);

@@ -1,0 +1,86 @@
+import { readSync } from "node:fs";
+import { crc32 } from "node:zlib";
+import type { Decompressor } from "../../codecs/decompress.ts";
+import type { RecordingFormatName } from "../../summary.ts";
+
+/** A run as a thread gets it: where it stands, and what the index promises of it. */
+export interface StoredRun {
+  format: RecordingFormatName;
+  /** Begins the text of faults. */
+  place: string;
+  /** In the file that the thread reads. */
+  offset: number;
+  recordBytes: number;
+  /** Of the compressed bytes, counted from `offset`. */
+  dataStart: number;
+  storedBytes: number;
+  compression: string;
+  lengthBytes: number;
+  /** Of the `recordBytes`. */
+  checksum: number;
+  isInOrder: boolean;
+  /** All of its messages lie in the window. */
+  isWithin: boolean;
+  wantedCount: number;
+  wantedBytes: number;
+  /** Nothing behind it is wanted. */
+  wantedEnd: number;
+}
+
+/** Where the bytes of runs come from: a file that the thread reads itself, or what was read for it. */
+export type StoredBytes = { descriptor: number } | { bytes: Uint8Array; start: number };
+
+/** The bytes are not what they were when the recording was verified. */
+export class ContentChanged extends Error {
+  constructor(place: string) {
+    super(`${place} is not what it was when the recording was verified`);
+    this.name = "ContentChanged";
+  }
+}
+
+/** Memory that a thread uses again and again; what is in it is good until the next is asked for. */
+export interface Scratch {
+  take(sizeBytes: number): Uint8Array;
+}
+
+export function createScratch(): Scratch {
+  let held = new Uint8Array(0);
+  return {
+    take(sizeBytes) {
+      if (sizeBytes > mostHeldBytes) return Buffer.allocUnsafeSlow(sizeBytes);
+      if (held.byteLength < sizeBytes) held = Buffer.allocUnsafeSlow(Math.min(mostHeldBytes, 2 * sizeBytes));
+      return held.subarray(0, sizeBytes);
+    },
+  };
+}
+
+const mostHeldBytes = 8 * 1024 * 1024;
+
+/** Exactly the bytes of a range; valid until the scratch is asked again. */
+export function readStored(
+  from: StoredBytes,
+  { offset, length }: { offset: number; length: number },
+  scratch: Scratch,
+): Uint8Array {
+  if ("bytes" in from) return from.bytes.subarray(offset - from.start, offset - from.start + length);
+  const into = scratch.take(length);
+  for (let filled = 0; filled < into.byteLength; ) {
+    const count = readSync(from.descriptor, into, filled, into.byteLength - filled, offset + filled);
+    if (count === 0) throw new ContentChanged(`the file, which ends at byte ${offset + filled},`);
+    filled += count;
+  }
+  return into;
+}
+
+/** The decompressed records of a run whose bytes are what was verified. Throws {@link ContentChanged}. */
+export async function loadRun(
+  run: StoredRun,
+  from: StoredBytes,
+  { decompress, scratch }: { decompress: Decompressor; scratch: Scratch },
+): Promise<Uint8Array> {
+  const { place, recordBytes, compression, lengthBytes } = run;
+  const record = readStored(from, { offset: run.offset, length: recordBytes }, scratch);
+  const stored = record.subarray(run.dataStart, run.dataStart + run.storedBytes);
+  if (crc32(record) !== run.checksum) throw new ContentChanged(place);
+  return decompress({ compression, bytes: stored, uncompressedBytes: lengthBytes, place });
+}

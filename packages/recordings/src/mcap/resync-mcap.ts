@@ -1,0 +1,87 @@
+import { crc32 } from "node:zlib";
+import { RecordingFault } from "../reasons.ts";
+import type { Verifying } from "../verified/verifying.ts";
+import { readMcapEnd } from "./mcap-end.ts";
+import { footerBytes, magic, opcodes, recordHeadBytes } from "./opcodes.ts";
+import { openRecordStart, parseRecordHead } from "./record-head.ts";
+import { readChunkHead } from "./records.ts";
+import { readSummarySection } from "./summary-section.ts";
+
+/**
+ * Where records begin again behind a place that makes no sense: at the next chunk that the summary names or that is found by its
+ * look, if it decompresses to what its checksum says. Undefined where there is none.
+ */
+export async function resyncMcap(verifying: Verifying, behind: number): Promise<number | undefined> {
+  for (const offset of await indexedChunks(verifying, behind)) {
+    if (await isSoundChunk(verifying, offset)) return offset;
+  }
+  for await (const offset of lookalikes(verifying, behind)) {
+    if (await isSoundChunk(verifying, offset)) return offset;
+  }
+  return undefined;
+}
+
+/** The nearest that the summary names; each is looked at, so that a summary that lies costs little. */
+async function indexedChunks({ context }: Verifying, behind: number): Promise<number[]> {
+  try {
+    const end = await readMcapEnd(context.source, footerBytes + magic.byteLength);
+    const { chunks } = await readSummarySection(end, context, { wantsChunks: true });
+    const offsets: number[] = [];
+    for (const { offset } of chunks?.inOrder() ?? []) {
+      if (offset > behind) offsets.push(offset);
+      if (offsets.length === mostIndexed) break;
+    }
+    return offsets;
+  } catch (error) {
+    if (error instanceof RecordingFault) return [];
+    throw error;
+  }
+}
+
+const mostIndexed = 16;
+
+/** Places where a chunk's head may stand: its opcode, a length, and sizes that agree with it. */
+async function* lookalikes({ context, reader }: Verifying, behind: number): AsyncGenerator<number> {
+  const { sizeBytes } = context.source;
+  for (let at = behind + 1; at + leastChunkBytes <= sizeBytes; at += pieceBytes) {
+    const bytes = await reader.fetch(at, Math.min(pieceBytes + leastChunkBytes, sizeBytes - at));
+    const piece = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    for (let found = piece.indexOf(opcodes.chunk); found >= 0; found = piece.indexOf(opcodes.chunk, found + 1)) {
+      if (found >= pieceBytes || found + leastChunkBytes > piece.byteLength) break;
+      if (looksLikeChunk(piece, found, sizeBytes - at - found)) yield at + found;
+    }
+  }
+}
+
+/** With an empty name of its compression. */
+const leastChunkBytes = recordHeadBytes + 8 + 8 + 8 + 4 + 4 + 8;
+const pieceBytes = 1024 * 1024;
+
+function looksLikeChunk(bytes: Buffer, at: number, leftBytes: number): boolean {
+  const [lengthLow, lengthHigh] = [bytes.readUInt32LE(at + 1), bytes.readUInt32LE(at + 5)];
+  const nameBytes = bytes.readUInt32LE(at + 37);
+  const contentBytes = lengthHigh * 2 ** 32 + lengthLow;
+  return (
+    nameBytes <= 4 && contentBytes >= leastChunkBytes - recordHeadBytes && contentBytes + recordHeadBytes <= leftBytes
+  );
+}
+
+async function isSoundChunk({ context, reader }: Verifying, offset: number): Promise<boolean> {
+  const { source, decompress, limits } = context;
+  try {
+    const head = parseRecordHead(await reader.fetch(offset, recordHeadBytes), offset, source.sizeBytes);
+    if (head.opcode !== opcodes.chunk) return false;
+    const chunk = readChunkHead(await openRecordStart(head, reader, leastChunkBytes + 64), head.contentOffset);
+    const isPlausible = chunk.crc !== 0 && Math.max(chunk.storedBytes, chunk.uncompressedBytes) <= limits.maxChunkBytes;
+    if (!isPlausible || chunk.dataOffset + chunk.storedBytes > head.end) return false;
+    const bytes = await source.read(chunk.dataOffset, chunk.storedBytes);
+    const { compression, uncompressedBytes } = chunk;
+    let crc = 0;
+    for await (const piece of decompress.inPieces({ compression, bytes, uncompressedBytes, place: "a chunk" }))
+      crc = crc32(piece, crc);
+    return crc === chunk.crc;
+  } catch (error) {
+    if (error instanceof RecordingFault) return false;
+    throw error;
+  }
+}

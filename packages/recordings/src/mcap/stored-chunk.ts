@@ -1,0 +1,74 @@
+import type { ChunkHeader } from "../chunk.ts";
+import { RecordingFault } from "../reasons.ts";
+import { wholeChunkBytes } from "../verified/verified-run.ts";
+import type { Verifying } from "../verified/verifying.ts";
+import { opcodes, recordHeadBytes } from "./opcodes.ts";
+import { openRecordStart, parseRecordHead, type RecordHead } from "./record-head.ts";
+import { readChunkHead } from "./records.ts";
+
+/** A chunk with what stands behind it. */
+export interface StoredChunk {
+  head: RecordHead;
+  /** What it says of itself. */
+  chunk: ChunkHeader & { startNs: bigint; endNs: bigint };
+  /** Behind the last of the message indexes that follow. */
+  end: number;
+  /** Absent where it is too large to be held; then its message indexes are not looked at. */
+  bytes: Uint8Array | undefined;
+}
+
+/** `footerOffset`: where no message index can stand any more. */
+export async function readStoredChunk(
+  head: RecordHead,
+  { reader }: Verifying,
+  footerOffset: number,
+): Promise<StoredChunk> {
+  const chunk = readChunkHead(await openRecordStart(head, reader, chunkStartBytes), head.contentOffset);
+  chunk.offset = head.offset;
+  if (chunk.dataOffset + chunk.storedBytes > head.end) {
+    const text = `the chunk at byte ${head.offset} says that its content is longer than itself`;
+    throw new RecordingFault("BadChunk", text);
+  }
+  if (head.end - head.offset > heldBytes) return { head, chunk, end: head.end, bytes: undefined };
+  let end = head.end;
+  let bytes = await reader.fetch(head.offset, end - head.offset);
+  while (end + recordHeadBytes <= footerOffset) {
+    bytes = await reader.fetch(head.offset, end - head.offset + recordHeadBytes);
+    const next = endOfIndex(bytes.subarray(end - head.offset), end);
+    if (next === undefined || next > footerOffset || next - head.end > heldBytes) break;
+    end = next;
+  }
+  bytes = await reader.fetch(head.offset, end - head.offset);
+  return { head, chunk, end, bytes };
+}
+
+/** Of a chunk, and of the message indexes behind it. */
+const heldBytes = 64 * 1024 * 1024;
+
+/** Times, sizes, checksum and the two lengths, with room for the name of the compression. */
+const chunkStartBytes = 8 + 8 + 8 + 4 + 4 + 8 + 64;
+
+/** Undefined where no message index begins. */
+function endOfIndex(bytes: Uint8Array, offset: number): number | undefined {
+  if (bytes[0] !== opcodes.messageIndex) return undefined;
+  return parseRecordHead(bytes, offset, Number.MAX_SAFE_INTEGER).end;
+}
+
+/** Its records, decompressed: in one piece, or of a large chunk in several. */
+export async function* contentOf(
+  { chunk, bytes }: StoredChunk,
+  { context, reader }: Verifying,
+): AsyncGenerator<Uint8Array> {
+  const { compression, uncompressedBytes, storedBytes, dataOffset, offset } = chunk;
+  const place = `the chunk at byte ${offset}`;
+  if (!bytes && compression === "") {
+    if (storedBytes === uncompressedBytes) return yield* reader.stream(dataOffset, storedBytes);
+    const text = `${place} says that it holds ${uncompressedBytes} bytes, and holds ${storedBytes}`;
+    throw new RecordingFault("BadChunk", text);
+  }
+  const start = dataOffset - offset;
+  const stored = bytes?.subarray(start, start + storedBytes) ?? (await reader.fetch(dataOffset, storedBytes));
+  const input = { compression, bytes: stored, uncompressedBytes, place };
+  if (uncompressedBytes <= wholeChunkBytes) yield await context.decompress(input);
+  else yield* context.decompress.inPieces(input);
+}

@@ -1,0 +1,171 @@
+import { crc32 } from "node:zlib";
+import { placeOf, refuseLargeChunk } from "../chunk.ts";
+import { isOneFrame } from "../codecs/decompress.ts";
+import { openCursor } from "../field-cursor.ts";
+import { RecordingFault } from "../reasons.ts";
+import { addChannel, addChunk, addSchema, addTally, type Channel, extendSpan } from "../survey.ts";
+import { maxWrittenChunkBytes, type RunChannel, type VerifiedRun, wholeChunkBytes } from "../verified/verified-run.ts";
+import type { Verifying } from "../verified/verifying.ts";
+import { countLost, toDamagedRun } from "./damaged-chunk.ts";
+import { opcodes } from "./opcodes.ts";
+import type { RecordHead } from "./record-head.ts";
+import { readChannel, readSchema } from "./records.ts";
+import { sortIndexes } from "./sort-indexes.ts";
+import { contentOf, readStoredChunk, type StoredChunk } from "./stored-chunk.ts";
+import { createRecordTally, type RecordTally, type TalliedRecords } from "./tally-messages.ts";
+
+/** Reads a chunk and compares it with what it and its message indexes say. Answers the first byte behind those. */
+export type ChunkVerifier = (head: RecordHead) => Promise<number>;
+
+export function createChunkVerifier(verifying: Verifying, footerOffset: number): ChunkVerifier {
+  const { context, survey, damage, isSalvage } = verifying;
+  const { limits, source } = context;
+  const chunkTally = createChunkTally(verifying);
+  return async (head) => {
+    const stored = await readStoredChunk(head, verifying, footerOffset);
+    const { chunk, end } = stored;
+    addChunk(survey, chunk.uncompressedBytes, { sizeBytes: source.sizeBytes, limits });
+    if (chunk.crc === 0) survey.hasUncheckedMessages = true;
+    try {
+      refuseLargeChunk(chunk, limits.maxChunkBytes);
+      const run = await verifyChunk(stored, chunkTally, verifying);
+      if (run.channels.length > 0) await verifying.add(run);
+    } catch (error) {
+      if (!isSalvage || !(error instanceof RecordingFault)) throw error;
+      const lost = countLost(stored);
+      damage.addChunk({ offset: head.offset, end: head.end, reason: error.reason, messagesLost: lost?.messageCount });
+      await verifying.add(toDamagedRun(stored, error.reason, lost));
+    }
+    survey.readableBytes = end;
+    return end;
+  };
+}
+
+async function verifyChunk(stored: StoredChunk, chunkTally: ChunkTally, verifying: Verifying): Promise<VerifiedRun> {
+  const { head, bytes } = stored;
+  const indexes = bytes?.subarray(head.end - head.offset);
+  const tallied = await chunkTally(stored, indexes);
+  const named = tallied.hasTrueIndexes ? tallied : await tallyBySortedIndexes(stored, indexes, chunkTally);
+  for (const channel of tallied.channels) addTally(verifying.survey, channel.channelId, channel);
+  return {
+    ...factsOf(stored, tallied),
+    checksum: bytes ? crc32(bytes.subarray(0, head.end - head.offset)) : await checksumOf(head, verifying),
+    indexesChecksum: indexes ? crc32(indexes) : 0,
+    hasTrueIndexes: named?.hasTrueIndexes ?? false,
+    mayPass: mayPass(stored, tallied),
+    channels: (named?.hasTrueIndexes ? named : tallied).channels,
+  };
+}
+
+type ChunkTally = (stored: StoredChunk, indexes: Uint8Array | undefined) => Promise<TalliedRecords>;
+
+/** Decompresses a chunk and counts what is in it. Faults where its checksum or its sizes are not true. */
+function createChunkTally(verifying: Verifying): ChunkTally {
+  let reading: StoredChunk | undefined;
+  const define = createDefiner(verifying);
+  const tally: RecordTally = createRecordTally(
+    (opcode, content, at) => define(opcode, { content, at, chunk: reading!.chunk }),
+    verifying.context.limits.maxRecordBytes,
+  );
+  return async (stored, indexes) => {
+    const { chunk } = stored;
+    reading = stored;
+    tally.begin(placeOf(chunk), indexes);
+    let crc = 0;
+    for await (const piece of contentOf(stored, verifying)) {
+      if (chunk.crc !== 0) crc = crc32(piece, crc);
+      tally.push(piece);
+    }
+    if (crc === chunk.crc) return tally.end();
+    throw new RecordingFault("BadChunk", `${placeOf(chunk)} fails its checksum; the file is damaged there`);
+  };
+}
+
+interface Definition {
+  content: Uint8Array;
+  /** Among the decompressed records. */
+  at: number;
+  chunk: StoredChunk["chunk"];
+}
+
+/** Notes schemas and channels that stand in chunks. */
+function createDefiner({ survey, context: { limits }, schemaPlaces }: Verifying) {
+  /** Answers whether it stands there as we would write it. */
+  return (opcode: number, { content, at, chunk }: Definition): boolean => {
+    const cursor = openCursor(content, () => `${placeOf(chunk)}, at its byte ${at},`, "BadChunk");
+    if (opcode === opcodes.channel) {
+      const channel = readChannel(cursor);
+      addChannel(survey, channel, limits);
+      return content.byteLength === bytesOfChannel(channel);
+    }
+    const schema = readSchema(cursor);
+    if (schema.id === 0) return false; // spec: MCAP "Schema": 0 is no id
+    const isKnown = survey.schemas.has(schema.id);
+    addSchema(survey, schema, limits);
+    const isPlain = chunk.compression === "" || chunk.compression === "none";
+    const isCanonical = cursor.position === content.byteLength;
+    if (isKnown || !isPlain) return isCanonical;
+    const { byteLength } = schema.data;
+    schemaPlaces.set(survey.schemas.get(schema.id)!, [
+      chunk.dataOffset + at + cursor.position - byteLength,
+      byteLength,
+    ]);
+    return isCanonical;
+  };
+}
+
+/** As one is encoded: with added fields, a key twice or texts that are no UTF-8 it has other bytes. */
+function bytesOfChannel({ topic, messageEncoding, metadata }: Channel): number {
+  const texts = [topic, messageEncoding, ...Object.entries(metadata).flat()];
+  return texts.reduce((sum, text) => sum + 4 + Buffer.byteLength(text), 2 + 2 + 4);
+}
+
+/** Indexes that name the messages in another order are good for finding them, though not for passing on. */
+async function tallyBySortedIndexes(
+  stored: StoredChunk,
+  indexes: Uint8Array | undefined,
+  chunkTally: ChunkTally,
+): Promise<TalliedRecords | undefined> {
+  const isWorthIt = indexes && indexes.byteLength > 0 && stored.chunk.uncompressedBytes <= wholeChunkBytes;
+  const sorted = isWorthIt ? sortIndexes(indexes) : undefined;
+  return sorted && chunkTally(stored, sorted);
+}
+
+function factsOf({ chunk, head, end }: StoredChunk, { channels, isInOrder, largestBytes }: TalliedRecords) {
+  const places = { offset: head.offset, recordBytes: head.end - head.offset, indexesBytes: end - head.end };
+  const { startNs, endNs } = spanOf(channels);
+  const lengthBytes = chunk.uncompressedBytes;
+  return { chunk: { ...chunk }, ...places, lengthBytes, largestBytes, startNs, endNs, isInOrder };
+}
+
+/** What other readers are sure to read as we do, and what a chunk of a written file may be. */
+function mayPass({ chunk, head, bytes }: StoredChunk, tallied: TalliedRecords): boolean {
+  const { isInOrder, hasTrueIndexes, isPlain, messageCount, channels } = tallied;
+  if (!bytes || !isInOrder || !hasTrueIndexes || !isPlain || !passable.has(chunk.compression)) return false;
+  const isSmall = chunk.uncompressedBytes <= maxWrittenChunkBytes || messageCount === 1;
+  const { startNs, endNs } = spanOf(channels);
+  const isTrue = chunk.startNs === startNs && chunk.endNs === endNs;
+  const start = chunk.dataOffset - chunk.offset;
+  const isWhole = start + chunk.storedBytes === head.end - head.offset;
+  return (
+    isSmall && isTrue && isWhole && isOneFrame(chunk.compression, bytes.subarray(start, start + chunk.storedBytes))
+  );
+}
+
+const passable: ReadonlySet<string> = new Set(["", "lz4", "zstd"]);
+
+function spanOf(channels: readonly RunChannel[]): { startNs: bigint; endNs: bigint } {
+  const span: { startNs?: bigint; endNs?: bigint } = {};
+  for (const { startNs, endNs } of channels) extendSpan(span, startNs, endNs);
+  return { startNs: span.startNs ?? 0n, endNs: span.endNs ?? 0n };
+}
+
+async function checksumOf({ offset, end }: RecordHead, { context: { source } }: Verifying): Promise<number> {
+  let crc = 0;
+  for (let at = offset; at < end; at += pieceBytes) {
+    crc = crc32(await source.read(at, Math.min(pieceBytes, end - at)), crc);
+  }
+  return crc;
+}
+
+const pieceBytes = 1024 * 1024;

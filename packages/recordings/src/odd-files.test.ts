@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { test } from "node:test";
+import { holdOddFile } from "./testing/hold-odd-file.ts";
+import { mutateOddMcap } from "./testing/mutate-odd-mcap.ts";
+import { keyOf, without } from "./testing/odd/content-key.ts";
+import { oddKinds } from "./testing/odd/kinds.ts";
+import { makeOddMcap, type OddMcap, type OddMessage } from "./testing/odd-mcap.ts";
+import { readOddFile } from "./testing/read-odd-file.ts";
+import { listSharedFiles, oddFolder, skipWithout } from "./testing/shared-data.ts";
+import { readSlowly } from "./testing/slow-mcap-reader.ts";
+
+const skip = skipWithout(oddFolder);
+const seeds = Array.from({ length: 60 }, (_, index) => index);
+const common = oddKinds.filter(({ isRare }) => !isRare);
+
+test("the same seed makes the same file", () => {
+  for (const seed of [1, 7, 30]) {
+    assert.deepEqual(makeOddMcap(seed), makeOddMcap(seed));
+    assert.deepEqual(mutateOddMcap(seed), mutateOddMcap(seed));
+  }
+});
+
+test("the slow reader finds what was written, whatever is odd, and tells what is lost", () => {
+  for (const { name } of common) for (const seed of seeds.slice(0, 4)) requireFound(makeOddMcap(seed, [name]));
+  for (const seed of seeds) requireFound(makeOddMcap(seed));
+});
+
+function requireFound(odd: OddMcap): void {
+  const { messages, damage } = readSlowly(odd.bytes);
+  const about = `seed ${odd.seed}: ${odd.kinds.join(", ")}`;
+  const [found, written] = [messages, odd.messages].map((list) => list.map(keyOf)) as [string[], string[]];
+  if (odd.isDamaged)
+    assert.ok(
+      damage.some(({ isGrave }) => isGrave),
+      about,
+    );
+  else assert.deepEqual(found, written, about);
+  if (odd.isLegal) assert.deepEqual(damage, [], about);
+}
+
+interface Told {
+  topic: string;
+  messageEncoding: string;
+  schemaName: string;
+  logTime: string;
+  publishTime: string;
+  sequence: number;
+  /** The first 16 digits. */
+  sha256: string;
+}
+
+test("the slow reader finds what stands in each odd file of other programs, or tells what is lost", {
+  skip,
+}, async () => {
+  const expected = JSON.parse(await readFile(join(oddFolder, "expected.json"), "utf8")) as Record<string, Told[]>;
+  const paths = listSharedFiles(oddFolder, ".mcap");
+  assert.equal(paths.length, Object.keys(expected).length);
+  for (const path of paths) {
+    const name = basename(path, ".mcap");
+    const { messages, isDamaged } = readOddFile(await readFile(path), { seed: 0, kinds: [name] });
+    const told = expected[name]!.map((message) => JSON.stringify(message));
+    const found = messages.map((message) => JSON.stringify(toTold(message)));
+    assert.deepEqual(without(found, told), [], name);
+    if (!isDamaged) assert.deepEqual(without(told, found), [], name);
+  }
+});
+
+function toTold({ topic, messageEncoding, schemaName, ...message }: OddMessage): Told {
+  const { logTimeNs, publishTimeNs, sequence, data } = message;
+  const sha256 = createHash("sha256").update(data).digest("hex").slice(0, 16);
+  return {
+    topic,
+    messageEncoding,
+    schemaName,
+    logTime: `${logTimeNs}`,
+    publishTime: `${publishTimeNs}`,
+    sequence,
+    sha256,
+  };
+}
+
+test("an odd file of another program is given whole, or refused, or what is missing is told", {
+  skip,
+}, async (t) => {
+  for (const path of listSharedFiles(oddFolder, ".mcap")) {
+    const name = basename(path, ".mcap");
+    await t.test(name, async () => {
+      await holdOddFile(readOddFile(await readFile(path), { seed: 0, kinds: [name] }));
+    });
+  }
+});
+
+test("a file of any oddities is given whole, or refused, or what is missing is told", {}, async (t) => {
+  for (const seed of seeds) {
+    const odd = makeOddMcap(seed);
+    await t.test(`seed ${seed}: ${odd.kinds.join(", ")}`, async () => {
+      await holdOddFile(odd);
+    });
+  }
+});
+
+test("a made file that was changed is given as a slow reader finds it, or refused", {}, async (t) => {
+  for (const seed of seeds.slice(0, 30)) {
+    const odd = mutateOddMcap(seed);
+    await t.test(`seed ${seed}: ${odd.kinds.join(", ")}`, async () => {
+      await holdOddFile(odd);
+    });
+  }
+});

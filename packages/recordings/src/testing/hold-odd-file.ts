@@ -1,0 +1,209 @@
+import { ExportFault } from "../export/export-fault.ts";
+import type { ExportSelection, McapExportOptions } from "../export/export-options.ts";
+import { inspectRecording } from "../inspect.ts";
+import { RecordingFault } from "../reasons.ts";
+import { bytesSource } from "../source.ts";
+import type { Inspection, RecordingSummary } from "../summary.ts";
+import { exportBytes, exportSource } from "./export-bytes.ts";
+import { checkValid, requireSame } from "./odd/check-written.ts";
+import { type Content, keyOfBody, without } from "./odd/content-key.ts";
+import { createDice } from "./odd/dice.ts";
+import { compareTimes } from "./odd/layout.ts";
+import { OddFailure } from "./odd/odd-failure.ts";
+import { readForward, type Written } from "./odd/read-written.ts";
+import type { OddMcap, OddMessage } from "./odd-mcap.ts";
+
+/** How a file was dealt with where every promise was held. */
+export interface OddVerdict {
+  /** `exact`: everything was given. `refused`: for a reason. `told`: less was given, and the written files say so. */
+  outcome: "exact" | "refused" | "told";
+  /** The reason's code. */
+  code?: string;
+}
+
+/**
+ * Holds the reader and the export to their promise: all messages, or a reason, or a word of what is missing. Throws
+ * {@link OddFailure} where less is given without a word, where what was verified cannot be exported, where a file is refused that
+ * the format allows, and where a written file is not valid.
+ */
+export async function holdOddFile(odd: OddMcap): Promise<OddVerdict> {
+  const plain = await inspect(odd, false);
+  const verified = await inspect(odd, true);
+  for (const [{ state }, how] of [
+    [plain, "read by index"],
+    [verified, "verified"],
+  ] as const) {
+    if (state === "empty" && odd.messages.length > 0) {
+      throw new OddFailure(`${how}: the file counts as empty`, `${odd.messages.length} messages`);
+    }
+  }
+  if (odd.isLegal && "summary" in plain) requireSummary(plain.summary, odd.messages, "read by index");
+  if ("summary" in verified) return holdAccepted(odd, verified.summary);
+  const { code, text } = verified.reason;
+  if (odd.isLegal) throw new OddFailure(`verified: a legal file is refused: ${code}`, text);
+  await holdRefused(odd);
+  return { outcome: "refused", code };
+}
+
+async function inspect({ bytes }: OddMcap, verifyChunks: boolean): Promise<Inspection> {
+  try {
+    return await inspectRecording(bytesSource(bytes), { fileName, verifyChunks, signal: soon() });
+  } catch (error) {
+    throw new OddFailure("inspecting throws", String(error));
+  }
+}
+
+const fileName = "odd.mcap";
+
+/** A hang is a failure too. */
+function soon(): AbortSignal {
+  return AbortSignal.timeout(120_000);
+}
+
+async function holdAccepted(odd: OddMcap, summary: RecordingSummary): Promise<OddVerdict> {
+  if (odd.isDamaged && !summary.damage)
+    throw new OddFailure("verified: a damaged file counts as whole", odd.kinds.join(", "));
+  requireSummary(summary, odd.messages, "verified");
+  let outcome: OddVerdict["outcome"] = "exact";
+  for (const { doing, options } of chooseExports(odd)) {
+    const { startNs = 0n, endNs = 0n } = summary;
+    const source = exportSource(odd.bytes, { fileName, startNs, endNs });
+    const bytes = await tryExport(() => exportBytes([source], { ...options, signal: soon() }));
+    if (!(bytes instanceof Uint8Array)) throw new OddFailure(`${doing}: what was verified is refused`, String(bytes));
+    const { messages, told } = await checkValid(bytes, doing);
+    const expected = select(odd.messages, options);
+    if (told.length === 0) requireSame(messages, expected, doing);
+    else if (odd.isLegal)
+      throw new OddFailure(`${doing}: of a legal file something is left out`, JSON.stringify([...told[0]!]));
+    else requireTold({ messages, told }, expected, doing);
+    if (told.length > 0) outcome = "told";
+  }
+  return { outcome };
+}
+
+function requireSummary(summary: RecordingSummary, messages: readonly OddMessage[], how: string): void {
+  const times = messages.map(({ logTimeNs }) => logTimeNs).sort(compareTimes);
+  const found = [summary.messageCount, summary.startNs, summary.endNs].join(" ");
+  const expected = [messages.length, times[0], times.at(-1)].join(" ");
+  if (found !== expected) throw new OddFailure(`${how}: count or span are wrong`, `${found} and not ${expected}`);
+  const counts = new Map<string, number>();
+  for (const { topic } of messages) counts.set(topic, (counts.get(topic) ?? 0) + 1);
+  for (const { topic, messageCount } of summary.topics) counts.set(topic, (counts.get(topic) ?? 0) - messageCount);
+  const [wrong] = [...counts].filter(([, difference]) => difference !== 0);
+  if (wrong) throw new OddFailure(`${how}: the count of a topic is wrong`, `${wrong[0]}, by ${-wrong[1]}`);
+}
+
+interface OddExport {
+  doing: string;
+  options: Partial<McapExportOptions>;
+}
+
+/** All of it, passed on and rewritten, and two parts. */
+function chooseExports(odd: OddMcap): OddExport[] {
+  const dice = createDice(odd.seed + 1_000_000_007);
+  const { compression } = odd;
+  const other = dice.pick((["", "lz4", "zstd"] as const).filter((each) => each !== compression));
+  const parts = [1, 2].map((): OddExport => {
+    const selection = chooseSelection(odd, dice);
+    const manner = {
+      compression: dice.pick([compression, other]),
+      readsWholeChunks: dice.chance(0.5),
+      includeAttachments: dice.chance(0.5),
+      // Too little for what overlaps, so that it is read more than once.
+      memoryBudgetBytes: odd.bytes.byteLength < 20_000 && dice.chance(0.3) ? 4000 : undefined,
+    };
+    return { doing: "part", options: { ...selection, ...manner } };
+  });
+  return [
+    { doing: "passed on", options: { compression } },
+    { doing: "rewritten", options: { compression: other } },
+    ...parts,
+  ];
+}
+
+function chooseSelection({ messages }: OddMcap, dice: ReturnType<typeof createDice>): ExportSelection {
+  const times = messages.map(({ logTimeNs }) => logTimeNs);
+  const topics = [...new Set(messages.map(({ topic }) => topic))];
+  const [a, b] = [0, 1].map(() => near(dice.pick([0n, ...times]), dice)).sort(compareTimes);
+  return {
+    topics: dice.chance(0.3) ? [] : dice.pickSome([...topics, "/none"]),
+    startNs: dice.chance(0.3) ? undefined : a,
+    endNs: dice.chance(0.3) ? undefined : b,
+  };
+}
+
+function near(timeNs: bigint, dice: ReturnType<typeof createDice>): bigint {
+  const moved = timeNs + dice.pick([-1n, 0n, 0n, 1n]);
+  return moved < 0n || moved >= 2n ** 63n ? timeNs : moved;
+}
+
+function select(messages: readonly OddMessage[], { topics = [], startNs, endNs }: ExportSelection): OddMessage[] {
+  return messages.filter(
+    ({ topic, logTimeNs, isSound }) =>
+      isSound &&
+      (topics.length === 0 || topics.includes(topic)) &&
+      (startNs === undefined || logTimeNs >= startNs) &&
+      (endNs === undefined || logTimeNs <= endNs),
+  );
+}
+
+/** What was refused never gives less without a word, also where somebody exports it. */
+async function holdRefused(odd: OddMcap): Promise<void> {
+  const sound = odd.messages.filter(({ isSound }) => isSound).map(keyOfBody);
+  for (const compression of ["", "lz4", "zstd"] as const) {
+    const options = { fileName, compression, signal: soon() };
+    const bytes = await tryExport(() => exportBytes(odd.bytes, options));
+    const written = bytes instanceof Uint8Array ? tryReading(bytes) : undefined;
+    if (!written || written.told.length > 0) continue;
+    const missing = without(sound, written.messages.map(keyOfBody));
+    if (missing.length === 0) continue;
+    const counts = `${missing.length} of ${sound.length}, e.g. ${missing[0]}`;
+    throw new OddFailure("whole, although it was refused: messages are missing", counts);
+  }
+  await holdSalvage(odd);
+}
+
+/** Who opens a written file that cannot be read has been told. */
+function tryReading(bytes: Uint8Array): Written | undefined {
+  try {
+    return readForward(bytes);
+  } catch (error) {
+    if (error instanceof Error) return undefined;
+    throw error;
+  }
+}
+
+/** A salvage is a whole file, of messages that were written. As `salvageRecording` does it, which starts a thread each time. */
+async function holdSalvage(odd: OddMcap): Promise<void> {
+  const told = await inspectRecording(bytesSource(odd.bytes), { fileName, salvage: true, signal: soon() });
+  const { startNs, endNs } = ("salvage" in told && told.salvage) || {};
+  if (startNs === undefined || endNs === undefined) return;
+  const source = exportSource(odd.bytes, { fileName, startNs, endNs, isSalvage: true });
+  const bytes = await tryExport(() => exportBytes([source], { compression: "lz4", signal: soon() }));
+  if (!(bytes instanceof Uint8Array)) return;
+  const { messages } = await checkValid(bytes, "salvage");
+  if (odd.knownBy === "writer") requireNoMore(messages, odd.messages, "salvage");
+}
+
+/** What is left out is counted right. */
+function requireTold({ messages, told }: Written, expected: readonly Content[], doing: string): void {
+  requireNoMore(messages, expected, doing);
+  const missing = expected.length - messages.length;
+  const count = told[0]?.get("messagesLost") ?? "";
+  const isRight = count.startsWith("at least ") ? Number(count.slice(9)) <= missing : Number(count) === missing;
+  if (!isRight) throw new OddFailure(`${doing}: what is left out is counted wrong`, `${count} and not ${missing}`);
+}
+
+function requireNoMore(found: readonly Content[], written: readonly Content[], doing: string): void {
+  const extra = without(found.map(keyOfBody), written.map(keyOfBody));
+  if (extra.length > 0) throw new OddFailure(`${doing}: messages are invented`, `${extra.length}, e.g. ${extra[0]}`);
+}
+
+async function tryExport(work: () => Promise<Uint8Array>): Promise<Uint8Array | Error> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof RecordingFault || error instanceof ExportFault) return error;
+    throw new OddFailure("an export throws something else than a reason", String(error));
+  }
+}

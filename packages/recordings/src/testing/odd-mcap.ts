@@ -1,0 +1,94 @@
+import { createDice, type Dice } from "./odd/dice.ts";
+import type { Draft } from "./odd/draft.ts";
+import type { OddKind } from "./odd/kind.ts";
+import { oddKinds } from "./odd/kinds.ts";
+import type { Layout } from "./odd/layout.ts";
+import type { Name } from "./odd/record-bytes.ts";
+import { makeSoundDraft } from "./odd/sound-draft.ts";
+import { writeDraft } from "./odd/write-draft.ts";
+
+/** A message as it was written, or as a slow reader found it. */
+export interface OddMessage {
+  topic: string;
+  messageEncoding: string;
+  schemaName: string;
+  logTimeNs: bigint;
+  publishTimeNs: bigint;
+  sequence: number;
+  data: Uint8Array;
+  /** False: no reader can give it for sure as it was written, and none may leave it out without saying so. */
+  isSound: boolean;
+}
+
+/** An MCAP file that is odd in one or several ways, and what stands in it. */
+export interface OddMcap {
+  seed: number;
+  /** The names of its oddities. */
+  kinds: readonly string[];
+  /** How its messages are known: by whoever wrote it, or by a slow reader, who may miss some behind damage. */
+  knownBy: "writer" | "reader";
+  /** The format allows all of its oddities: whoever refuses it is wrong. */
+  isLegal: boolean;
+  /** Messages are lost or in doubt: whoever takes it for whole is wrong. */
+  isDamaged: boolean;
+  /** That of most of its chunks. */
+  compression: "" | "lz4" | "zstd";
+  bytes: Uint8Array;
+  /** In the order of the file. */
+  messages: readonly OddMessage[];
+}
+
+/** The same seed makes the same file. `names`: of the kinds that it shall have; by default some are chosen by the seed. */
+export function makeOddMcap(seed: number, names?: readonly string[]): OddMcap {
+  const dice = createDice(seed);
+  const kinds = names ? oddKinds.filter(({ name }) => names.includes(name)) : chooseKinds(dice);
+  const draft = kinds.reduce((sum: Draft, kind) => kind.twist(sum, dice), makeSoundDraft(dice));
+  const { bytes, layout } = writeDraft(draft);
+  const messages = listMessages(draft, layout);
+  return {
+    seed,
+    kinds: kinds.map(({ name }) => name),
+    knownBy: "writer",
+    isLegal: kinds.every(({ grade }) => grade === "legal"),
+    isDamaged: messages.some(({ isSound }) => !isSound),
+    compression: draft.compression,
+    bytes,
+    messages,
+  };
+}
+
+/** One of them often, else up to five; of rivals one. In the order of the list, so that a kind finds what it changes. */
+function chooseKinds(dice: Dice): readonly OddKind[] {
+  const common = oddKinds.filter(({ isRare }) => !isRare || dice.chance(rareChance));
+  const count = dice.chance(0.35) ? 1 : dice.between(2, 5);
+  const taken = new Set<string>();
+  const chosen = new Set<OddKind>();
+  for (const kind of dice.shuffle(common)) {
+    if (chosen.size >= count) break;
+    const { rivals = [] } = kind;
+    if (rivals.some((rival) => taken.has(rival))) continue;
+    for (const rival of rivals) taken.add(rival);
+    chosen.add(kind);
+  }
+  return oddKinds.filter((kind) => chosen.has(kind));
+}
+
+const rareChance = 0.1;
+
+function listMessages({ channels, schemas }: Draft, { messages }: Layout): OddMessage[] {
+  const channelsById = new Map(channels.map((channel) => [channel.id, channel]));
+  const schemasById = new Map(schemas.map((schema) => [schema.id, schema]));
+  return messages.map(({ message, isLost }) => {
+    const { channelId, ...rest } = message;
+    const { topic, messageEncoding, schemaId } = channelsById.get(channelId)!;
+    const schemaName = textOf(schemasById.get(schemaId)?.name ?? "");
+    return { ...rest, topic: textOf(topic), messageEncoding: textOf(messageEncoding), schemaName, isSound: !isLost };
+  });
+}
+
+/** Readers replace what is no UTF-8, and databases have no place for the character 0. */
+export function textOf(name: Name): string {
+  return Buffer.from(name as string)
+    .toString("utf8")
+    .replaceAll("\0", "\ufffd");
+}

@@ -1,0 +1,46 @@
+import { inspectRecording } from "../../inspect.ts";
+import { bytesSource } from "../../source.ts";
+import { type Content, keyOf, without } from "./content-key.ts";
+import { OddFailure } from "./odd-failure.ts";
+import { readByIndex, readForward, type Written } from "./read-written.ts";
+
+/** The written file is valid for everyone: read forward, by its indexes, and verified. Answers what stands in it. */
+export async function checkValid(bytes: Uint8Array, doing: string): Promise<Written> {
+  const written = await tryReading(`${doing}: the written file cannot be read forward`, async () => readForward(bytes));
+  const indexed = await tryReading(`${doing}: the written file cannot be read by its indexes`, () =>
+    readByIndex(bytes),
+  );
+  requireOrder(written.messages, `${doing}: the written file is not in order`);
+  requireOrder(indexed, `${doing}: the written file's indexes are not in order`);
+  requireSame(indexed, written.messages, `${doing}: the written file's indexes`);
+  const inspection = await inspectRecording(bytesSource(bytes), { fileName: "written.mcap", verifyChunks: true });
+  if ("reason" in inspection) throw new OddFailure(`${doing}: the written file is refused`, inspection.reason.text);
+  return written;
+}
+
+export function requireSame(found: readonly Content[], expected: readonly Content[], check: string): void {
+  const [foundKeys, expectedKeys] = [found.map(keyOf), expected.map(keyOf)];
+  const missing = without(expectedKeys, foundKeys);
+  const extra = without(foundKeys, expectedKeys);
+  if (missing.length === 0 && extra.length === 0) return;
+  const counts = `${missing.length} of ${expected.length} messages missing, ${extra.length} that should not be there`;
+  throw new OddFailure(`${check}: ${nameDifference(missing, extra)}`, `${counts}, e.g. ${missing[0] ?? extra[0]}`);
+}
+
+function nameDifference(missing: readonly string[], extra: readonly string[]): string {
+  if (extra.length === 0) return "messages are missing";
+  return missing.length === 0 ? "messages are too many" : "messages differ";
+}
+
+function requireOrder(messages: readonly Content[], check: string): void {
+  const at = messages.findIndex(({ logTimeNs }, index) => index > 0 && logTimeNs < messages[index - 1]!.logTimeNs);
+  if (at > 0) throw new OddFailure(check, `${messages[at]!.logTimeNs} stands behind ${messages[at - 1]!.logTimeNs}`);
+}
+
+async function tryReading<T>(check: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw new OddFailure(check, String(error));
+  }
+}

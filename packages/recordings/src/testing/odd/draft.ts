@@ -1,0 +1,146 @@
+import type {
+  AttachmentFields,
+  ChannelFields,
+  ChunkIndexFields,
+  FooterFields,
+  IndexedPlace,
+  MessageFields,
+  MessageIndexFields,
+  MetadataFields,
+  SchemaFields,
+  StatisticsFields,
+} from "./record-bytes.ts";
+
+/** Gets what would be true and answers what is written instead. */
+export type Lie<T> = (truth: T) => T;
+
+/** A file that is still to be written: what stands in it, and in what it lies. Never changed, only copied. */
+export interface Draft {
+  /** Of most chunks. */
+  compression: Compression;
+  /** Records before everything else. */
+  header: readonly Uint8Array[];
+  schemas: readonly SchemaFields[];
+  channels: readonly ChannelFields[];
+  /** Everything between the header and the summary, in order. */
+  items: readonly DraftItem[];
+  summary: DraftSummary;
+}
+
+export type Compression = "" | "lz4" | "zstd";
+
+/** What may stand in a chunk. */
+export type DraftRecord =
+  | { kind: "schema"; schema: SchemaFields }
+  | { kind: "channel"; channel: ChannelFields }
+  /** `isLost`: a reader cannot give it as it was written. */
+  | { kind: "message"; message: MessageFields; isLost?: boolean }
+  | { kind: "raw"; bytes: Uint8Array };
+
+export type DraftItem =
+  | DraftRecord
+  | DraftChunk
+  | { kind: "attachment"; attachment: AttachmentFields }
+  | { kind: "metadata"; metadata: MetadataFields }
+  | { kind: "dataEnd"; crc: "right" | "wrong" | "none" };
+
+export interface DraftChunk {
+  kind: "chunk";
+  records: readonly DraftRecord[];
+  /** As it is written; `frame` makes the bytes. */
+  compression: string;
+  frame: (records: Uint8Array) => Uint8Array;
+  crc: "right" | "wrong" | "none";
+  head: Lie<ChunkSpan>;
+  indexes: Lie<readonly MessageIndexFields[]>;
+  added: Uint8Array;
+  /** Its messages cannot be read, or are refuted by a checksum. */
+  isLost?: boolean;
+}
+
+export interface ChunkSpan {
+  startNs: bigint;
+  endNs: bigint;
+  uncompressedBytes: number;
+}
+
+export interface DraftSummary {
+  /** Groups of records in the order in which they are written. None: no summary. */
+  groups: readonly SummaryGroup[];
+  hasOffsets: boolean;
+  schemas: Lie<readonly SchemaFields[]>;
+  channels: Lie<readonly ChannelFields[]>;
+  statistics: Lie<readonly StatisticsFields[]>;
+  chunkIndexes: Lie<readonly ChunkIndexFields[]>;
+  /** Of where attachments and metadata records are said to stand. */
+  places: Lie<IndexedPlace>;
+  /** Of what the summary offsets are to say. */
+  offsets: Lie<readonly (readonly [opcode: number, place: IndexedPlace])[]>;
+  /** Of the whole section. */
+  section: Lie<Uint8Array>;
+  footer: Lie<FooterPlaces>;
+  /** `stale`: right for what would have been written without the last two lies. */
+  crc: "right" | "stale" | "wrong" | "none";
+}
+
+export type FooterPlaces = Pick<FooterFields, "summaryStart" | "summaryOffsetStart">;
+
+export type SummaryGroup =
+  | "schemas"
+  | "channels"
+  | "statistics"
+  | "chunkIndexes"
+  | "attachmentIndexes"
+  | "metadataIndexes";
+
+/** One lie after another. */
+export function alsoLie<T>(first: Lie<T>, second: Lie<T>): Lie<T> {
+  return (truth) => second(first(truth));
+}
+
+export function withSummary(draft: Draft, change: (summary: DraftSummary) => Partial<DraftSummary>): Draft {
+  return { ...draft, summary: { ...draft.summary, ...change(draft.summary) } };
+}
+
+export function chunksOf(draft: Draft): DraftChunk[] {
+  return draft.items.filter((item) => item.kind === "chunk");
+}
+
+/** Changes the given chunks. */
+export function withChunks(
+  draft: Draft,
+  chosen: readonly DraftChunk[],
+  change: (chunk: DraftChunk) => Partial<DraftChunk>,
+): Draft {
+  const items = draft.items.map((item) =>
+    item.kind === "chunk" && chosen.includes(item) ? { ...item, ...change(item) } : item,
+  );
+  return { ...draft, items };
+}
+
+/** Changes each record, in chunks and outside. */
+export function withRecords(draft: Draft, change: (record: DraftRecord) => readonly DraftRecord[]): Draft {
+  const items = draft.items.flatMap((item): readonly DraftItem[] => {
+    if (item.kind === "chunk") return [{ ...item, records: item.records.flatMap(change) }];
+    return isRecord(item) ? change(item) : [item];
+  });
+  return { ...draft, items };
+}
+
+export function withMessages(draft: Draft, change: (message: MessageFields) => MessageFields): Draft {
+  return withRecords(draft, (record) =>
+    record.kind === "message" ? [{ ...record, message: change(record.message) }] : [record],
+  );
+}
+
+export function messagesOf(draft: Draft): MessageFields[] {
+  return draft.items.flatMap((item) => {
+    if (item.kind === "chunk")
+      return item.records.flatMap((record) => (record.kind === "message" ? [record.message] : []));
+    return item.kind === "message" ? [item.message] : [];
+  });
+}
+
+function isRecord(item: DraftItem): item is DraftRecord {
+  return item.kind === "schema" || item.kind === "channel" || item.kind === "message" || item.kind === "raw";
+}

@@ -1,0 +1,52 @@
+import type {
+  AttachmentFields,
+  ChunkIndexFields,
+  IndexedPlace,
+  MessageFields,
+  MetadataFields,
+} from "./record-bytes.ts";
+
+/** Where what was written stands. */
+export interface Layout {
+  chunks: ChunkIndexFields[];
+  attachments: { attachment: AttachmentFields; place: IndexedPlace }[];
+  metadata: { metadata: MetadataFields; place: IndexedPlace }[];
+  /** In the order of the file. */
+  messages: WrittenMessage[];
+}
+
+export interface WrittenMessage {
+  message: MessageFields;
+  /** No checksum of a chunk covers it. */
+  isUnchecked: boolean;
+  isLost: boolean;
+}
+
+/** Pieces of a file, and the offset behind them. */
+export interface Pieces {
+  readonly lengthBytes: number;
+  push(bytes: Uint8Array): IndexedPlace;
+  join(): Buffer;
+}
+
+export function gatherPieces(): Pieces {
+  const list: Uint8Array[] = [];
+  let lengthBytes = 0;
+  return {
+    get lengthBytes() {
+      return lengthBytes;
+    },
+    push(bytes) {
+      const place = { offset: lengthBytes, lengthBytes: bytes.byteLength };
+      list.push(bytes);
+      lengthBytes += bytes.byteLength;
+      return place;
+    },
+    join: () => Buffer.concat(list),
+  };
+}
+
+export function compareTimes(a: bigint, b: bigint): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

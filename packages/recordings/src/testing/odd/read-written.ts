@@ -1,0 +1,68 @@
+import { McapIndexedReader, McapStreamReader, type McapTypes } from "@mcap/core";
+import { textOf } from "../odd-mcap.ts";
+import { slowDecompress } from "../slow-decompress.ts";
+import type { Content } from "./content-key.ts";
+
+export interface Written {
+  /** In the order of the file. */
+  messages: Content[];
+  /** What the file says of what was left out: the metadata records named `downlink.export`. */
+  told: ReadonlyMap<string, string>[];
+}
+
+/** Several frames in a chunk are allowed, so that a chunk of them may be passed on. */
+const decompressHandlers: McapTypes.DecompressHandlers = {
+  lz4: (bytes) => slowDecompress("lz4", bytes).bytes,
+  zstd: (bytes) => slowDecompress("zstd", bytes).bytes,
+};
+
+/** Reads forward with every checksum, by an independent library. Throws when the file is not valid. */
+export function readForward(bytes: Uint8Array): Written {
+  const reader = new McapStreamReader({ decompressHandlers, validateCrcs: true });
+  reader.append(bytes);
+  const definitions = { channels: new Map<number, McapTypes.Channel>(), schemas: new Map<number, McapTypes.Schema>() };
+  const written: Written = { messages: [], told: [] };
+  for (let record = reader.nextRecord(); record; record = reader.nextRecord()) {
+    if (record.type === "Schema") definitions.schemas.set(record.id, record);
+    if (record.type === "Channel") definitions.channels.set(record.id, record);
+    if (record.type === "Message") written.messages.push(toContent(record, definitions));
+    if (record.type === "Metadata" && record.name === "downlink.export") written.told.push(record.metadata);
+  }
+  if (!reader.done()) throw new Error("the file is not whole");
+  return written;
+}
+
+/** By the file's own indexes, in the order that they give. */
+export async function readByIndex(bytes: Uint8Array): Promise<Content[]> {
+  const readable = {
+    size: async () => BigInt(bytes.byteLength),
+    read: async (offset: bigint, length: bigint) => bytes.slice(Number(offset), Number(offset + length)),
+  };
+  const reader = await McapIndexedReader.Initialize({ readable, decompressHandlers });
+  const definitions = { channels: reader.channelsById, schemas: reader.schemasById };
+  return Array.fromAsync(reader.readMessages({ validateCrcs: true }), (message) => toContent(message, definitions));
+}
+
+interface Definitions {
+  channels: ReadonlyMap<number, McapTypes.Channel>;
+  schemas: ReadonlyMap<number, McapTypes.Schema>;
+}
+
+function toContent(
+  { logTime, publishTime, ...message }: McapTypes.Message,
+  { channels, schemas }: Definitions,
+): Content {
+  const channel = channels.get(message.channelId);
+  if (!channel) throw new Error(`the file has no channel ${message.channelId}`);
+  const schema = schemas.get(channel.schemaId);
+  if (!schema && channel.schemaId !== 0) throw new Error(`the file has no schema ${channel.schemaId}`);
+  return {
+    topic: textOf(channel.topic),
+    messageEncoding: textOf(channel.messageEncoding),
+    schemaName: textOf(schema?.name ?? ""),
+    logTimeNs: logTime,
+    publishTimeNs: publishTime,
+    sequence: message.sequence,
+    data: message.data,
+  };
+}

@@ -1,0 +1,14 @@
+import { holdOddFile } from "../hold-odd-file.ts";
+import type { OddMcap } from "../odd-mcap.ts";
+import { OddFailure } from "./odd-failure.ts";
+
+/** In one word or two how a file was dealt with; a failure with its whole text. */
+export async function tryOddFile(odd: OddMcap): Promise<{ outcome: string; failure?: string }> {
+  try {
+    const { outcome, code } = await holdOddFile(odd);
+    return { outcome: code === undefined ? outcome : `${outcome} ${code}` };
+  } catch (error) {
+    if (error instanceof OddFailure) return { outcome: `FAILED ${error.check}`, failure: error.message };
+    return { outcome: "FAILED unexpectedly", failure: error instanceof Error ? `${error.stack}` : String(error) };
+  }
+}

@@ -1,0 +1,282 @@
+import { crc32 } from "node:zlib";
+import { type OddMessage, textOf } from "./odd-mcap.ts";
+import { slowDecompress } from "./slow-decompress.ts";
+
+export interface SlowReading {
+  /** In the order of the file; those that nothing refutes. */
+  messages: OddMessage[];
+  damage: SlowDamage[];
+}
+
+export interface SlowDamage {
+  /** In the file. */
+  offset: number;
+  text: string;
+  /** Messages are lost or in doubt: whoever takes the file for whole is wrong. */
+  isGrave: boolean;
+}
+
+/**
+ * All messages of an MCAP file, read straight forward from its first record to its footer, with every chunk decompressed and
+ * held whole. It believes no index, no statistics and no time in a chunk's head, and knows nothing of the reader that is
+ * tested with it. Spec: MCAP "Records".
+ */
+export function readSlowly(bytes: Uint8Array): SlowReading {
+  const state = createState(bytes);
+  if (!hasMagic(bytes, 0) || !hasMagic(bytes, bytes.byteLength - 8)) {
+    note(state, 0, "the file does not begin or end as an MCAP file");
+  }
+  walkFile(state);
+  return { messages: state.found.flatMap((found) => resolve(found, state)), damage: state.damage };
+}
+
+interface State {
+  bytes: Uint8Array;
+  found: FoundMessage[];
+  schemas: Map<number, FoundSchema>;
+  channels: Map<number, FoundChannel>;
+  damage: SlowDamage[];
+  /** The data section is over: what comes should be the summary. */
+  isBehindData: boolean;
+  hasUnchecked: boolean;
+}
+
+interface FoundMessage {
+  offset: number;
+  channelId: number;
+  fields: Pick<OddMessage, "sequence" | "logTimeNs" | "publishTimeNs" | "data">;
+}
+
+interface FoundSchema {
+  id: number;
+  name: string;
+  /** All of the record: two that differ in it contradict each other. */
+  key: string;
+}
+
+interface FoundChannel {
+  id: number;
+  schemaId: number;
+  topic: string;
+  messageEncoding: string;
+  key: string;
+}
+
+function createState(bytes: Uint8Array): State {
+  const maps = { schemas: new Map(), channels: new Map() };
+  return { bytes, found: [], ...maps, damage: [], isBehindData: false, hasUnchecked: false };
+}
+
+function note(state: State, offset: number, text: string, isGrave = true): void {
+  state.damage.push({ offset, text, isGrave });
+}
+
+/** A record outside of chunks, or in one. */
+interface RawRecord {
+  opcode: number;
+  offset: number;
+  content: Uint8Array;
+}
+
+function walkFile(state: State): void {
+  const end = state.bytes.byteLength - 8;
+  let at = 8;
+  while (true) {
+    const record = cutRecord(state.bytes.subarray(0, Math.max(0, end)), at);
+    if (!record) {
+      note(state, at, "a record is not whole", !state.isBehindData);
+      return;
+    }
+    at += 9 + record.content.byteLength;
+    if (record.opcode === opcodes.footer) {
+      if (at !== end) note(state, record.offset, "the footer is not at the end");
+      return;
+    }
+    try {
+      readRecord(record, state);
+    } catch (error) {
+      note(state, record.offset, messageOf(error), !state.isBehindData || holdsMessages(record));
+    }
+  }
+}
+
+function holdsMessages({ opcode }: RawRecord): boolean {
+  return opcode === opcodes.message || opcode === opcodes.chunk;
+}
+
+function cutRecord(bytes: Uint8Array, offset: number): RawRecord | undefined {
+  if (offset + 9 > bytes.byteLength) return undefined;
+  const length = viewOf(bytes).getBigUint64(offset + 1, true);
+  if (length > BigInt(bytes.byteLength - offset - 9)) return undefined;
+  const content = bytes.subarray(offset + 9, offset + 9 + Number(length));
+  return { opcode: bytes[offset]!, offset, content };
+}
+
+function readRecord(record: RawRecord, state: State): void {
+  const { opcode, offset, content } = record;
+  if (opcode === opcodes.schema) define(state.schemas, toSchema(content), { state, offset });
+  if (opcode === opcodes.channel) define(state.channels, toChannel(content), { state, offset });
+  if (opcode === opcodes.chunk) readChunk(record, state);
+  if (opcode === opcodes.attachment) checkAttachment(record, state);
+  if (opcode === opcodes.dataEnd) checkDataEnd(record, state);
+  if (opcode === opcodes.message) {
+    state.found.push(toMessage(content, offset));
+    state.hasUnchecked = true;
+  }
+}
+
+/** What stands in a chunk counts as a whole or not at all. */
+function readChunk({ content, offset }: RawRecord, state: State): void {
+  const fields = openFields(content);
+  fields.skip(16);
+  const uncompressedBytes = fields.u64();
+  const crc = fields.u32();
+  const compression = fields.text();
+  const stored = fields.take(Number(fields.u64()));
+  const { bytes, restBytes } = slowDecompress(compression, stored);
+  if (crc !== 0 && crc32(bytes) !== crc) throw new Error("a chunk fails its checksum");
+  const inside: State = { ...state, found: [] };
+  const [schemas, channels] = [new Map(state.schemas), new Map(state.channels)];
+  for (const record of cutRecords(bytes)) {
+    if (record.opcode === opcodes.schema) define(schemas, toSchema(record.content), { state, offset });
+    if (record.opcode === opcodes.channel) define(channels, toChannel(record.content), { state, offset });
+    if (record.opcode === opcodes.message) inside.found.push(toMessage(record.content, offset));
+  }
+  Object.assign(state, { schemas, channels });
+  for (const message of inside.found) state.found.push(message);
+  if (crc === 0 && inside.found.length > 0) state.hasUnchecked = true;
+  if (restBytes > 0) note(state, offset, "rubbish stands behind a frame", false);
+  if (BigInt(bytes.byteLength) !== uncompressedBytes) note(state, offset, "a chunk has another size", false);
+}
+
+function cutRecords(bytes: Uint8Array): RawRecord[] {
+  const records: RawRecord[] = [];
+  for (let at = 0; at < bytes.byteLength; ) {
+    const record = cutRecord(bytes, at);
+    if (!record) throw new Error("a record in a chunk is not whole");
+    records.push(record);
+    at += 9 + record.content.byteLength;
+  }
+  return records;
+}
+
+/** Of two that contradict each other the first one counts. In the summary they are only repeated. */
+function define<T extends { id: number; key: string }>(
+  known: Map<number, T>,
+  definition: T,
+  { state, offset }: { state: State; offset: number },
+): void {
+  const first = known.get(definition.id);
+  if (!first) known.set(definition.id, definition);
+  else if (first.key !== definition.key)
+    note(state, offset, "an id is defined twice, differently", !state.isBehindData);
+}
+
+function toSchema(content: Uint8Array): FoundSchema {
+  const fields = openFields(content);
+  const id = fields.u16();
+  const [name, encoding] = [fields.text(), fields.text()];
+  const data = fields.take(fields.u32());
+  // Spec: MCAP "Schema": one with the id 0 is ignored.
+  const key = id === 0 ? "" : JSON.stringify([name, encoding, Buffer.from(data).toString("hex")]);
+  return { id, name: id === 0 ? "" : name, key };
+}
+
+function toChannel(content: Uint8Array): FoundChannel {
+  const fields = openFields(content);
+  const [id, schemaId] = [fields.u16(), fields.u16()];
+  const [topic, messageEncoding] = [fields.text(), fields.text()];
+  const metadata = fields.textPairs();
+  const key = JSON.stringify([schemaId, topic, messageEncoding, Object.entries(Object.fromEntries(metadata)).sort()]);
+  return { id, schemaId, topic, messageEncoding, key };
+}
+
+function toMessage(content: Uint8Array, offset: number): FoundMessage {
+  const fields = openFields(content);
+  const [channelId, sequence, logTimeNs, publishTimeNs] = [fields.u16(), fields.u32(), fields.u64(), fields.u64()];
+  return { offset, channelId, fields: { sequence, logTimeNs, publishTimeNs, data: content.subarray(22) } };
+}
+
+function checkAttachment({ content, offset }: RawRecord, state: State): void {
+  const fields = openFields(content);
+  fields.skip(16);
+  fields.text();
+  fields.text();
+  fields.skip(Number(fields.u64()));
+  const covered = content.subarray(0, fields.at());
+  const crc = fields.u32();
+  if (crc !== 0 && crc32(covered) !== crc) note(state, offset, "an attachment fails its checksum", false);
+}
+
+function checkDataEnd({ content, offset }: RawRecord, state: State): void {
+  const crc = openFields(content).u32();
+  state.isBehindData = true;
+  if (crc === 0 || crc32(state.bytes.subarray(0, offset)) === crc) return;
+  note(state, offset, "the data section fails its checksum", state.hasUnchecked);
+}
+
+function resolve({ offset, channelId, fields }: FoundMessage, state: State): OddMessage[] {
+  const channel = state.channels.get(channelId);
+  if (!channel) note(state, offset, `a message of channel ${channelId}, which is not in the file`);
+  if (fields.logTimeNs >= 2n ** 63n) note(state, offset, "a message of a time that does not fit into signed 64 bits");
+  if (!channel || fields.logTimeNs >= 2n ** 63n) return [];
+  const { topic, messageEncoding, schemaId } = channel;
+  const schemaName = schemaId === 0 ? "" : (state.schemas.get(schemaId)?.name ?? "");
+  return [{ topic, messageEncoding, schemaName, ...fields, isSound: true }];
+}
+
+const opcodes = {
+  footer: 0x02,
+  schema: 0x03,
+  channel: 0x04,
+  message: 0x05,
+  chunk: 0x06,
+  attachment: 0x09,
+  dataEnd: 0x0f,
+} as const;
+
+function openFields(content: Uint8Array) {
+  const view = viewOf(content);
+  let position = 0;
+  const move = (length: number): number => {
+    const from = position;
+    if (from + length > content.byteLength) throw new Error("a record ends in the middle of a field");
+    position += length;
+    return from;
+  };
+  const u32 = (): number => view.getUint32(move(4), true);
+  const take = (length: number): Uint8Array => {
+    const from = move(length);
+    return content.subarray(from, from + length);
+  };
+  const text = (): string => textOf(take(u32()));
+  return {
+    at: () => position,
+    skip: (length: number): number => move(length),
+    u16: (): number => view.getUint16(move(2), true),
+    u32,
+    u64: (): bigint => view.getBigUint64(move(8), true),
+    take,
+    text,
+    textPairs(): [string, string][] {
+      const end = u32() + position;
+      const pairs: [string, string][] = [];
+      while (position < end) pairs.push([text(), text()]);
+      if (position !== end) throw new Error("a map does not end where it says");
+      return pairs;
+    },
+  };
+}
+
+function hasMagic(bytes: Uint8Array, at: number): boolean {
+  const magic = [0x89, 0x4d, 0x43, 0x41, 0x50, 0x30, 0x0d, 0x0a];
+  return at >= 0 && magic.every((byte, index) => bytes[at + index] === byte);
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

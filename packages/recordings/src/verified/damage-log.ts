@@ -1,0 +1,63 @@
+import type { Reason } from "../reasons.ts";
+import type { RecordingDamage } from "../summary.ts";
+import type { DamageLine } from "./index-layout.ts";
+
+/** What of a recording cannot be read. */
+export interface DamageLog {
+  addChunk(chunk: { offset: number; end: number; reason: Reason; messagesLost: number | undefined }): void;
+  /** Bytes that make no sense, up to where something does again. */
+  addGap(gap: { offset: number; end: number; reason: Reason }): void;
+  addAttachment(offset: number, reason: Reason, name: string | undefined): void;
+  addSummary(offset: number, reason: Reason): void;
+  /** A checksum that nothing depends on. */
+  addChecksum(offset: number, reason: Reason): void;
+  /** Messages that nobody can tell the topic of. */
+  addUnknownChannel(id: number, reason: Reason, messagesLost: number): void;
+  readonly lines: readonly DamageLine[];
+  sum(): RecordingDamage | undefined;
+}
+
+export function createDamageLog(): DamageLog {
+  const lines: DamageLine[] = [];
+  const sums = { chunksLost: 0, messagesLost: 0, attachmentsLost: 0, bytesLost: 0, isCountKnown: true };
+  let count = 0;
+  const add = (line: DamageLine): void => {
+    count += 1;
+    if (lines.length < mostLines) lines.push(line);
+  };
+  return {
+    lines,
+    addChunk({ offset, end, reason, messagesLost }) {
+      sums.chunksLost += 1;
+      sums.bytesLost += end - offset;
+      sums.messagesLost += messagesLost ?? 0;
+      sums.isCountKnown &&= messagesLost !== undefined;
+      add({ kind: "chunk", offset, ...reason, messagesLost });
+    },
+    addGap({ offset, end, reason }) {
+      sums.isCountKnown = false;
+      sums.bytesLost += end - offset;
+      const text = `${reason.text}; ${end - offset} bytes from byte ${offset} on are left out`;
+      add({ kind: "gap", offset, code: reason.code, text });
+    },
+    addAttachment(offset, reason, name) {
+      sums.attachmentsLost += 1;
+      add({ kind: "attachment", offset, ...reason, name });
+    },
+    addSummary: (offset, reason) => add({ kind: "summary", offset, ...reason }),
+    addChecksum: (offset, reason) => add({ kind: "checksum", offset, ...reason }),
+    addUnknownChannel(_id, reason, messagesLost) {
+      sums.messagesLost += messagesLost;
+      add({ kind: "gap", offset: 0, ...reason, messagesLost });
+    },
+    sum() {
+      if (count === 0) return undefined;
+      const reasons = lines.slice(0, mostReasons).map(({ code, text }) => ({ code: code as Reason["code"], text }));
+      return { ...sums, reasons };
+    },
+  };
+}
+
+/** A file may be damaged in a million places; who reads of some thousand believes the sums. */
+const mostLines = 1000;
+const mostReasons = 10;

@@ -1,0 +1,95 @@
+import type { RecordingDamage, RecordingFormatName } from "../summary.ts";
+
+/**
+ * A verified index is what was found in a recording by reading every byte of it:
+ *
+ *     magic · pages of runs · lists of channels, schemas, attachments, metadata and damage · head · tail
+ *
+ * Pages and lists are zstd frames with checksums, each readable alone; the head is JSON in such a frame and says where they stand;
+ * the tail says where the head stands. Numbers are little-endian; times are decimal texts of nanoseconds.
+ */
+export const indexMagic: Uint8Array = Buffer.from("DLINDEX\u0001", "latin1");
+
+/** Where the head begins (8 bytes), its bytes (4), its bytes decompressed (4), and the magic again. */
+export const tailBytes = 24;
+
+/** Raised when older readers would read something wrong: they make an index of their own then. */
+export const indexVersion = 1;
+
+/** Of a zstd frame: where it stands, its bytes, and its bytes decompressed. */
+export type FramePlace = readonly [offset: number, bytes: number, sizeBytes: number];
+
+export interface PagePlace {
+  readonly at: FramePlace;
+  readonly startNs: string;
+  readonly endNs: string;
+  readonly count: number;
+}
+
+export const listNames = ["channels", "schemas", "attachments", "metadata", "damage"] as const;
+export type ListName = (typeof listNames)[number];
+
+export interface IndexHead {
+  readonly version: number;
+  readonly format: RecordingFormatName;
+  /** Of the recording that the index is of. */
+  readonly sizeBytes: number;
+  readonly sha256: string;
+  readonly profile?: string;
+  readonly library?: string;
+  readonly messageCount: number;
+  readonly compressions: readonly string[];
+  readonly pages: readonly PagePlace[];
+  readonly lists: Readonly<Record<ListName, readonly FramePlace[]>>;
+  readonly damage?: RecordingDamage;
+}
+
+export interface ChannelLine {
+  readonly id: number;
+  readonly schemaId: number;
+  readonly topic: string;
+  readonly messageEncoding: string;
+  readonly metadata: readonly (readonly [string, string])[];
+  readonly messageCount: number;
+  /** Absent without a message. */
+  readonly startNs?: string;
+  readonly endNs?: string;
+}
+
+export interface SchemaLine {
+  readonly id: number;
+  readonly name: string;
+  readonly encoding: string;
+  /** Where its data stand in the recording; absent where they stand in a compressed chunk only. */
+  readonly at?: readonly [offset: number, lengthBytes: number];
+  /** Base 64. */
+  readonly data?: string;
+}
+
+export interface AttachmentLine {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly logTimeNs: string;
+  readonly createTimeNs: string;
+  readonly crc: number;
+  readonly dataOffset: number;
+  readonly sizeBytes: number;
+  readonly dataSha256?: string;
+}
+
+export interface MetadataLine {
+  readonly name: string;
+  readonly metadata: readonly (readonly [string, string])[];
+}
+
+/** Something that cannot be read. */
+export interface DamageLine {
+  readonly kind: "chunk" | "attachment" | "summary" | "checksum" | "gap";
+  /** Of what is damaged, in the recording. */
+  readonly offset: number;
+  readonly code: string;
+  readonly text: string;
+  /** Of an attachment. */
+  readonly name?: string;
+  readonly messagesLost?: number;
+}

@@ -1,0 +1,184 @@
+import { zstdDecompressSync } from "node:zlib";
+import { isInside, type RandomAccessSource } from "../source.ts";
+import type { AttachmentSummary, MetadataRecord } from "../summary.ts";
+import type { Channel, Schema, Tally } from "../survey.ts";
+import {
+  type AttachmentLine,
+  type ChannelLine,
+  type DamageLine,
+  type FramePlace,
+  type IndexHead,
+  indexMagic,
+  indexVersion,
+  type ListName,
+  type MetadataLine,
+  type PagePlace,
+  type SchemaLine,
+  tailBytes,
+} from "./index-layout.ts";
+import { decodePage, type RunPage } from "./index-pages.ts";
+
+/** What is in a recording, read in parts as they are asked for. */
+export interface VerifiedIndex {
+  readonly head: IndexHead;
+  /** In the order of their numbers in the pages. */
+  channels(): Promise<IndexedChannel[]>;
+  /** Those with these ids, or all. `recording`: where the data of most of them stand. */
+  schemas(recording: RandomAccessSource, ids: ReadonlySet<number> | undefined): Promise<Map<number, Schema>>;
+  attachments(): Promise<AttachmentSummary[]>;
+  metadata(): Promise<MetadataRecord[]>;
+  damage(): Promise<DamageLine[]>;
+  /** The pages with runs in a span of time, in the order of the file; they have others too. */
+  pages(span: Span): AsyncGenerator<{ number: number; page: RunPage }>;
+  page(number: number): Promise<RunPage>;
+}
+
+export interface IndexedChannel {
+  id: number;
+  /** Absent: nothing in the recording introduces it. */
+  channel?: Channel;
+  tally: Tally;
+}
+
+interface Span {
+  startNs?: bigint | undefined;
+  endNs?: bigint | undefined;
+}
+
+/** It is no index that this version can read: it is to be made anew. */
+export class IndexUnreadableError extends Error {
+  constructor(text: string) {
+    super(text);
+    this.name = "IndexUnreadableError";
+  }
+}
+
+/** Reads the end of an index, some kilobytes. Throws {@link IndexUnreadableError}, and what reading throws. */
+export async function openVerifiedIndex(source: RandomAccessSource): Promise<VerifiedIndex> {
+  const read = await readEndAhead(source);
+  const head = await readHead(source, read);
+  const inflate = async ([offset, bytes, sizeBytes]: FramePlace): Promise<Uint8Array> =>
+    decompress(await read(offset, bytes), sizeBytes);
+  const list = async <L>(name: ListName): Promise<L[]> => {
+    const lines: L[] = [];
+    for (const place of head.lists[name]) for (const line of parseLines<L>(await inflate(place))) lines.push(line);
+    return lines;
+  };
+  return {
+    head,
+    channels: async () => (await list<ChannelLine>("channels")).map(toChannel),
+    schemas: async (recording, ids) => readSchemas(await list<SchemaLine>("schemas"), recording, ids),
+    attachments: async () => (await list<AttachmentLine>("attachments")).map(toAttachment),
+    metadata: async () => (await list<MetadataLine>("metadata")).map(toMetadata),
+    damage: () => list<DamageLine>("damage"),
+    async *pages(span) {
+      for (const [number, place] of head.pages.entries()) {
+        if (reaches(place, span)) yield { number, page: decodePage(await inflate(place.at)) };
+      }
+    },
+    page: async (number) => decodePage(await inflate(head.pages[number]!.at)),
+  };
+}
+
+type Read = (offset: number, length: number) => Promise<Uint8Array>;
+
+/** Most indexes fit into what is read first. */
+async function readEndAhead(source: RandomAccessSource): Promise<Read> {
+  const start = Math.max(0, source.sizeBytes - aheadBytes);
+  const end = await source.read(start, source.sizeBytes - start);
+  return async (offset, length) => {
+    if (!isInside(offset, length, source.sizeBytes)) throw unreadable("refers to what is not there");
+    return offset >= start ? end.subarray(offset - start, offset - start + length) : source.read(offset, length);
+  };
+}
+
+const aheadBytes = 64 * 1024;
+
+async function readHead(source: RandomAccessSource, read: Read): Promise<IndexHead> {
+  const tail = Buffer.from(await read(source.sizeBytes - tailBytes, tailBytes));
+  if (!tail.subarray(16).equals(indexMagic)) throw unreadable("does not end as one");
+  const [offset, bytes] = [Number(tail.readBigUInt64LE(0)), tail.readUInt32LE(8)];
+  const text = decompress(await read(offset, bytes), tail.readUInt32LE(12));
+  const head = JSON.parse(Buffer.from(text).toString()) as IndexHead;
+  if (head.version !== indexVersion) throw unreadable(`is of version ${head.version}`);
+  return head;
+}
+
+function unreadable(what: string): IndexUnreadableError {
+  return new IndexUnreadableError(`the verified index ${what}`);
+}
+
+/** The frame's checksum tells damage. */
+function decompress(bytes: Uint8Array, sizeBytes: number): Uint8Array {
+  try {
+    return zstdDecompressSync(bytes, { maxOutputLength: sizeBytes, chunkSize: Math.max(64, sizeBytes + 1) });
+  } catch (error) {
+    throw unreadable(`is damaged: ${(error as Error).message}`);
+  }
+}
+
+function parseLines<L>(block: Uint8Array): L[] {
+  return JSON.parse(`[${Buffer.from(block).toString().replaceAll("\n", ",")}]`) as L[];
+}
+
+function reaches({ startNs, endNs }: PagePlace, span: Span): boolean {
+  const isBefore = span.startNs !== undefined && BigInt(endNs) < span.startNs;
+  const isBehind = span.endNs !== undefined && BigInt(startNs) > span.endNs;
+  return !isBefore && !isBehind;
+}
+
+function toChannel(line: ChannelLine): IndexedChannel {
+  const { id, schemaId, topic, messageEncoding, metadata, messageCount = 0, startNs, endNs } = line;
+  const tally = { messageCount, startNs: toBigInt(startNs), endNs: toBigInt(endNs) };
+  if (topic === undefined) return { id, tally };
+  return { id, tally, channel: { id, schemaId, topic, messageEncoding, metadata: Object.fromEntries(metadata) } };
+}
+
+function toBigInt(text: string | undefined): bigint | undefined {
+  return text === undefined ? undefined : BigInt(text);
+}
+
+/** A few reads for all of them: schemas mostly stand together. */
+async function readSchemas(
+  lines: readonly SchemaLine[],
+  recording: RandomAccessSource,
+  ids: ReadonlySet<number> | undefined,
+): Promise<Map<number, Schema>> {
+  const schemas = new Map<number, Schema>();
+  const wanted = lines.filter(({ id }) => !ids || ids.has(id)).sort((a, b) => startOf(a) - startOf(b));
+  let held = { start: 0, bytes: new Uint8Array(0) };
+  for (const [index, { id, name, encoding, at, data }] of wanted.entries()) {
+    if (at && (at[0] < held.start || at[0] + at[1] > held.start + held.bytes.byteLength)) {
+      const end = endOfNeighbours(wanted, index);
+      held = { start: at[0], bytes: new Uint8Array(await recording.read(at[0], end - at[0])) };
+    }
+    const bytes = at ? held.bytes.slice(at[0] - held.start, at[0] - held.start + at[1]) : Buffer.from(data!, "base64");
+    schemas.set(id, { id, name, encoding, data: bytes });
+  }
+  return schemas;
+}
+
+function startOf({ at }: SchemaLine): number {
+  return at?.[0] ?? 0;
+}
+
+/** The end of those that stand at most a few kilobytes one behind the other. */
+function endOfNeighbours(lines: readonly SchemaLine[], first: number): number {
+  let end = startOf(lines[first]!);
+  for (const { at } of lines.slice(first)) {
+    if (!at) continue;
+    if (at[0] > end + gapBytes) break;
+    end = Math.max(end, at[0] + at[1]);
+  }
+  return end;
+}
+
+const gapBytes = 16 * 1024;
+
+function toAttachment({ logTimeNs, createTimeNs, ...rest }: AttachmentLine): AttachmentSummary {
+  return { ...rest, logTimeNs: BigInt(logTimeNs), createTimeNs: BigInt(createTimeNs) };
+}
+
+function toMetadata({ name, metadata }: MetadataLine): MetadataRecord {
+  return { name, metadata: Object.fromEntries(metadata) };
+}

@@ -1,0 +1,58 @@
+import type { ChunkHeader } from "../chunk.ts";
+import type { Reason } from "../reasons.ts";
+
+/** Messages that lie together in a file, as they were found by reading them: a chunk, or loose messages side by side. */
+export interface VerifiedRun {
+  /** Absent: the messages stand in the file as they are, from `offset` on. */
+  chunk?: ChunkHeader;
+  offset: number;
+  /** Of the chunk's record with its head, or of the loose records together. */
+  recordBytes: number;
+  /** Of the message indexes that stand directly behind a chunk. */
+  indexesBytes: number;
+  /** Of the records, decompressed. */
+  lengthBytes: number;
+  /** Of its largest message's record. */
+  largestBytes: number;
+  /** First and last log time of its messages; of a damaged chunk what its indexes or its head say. */
+  startNs: bigint;
+  endNs: bigint;
+  /** CRC-32 of the `recordBytes`, and of the `indexesBytes` behind them. */
+  checksum: number;
+  indexesChecksum: number;
+  /** Its messages stand in order of log time. */
+  isInOrder: boolean;
+  /** The message indexes behind it name each of its messages once, and nothing else. */
+  hasTrueIndexes: boolean;
+  /** It may stand in another file as it is, with its message indexes. */
+  mayPass: boolean;
+  /** Its content cannot be read: it is listed so that a reader can tell what is missing. */
+  damage?: RunDamage;
+  channels: RunChannel[];
+}
+
+export interface RunDamage {
+  reason: Reason;
+  /** By its message indexes; absent where they do not tell. */
+  messagesLost?: number;
+}
+
+/** The messages of one channel in a run. */
+export interface RunChannel {
+  channelId: number;
+  messageCount: number;
+  startNs: bigint;
+  endNs: bigint;
+  /** Of their records together. */
+  recordsBytes: number;
+  /** Behind the last of them, counted from the beginning of the decompressed run. */
+  lastEnd: number;
+  /** Where the channel's message index begins, counted from the end of the chunk's record; -1: there is none. */
+  indexStart: number;
+}
+
+/** Exports hold such a chunk in memory as a whole; a larger one is read in pieces. */
+export const wholeChunkBytes: number = 16 * 1024 * 1024;
+
+/** Wire contract §5: of a written chunk, uncompressed; a larger message stands alone. */
+export const maxWrittenChunkBytes: number = 4 * 1024 * 1024;

@@ -1,0 +1,21 @@
+import type { ReadContext } from "../read-context.ts";
+import type { Schema, Survey } from "../survey.ts";
+import type { DamageLog } from "./damage-log.ts";
+import type { ForwardReader } from "./forward-reader.ts";
+import type { VerifiedRun } from "./verified-run.ts";
+
+/** What the steps of reading a whole recording share. */
+export interface Verifying {
+  context: ReadContext;
+  survey: Survey;
+  reader: ForwardReader;
+  damage: DamageLog;
+  /** Take what is readable, and note the rest; otherwise what cannot be read faults. */
+  isSalvage: boolean;
+  /** Where the data of schemas stand in the file outside of compressed chunks. */
+  schemaPlaces: Map<Schema, readonly [offset: number, lengthBytes: number]>;
+  /** Takes the next run in the order of the file. */
+  add(run: VerifiedRun): Promise<void> | undefined;
+  /** CRC-32 of everything before a byte that was just looked at. */
+  checksumUpTo(offset: number): Promise<number>;
+}
