@@ -73,7 +73,11 @@ export const episodeFilters = {
   hasMissingRecordings: QueryBoolean.optional().meta({
     description: "Whether no primary site holds the data of some recording of the episode now",
   }),
-  recordingId: z.string().min(1).optional().meta({ description: "Of episodes with this recording" }),
+  recordingId: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: "Of episodes with this recording, which may be deleted" }),
   metadataQuery: z.string().optional().meta({
     example: "task:pick,place success:true",
     description:

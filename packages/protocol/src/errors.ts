@@ -10,7 +10,7 @@ export const errorCodes = {
   InvalidRequest: { status: 400, meaning: "The request failed validation; `details` names each place." },
   MalformedJson: { status: 400, meaning: "The body is not JSON." },
   ProjectRequired: { status: 400, meaning: "The organization has several projects and `projectId` is missing." },
-  AmbiguousName: { status: 400, meaning: "The name exists in several projects; give `projectId`." },
+  AmbiguousName: { status: 400, meaning: "Several projects have the name or key; give `projectId`." },
   CursorRejected: {
     status: 400,
     meaning: "The cursor does not belong to this query: ask again without one.",

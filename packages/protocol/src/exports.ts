@@ -21,7 +21,12 @@ export const exportLinks = {
     body: z
       .object({
         recordingId: Id,
-        recordingKey: withAliases(Id, ["key"]),
+        recordingKey: withAliases(
+          Id.meta({
+            description: "The imported recording with this key; with `projectId` where several projects have it",
+          }),
+          ["key"],
+        ),
         importId: Id.meta({ deprecated: true }),
         sessionId: Id,
         sessionKey: Id.meta({ description: "With `projectId` where several projects have it" }),

@@ -40,6 +40,8 @@ export const pendingImports = {
     path: "/v1/data/pending-imports",
     access: apiKey("data.imports.pending.list"),
     summary: "List pending imports: files whose bytes are here, on their way to become recordings",
+    description:
+      "A device's name and a session's key are known as well while only a request has them: the device was renamed or deleted, the session waits for a file that says of which device it is.",
     query: z.object({
       requestId: z.string().optional(),
       key: z.string().optional(),

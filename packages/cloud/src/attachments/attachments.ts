@@ -4,6 +4,9 @@ import type { Prisma } from "../db/generated/client.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import type { Handlers } from "../http/serve.ts";
 import { visibleIn } from "../projects/find-project.ts";
+import { selectRecording } from "../recordings/find-recording.ts";
+import { selectSession } from "../sessions/find-session.ts";
+import { selectSite } from "../sites/find-site.ts";
 import { attachmentColumns, toAttachment } from "./attachment-rows.ts";
 import { findAttachment, isHeld } from "./find-attachment.ts";
 
@@ -29,15 +32,14 @@ async function listAttachments(ctx: Ctx, query: ListQuery): Promise<RecordingAtt
 /** An empty selector selects nothing in particular. */
 async function whereAttachments(ctx: Ctx, query: ListQuery): Promise<Prisma.RecordingAttachmentWhereInput> {
   const device = await selectDevice(ctx, query);
-  const scope = await visibleIn(ctx, query.projectId);
-  const { recordingId, recordingKey, sessionId, sessionKey, siteId } = query;
+  const recording = await selectRecording(ctx, query);
+  const session = await selectSession(ctx, query);
+  const site = await selectSite(ctx, query.siteId);
   return {
     AND: [
-      { ...scope, ...isHeld },
-      { ...(device && { deviceId: device.id }), ...(recordingId && { recordingId }), ...(siteId && { siteId }) },
-      recordingKey ? { recording: { ...scope, key: recordingKey } } : {},
-      sessionId ? { recording: { sessionId } } : {},
-      sessionKey ? { recording: { session: { orgId: scope.orgId, key: sessionKey } } } : {},
+      { ...(await visibleIn(ctx, query.projectId)), ...isHeld },
+      { ...(device && { deviceId: device.id }), ...(site && { siteId: site.id }) },
+      { ...(recording && { recordingId: recording.id }), ...(session && { recording: { sessionId: session.id } }) },
     ],
   };
 }

@@ -5,6 +5,8 @@ import { LONG_NS } from "../db/span-sql.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
+import { selectRecording } from "../recordings/find-recording.ts";
+import { selectSession } from "../sessions/find-session.ts";
 
 type Query = Input<(typeof api.coverage)["list"]>;
 type Sql = Prisma.Sql;
@@ -13,7 +15,7 @@ type Sql = Prisma.Sql;
 export async function coverageWhere(ctx: Ctx, query: Query): Promise<Sql> {
   const device = await selectDevice(ctx, query);
   const scope = await visibleIn(ctx, query.projectId);
-  const named = namesRecordings(ctx, query);
+  const named = await namesRecordings(ctx, query);
   return Prisma.join(
     [
       ...scopeWhere("r", scope),
@@ -45,17 +47,12 @@ function earliest(timeNs: bigint): bigint {
 }
 
 /** Recordings or a session asked for as such; then those without a device appear too. */
-function namesRecordings({ caller }: Ctx, query: Query): Sql[] {
-  const { recordingId, recordingKey, importId, sessionId, sessionKey } = query;
+async function namesRecordings(ctx: Ctx, query: Query): Promise<Sql[]> {
+  const recording = await selectRecording(ctx, query);
+  const session = await selectSession(ctx, query);
   return [
-    ...(recordingId ? [Prisma.sql`r.id = ${recordingId}`] : []),
-    ...(recordingKey ? [Prisma.sql`r.key = ${recordingKey}`] : []),
-    ...(importId ? [Prisma.sql`r."importId" = ${importId}`] : []),
-    ...(sessionId ? [Prisma.sql`r."sessionId" = ${sessionId}`] : []),
-    ...(sessionKey ? [Prisma.sql`r."sessionId" IN (${sessionsWithKey(caller.orgId, sessionKey)})`] : []),
+    ...(recording ? [Prisma.sql`r.id = ${recording.id}`] : []),
+    ...(query.importId ? [Prisma.sql`r."importId" = ${query.importId}`] : []),
+    ...(session ? [Prisma.sql`r."sessionId" = ${session.id}`] : []),
   ];
-}
-
-function sessionsWithKey(orgId: string, key: string): Sql {
-  return Prisma.sql`SELECT s.id FROM "Session" s WHERE s."orgId" = ${orgId} AND s.key = ${key}`;
 }

@@ -154,7 +154,10 @@ test("recordings without a device appear only when asked for by recording or ses
   const ids = agents.map(({ deviceId }) => deviceId);
   await cloud.deps.db.prisma.recording.updateMany({ where: { deviceId: { in: ids } }, data: { deviceId: null } });
   assert.ok((await list({})).every(({ deviceId }) => deviceId !== undefined));
-  const ranges = await list({ recordingKey: "copied" });
+  const session = await admin.call(api.sessions.create, { key: "copies", deviceId: ids[0]! });
+  const copies = await admin.call(api.recordings.list, { deviceId: "", sortBy: "start" });
+  for (const { id } of copies) await change(id, { sessionId: session.id });
+  const ranges = await list({ sessionKey: "copies" });
   assert.deepEqual(
     ranges.map(({ deviceId, device, start, recordingCount }) => [deviceId, device, start, recordingCount]),
     [
@@ -162,8 +165,9 @@ test("recordings without a device appear only when asked for by recording or ses
       [undefined, undefined, at(5), 1],
     ],
   );
-  const [recording] = await admin.call(api.recordings.list, { deviceId: "", sortBy: "start" });
+  const [recording] = copies;
   assert.deepEqual(await list({ recordingId: recording!.id }), [ranges[0]]);
+  assert.deepEqual(await list({ recordingKey: "copied" }), [ranges[0]], "of copies the oldest is meant");
   await change(recording!.id, { importId: "imp_of_none" });
   assert.deepEqual(await list({ importId: "imp_of_none" }), [ranges[0]]);
 });
@@ -184,8 +188,8 @@ test("a device, recording or session is selected by id, name or key, and an empt
   ])
     assert.deepEqual(await list(query), [range], JSON.stringify(query));
   assert.deepEqual(await list({ deviceId: "", deviceName: "", sessionId: "", importId: "" }), await list({}));
-  assert.deepEqual(await list({ recordingId: "rec_unknown" }), []);
-  await assert.rejects(list({ deviceName: "unknown" }), refusedWith(404));
+  for (const query of [{ recordingId: "rec_unknown" }, { sessionKey: "unknown" }, { deviceName: "unknown" }])
+    await assert.rejects(list(query), refusedWith(404), JSON.stringify(query));
 });
 
 test("ranges come by device and start", async () => {

@@ -93,7 +93,7 @@ test("filters: a window that the episode touches, availability, a recording, met
   assert.deepEqual(await matching({ hasMissingRecordings: true }), [2, 5]);
   assert.deepEqual(await matching({ hasMissingRecordings: false }), [0, 1, 3, 4]);
   assert.deepEqual(await matching({ recordingId: recordingIds[1] }), [2, 5]);
-  assert.deepEqual(await matching({ recordingId: "rec_unknown" }), []);
+  await assert.rejects(matching({ recordingId: "rec_unknown" }), /"rec_unknown" not found/);
   assert.deepEqual(await matching({ metadataQuery: "task:place" }), [4, 5]);
   const all = {
     start: 0n,

@@ -2,7 +2,7 @@ import type { api, CursorHeaders, DatasetEpisode, Input } from "@downlink/protoc
 import type { Ctx } from "../context.ts";
 import { closePage, openPage } from "../db/cursor-page.ts";
 import type { DatasetModel } from "../db/generated/models.ts";
-import { episodeConditions } from "../episodes/find-episodes.ts";
+import { episodeConditions, requireRecording } from "../episodes/find-episodes.ts";
 import { findMembers } from "./find-members.ts";
 import { showMembers } from "./show-members.ts";
 
@@ -25,6 +25,7 @@ export async function listVersionEpisodes(ctx: Ctx, { list, dataset, query }: Li
   const { sortBy = "addedAt", versionNumber, hasMissingRecordings: hasMissing, include } = query;
   const conditions = episodeConditions(query);
   const page = openPage(ctx, list, { ...query, sortBy });
+  await requireRecording(ctx, query);
   const found = await findMembers(ctx, {
     datasetId: dataset.id,
     versionNumber,

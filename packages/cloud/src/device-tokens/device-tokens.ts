@@ -19,8 +19,9 @@ export const deviceTokens: Handlers<Contract> = {
 };
 
 async function listDeviceTokens(ctx: Ctx, query: Input<Contract["list"]>): Promise<DeviceToken[]> {
+  const device = await selectDevice(ctx, query);
   const rows = await ctx.db.prisma.deviceToken.findMany({
-    where: { ...visibleTo(ctx), ...(query.deviceId !== undefined && { deviceId: query.deviceId }) },
+    where: { ...visibleTo(ctx), ...(device && { deviceId: device.id }) },
     orderBy: [{ createdAtNs: "asc" }, { id: "asc" }],
     take: query.limit,
     skip: query.offset,

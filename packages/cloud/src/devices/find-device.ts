@@ -30,6 +30,12 @@ interface DeviceSelector {
 
 /** The device that a query or body selects, by id or else by name; undefined where it selects none; 404 where it does not exist. */
 export async function selectDevice(ctx: Ctx, selector: DeviceSelector): Promise<DeviceModel | undefined> {
+  if (!selector.deviceId && !selector.deviceName) return undefined;
+  return (await lookUpDevice(ctx, selector)) ?? notFound(`device "${selector.deviceId || selector.deviceName}"`);
+}
+
+/** As {@link selectDevice}; undefined as well where no device has the id or the name. */
+export async function lookUpDevice(ctx: Ctx, selector: DeviceSelector): Promise<DeviceModel | undefined> {
   const { deviceId, deviceName, projectId } = selector;
   if (!deviceId && !deviceName) return undefined;
   const where = await visibleIn(ctx, projectId);
@@ -39,7 +45,7 @@ export async function selectDevice(ctx: Ctx, selector: DeviceSelector): Promise<
   });
   if (rows.length > 1)
     throw new ApiError("AmbiguousName", `several projects have a device named "${deviceName}"; give projectId`);
-  return rows[0] ?? notFound(`device "${deviceId || deviceName}"`);
+  return rows[0];
 }
 
 /** The device as it is now; until the transaction ends, other changes of its settings and properties wait. */

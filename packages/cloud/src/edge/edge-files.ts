@@ -6,7 +6,7 @@ import { selectDevice } from "../devices/find-device.ts";
 import { notFound } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
 import { visibleIn } from "../projects/find-project.ts";
-import { findSite } from "../sites/find-site.ts";
+import { selectSite } from "../sites/find-site.ts";
 import { requestSalvage } from "./request-salvage.ts";
 
 type Contract = typeof api.edgeFiles;
@@ -22,14 +22,14 @@ type Row = Prisma.EdgeFileGetPayload<typeof columns>;
 
 async function listEdgeFiles(ctx: Ctx, query: Input<Contract["list"]>): Promise<EdgeFile[]> {
   const device = await selectDevice(ctx, query);
-  if (query.siteId !== undefined) await findSite(ctx, query.siteId);
+  const site = await selectSite(ctx, query.siteId);
   const rows = await ctx.db.prisma.edgeFile.findMany({
     where: {
       AND: [
         await visibleIn(ctx, query.projectId),
         { state: query.state ? { in: query.state } : { not: "indexed" } },
         device ? { deviceId: device.id } : {},
-        query.siteId === undefined ? {} : { agent: { siteId: query.siteId } },
+        site ? { agent: { siteId: site.id } } : {},
       ],
     },
     ...columns,

@@ -1,7 +1,9 @@
 import type { api, Input } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { touches } from "../db/span-sql.ts";
-import { invalid } from "../http/errors.ts";
+import { invalid, notFound } from "../http/errors.ts";
+import { visibleIn } from "../projects/find-project.ts";
 import { jsonbWhere, type Narrowing } from "../search/jsonb-where.ts";
 import { parseQuery } from "../search/terms.ts";
 
@@ -32,6 +34,22 @@ export function contentConditions(
     ...(recordingId === undefined ? [] : [hasRecording(recordingId)]),
     ...(terms.length === 0 ? [] : [jsonbWhere(Prisma.sql`e.metadata`, terms, narrowing)]),
   ];
+}
+
+interface Selector {
+  readonly recordingId?: string | undefined;
+  readonly projectId?: string | undefined;
+}
+
+/** 404 for a recording that is not there. One that was deleted is known as long as an episode has it. */
+export async function requireRecording(ctx: Ctx, { recordingId, projectId }: Selector): Promise<void> {
+  if (recordingId === undefined) return;
+  const scope = await visibleIn(ctx, projectId);
+  const { recording, episodeRecording } = ctx.db.prisma;
+  const found =
+    (await recording.findFirst({ where: { AND: [{ id: recordingId }, scope] }, select: { id: true } })) ??
+    (await episodeRecording.findFirst({ where: { recordingId, episode: scope }, select: { episodeId: true } }));
+  if (!found) notFound(`recording "${recordingId}"`);
 }
 
 function hasRecording(recordingId: string): Prisma.Sql {

@@ -31,7 +31,7 @@ interface Known {
 const robot = await startAgent(cloud, "robot");
 const { projectId: firstProject } = await admin.call(api.devices.get, { nameOrId: "robot" });
 const { id: secondProject } = await admin.call(api.projects.create, { name: "second" });
-const recordingIds = await record(12);
+const [unused, ...recordingIds] = await record(13);
 const missing = new Set(recordingIds.slice(9));
 await prisma.recording.updateMany({
   where: { id: { notIn: [...missing] } },
@@ -133,7 +133,7 @@ const ordered = {
 } as const;
 const filtered = {
   projectId: fc.constantFrom(firstProject, secondProject),
-  recordingId: fc.constantFrom(...recordingIds, "rec_unknown"),
+  recordingId: fc.constantFrom(...recordingIds, unused!),
   metadataQuery: fc.constantFrom("task:task-1", "isGood:true", "number:1,2,3,15", "TASK", "tags:t1 1", "none:*", ""),
 };
 const query = fc

@@ -5,7 +5,7 @@ import { Prisma } from "../db/generated/client.ts";
 import { touches } from "../db/span-sql.ts";
 import { visibleProjectIds } from "../projects/find-project.ts";
 import { readEpisodes } from "./episode-rows.ts";
-import { contentConditions, windowConditions } from "./find-episodes.ts";
+import { contentConditions, requireRecording, windowConditions } from "./find-episodes.ts";
 
 type List = (typeof api.episodes)["list"];
 type Sql = Prisma.Sql;
@@ -37,6 +37,7 @@ export async function listEpisodes(ctx: Ctx, query: Input<List>): Promise<Answer
   const asked = contentConditions(query);
   const page = openPage(ctx, "episodes.list", { ...query, sortBy });
   const projectIds = await visibleProjectIds(ctx, query.projectId);
+  await requireRecording(ctx, query);
   const column = Prisma.raw(columns[sortBy]);
   const conditions = [...within, ...asked];
   const narrowed = [...within, ...contentConditions(query, "pairs")];

@@ -16,7 +16,7 @@ export const eventTypeColumns = {
   },
 } as const satisfies Prisma.EventTypeSelect;
 
-type EventTypeRow = Prisma.EventTypeGetPayload<{ select: typeof eventTypeColumns }>;
+export type EventTypeRow = Prisma.EventTypeGetPayload<{ select: typeof eventTypeColumns }>;
 
 export function toEventType(row: EventTypeRow): EventType {
   return {

@@ -6,6 +6,7 @@ import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { ApiError, invalid, notFound } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
 import { eventTypeColumns, toEventType } from "./event-type-rows.ts";
+import { findEventType } from "./find-event-type.ts";
 
 type Contract = typeof api.eventTypes;
 
@@ -52,9 +53,7 @@ async function createEventType(ctx: Ctx, body: Input<Contract["create"]>): Promi
 }
 
 async function getEventType(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<EventType> {
-  const where = { id, orgId: ctx.caller.orgId };
-  const row = await ctx.db.prisma.eventType.findFirst({ where, select: eventTypeColumns });
-  return toEventType(row ?? notFound(`event type ${id}`));
+  return toEventType(await findEventType(ctx, id));
 }
 
 async function updateEventType(ctx: Ctx, input: Input<Contract["update"]>): Promise<EventType> {

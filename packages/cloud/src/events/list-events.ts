@@ -6,6 +6,7 @@ import { type Batches, inBatches } from "../db/in-batches.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { startingOrReaching, touches } from "../db/span-sql.ts";
 import { selectDevice } from "../devices/find-device.ts";
+import { findEventType } from "../event-types/find-event-type.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
 import { findPage, type Listed } from "../search/find-page.ts";
@@ -19,6 +20,7 @@ type Sql = Prisma.Sql;
 /** The ids of the page first, from narrow rows that sort in memory; then the page itself. */
 export async function listEvents(ctx: Ctx, query: ListQuery): Promise<Batches<Event>> {
   const device = await selectDevice(ctx, query);
+  if (query.eventTypeId) await findEventType(ctx, query.eventTypeId);
   const scope = scopeWhere("r", await visibleIn(ctx, query.projectId));
   const terms = parseQuery(query.query ?? "");
   const ids = await findPage(ctx.db.prisma, [toListed(query, { scope, device, terms })], query);

@@ -76,13 +76,13 @@ test("a link expires after 15 seconds: 403 with a JSON error; so does an altered
   assert.deepEqual([altered.status, ErrorBody.parse(await altered.json()).code], [403, "LinkRefused"]);
 });
 
-test("a recording that is not imported, or of nobody, has nothing to stream: 404", async () => {
+test("a recording that is not imported has nothing to stream: 404; so is one that is not there", async () => {
   const agent = await startAgent(cloud, "edge-only");
   await agent.report([recordingItem({ key: "at-edge" })]);
-  for (const recordingKey of ["at-edge", "unknown"])
+  for (const [recordingKey, code] of Object.entries({ "at-edge": "NoStreamableRecordings", unknown: "NotFound" }))
     await assert.rejects(
       admin.call(api.exports.create, { recordingKey }),
-      (error: ApiFailure) => error.code === "NoStreamableRecordings",
+      (error: ApiFailure) => error.status === 404 && error.code === code,
     );
 });
 

@@ -3,8 +3,8 @@ import type { Ctx } from "../context.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import { invalid } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
-import { findRecording } from "../recordings/find-recording.ts";
-import { findSession } from "../sessions/find-session.ts";
+import { selectRecording } from "../recordings/find-recording.ts";
+import { selectSession } from "../sessions/find-session.ts";
 import { findSiteOfType } from "../sites/find-site.ts";
 
 type Contract = typeof api.lakeFiles;
@@ -19,9 +19,8 @@ async function listLakeFiles(ctx: Ctx, query: ListQuery): Promise<LakeFile[]> {
   requireBounds(query);
   await findSiteOfType(ctx, query.siteId, ["self-hosted"]);
   await selectDevice(ctx, query);
-  const { projectId, recordingId, recordingKey, sessionId, sessionKey } = query;
-  for (const keyOrId of [recordingId, recordingKey]) if (keyOrId) await findRecording(ctx, { keyOrId, projectId });
-  for (const keyOrId of [sessionId, sessionKey]) if (keyOrId) await findSession(ctx, { keyOrId, projectId });
+  await selectRecording(ctx, query);
+  await selectSession(ctx, query);
   return [];
 }
 

@@ -1,9 +1,11 @@
 import type { Ctx } from "../context.ts";
 import { Prisma } from "../db/generated/client.ts";
-import { selectDevice } from "../devices/find-device.ts";
+import { lookUpDevice, selectDevice } from "../devices/find-device.ts";
+import { notFound } from "../http/errors.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
 import type { ColumnFilter } from "../search/list-by-column.ts";
+import { lookUpSession, selectSession } from "../sessions/find-session.ts";
 
 type Sql = Prisma.Sql;
 
@@ -20,14 +22,9 @@ interface Selector {
 
 /** What pending imports and import errors are filtered by alike, beside their organization. */
 export async function commonFilters(ctx: Ctx, query: Selector): Promise<ColumnFilter[]> {
-  const { deviceId, deviceName, projectId, error, hasProjectId, siteBackfillJobId } = query;
-  const device = await selectDevice(ctx, { deviceId, projectId });
+  const { projectId, error, hasProjectId, siteBackfillJobId } = query;
   const [_org, ...projects] = scopeWhere("r", await visibleIn(ctx, projectId));
-  const exact = {
-    deviceId: device?.id,
-    deviceName: device ? undefined : deviceName || undefined, // also of one not yet created
-    errorText: error,
-  };
+  const exact = { ...(await ofDevice(ctx, query)), errorText: error };
   const others = [
     ...projects,
     ...(hasProjectId === undefined ? [] : [Prisma.raw(`r."projectId" IS ${hasProjectId ? "NOT NULL" : "NULL"}`)]),
@@ -44,23 +41,41 @@ export async function commonFilters(ctx: Ctx, query: Selector): Promise<ColumnFi
   ];
 }
 
-/** Of imports into a session, whether it was given by id, by key, or found when the file was imported. The id wins. */
-async function ofSession(ctx: Ctx, { sessionId, sessionKey, projectId }: Selector): Promise<Sql[]> {
-  if (!sessionId && !sessionKey) return [];
-  const live = await ctx.db.prisma.session.findMany({
-    where: {
-      AND: [
-        await visibleIn(ctx, projectId),
-        { deletedAtNs: null },
-        sessionId ? { id: sessionId } : { key: sessionKey! },
-      ],
-    },
-    select: { id: true, key: true, projectId: true },
-  });
-  const ids = sessionId ? [sessionId] : live.map(({ id }) => id);
-  const byId = Prisma.sql`r."sessionId" = ANY(${ids})`;
-  if (!sessionId) return [Prisma.sql`(r."sessionKey" = ${sessionKey} OR ${byId})`];
-  const [session] = live;
-  if (!session?.key) return [byId];
-  return [Prisma.sql`((r."sessionKey" = ${session.key} AND r."projectId" = ${session.projectId}) OR ${byId})`];
+/**
+ * A name that no device has may be of one that was renamed or deleted since: the requests keep it. 404 where they have not got
+ * it either.
+ */
+async function ofDevice(ctx: Ctx, query: Selector): Promise<{ deviceId?: string; deviceName?: string }> {
+  const { deviceId, deviceName, projectId } = query;
+  const device = await (deviceId ? selectDevice(ctx, query) : lookUpDevice(ctx, query));
+  if (device) return { deviceId: device.id };
+  if (!deviceName) return {};
+  if (!(await isInRequests(ctx, projectId, { deviceName }))) notFound(`device "${deviceName}"`);
+  return { deviceName };
+}
+
+/**
+ * Of imports into a session, whether it was given by id, by key, or found when the file was imported. The id wins. A key that no
+ * session has is there as long as a request names it: its session may be made once the file says of which device it is.
+ */
+async function ofSession(ctx: Ctx, query: Selector): Promise<Sql[]> {
+  const { sessionId, sessionKey, projectId } = query;
+  const session = await (sessionId ? selectSession(ctx, query) : lookUpSession(ctx, query));
+  if (session) {
+    const byId = Prisma.sql`r."sessionId" = ${session.id}`;
+    if (session.key === null) return [byId];
+    return [Prisma.sql`((r."sessionKey" = ${session.key} AND r."projectId" = ${session.projectId}) OR ${byId})`];
+  }
+  if (!sessionKey) return [];
+  if (!(await isInRequests(ctx, projectId, { sessionKey }))) notFound(`session "${sessionKey}"`);
+  return [Prisma.sql`r."sessionKey" = ${sessionKey}`];
+}
+
+async function isInRequests(
+  ctx: Ctx,
+  projectId: string | undefined,
+  named: { deviceName: string } | { sessionKey: string },
+): Promise<boolean> {
+  const where = { AND: [await visibleIn(ctx, projectId), named] };
+  return (await ctx.db.prisma.importRequest.findFirst({ where, select: { id: true } })) !== null;
 }

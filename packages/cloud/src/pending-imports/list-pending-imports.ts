@@ -7,6 +7,7 @@ import { workingStates } from "../ingest/import-request-state.ts";
 import { findPage } from "../search/find-page.ts";
 import { hasPairs, hasTrigram } from "../search/letter-pairs.ts";
 import { type ColumnFilter, listByColumn } from "../search/list-by-column.ts";
+import { selectSite } from "../sites/find-site.ts";
 import { commonFilters } from "./common-filters.ts";
 import { toPendingImport } from "./pending-import-rows.ts";
 import { orderRequests } from "./request-order.ts";
@@ -19,10 +20,11 @@ type ErrorsQuery = Input<Contract["errors"]>;
 export async function listPendingImports(ctx: Ctx, query: ListQuery): Promise<PendingImport[]> {
   const { requestId, key, filename, siteId, updatedSince, showCompleted, showQuarantined } = query;
   const states = [...workingStates, "error", ...(showCompleted ? ["complete"] : [])];
+  const site = await selectSite(ctx, siteId);
   const conditions = [
     ...(requestId === undefined ? [] : [Prisma.sql`r.id = ${requestId}`]),
     ...(key === undefined ? [] : [Prisma.sql`r.key = ${key}`]),
-    ...(siteId === undefined ? [] : [Prisma.sql`r."siteId" = ${siteId}`]),
+    ...(site ? [Prisma.sql`r."siteId" = ${site.id}`] : []),
   ];
   const since = { column: "updatedAtNs", where: Prisma.sql`r."updatedAtNs" >= ${updatedSince}` };
   const filters = [

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import type { ApiFailure } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
 import type { ImportRequestUncheckedCreateInput } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
@@ -46,6 +47,7 @@ const list = async (query: CallInput<typeof api.pendingImports.list> = {}, clien
   (await client.call(api.pendingImports.list, query)).map(isKnown);
 const errors = async (query: CallInput<typeof api.pendingImports.errors> = {}, client = admin) =>
   (await client.call(api.pendingImports.errors, query)).map(isKnown);
+const isNotFound = (error: ApiFailure) => error.code === "NotFound";
 const everything = { showCompleted: true, showQuarantined: true } as const;
 const all = [
   "received",
@@ -107,7 +109,6 @@ test("pending imports are filtered by each of their fields, and by several at on
     [{ deviceId: alpha.id }, ["processing", "complete", "quarantined"]],
     [{ deviceName: "beta" }, ["received", "undelivered"]],
     [{ deviceName: "Unborn" }, ["ready"]],
-    [{ deviceName: "unborn" }, []],
     [{ deviceId: alpha.id, deviceName: "beta" }, ["processing", "complete", "quarantined"]],
     [{ error: "gone" }, ["undelivered"]],
     [{ error: "gon" }, []],
@@ -116,7 +117,6 @@ test("pending imports are filtered by each of their fields, and by several at on
     [{ filename: "ready" }, []],
     [{ updatedSince: 107n * SECOND }, ["quarantined", "quarantined-2"]],
     [{ siteId: site!.id }, all],
-    [{ siteId: "site_unknown" }, []],
     [{ hasProjectId: true }, all],
     [{ hasProjectId: false }, []],
     [{ projectId }, all],
@@ -124,6 +124,7 @@ test("pending imports are filtered by each of their fields, and by several at on
   ];
   for (const [query, expected] of cases)
     assert.deepEqual(await list({ ...everything, ...query }), expected, Object.keys(query).join());
+  await assert.rejects(list({ deviceName: "unborn" }), isNotFound);
 });
 
 test("imports into a session are found by its id and key, whether it was given or found", async () => {
@@ -134,11 +135,12 @@ test("imports into a session are found by its id and key, whether it was given o
   assert.deepEqual(await list({ sessionKey: "morning" }), ["by-key", "by-id"]);
   assert.deepEqual(await list({ sessionId: session.id }), ["by-key", "by-id"]);
   assert.deepEqual(await list({ sessionKey: "evening" }), ["by-new-key"]);
-  assert.deepEqual(await list({ sessionId: "sess_unknown" }), []);
+  await assert.rejects(list({ sessionKey: "afternoon" }), isNotFound);
   await prisma.importRequest.updateMany({ where: { id: byId }, data: quarantined("bad") });
   assert.deepEqual(await errors({ sessionKey: "morning" }), ["by-id"]);
   await admin.call(api.sessions.delete, { keyOrId: session.id });
-  assert.deepEqual(await list({ sessionId: session.id }), []);
+  await assert.rejects(list({ sessionId: session.id }), isNotFound);
+  assert.deepEqual(await list({ sessionKey: "morning" }), ["by-key"], "a request waits for it to be made anew");
   await prisma.importRequest.deleteMany({ where: { id: { in: [byKey, byId, unborn] } } });
 });
 
@@ -226,13 +228,18 @@ test("filenameMatches is a part of the file name in any case, and % and _ are wh
     assert.deepEqual(await errors({ filenameMatches }), expected, filenameMatches);
 });
 
-test("a request is shown under its device's new name; what is complete keeps the one of its time", async () => {
+test("a device's new name finds all of its imports; what is complete keeps the one of its time, and is found by it too", async () => {
   const device = await admin.call(api.devices.create, { name: "before" });
   const row = { deviceId: device.id, deviceName: "before" };
   const ids = [await add("open", row), await add("done", { ...row, state: "complete" })];
   await admin.call(api.devices.update, { nameOrId: device.id, name: "after" });
-  assert.deepEqual(await list({ ...everything, deviceName: "after" }), ["open"]);
+  assert.deepEqual(await list({ ...everything, deviceName: "after" }), ["open", "done"]);
   assert.deepEqual(await list({ ...everything, deviceName: "before" }), ["done"]);
+  const told = await admin.call(api.pendingImports.list, { ...everything, deviceId: device.id });
+  assert.deepEqual(
+    told.map(({ deviceName }) => deviceName),
+    ["after", "before"],
+  );
   assert.deepEqual(await list({ ...everything, deviceId: device.id }), ["open", "done"]);
   await prisma.importRequest.deleteMany({ where: { id: { in: ids } } });
 });

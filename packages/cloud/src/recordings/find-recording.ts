@@ -1,4 +1,5 @@
 import type { Ctx } from "../context.ts";
+import type { Prisma } from "../db/generated/client.ts";
 import type { RecordingModel } from "../db/generated/models.ts";
 import { ApiError, notFound } from "../http/errors.ts";
 import { visibleIn } from "../projects/find-project.ts";
@@ -8,20 +9,47 @@ interface RecordingRef {
   readonly projectId?: string | undefined;
 }
 
-/**
- * By id or key. Copies of one file on several devices carry the same key until they are imported:
- * the imported one is meant, else the oldest. A key in several projects needs `projectId`.
- */
+/** By id or key; the id wins. A key in several projects needs `projectId`. */
 export async function findRecording(ctx: Ctx, { keyOrId, projectId }: RecordingRef): Promise<RecordingModel> {
   const where = await visibleIn(ctx, projectId);
-  const rows = await ctx.db.prisma.recording.findMany({
-    where: { AND: [where, { OR: [{ id: keyOrId }, { key: keyOrId }] }] },
+  const found = (await findById(ctx, where, keyOrId)) ?? (await findByKey(ctx, where, keyOrId));
+  return found ?? notFound(`recording "${keyOrId}"`);
+}
+
+interface RecordingSelector {
+  readonly recordingId?: string | undefined;
+  readonly recordingKey?: string | undefined;
+  readonly projectId?: string | undefined;
+}
+
+/** The recording that a query or body selects, by id or else by key; undefined where it selects none; 404 where it does not exist. */
+export async function selectRecording(ctx: Ctx, selector: RecordingSelector): Promise<RecordingModel | undefined> {
+  const { recordingId, recordingKey, projectId } = selector;
+  if (!recordingId && !recordingKey) return undefined;
+  const where = await visibleIn(ctx, projectId);
+  const found = await (recordingId ? findById(ctx, where, recordingId) : findByKey(ctx, where, recordingKey!));
+  return found ?? notFound(`recording "${recordingId || recordingKey}"`);
+}
+
+type Where = Prisma.RecordingWhereInput;
+
+function findById({ db }: Ctx, where: Where, id: string): Promise<RecordingModel | null> {
+  return db.prisma.recording.findFirst({ where: { AND: [where, { id }] } });
+}
+
+/**
+ * Copies of one file on several devices carry the same key until they are imported: the imported one is meant, else the oldest.
+ * 400 where recordings of several projects have the key.
+ */
+async function findByKey({ db }: Ctx, where: Where, key: string): Promise<RecordingModel | null> {
+  const named = { AND: [where, { key }] };
+  const found = await db.prisma.recording.findFirst({
+    where: named,
     orderBy: [{ importedAtNs: { sort: "asc", nulls: "last" } }, { createdAtNs: "asc" }, { id: "asc" }],
-    take: 100,
   });
-  const exact = rows.find((row) => row.id === keyOrId);
-  if (exact) return exact;
-  if (new Set(rows.map((row) => row.projectId)).size > 1)
-    throw new ApiError("AmbiguousName", `several projects have a recording with the key "${keyOrId}"; give projectId`);
-  return rows[0] ?? notFound(`recording "${keyOrId}"`);
+  if (!found) return null;
+  const elsewhere = { AND: [named, { projectId: { not: found.projectId } }] };
+  if (await db.prisma.recording.findFirst({ where: elsewhere, select: { id: true } }))
+    throw new ApiError("AmbiguousName", `several projects have a recording with the key "${key}"; give projectId`);
+  return found;
 }

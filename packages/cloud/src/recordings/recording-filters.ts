@@ -6,6 +6,8 @@ import { visibleIn } from "../projects/find-project.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
 import { metadataRecordsWhere, type Narrowing } from "../search/jsonb-where.ts";
 import { parseQuery } from "../search/terms.ts";
+import { selectSession } from "../sessions/find-session.ts";
+import { selectSite } from "../sites/find-site.ts";
 
 export type ListQuery = Input<(typeof api.recordings)["list"]>;
 
@@ -29,9 +31,9 @@ export async function recordingFilters(
   const { path, topic } = query;
   return [
     ...ofDevice(query, device),
-    ...ofSession(query, ctx.caller.orgId),
+    ...(await ofSession(ctx, query)),
     ...ofStatus(query),
-    ...ofSites(query),
+    ...(await ofSites(ctx, query)),
     ...(path ? [{ where: Prisma.sql`r.path = ${path} AND left(r.path, 200) COLLATE "C" = left(${path}, 200)` }] : []),
     ...(topic ? [withTopic(topic)] : []),
     ...ofMetadata(query),
@@ -51,12 +53,10 @@ function ofDevice({ deviceId }: ListQuery, device: DeviceModel | undefined): Rec
 }
 
 /** spec: Recordings/List: "sessionId (empty string selects recordings with no session)" */
-function ofSession({ sessionId, sessionKey }: ListQuery, orgId: string): RecordingFilter[] {
-  if (sessionId === "") return [{ where: Prisma.sql`r."sessionId" IS NULL` }];
-  if (sessionId !== undefined) return [{ where: Prisma.sql`r."sessionId" = ${sessionId}` }];
-  if (sessionKey === undefined) return [];
-  const sessions = Prisma.sql`SELECT s.id FROM "Session" s WHERE s."orgId" = ${orgId} AND s.key = ${sessionKey}`;
-  return [{ where: Prisma.sql`r."sessionId" IN (${sessions})` }];
+async function ofSession(ctx: Ctx, query: ListQuery): Promise<RecordingFilter[]> {
+  if (query.sessionId === "") return [{ where: Prisma.sql`r."sessionId" IS NULL` }];
+  const session = await selectSession(ctx, query);
+  return session ? [{ where: Prisma.sql`r."sessionId" = ${session.id}` }] : [];
 }
 
 function ofStatus({ importStatus }: ListQuery): RecordingFilter[] {
@@ -66,10 +66,12 @@ function ofStatus({ importStatus }: ListQuery): RecordingFilter[] {
   return [{ where: Prisma.sql`r."importStatus" = ANY(${importStatus})` }];
 }
 
-function ofSites({ siteId, edgeSiteId }: ListQuery): RecordingFilter[] {
+async function ofSites(ctx: Ctx, query: ListQuery): Promise<RecordingFilter[]> {
+  const site = await selectSite(ctx, query.siteId);
+  const edgeSite = await selectSite(ctx, query.edgeSiteId);
   return [
-    ...(siteId ? [{ where: Prisma.sql`r."siteId" = ${siteId}`, orderedBy: "createdAt" as const }] : []),
-    ...(edgeSiteId ? [{ where: Prisma.sql`r."edgeSiteId" = ${edgeSiteId}`, orderedBy: "createdAt" as const }] : []),
+    ...(site ? [{ where: Prisma.sql`r."siteId" = ${site.id}`, orderedBy: "createdAt" as const }] : []),
+    ...(edgeSite ? [{ where: Prisma.sql`r."edgeSiteId" = ${edgeSite.id}`, orderedBy: "createdAt" as const }] : []),
   ];
 }
 

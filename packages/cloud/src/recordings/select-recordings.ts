@@ -2,6 +2,8 @@ import type { Ctx } from "../context.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import { visibleIn } from "../projects/find-project.ts";
+import { selectSession } from "../sessions/find-session.ts";
+import { selectRecording } from "./find-recording.ts";
 
 export interface RecordingSelector {
   readonly recordingId?: string | undefined;
@@ -18,22 +20,20 @@ export interface RecordingSelector {
   readonly end?: bigint | undefined;
 }
 
-/** The recordings that the common selectors of topics, coverage and exports name, among those the caller may see. */
+/**
+ * The recordings that the common selectors of topics and exports name, among those the caller may see. What is given together
+ * narrows the selection; what names one thing that is not there is 404.
+ */
 export async function whereSelected(ctx: Ctx, selector: RecordingSelector): Promise<Prisma.RecordingWhereInput> {
   const device = await selectDevice(ctx, selector);
-  const { recordingId, recordingKey, importId, sessionId, sessionKey, start, end } = selector;
+  const recording = await selectRecording(ctx, selector);
+  const session = await selectSession(ctx, selector);
+  const { importId, start, end } = selector;
   return {
     AND: [
       await visibleIn(ctx, selector.projectId),
-      {
-        ...(recordingId !== undefined && { id: recordingId }),
-        ...(recordingKey !== undefined && { key: recordingKey }),
-      },
+      { ...(recording && { id: recording.id }), ...(session && { sessionId: session.id }) },
       { ...(importId !== undefined && { importId }), ...(device && { deviceId: device.id }) },
-      {
-        ...(sessionId !== undefined && { sessionId }),
-        ...(sessionKey !== undefined && { session: { key: sessionKey } }),
-      },
       { ...(start !== undefined && { endNs: { gte: start } }), ...(end !== undefined && { startNs: { lte: end } }) },
     ],
   };

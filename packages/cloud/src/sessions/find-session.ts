@@ -23,6 +23,32 @@ export async function findSession(ctx: Ctx, { keyOrId, projectId }: SessionRef):
   return rows[0] ?? notFound(`session "${keyOrId}"`);
 }
 
+interface SessionSelector {
+  readonly sessionId?: string | undefined;
+  readonly sessionKey?: string | undefined;
+  readonly projectId?: string | undefined;
+}
+
+/** The session that a query selects, by id or else by key; undefined where it selects none; 404 where it does not exist. */
+export async function selectSession(ctx: Ctx, selector: SessionSelector): Promise<SessionModel | undefined> {
+  if (!selector.sessionId && !selector.sessionKey) return undefined;
+  return (await lookUpSession(ctx, selector)) ?? notFound(`session "${selector.sessionId || selector.sessionKey}"`);
+}
+
+/** As {@link selectSession}; undefined as well where no session has the id or the key. */
+export async function lookUpSession(ctx: Ctx, selector: SessionSelector): Promise<SessionModel | undefined> {
+  const { sessionId, sessionKey, projectId } = selector;
+  if (!sessionId && !sessionKey) return undefined;
+  const where = await visibleIn(ctx, projectId);
+  const rows = await ctx.db.prisma.session.findMany({
+    where: { AND: [where, { deletedAtNs: null }, sessionId ? { id: sessionId } : { key: sessionKey! }] },
+    take: 2,
+  });
+  if (rows.length > 1)
+    throw new ApiError("AmbiguousName", `several projects have a session with the key "${sessionKey}"; give projectId`);
+  return rows[0];
+}
+
 type LiveSession = { readonly projectId: string } & ({ readonly id: string } | { readonly key: string });
 
 /**

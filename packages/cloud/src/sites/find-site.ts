@@ -10,6 +10,11 @@ export async function findSite(ctx: Ctx, id: string): Promise<SiteModel> {
   return row ?? notFound(`site ${id}`);
 }
 
+/** The site that a query selects; undefined where it selects none; 404 where it does not exist. */
+export async function selectSite(ctx: Ctx, id: string | undefined): Promise<SiteModel | undefined> {
+  return id ? findSite(ctx, id) : undefined;
+}
+
 /** The site that a body names; 400 where it is of none of the types. */
 export async function findSiteOfType(ctx: Ctx, id: string, types: readonly SiteType[]): Promise<SiteModel> {
   const site = await findSite(ctx, id);

@@ -5,7 +5,7 @@ import { newId } from "../db/ids.ts";
 import { notFound } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
 import { hashToken, mintToken } from "../tokens/mint.ts";
-import { findSiteOfType, siteGone } from "./find-site.ts";
+import { findSiteOfType, selectSite, siteGone } from "./find-site.ts";
 
 type Contract = typeof api.siteTokens;
 
@@ -16,8 +16,9 @@ export const siteTokens: Handlers<Contract> = {
 };
 
 async function listSiteTokens(ctx: Ctx, query: Input<Contract["list"]>): Promise<SiteToken[]> {
+  const site = await selectSite(ctx, query.siteId);
   const rows = await ctx.db.prisma.siteToken.findMany({
-    where: { orgId: ctx.caller.orgId, siteId: query.siteId },
+    where: { orgId: ctx.caller.orgId, siteId: site?.id },
     orderBy: [{ createdAtNs: "asc" }, { id: "asc" }],
     take: query.limit,
     skip: query.offset,

@@ -10,12 +10,8 @@ export function namesRecordings(query: ListQuery): boolean {
 
 /** The topics of few recordings, which are looked at one by one. */
 export async function listTopicsOfRecordings(ctx: Ctx, query: ListQuery): Promise<TopicRow[]> {
-  const { importId, sessionId, sortOrder } = query;
-  const recording = await whereSelected(ctx, {
-    ...query,
-    importId: importId || undefined,
-    sessionId: sessionId || undefined,
-  });
+  const { importId, sortOrder } = query;
+  const recording = await whereSelected(ctx, { ...query, importId: importId || undefined });
   const hash = { schemaSha256: sortOrder };
   const topic = { topic: sortOrder };
   const version = { version: sortOrder };

@@ -39,9 +39,7 @@ export function attachments({ projectId, primarySiteId, counts }: Seeded): List 
       "quiet device": { deviceId: QUIET_DEVICE_ID },
       "device by name": { deviceName: "rover-8f14-7" },
       recording: { recordingId: recordingId(40) },
-      "key of none": { recordingKey: "nothing" },
       session: { sessionId: sessionIdOfRecording(40, counts) },
-      "session key of none": { sessionKey: "nothing" },
       "offset 90 %": { offset: lateOffset(counts.recordings / 20) },
     },
   };

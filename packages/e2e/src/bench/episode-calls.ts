@@ -44,7 +44,6 @@ export function episodes({ projectId, counts }: Seeded): List {
       "not missing, half of all": { hasMissingRecordings: "false", ...half },
       recording: recording(Math.round(counts.recordings / 2)),
       "busy recording": recording(BUSY_RECORDING_NUMBER),
-      "unknown recording": { recordingId: "rec_unknown" },
       ...queries,
       "missing, value of many": { hasMissingRecordings: "true", metadataQuery: "task:task-3" },
       "half of all, value of many": { metadataQuery: "task:task-3", ...half },

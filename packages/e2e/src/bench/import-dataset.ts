@@ -33,7 +33,7 @@ function smallProject({ orgId }: Size): string {
 
 /**
  * Of a hundred, one waits for its bytes, one was cancelled, two are under way, one was not delivered and five are quarantined. A tenth
- * is of one device, a twentieth of none, a hundredth of one that is not created yet; a tenth is in sessions.
+ * is of one device, a twentieth of none, a hundredth of one that is gone; a tenth is in sessions.
  */
 function requests(size: Size): string {
   return `INSERT INTO "ImportRequest" (id, "orgId", "projectId", "siteId", source, state, "pipelineStage", "recordingId", "deviceId",
