@@ -23,7 +23,15 @@ export const PendingImport = z
     }),
     pipelineStage: z.string().meta({ description: "What is being done, or was when it failed, in words" }),
     error: z.string().optional(),
+    errorCode: z.string().optional().meta({ description: "Of the error, for programs", example: "EmptyRecording" }),
     importId: z.string().optional().meta({ description: "Set once the status is complete" }),
+    recordingId: z.string().optional().meta({
+      description: "Which recording the file is; of an upload once it is complete. Absent where it was deleted",
+    }),
+    existing: z.boolean().meta({
+      description: "True where the upload was a repeat: its content is the recording's already, and nothing was stored",
+    }),
+    priority: z.int().meta({ description: "Of a file that a device is asked for; higher comes first" }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
     quarantinedAt: Timestamp.optional(),

@@ -141,6 +141,9 @@ test("a repeated upload without a key is the existing recording, also of one tha
   const first = await uploadFile(cloud, bytes, { filename: "r.mcap", deviceName: "repeater", key: "repeated" });
   const again = await uploadFile(cloud, bytes, { filename: "r.mcap", deviceName: "repeater" });
   assert.equal(again.recordingId, first.recordingId);
+  assert.deepEqual([first.existing, again.existing], [false, true]);
+  const list = () => admin.call(api.pendingImports.list, { requestId: again.requestId, showCompleted: true });
+  assert.equal((await list())[0]!.recordingId, first.recordingId);
 });
 
 test("never across organizations: the same file under the same key and names is a recording of each", async () => {

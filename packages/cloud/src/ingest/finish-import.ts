@@ -32,7 +32,7 @@ export async function finishImport(tx: Transaction, finish: Finish): Promise<voi
   if (decision.kind === "reject") throw new IngestFailure(decision.code, decision.text);
   if (decision.kind === "existing") return endAsExisting(tx, finish, decision.recordingId);
   const recordingId = await fileRecording(tx, finish, await resolveTarget(tx, source, named));
-  await complete(tx, finish, recordingId);
+  await complete(tx, finish, { recordingId });
 }
 
 /** Hashes are compared only within one organization and, for devices, one device. spec: wire contract §4 */
@@ -56,13 +56,18 @@ async function endAsExisting(tx: Transaction, finish: Finish, recordingId: strin
   if (importStatus !== "complete") throw new Error(`recording ${recordingId} was deleted at this moment`); // look again
   const { blobKey } = finish.request;
   if (blobKey) await finish.jobs.enqueue(tx, "remove-object", { blobKey });
-  await complete(tx, finish, recordingId);
+  await complete(tx, finish, { recordingId, isExisting: true });
+}
+
+interface Ended {
+  readonly recordingId: string;
+  readonly isExisting?: boolean;
 }
 
 /** From now on the request says of itself what is known of its recording. */
-async function complete(tx: Transaction, { request, nowNs }: Finish, recordingId: string): Promise<void> {
+async function complete(tx: Transaction, { request, nowNs }: Finish, ended: Ended): Promise<void> {
   const { device, ...known } = await tx.recording.findUniqueOrThrow({
-    where: { id: recordingId },
+    where: { id: ended.recordingId },
     select: {
       projectId: true,
       deviceId: true,
@@ -73,8 +78,8 @@ async function complete(tx: Transaction, { request, nowNs }: Finish, recordingId
     },
   });
   const deviceName = device?.name ?? null;
-  const ended = { blobKey: null, pipelineStage: "Complete", nextAttemptAtNs: null };
-  const data = { ...known, deviceName, recordingId, ...ended };
+  const done = { blobKey: null, pipelineStage: "Complete", nextAttemptAtNs: null };
+  const data = { ...known, deviceName, ...done, ...ended };
   const changed = await changeRequest(tx, { id: request.id, event: "finish", nowNs, attempt: request.attempts, data });
   if (!changed) throw new TakenOver(request.id);
 }

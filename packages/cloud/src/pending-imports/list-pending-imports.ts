@@ -9,7 +9,7 @@ import { hasPairs, hasTrigram } from "../search/letter-pairs.ts";
 import { type ColumnFilter, listByColumn } from "../search/list-by-column.ts";
 import { selectSite } from "../sites/find-site.ts";
 import { commonFilters } from "./common-filters.ts";
-import { toPendingImport } from "./pending-import-rows.ts";
+import { toPendingImport, withRecording } from "./pending-import-rows.ts";
 import { orderRequests } from "./request-order.ts";
 
 type Contract = typeof api.pendingImports;
@@ -70,6 +70,6 @@ async function readPage(
   const list = { table: "ImportRequest", orgId: ctx.caller.orgId, filters: all, sortOrder };
   const parts = orderRequests(sortBy, shown).map((part) => listByColumn({ ...list, part }));
   const ids = await findPage(ctx.db.prisma, parts, query);
-  const rows = await ctx.db.prisma.importRequest.findMany({ where: { id: { in: ids } } });
-  return inOrderOf(ids, rows).map(toPendingImport);
+  const rows = await ctx.db.prisma.importRequest.findMany({ where: { id: { in: ids } }, include: withRecording });
+  return inOrderOf(ids, rows).map((row) => toPendingImport(ctx, row));
 }

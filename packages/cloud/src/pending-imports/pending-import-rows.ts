@@ -1,8 +1,15 @@
 import { type PendingImport, PendingImportStatus } from "@downlink/protocol";
-import type { ImportRequestModel } from "../db/generated/models.ts";
+import type { Ctx } from "../context.ts";
+import type { Prisma } from "../db/generated/client.ts";
 import { terminalStates } from "../ingest/import-request-state.ts";
+import { seesProject } from "../projects/find-project.ts";
 
-export function toPendingImport(row: ImportRequestModel): PendingImport {
+/** A request with what is told of its recording. */
+export const withRecording = { recording: { select: { id: true, projectId: true } } } as const;
+
+type Row = Prisma.ImportRequestGetPayload<{ include: typeof withRecording }>;
+
+export function toPendingImport(ctx: Pick<Ctx, "caller">, row: Row): PendingImport {
   return {
     requestId: row.id,
     orgId: row.orgId,
@@ -14,7 +21,11 @@ export function toPendingImport(row: ImportRequestModel): PendingImport {
     status: PendingImportStatus.safeParse(row.state).data,
     pipelineStage: row.pipelineStage,
     error: row.errorText ?? undefined,
+    errorCode: row.errorCode ?? undefined,
     importId: row.importId ?? undefined,
+    recordingId: visibleRecordingId(ctx, row),
+    existing: row.isExisting,
+    priority: row.priority,
     createdAt: row.createdAtNs,
     updatedAt: row.updatedAtNs,
     quarantinedAt: row.quarantinedAtNs ?? undefined,
@@ -22,4 +33,9 @@ export function toPendingImport(row: ImportRequestModel): PendingImport {
     attempts: row.attempts,
     nextAttemptAt: row.nextAttemptAtNs ?? undefined,
   };
+}
+
+/** Where its data was deleted since, a recording at the edge may have moved to a project that the caller does not see. */
+function visibleRecordingId(ctx: Pick<Ctx, "caller">, { recording }: Row): string | undefined {
+  return recording && seesProject(ctx, recording.projectId) ? recording.id : undefined;
 }

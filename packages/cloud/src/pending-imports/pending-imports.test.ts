@@ -81,6 +81,8 @@ test("an item says where it stands, in words too, and what comes next", async ()
     filename: "processing.mcap",
     status: "processing",
     pipelineStage: "Waiting to be processed",
+    existing: false,
+    priority: 0,
     terminal: false,
     attempts: 2,
     nextAttemptAt: SECOND,
@@ -90,8 +92,11 @@ test("an item says where it stands, in words too, and what comes next", async ()
   assert.deepEqual(terminal, all.slice(3));
   const quarantinedOnes = items.filter(({ quarantinedAt }) => quarantinedAt !== undefined);
   assert.deepEqual(
-    quarantinedOnes.map(({ error }) => error),
-    ["damaged", "another reason"],
+    quarantinedOnes.map(({ error, errorCode }) => [error, errorCode]),
+    [
+      ["damaged", "X"],
+      ["another reason", "X"],
+    ],
   );
   assert.deepEqual(
     items.flatMap(({ importId }) => importId ?? []),
@@ -242,6 +247,25 @@ test("a device's new name finds all of its imports; what is complete keeps the o
   );
   assert.deepEqual(await list({ ...everything, deviceId: device.id }), ["open", "done"]);
   await prisma.importRequest.deleteMany({ where: { id: { in: ids } } });
+});
+
+test("an import says which recording it is of, and how urgent; of one that the key may not see, nothing", async () => {
+  const elsewhere = await admin.call(api.projects.create, { name: "of the recording" });
+  const recording = await prisma.recording.create({
+    data: {
+      ...{ id: newId("rec"), orgId, projectId: elsewhere.id, path: "moved.mcap", sizeBytes: 1n, format: "mcap" },
+      ...{ startNs: 1n, endNs: 1n, durationNs: 0n, messageCount: 1n, metadata: [], isEdge: true },
+      ...{ createdAtNs: 1n, importStatus: "none" },
+    },
+  });
+  const id = await add("moved", { recordingId: recording.id, priority: -10 });
+  const find = async (client = admin) => (await client.call(api.pendingImports.list, { requestId: id }))[0]!;
+  assert.deepEqual([(await find()).recordingId, (await find()).priority], [recording.id, -10]);
+  const limited = cloud.withToken(await cloud.addKey(["data.imports.pending.list"], [projectId]));
+  assert.equal((await find(limited)).recordingId, undefined);
+  await prisma.recording.delete({ where: { id: recording.id } });
+  assert.equal((await find()).recordingId, undefined);
+  await prisma.importRequest.delete({ where: { id } });
 });
 
 test("what is not visible is not listed: other organizations, and projects that a key is not for", async () => {

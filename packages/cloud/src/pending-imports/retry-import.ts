@@ -10,7 +10,7 @@ import { ingestJob } from "../jobs/ingest-job.ts";
 import { visibleTo } from "../projects/find-project.ts";
 import { edgeCopyOf } from "../recordings/edge-copy.ts";
 import { findLocked, type LockedRecording } from "../recordings/lock-recording.ts";
-import { toPendingImport } from "./pending-import-rows.ts";
+import { toPendingImport, withRecording } from "./pending-import-rows.ts";
 
 /**
  * Takes a failed import up again, from its stored bytes or else from the device; what is under way or complete is left as it is.
@@ -24,7 +24,8 @@ export async function retryImport(
   if (!found) notFound(`import request ${requestId}`);
   const request = await withTransaction(ctx.db, (tx) => retry(tx, ctx, found));
   await announceToAgent(ctx, request);
-  return toPendingImport(request);
+  const where = { id: request.id };
+  return toPendingImport(ctx, await ctx.db.prisma.importRequest.findUniqueOrThrow({ where, include: withRecording }));
 }
 
 async function retry(tx: Transaction, ctx: Ctx, { id, recordingId }: ImportRequestModel): Promise<ImportRequestModel> {

@@ -6,6 +6,11 @@ export function visibleTo({ caller }: Pick<Ctx, "caller">) {
   return { orgId: caller.orgId, ...(caller.projectIds.length > 0 && { projectId: { in: [...caller.projectIds] } }) };
 }
 
+/** Whether {@link visibleTo} holds rows of this project of the caller's organization. */
+export function seesProject({ caller }: Pick<Ctx, "caller">, projectId: string): boolean {
+  return caller.projectIds.length === 0 || caller.projectIds.includes(projectId);
+}
+
 /** As {@link visibleTo}, within one project where it is named; 404 where that is not visible. */
 export async function visibleIn(ctx: Ctx, projectId: string | undefined) {
   if (projectId === undefined) return visibleTo(ctx);

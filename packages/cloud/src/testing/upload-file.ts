@@ -3,7 +3,7 @@ import type { TestCloud } from "./start-cloud.ts";
 import { eventually } from "./test-agent.ts";
 
 /** How an upload ended. */
-export interface EndedUpload extends PendingImport {
+export interface EndedUpload extends Omit<PendingImport, "recordingId" | "errorCode"> {
   readonly recordingId: string | null;
   readonly errorCode: string | null;
 }

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "ImportRequest" ADD COLUMN     "isExisting" BOOLEAN NOT NULL DEFAULT false;
