@@ -19,15 +19,20 @@ export const uploads = {
     access: apiKey("data.upload"),
     summary: "Ask for a link to upload a recording",
     description:
-      "PUT the file to `link` with `Content-Type: application/octet-stream`; follow `requestId` in the pending imports.",
+      "PUT the file to `link` with `Content-Type: application/octet-stream`; follow `requestId` in the pending imports. A device or session that is missing is made with the link, and stays where the link is never used; this needs no capability but this one.",
     body: z
       .object({
         filename: FileName,
         deviceId: withAliases(z.string().min(1).optional(), ["device.id"]),
-        deviceName: withAliases(DeviceName.optional().meta({ description: "Created when absent" }), ["device.name"]),
+        deviceName: withAliases(DeviceName.optional().meta({ description: "Created at once when absent" }), [
+          "device.name",
+        ]),
         key: RecordingKey.optional(),
         sessionId: z.string().min(1).optional(),
-        sessionKey: SessionKey.optional().meta({ description: "Of a new session when none has it" }),
+        sessionKey: SessionKey.optional().meta({
+          description:
+            "Of a new session of the device when none has it, created at once; where only the file says which device it is of, once it is imported",
+        }),
         ...inProject,
       })
       .refine((body) => body.deviceId ?? body.deviceName ?? body.key, "one of deviceId, deviceName or key is required"),

@@ -22,17 +22,29 @@ export async function lockDeviceName(tx: Transaction, projectId: string, name: s
 
 /** Creates a device and tells of it in the same transaction. Throws the database's unique violation where the name is taken. */
 export async function createDeviceRow(tx: Transaction, device: NewDevice): Promise<DeviceModel> {
-  const { orgId, projectId, name, properties = {}, enabled = true, nowNs } = device;
-  const row = await tx.device.create({
-    data: { id: newId("dev"), orgId, projectId, name, properties, enabled, createdAtNs: nowNs, updatedAtNs: nowNs },
-  });
+  const { properties = {}, nowNs } = device;
+  const row = await tx.device.create({ data: toRow(device) });
   await recordPropertyChanges(tx, { device: row, before: {}, after: properties, nowNs });
-  await writeEvent(tx, {
-    type: "device.created",
-    orgId,
-    projectId,
-    occurredAtNs: nowNs,
-    payload: { device: { id: row.id } },
-  });
+  await tellOfNew(tx, row);
   return row;
+}
+
+/** The project's device of a name, created where none has it. Of several who ask at the same moment one creates it, for all. */
+export async function findOrCreateDevice(tx: Transaction, device: Omit<NewDevice, "properties">): Promise<DeviceModel> {
+  const { projectId, name } = device;
+  const found = await tx.device.findUnique({ where: { projectId_name: { projectId, name } } });
+  if (found) return found;
+  const [row] = await tx.device.createManyAndReturn({ data: [toRow(device)], skipDuplicates: true });
+  if (!row) return findOrCreateDevice(tx, device); // another was first, and has committed by now
+  await tellOfNew(tx, row);
+  return row;
+}
+
+function toRow({ orgId, projectId, name, properties = {}, enabled = true, nowNs }: NewDevice) {
+  return { id: newId("dev"), orgId, projectId, name, properties, enabled, createdAtNs: nowNs, updatedAtNs: nowNs };
+}
+
+async function tellOfNew(tx: Transaction, { id, orgId, projectId, createdAtNs }: DeviceModel): Promise<void> {
+  const payload = { device: { id } };
+  await writeEvent(tx, { type: "device.created", orgId, projectId, occurredAtNs: createdAtNs, payload });
 }

@@ -1,7 +1,7 @@
 import { DeviceName, type DeviceReference, type EdgeItem, type Unassigned } from "@downlink/protocol";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { createDeviceRow, lockDeviceName } from "../devices/create-device.ts";
+import { findOrCreateDevice } from "../devices/create-device.ts";
 import { findVersions } from "./find-versions.ts";
 
 /** Whose file it is. */
@@ -134,9 +134,7 @@ async function createPlace(
       code: "ProjectRequired",
       text: `no device is named "${name}", and the file names no project to make it in`,
     };
-  await lockDeviceName(tx, project.id, name);
-  const known = await tx.device.findUnique({ where: { projectId_name: { projectId: project.id, name } } });
-  const { id } = known ?? (await createDeviceRow(tx, { orgId, projectId: project.id, name, nowNs }));
+  const { id } = await findOrCreateDevice(tx, { orgId, projectId: project.id, name, nowNs });
   return { projectId: project.id, device: { id, name } };
 }
 

@@ -4,7 +4,7 @@ import { api, type Recording } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { startCloud, type TestCloud } from "../testing/start-cloud.ts";
 import { deliver, eventually, recordingItem, startAgent, type TestAgent } from "../testing/test-agent.ts";
-import { putFile, uploadFile } from "../testing/upload-file.ts";
+import { endOfImport, putFile, uploadFile } from "../testing/upload-file.ts";
 
 const SECOND = 1_000_000_000n;
 const cloud = await startCloud({ after });
@@ -97,6 +97,28 @@ test("a device that was deleted between the link and the import is not found, an
   assert.deepEqual([ended!.error, ended!.deviceId], [`Device not found: ${deviceId}`, deviceId]);
 });
 
+test("so is a device that the link had created; a deleted session is made anew under its key", async () => {
+  const body = { filename: "made.mcap", deviceName: "made-and-gone" };
+  const lost = await admin.call(api.uploads.create, body);
+  const { id } = await admin.call(api.devices.get, { nameOrId: "made-and-gone" });
+  await admin.call(api.devices.delete, { nameOrId: id });
+  assert.equal((await putFile(lost.link, await anotherMcap())).status, 200);
+  assert.equal((await endOfImport(cloud, lost.requestId)).error, `Device not found: ${id}`);
+  assert.equal(await devicesNamed("made-and-gone"), 0);
+
+  const kept = await admin.call(api.uploads.create, { ...body, deviceName: "made", sessionKey: "made" });
+  const first = await admin.call(api.sessions.get, { keyOrId: "made" });
+  await admin.call(api.sessions.delete, { keyOrId: first.id });
+  assert.equal((await putFile(kept.link, await anotherMcap())).status, 200);
+  const { recordingId } = await endOfImport(cloud, kept.requestId);
+  const second = await admin.call(api.sessions.get, { keyOrId: "made" });
+  assert.deepEqual(
+    second.recordings.map((recording) => recording.id),
+    [recordingId],
+  );
+  assert.notEqual(second.id, first.id);
+});
+
 test("the file's deviceName creates the device, and its sessionKey the session; names that break the rules are errors", async () => {
   const own = { deviceName: "said-by-the-file", sessionKey: "said by the file" };
   const { recordingId } = await uploadFile(cloud, await anotherMcap(saysOfItself(own)), {
@@ -115,14 +137,14 @@ test("the file's deviceName creates the device, and its sessionKey the session; 
   }
 });
 
-test("same key and same content is the existing recording, whatever else the repeat says: it creates nothing", async () => {
+test("same key and same content is the existing recording, whatever else the repeat says: it stays where it is", async () => {
   const bytes = await anotherMcap();
   const first = await uploadFile(cloud, bytes, { filename: "k.mcap", key: "twice", deviceName: "first-of-two" });
   const body = { filename: "other.mcap", key: "twice", deviceName: "second-of-two", sessionKey: "second of two" };
   const again = await uploadFile(cloud, bytes, body);
   assert.deepEqual([again.status, again.recordingId, again.importId], ["complete", first.recordingId, first.importId]);
-  assert.equal(await devicesNamed("second-of-two"), 0);
-  assert.equal(await prisma.session.count({ where: { key: "second of two" } }), 0);
+  const { device: owner, sessionId } = await recordingOf(first.recordingId);
+  assert.deepEqual([owner!.name, sessionId], ["first-of-two", undefined]);
   assert.equal(again.deviceName, "first-of-two", "the request says where its file is");
   assert.equal(await prisma.import.count({ where: { recordingId: first.recordingId! } }), 1);
 });

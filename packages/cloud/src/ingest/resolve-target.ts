@@ -2,9 +2,9 @@ import { DeviceName, RecordingKey, SessionKey } from "@downlink/protocol";
 import type { RecordingIdentity } from "@downlink/recordings";
 import type { DeviceModel, ImportRequestModel, SessionModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { createDeviceRow } from "../devices/create-device.ts";
+import { findOrCreateDevice } from "../devices/create-device.ts";
 import { lockRecording } from "../recordings/lock-recording.ts";
-import { createSessionRow } from "../sessions/create-session.ts";
+import { findOrCreateSession } from "../sessions/create-session.ts";
 import { holdSession } from "../sessions/find-session.ts";
 import { IngestFailure } from "./ingest-failure.ts";
 
@@ -45,7 +45,7 @@ export async function nameTarget(tx: Transaction, source: Source): Promise<Named
 export async function resolveTarget(tx: Transaction, source: Source, named: NamedTarget): Promise<Target> {
   const { projectId, key, newDeviceName: name } = named;
   const { request, nowNs } = source;
-  const device = name ? await createDeviceRow(tx, { orgId: request.orgId, projectId, name, nowNs }) : named.device;
+  const device = name ? await findOrCreateDevice(tx, { orgId: request.orgId, projectId, name, nowNs }) : named.device;
   const session = await resolveSession(tx, { ...source, projectId, device });
   return { projectId, device, key, sessionId: session?.id };
 }
@@ -96,11 +96,13 @@ async function resolveSession(tx: Transaction, source: SessionSource): Promise<S
   const { id, key } = await nameSession(tx, source);
   if (!id && !key) return undefined;
   if (!device) throw new IngestFailure("SessionNeedsDevice", "a recording in a session needs a device");
-  const found = await holdSession(tx, id ? { id, projectId } : { key: key!, projectId });
-  if (!found && id) throw new IngestFailure("SessionNotFound", `Session not found: ${id}`);
-  if (found && found.deviceId !== device.id)
-    throw new IngestFailure("SessionOfOtherDevice", `session ${found.id} belongs to another device`);
-  return found ?? createSessionRow(tx, { device, key, nowNs });
+  const session = id
+    ? await holdSession(tx, { id, projectId })
+    : await findOrCreateSession(tx, { device, key: key!, nowNs });
+  if (!session) throw new IngestFailure("SessionNotFound", `Session not found: ${id}`);
+  if (session.deviceId !== device.id)
+    throw new IngestFailure("SessionOfOtherDevice", `session ${session.id} belongs to another device`);
+  return session;
 }
 
 async function nameSession(tx: Transaction, { request, identity }: Source): Promise<{ id?: string; key?: string }> {

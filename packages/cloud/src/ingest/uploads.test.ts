@@ -4,7 +4,7 @@ import type { ApiFailure } from "@downlink/client";
 import { api, type CallInput, ErrorBody } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { startCloud } from "../testing/start-cloud.ts";
-import { uploadFile } from "../testing/upload-file.ts";
+import { endOfImport, putFile, uploadFile } from "../testing/upload-file.ts";
 
 const SECOND = 1_000_000_000n;
 const cloud = await startCloud({ after });
@@ -33,9 +33,9 @@ const requestOf = ({ requestId }: { requestId: string }) =>
   deps.db.prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } });
 
 /** A recording that no other test has. */
-function anotherMcap() {
+function anotherMcap(metadata: { name: string; metadata: Record<string, string> }[] = []) {
   minute += 60n;
-  return makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, durationSeconds: 1 });
+  return makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, durationSeconds: 1, metadata });
 }
 
 async function toldOf(id: string): Promise<string[]> {
@@ -52,13 +52,83 @@ test("deviceId, deviceName or key is required besides filename, and what is name
     assert.ok((await create(body)).link);
 });
 
-test("deviceName creates the device if absent, once a file was imported; such a name must satisfy the device name rules", async () => {
+test("deviceName creates the device if absent, with the link; such a name must satisfy the device name rules", async () => {
   for (const deviceName of ["no spaces", "n".repeat(101), "a/b"])
     await assertRefused({ deviceName }, [400, /deviceName/]);
-  const ended = await uploadFile(cloud, await anotherMcap(), { filename: "n.mcap", deviceName: "new_robot.1-a" });
+  const { link, requestId } = await create({ deviceName: "new_robot.1-a" });
+  assert.deepEqual(await admin.call(api.pendingImports.list, { deviceName: "new_robot.1-a" }), []);
   const device = await admin.call(api.devices.get, { nameOrId: "new_robot.1-a" });
+  assert.deepEqual(await toldOf(device.id), ["device.created"]);
+  assert.equal((await putFile(link, await anotherMcap())).status, 200);
+  const ended = await endOfImport(cloud, requestId);
   assert.deepEqual([ended.status, ended.deviceId, ended.deviceName], ["complete", device.id, "new_robot.1-a"]);
-  assert.ok((await toldOf(device.id)).includes("device.created"));
+  assert.deepEqual((await toldOf(device.id)).filter((type) => type === "device.created").length, 1);
+});
+
+test("sessionKey creates the session of the device if none has the key, with the link, in the same project", async () => {
+  const { id: projectId } = await admin.call(api.projects.create, { name: "of the session" });
+  const body = { projectId, deviceName: "fresh", sessionKey: "first light" };
+  const request = await requestOf(await create(body));
+  const session = await admin.call(api.sessions.get, { keyOrId: "first light" });
+  assert.deepEqual([session.projectId, session.device.id], [projectId, request.deviceId]);
+  assert.deepEqual(await toldOf(session.id), ["session.created"]);
+  assert.deepEqual(await admin.call(api.recordings.list, { sessionKey: "first light" }), []);
+  assert.deepEqual(await admin.call(api.pendingImports.list, { sessionKey: "first light" }), []);
+  await create(body);
+  assert.deepEqual(await toldOf(session.id), ["session.created"], "the next link finds it");
+});
+
+test("a sessionKey without a device creates no session: the file is to say which device it is of", async () => {
+  const { requestId, link } = await create({ key: "evening", projectId: robot.projectId, sessionKey: "evening" });
+  assert.equal(await deps.db.prisma.session.count({ where: { key: "evening" } }), 0);
+  assert.deepEqual(await admin.call(api.pendingImports.list, { sessionKey: "evening" }), [], "a request names it");
+  const file = await anotherMcap([{ name: "downlink", metadata: { deviceId: robot.id } }]);
+  assert.equal((await putFile(link, file)).status, 200);
+  const { status, recordingId } = await endOfImport(cloud, requestId);
+  const session = await admin.call(api.sessions.get, { keyOrId: "evening" });
+  assert.deepEqual([status, session.recordings.map(({ id }) => id)], ["complete", [recordingId]]);
+});
+
+test("data.upload alone is enough to create both, in the projects of the key", async () => {
+  const { id: projectId } = await admin.call(api.projects.create, { name: "of the uploader" });
+  const client = cloud.withToken(await cloud.addKey(["data.upload"], [projectId]));
+  await create({ deviceName: "explorer", sessionKey: "night" }, client);
+  const devices = await admin.call(api.devices.list, { projectId });
+  const sessions = await admin.call(api.sessions.list, { projectId });
+  assert.deepEqual(devices.map(({ name }) => name).concat(sessions.map(({ key }) => key!)), ["explorer", "night"]);
+});
+
+test("of uploads that create the same device and session at once, one does, and all succeed", async () => {
+  const body = { projectId: robot.projectId, deviceName: "contended", sessionKey: "contended" };
+  const made = await Promise.all(Array.from({ length: 12 }, () => create(body)));
+  const requests = await Promise.all(made.map(requestOf));
+  assert.equal(new Set(requests.map(({ deviceId }) => deviceId)).size, 1);
+  const { id, device } = await admin.call(api.sessions.get, { keyOrId: "contended" });
+  assert.equal(device.id, requests[0]!.deviceId);
+  for (const [type, made] of Object.entries({ "device.created": device.id, "session.created": id }))
+    assert.equal((await toldOf(made)).filter((told) => told === type).length, 1, type);
+});
+
+test("an upload succeeds whoever else creates its device or its session at that moment", async () => {
+  const { projectId, id: deviceId } = robot;
+  for (let round = 0; round < 5; round++) {
+    const [name, key] = [`raced-${round}`, `race ${round}`];
+    const others = [
+      admin.call(api.devices.create, { projectId, name }),
+      admin.call(api.sessions.create, { deviceId, key }),
+    ];
+    const bodies = [1, 2, 3].flatMap(() => [
+      { projectId, deviceName: name },
+      { deviceId, sessionKey: key },
+    ]);
+    const settled = Promise.allSettled(others);
+    const made = await Promise.all(bodies.map((body) => create(body)));
+    assert.equal(made.length, 6);
+    for (const other of await settled)
+      assert.ok(other.status === "fulfilled" || (other.reason as ApiFailure).code === "NameTaken");
+    assert.equal(await deps.db.prisma.device.count({ where: { name } }), 1);
+    assert.equal(await deps.db.prisma.session.count({ where: { key } }), 1);
+  }
 });
 
 test("the deprecated device.id and device.name are taken, and ignored if the others are supplied", async () => {
@@ -111,6 +181,7 @@ test("a session of another device or project is refused before anything is uploa
   for (const body of given) {
     await assertRefused({ deviceId: robot.id, ...body }, [400, new RegExp(other.id)]);
     await assertRefused({ deviceName: "unheard-of", projectId, ...body }, [400, new RegExp(other.id)]);
+    assert.equal(await deps.db.prisma.device.count({ where: { name: "unheard-of" } }), 0, "nothing is made");
     assert.ok(await create({ deviceId: other.id, ...body }));
   }
   const elsewhere = await admin.call(api.projects.create, { name: "elsewhere" });

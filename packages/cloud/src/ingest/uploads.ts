@@ -2,11 +2,14 @@ import type { api, Input } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import type { DeviceModel, SessionModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
-import { withTransaction } from "../db/transaction.ts";
-import { selectDevice } from "../devices/find-device.ts";
-import { ApiError, invalid, notFound } from "../http/errors.ts";
+import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { findOrCreateDevice } from "../devices/create-device.ts";
+import { holdDevice, lookUpDevice } from "../devices/find-device.ts";
+import { invalid, notFound } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
 import { resolveProject, visibleTo } from "../projects/find-project.ts";
+import { findOrCreateSession } from "../sessions/create-session.ts";
+import { holdSession } from "../sessions/find-session.ts";
 import { primarySiteOf } from "../sites/primary-site.ts";
 import { uploadLink } from "./upload-link.ts";
 
@@ -15,23 +18,28 @@ type Body = Input<Contract["create"]>;
 
 export const uploads: Handlers<Contract> = { create: createUploadLink };
 
-/** A link that takes one file, once. Names and ids are checked now, so that nobody uploads 40 GB to learn of a typing error. */
+/**
+ * A link that takes one file, once. Names and ids are checked now, so that nobody uploads 40 GB to learn of a typing error; the
+ * device and the session that are missing are made now, so that lists by their names do not answer 404 in between.
+ */
 async function createUploadLink(ctx: Ctx, body: Body): Promise<{ link: string; requestId: string }> {
-  const target = await findTarget(ctx, body);
-  const nowNs = ctx.clock.nowNs();
+  const found = await findTarget(ctx, body);
   const request = await withTransaction(ctx.db, async (tx) => {
     const site = await primarySiteOf(tx, ctx.caller.orgId);
+    const nowNs = ctx.clock.nowNs();
+    const device = found.device ?? (await createDevice(tx, ctx, { ...found, name: body.deviceName }));
+    await resolveSession(tx, ctx, { ...found, body, device });
     return tx.importRequest.create({
       data: {
         id: newId("req"),
         orgId: ctx.caller.orgId,
-        projectId: target.projectId,
+        projectId: found.projectId,
         siteId: site.id,
         source: "upload",
         state: "awaiting",
         pipelineStage: "Waiting for the upload",
-        deviceId: target.device?.id,
-        deviceName: target.device?.name ?? body.deviceName,
+        deviceId: device?.id,
+        deviceName: device?.name,
         key: body.key,
         sessionId: body.sessionId,
         sessionKey: body.sessionKey,
@@ -47,49 +55,54 @@ async function createUploadLink(ctx: Ctx, body: Body): Promise<{ link: string; r
 
 interface UploadTarget {
   readonly projectId: string;
-  /** Undefined where the file is to say it, or the name is of a device that is created once the file is imported. */
+  /** Undefined where the file is to say it, or no device has the name yet. */
   readonly device: DeviceModel | undefined;
 }
 
-async function findTarget(ctx: Ctx, body: Body): Promise<UploadTarget> {
-  const device = await findOrNameDevice(ctx, body);
-  if (device && body.projectId !== undefined && body.projectId !== device.projectId)
-    invalid("projectId", `device ${device.id} belongs to project ${device.projectId}`);
-  const projectId = device?.projectId ?? (await resolveProject(ctx, body.projectId));
-  await requireSession(ctx, body, { projectId, device });
-  return { projectId, device };
-}
-
 /** A device named by id must exist, one that is only named need not. */
-async function findOrNameDevice(ctx: Ctx, body: Body): Promise<DeviceModel | undefined> {
-  const { deviceId, deviceName, projectId } = body;
-  try {
-    return await selectDevice(ctx, deviceId === undefined ? { deviceName, projectId } : { deviceId });
-  } catch (error) {
-    const isNew = error instanceof ApiError && error.code === "NotFound" && deviceId === undefined;
-    if (!isNew) throw error;
-    return undefined;
-  }
+async function findTarget(ctx: Ctx, { deviceId, deviceName, projectId }: Body): Promise<UploadTarget> {
+  const device = await lookUpDevice(ctx, deviceId === undefined ? { deviceName, projectId } : { deviceId });
+  if (!device && deviceId !== undefined) notFound(`device "${deviceId}"`);
+  if (device && projectId !== undefined && projectId !== device.projectId)
+    invalid("projectId", `device ${device.id} belongs to project ${device.projectId}`);
+  return { projectId: device?.projectId ?? (await resolveProject(ctx, projectId)), device };
 }
 
-/** A session named by id must exist; one that is there must be of the device. */
-async function requireSession(ctx: Ctx, body: Body, { projectId, device }: UploadTarget): Promise<void> {
-  const session = await findSession(ctx, body, projectId);
+interface NamedDevice {
+  readonly projectId: string;
+  readonly name: string | undefined;
+}
+
+async function createDevice(tx: Transaction, ctx: Ctx, { projectId, name }: NamedDevice) {
+  if (name === undefined) return undefined;
+  return findOrCreateDevice(tx, { orgId: ctx.caller.orgId, projectId, name, nowNs: ctx.clock.nowNs() });
+}
+
+interface NamedSession extends UploadTarget {
+  readonly body: Body;
+}
+
+/** A session that is there must be of the project, and of the device where one is named; else nothing is made. */
+async function resolveSession(tx: Transaction, ctx: Ctx, named: NamedSession): Promise<void> {
+  const { projectId, device, body } = named;
+  const session = await findOrMakeSession(tx, ctx, named);
   if (!session) return;
-  const isNamed = body.deviceId !== undefined || body.deviceName !== undefined;
   const field = body.sessionId === undefined ? "sessionKey" : "sessionId";
   if (session.projectId !== projectId) invalid(field, `session ${session.id} belongs to project ${session.projectId}`);
-  if (isNamed && session.deviceId !== device?.id)
+  if (device && session.deviceId !== device.id)
     invalid(field, `session ${session.id} belongs to device ${session.deviceId}`);
 }
 
-async function findSession(ctx: Ctx, body: Body, projectId: string): Promise<SessionModel | null> {
-  const { sessionId, sessionKey } = body;
-  const live = { ...visibleTo(ctx), deletedAtNs: null };
-  if (sessionId !== undefined)
-    return (
-      (await ctx.db.prisma.session.findFirst({ where: { ...live, id: sessionId } })) ?? notFound(`session ${sessionId}`)
-    );
-  if (sessionKey === undefined) return null;
-  return ctx.db.prisma.session.findFirst({ where: { ...live, projectId, key: sessionKey } });
+/** By id it must exist. By key it is made for the device, but where only the file knows the device: then once it is imported. */
+async function findOrMakeSession(tx: Transaction, ctx: Ctx, named: NamedSession): Promise<SessionModel | undefined> {
+  const { projectId, device, body } = named;
+  const { sessionId, sessionKey: key } = body;
+  if (sessionId !== undefined) {
+    const where = { ...visibleTo(ctx), deletedAtNs: null, id: sessionId };
+    return (await tx.session.findFirst({ where })) ?? notFound(`session ${sessionId}`);
+  }
+  if (key === undefined) return undefined;
+  if (!device) return holdSession(tx, { projectId, key });
+  await holdDevice(tx, device.id);
+  return findOrCreateSession(tx, { device, key, nowNs: ctx.clock.nowNs() });
 }

@@ -3,6 +3,7 @@ import type { DeviceModel, SessionModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { writeEvent } from "../outbox/outbox.ts";
+import { holdSession } from "./find-session.ts";
 
 interface NewSession {
   readonly device: Pick<DeviceModel, "id" | "name" | "orgId" | "projectId">;
@@ -16,21 +17,35 @@ interface NewSession {
  * Throws the database's unique violation where another session of the project has the key.
  */
 export async function createSessionRow(tx: Transaction, session: NewSession): Promise<SessionModel> {
-  const { device, key, properties = {}, nowNs } = session;
-  const { orgId, projectId } = device;
-  const row = await tx.session.create({
-    data: {
-      id: newId("sess"),
-      orgId,
-      projectId,
-      deviceId: device.id,
-      key,
-      properties,
-      createdAtNs: nowNs,
-      updatedAtNs: nowNs,
-    },
-  });
-  const payload = { session: { id: row.id, key, device: { id: device.id, name: device.name } } };
-  await writeEvent(tx, { type: "session.created", orgId, projectId, occurredAtNs: nowNs, payload });
+  const row = await tx.session.create({ data: toRow(session) });
+  await tellOfNew(tx, row, session);
   return row;
+}
+
+/**
+ * The session of the device's project that has the key, whatever device it is of, held as by {@link holdSession}; created for the
+ * device where none has it. Of several who ask at the same moment one creates it, for all.
+ */
+export async function findOrCreateSession(
+  tx: Transaction,
+  session: NewSession & { readonly key: string },
+): Promise<SessionModel> {
+  const { device, key } = session;
+  const found = await holdSession(tx, { projectId: device.projectId, key });
+  if (found) return found;
+  const [row] = await tx.session.createManyAndReturn({ data: [toRow(session)], skipDuplicates: true });
+  if (!row) return findOrCreateSession(tx, session); // another was first, and has committed by now
+  await tellOfNew(tx, row, session);
+  return row;
+}
+
+function toRow({ device, key, properties = {}, nowNs }: NewSession) {
+  const owner = { orgId: device.orgId, projectId: device.projectId, deviceId: device.id };
+  return { id: newId("sess"), ...owner, key, properties, createdAtNs: nowNs, updatedAtNs: nowNs };
+}
+
+async function tellOfNew(tx: Transaction, row: SessionModel, { device, nowNs }: NewSession): Promise<void> {
+  const { id, orgId, projectId, key } = row;
+  const payload = { session: { id, key: key ?? undefined, device: { id: device.id, name: device.name } } };
+  await writeEvent(tx, { type: "session.created", orgId, projectId, occurredAtNs: nowNs, payload });
 }
