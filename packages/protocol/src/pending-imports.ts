@@ -21,7 +21,10 @@ export const PendingImport = z
     status: PendingImportStatus.optional().meta({
       description: "Absent while the device is to send the file anew, as it may be after a retry",
     }),
-    pipelineStage: z.string().meta({ description: "What is being done, or was when it failed, in words" }),
+    pipelineStage: z.string().meta({
+      description:
+        "What is being done, or was when it failed, in words; of a repeated upload also why its recording did not join the session that it names",
+    }),
     error: z.string().optional(),
     errorCode: z.string().optional().meta({ description: "Of the error, for programs", example: "EmptyRecording" }),
     importId: z.string().optional().meta({ description: "Set once the status is complete" }),

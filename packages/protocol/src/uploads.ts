@@ -19,7 +19,7 @@ export const uploads = {
     access: apiKey("data.upload"),
     summary: "Ask for a link to upload a recording",
     description:
-      "PUT the file to `link` with `Content-Type: application/octet-stream`; follow `requestId` in the pending imports. A device or session that is missing is made with the link, and stays where the link is never used; this needs no capability but this one.",
+      "PUT the file to `link` with `Content-Type: application/octet-stream`; follow `requestId` in the pending imports. A device or session that is missing is made with the link, and stays where the link is never used; this needs no capability but this one. Content that a recording has already makes no other one: that one joins the session that is named here where it is in none, else `pipelineStage` says why it does not.",
     body: z
       .object({
         filename: FileName,

@@ -6,8 +6,11 @@ import { findLocked, lockRecording } from "../recordings/lock-recording.ts";
 import { changeRequest } from "./change-request.ts";
 import { fileRecording } from "./file-recording.ts";
 import { IngestFailure } from "./ingest-failure.ts";
+import { joinSession } from "./join-session.ts";
 import { type NamedTarget, nameTarget, resolveTarget } from "./resolve-target.ts";
 import { whichRecording } from "./which-recording.ts";
+
+const COMPLETE = "Complete";
 
 export interface Finish {
   readonly request: ImportRequestModel;
@@ -50,18 +53,21 @@ async function findKnown(tx: Transaction, { request, contentSha256 }: Finish, { 
   return { sameKey: sameKey || undefined, sameContent: sameContent ?? undefined };
 }
 
-/** Nothing is created, and the bytes go: they are stored already. */
+/** No recording is created, and the bytes go: they are stored already. */
 async function endAsExisting(tx: Transaction, finish: Finish, recordingId: string): Promise<void> {
-  const { importStatus } = await lockRecording(tx, recordingId);
-  if (importStatus !== "complete") throw new Error(`recording ${recordingId} was deleted at this moment`); // look again
+  const recording = await lockRecording(tx, recordingId);
+  if (recording.importStatus !== "complete") throw new Error(`recording ${recordingId} was deleted at this moment`); // look again
   const { blobKey } = finish.request;
   if (blobKey) await finish.jobs.enqueue(tx, "remove-object", { blobKey });
-  await complete(tx, finish, { recordingId, isExisting: true });
+  const obstacle = await joinSession(tx, { ...finish, recording });
+  const pipelineStage = obstacle === undefined ? COMPLETE : `${COMPLETE}; ${obstacle}`;
+  await complete(tx, finish, { recordingId, isExisting: true, pipelineStage });
 }
 
 interface Ended {
   readonly recordingId: string;
   readonly isExisting?: boolean;
+  readonly pipelineStage?: string;
 }
 
 /** From now on the request says of itself what is known of its recording. */
@@ -78,7 +84,7 @@ async function complete(tx: Transaction, { request, nowNs }: Finish, ended: Ende
     },
   });
   const deviceName = device?.name ?? null;
-  const done = { blobKey: null, pipelineStage: "Complete", nextAttemptAtNs: null };
+  const done = { blobKey: null, pipelineStage: COMPLETE, nextAttemptAtNs: null };
   const data = { ...known, deviceName, ...done, ...ended };
   const changed = await changeRequest(tx, { id: request.id, event: "finish", nowNs, attempt: request.attempts, data });
   if (!changed) throw new TakenOver(request.id);

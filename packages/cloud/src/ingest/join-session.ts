@@ -1,0 +1,55 @@
+import type { DeviceModel, ImportRequestModel, SessionModel } from "../db/generated/models.ts";
+import type { Transaction } from "../db/transaction.ts";
+import type { LockedRecording } from "../recordings/lock-recording.ts";
+import { findOrCreateSession } from "../sessions/create-session.ts";
+import { holdSession } from "../sessions/find-session.ts";
+
+interface Repeat {
+  /** Of an upload whose content the recording has already. */
+  readonly request: Pick<ImportRequestModel, "deviceId" | "sessionId" | "sessionKey">;
+  readonly recording: LockedRecording;
+  readonly nowNs: bigint;
+}
+
+/**
+ * The recording joins the session that a repeated upload itself names, where it is in none; what its file names it had joined
+ * before, and somebody may have taken it out since. Answers why it did not; undefined where all is as the upload asks. That is no
+ * reason to fail, because every repeat of an upload is harmless. The caller holds the recording, before the session, as all do.
+ */
+export async function joinSession(tx: Transaction, repeat: Repeat): Promise<string | undefined> {
+  const { request, recording } = repeat;
+  if (request.sessionId === null && request.sessionKey === null) return undefined;
+  if (recording.sessionId !== null) return whereElse(tx, request, recording.sessionId);
+  const { deviceId } = recording;
+  if (deviceId === null) return "the recording is in no session, because it is of no device";
+  const isOfOther = `the recording is in no session, because it is of device ${deviceId}`;
+  if (request.deviceId !== null && request.deviceId !== deviceId) return isOfOther;
+  const device = await tx.device.findUniqueOrThrow({ where: { id: deviceId } });
+  const session = await holdNamed(tx, repeat, device);
+  if (!session) return `the recording is in no session, because ${request.sessionId} was deleted`;
+  if (session.deviceId !== deviceId) return isOfOther;
+  await tx.recording.update({ where: { id: recording.id }, data: { sessionId: session.id } });
+  return undefined;
+}
+
+/** The session that the recording is in, where that is another than the request names. */
+async function whereElse(
+  tx: Transaction,
+  { sessionId, sessionKey }: Repeat["request"],
+  id: string,
+): Promise<string | undefined> {
+  const { key } = await tx.session.findUniqueOrThrow({ where: { id }, select: { key: true } });
+  const isNamed = sessionId === null ? key === sessionKey : id === sessionId;
+  return isNamed ? undefined : `the recording is in session ${id} already`;
+}
+
+/** By key it is made where there is none: it was deleted since the link was asked for, or nobody had named the device. */
+function holdNamed(
+  tx: Transaction,
+  { request, nowNs }: Repeat,
+  device: DeviceModel,
+): Promise<SessionModel | undefined> {
+  const { sessionId: id, sessionKey } = request;
+  if (id !== null) return holdSession(tx, { id, projectId: device.projectId });
+  return findOrCreateSession(tx, { device, key: sessionKey!, nowNs });
+}
