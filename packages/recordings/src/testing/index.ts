@@ -1,4 +1,5 @@
 export { type CorruptFile, corrupt } from "./corrupt.ts";
+export { digestMessages, type TopicDigest } from "./digest-messages.ts";
 export { exportByLibrary, type LibraryExport } from "./export-by-library.ts";
 export { exportBytes } from "./export-bytes.ts";
 export { type HostileFile, hostileFiles } from "./hostile.ts";

@@ -13,7 +13,10 @@ export interface DriveSpec {
 
 export const driveStartNs = 1_767_323_045_000_000_000n;
 
-/** Ten topics: a drive with IMU, images and point clouds, or nothing but small messages; written by an independent library. */
+/**
+ * A drive with IMU, images and point clouds, or ten topics of nothing but small messages; written by an independent library.
+ * A drive's `/events` record in two of every six seconds only, and so stand in a third of the chunks.
+ */
 export async function writeDrive(path: string, { kind, compression, scale }: DriveSpec): Promise<void> {
   await using file = await open(path, "w");
   let position = 0n;
@@ -41,7 +44,9 @@ export async function writeDrive(path: string, { kind, compression, scale }: Dri
     startNs: driveStartNs,
     durationSeconds: 60 * scale,
   })) {
-    const data = topics[topicIndex]!.payload(sequence);
+    const { payload, isSilent } = topics[topicIndex]!;
+    if (isSilent?.(timeNs - driveStartNs)) continue;
+    const data = payload(sequence);
     await writer.addMessage({
       channelId: channelIds[topicIndex]!,
       sequence,
@@ -57,7 +62,11 @@ interface DriveTopic {
   topic: string;
   rateHz: number;
   payload(sequence: number): Uint8Array;
+  /** Absent: never. */
+  isSilent?: (sinceStartNs: bigint) => boolean;
 }
+
+const SECOND_NS = 1_000_000_000n;
 
 function driveTopics(): DriveTopic[] {
   const images = Array.from({ length: 8 }, () => randomFillSync(new Uint8Array(200_000)));
@@ -74,6 +83,7 @@ function driveTopics(): DriveTopic[] {
     json("/log", 2),
     json("/battery", 1),
     json("/diagnostics", 1),
+    { ...json("/events", 20), isSilent: (sinceStartNs) => (sinceStartNs / SECOND_NS) % 6n >= 2n },
   ];
 }
 
