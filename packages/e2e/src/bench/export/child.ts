@@ -8,17 +8,22 @@ import {
   FileSource,
   type RandomAccessSource,
 } from "@downlink/recordings";
+import type { TopicDigest } from "@downlink/recordings/testing";
 
 /** Times are decimal texts of nanoseconds, because JSON has no large numbers. */
-export interface Job {
-  what: "cp" | "library" | "export" | "export8" | "huge";
+export interface Job extends Task {
+  what: "cp" | "library" | "export" | "export8" | "huge" | "digest";
+  hugeBytes?: number;
+}
+
+/** What is exported from where to where. */
+export interface Task {
   from: string;
   to: string;
   compression: "" | "lz4" | "zstd";
   topics?: readonly string[];
   startNs?: string;
   endNs?: string;
-  hugeBytes?: number;
 }
 
 export interface Measured {
@@ -34,19 +39,29 @@ export interface Measured {
 
 const FREED_BYTES = 64 * 1024;
 const job: Job = JSON.parse(process.argv[2]!);
+const fileSource = makeFileSource();
 const startedMs = performance.now();
 const startCpuMs = process.cpuUsage().user / 1000 + process.cpuUsage().system / 1000;
 const elapsed = (): number => performance.now() - startedMs;
-const measured = await run();
-const ms = elapsed();
-const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
-const own = { maxRssBytes: maxRSS * 1024, cpuMs: (userCPUTime + systemCPUTime) / 1000 - startCpuMs };
-process.stdout.write(JSON.stringify({ ms, firstByteMs: 0, bytes: 0, endsMs: [], ...own, ...measured }));
+process.stdout.write(JSON.stringify(job.what === "digest" ? await runDigest() : await measure()));
+
+async function runDigest(): Promise<Record<string, TopicDigest>> {
+  const { digestMessages } = await import("@downlink/recordings/testing");
+  return digestMessages(job.from);
+}
+
+async function measure(): Promise<Measured> {
+  const measured = await run();
+  const ms = elapsed();
+  const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
+  const own = { maxRssBytes: maxRSS * 1024, cpuMs: (userCPUTime + systemCPUTime) / 1000 - startCpuMs };
+  return { ms, firstByteMs: 0, bytes: 0, endsMs: [], ...own, ...measured };
+}
 
 async function run(): Promise<Partial<Measured>> {
   if (job.what === "cp") return runCp();
   if (job.what === "library") await runLibrary();
-  if (job.what === "export") return runExport(fileSource(), job.to);
+  if (job.what === "export") return runExport(fileSource, job.to);
   if (job.what === "export8") return runEight();
   if (job.what === "huge") return runHuge();
   return {};
@@ -93,7 +108,7 @@ async function consume(piece: Uint8Array, target: FileHandle | undefined): Promi
 async function runEight(): Promise<Partial<Measured>> {
   const endsMs = await Promise.all(
     Array.from({ length: 8 }, async (_, index) => {
-      await runExport(fileSource(), `${job.to}-${index}`);
+      await runExport(fileSource, `${job.to}-${index}`);
       const endMs = elapsed();
       await rm(`${job.to}-${index}`);
       return endMs;
@@ -113,7 +128,8 @@ async function runHuge(): Promise<Partial<Measured>> {
   return { ...found, firstByteMs: found.firstByteMs! - madeMs };
 }
 
-function fileSource(): ExportSource {
+/** Made before the clock starts: what an import prepares for later exports, such as an index, belongs in here. */
+function makeFileSource(): ExportSource {
   return sourceOf(() => FileSource.open(job.from));
 }
 

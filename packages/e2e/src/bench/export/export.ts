@@ -1,16 +1,20 @@
 // How fast exports are, as ratios to a reference in the same run, each in a process of its own:
 //
-//   npm run bench:export [-- --scale 0.1] [--runs 3] [--folder /dev/shm] [--only "small topic"]
+//   npm run bench:export [-- --scale 0.1] [--runs 3] [--folder /dev/shm] [--only "small topic"] [--peer library]
 //   npm run bench:export -- --huge [--gigabytes 50]     memory for a source that is larger than it
 //
-// Prints tables; never fails for a time.
+// The reference of partial exports is a program in C++ where it can be built, else the MCAP library in JavaScript.
+// Prints tables; fails where an export is not what its reference wrote, never for a time.
+import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { writeDrive } from "@downlink/recordings/testing";
 import { say } from "../report.ts";
-import { type Case, casesOf } from "./cases.ts";
-import { measureChild } from "./measure-child.ts";
+import { buildPeer } from "./build-peer.ts";
+import { type Case, casesOf, type Reference } from "./cases.ts";
+import type { Measured, Task } from "./child.ts";
+import { digestByChild, measureChild, measurePeer } from "./measure-child.ts";
 import { type Result, reportCases, reportEight, reportHuge } from "./report-exports.ts";
 
 const { values } = parseArgs({
@@ -19,50 +23,73 @@ const { values } = parseArgs({
     runs: { type: "string", default: "3" },
     folder: { type: "string", default: "/dev/shm" },
     only: { type: "string", default: "" },
+    peer: { type: "string", default: "cpp" },
     huge: { type: "boolean", default: false },
     gigabytes: { type: "string", default: "50" },
   },
 });
+if (values.peer !== "cpp" && values.peer !== "library") throw new Error(`--peer ${values.peer}: cpp or library`);
 const eightName = "8 exports at once";
+const isWanted = (name: string): boolean => name.includes(values.only);
+const [scale, runs] = [Number(values.scale), Number(values.runs)];
 if (values.huge) await measureHuge(Number(values.gigabytes) * 1e9);
-else await measureAll({ scale: Number(values.scale), runs: Number(values.runs), parent: values.folder });
+else await measureAll(await mkdtemp(join(values.folder, "downlink-bench-")));
 
-async function measureAll({ scale, runs, parent }: { scale: number; runs: number; parent: string }): Promise<void> {
-  const folder = await mkdtemp(join(parent, "downlink-bench-"));
+async function measureAll(folder: string): Promise<void> {
   try {
-    for (const kind of ["sensors", "small"] as const) {
-      for (const compression of ["zstd", ""] as const) {
-        await writeDrive(pathOf(folder, `${kind}-${compression || "none"}`), { kind, compression, scale });
-      }
-    }
-    say(`made the recordings at scale ${scale}; each measurement is the median of ${runs}`);
-    const results: Result[] = [];
-    const cases = casesOf(scale).filter(({ name }) => name.includes(values.only));
-    for (const each of cases) results.push(await measureCase(each, folder, runs));
-    reportCases(results);
-    if (!eightName.includes(values.only)) return;
-    const to = join(folder, "out");
-    reportEight(await measureChild({ what: "export8", from: pathOf(folder, "sensors-zstd"), to, compression: "lz4" }));
+    const cases = casesOf(scale).filter(({ name }) => isWanted(name));
+    if (cases.length > 0 || isWanted(eightName)) await measureFiles(folder, cases);
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
+async function measureFiles(folder: string, cases: readonly Case[]): Promise<void> {
+  const peer = values.peer === "cpp" ? await buildPeer() : undefined;
+  for (const kind of ["sensors", "small"] as const) {
+    for (const compression of ["zstd", ""] as const) {
+      await writeDrive(pathOf(folder, `${kind}-${compression || "none"}`), { kind, compression, scale });
+    }
+  }
+  say(`made the recordings at scale ${scale}; each measurement is the median of ${runs}`);
+  const results: Result[] = [];
+  for (const each of cases) results.push(await measureCase(each, folder, peer));
+  if (results.length > 0) reportCases(results);
+  if (isWanted(eightName)) {
+    const job = { from: pathOf(folder, "sensors-zstd"), to: join(folder, "out"), compression: "lz4" } as const;
+    reportEight(await measureChild({ ...job, what: "export8" }));
+  }
+  for (const file of ["sensors-zstd", "sensors-none", "small-zstd", "small-none"]) await rm(pathOf(folder, file));
+}
+
 /** Reference and export take turns, so that what else the machine does meets both. */
-async function measureCase(each: Case, folder: string, runs: number): Promise<Result> {
-  const { compression, reference, selection } = each;
+async function measureCase(each: Case, folder: string, peer: string | undefined): Promise<Result> {
+  const { compression, selection } = each;
+  const reference = toReference(each, peer);
   const { topics, startNs, endNs } = selection;
-  const to = join(folder, "out");
   const times = { startNs: startNs?.toString(), endNs: endNs?.toString() };
-  const job = { from: pathOf(folder, each.file), to, compression, topics, ...times };
-  const measured: Result = { ...each, references: [], exports: [] };
+  const job = { from: pathOf(folder, each.file), to: join(folder, "out"), compression, topics, ...times };
+  const mostRatio = each.mostRatio[reference] ?? Number.POSITIVE_INFINITY;
+  const measured: Result = { ...each, reference, mostRatio, references: [], exports: [] };
   for (let run = 0; run < runs; run += 1) {
-    measured.references.push(await measureChild({ ...job, what: reference }));
-    await rm(to);
-    measured.exports.push(await measureChild({ ...job, what: "export" }));
-    await rm(to);
+    const written = [];
+    for (const what of [reference, "export"] as const) {
+      measured[what === "export" ? "exports" : "references"].push(await measureOne(what, job, peer));
+      if (run === 0) written.push(await digestByChild(job.to));
+      await rm(job.to);
+    }
+    assert.deepEqual(written[1], written[0], `${each.name}: not the messages of the reference`);
   }
   return measured;
+}
+
+function toReference(each: Case, peer: string | undefined): Reference {
+  if (each.reference === "cp") return "cp";
+  return peer === undefined ? "library" : "cpp";
+}
+
+async function measureOne(what: Reference | "export", task: Task, peer: string | undefined): Promise<Measured> {
+  return what === "cpp" ? await measurePeer(peer!, task) : await measureChild({ ...task, what });
 }
 
 async function measureHuge(hugeBytes: number): Promise<void> {

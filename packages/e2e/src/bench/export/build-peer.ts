@@ -1,0 +1,56 @@
+import { type SpawnSyncReturns, spawnSync } from "node:child_process";
+import { mkdir, readdir, rename, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { say } from "../report.ts";
+
+const SOURCES = join(import.meta.dirname, "peer");
+const CACHE = fileURLToPath(new URL("../../../../../node_modules/.cache/downlink/", import.meta.url));
+/** The first that there is. */
+const COMPILERS = ["c++", "g++", "clang++"];
+
+/** Answers the path of the reference in C++, built anew where its sources changed; undefined, and says why, where it cannot be built. */
+export async function buildPeer(): Promise<string | undefined> {
+  const program = join(CACHE, "mcap-peer");
+  if ((await changedMs([program])) > (await changedMs(await listSources()))) return program;
+  await mkdir(CACHE, { recursive: true });
+  const refusal = compile(`${program}.${process.pid}`);
+  if (refusal !== undefined) {
+    say(`no reference in C++, which needs a compiler, libzstd-dev and liblz4-dev: ${refusal}`);
+    return undefined;
+  }
+  await rename(`${program}.${process.pid}`, program);
+  return program;
+}
+
+async function listSources(): Promise<string[]> {
+  return (await readdir(SOURCES)).map((name) => join(SOURCES, name));
+}
+
+/** Of the youngest; of what is not there 0. */
+async function changedMs(paths: readonly string[]): Promise<number> {
+  const times = await Promise.all(paths.map((path) => stat(path).then(({ mtimeMs }) => mtimeMs, orAbsent)));
+  return Math.max(...times);
+}
+
+function orAbsent(error: NodeJS.ErrnoException): number {
+  if (error.code === "ENOENT") return 0;
+  throw error;
+}
+
+/** Answers why not. */
+function compile(output: string): string | undefined {
+  const flags = ["-std=c++17", "-O3", "-march=native", "-Wall", "-Wextra"];
+  const args = [...flags, "-o", output, join(SOURCES, "mcap-peer.cpp"), "-lzstd", "-llz4"];
+  for (const compiler of COMPILERS) {
+    const { error, status, stderr }: SpawnSyncReturns<string> = spawnSync(compiler, args, { encoding: "utf8" });
+    if (error) continue;
+    return status === 0 ? undefined : firstError(stderr);
+  }
+  return `none of ${COMPILERS.join(", ")} can be started`;
+}
+
+function firstError(stderr: string): string {
+  const lines = stderr.trim().split("\n");
+  return lines.find((line) => /error|cannot find/.test(line)) ?? lines[0] ?? "the compiler failed";
+}
