@@ -1,6 +1,7 @@
 // How fast exports are, as ratios to a reference in the same run, each in a process of its own:
 //
 //   npm run bench:export [-- --scale 0.1] [--runs 3] [--folder /dev/shm] [--only "small topic"] [--peer library]
+//   npm run bench:export -- --only http                 through a control plane, beside a plain download
 //   npm run bench:export -- --huge [--gigabytes 50]     memory for a source that is larger than it
 //
 // The reference of partial exports is a program in C++ where it can be built, else the MCAP library in JavaScript.
@@ -15,6 +16,7 @@ import { buildPeer } from "./build-peer.ts";
 import { type Case, casesOf, type Reference } from "./cases.ts";
 import type { Measured, Task } from "./child.ts";
 import { digestByChild, measureChild, measurePeer } from "./measure-child.ts";
+import { httpName, measureOverHttp } from "./over-http.ts";
 import { type Result, reportCases, reportEight, reportHuge } from "./report-exports.ts";
 
 const { values } = parseArgs({
@@ -39,6 +41,7 @@ async function measureAll(folder: string): Promise<void> {
   try {
     const cases = casesOf(scale).filter(({ name }) => isWanted(name));
     if (cases.length > 0 || isWanted(eightName)) await measureFiles(folder, cases);
+    if (isWanted(httpName)) await measureOverHttp({ folder, scale, runs });
   } finally {
     await rm(folder, { recursive: true });
   }
