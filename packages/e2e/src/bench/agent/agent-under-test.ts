@@ -9,7 +9,8 @@ import { type Program, startProgram } from "../../processes/program.ts";
 export interface AgentUnderTest extends AsyncDisposable {
   readonly deviceId: string;
   readonly root: string;
-  start(): Program;
+  /** With `settings` instead of those that all have, where it is told any. */
+  start(settings?: Readonly<Record<string, string>>): Program;
   /** What `agent status --json` says; undefined where it does not answer. */
   status(): Promise<AgentStatus | undefined>;
   /** Asks until the status is as wanted. */
@@ -59,7 +60,7 @@ export async function makeAgent(options: {
   return {
     deviceId: device.id,
     root,
-    start: () => startProgram({ script, args: ["run"], env, within: options.within }),
+    start: (settings) => startProgram({ script, args: ["run"], env: { ...env, ...settings }, within: options.within }),
     status,
     until: async (isWanted) => {
       for (;;) {

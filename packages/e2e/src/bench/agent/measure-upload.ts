@@ -1,14 +1,17 @@
 import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { ApiFailure } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { writeMcapFile } from "@downlink/recordings/testing";
 import type { ControlPlane } from "../../processes/control-plane.ts";
 import { startProgram } from "../../processes/program.ts";
 import type { AgentUnderTest } from "./agent-under-test.ts";
-import { figuresOf, resetPeak } from "./process-figures.ts";
+import { figuresOf, type ProcessFigures, resetPeak } from "./process-figures.ts";
 
-const POLL_MS = 20;
+/** So seldom that the questions take no CPU time to speak of. */
+const POLL_MS = 200;
+const PATIENCE_MS = 600_000;
 const MESSAGE_BYTES = 1_000_000;
 const underWay: ReadonlySet<string> = new Set(["pending", "importing"]);
 
@@ -19,15 +22,32 @@ export interface UploadFigures {
   /** From then on until their hash is taken once more and the recording is imported. */
   readonly importSeconds: number;
   readonly rawSeconds: number;
-  readonly cpuSecondsPerGB: number;
-  readonly cloudCpuSecondsPerGB: number;
+  /** For 1 GB, as the others. Of the agent: */
+  readonly agentCpu: CpuSeconds;
+  /** Of the control plane, while it receives the agent's parts, the plain PUT, and while it imports the former. */
+  readonly receivingCpu: CpuSeconds;
+  readonly rawReceivingCpu: CpuSeconds;
+  readonly importingCpu: CpuSeconds;
   readonly peakMB: number;
+}
+
+export interface CpuSeconds {
+  readonly total: number;
+  /** Of them, the kernel's. */
+  readonly system: number;
 }
 
 interface Way {
   readonly cloud: ControlPlane;
   /** The command that puts a sender at the other end of the link; nothing: it is at this one. */
   readonly within: readonly string[] | undefined;
+}
+
+interface LargeFile {
+  /** To which the plain PUT gives it: one that has no such content yet. */
+  readonly device: string;
+  readonly path: string;
+  readonly size: number;
 }
 
 /** An upload by the agent, hashing on, and a plain PUT of the same file to the same control plane, over the same link. */
@@ -37,13 +57,12 @@ export async function measureUpload(agent: AgentUnderTest, way: Way, sizeMB: num
   const topics = [{ topic: "/blob", kind: "blob" as const, rateHz: 10, sizeBytes: MESSAGE_BYTES }];
   await writeMcapFile(path, { topics, durationSeconds: sizeMB / 10, compression: "" });
   const { size } = await stat(path);
-  const rawSeconds = await putRaw(way, path, size);
-  const sent = await sendByAgent(agent, way, size);
-  return { sizeMB: size / 1e6, rawSeconds, ...sent };
+  const raw = await putRaw(way, { path, size, device: `raw-${agent.deviceId}` });
+  return { sizeMB: size / 1e6, ...raw, ...(await sendByAgent(agent, way, size)) };
 }
 
 async function sendByAgent(agent: AgentUnderTest, { cloud }: Way, size: number) {
-  await using program = agent.start();
+  await using program = agent.start({ DOWNLINK_LOG_LEVEL: "info" }); // that it says when it has uploaded the file
   await agent.until(({ files }) => files.reported === 1);
   const [{ id } = { id: "" }] = await cloud.admin.call(api.recordings.list, { deviceId: agent.deviceId });
   await resetPeak(program.pid);
@@ -51,26 +70,54 @@ async function sendByAgent(agent: AgentUnderTest, { cloud }: Way, size: number) 
   const cloudBefore = await figuresOf(cloud.program.pid);
   const startedMs = performance.now();
   await cloud.admin.call(api.recordings.requestImport, { keyOrId: id });
-  const ofDevice = { deviceId: agent.deviceId, showCompleted: true };
-  while ((await cloud.admin.call(api.pendingImports.list, ofDevice)).length === 0) await delay(POLL_MS);
+  await program.line(/"uploaded"/);
   const storedMs = performance.now();
-  while (underWay.has((await cloud.admin.call(api.recordings.get, { keyOrId: id })).importStatus)) await delay(POLL_MS);
-  const after = await figuresOf(program.pid);
-  const cloudAfter = await figuresOf(cloud.program.pid);
+  const [after, cloudStored] = await Promise.all([figuresOf(program.pid), figuresOf(cloud.program.pid)]);
+  await untilImported(cloud, id);
+  const importSeconds = (performance.now() - storedMs) / 1000;
+  const cloudImported = await figuresOf(cloud.program.pid);
   return {
     seconds: (storedMs - startedMs) / 1000,
-    importSeconds: (performance.now() - storedMs) / 1000,
-    cpuSecondsPerGB: (after.cpuSeconds - before.cpuSeconds) / (size / 1e9),
-    cloudCpuSecondsPerGB: (cloudAfter.cpuSeconds - cloudBefore.cpuSeconds) / (size / 1e9),
+    importSeconds,
+    agentCpu: perGB(size, before, after),
+    receivingCpu: perGB(size, cloudBefore, cloudStored),
+    importingCpu: perGB(size, cloudStored, cloudImported),
     peakMB: after.peakRssMB,
   };
 }
 
-/** As one stream through an upload link. Seconds. */
-async function putRaw({ cloud, within }: Way, path: string, size: number): Promise<number> {
-  const body = { filename: "raw.mcap", deviceName: "raw", key: `raw of ${size}` };
+/** As one stream through an upload link; over once it is imported, so that nothing else is measured while it is. */
+async function putRaw({ cloud, within }: Way, { path, size, device }: LargeFile) {
+  const body = { filename: "raw.mcap", deviceName: device, key: device };
   const { link } = await cloud.admin.call(api.uploads.create, body);
+  const before = await figuresOf(cloud.program.pid);
   const script = "e2e/src/bench/agent/put-raw.ts";
   await using program = startProgram({ script, args: [link, path], env: {}, within });
-  return Number(await program.line(/^\d+\.\d+$/));
+  const rawSeconds = Number(await program.line(/^\d+\.\d+$/));
+  const after = await figuresOf(cloud.program.pid);
+  await untilImported(cloud, device);
+  return { rawSeconds, rawReceivingCpu: perGB(size, before, after) };
+}
+
+async function untilImported(cloud: ControlPlane, keyOrId: string): Promise<void> {
+  for (const endMs = performance.now() + PATIENCE_MS; performance.now() < endMs; ) {
+    const recording = await cloud.admin.call(api.recordings.get, { keyOrId }).catch(orNone);
+    if (recording && !underWay.has(recording.importStatus)) return;
+    await delay(POLL_MS);
+  }
+  throw new Error(`${keyOrId} was not imported`);
+}
+
+/** A recording that is uploaded exists from its import on. */
+function orNone(error: unknown): undefined {
+  if (error instanceof ApiFailure && error.code === "NotFound") return undefined;
+  throw error;
+}
+
+function perGB(size: number, before: ProcessFigures, after: ProcessFigures): CpuSeconds {
+  const gigabytes = size / 1e9;
+  return {
+    total: (after.cpuSeconds - before.cpuSeconds) / gigabytes,
+    system: (after.systemCpuSeconds - before.systemCpuSeconds) / gigabytes,
+  };
 }

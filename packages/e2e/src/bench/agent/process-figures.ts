@@ -8,6 +8,8 @@ export interface ProcessFigures {
   /** Since the start, or since {@link resetPeak}. */
   readonly peakRssMB: number;
   readonly cpuSeconds: number;
+  /** Of `cpuSeconds`, those of the kernel on its behalf. */
+  readonly systemCpuSeconds: number;
   readonly inotifyWatches: number;
 }
 
@@ -21,6 +23,7 @@ export async function figuresOf(pid: number): Promise<ProcessFigures> {
     rssMB: megabytesOf("VmRSS"),
     peakRssMB: megabytesOf("VmHWM"),
     cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
+    systemCpuSeconds: Number(fields[12]) / TICKS_PER_SECOND,
     inotifyWatches: await countWatches(pid),
   };
 }
