@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
+import { request } from "undici";
 import { requestBody } from "./request-body.ts";
 import { serveRoutes } from "./testing/serve-routes.ts";
 
@@ -25,4 +27,26 @@ test("a sender that sends nothing for too long is cut off, and the receiver is t
   socket.write("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nsome");
   await once(socket, "close");
   assert.equal(((await told.promise) as NodeJS.ErrnoException).code, "ECONNRESET");
+});
+
+test("a piece holds until the next one is asked for, and then its memory is free", async () => {
+  const sent = randomBytes(3_000_000);
+  const told = Promise.withResolvers<{ received: Buffer; isFree: boolean[] }>();
+  await using served = await serveRoutes((app) =>
+    app.put("/", async (c) => {
+      const copies: Buffer[] = [];
+      const pieces: Uint8Array[] = [];
+      for await (const piece of requestBody(c)) {
+        copies.push(Buffer.from(piece));
+        pieces.push(piece);
+      }
+      told.resolve({ received: Buffer.concat(copies), isFree: pieces.map(({ byteLength }) => byteLength === 0) });
+      return c.json({});
+    }),
+  );
+  const answer = await request(served.url, { method: "PUT", body: sent });
+  assert.equal(answer.statusCode, 200);
+  const { received, isFree } = await told.promise;
+  assert(received.equals(sent));
+  assert(isFree.length > 1 && isFree.every(Boolean));
 });
