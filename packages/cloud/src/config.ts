@@ -20,6 +20,7 @@ const Environment = z.object({
   DOWNLINK_ADMIN_KEY: z.string().min(32, "must have at least 32 characters").optional(),
   DOWNLINK_SIGNING_KEY: z.string().min(32, "must have at least 32 characters").optional(),
   DOWNLINK_DELETE_SAFETY: Duration.default(0),
+  DOWNLINK_EXPORT_WHOLE_CHUNKS: z.enum(["true", "false"]).default("false"),
   DOWNLINK_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
 });
 
@@ -37,6 +38,8 @@ export interface Config {
   readonly signingKey: string | undefined;
   /** How long imported files stay on the device at least, when they are deleted because they were imported. At least as long as between two backups. */
   readonly deleteSafetySeconds: number;
+  /** Exports read uncompressed chunks whole and compare their checksums, also where few of their messages are wanted. */
+  readonly exportsWholeChunks: boolean;
   readonly logLevel: string;
 }
 
@@ -56,6 +59,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     adminKey: settings.DOWNLINK_ADMIN_KEY,
     signingKey: settings.DOWNLINK_SIGNING_KEY,
     deleteSafetySeconds: settings.DOWNLINK_DELETE_SAFETY,
+    exportsWholeChunks: settings.DOWNLINK_EXPORT_WHOLE_CHUNKS === "true",
     logLevel: settings.DOWNLINK_LOG_LEVEL,
   };
 }

@@ -27,6 +27,8 @@ export interface Deps {
   readonly incarnation: string;
   /** For how long after its import a file stays on its device. */
   readonly deleteSafetySeconds: number;
+  /** Exports read uncompressed chunks whole, also where few of their messages are wanted. */
+  readonly readsWholeChunks: boolean;
   /** Aborted when the process was told to stop: what waits answers at once, and nothing new is taken. */
   readonly stopping: AbortSignal;
 }

@@ -57,6 +57,7 @@ export async function openDeps(config: Config, log: Logger, clock: Clock = syste
     publicUrl,
     incarnation: deployment.incarnation,
     deleteSafetySeconds: config.deleteSafetySeconds,
+    readsWholeChunks: config.exportsWholeChunks,
     stopping: stopping.signal,
     setPublicUrl: (listening) => {
       address.publicUrl ??= listening;

@@ -5,6 +5,7 @@ import { readConfig } from "./config.ts";
 import { sqlState, UNIQUE_VIOLATION } from "./db/sql-state.ts";
 import { withTransaction } from "./db/transaction.ts";
 import { type OpenDeps, openDeps } from "./deps.ts";
+import { printReindex, reindex } from "./ingest/reindex.ts";
 import { startServer } from "./server.ts";
 import { createOrganization } from "./setup/organization.ts";
 import { printSweep } from "./sweep/print-sweep.ts";
@@ -39,6 +40,12 @@ admin
   .option("--older-than <hours>", "leave alone what is younger", readHours, DEFAULT_AGE_HOURS)
   .option("--include-unknown", "remove whole objects that no row ever named, too", false)
   .action(sweepStore);
+
+admin
+  .command("reindex")
+  .description("make the verified indexes of imported recordings that have none")
+  .option("--all", "also of those that have one", false)
+  .action(reindexStore);
 
 try {
   await program.parseAsync();
@@ -93,6 +100,15 @@ async function sweepStore({ dryRun, olderThan, includeUnknown }: SweepFlags): Pr
     const options = { isDryRun: dryRun, olderThanHours: olderThan, includesUnknown: includeUnknown, nowMs };
     const write = (text: string) => void process.stdout.write(text);
     if (!(await printSweep(sweep(deps, options), { isDryRun: dryRun, write }))) process.exitCode = 1;
+  });
+}
+
+async function reindexStore({ all }: { all: boolean }): Promise<void> {
+  await withDeps(async (deps, _config, stopped) => {
+    const stopping = new AbortController();
+    void stopped.then(() => stopping.abort(new Error("told to stop")));
+    const write = (text: string) => void process.stdout.write(text);
+    if (!(await printReindex(reindex(deps, { isForced: all, signal: stopping.signal }), write))) process.exitCode = 1;
   });
 }
 

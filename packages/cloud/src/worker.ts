@@ -2,6 +2,7 @@ import type { OpenDeps } from "./deps.ts";
 import { noteOffline } from "./edge/note-offline.ts";
 import { ingest } from "./ingest/pipeline.ts";
 import { reconcile } from "./ingest/reconcile.ts";
+import { reindexRecording } from "./ingest/reindex-recording.ts";
 import { sweepBySchedule } from "./sweep/scheduled-sweep.ts";
 
 const CONCURRENCY = 3;
@@ -12,6 +13,8 @@ export async function startWorker(deps: OpenDeps): Promise<void> {
     {
       ingest: ({ requestId }, signal) => ingest(deps, requestId, signal),
       "ingest-large": ({ requestId }, signal) => ingest(deps, requestId, signal),
+      "index-recording": ({ recordingId }, signal) =>
+        reindexRecording(deps, { recordingId, signal }).then(() => undefined),
       "remove-object": ({ blobKey }) => deps.blobs.delete(blobKey),
       reconcile: () => Promise.all([reconcile(deps), noteOffline(deps)]).then(() => undefined),
       sweep: (_data, signal) => sweepBySchedule(deps, signal),

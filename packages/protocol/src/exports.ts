@@ -2,10 +2,17 @@ import { z } from "zod";
 import { apiKey, operation } from "./operation.ts";
 import { withAliases } from "./shapes/query.ts";
 import { inProject } from "./shapes/selectors.ts";
+import { DataDamage } from "./shapes/summaries.ts";
 import { Timestamp } from "./shapes/time.ts";
 
 /** The most recordings that one export reads from. */
 export const MAX_EXPORT_RECORDINGS = 10_000;
+
+/** Of those that are named in an answer. */
+export const MAX_UNKNOWN_TOPICS = 100;
+
+/** JSON: the sums of `damage`, and the codes of its reasons. Also on HEAD. */
+export const DAMAGE_HEADER = "x-downlink-damage";
 
 const Id = z.string().min(1).optional();
 /** A century: what is beyond looks back without limit. */
@@ -64,6 +71,18 @@ export const exportLinks = {
           body.deviceName,
         "a selector is required: recordingId, recordingKey, importId, sessionId, sessionKey, episodeId, deviceId or deviceName",
       ),
-    response: z.object({ link: z.string() }),
+    response: z.object({
+      link: z.string(),
+      damage: DataDamage.optional().meta({
+        description:
+          "Of the selected recordings together, whole: the file itself tells what is missing of the window, in a metadata record `downlink.export`. The stream's header `x-downlink-damage` says the same, without the reasons' texts",
+      }),
+      unknownTopics: z
+        .array(z.string())
+        .optional()
+        .meta({
+          description: `Topics that were asked for and that no selected recording has; at most ${MAX_UNKNOWN_TOPICS}`,
+        }),
+    }),
   }),
 };

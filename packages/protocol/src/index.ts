@@ -39,7 +39,7 @@ export { Episode, MAX_EVENT_MEMBERSHIPS, MemberRecording } from "./episodes.ts";
 export { ErrorBody, type ErrorCode, errorCodes } from "./errors.ts";
 export { EventType } from "./event-types.ts";
 export { Event, MAX_EVENT_METADATA_CHARACTERS } from "./events.ts";
-export { MAX_EXPORT_RECORDINGS } from "./exports.ts";
+export { DAMAGE_HEADER, MAX_EXPORT_RECORDINGS, MAX_UNKNOWN_TOPICS } from "./exports.ts";
 export { Extension, MAX_EXTENSION_BYTES } from "./extensions.ts";
 export { Import, MAX_DELETED_IMPORTS } from "./imports.ts";
 export { LakeFile, MAX_LAKE_FILE_HOURS } from "./lake-files.ts";
@@ -64,6 +64,7 @@ export { CursorHeaders, nextCursorHeader, previousCursorHeader } from "./shapes/
 export { MAX_LIMIT, type SortOrder } from "./shapes/list.ts";
 export { PropertyChanges, PropertyValue, PropertyValues } from "./shapes/properties.ts";
 export { aliasesOf, foldAliases } from "./shapes/query.ts";
+export { DataDamage } from "./shapes/summaries.ts";
 export { formatTimestamp, parseTimestamp, Timestamp } from "./shapes/time.ts";
 export { InboxToken, Site, SiteToken, SiteType } from "./sites.ts";
 export { Topic } from "./topics.ts";

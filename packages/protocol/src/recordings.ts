@@ -5,6 +5,7 @@ import { queryArray, withAliases } from "./shapes/query.ts";
 import { byDevice, bySession, inProject } from "./shapes/selectors.ts";
 import {
   ByteCount,
+  DataDamage,
   DeviceSummary,
   EdgeSiteSummary,
   MetadataRecord,
@@ -43,6 +44,10 @@ export const Recording = z
     key: z.string().optional(),
     metadata: z.array(MetadataRecord),
     sessionId: z.string().optional(),
+    damage: DataDamage.optional().meta({
+      description:
+        "What of the imported data cannot be read; absent where nothing was found. Exports leave it out, and say so",
+    }),
   })
   .meta({ id: "Recording" });
 export type Recording = z.infer<typeof Recording>;

@@ -14,6 +14,11 @@ export interface TopicSummary {
   /** Stable id of encoding, schema name, schema encoding and schema bytes: 16 hexadecimal digits. */
   version: string;
   messageCount: number;
+  /**
+   * The same for two recordings where the topic has, in this version, the same channels with messages: their metadata may differ. Present where
+   * every message was read.
+   */
+  channelsKey?: string;
   /** First and last log time, where the file told them without reading its messages. */
   startNs?: bigint;
   endNs?: bigint;

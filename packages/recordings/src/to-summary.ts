@@ -17,7 +17,7 @@ export function toSummary(
     messageCount: countMessages(survey),
     startNs: survey.startNs,
     endNs: survey.endNs,
-    topics: toTopics(survey),
+    topics: toTopics(survey, about.method === "scan"),
     attachments: survey.attachments,
     metadata: survey.metadata,
     identity: findIdentity(survey.metadata),
@@ -27,8 +27,9 @@ export function toSummary(
 }
 
 /** In the order in which the file introduces them. */
-export function toTopics(survey: Survey): TopicSummary[] {
+function toTopics(survey: Survey, isRead: boolean): TopicSummary[] {
   const topics = new Map<string, TopicSummary>();
+  const channelsOf = new Map<TopicSummary, string[]>();
   const sha256Of = hashOnce();
   for (const channel of survey.channels.values()) {
     const fresh = toTopic(channel, survey.schemas.get(channel.schemaId) ?? noSchema, sha256Of);
@@ -37,10 +38,17 @@ export function toTopics(survey: Survey): TopicSummary[] {
     topics.set(key, topic);
     const tally = survey.tallies.get(channel.id);
     if (!tally) continue;
+    if (tally.messageCount > 0) channelsOf.set(topic, [...(channelsOf.get(topic) ?? []), keyOfChannel(channel)]);
     topic.messageCount += tally.messageCount;
     if (tally.startNs !== undefined && tally.endNs !== undefined) extendSpan(topic, tally.startNs, tally.endNs);
   }
+  if (isRead) for (const [topic, keys] of channelsOf) topic.channelsKey = versionOf(keys.sort());
   return [...topics.values()];
+}
+
+/** Of channels that have topic, encoding and schema in common. */
+function keyOfChannel({ metadata }: Channel): string {
+  return JSON.stringify(Object.entries(metadata).sort());
 }
 
 const noSchema: Schema = { id: 0, name: "", encoding: "", data: new Uint8Array(0) };

@@ -73,6 +73,8 @@ export interface BlobReader extends AsyncDisposable {
   readonly sizeBytes: number;
   /** Exactly these bytes; throws a RangeError outside of the object and {@link BlobDamaged} when they are not there. */
   read(offset: number, length: number): Promise<Uint8Array>;
+  /** Where the object is a file: its descriptor, as long as this is open. Threads read through it themselves. */
+  readonly descriptor?: number;
   /** The bytes in order, in pieces of at most 256 KiB; one piece is read ahead of the consumer. */
   stream(range?: ByteRange, signal?: AbortSignal): AsyncIterable<Uint8Array>;
 }

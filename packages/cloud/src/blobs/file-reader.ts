@@ -12,6 +12,7 @@ export async function openFileReader(root: string, key: string): Promise<BlobRea
   const read = (offset: number, length: number) => readExactly(file, { key, sizeBytes, offset, length });
   return {
     sizeBytes,
+    descriptor: file.fd,
     read,
     stream: (range = { start: 0, endInclusive: sizeBytes - 1 }, signal) => readPieces(read, range, signal),
     [Symbol.asyncDispose]: () => file.close(),

@@ -18,6 +18,7 @@ export type IdPrefix =
   | "exp"
   | "ext"
   | "extv"
+  | "idx"
   | "imp"
   | "key"
   | "org"

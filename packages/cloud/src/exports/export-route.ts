@@ -1,4 +1,5 @@
-import { exportBag, exportMcap } from "@downlink/recordings";
+import { DAMAGE_HEADER } from "@downlink/protocol";
+import { type ExportSource, exportBag, exportMcap } from "@downlink/recordings";
 import type { Hono } from "hono";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import { verifyLink } from "../blobs/signed-link.ts";
@@ -6,46 +7,69 @@ import { type DataPlaneDeps, linkRequest, logBreak } from "../data-plane/link-re
 import type { Env } from "../http/env.ts";
 import { streamBody } from "../http/stream-response.ts";
 import { type ExportSelection, unpackSelection } from "./export-selection.ts";
+import { openIndex, openRecording, openSelection } from "./open-stored.ts";
 
 export const EXPORT_PATH = "/data-plane/exports";
 
+type ExportDeps = DataPlaneDeps & { readonly readsWholeChunks: boolean };
+
 /** `GET link`: streams the selection; a failure in mid-stream aborts the connection. spec: wire contract §5 */
-export function exportRoute(app: Hono<Env>, deps: DataPlaneDeps): void {
+export function exportRoute(app: Hono<Env>, deps: ExportDeps): void {
   app.get(EXPORT_PATH, async (c) => {
     const claims = verifyLink(deps.signer, linkRequest(c, deps.clock));
     const selection = unpackSelection(await readPacked(deps.blobs, claims));
     const gone = new AbortController();
-    return streamBody(c, exported(deps.blobs, selection, gone.signal), {
+    return streamBody(c, exported(deps, selection, gone.signal), {
       controller: gone,
-      headers: { "content-type": "application/octet-stream" },
+      headers: { "content-type": "application/octet-stream", ...damageHeaders(selection) },
       onFailure: logBreak(c, deps),
     });
   });
 }
 
+/** A viewer on another page may read it too: whoever holds the link may have what is behind it. */
+function damageHeaders({ damage }: ExportSelection): Record<string, string> {
+  const open = { "access-control-allow-origin": "*", "access-control-expose-headers": DAMAGE_HEADER };
+  if (!damage) return open;
+  const { reasons, ...sums } = damage;
+  const codes = [...new Set(reasons.map(({ code }) => code))];
+  return { ...open, [DAMAGE_HEADER]: JSON.stringify({ ...sums, codes }) };
+}
+
 async function readPacked(blobs: BlobStore, { selection, selectionKey }: Record<string, string>): Promise<Uint8Array> {
   if (selectionKey === undefined) return Buffer.from(selection ?? "", "base64url");
-  await using stored = await blobs.open(selectionKey);
+  await using stored = await openSelection(blobs, selectionKey);
   return await stored.read(0, stored.sizeBytes);
 }
 
-function exported(blobs: BlobStore, selection: ExportSelection, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+function exported(deps: ExportDeps, selection: ExportSelection, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const { topics, startNs, endNs, lastPerChannel, includeAttachments, output } = selection;
-  const sources = selection.sources.map((source) => ({
-    fileName: source.fileName,
-    startNs: BigInt(source.startNs),
-    endNs: BigInt(source.endNs),
-    open: () => blobs.open(source.blobKey),
-  }));
+  const sources = toSources(deps.blobs, selection);
   const options = {
     topics,
     startNs: toBigInt(startNs),
     endNs: toBigInt(endNs),
     lastPerChannel: lastPerChannel && { lookbackNs: toBigInt(lastPerChannel.lookbackNs) },
+    readsWholeChunks: deps.readsWholeChunks,
     signal,
   };
   if (output.format === "bag1") return exportBag(sources, { ...options, compression: output.compression });
   return exportMcap(sources, { ...options, compression: output.compression, includeAttachments });
+}
+
+/** What was imported was whole; where nobody has indexed it since, what can be read of it is given, and the rest is told of. */
+function toSources(blobs: BlobStore, { sources, topicSets }: ExportSelection): ExportSource[] {
+  const topicKeys = topicSets.map((entries) => new Map(entries));
+  return sources.map((source) => ({
+    fileName: source.fileName,
+    startNs: BigInt(source.startNs),
+    endNs: BigInt(source.endNs),
+    sha256: source.sha256,
+    isSalvage: true,
+    topicKeys: source.topicSet === undefined ? undefined : topicKeys[source.topicSet],
+    open: () => openRecording(blobs, source),
+    openIndex: () => openIndex(blobs, source),
+  }));
 }
 
 function toBigInt(text: string | undefined): bigint | undefined {

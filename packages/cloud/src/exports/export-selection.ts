@@ -1,17 +1,30 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { DataDamage } from "@downlink/protocol";
 import { z } from "zod";
 
 /** A stored recording, with the span of its messages in decimal nanoseconds. */
 const StoredSource = z.object({
+  recordingId: z.string(),
   blobKey: z.string(),
+  /** Of the bytes under that key: an export of others ends. */
+  sizeBytes: z.number(),
+  sha256: z.string().optional(),
+  /** Of the verified index. Absent: one is made for this export alone. */
+  indexKey: z.string().optional(),
   fileName: z.string(),
   startNs: z.string(),
   endNs: z.string(),
+  /** Into the selection's `topicSets`. */
+  topicSet: z.number().optional(),
 });
 export type StoredSource = z.infer<typeof StoredSource>;
 
 const ExportSelection = z.object({
   sources: z.array(StoredSource),
+  /** Which topics recordings have, with what tells their channels apart; most recordings of a device have the same. */
+  topicSets: z.array(z.array(z.tuple([z.string(), z.string()]))),
+  /** Of the recordings together, for the stream's header. */
+  damage: DataDamage.optional(),
   topics: z.array(z.string()),
   /** Decimal nanoseconds; inclusive. */
   startNs: z.string().optional(),

@@ -1,4 +1,4 @@
-import type { api, Input } from "@downlink/protocol";
+import { type api, type Input, MAX_UNKNOWN_TOPICS, type Output } from "@downlink/protocol";
 import { signLink } from "../blobs/signed-link.ts";
 import type { Ctx } from "../context.ts";
 import { newId } from "../db/ids.ts";
@@ -7,7 +7,9 @@ import { invalid } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
 import { EXPORT_PATH } from "./export-route.ts";
 import { type ExportSelection, packSelection } from "./export-selection.ts";
-import { selectSources, toNs } from "./select-sources.ts";
+import { type Selected, type SelectedRecording, selectSources, toNs } from "./select-sources.ts";
+import { sumDamage } from "./sum-damage.ts";
+import { findTopicSets, findUnknownTopics } from "./topic-sets.ts";
 
 type Contract = typeof api.exports;
 type Body = Input<Contract["create"]>;
@@ -17,15 +19,23 @@ const LINK_LIFE_MS = 15_000;
 const MAX_CLAIM_CHARACTERS = 4096;
 /** Long after the link has expired. */
 const STORED_SELECTION_SECONDS = 3600;
+/** The next link asks for more. */
+const MAX_INDEX_JOBS = 100;
 
 export const exportLinks: Handlers<Contract> = { create: createExportLink };
 
 /** The link names everything that the stream needs, so that the data plane asks nobody. spec: Export */
-async function createExportLink(ctx: Ctx, body: Body): Promise<{ link: string }> {
-  const { sources, window } = await selectSources(ctx, body);
+async function createExportLink(ctx: Ctx, body: Body): Promise<Output<Contract["create"]>> {
+  const selected = await selectSources(ctx, body);
+  const { recordings, window } = selected;
+  const topics = body.topics ?? [];
+  const damage = sumDamage(recordings);
+  const unknownTopics = await findUnknownTopics(ctx, { recordingIds: recordings.map(({ id }) => id), topics });
+  await requestIndexes(ctx, recordings);
   const packed = packSelection({
-    sources,
-    topics: body.topics ?? [],
+    ...(await withTopicSets(ctx, body, selected)),
+    damage,
+    topics,
     startNs: window.startNs?.toString(),
     endNs: window.endNs?.toString(),
     lastPerChannel: body.replayPolicy === "" ? undefined : { lookbackNs: toNs(body.replayLookbackSeconds)?.toString() },
@@ -34,9 +44,35 @@ async function createExportLink(ctx: Ctx, body: Body): Promise<{ link: string }>
   });
   const claims = await toClaims(ctx, packed);
   const expiresAtMs = Number(ctx.clock.nowNs() / 1_000_000n) + LINK_LIFE_MS;
+  const query = signLink(ctx.signer, { method: "GET", path: EXPORT_PATH, claims, expiresAtMs });
+  const told = unknownTopics.slice(0, MAX_UNKNOWN_TOPICS);
   return {
-    link: `${ctx.publicUrl()}${EXPORT_PATH}?${signLink(ctx.signer, { method: "GET", path: EXPORT_PATH, claims, expiresAtMs })}`,
+    link: `${ctx.publicUrl()}${EXPORT_PATH}?${query}`,
+    damage,
+    unknownTopics: told.length > 0 ? told : undefined,
   };
+}
+
+/** For the latest messages: what each recording before the window has is known here, and need not be looked up in it. */
+async function withTopicSets(
+  ctx: Ctx,
+  { replayPolicy, topics }: Body,
+  { sources, recordings, window }: Selected,
+): Promise<Pick<ExportSelection, "sources" | "topicSets">> {
+  const { startNs } = window;
+  if (replayPolicy === "" || startNs === undefined) return { sources, topicSets: [] };
+  const recordingIds = recordings.filter((recording) => recording.startNs < startNs).map(({ id }) => id);
+  const { topicSets, setOf } = await findTopicSets(ctx, { recordingIds, topics: topics ?? [] });
+  return { topicSets, sources: sources.map((source) => ({ ...source, topicSet: setOf.get(source.recordingId) })) };
+}
+
+/** Recordings that were imported before there were verified indexes get theirs now; until then each export makes one for itself. */
+async function requestIndexes(ctx: Ctx, recordings: readonly SelectedRecording[]): Promise<void> {
+  const without = recordings.filter(({ indexKey }) => indexKey === null).slice(0, MAX_INDEX_JOBS);
+  if (without.length === 0) return;
+  await withTransaction(ctx.db, async (tx) => {
+    for (const { id: recordingId } of without) await ctx.jobs.enqueue(tx, "index-recording", { recordingId });
+  });
 }
 
 function toOutput({ outputFormat, compressionFormat: compression }: Body): ExportSelection["output"] {

@@ -11,9 +11,20 @@ import type { StoredSource } from "./export-selection.ts";
 type Body = Input<(typeof api.exports)["create"]>;
 type Where = Prisma.RecordingWhereInput;
 
-interface Selected {
+export interface Selected {
+  /** What the stream reads from. */
   readonly sources: StoredSource[];
+  /** The recordings that were selected, also where none reaches into the window. */
+  readonly recordings: readonly SelectedRecording[];
   readonly window: Window;
+}
+
+export interface SelectedRecording {
+  readonly id: string;
+  readonly startNs: bigint;
+  readonly indexKey: string | null;
+  /** As JSON. */
+  readonly damage: string | null;
 }
 
 /** Log times, both inclusive. */
@@ -22,7 +33,18 @@ interface Window {
   readonly endNs: bigint | undefined;
 }
 
-const columns = { id: true, blobKey: true, path: true, format: true, startNs: true, endNs: true } as const;
+const columns = {
+  id: true,
+  blobKey: true,
+  indexKey: true,
+  contentSha256: true,
+  sizeBytes: true,
+  damage: true,
+  path: true,
+  format: true,
+  startNs: true,
+  endNs: true,
+} as const;
 const LAST_NS = 2n ** 63n - 1n;
 const FIRST_NS = -(2n ** 63n);
 
@@ -43,7 +65,7 @@ export async function selectSources(ctx: Ctx, body: Body): Promise<Selected> {
   const selected = rows.length > 0 || !namesRecordings(body) ? rows : await findAny(ctx, where);
   if (selected.length === 0) throw new ApiError("NoStreamableRecordings", "the selection holds no imported recording");
   if (body.outputFormat === "bag1") requireBags(selected);
-  return { sources: rows.map(toSource), window };
+  return { sources: rows.map(toSource), recordings: selected, window };
 }
 
 function findAny(ctx: Ctx, where: Where): Promise<Row[]> {
@@ -116,7 +138,16 @@ function reaching(startNs: bigint | undefined, endNs: bigint | undefined): Where
 type Row = Prisma.RecordingGetPayload<{ select: typeof columns }>;
 
 /** The engine goes by the extension, which a path need not have. */
-function toSource({ id, blobKey, path, format, startNs, endNs }: Row): StoredSource {
+function toSource({ id, blobKey, path, format, startNs, endNs, ...row }: Row): StoredSource {
   const fileName = recordingFormatOf(path) ? path : `${id}.${format === "bag1" ? "bag" : "mcap"}`;
-  return { blobKey: blobKey!, fileName, startNs: String(startNs), endNs: String(endNs) };
+  return {
+    recordingId: id,
+    blobKey: blobKey!,
+    sizeBytes: Number(row.sizeBytes),
+    sha256: row.contentSha256 ?? undefined,
+    indexKey: row.indexKey ?? undefined,
+    fileName,
+    startNs: String(startNs),
+    endNs: String(endNs),
+  };
 }

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { bytesSource, inspectRecording, type RandomAccessSource } from "@downlink/recordings";
-import { makeBag, makeMcap } from "@downlink/recordings/testing";
+import { exportBytes, exportSource, makeBag, makeMcap, readMessages } from "@downlink/recordings/testing";
 import { openFileIndexer } from "./file-indexer.ts";
 import { ThreadFailed, ThreadOutOfMemory, TooHeavy } from "./indexing-errors.ts";
 import type { IndexingLimits } from "./indexing-limits.ts";
@@ -17,16 +17,25 @@ const main = new URL("./testing/misbehaving-child.ts", import.meta.url);
 /** An indexer whose threads do what the file's name says. */
 function openMisbehaving(limits: Partial<IndexingLimits> = {}) {
   const indexer = openFileIndexer({ main, limits: { threads: 1, heapCeilingMegabytes: 64, ...limits } });
-  const act = (fileName: string, signal = never, source = nothing) => indexer.inspect(source, { fileName, signal });
+  const act = async (fileName: string, signal = never, source = nothing) =>
+    (await indexer.index(source, { fileName, signal, store: drop })).contentSha256;
   return { act, [Symbol.asyncDispose]: () => indexer[Symbol.asyncDispose]() };
 }
 
-test("a thread finds the SHA-256 of a file of any length", async () => {
+/** Keeps nothing. */
+async function drop(pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of pieces);
+}
+
+test("a thread finds the SHA-256 of a file of any length, also of one that it refuses", async () => {
   await using indexer = openFileIndexer();
   for (const sizeBytes of [0, 1, 1024 * 1024, 1024 * 1024 + 1, 3_500_000]) {
     const bytes = randomBytes(sizeBytes);
     const expected = createHash("sha256").update(bytes).digest("hex");
-    assert.equal(await indexer.hash(bytesSource(bytes), never), expected, `${sizeBytes} bytes`);
+    const file = { fileName: "a.mcap", signal: never, store: drop };
+    const { contentSha256, verdict } = await indexer.index(bytesSource(bytes), file);
+    assert.equal(contentSha256, expected, `${sizeBytes} bytes`);
+    assert.ok("refusal" in verdict);
   }
 });
 
@@ -44,7 +53,7 @@ test("a thread finds in a file what reading it here finds, with the SHA-256 of e
   };
   for (const [fileName, bytes] of Object.entries(files)) {
     const inspection = await inspectRecording(bytesSource(bytes), { fileName, verifyChunks: true });
-    const verdict = await indexer.inspect(bytesSource(bytes), { fileName, signal: never });
+    const { verdict } = await indexer.index(bytesSource(bytes), { fileName, signal: never, store: drop });
     assert.deepEqual(verdict, judgeFile(inspection), fileName);
     if (fileName !== "a.mcap") continue;
     assert("summary" in verdict);
@@ -60,11 +69,45 @@ test("a file that needs more memory than it may have is too heavy, and the next 
   const entries = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`key ${index}`, "value"]));
   const metadata = Array.from({ length: 8 }, (_, index) => ({ name: `record ${index}`, metadata: entries }));
   const [heavy, light] = [await makeMcap({ metadata }), await makeMcap()];
-  const inspect = (bytes: Uint8Array) => indexer.inspect(bytesSource(bytes), { fileName: "a.mcap", signal: never });
+  const inspect = async (bytes: Uint8Array) =>
+    (await indexer.index(bytesSource(bytes), { fileName: "a.mcap", signal: never, store: drop })).verdict;
   await assert.rejects(inspect(heavy), (error: Error) => {
     return error instanceof TooHeavy && /more memory than the 40 MB/.test(error.message);
   });
   assert("summary" in (await inspect(light)));
+});
+
+test("the index of a file that can be imported is kept whole, of another one nothing, and a store that fails is heard", async () => {
+  await using indexer = openFileIndexer();
+  const bytes = await makeMcap();
+  const kept: Uint8Array[] = [];
+  let isEnded = false;
+  const store = async (pieces: AsyncIterable<Uint8Array>) => {
+    for await (const piece of pieces) kept.push(piece);
+    isEnded = true;
+  };
+  const file = { fileName: "a.mcap", signal: never, store };
+  await indexer.index(bytesSource(bytes), file);
+  assert.equal(isEnded, true);
+  const openIndex = async () => ({ ...bytesSource(Buffer.concat(kept)), [Symbol.asyncDispose]: async () => {} });
+  const exported = await exportBytes([exportSource(bytes, { openIndex })]);
+  assert.equal(readMessages(exported).length, readMessages(bytes).length);
+
+  const damaged = new Uint8Array(bytes).fill(7, 500, 600);
+  let wasBroken = false;
+  const watch = async (pieces: AsyncIterable<Uint8Array>) => {
+    try {
+      for await (const _ of pieces);
+    } catch (error) {
+      wasBroken = true;
+      throw error;
+    }
+  };
+  const { verdict } = await indexer.index(bytesSource(damaged), { ...file, store: watch });
+  assert.ok("refusal" in verdict && wasBroken);
+
+  const full = () => Promise.reject(new Error("no room"));
+  await assert.rejects(indexer.index(bytesSource(bytes), { ...file, store: full }), /no room/);
 });
 
 test("a thread that fills its heap in one step ends alone", async () => {

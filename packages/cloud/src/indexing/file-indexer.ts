@@ -1,10 +1,10 @@
 import type { RandomAccessSource } from "@downlink/recordings";
+import { openIndexStream, type StoreIndex } from "./index-stream.ts";
 import { ThreadOutOfMemory } from "./indexing-errors.ts";
 import { type IndexingLimits, indexingLimits } from "./indexing-limits.ts";
 import { type IndexingThread, startIndexingThread, threadMain } from "./indexing-thread.ts";
-import type { FileVerdict } from "./judge-file.ts";
 import { LARGE_FILE_BYTES } from "./large-file.ts";
-import type { Task, TaskName, Tasks } from "./thread-messages.ts";
+import type { IndexedFile } from "./thread-messages.ts";
 import { createTurns } from "./turns.ts";
 
 /**
@@ -12,10 +12,19 @@ import { createTurns } from "./turns.ts";
  * {@link TooHeavy} or {@link ThreadFailed}, and harms no other. Throws what reading throws, and the signal's reason.
  */
 export interface FileIndexer extends AsyncDisposable {
-  /** SHA-256 of all bytes, hexadecimal. */
-  hash(source: RandomAccessSource, signal: AbortSignal): Promise<string>;
-  /** Whether the file can be imported, and as what; every chunk and attachment is verified. */
-  inspect(source: RandomAccessSource, file: { fileName: string; signal: AbortSignal }): Promise<FileVerdict>;
+  /**
+   * Reads every byte once: hashes and verifies the file, and makes its verified index. The index of a file that can be imported is
+   * kept by `store` when this resolves; of another one nothing is kept. Throws what `store` throws.
+   */
+  index(source: RandomAccessSource, file: FileToIndex): Promise<IndexedFile>;
+}
+
+export interface FileToIndex {
+  /** Only its extension matters. */
+  readonly fileName: string;
+  readonly signal: AbortSignal;
+  /** May be called again: what it was given before is not wanted then. */
+  readonly store: StoreIndex;
 }
 
 interface Options {
@@ -35,37 +44,39 @@ export function openFileIndexer({ limits: given, main = threadMain }: Options = 
     return undefined;
   };
 
-  async function runOn<N extends TaskName>(thread: IndexingThread, work: Work<N>): Promise<Tasks[N]["result"]> {
+  async function runOn(thread: IndexingThread, source: RandomAccessSource, file: FileToIndex): Promise<IndexedFile> {
+    const { fileName, signal, store } = file;
+    const stream = openIndexStream(store);
     try {
-      return await thread.run(work.task, work.source, work.signal);
+      const { write } = stream;
+      const indexed = await thread.run({ task: { name: "index", input: { fileName } }, source, signal, write });
+      if ("summary" in indexed.verdict) await stream.end();
+      else await stream.abandon();
+      return indexed;
+    } catch (error) {
+      await stream.abandon();
+      throw error;
     } finally {
       if (thread.isReusable()) idle.push(thread);
       else void thread.end();
     }
   }
 
-  async function run<N extends TaskName>(work: Work<N>): Promise<Tasks[N]["result"]> {
-    using _largeTurn = work.source.sizeBytes > LARGE_FILE_BYTES ? await largeTurns.take(work.signal) : undefined;
-    using _turn = await turns.take(work.signal);
+  async function index(source: RandomAccessSource, file: FileToIndex): Promise<IndexedFile> {
+    using _largeTurn = source.sizeBytes > LARGE_FILE_BYTES ? await largeTurns.take(file.signal) : undefined;
+    using _turn = await turns.take(file.signal);
     const thread = takeIdle() ?? startIndexingThread(limits, main);
     const wasUsed = thread.isUsed();
     try {
-      return await runOn(thread, work);
+      return await runOn(thread, source, file);
     } catch (error) {
       if (!(error instanceof ThreadOutOfMemory && wasUsed)) throw error;
-      return await runOn(startIndexingThread(limits, main), work); // what earlier files left is not this one's fault
+      return await runOn(startIndexingThread(limits, main), source, file); // what earlier files left is not this one's fault
     }
   }
 
   return {
-    hash: (source, signal) => run({ task: { name: "hash", input: {} }, source, signal }),
-    inspect: (source, { fileName, signal }) => run({ task: { name: "inspect", input: { fileName } }, source, signal }),
+    index,
     [Symbol.asyncDispose]: async () => void (await Promise.all(idle.splice(0).map((thread) => thread.end()))),
   };
-}
-
-interface Work<N extends TaskName> {
-  readonly task: Task<N>;
-  readonly source: RandomAccessSource;
-  readonly signal: AbortSignal;
 }

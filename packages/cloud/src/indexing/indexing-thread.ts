@@ -12,8 +12,16 @@ export interface IndexingThread {
   /** Whether it may be given another file. */
   isReusable(): boolean;
   /** One at a time. After anything that it throws the thread is to be ended. */
-  run<N extends TaskName>(task: Task<N>, source: RandomAccessSource, signal: AbortSignal): Promise<Tasks[N]["result"]>;
+  run<N extends TaskName>(work: Work<N>): Promise<Tasks[N]["result"]>;
   end(): Promise<void>;
+}
+
+export interface Work<N extends TaskName = TaskName> {
+  readonly task: Task<N>;
+  readonly source: RandomAccessSource;
+  readonly signal: AbortSignal;
+  /** Takes the next piece of the index. */
+  readonly write: (piece: Uint8Array) => Promise<void>;
 }
 
 /** Sources are run as they are in a checkout, and as .js outside of it. */
@@ -36,9 +44,9 @@ export function startIndexingThread(limits: IndexingLimits, main: URL): Indexing
   return {
     isUsed: () => state.isUsed,
     isReusable: () => state.isReusable,
-    async run<N extends TaskName>(task: Task<N>, source: RandomAccessSource, signal: AbortSignal) {
+    async run<N extends TaskName>(work: Work<N>) {
       Object.assign(state, { isUsed: true, isReusable: false });
-      const done = await converse(worker, { task, source, signal, limits });
+      const done = await converse(worker, { ...work, limits });
       state.isReusable = done.heldBytes <= limits.reusableBytes;
       return done.result as Tasks[N]["result"];
     },
@@ -46,17 +54,14 @@ export function startIndexingThread(limits: IndexingLimits, main: URL): Indexing
   };
 }
 
-interface Conversation {
-  readonly task: Task;
-  readonly source: RandomAccessSource;
-  readonly signal: AbortSignal;
+interface Conversation extends Work {
   readonly limits: IndexingLimits;
 }
 
 type Done = Extract<FromThread, { kind: "done" }>;
 
 /** Gives the task, then bytes as they are asked for, until the thread is done or something is wrong. */
-async function converse(worker: Worker, { task, source, signal, limits }: Conversation): Promise<Done> {
+async function converse(worker: Worker, { task, source, signal, limits, write }: Conversation): Promise<Done> {
   const { promise, resolve, reject } = Promise.withResolvers<Done>();
   using watchdog = watch({ sizeBytes: source.sizeBytes, limits, onExpired: reject });
   const answer = async ({ id, offset, length }: Extract<FromThread, { kind: "read" }>) => {
@@ -65,9 +70,16 @@ async function converse(worker: Worker, { task, source, signal, limits }: Conver
     watchdog.answered();
     tell(worker, { kind: "bytes", id, bytes }, [bytes.buffer]);
   };
+  const take = async ({ id, bytes }: Extract<FromThread, { kind: "write" }>) => {
+    watchdog.asked();
+    await write(bytes);
+    watchdog.answered();
+    tell(worker, { kind: "written", id });
+  };
   const onMessage = (message: FromThread) => {
     if (message.kind === "done") resolve(message);
     else if (message.kind === "read") answer(message).catch(reject);
+    else if (message.kind === "write") take(message).catch(reject);
     else if (message.kind === "outOfMemory") reject(new ThreadOutOfMemory(limits.heapMegabytes));
     else reject(new ThreadFailed("indexing the file failed", message.error));
   };

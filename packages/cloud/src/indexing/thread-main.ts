@@ -1,33 +1,31 @@
-import { createHash } from "node:crypto";
 import { getHeapStatistics } from "node:v8";
 import { parentPort, workerData } from "node:worker_threads";
-import { inspectRecording, type RandomAccessSource } from "@downlink/recordings";
+import { indexRecording, type RandomAccessSource } from "@downlink/recordings";
 import { judgeFile } from "./judge-file.ts";
-import type { FromThread, Task, TaskName, Tasks, ThreadData, ToThread } from "./thread-messages.ts";
+import type { FromThread, IndexedFile, Task, TaskName, Tasks, ThreadData, ToThread } from "./thread-messages.ts";
 
 /*
  * What runs inside an indexing thread. It has neither store nor database nor environment: bytes come from the process that
- * started it, range by range, and so does the count of its progress.
+ * started it, range by range, the index goes back to it, and so does the count of its progress.
  */
 const port = parentPort!;
 const { maxHeapBytes } = workerData as ThreadData;
-const PIECE_BYTES = 1024 * 1024;
-const waiting = new Map<number, (bytes: Uint8Array<ArrayBuffer>) => void>();
+const reading = new Map<number, (bytes: Uint8Array<ArrayBuffer>) => void>();
+const writing = new Map<number, () => void>();
 let lastId = 0;
 
 type Runners = {
   [N in TaskName]: (source: RandomAccessSource, input: Tasks[N]["input"]) => Promise<Tasks[N]["result"]>;
 };
 
-const runners: Runners = {
-  hash: hashSource,
-  inspect: async (source, { fileName }) => judgeFile(await inspectRecording(source, { fileName, verifyChunks: true })),
-};
+const runners: Runners = { index: indexFile };
 
 port.on("message", (message: ToThread) => {
   if (message.kind === "run") return void run(message.task, message.sizeBytes);
-  waiting.get(message.id)!(message.bytes);
-  waiting.delete(message.id);
+  if (message.kind === "bytes") reading.get(message.id)!(message.bytes);
+  else writing.get(message.id)!();
+  reading.delete(message.id);
+  writing.delete(message.id);
 });
 
 async function run<N extends TaskName>({ name, input }: Task<N>, sizeBytes: number): Promise<void> {
@@ -40,32 +38,31 @@ async function run<N extends TaskName>({ name, input }: Task<N>, sizeBytes: numb
   }
 }
 
+async function indexFile(source: RandomAccessSource, { fileName }: Tasks["index"]["input"]): Promise<IndexedFile> {
+  const { sha256, ...inspection } = await indexRecording(source, { fileName, write });
+  return { contentSha256: sha256, verdict: judgeFile(inspection) };
+}
+
 /** Looks at the heap itself, because V8 at its own limit may end the whole process. */
 async function read(offset: number, length: number): Promise<Uint8Array> {
   if (getHeapStatistics().used_heap_size > maxHeapBytes) throw new HeapFull();
   lastId += 1;
   const { promise, resolve } = Promise.withResolvers<Uint8Array<ArrayBuffer>>();
-  waiting.set(lastId, resolve);
+  reading.set(lastId, resolve);
   tell({ kind: "read", id: lastId, offset, length });
+  return promise;
+}
+
+async function write(bytes: Uint8Array): Promise<void> {
+  lastId += 1;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  writing.set(lastId, resolve);
+  tell({ kind: "write", id: lastId, bytes });
   return promise;
 }
 
 function tell(message: FromThread): void {
   port.postMessage(message);
-}
-
-/** The next piece is on its way while one is hashed. */
-async function hashSource({ sizeBytes, read }: RandomAccessSource): Promise<string> {
-  const hash = createHash("sha256");
-  const readAt = (offset: number) =>
-    offset < sizeBytes ? read(offset, Math.min(PIECE_BYTES, sizeBytes - offset)) : undefined;
-  let ahead = readAt(0);
-  for (let offset = 0; ahead; offset += PIECE_BYTES) {
-    const piece = await ahead;
-    ahead = readAt(offset + PIECE_BYTES);
-    hash.update(piece);
-  }
-  return hash.digest("hex");
 }
 
 class HeapFull extends Error {}

@@ -3,7 +3,7 @@ import type { IndexingLimits } from "./indexing-limits.ts";
 
 /** Tells a thread that computes for too long from a store that does not answer. */
 export interface Watchdog extends Disposable {
-  /** The thread asked for bytes. */
+  /** The thread asked for bytes, or gave some away. */
   asked(): void;
   /** It has them. */
   answered(): void;

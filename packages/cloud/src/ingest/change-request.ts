@@ -1,5 +1,6 @@
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
+import { removeIndex } from "../indexing/index-key.ts";
 import type { JobQueue } from "../jobs/queue.ts";
 import { type ImportRequestEvent, nextRequestState, statesBefore } from "./import-request-state.ts";
 
@@ -45,14 +46,20 @@ interface Cancellation {
 
 /** Ends every request of a recording that is not complete: nobody wants it any more. Its bytes go after the commit, by a job. */
 export async function cancelRequests(tx: Transaction, { recordingId, jobs, nowNs }: Cancellation): Promise<void> {
-  const requests = await tx.importRequest.findMany({ where: { recordingId }, select: { id: true, blobKey: true } });
+  const requests = await tx.importRequest.findMany({
+    where: { recordingId },
+    select: { id: true, blobKey: true, indexKey: true },
+  });
   const ids = requests.map(({ id }) => id);
   await tx.importRequest.updateMany({ where: { id: { in: ids } }, data: { isAcknowledged: true } });
   await tx.importRequest.updateMany({
     where: { id: { in: ids }, state: { in: statesBefore("cancel") } },
-    data: { state: "cancelled", blobKey: null, nextAttemptAtNs: null, updatedAtNs: nowNs },
+    data: { state: "cancelled", blobKey: null, indexKey: null, nextAttemptAtNs: null, updatedAtNs: nowNs },
   });
-  for (const { blobKey } of requests) if (blobKey) await jobs.enqueue(tx, "remove-object", { blobKey });
+  for (const { blobKey, indexKey } of requests) {
+    if (blobKey) await jobs.enqueue(tx, "remove-object", { blobKey });
+    await removeIndex(tx, { jobs }, { indexKey });
+  }
   await abandonUploads(tx, ids, nowNs);
 }
 

@@ -9,7 +9,7 @@ import type { Finish } from "./finish-import.ts";
 import { IngestFailure } from "./ingest-failure.ts";
 import type { Target } from "./resolve-target.ts";
 import { storeContents } from "./store-contents.ts";
-import { recordingFacts } from "./summary-rows.ts";
+import { damageOf, recordingFacts } from "./summary-rows.ts";
 
 /** Makes the file an imported recording, with its topics, attachments and import, and tells of it. Answers its id. */
 export async function fileRecording(tx: Transaction, finish: Finish, target: Target): Promise<string> {
@@ -29,6 +29,8 @@ export async function fileRecording(tx: Transaction, finish: Finish, target: Tar
     importedAtNs: nowNs,
     contentSha256: finish.contentSha256,
     blobKey: request.blobKey,
+    indexKey: request.indexKey,
+    damage: damageOf(summary),
     failureCode: null,
     failureText: null,
   };

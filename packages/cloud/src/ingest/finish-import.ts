@@ -1,6 +1,7 @@
 import type { RecordingSummary } from "@downlink/recordings";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
+import { removeIndex } from "../indexing/index-key.ts";
 import type { JobQueue } from "../jobs/queue.ts";
 import { findLocked, lockRecording } from "../recordings/lock-recording.ts";
 import { changeRequest } from "./change-request.ts";
@@ -59,6 +60,7 @@ async function endAsExisting(tx: Transaction, finish: Finish, recordingId: strin
   if (recording.importStatus !== "complete") throw new Error(`recording ${recordingId} was deleted at this moment`); // look again
   const { blobKey } = finish.request;
   if (blobKey) await finish.jobs.enqueue(tx, "remove-object", { blobKey });
+  await removeIndex(tx, finish, finish.request);
   const obstacle = await joinSession(tx, { ...finish, recording });
   const pipelineStage = obstacle === undefined ? COMPLETE : `${COMPLETE}; ${obstacle}`;
   await complete(tx, finish, { recordingId, isExisting: true, pipelineStage });
@@ -84,7 +86,7 @@ async function complete(tx: Transaction, { request, nowNs }: Finish, ended: Ende
     },
   });
   const deviceName = device?.name ?? null;
-  const done = { blobKey: null, pipelineStage: COMPLETE, nextAttemptAtNs: null };
+  const done = { blobKey: null, indexKey: null, pipelineStage: COMPLETE, nextAttemptAtNs: null };
   const data = { ...known, deviceName, ...done, ...ended };
   const changed = await changeRequest(tx, { id: request.id, event: "finish", nowNs, attempt: request.attempts, data });
   if (!changed) throw new TakenOver(request.id);

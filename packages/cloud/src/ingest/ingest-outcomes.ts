@@ -1,5 +1,6 @@
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { removeIndex } from "../indexing/index-key.ts";
 import { ingestJob } from "../jobs/ingest-job.ts";
 import { findLocked } from "../recordings/lock-recording.ts";
 import { askDevice, changeRequest } from "./change-request.ts";
@@ -21,7 +22,9 @@ export async function failImport(
   const nowNs = deps.clock.nowNs();
   await withTransaction(deps.db, async (tx) => {
     await takeTurn(tx, request);
-    const data = { errorCode: code, errorText: message, quarantinedAtNs: nowNs, nextAttemptAtNs: null };
+    await removeIndex(tx, deps, request);
+    const ended = { quarantinedAtNs: nowNs, nextAttemptAtNs: null, indexKey: null };
+    const data = { errorCode: code, errorText: message, ...ended };
     const failed = await changeRequest(tx, { id: request.id, event: "fail", nowNs, attempt: request.attempts, data });
     if (!failed) return;
     if (failed.recordingId) await moveRecording(tx, failed.recordingId, "fail", { code, text: message });
@@ -63,7 +66,9 @@ export async function redeliver(deps: IngestDeps, request: ImportRequestModel): 
   await withTransaction(deps.db, async (tx) => {
     await takeTurn(tx, request);
     const { id, attempts: attempt, recordingId } = request;
-    const sent = await askDevice(tx, { id, attempt, jobs: deps.jobs, nowNs, data: { mismatches } });
+    await removeIndex(tx, deps, request);
+    const data = { mismatches, indexKey: null };
+    const sent = await askDevice(tx, { id, attempt, jobs: deps.jobs, nowNs, data });
     if (sent && recordingId !== null) await moveRecording(tx, recordingId, "redeliver");
   });
   deps.log.warn(

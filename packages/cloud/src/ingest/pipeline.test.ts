@@ -254,14 +254,15 @@ async function startIdle(bytes: Uint8Array) {
 
 test("a second job of a request leaves the one at work alone, and takes over once that shows no life", async (t) => {
   const { deps, requestId, find } = await startIdle(await anotherMcap());
-  const [entered, held] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
-  const hash = () => {
+  const [entered, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const index: typeof deps.indexer.index = async (source, file) => {
     entered.resolve();
-    return held.promise;
+    await held.promise;
+    return deps.indexer.index(source, { ...file, signal: never });
   };
-  t.after(() => held.resolve(""));
+  t.after(() => held.resolve());
   const never = new AbortController().signal;
-  const first = ingest({ ...deps, indexer: { ...deps.indexer, hash } }, requestId, never);
+  const first = ingest({ ...deps, indexer: { ...deps.indexer, index } }, requestId, never);
   await entered.promise;
   await ingest(deps, requestId, never);
   assert.deepEqual([(await find()).state, (await find()).attempts], ["processing", 1]);
@@ -273,7 +274,7 @@ test("a second job of a request leaves the one at work alone, and takes over onc
   await ingest(deps, requestId, never);
   const taken = await find();
   assert.deepEqual([taken.state, taken.attempts], ["complete", 2]);
-  held.resolve("of the attempt that was taken over");
+  held.resolve();
   await first;
   assert.deepEqual(await find(), taken);
 });
@@ -281,11 +282,11 @@ test("a second job of a request leaves the one at work alone, and takes over onc
 test("a worker that is told to stop lets its import go at once: the next one need not wait", async () => {
   const { deps, requestId, find } = await startIdle(await anotherMcap());
   const stopping = new AbortController();
-  const hash: typeof deps.indexer.hash = (_source, signal) => {
+  const index: typeof deps.indexer.index = (_source, { signal }) => {
     stopping.abort(new Error("told to stop"));
     return Promise.reject(signal.reason);
   };
-  await assert.rejects(ingest({ ...deps, indexer: { ...deps.indexer, hash } }, requestId, stopping.signal), /told/);
+  await assert.rejects(ingest({ ...deps, indexer: { ...deps.indexer, index } }, requestId, stopping.signal), /told/);
   await ingest(deps, requestId, new AbortController().signal);
   assert.equal((await find()).state, "complete");
 });
@@ -294,7 +295,7 @@ test("what the indexer cannot bear is permanent at once where the file is at fau
   const { deps, requestId, find } = await startIdle(await anotherMcap());
   const { prisma } = deps.db;
   const process = (error: Error, blobs = deps.blobs) =>
-    ingest({ ...deps, blobs, indexer: { ...deps.indexer, inspect: () => Promise.reject(error) } }, requestId, never);
+    ingest({ ...deps, blobs, indexer: { ...deps.indexer, index: () => Promise.reject(error) } }, requestId, never);
   const never = new AbortController().signal;
   const again = (attempts: number) =>
     prisma.importRequest.update({ where: { id: requestId }, data: { state: "received", errorCode: null, attempts } });

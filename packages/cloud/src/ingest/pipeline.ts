@@ -1,9 +1,8 @@
-import type { BlobReader } from "../blobs/blob-store.ts";
 import type { Deps } from "../context.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { announceToAgent } from "../edge/announce-work.ts";
-import type { ImportableSummary } from "../indexing/judge-file.ts";
+import { newIndexKey, removeIndex } from "../indexing/index-key.ts";
 import { ingestJob } from "../jobs/ingest-job.ts";
 import { changeRequest } from "./change-request.ts";
 import { finishImport, TakenOver } from "./finish-import.ts";
@@ -19,7 +18,7 @@ const LOOK_AGAIN_SECONDS = 10;
 export type IngestDeps = Pick<Deps, "db" | "blobs" | "indexer" | "jobs" | "clock" | "log" | "workSignals">;
 
 /**
- * Brings one request to its end: hash, index, file. Safe to run twice, and to be killed anywhere: each attempt has a number, and
+ * Brings one request to its end: read, file. Safe to run twice, and to be killed anywhere: each attempt has a number, and
  * one that was taken over changes nothing. Permanent faults quarantine with their reason; anything else is tried again later.
  */
 export async function ingest(deps: IngestDeps, requestId: string, signal: AbortSignal): Promise<void> {
@@ -53,7 +52,14 @@ async function take(deps: IngestDeps, id: string): Promise<ImportRequestModel | 
       await deps.jobs.enqueue(tx, ingestJob(seen.sizeBytes), { requestId: id }, { delaySeconds: LOOK_AGAIN_SECONDS });
       return undefined;
     }
-    const data = { attempts: seen.attempts + 1, pipelineStage: "Reading the stored file", nextAttemptAtNs: null };
+    await removeIndex(tx, deps, seen); // what an attempt that died has written of it
+    const indexKey = newIndexKey(seen.orgId);
+    const data = {
+      attempts: seen.attempts + 1,
+      pipelineStage: "Reading the stored file",
+      nextAttemptAtNs: null,
+      indexKey,
+    };
     return changeRequest(tx, { id, event: "take", nowNs, attempt: seen.attempts, data });
   });
 }
@@ -63,13 +69,18 @@ function isAtWork({ state, nextAttemptAtNs, updatedAtNs }: ImportRequestModel, n
   return isTaken && nextAttemptAtNs === null && updatedAtNs > nowNs - LIVE_NS;
 }
 
+/** One read of the stored bytes: their hash, whether they can be imported, and the index that exports use. */
 async function processFile(deps: IngestDeps, request: ImportRequestModel, signal: AbortSignal): Promise<void> {
   await using reader = await deps.blobs.open(request.blobKey!);
-  const contentSha256 = await deps.indexer.hash(reader, signal);
+  const { contentSha256, verdict } = await deps.indexer.index(reader, {
+    fileName: request.filename,
+    signal,
+    store: async (pieces) => void (await deps.blobs.put(request.indexKey!, pieces, { signal })),
+  });
   if (request.announcedSha256 !== null && request.announcedSha256 !== contentSha256)
     return await redeliver(deps, request);
-  await setStage(deps, request, "Reading the index");
-  const summary = await inspect(deps, { reader, request, signal });
+  if ("refusal" in verdict) throw new IngestFailure(verdict.refusal.code, verdict.refusal.text);
+  const { summary } = verdict;
   const nowNs = deps.clock.nowNs();
   await withTransaction(deps.db, async (tx) => {
     const indexed = await changeRequest(tx, {
@@ -93,26 +104,6 @@ async function letGo(deps: IngestDeps, { id, attempts }: ImportRequestModel, err
     data: { nextAttemptAtNs: deps.clock.nowNs() },
   });
   throw error;
-}
-
-interface Reading {
-  readonly reader: BlobReader;
-  readonly request: ImportRequestModel;
-  readonly signal: AbortSignal;
-}
-
-async function inspect(deps: IngestDeps, { reader, request, signal }: Reading): Promise<ImportableSummary> {
-  const verdict = await deps.indexer.inspect(reader, { fileName: request.filename, signal });
-  if ("refusal" in verdict) throw new IngestFailure(verdict.refusal.code, verdict.refusal.text);
-  return verdict.summary;
-}
-
-async function setStage(deps: IngestDeps, request: ImportRequestModel, pipelineStage: string): Promise<void> {
-  const { count } = await deps.db.prisma.importRequest.updateMany({
-    where: { id: request.id, attempts: request.attempts, state: "processing" },
-    data: { pipelineStage, updatedAtNs: deps.clock.nowNs() },
-  });
-  if (count === 0) throw new TakenOver(request.id);
 }
 
 /** Shows that the attempt lives, so that nobody requeues it; `stopped` once another attempt owns the request, or it ended. */

@@ -13,6 +13,11 @@ export function recordingFacts(summary: RecordingSummary & { startNs: bigint; en
   };
 }
 
+/** As the recording's column keeps it. */
+export function damageOf({ damage }: RecordingSummary): string | null {
+  return damage ? JSON.stringify(damage) : null;
+}
+
 type Span = Pick<RecordingSummary, "startNs" | "endNs">;
 
 /** With what it is listed by while the recording is imported. */
@@ -25,6 +30,7 @@ export function topicRow(owner: AttachmentOwner, { startNs, endNs }: Span, topic
     schemaName: topic.schemaName,
     schemaEncoding: topic.schemaEncoding,
     schemaSha256: topic.schemaSha256,
+    channelsKey: topic.channelsKey ?? null,
     messageCount: BigInt(topic.messageCount),
     startNs: topic.startNs,
     endNs: topic.endNs,

@@ -6,7 +6,14 @@ const HEARTBEAT_SECONDS = 10;
 const EXPIRE_SECONDS = 24 * 3600; // a 50 GB file may take hours; a dead worker is seen by its heartbeat
 const RETRY_LIMIT = 1000; // a job ends by its handler; this covers only workers that died
 
-const jobNames: readonly JobName[] = ["ingest", "ingest-large", "remove-object", "reconcile", "sweep"];
+const jobNames: readonly JobName[] = [
+  "ingest",
+  "ingest-large",
+  "index-recording",
+  "remove-object",
+  "reconcile",
+  "sweep",
+];
 
 /** Jobs on the control plane's own Postgres. `startWorking` may be called in any number of processes. */
 export class PgBossQueue implements JobQueue, AsyncDisposable {
@@ -47,6 +54,7 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
   async startWorking(handlers: JobHandlers, concurrency: number): Promise<void> {
     await this.#work("ingest", handlers, concurrency);
     await this.#work("ingest-large", handlers, concurrency);
+    await this.#work("index-recording", handlers, 1);
     await this.#work("remove-object", handlers, concurrency);
     await this.#work("reconcile", handlers, 1);
     await this.#boss.schedule("reconcile", "* * * * *");

@@ -6,6 +6,8 @@ export interface JobData {
   ingest: { requestId: string };
   /** The same for a large file, which workers of their own take. */
   "ingest-large": { requestId: string };
+  /** Make the verified index of an imported recording that has none. */
+  "index-recording": { recordingId: string };
   /** Remove a stored object, or an unfinished upload, that no row names any more. */
   "remove-object": { blobKey: string };
   /** Requeue what no live job owns. */

@@ -17,7 +17,8 @@ interface Forget {
 export async function forgetData(tx: Transaction, { recording, jobs, nowNs }: Forget): Promise<void> {
   const { id, blobKey, importId } = recording;
   await cancelRequests(tx, { recordingId: id, jobs, nowNs });
-  if (blobKey) await jobs.enqueue(tx, "remove-object", { blobKey });
+  for (const key of [blobKey, recording.indexKey, recording.nextIndexKey])
+    if (key) await jobs.enqueue(tx, "remove-object", { blobKey: key });
   if (importId) await tx.import.updateMany({ where: { id: importId }, data: { deletedAtNs: nowNs } });
   const hasEdgeCopy = edgeCopyOf(recording, nowNs) !== null;
   const next = nextImportStatus(recording.importStatus as ImportStatus, "deleteData", hasEdgeCopy);
@@ -33,6 +34,9 @@ export async function forgetData(tx: Transaction, { recording, jobs, nowNs }: Fo
     siteId: null,
     contentSha256: null,
     blobKey: null,
+    indexKey: null,
+    nextIndexKey: null,
+    damage: null,
   };
   await tx.recording.update({ where: { id }, data: { ...cleared, failureCode: null, failureText: null } });
   await tx.recordingAttachment.updateMany({ where: { recordingId: id }, data: { siteId: null } });

@@ -1,4 +1,4 @@
-import type { ImportStatus, Recording } from "@downlink/protocol";
+import { DataDamage, type ImportStatus, type Recording } from "@downlink/protocol";
 import type { Prisma } from "../db/generated/client.ts";
 
 export const recordingColumns = {
@@ -14,6 +14,7 @@ export const recordingColumns = {
   key: true,
   metadata: true,
   sessionId: true,
+  damage: true,
   site: { select: { id: true, name: true } },
   edgeSite: { select: { id: true, name: true } },
   device: { select: { id: true, name: true } },
@@ -38,5 +39,6 @@ export function toRecording(row: RecordingRow): Recording {
     key: row.key ?? undefined,
     metadata: row.metadata as Recording["metadata"],
     sessionId: row.sessionId ?? undefined,
+    damage: row.damage === null ? undefined : DataDamage.parse(JSON.parse(row.damage)),
   };
 }

@@ -7,6 +7,9 @@ export async function findOwners(tx: Transaction, keys: readonly string[]): Prom
     SELECT k.key, u.state AS "uploadState",
       EXISTS (SELECT 1 FROM "Recording" WHERE "blobKey" = k.key)
         OR EXISTS (SELECT 1 FROM "ImportRequest" WHERE "blobKey" = k.key)
+        OR EXISTS (SELECT 1 FROM "Recording" WHERE "indexKey" = k.key)
+        OR EXISTS (SELECT 1 FROM "Recording" WHERE "nextIndexKey" = k.key)
+        OR EXISTS (SELECT 1 FROM "ImportRequest" WHERE "indexKey" = k.key)
         OR EXISTS (SELECT 1 FROM "ExtensionVersion" WHERE "blobKey" = k.key) AS "isHeld"
     FROM unnest(${keys}::text[]) AS k(key) LEFT JOIN "Upload" u ON u."blobKey" = k.key`;
   return new Map(rows.map(({ key, ...owners }) => [key, owners]));

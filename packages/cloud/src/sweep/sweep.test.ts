@@ -60,6 +60,9 @@ test("what no row can come to hold any more is removed, and told with its reason
   const imported = await upload(await makeMcap({ seed: 1 }));
   const quarantined = await upload(Buffer.from("no recording"));
   const deleted = await upload(await makeMcap({ seed: 2, startNs: 7n }));
+  const indexOf = async (blobKey: string) =>
+    (await prisma.recording.findFirstOrThrow({ where: { blobKey }, select: { indexKey: true } })).indexKey!;
+  const [itsIndex, deletedIndex] = [await indexOf(imported), await indexOf(deleted)];
   const { id } = await prisma.recording.findFirstOrThrow({ where: { blobKey: deleted } });
   await admin.call(api.recordings.delete, { keyOrId: id }); // its job is never worked on here
   const [underWay, resumable] = [await leave("open"), await leave("open", false)];
@@ -74,15 +77,16 @@ test("what no row can come to hold any more is removed, and told with its reason
   const reasons = Object.fromEntries(findings.map(({ key, outcome, reason }) => [key, `${outcome}: ${reason}`]));
   assert.deepEqual(reasons, {
     [deleted]: "removed: its recording or import is gone",
+    [deletedIndex]: "removed: it is the index of what is gone or has another one",
     [abandoned]: "removed: its upload was given up",
     [removed]: "removed: its upload was given up",
     [broken]: "removed: its write broke off",
     [unknown]: "kept: no row ever named it; was the database restored from a backup?",
   });
-  assert.equal((await keysOf("")).length, 9, "a dry run removes nothing");
+  assert.equal((await keysOf("")).length, 11, "a dry run removes nothing");
 
   assert.deepEqual(await sweepAll(), findings);
-  const held = [imported, quarantined, underWay, resumable];
+  const held = [imported, itsIndex, quarantined, underWay, resumable];
   assert.deepEqual((await keysOf("")).sort(), [...held, unknown].sort());
   await sweepAll({ includesUnknown: true });
   assert.deepEqual((await keysOf("")).sort(), held.sort());

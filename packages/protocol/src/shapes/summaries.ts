@@ -17,3 +17,18 @@ export const ByteCount = z.int().min(0);
 export const MetadataRecord = z
   .object({ name: z.string(), metadata: z.record(z.string(), z.string()) })
   .meta({ id: "MetadataRecord" });
+
+/** What of imported data cannot be read, though the rest can. */
+export const DataDamage = z
+  .object({
+    chunksLost: z.int().min(0),
+    messagesLost: z.int().min(0).meta({ description: "Known to be in what was lost" }),
+    isCountKnown: z.boolean().meta({ description: "False: more messages may be lost than are known of" }),
+    attachmentsLost: z.int().min(0),
+    bytesLost: z.int().min(0),
+    reasons: z.array(z.object({ code: z.string(), text: z.string() })).meta({
+      description: "The first ten, for people; a damaged summary or checksum that lost nothing is named here too",
+    }),
+  })
+  .meta({ id: "DataDamage" });
+export type DataDamage = z.infer<typeof DataDamage>;

@@ -1,8 +1,9 @@
-// Holds reader and export to their promise with random odd files: npm run fuzz:mcap [-- --seed N --count 5000 --keep FOLDER]
+// Holds reader and export to their promise with random odd files: npm run fuzz:mcap [-- --seed N --count 5000 --keep FOLDER --kind NAME …]
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { mutateOddMcap } from "./mutate-odd-mcap.ts";
+import { oddKinds } from "./odd/kinds.ts";
 import { createOutcomeTable } from "./odd/outcome-table.ts";
 import { tryOddFile } from "./odd/try-odd-file.ts";
 import { makeOddMcap, type OddMcap } from "./odd-mcap.ts";
@@ -13,6 +14,8 @@ const { values } = parseArgs({
     count: { type: "string", default: "5000" },
     /** Files that fail are written there. */
     keep: { type: "string" },
+    /** Only files that are odd in these ways, all of them at once. */
+    kind: { type: "string", multiple: true },
   },
 });
 const firstSeed = readNumber("seed", values.seed);
@@ -20,10 +23,16 @@ const count = readNumber("count", values.count);
 const table = createOutcomeTable();
 let failures = 0;
 
-console.log(`two files of each of ${count} seeds from ${firstSeed} on`);
+const unknown = values.kind?.filter((name) => oddKinds.every((kind) => kind.name !== name)) ?? [];
+if (unknown.length > 0) {
+  console.error(`--kind ${unknown.join(", ")}: there are only\n${oddKinds.map(({ name }) => `  ${name}`).join("\n")}`);
+  process.exit(2);
+}
+
+console.log(`${count} seeds from ${firstSeed} on, of each a made file${values.kind ? "" : " and a mutated one"}`);
 for (let seed = firstSeed; seed < firstSeed + count; seed += 1) {
-  await tryOne(makeOddMcap(seed));
-  await tryOne(mutateOddMcap(seed));
+  await tryOne(makeOddMcap(seed, values.kind));
+  if (!values.kind) await tryOne(mutateOddMcap(seed));
   const done = seed - firstSeed + 1;
   if (done % 100 === 0) console.log(`${done} of ${count} seeds: ${failures} files failed`);
 }
@@ -37,7 +46,8 @@ async function tryOne(odd: OddMcap): Promise<void> {
   if (failure === undefined) return;
   failures += 1;
   console.log(`\nseed ${odd.seed} (${odd.kinds.join(", ")}): ${failure}`);
-  console.log(`  again: npm run fuzz:mcap -- --seed ${odd.seed} --count 1`);
+  const kinds = values.kind?.map((name) => ` --kind "${name}"`).join("") ?? "";
+  console.log(`  again: npm run fuzz:mcap -- --seed ${odd.seed} --count 1${kinds}`);
   if (values.keep === undefined) return;
   mkdirSync(values.keep, { recursive: true });
   writeFileSync(join(values.keep, `${odd.seed}-${odd.knownBy === "writer" ? "made" : "mutated"}.mcap`), odd.bytes);

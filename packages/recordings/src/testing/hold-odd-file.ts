@@ -29,20 +29,19 @@ export interface OddVerdict {
 export async function holdOddFile(odd: OddMcap): Promise<OddVerdict> {
   const plain = await inspect(odd, false);
   const verified = await inspect(odd, true);
-  for (const [{ state }, how] of [
-    [plain, "read by index"],
-    [verified, "verified"],
-  ] as const) {
-    if (state === "empty" && odd.messages.length > 0) {
-      throw new OddFailure(`${how}: the file counts as empty`, `${odd.messages.length} messages`);
-    }
-  }
+  requireSense(odd, plain, "read by index");
+  requireSense(odd, verified, "verified");
   if (odd.isLegal && "summary" in plain) requireSummary(plain.summary, odd.messages, "read by index");
   if ("summary" in verified) return holdAccepted(odd, verified.summary);
-  const { code, text } = verified.reason;
-  if (odd.isLegal) throw new OddFailure(`verified: a legal file is refused: ${code}`, text);
   await holdRefused(odd);
-  return { outcome: "refused", code };
+  return { outcome: "refused", code: verified.reason.code };
+}
+
+function requireSense({ isLegal, messages }: OddMcap, inspection: Inspection, how: string): void {
+  if (inspection.state === "empty" && messages.length > 0)
+    throw new OddFailure(`${how}: the file counts as empty`, `${messages.length} messages`);
+  if (isLegal && "reason" in inspection)
+    throw new OddFailure(`${how}: a legal file is refused: ${inspection.reason.code}`, inspection.reason.text);
 }
 
 async function inspect({ bytes }: OddMcap, verifyChunks: boolean): Promise<Inspection> {
@@ -101,7 +100,8 @@ interface OddExport {
 /** All of it, passed on and rewritten, and two parts. */
 function chooseExports(odd: OddMcap): OddExport[] {
   const dice = createDice(odd.seed + 1_000_000_007);
-  const { compression } = odd;
+  const { compression, messages } = odd;
+  const dataBytes = messages.reduce((sum, { data }) => sum + data.byteLength, 0);
   const other = dice.pick((["", "lz4", "zstd"] as const).filter((each) => each !== compression));
   const parts = [1, 2].map((): OddExport => {
     const selection = chooseSelection(odd, dice);
@@ -110,7 +110,7 @@ function chooseExports(odd: OddMcap): OddExport[] {
       readsWholeChunks: dice.chance(0.5),
       includeAttachments: dice.chance(0.5),
       // Too little for what overlaps, so that it is read more than once.
-      memoryBudgetBytes: odd.bytes.byteLength < 20_000 && dice.chance(0.3) ? 4000 : undefined,
+      memoryBudgetBytes: dataBytes < 20_000 && dice.chance(0.3) ? 4000 : undefined,
     };
     return { doing: "part", options: { ...selection, ...manner } };
   });
@@ -185,13 +185,13 @@ async function holdSalvage(odd: OddMcap): Promise<void> {
   if (odd.knownBy === "writer") requireNoMore(messages, odd.messages, "salvage");
 }
 
-/** What is left out is counted right. */
+/** What is left out is not told smaller than it is; indexes that lie may make it larger. */
 function requireTold({ messages, told }: Written, expected: readonly Content[], doing: string): void {
   requireNoMore(messages, expected, doing);
   const missing = expected.length - messages.length;
   const count = told[0]?.get("messagesLost") ?? "";
-  const isRight = count.startsWith("at least ") ? Number(count.slice(9)) <= missing : Number(count) === missing;
-  if (!isRight) throw new OddFailure(`${doing}: what is left out is counted wrong`, `${count} and not ${missing}`);
+  if (count.startsWith("at least ") || Number(count) >= missing) return;
+  throw new OddFailure(`${doing}: more is left out than is told`, `${count} and not ${missing}`);
 }
 
 function requireNoMore(found: readonly Content[], written: readonly Content[], doing: string): void {

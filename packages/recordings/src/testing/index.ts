@@ -1,7 +1,7 @@
 export { type CorruptFile, corrupt } from "./corrupt.ts";
 export { digestMessages, type TopicDigest } from "./digest-messages.ts";
 export { exportByLibrary, type LibraryExport } from "./export-by-library.ts";
-export { exportBytes } from "./export-bytes.ts";
+export { exportBytes, exportSource, makeIndex } from "./export-bytes.ts";
 export { type HostileFile, hostileFiles } from "./hostile.ts";
 export { makeHugeMcap } from "./huge-mcap.ts";
 export { type BagSpec, type BagTopicSpec, makeBag } from "./make-bag.ts";
@@ -10,4 +10,5 @@ export { readBagMessages } from "./read-bag-messages.ts";
 export { type ReadMessage, type ReadRecords, readIndexedMessages, readMessages, readRecords } from "./read-messages.ts";
 export { demoTopics, type SensorKind, seededRandom, type TopicSpec } from "./sensors.ts";
 export { type DriveSpec, driveStartNs, writeDrive } from "./write-drive.ts";
+export { type WrittenFile, writeMessages } from "./write-messages.ts";
 export { makeZeroMcap, type ZeroMcap } from "./zero-mcap.ts";

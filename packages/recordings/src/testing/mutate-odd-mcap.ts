@@ -8,9 +8,10 @@ export function mutateOddMcap(seed: number): OddMcap {
   // Without checksums a change is seldom refused, so that more of what is behind them is tried.
   const end = dice.pick(["no checksum of the summary", "no summary", "neither data end nor summary"]);
   const odd = makeOddMcap(seed, dice.chance(0.7) ? ["chunks without a checksum", end] : undefined);
-  const chosen = dice.chance(0.7) ? [dice.pick(mutations)] : dice.pickSome(mutations);
-  const bytes = chosen.reduce((sum: Uint8Array, { change }) => change(sum, dice), odd.bytes);
-  const kinds = chosen.map(({ name }) => name);
+  const chosen = dice.chance(0.6) ? [dice.pick(mutations)] : dice.pickSome(mutations);
+  const all = [...chosen, ...(dice.chance(0.5) ? [mend] : []), ...(dice.chance(0.05) ? [cut] : [])];
+  const bytes = all.reduce((sum: Uint8Array, { change }) => change(sum, dice), odd.bytes);
+  const kinds = all.map(({ name }) => name);
   return readOddFile(bytes, { seed, kinds, compression: odd.compression });
 }
 
@@ -18,6 +19,26 @@ interface Mutation {
   name: string;
   change(bytes: Uint8Array, dice: Dice): Uint8Array;
 }
+
+/** What moved is refused by checksums and by what the footer says of places: without them the rest has to be looked at. */
+const mend: Mutation = {
+  name: "mutated: no checksum and no summary told",
+  change(bytes) {
+    const mended = bytes.slice();
+    for (const start of recordStarts(bytes)) {
+      // The fields of a DataEnd record, and of the footer.
+      const [from, length] = [start + 9, { 15: 4, 2: 20 }[bytes[start]!] ?? 0];
+      mended.fill(0, from, from + length);
+    }
+    return mended;
+  },
+};
+
+/** Without an end a file is refused before anything else is looked at; what counts is its salvage. */
+const cut: Mutation = {
+  name: "mutated: an end cut off",
+  change: (bytes, dice) => bytes.slice(0, dice.below(bytes.byteLength)),
+};
 
 const mutations: readonly Mutation[] = [
   { name: "mutated: flipped bits", change: (bytes, dice) => flipBits(bytes, dice, () => dice.below(bytes.byteLength)) },
@@ -27,10 +48,6 @@ const mutations: readonly Mutation[] = [
       const starts = recordStarts(bytes);
       return flipBits(bytes, dice, () => Math.min(dice.pick(starts) + dice.below(40), bytes.byteLength - 1));
     },
-  },
-  {
-    name: "mutated: an end cut off",
-    change: (bytes, dice) => bytes.slice(0, dice.below(bytes.byteLength)),
   },
   {
     name: "mutated: a range cut out",

@@ -6,6 +6,11 @@ import type { FromThread, ToThread } from "../thread-messages.ts";
  * file if one ever does.
  */
 const port = parentPort!;
+/** The verdict tells which thread it is of. */
+const result = {
+  contentSha256: String(threadId),
+  verdict: { refusal: { code: "EmptyRecording", text: "nothing was read" } },
+};
 let hoard: object | undefined;
 let size = 0;
 
@@ -29,18 +34,18 @@ const acts: Record<string, () => void> = {
   exit: () => process.exit(3),
   throwLater: () => setImmediate(() => Promise.reject(new Error("nobody expected this"))),
   fail: () => tell({ kind: "failed", error: new TypeError("a bug") }),
-  bloat: () => tell({ kind: "done", result: String(threadId), heldBytes: Number.MAX_SAFE_INTEGER }),
+  bloat: () => tell({ kind: "done", result, heldBytes: Number.MAX_SAFE_INTEGER }),
   askForever: () => tell({ kind: "read", id: 1, offset: 0, length: 1 }),
   succeed: done,
 };
 
 port.on("message", (message: ToThread) => {
-  if (message.kind === "bytes") acts.askForever!();
-  else acts["fileName" in message.task.input ? message.task.input.fileName : ""]!();
+  if (message.kind === "run") acts[message.task.input.fileName]!();
+  else acts.askForever!();
 });
 
 function done(): void {
-  tell({ kind: "done", result: String(threadId), heldBytes: 0 });
+  tell({ kind: "done", result, heldBytes: 0 });
 }
 
 function tell(message: FromThread): void {

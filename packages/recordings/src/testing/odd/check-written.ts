@@ -15,6 +15,12 @@ export async function checkValid(bytes: Uint8Array, doing: string): Promise<Writ
   requireSame(indexed, written.messages, `${doing}: the written file's indexes`);
   const inspection = await inspectRecording(bytesSource(bytes), { fileName: "written.mcap", verifyChunks: true });
   if ("reason" in inspection) throw new OddFailure(`${doing}: the written file is refused`, inspection.reason.text);
+  const { messageCount } = inspection.summary;
+  if (messageCount !== written.messages.length)
+    throw new OddFailure(
+      `${doing}: the written file counts wrong`,
+      `${messageCount} and not ${written.messages.length}`,
+    );
   return written;
 }
 

@@ -73,19 +73,6 @@ export const contentKinds: readonly OddKind[] = [
     twist: (draft, dice) =>
       withRecords(draft, (record) => (record.kind === "message" && dice.chance(0.3) ? [record, record] : [record])),
   },
-  {
-    name: "a large sparse chunk",
-    grade: "legal",
-    isRare: true,
-    twist(draft, dice) {
-      const data = new Uint8Array(dice.between(5, 20) * 1024 * 1024);
-      const [message] = messagesOf(draft);
-      const [chunk] = chunksOf(draft);
-      if (!message || !chunk) return draft;
-      const large = { kind: "message", message: { ...message, data } } as const;
-      return withChunks(draft, [chunk], ({ records }) => ({ records: [...records, large] }));
-    },
-  },
 ];
 
 /** Messages outside of chunks. */

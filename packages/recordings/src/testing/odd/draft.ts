@@ -54,6 +54,10 @@ export interface DraftChunk {
   head: Lie<ChunkSpan>;
   indexes: Lie<readonly MessageIndexFields[]>;
   added: Uint8Array;
+  /** Between it and its indexes. */
+  gap?: Uint8Array;
+  /** The summary knows nothing of it. */
+  isHidden?: boolean;
   /** Its messages cannot be read, or are refuted by a checksum. */
   isLost?: boolean;
 }

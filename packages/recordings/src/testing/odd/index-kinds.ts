@@ -1,7 +1,7 @@
 import type { Dice } from "./dice.ts";
 import { alsoLie, chunksOf, type Draft, type Lie, withChunks } from "./draft.ts";
 import type { OddKind } from "./kind.ts";
-import type { MessageIndexFields } from "./record-bytes.ts";
+import { type MessageIndexFields, record } from "./record-bytes.ts";
 
 /** What the message indexes behind a chunk say of it. Spec: MCAP "Message Index". */
 export const indexKinds: readonly OddKind[] = [
@@ -58,6 +58,12 @@ export const indexKinds: readonly OddKind[] = [
     (dice) => (list) => (list.length > 1 ? list.toSpliced(dice.below(list.length), 1) : list),
   ),
   lyingIndexes("chunks without message indexes", "legal", () => () => []),
+  {
+    name: "message indexes apart from their chunk",
+    grade: "wrong",
+    twist: (draft, dice) =>
+      withChunks(draft, dice.pickSome(chunksOf(draft)), () => ({ gap: record(0x80, [dice.bytes(dice.below(20))]) })),
+  },
   {
     name: "message indexes of channels without messages",
     grade: "legal",

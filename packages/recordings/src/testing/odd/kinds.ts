@@ -7,10 +7,12 @@ import { frameKinds } from "./frame-kinds.ts";
 import { indexKinds } from "./index-kinds.ts";
 import type { OddKind } from "./kind.ts";
 import { placeKinds } from "./place-kinds.ts";
+import { sizeKinds } from "./size-kinds.ts";
 import { chunkIndexKinds, statisticsKinds } from "./summary-kinds.ts";
 
 /** In the order in which they are applied: what stands in the file first, then what is said of it. */
 export const oddKinds: readonly OddKind[] = [
+  ...sizeKinds,
   ...contentKinds,
   ...fieldKinds,
   ...definitionKinds,

@@ -19,6 +19,8 @@ export interface WrittenMessage {
   message: MessageFields;
   /** No checksum of a chunk covers it. */
   isUnchecked: boolean;
+  /** The summary knows nothing of it. */
+  isHidden: boolean;
   isLost: boolean;
 }
 

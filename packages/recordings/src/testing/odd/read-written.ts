@@ -10,11 +10,17 @@ export interface Written {
   told: ReadonlyMap<string, string>[];
 }
 
-/** Several frames in a chunk are allowed, so that a chunk of them may be passed on. */
+/** A chunk of several frames may be passed on, as both formats allow it; one with rubbish behind them may not. */
 const decompressHandlers: McapTypes.DecompressHandlers = {
-  lz4: (bytes) => slowDecompress("lz4", bytes).bytes,
-  zstd: (bytes) => slowDecompress("zstd", bytes).bytes,
+  lz4: (bytes) => decompress("lz4", bytes),
+  zstd: (bytes) => decompress("zstd", bytes),
 };
+
+function decompress(compression: string, stored: Uint8Array): Uint8Array {
+  const { bytes, restBytes } = slowDecompress(compression, stored);
+  if (restBytes > 0) throw new Error(`${restBytes} bytes stand behind the last frame of a chunk`);
+  return bytes;
+}
 
 /** Reads forward with every checksum, by an independent library. Throws when the file is not valid. */
 export function readForward(bytes: Uint8Array): Written {

@@ -1,5 +1,5 @@
 import type { Dice } from "./dice.ts";
-import { alsoLie, type Draft, type Lie, withSummary } from "./draft.ts";
+import { alsoLie, chunksOf, type Draft, type Lie, withChunks, withSummary } from "./draft.ts";
 import type { OddKind } from "./kind.ts";
 import type { ChunkIndexFields, StatisticsFields } from "./record-bytes.ts";
 
@@ -60,6 +60,15 @@ export const chunkIndexKinds: readonly OddKind[] = [
   lyingChunkIndexes("chunk indexes that name another compression", "wrong", (dice) =>
     mapSome(dice, (index) => ({ ...index, compression: dice.pick(["", "lz4", "zstd", "brotli"]) })),
   ),
+  lyingChunkIndexes("chunk indexes that point at each other's chunks", "wrong", (dice) => (list) => {
+    const offsets = dice.shuffle(list.map(({ offset }) => offset));
+    return list.map((index, at) => ({ ...index, offset: offsets[at]! }));
+  }),
+  {
+    name: "chunks of which the summary knows nothing",
+    grade: "wrong",
+    twist: (draft, dice) => withChunks(draft, dice.pickSome(chunksOf(draft)), () => ({ isHidden: true })),
+  },
   lyingChunkIndexes("chunk indexes in another order", "legal", (dice) => (list) => dice.shuffle(list)),
 ];
 

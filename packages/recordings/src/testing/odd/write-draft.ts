@@ -38,7 +38,7 @@ function writeItem(item: DraftItem, pieces: Pieces, layout: Layout): void {
   } else {
     pieces.push(bytesOf(item));
     if (item.kind === "message")
-      layout.messages.push({ message: item.message, isUnchecked: true, isLost: item.isLost === true });
+      layout.messages.push({ message: item.message, isUnchecked: true, isHidden: false, isLost: item.isLost === true });
   }
 }
 
@@ -66,7 +66,8 @@ function writeChunk(chunk: DraftChunk, pieces: Pieces, layout: Layout): void {
       list.push({ timeNs, offset });
       entries.set(channelId, list);
       const isLost = chunk.isLost === true || record.isLost === true;
-      layout.messages.push({ message: record.message, isUnchecked: chunk.crc === "none", isLost });
+      const isHidden = chunk.isHidden === true;
+      layout.messages.push({ message: record.message, isUnchecked: chunk.crc === "none", isHidden, isLost });
     }
     const bytes = bytesOf(record);
     parts.push(bytes);
@@ -79,9 +80,10 @@ function writeChunk(chunk: DraftChunk, pieces: Pieces, layout: Layout): void {
   const crc = chunk.crc === "none" ? 0 : (crc32(records) ^ (chunk.crc === "wrong" ? 0xabcd : 0)) >>> 0;
   const place = pieces.push(chunkRecord({ ...chunk.head(span), crc, compression, stored, added }));
   const indexes = [...entries].map(([channelId, list]) => ({ channelId, entries: list }));
+  if (chunk.gap) pieces.push(chunk.gap);
   const written = writeIndexes(chunk.indexes(indexes), pieces);
   const sizes = { chunkBytes: place.lengthBytes, storedBytes: stored.byteLength, compression };
-  layout.chunks.push({ ...span, offset: place.offset, ...sizes, ...written });
+  if (!chunk.isHidden) layout.chunks.push({ ...span, offset: place.offset, ...sizes, ...written });
 }
 
 function writeIndexes(

@@ -92,8 +92,9 @@ function recordsOf(
 
 function countAll(
   { schemas, channels }: Pick<Draft, "schemas" | "channels">,
-  { messages, attachments, metadata, chunks }: Layout,
+  { messages: all, attachments, metadata, chunks }: Layout,
 ): StatisticsFields {
+  const messages = all.filter(({ isHidden }) => !isHidden);
   const times = messages.map(({ message }) => message.logTimeNs).sort(compareTimes);
   const counts = new Map<number, number>();
   for (const { message } of messages) counts.set(message.channelId, (counts.get(message.channelId) ?? 0) + 1);

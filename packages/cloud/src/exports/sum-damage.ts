@@ -1,0 +1,19 @@
+import { DataDamage } from "@downlink/protocol";
+
+const MOST_REASONS = 10;
+
+/** Of recordings together; undefined where none is damaged. */
+export function sumDamage(recordings: readonly { readonly damage: string | null }[]): DataDamage | undefined {
+  const damages = recordings.flatMap(({ damage }) => (damage === null ? [] : [DataDamage.parse(JSON.parse(damage))]));
+  if (damages.length === 0) return undefined;
+  const sumOf = (name: "chunksLost" | "messagesLost" | "attachmentsLost" | "bytesLost"): number =>
+    damages.reduce((sum, damage) => sum + damage[name], 0);
+  return {
+    chunksLost: sumOf("chunksLost"),
+    messagesLost: sumOf("messagesLost"),
+    isCountKnown: damages.every(({ isCountKnown }) => isCountKnown),
+    attachmentsLost: sumOf("attachmentsLost"),
+    bytesLost: sumOf("bytesLost"),
+    reasons: damages.flatMap(({ reasons }) => reasons).slice(0, MOST_REASONS),
+  };
+}

@@ -1,0 +1,53 @@
+import type { Ctx } from "../context.ts";
+import type { ExportSelection } from "./export-selection.ts";
+
+interface Wanted {
+  readonly recordingIds: readonly string[];
+  /** Empty: all. */
+  readonly topics: readonly string[];
+}
+
+export interface TopicSets {
+  readonly topicSets: ExportSelection["topicSets"];
+  /** By recording; absent for one that nobody has read since its channels are noted. */
+  readonly setOf: ReadonlyMap<string, number>;
+}
+
+/** Which topics recordings have, each set once: the splits of a drive have the same. For the latest message of each channel. */
+export async function findTopicSets(ctx: Ctx, { recordingIds, topics }: Wanted): Promise<TopicSets> {
+  const isAny = topics.length === 0;
+  const sets = await ctx.db.prisma.$queryRaw<{ key: string; recordingIds: string[] }[]>`
+    SELECT s.key, array_agg(s."recordingId") AS "recordingIds"
+    FROM (
+      SELECT "recordingId", md5(string_agg(md5(topic) || version || "channelsKey", ',' ORDER BY topic, version)) AS key
+      FROM "RecordingTopic"
+      WHERE "recordingId" = ANY(${recordingIds}) AND "messageCount" > 0 AND (${isAny} OR topic = ANY(${topics}))
+      GROUP BY "recordingId"
+      HAVING bool_and("channelsKey" IS NOT NULL)
+    ) s GROUP BY s.key`;
+  const setOf = new Map(sets.flatMap(({ recordingIds: ids }, set) => ids.map((id) => [id, set])));
+  return { setOf, topicSets: await Promise.all(sets.map(({ recordingIds: [first] }) => topicsOf(ctx, first!))) };
+}
+
+/** One key a topic: that of all its versions together. */
+async function topicsOf(ctx: Ctx, recordingId: string): Promise<[string, string][]> {
+  const rows = await ctx.db.prisma.recordingTopic.findMany({
+    where: { recordingId, messageCount: { gt: 0 } },
+    select: { topic: true, version: true, channelsKey: true },
+    orderBy: [{ topic: "asc" }, { version: "asc" }],
+  });
+  const byTopic = Map.groupBy(rows, ({ topic }) => topic);
+  return [...byTopic].map(([topic, versions]) => [
+    topic,
+    versions.map(({ version, channelsKey }) => `${version}.${channelsKey}`).join(" "),
+  ]);
+}
+
+/** Topics that were asked for and that none of the recordings has. */
+export async function findUnknownTopics(ctx: Ctx, { recordingIds, topics }: Wanted): Promise<string[]> {
+  if (topics.length === 0) return [];
+  const found = await ctx.db.prisma.$queryRaw<{ topic: string }[]>`
+    SELECT DISTINCT topic FROM "RecordingTopic" WHERE "recordingId" = ANY(${recordingIds}) AND topic = ANY(${topics})`;
+  const known = new Set(found.map(({ topic }) => topic));
+  return [...new Set(topics)].filter((topic) => !known.has(topic));
+}

@@ -1,0 +1,22 @@
+import { newId } from "../db/ids.ts";
+import type { Transaction } from "../db/transaction.ts";
+import type { JobQueue } from "../jobs/queue.ts";
+
+/** The object of a verified index. A row names it before its first byte; it is never used again. */
+export function newIndexKey(orgId: string): string {
+  return `${orgId}/${newId("idx")}`;
+}
+
+/** Whether an object is a verified index: it can be made anew from what it is of. */
+export function isIndexKey(key: string): boolean {
+  return /^[^/]+\/idx_/.test(key);
+}
+
+interface Indexed {
+  readonly indexKey: string | null;
+}
+
+/** After the commit, by a job. The caller's transaction takes the key out of the row. */
+export async function removeIndex(tx: Transaction, { jobs }: { jobs: JobQueue }, { indexKey }: Indexed): Promise<void> {
+  if (indexKey !== null) await jobs.enqueue(tx, "remove-object", { blobKey: indexKey });
+}

@@ -1,0 +1,41 @@
+import { PassThrough } from "node:stream";
+
+/** Keeps an index; throws where it cannot. What it was given is no index unless the pieces end without an error. */
+export type StoreIndex = (pieces: AsyncIterable<Uint8Array>) => Promise<void>;
+
+/** The index of one file on its way from the thread that makes it to the store. */
+export interface IndexStream {
+  /** Resolves when there is room for more. */
+  write(piece: Uint8Array): Promise<void>;
+  /** It is whole: resolves when it is kept. */
+  end(): Promise<void>;
+  /** It is not wanted: nothing is kept. */
+  abandon(): Promise<void>;
+}
+
+export function openIndexStream(store: StoreIndex): IndexStream {
+  const pieces = new PassThrough({ highWaterMark: HELD_BYTES });
+  const storing = store(pieces);
+  let failure: Error | undefined;
+  storing.catch((error: Error) => {
+    failure = error;
+    pieces.destroy(error);
+  });
+  pieces.on("error", () => {}); // told to the write that waits, or to the end
+  return {
+    write: (piece) =>
+      new Promise((resolve, reject) => pieces.write(piece, (error) => (error ? reject(failure ?? error) : resolve()))),
+    async end() {
+      pieces.end();
+      await storing;
+    },
+    async abandon() {
+      pieces.destroy(new IndexUnwanted());
+      await storing.catch(() => {});
+    },
+  };
+}
+
+const HELD_BYTES = 1024 * 1024;
+
+class IndexUnwanted extends Error {}

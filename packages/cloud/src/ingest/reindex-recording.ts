@@ -1,0 +1,85 @@
+import type { Deps } from "../context.ts";
+import type { RecordingModel } from "../db/generated/models.ts";
+import { withTransaction } from "../db/transaction.ts";
+import { newIndexKey, removeIndex } from "../indexing/index-key.ts";
+import type { IndexedFile } from "../indexing/thread-messages.ts";
+import { storeChannelKeys } from "./store-channel-keys.ts";
+import { damageOf } from "./summary-rows.ts";
+
+export type ReindexDeps = Pick<Deps, "db" | "blobs" | "indexer" | "jobs" | "log">;
+
+/**
+ * - `made` the recording has a new index
+ * - `kept` it has one already, or is not imported (any more)
+ * - `changed` its stored bytes are not those that were imported: it keeps the index that tells so when it is exported
+ * - `refused` today it would not be imported; it keeps what it has
+ */
+export type ReindexOutcome = "made" | "kept" | "changed" | "refused";
+
+interface Reindex {
+  readonly recordingId: string;
+  readonly signal: AbortSignal;
+  /** Also where there is an index. */
+  readonly isForced?: boolean;
+}
+
+/** Makes the verified index of an imported recording. Safe to run twice, and to be killed anywhere: rows name objects before their first byte. */
+export async function reindexRecording(deps: ReindexDeps, reindex: Reindex): Promise<ReindexOutcome> {
+  const recording = await begin(deps, reindex);
+  if (!recording) return "kept";
+  const { nextIndexKey, blobKey, path, format } = recording;
+  await using reader = await deps.blobs.open(blobKey!);
+  const indexed = await deps.indexer.index(reader, {
+    fileName: path.toLowerCase().endsWith(format === "bag1" ? ".bag" : ".mcap")
+      ? path
+      : `recording.${extensions[format]}`,
+    signal: reindex.signal,
+    store: async (pieces) => void (await deps.blobs.put(nextIndexKey!, pieces, { signal: reindex.signal })),
+  });
+  return end(deps, recording, indexed);
+}
+
+const extensions: Readonly<Record<string, string>> = { bag1: "bag", mcap: "mcap" };
+
+/** Names the new index; one that another attempt had named is not wanted any more. */
+async function begin(
+  { db, jobs }: ReindexDeps,
+  { recordingId: id, isForced }: Reindex,
+): Promise<RecordingModel | undefined> {
+  return withTransaction(db, async (tx) => {
+    const [locked] = await tx.$queryRaw<{ id: string }[]>`SELECT id FROM "Recording" WHERE id = ${id} FOR UPDATE`;
+    const recording = locked && (await tx.recording.findUnique({ where: { id } }));
+    if (!recording?.blobKey || recording.importStatus !== "complete") return undefined;
+    if (recording.indexKey !== null && !isForced) return undefined;
+    await removeIndex(tx, { jobs }, { indexKey: recording.nextIndexKey });
+    return tx.recording.update({ where: { id }, data: { nextIndexKey: newIndexKey(recording.orgId) } });
+  });
+}
+
+async function end(
+  deps: ReindexDeps,
+  { id, blobKey, nextIndexKey, contentSha256 }: RecordingModel,
+  indexed: IndexedFile,
+): Promise<ReindexOutcome> {
+  const { verdict } = indexed;
+  const isChanged = contentSha256 !== null && contentSha256 !== indexed.contentSha256;
+  const summary = !isChanged && "summary" in verdict ? verdict.summary : undefined;
+  const isCurrent = await withTransaction(deps.db, async (tx) => {
+    const [locked] = await tx.$queryRaw<{ indexKey: string | null }[]>`
+      SELECT "indexKey" FROM "Recording"
+      WHERE id = ${id} AND "blobKey" = ${blobKey} AND "nextIndexKey" = ${nextIndexKey} FOR UPDATE`;
+    const unwanted = locked && summary ? locked.indexKey : nextIndexKey;
+    await removeIndex(tx, deps, { indexKey: unwanted });
+    if (!locked) return false;
+    const made = summary && { indexKey: nextIndexKey, damage: damageOf(summary) };
+    await tx.recording.update({ where: { id }, data: { nextIndexKey: null, ...made } });
+    if (summary) await storeChannelKeys(tx, id, summary);
+    return true;
+  });
+  if (!isCurrent) return "kept";
+  if (summary) return "made";
+  const outcome = isChanged ? "changed" : "refused";
+  const reason = "refusal" in verdict ? verdict.refusal : undefined;
+  deps.log.error({ recordingId: id, blobKey, reason }, `a recording could not be indexed anew: ${outcome}`);
+  return outcome;
+}
