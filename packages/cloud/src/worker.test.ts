@@ -34,13 +34,13 @@ test("a deletion leaves its job in the same transaction: whoever works later rem
   const headers = { "content-type": "application/octet-stream" };
   await fetch(link, { method: "PUT", headers, body: (await makeMcap()) as Uint8Array<ArrayBuffer> });
   await ingest(deps, requestId, new AbortController().signal);
-  const { id, blobKey } = await prisma.recording.findFirstOrThrow();
+  const { id, blobKey, indexKey } = await prisma.recording.findFirstOrThrow();
   const kept = await storeObject();
   await assert.rejects(enqueueRemoval(kept, new Error("rolled back")), /rolled back/);
   await admin.call(api.recordings.delete, { keyOrId: id }); // this process may end here: nobody works in it
   const jobs = await prisma.$queryRaw<{ data: { blobKey: string } }[]>`
     SELECT data FROM pgboss.job WHERE name = 'remove-object'`;
-  assert.deepEqual(jobs, [{ data: { blobKey } }]);
+  assert.deepEqual(jobs, [{ data: { blobKey } }, { data: { blobKey: indexKey } }]);
   assert.equal(await isGone(blobKey!), false);
 
   const failing = new Set([blobKey!]);

@@ -141,7 +141,7 @@ test("an episode that is asked for while its recording's data is being deleted k
 test("all that changes of an episode is counted right when many recordings change at once", async () => {
   const template = await prisma.recording.findFirstOrThrow({ where: { importStatus: "complete" } });
   const ids = Array.from({ length: 12 }, (_, i) => `rec_many_${i}`);
-  const unique = { importId: null, blobKey: null, key: null, metadata: [], isEdge: false };
+  const unique = { importId: null, blobKey: null, indexKey: null, key: null, metadata: [], isEdge: false };
   await prisma.recording.createMany({ data: ids.map((id) => ({ ...template, ...unique, id })) });
   const episodeIds = await Promise.all([episodeOf(...ids), ...ids.map((id, i) => episodeOf(id, ids[(i + 1) % 12]!))]);
   await Promise.all(ids.map((keyOrId) => admin.call(api.recordings.delete, { keyOrId })));

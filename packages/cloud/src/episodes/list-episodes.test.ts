@@ -105,6 +105,12 @@ function expected(query: Query): string[] {
   return (sortOrder === "asc" ? sorted : sorted.reverse()).map(({ id }) => id);
 }
 
+/** A recording is known in its own project, and where an episode has it. */
+function isKnown({ projectId, recordingId }: Query): boolean {
+  if (recordingId === undefined || projectId !== secondProject) return true;
+  return known.some((episode) => episode.projectId === secondProject && episode.recordingIds.includes(recordingId));
+}
+
 async function list(query: Query, client: Client = admin) {
   const { output, headers } = await client.callWithHeaders(api.episodes.list, query);
   const ids = output.episodes.map(({ id }) => id);
@@ -146,6 +152,7 @@ const query = fc
 test("every filter in every order gives what a plain model gives, page by page, there and back", async () => {
   await fc.assert(
     fc.asyncProperty(query, async (asked) => {
+      fc.pre(isKnown(asked));
       const ids = expected(asked);
       const there = await pages(asked, "next");
       assert.deepEqual(
@@ -292,7 +299,7 @@ test("pages are right where a filter matches often, seldom or hardly ever, and w
   const times = [3, 40, 1900].map((every) => [`every${every}:yes`, (at: number) => at % every === every - 1] as const);
   const filters = [...times, ["late:true", (at: number) => at >= 3000] as const];
   const [given] = await prisma.recording.findMany({ take: 1 });
-  await prisma.recording.create({ data: { ...given!, metadata: [], id: "rec_large", projectId } });
+  await prisma.recording.create({ data: { ...given!, metadata: [], id: "rec_large", projectId, indexKey: null } });
   const items = Array.from({ length: count }, (_, at) => ({
     recordings: ["rec_large"],
     startTime: BigInt(at),

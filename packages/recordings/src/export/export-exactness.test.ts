@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
 import fc from "fast-check";
+import { FileSource } from "../file-source.ts";
 import { inspectRecording } from "../inspect.ts";
 import { bytesSource } from "../source.ts";
-import { exportBytes, exportSource } from "../testing/export-bytes.ts";
+import { exportBytes, exportSource, indexedSource } from "../testing/export-bytes.ts";
 import { type ReadMessage, readIndexedMessages, readMessages } from "../testing/read-messages.ts";
 import { type WrittenFile, writeMessages } from "../testing/write-messages.ts";
 import type { ExportOptions, ExportSelection } from "./export-options.ts";
@@ -47,9 +51,24 @@ const selection: fc.Arbitrary<ExportSelection> = fc.record({
 });
 const manner: fc.Arbitrary<Partial<ExportOptions>> = fc.record({
   compression,
-  verifyPassThrough: fc.boolean(),
+  readsWholeChunks: fc.boolean(),
   memoryBudgetBytes: fc.constantFrom(2_000, 20_000, 64_000_000),
 });
+
+/** Where a source's bytes lie, and whether it was indexed before. */
+const way = fc.record({ isFile: fc.boolean(), isIndexed: fc.boolean() });
+const folder = mkdtempSync(join(tmpdir(), "downlink-exact-"));
+after(() => rmSync(folder, { recursive: true }));
+let fileCount = 0;
+
+async function toSource(bytes: Uint8Array, { isFile, isIndexed }: { isFile: boolean; isIndexed: boolean }) {
+  const { openIndex } = isIndexed ? await indexedSource(bytes) : {};
+  if (!isFile) return exportSource(bytes, { openIndex });
+  fileCount += 1;
+  const path = join(folder, `${fileCount}.mcap`);
+  writeFileSync(path, bytes);
+  return exportSource(bytes, { openIndex, open: () => FileSource.open(path) });
+}
 
 interface Content {
   topic: string;
@@ -110,12 +129,12 @@ function keyOf({ topic, logTimeNs, sequence, data }: Content): string {
 
 test("any selection of any recordings, in any manner, is what a slow obvious extraction finds", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(file, { maxLength: 4 }), selection, manner, async (files, selected, options) => {
+    fc.asyncProperty(fc.array(file, { maxLength: 4 }), selection, manner, way, async (files, selected, options, by) => {
       const sources = await Promise.all(files.map(writeMessages));
-      const exported = await exportBytes(
-        sources.map((bytes) => exportSource(bytes)),
-        { ...selected, ...options },
-      );
+      const exported = await exportBytes(await Promise.all(sources.map((bytes) => toSource(bytes, by))), {
+        ...selected,
+        ...options,
+      });
       await assertHolds(exported, select(inOrder(sources), selected));
     }),
     { numRuns: 400 },
@@ -129,7 +148,7 @@ test("with the last message of each channel before the window, too", async () =>
     fc.asyncProperty(
       fc.record({ files: fc.array(file, { maxLength: 4 }), startNs: start, lookbackNs, selection, manner }),
       async ({ files, startNs, lookbackNs: lookback, selection: chosen, manner: options }) => {
-        const sources = await Promise.all(files.map((each) => writeMessages({ ...each, schema: "one" })));
+        const sources = await Promise.all(files.map((each) => writeMessages(each)));
         const selected = { ...chosen, startNs };
         const exported = await exportBytes(
           sources.map((bytes) => exportSource(bytes)),

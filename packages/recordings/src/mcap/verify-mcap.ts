@@ -68,7 +68,7 @@ type Walk = ReturnType<typeof createWalk>;
 
 /** Visits records; answers where the next begins. */
 function createWalk(verifying: Verifying, footerOffset: number) {
-  const { survey, context, reader, damage } = verifying;
+  const { survey, context, reader, damage, schemaPlaces } = verifying;
   const { limits } = context;
   const verifyChunk = createChunkVerifier(verifying, footerOffset);
   const loose = createLooseVerifier(verifying);
@@ -83,9 +83,9 @@ function createWalk(verifying: Verifying, footerOffset: number) {
         const schema = readSchema(cursor);
         if (schema.id === 0) return; // spec: MCAP "Schema": 0 is no id
         const at = [head.contentOffset + cursor.position - schema.data.byteLength, schema.data.byteLength] as const;
-        const known = survey.schemas.get(schema.id);
         addSchema(survey, schema, limits);
-        if (!known) verifying.schemaPlaces.set(survey.schemas.get(schema.id)!, at);
+        const stored = survey.schemas.get(schema.id)!;
+        if (!schemaPlaces.has(stored)) schemaPlaces.set(stored, at);
       } else addChannel(survey, readChannel(cursor), limits);
     } catch (error) {
       if (!isBehindData || !(error instanceof RecordingFault) || error.reason.code === "TooManyChannels") throw error;
