@@ -10,7 +10,7 @@ import type { ExportSelection, ExportSource, SkippedDamage } from "./export-opti
 /** What was left out of the written file because it is damaged, for a metadata record in it. */
 export interface DamageReport {
   /** What an index says is missing whatever one asks for: parts of a recording that make no sense. */
-  addIndexed(fileName: string, index: VerifiedIndex, options: { isSalvage: boolean }): Promise<void>;
+  addIndexed(fileName: string, index: VerifiedIndex): Promise<void>;
   /** A damaged run in the window, if it may hold something that is wanted. */
   addRun(run: DamagedRun): Promise<void>;
   addAttachment(fileName: string, name: string): void;
@@ -39,16 +39,16 @@ export function createDamageReport(onSkippedDamage?: (damage: SkippedDamage) => 
   let messagesLost = 0;
   let isCountKnown = true;
   return {
-    async addIndexed(source, index, { isSalvage }) {
+    async addIndexed(source, index) {
       if (!index.head.damage) return;
       const lines = await index.damage();
       reasons.set(source, new Map(lines.filter(({ kind }) => kind === "chunk").map((line) => [line.offset, line])));
       for (const { kind, offset, code, text, name, messagesLost: lost } of lines) {
         if (kind === "attachment") attachments.push({ source, name: name ?? "" });
-        if (kind !== "gap") continue;
+        if (kind !== "gap" && kind !== "untraced") continue;
         ranges.push({ source, offset, code, reason: text, messagesLost: lost });
         messagesLost += lost ?? 0;
-        isCountKnown &&= lost !== undefined || !isSalvage;
+        isCountKnown &&= lost !== undefined;
       }
     },
     async addRun(run) {

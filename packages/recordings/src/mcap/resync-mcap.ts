@@ -48,7 +48,7 @@ async function* lookalikes({ context, reader }: Verifying, behind: number): Asyn
     const piece = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     for (let found = piece.indexOf(opcodes.chunk); found >= 0; found = piece.indexOf(opcodes.chunk, found + 1)) {
       if (found >= pieceBytes || found + leastChunkBytes > piece.byteLength) break;
-      if (looksLikeChunk(piece, found, sizeBytes - at - found)) yield at + found;
+      if (mayBeChunk(piece, found, sizeBytes - at - found)) yield at + found;
     }
   }
 }
@@ -57,10 +57,9 @@ async function* lookalikes({ context, reader }: Verifying, behind: number): Asyn
 const leastChunkBytes = recordHeadBytes + 8 + 8 + 8 + 4 + 4 + 8;
 const pieceBytes = 1024 * 1024;
 
-function looksLikeChunk(bytes: Buffer, at: number, leftBytes: number): boolean {
-  const [lengthLow, lengthHigh] = [bytes.readUInt32LE(at + 1), bytes.readUInt32LE(at + 5)];
-  const nameBytes = bytes.readUInt32LE(at + 37);
-  const contentBytes = lengthHigh * 2 ** 32 + lengthLow;
+function mayBeChunk(bytes: Buffer, at: number, leftBytes: number): boolean {
+  const contentBytes = bytes.readUInt32LE(at + 1) + bytes.readUInt32LE(at + 5) * 2 ** 32;
+  const nameBytes = bytes.readUInt32LE(at + recordHeadBytes + 28);
   return (
     nameBytes <= 4 && contentBytes >= leastChunkBytes - recordHeadBytes && contentBytes + recordHeadBytes <= leftBytes
   );

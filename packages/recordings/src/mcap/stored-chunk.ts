@@ -5,6 +5,7 @@ import type { Verifying } from "../verified/verifying.ts";
 import { opcodes, recordHeadBytes } from "./opcodes.ts";
 import { openRecordStart, parseRecordHead, type RecordHead } from "./record-head.ts";
 import { readChunkHead } from "./records.ts";
+import { startsWithRecord } from "./swallowed-records.ts";
 
 /** A chunk with what stands behind it. */
 export interface StoredChunk {
@@ -19,16 +20,19 @@ export interface StoredChunk {
 
 /** `footerOffset`: where no message index can stand any more. */
 export async function readStoredChunk(
-  head: RecordHead,
-  { reader }: Verifying,
+  given: RecordHead,
+  verifying: Verifying,
   footerOffset: number,
 ): Promise<StoredChunk> {
-  const chunk = readChunkHead(await openRecordStart(head, reader, chunkStartBytes), head.contentOffset);
-  chunk.offset = head.offset;
-  if (chunk.dataOffset + chunk.storedBytes > head.end) {
-    const text = `the chunk at byte ${head.offset} says that its content is longer than itself`;
+  const { reader } = verifying;
+  const chunk = readChunkHead(await openRecordStart(given, reader, chunkStartBytes), given.contentOffset);
+  chunk.offset = given.offset;
+  const contentEnd = chunk.dataOffset + chunk.storedBytes;
+  if (contentEnd > given.end) {
+    const text = `the chunk at byte ${given.offset} says that its content is longer than itself`;
     throw new RecordingFault("BadChunk", text);
   }
+  const head = { ...given, end: await endOfRecord(given, contentEnd, verifying) };
   if (head.end - head.offset > heldBytes) return { head, chunk, end: head.end, bytes: undefined };
   let end = head.end;
   let bytes = await reader.fetch(head.offset, end - head.offset);
@@ -41,6 +45,24 @@ export async function readStoredChunk(
   bytes = await reader.fetch(head.offset, end - head.offset);
   return { head, chunk, end, bytes };
 }
+
+/** The true end of a record whose known fields end at `fieldsEnd`. Faults where it swallows other records; a salvage takes those. */
+export async function endOfRecord(
+  { offset, end }: RecordHead,
+  fieldsEnd: number,
+  { reader, isSalvage, damage }: Verifying,
+): Promise<number> {
+  if (fieldsEnd === end) return end;
+  const rest = await reader.fetch(fieldsEnd, Math.min(end - fieldsEnd, lookedAtBytes));
+  if (!startsWithRecord(rest)) return end;
+  const text = `the record at byte ${offset} says that it is ${end - fieldsEnd} bytes longer than it is: other records stand there`;
+  if (!isSalvage) throw new RecordingFault("BadRecord", text);
+  damage.addSummary(offset, { code: "BadRecord", text });
+  return fieldsEnd;
+}
+
+/** Enough for the next record in most files. */
+const lookedAtBytes = 8 * 1024 * 1024;
 
 /** Of a chunk, and of the message indexes behind it. */
 const heldBytes = 64 * 1024 * 1024;

@@ -24,10 +24,10 @@ export function createChunkVerifier(verifying: Verifying, footerOffset: number):
   return async (head) => {
     const stored = await readStoredChunk(head, verifying, footerOffset);
     const { chunk, end } = stored;
-    addChunk(survey, chunk.uncompressedBytes, { sizeBytes: source.sizeBytes, limits });
     if (chunk.crc === 0) survey.hasUncheckedMessages = true;
     try {
       refuseLargeChunk(chunk, limits.maxChunkBytes);
+      addChunk(survey, chunk.uncompressedBytes, { sizeBytes: source.sizeBytes, limits });
       const run = await verifyChunk(stored, chunkTally, verifying);
       if (run.channels.length > 0) await verifying.add(run);
     } catch (error) {

@@ -3,13 +3,15 @@ import { crc32 } from "node:zlib";
 import { openCursor, readU32 } from "../field-cursor.ts";
 import { type Reason, RecordingFault } from "../reasons.ts";
 import type { AttachmentSummary } from "../summary.ts";
-import { addAttachment, addChannel, addMetadata, addSchema } from "../survey.ts";
+import { addAttachment, addChannel, addMetadata, addSchema, countMessages } from "../survey.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { readMcapEnd } from "./mcap-end.ts";
 import { footerBytes, magic, opcodes, recordHeadBytes } from "./opcodes.ts";
 import { openRecord, openRecordStart, parseRecordHead, type RecordHead } from "./record-head.ts";
 import { readAttachmentHead, readChannel, readHeader, readMetadata, readSchema } from "./records.ts";
 import { resyncMcap } from "./resync-mcap.ts";
+import { endOfRecord } from "./stored-chunk.ts";
+import { createToldBySummary } from "./told-by-summary.ts";
 import { createChunkVerifier } from "./verify-chunk.ts";
 import { createLooseVerifier } from "./verify-loose.ts";
 
@@ -33,6 +35,7 @@ export async function verifyMcap(verifying: Verifying): Promise<void> {
   }
   await walk.end();
   requireKnownChannels(verifying);
+  if (!verifying.isSalvage) walk.compareSummary();
   if (end.summaryStart !== undefined) await checkSummary(verifying, { ...end, summaryStart: end.summaryStart });
 }
 
@@ -72,38 +75,48 @@ function createWalk(verifying: Verifying, footerOffset: number) {
   const { limits } = context;
   const verifyChunk = createChunkVerifier(verifying, footerOffset);
   const loose = createLooseVerifier(verifying);
+  const told = createToldBySummary(verifying);
   /** Behind the end of the data the records repeat what the data say. */
   let isBehindData = false;
   let lastOpcode = 0;
 
-  const addDefinition = async (head: RecordHead): Promise<void> => {
+  const addDefinition = async (head: RecordHead): Promise<number> => {
     const cursor = await openRecord(head, reader, context);
     try {
       if (head.opcode === opcodes.schema) {
         const schema = readSchema(cursor);
-        if (schema.id === 0) return; // spec: MCAP "Schema": 0 is no id
+        if (schema.id === 0) return head.end; // spec: MCAP "Schema": 0 is no id
         const at = [head.contentOffset + cursor.position - schema.data.byteLength, schema.data.byteLength] as const;
         addSchema(survey, schema, limits);
         const stored = survey.schemas.get(schema.id)!;
         if (!schemaPlaces.has(stored)) schemaPlaces.set(stored, at);
       } else addChannel(survey, readChannel(cursor), limits);
+      return await endOfRecord(head, head.contentOffset + cursor.position, verifying);
     } catch (error) {
       if (!isBehindData || !(error instanceof RecordingFault) || error.reason.code === "TooManyChannels") throw error;
       damage.addSummary(head.offset, error.reason);
+      return head.end;
     }
   };
-  const readOther = async (head: RecordHead): Promise<void> => {
+  /** Answers where the next begins. */
+  const readOther = async (head: RecordHead): Promise<number> => {
     const { opcode } = head;
     if (opcode === opcodes.schema || opcode === opcodes.channel) return addDefinition(head);
-    if (opcode === opcodes.header) Object.assign(survey, readHeader(await openRecord(head, reader, context)));
-    if (opcode === opcodes.metadata) addMetadata(survey, readMetadata(await openRecord(head, reader, context)), limits);
-    if (opcode === opcodes.attachment) await verifyAttachment(head, verifying);
+    if (opcode === opcodes.attachment) return verifyAttachment(head, verifying);
+    if (opcode === opcodes.statistics || opcode === opcodes.chunkIndex) await told.read(head);
+    if (opcode === opcodes.header || opcode === opcodes.metadata) {
+      const cursor = await openRecord(head, reader, context);
+      if (opcode === opcodes.header) Object.assign(survey, readHeader(cursor));
+      else addMetadata(survey, readMetadata(cursor), limits);
+      return endOfRecord(head, head.contentOffset + cursor.position, verifying);
+    }
     if (opcode === opcodes.dataEnd) {
       if (!isBehindData) await checkData(head, verifying);
       isBehindData = true;
     }
     if (opcode === opcodes.footer)
       throw new RecordingFault("BadFooter", `a footer stands at byte ${head.offset}, before the file's end`);
+    return head.end;
   };
   const visit = (head: RecordHead): number | Promise<number> => {
     const { opcode, end } = head;
@@ -114,16 +127,15 @@ function createWalk(verifying: Verifying, footerOffset: number) {
     return visitSlowly(head);
   };
   const visitSlowly = async (head: RecordHead): Promise<number> => {
-    if (head.opcode === opcodes.chunk) {
-      await loose.end();
-      return verifyChunk(head);
-    }
-    await readOther(head);
-    return head.end;
+    if (head.opcode !== opcodes.chunk) return readOther(head);
+    await loose.end();
+    told.foundChunk(head.offset);
+    return verifyChunk(head);
   };
   return {
     visit,
     end: loose.end,
+    compareSummary: () => told.compare(countMessages(survey)),
     /** Behind the end of the data, and not at what should stand before it. */
     get isInSummary() {
       return isBehindData && !isData.has(lastOpcode);
@@ -138,10 +150,8 @@ function tooLong({ offset }: RecordHead): RecordingFault {
 const isData: ReadonlySet<number> = new Set([opcodes.chunk, opcodes.message]);
 const isIndex: ReadonlySet<number> = new Set([
   opcodes.messageIndex,
-  opcodes.chunkIndex,
   opcodes.attachmentIndex,
   opcodes.metadataIndex,
-  opcodes.statistics,
   opcodes.summaryOffset,
 ]);
 
@@ -210,17 +220,20 @@ async function checkData(
 }
 
 /** One that is damaged, or has no time that can be, is told of: the messages are not its fault. */
-async function verifyAttachment(head: RecordHead, verifying: Verifying): Promise<void> {
+async function verifyAttachment(head: RecordHead, verifying: Verifying): Promise<number> {
   const { reader, context, survey, damage } = verifying;
   let attachment: AttachmentSummary | undefined;
   try {
     const cursor = await openRecordStart(head, reader, attachmentStartBytes);
     attachment = { ...readAttachmentHead(cursor, head.contentOffset), crc: 0 };
+    const end = await endOfRecord(head, attachment.dataOffset + attachment.sizeBytes + 4, verifying);
     await hashAttachment(attachment, head, verifying);
     addAttachment(survey, attachment, context.limits);
+    return end;
   } catch (error) {
     if (!(error instanceof RecordingFault) || error.reason.code === "TooManyRecords") throw error;
     damage.addAttachment(head.offset, error.reason, attachment?.name);
+    return head.end;
   }
 }
 

@@ -6,7 +6,8 @@ import { collect } from "../testing/collect.ts";
 import { corrupt } from "../testing/corrupt.ts";
 import { makeBag } from "../testing/make-bag.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
-import { type ReadMessage, readIndexedMessages, readMessages } from "../testing/read-messages.ts";
+import { type ReadMessage, readIndexedMessages, readMessages, readRecords } from "../testing/read-messages.ts";
+import { writeMessages } from "../testing/write-messages.ts";
 import { SalvageEmpty, type SalvageOptions, salvageRecording } from "./salvage-recording.ts";
 
 const describe: SalvageOptions["describe"] = ({ lostBytes }) => ({
@@ -80,4 +81,92 @@ test("whatever was done to a file, its salvage is a finished recording, or it is
     }
   }
   assert.ok(salvaged > 20, `${salvaged} variants`);
+});
+
+/** A file of about 100 chunks of one topic, about 10 messages each. */
+async function hundredChunks(compression: "" | "lz4" | "zstd"): Promise<Uint8Array> {
+  const messages = Array.from({ length: 1000 }, (_, index) => {
+    return { topic: "/a", logTimeNs: BigInt(index), data: Buffer.alloc(100, `${index} of a thousand `) };
+  });
+  return writeMessages({ messages, topics: ["/a"], schema: "one", compression, chunkBytes: 1240, isIndexed: true });
+}
+
+interface Place {
+  at: number;
+  bytes: number;
+  messageCount: number;
+  /** Of its message indexes too. */
+  end: number;
+}
+
+function chunksOf(bytes: Uint8Array): Place[] {
+  const { records } = readRecords(bytes);
+  const counts = records.filter((record) => record.type === "MessageIndex").map((index) => index.records.length);
+  return records
+    .filter((record) => record.type === "ChunkIndex")
+    .map(({ chunkStartOffset, chunkLength, messageIndexLength }, index) => {
+      const [at, size] = [Number(chunkStartOffset), Number(chunkLength)];
+      return { at, bytes: size, end: at + size + Number(messageIndexLength), messageCount: counts[index]! };
+    });
+}
+
+test("one flipped bit anywhere costs the chunk that it is in, not those behind it", async () => {
+  for (const compression of ["", "lz4", "zstd"] as const) {
+    const whole = await hundredChunks(compression);
+    const places = chunksOf(whole);
+    const { at, bytes, messageCount } = places[4]!;
+    assert.ok(places.length >= 100 && messageCount <= 10);
+    // Opcode, the record's length, times, sizes, checksum, the name of the compression, the content.
+    for (const offset of [0, 1, 3, 8, 9, 24, 25, 31, 33, 37, 40, 41, 48, 60, bytes - 1])
+      for (const bit of [1, 0x40]) {
+        const salvaged = readMessages(await salvage(whole.with(at + offset, whole[at + offset]! ^ bit)));
+        assert.ok(
+          salvaged.length >= 1000 - messageCount,
+          `${compression} byte ${offset} bit ${bit}: ${salvaged.length} of 1000`,
+        );
+      }
+  }
+});
+
+test("a file that was cut in the message index behind its only chunk keeps the chunk", async () => {
+  for (const compression of ["", "zstd"] as const) {
+    const whole = await makeMcap({ chunkBytes: 50_000_000, compression });
+    const [only] = chunksOf(whole);
+    const cut = whole.slice(0, only!.at + only!.bytes + 20);
+    const told = await inspectRecording(bytesSource(cut), { fileName: "run.mcap", salvage: true });
+    const count = readMessages(whole).length;
+    assert.ok(told.state === "incomplete" && told.salvage);
+    assert.equal(told.salvage.messageCount, count);
+    assert.equal(readMessages(await salvage(cut)).length, count);
+  }
+});
+
+test("a chunk that lies about its size does not end the salvage", async () => {
+  const whole = await hundredChunks("zstd");
+  const { at, messageCount } = chunksOf(whole)[4]!;
+  for (const size of [2n ** 20n, 2n ** 28n, 2n ** 34n, 2n ** 62n]) {
+    const lying = Buffer.from(whole);
+    lying.writeBigUInt64LE(size, at + 25);
+    assert.equal(readMessages(await salvage(lying)).length, 1000 - messageCount, `${size}`);
+  }
+});
+
+test("behind a hole the next chunk is found, by the summary or without one", async () => {
+  for (const compression of ["", "lz4", "zstd"] as const) {
+    const whole = await hundredChunks(compression);
+    const places = chunksOf(whole);
+    const holed = new Uint8Array(whole).fill(0, places[20]!.at + 3, places[30]!.at + 50);
+    const left = places
+      .filter((_, index) => index < 20 || index > 30)
+      .reduce((sum, place) => sum + place.messageCount, 0);
+    assert.equal(readMessages(await salvage(holed)).length, left);
+    const cut = holed.subarray(0, places.at(-1)!.end);
+    const salvaged = await salvage(cut);
+    assert.equal(readMessages(salvaged).length, left);
+    const { records } = readRecords(salvaged);
+    const told = records.find((record) => record.type === "Metadata" && record.name === "downlink.export");
+    assert.ok(told?.type === "Metadata");
+    assert.match(told.metadata.get("messagesLost")!, /^at least/);
+    assert.match(told.metadata.get("skippedRanges")!, /bytes from byte/);
+  }
 });

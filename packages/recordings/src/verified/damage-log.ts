@@ -11,6 +11,8 @@ export interface DamageLog {
   addSummary(offset: number, reason: Reason): void;
   /** A checksum that nothing depends on. */
   addChecksum(offset: number, reason: Reason): void;
+  /** Something that the file says it has, and that was not found. */
+  addUntraced(offset: number, text: string): void;
   /** Messages that nobody can tell the topic of. */
   addUnknownChannel(id: number, reason: Reason, messagesLost: number): void;
   readonly lines: readonly DamageLine[];
@@ -46,6 +48,10 @@ export function createDamageLog(): DamageLog {
     },
     addSummary: (offset, reason) => add({ kind: "summary", offset, ...reason }),
     addChecksum: (offset, reason) => add({ kind: "checksum", offset, ...reason }),
+    addUntraced(offset, text) {
+      sums.isCountKnown = false;
+      add({ kind: "untraced", offset, code: "BadSummary", text });
+    },
     addUnknownChannel(_id, reason, messagesLost) {
       sums.messagesLost += messagesLost;
       add({ kind: "gap", offset: 0, ...reason, messagesLost });

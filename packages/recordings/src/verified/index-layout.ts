@@ -84,7 +84,7 @@ export interface MetadataLine {
 
 /** Something that cannot be read. */
 export interface DamageLine {
-  readonly kind: "chunk" | "attachment" | "summary" | "checksum" | "gap";
+  readonly kind: "chunk" | "attachment" | "summary" | "checksum" | "gap" | "untraced";
   /** Of what is damaged, in the recording. */
   readonly offset: number;
   readonly code: string;

@@ -28,7 +28,7 @@ export async function planRuns({ source, index, context, opening }: Planning): P
   );
   const runs = createRunTable(opening.index * maxRuns, index.head.compressions);
   const judge = createJudge({ index, wanted, opening, hasDescriptor: context.source.descriptor !== undefined });
-  await damage?.addIndexed(source.fileName, index, { isSalvage: source.isSalvage ?? false });
+  await damage?.addIndexed(source.fileName, index);
   for await (const { number, page } of index.pages({ startNs, endNs })) {
     for (let row = 0; row < page.count; row += 1) {
       if (!judge.isInReach(page, row)) continue;

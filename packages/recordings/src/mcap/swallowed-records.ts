@@ -1,0 +1,51 @@
+import { messageHeadBytes, opcodes, recordHeadBytes } from "./opcodes.ts";
+
+/**
+ * Whether what stands behind the known fields of a record looks like another record. The format lets records have more fields than are
+ * known; but one whose length is damaged swallows those behind it, and they would be missed by nobody.
+ */
+export function startsWithRecord(bytes: Uint8Array): boolean {
+  if (bytes.byteLength < recordHeadBytes) return false;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const contentBytes = view.getUint32(1, true) + view.getUint32(5, true) * 2 ** 32;
+  if (recordHeadBytes + contentBytes > bytes.byteLength) return false;
+  const looksRight = shapes[bytes[0]!];
+  return looksRight?.(new DataView(view.buffer, view.byteOffset + recordHeadBytes, contentBytes)) ?? false;
+}
+
+/** Of the content of records that stand in the data. */
+const shapes: Readonly<Record<number, (content: DataView) => boolean>> = {
+  [opcodes.schema]: (content) => fits(content, 2, 2),
+  [opcodes.channel]: (content) => fits(content, 4, 2),
+  [opcodes.message]: (content) => content.byteLength >= messageHeadBytes,
+  [opcodes.chunk]: looksLikeChunk,
+  [opcodes.messageIndex]: (content) =>
+    content.byteLength >= 6 &&
+    content.getUint32(2, true) === content.byteLength - 6 &&
+    (content.byteLength - 6) % 16 === 0,
+  [opcodes.attachment]: (content) => fits(content, 16, 2),
+  [opcodes.metadata]: (content) => fits(content, 0, 2),
+  [opcodes.dataEnd]: (content) => content.byteLength === 4,
+};
+
+/** Whether so many texts or maps, each behind its length, have room from a place on. */
+function fits(content: DataView, from: number, count: number): boolean {
+  let at = from;
+  for (let left = count; left > 0; left -= 1) {
+    if (at + 4 > content.byteLength) return false;
+    at += 4 + content.getUint32(at, true);
+  }
+  return at <= content.byteLength;
+}
+
+/** A name of at most four letters, and content that fills the record. */
+function looksLikeChunk(content: DataView): boolean {
+  if (content.byteLength < smallestChunkBytes) return false;
+  const nameBytes = content.getUint32(28, true);
+  if (nameBytes > 4 || smallestChunkBytes + nameBytes > content.byteLength) return false;
+  const storedBytes = content.getUint32(32 + nameBytes, true) + content.getUint32(36 + nameBytes, true) * 2 ** 32;
+  return smallestChunkBytes + nameBytes + storedBytes <= content.byteLength;
+}
+
+/** Times, sizes, checksum and the two lengths. */
+const smallestChunkBytes = 8 + 8 + 8 + 4 + 4 + 8;

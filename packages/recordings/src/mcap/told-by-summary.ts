@@ -1,0 +1,69 @@
+import { openCursor, readSize } from "../field-cursor.ts";
+import type { Verifying } from "../verified/verifying.ts";
+import { opcodes } from "./opcodes.ts";
+import type { RecordHead } from "./record-head.ts";
+import { readChunkIndex } from "./records.ts";
+
+/**
+ * Nothing is believed of a summary; but where it tells of more than was found, something may be lost that left no trace: a chunk whose
+ * opcode is damaged is a record of an unknown kind. That is told.
+ */
+export interface ToldBySummary {
+  foundChunk(offset: number): void;
+  /** A statistics or chunk index record. */
+  read(head: RecordHead): Promise<void>;
+  /** `messageCount`: of the messages that were found. */
+  compare(messageCount: number): void;
+}
+
+export function createToldBySummary({ reader, damage }: Verifying): ToldBySummary {
+  let offsets = new Float64Array(64);
+  let count = 0;
+  let toldMessages = 0;
+  const missing: number[] = [];
+
+  const wasFound = (offset: number): boolean => {
+    let [low, high] = [0, count];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (offsets[middle]! < offset) low = middle + 1;
+      else high = middle;
+    }
+    return low < count && offsets[low] === offset;
+  };
+  return {
+    foundChunk(offset) {
+      if (count === offsets.length) {
+        const grown = new Float64Array(2 * count);
+        grown.set(offsets);
+        offsets = grown;
+      }
+      offsets[count] = offset;
+      count += 1;
+    },
+    async read({ opcode, contentOffset, contentBytes, offset }) {
+      if (opcode === opcodes.statistics && contentBytes >= 8) {
+        toldMessages = readSize(openCursor(await reader.fetch(contentOffset, 8), `the statistics at byte ${offset}`));
+      }
+      if (opcode !== opcodes.chunkIndex || missing.length === mostMissing || contentBytes > mostIndexBytes) return;
+      const cursor = openCursor(await reader.fetch(contentOffset, contentBytes), `the chunk index at byte ${offset}`);
+      const index = readChunkIndex(cursor);
+      if (index.uncompressedBytes > 0 && !wasFound(index.offset)) missing.push(index.offset);
+    },
+    compare(messageCount) {
+      if (missing.length > 0) {
+        const more = missing.length === mostMissing ? " and more" : "";
+        damage.addUntraced(
+          missing[0]!,
+          `the summary names chunks that are not there, at bytes ${missing.join(", ")}${more}`,
+        );
+      } else if (toldMessages > messageCount) {
+        damage.addUntraced(0, `the statistics tell of ${toldMessages} messages, and ${messageCount} were found`);
+      }
+    },
+  };
+}
+
+const mostMissing = 10;
+/** 65,536 channels. */
+const mostIndexBytes = 1024 * 1024;
