@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { bytesSource, SourceChangedError } from "../source.ts";
-import { exportBagBytes, exportSource } from "../testing/export-bytes.ts";
+import { exportBagBytes, exportBytes, exportSource } from "../testing/export-bytes.ts";
 import { makeBag } from "../testing/make-bag.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
 import { readBagChunks, readBagsInOrder, topicOf } from "../testing/read-bag-file.ts";
+import { readRecords } from "../testing/read-messages.ts";
 import { requireSoundBag } from "../testing/require-sound-bag.ts";
+import { makeConnection, writeBagMessages } from "../testing/write-bag-messages.ts";
 import type { BagMessage } from "./bag/fill-chunks.ts";
 import { ExportFault } from "./export-fault.ts";
 
@@ -51,6 +53,28 @@ test("connections keep every field of their headers, and the same one of several
     new Set(of.map((message) => `${topicOf(message)} ${Buffer.from(message.connection.header).toString("hex")}`));
   assert.deepEqual(headers(exported), headers(messages[0]!));
   assert.equal(new Set(exported.map(({ connection }) => connection)).size, 2);
+});
+
+test("connections that differ in any field stay apart, and as channels of an MCAP they keep every field", async () => {
+  const fields = ["latching=1", "callerid=/one", "callerid=/two", "origin=map", "__proto__=own"];
+  const written = fields.map((field, index) => {
+    return { connection: makeConnection("/a", field), logTimeNs: startNs + BigInt(index), data: Buffer.of(index) };
+  });
+  const bag = await writeBagMessages(written);
+  const again = await readBagsInOrder(await exportBagBytes([bag, bag]));
+  const fieldOf = ({ connection }: BagMessage) =>
+    fields.find((field) => Buffer.from(connection.header).includes(field));
+  assert.deepEqual(
+    again.map((message) => [fieldOf(message), message.data[0]]),
+    fields.flatMap((field, index) => [
+      [field, index],
+      [field, index],
+    ]),
+  );
+  const { channels } = readRecords(await exportBytes(bag, { fileName: "a.bag" }));
+  const told = Array.from(channels.values(), ({ metadata }) => [...metadata].map(([key, value]) => `${key}=${value}`));
+  assert.deepEqual(told.map((each) => each.find((field) => fields.includes(field))).sort(), [...fields].sort());
+  assert.ok(told.every((each) => each.includes("md5sum=d41d8cd98f00b204e9800998ecf8427e")));
 });
 
 test("lastPerChannel begins with the latest earlier message of each connection, from a bag that ended before", async () => {
