@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { bytesSource, inspectRecording, type RandomAccessSource } from "@downlink/recordings";
 import { exportBytes, exportSource, makeBag, makeMcap, readMessages } from "@downlink/recordings/testing";
 import { openFileIndexer } from "./file-indexer.ts";
-import { ThreadFailed, ThreadOutOfMemory, TooHeavy } from "./indexing-errors.ts";
+import { SalvageRefused, ThreadFailed, ThreadOutOfMemory, TooHeavy } from "./indexing-errors.ts";
 import type { IndexingLimits } from "./indexing-limits.ts";
 import { judgeFile } from "./judge-file.ts";
 import { LARGE_FILE_BYTES } from "./large-file.ts";
@@ -209,4 +209,47 @@ test("large files wait for each other, and leave a thread to small ones", async 
   stop.abort(new Error("enough"));
   for (const reading of blocked) await assert.rejects(reading, /enough/);
   assert.ok(await indexer.act("succeed", never, large));
+});
+
+const record = { name: "downlink.salvage", facts: { of: "a.mcap" } };
+
+test("a salvage is a recording of what is readable, and says what it is of and what was lost", async () => {
+  await using indexer = openFileIndexer();
+  const cut = (await makeMcap({ chunkBytes: 20_000 })).slice(0, -100_000);
+  const pieces = await Array.fromAsync(
+    indexer.salvage(bytesSource(cut), { fileName: "a.mcap", record, signal: never }),
+  );
+  const inspection = await inspectRecording(bytesSource(Buffer.concat(pieces)), { fileName: "salvage.mcap" });
+  assert.ok(inspection.state === "finished");
+  const { metadata } = inspection.summary.metadata.at(-1)!;
+  assert.equal(metadata.of, "a.mcap");
+  assert.equal(metadata.messageCount, `${inspection.summary.messageCount}`);
+  assert.equal(Number(metadata.readableBytes) + Number(metadata.lostBytes), cut.byteLength);
+});
+
+test("a file of which nothing can be salvaged is refused with a code and a sentence, and the next one is read", async () => {
+  await using indexer = openFileIndexer();
+  const salvage = (bytes: Uint8Array) =>
+    Array.fromAsync(indexer.salvage(bytesSource(bytes), { fileName: "a.mcap", record, signal: never }));
+  await assert.rejects(salvage(Buffer.from("rubbish")), (error: Error) => {
+    return error instanceof SalvageRefused && error.code === "SalvageEmpty" && /not one message/.test(error.message);
+  });
+  assert.ok((await salvage(await makeMcap())).length > 0);
+});
+
+test("a salvage whose thread ends, throws or fails fails alone; one that nobody takes any more, or is aborted, gives back its turn", async () => {
+  await using indexer = openFileIndexer({ main, limits: { threads: 1, heapCeilingMegabytes: 64 } });
+  const salvage = (fileName: string, signal = never) => indexer.salvage(nothing, { fileName, record, signal });
+  for (const fileName of ["exit", "throwLater", "fail"])
+    await assert.rejects(Array.fromAsync(salvage(fileName)), ThreadFailed, fileName);
+  await assert.rejects(Array.fromAsync(salvage("hoard")), ThreadOutOfMemory);
+  for await (const piece of salvage("giveForEver")) {
+    assert.equal(piece.byteLength, 3);
+    break;
+  }
+  const stopping = new AbortController();
+  const spinning = Array.fromAsync(salvage("spin", stopping.signal));
+  stopping.abort(new Error("told to stop"));
+  await assert.rejects(spinning, /told to stop/);
+  assert.ok(await indexer.inspect(nothing, { fileName: "succeed", signal: never }));
 });

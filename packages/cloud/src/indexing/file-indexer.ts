@@ -1,10 +1,11 @@
 import type { RandomAccessSource } from "@downlink/recordings";
 import { openIndexStream, type StoreIndex } from "./index-stream.ts";
-import { ThreadOutOfMemory } from "./indexing-errors.ts";
+import { SalvageRefused, ThreadOutOfMemory } from "./indexing-errors.ts";
 import { type IndexingLimits, indexingLimits } from "./indexing-limits.ts";
-import { type IndexingThread, startIndexingThread, threadMain } from "./indexing-thread.ts";
+import { type IndexingThread, startIndexingThread, threadMain, type Work } from "./indexing-thread.ts";
 import { LARGE_FILE_BYTES } from "./large-file.ts";
-import type { IndexedFile } from "./thread-messages.ts";
+import { streamPieces } from "./stream-pieces.ts";
+import type { IndexedFile, SalvageInput } from "./thread-messages.ts";
 import { createTurns } from "./turns.ts";
 
 /**
@@ -17,6 +18,11 @@ export interface FileIndexer extends AsyncDisposable {
    * kept by `store` when this resolves; of another one nothing is kept. Throws what `store` throws.
    */
   index(source: RandomAccessSource, file: FileToIndex): Promise<IndexedFile>;
+  /**
+   * What is readable of an incomplete or damaged file, as a new one: an indexed MCAP, piece by piece, at the consumer's pace. Throws
+   * {@link SalvageRefused} where nothing can be salvaged; what came before is not a whole file then.
+   */
+  salvage(source: RandomAccessSource, file: SalvageInput & { signal: AbortSignal }): AsyncIterable<Uint8Array>;
 }
 
 export interface FileToIndex {
@@ -36,20 +42,48 @@ interface Options {
 /** Starts its first thread with the first file. */
 export function openFileIndexer({ limits: given, main = threadMain }: Options = {}): FileIndexer {
   const limits = { ...indexingLimits, ...given };
-  const turns = createTurns(limits.threads);
-  const largeTurns = createTurns(Math.max(1, limits.threads - 1)); // one thread is left to small files
+  const inTurn = takeTurns(limits);
+  const start = () => startIndexingThread(limits, main);
+  const { index, end } = keepThreads(start);
+  return {
+    index(source, file) {
+      const { fileName, signal } = file;
+      const work = { task: { name: "index", input: { fileName } }, source, signal } as const;
+      return inTurn(work, () => index(work, file.store));
+    },
+    salvage: (source, { signal, ...input }) =>
+      streamPieces((take, stopped) => {
+        const ended = AbortSignal.any([signal, stopped]);
+        const work = { task: { name: "salvage", input }, source, signal: ended, take } as const;
+        return inTurn(work, () => salvage(work, start()));
+      }),
+    [Symbol.asyncDispose]: end,
+  };
+}
+
+/** As many files at once as there are threads; one thread is left to small ones. */
+function takeTurns({ threads }: IndexingLimits) {
+  const turns = createTurns(threads);
+  const largeTurns = createTurns(Math.max(1, threads - 1));
+  return async <T>({ source, signal }: Work, act: () => Promise<T>): Promise<T> => {
+    using _largeTurn = source.sizeBytes > LARGE_FILE_BYTES ? await largeTurns.take(signal) : undefined;
+    using _turn = await turns.take(signal);
+    return await act();
+  };
+}
+
+/** Threads are used again as long as they keep little of the files before. */
+function keepThreads(start: () => IndexingThread) {
   const idle: IndexingThread[] = [];
   const takeIdle = () => {
     for (let thread = idle.pop(); thread; thread = idle.pop()) if (thread.isReusable()) return thread;
     return undefined;
   };
 
-  async function runOn(thread: IndexingThread, source: RandomAccessSource, file: FileToIndex): Promise<IndexedFile> {
-    const { fileName, signal, store } = file;
+  async function indexOn(thread: IndexingThread, work: Work<"index">, store: StoreIndex): Promise<IndexedFile> {
     const stream = openIndexStream(store);
     try {
-      const { write } = stream;
-      const indexed = await thread.run({ task: { name: "index", input: { fileName } }, source, signal, write });
+      const indexed = await thread.run({ ...work, take: stream.write });
       if ("summary" in indexed.verdict) await stream.end();
       else await stream.abandon();
       return indexed;
@@ -62,21 +96,26 @@ export function openFileIndexer({ limits: given, main = threadMain }: Options = 
     }
   }
 
-  async function index(source: RandomAccessSource, file: FileToIndex): Promise<IndexedFile> {
-    using _largeTurn = source.sizeBytes > LARGE_FILE_BYTES ? await largeTurns.take(file.signal) : undefined;
-    using _turn = await turns.take(file.signal);
-    const thread = takeIdle() ?? startIndexingThread(limits, main);
+  async function index(work: Work<"index">, store: StoreIndex): Promise<IndexedFile> {
+    const thread = takeIdle() ?? start();
     const wasUsed = thread.isUsed();
     try {
-      return await runOn(thread, source, file);
+      return await indexOn(thread, work, store);
     } catch (error) {
       if (!(error instanceof ThreadOutOfMemory && wasUsed)) throw error;
-      return await runOn(startIndexingThread(limits, main), source, file); // what earlier files left is not this one's fault
+      return await indexOn(start(), work, store); // what earlier files left is not this one's fault
     }
   }
 
-  return {
-    index,
-    [Symbol.asyncDispose]: async () => void (await Promise.all(idle.splice(0).map((thread) => thread.end()))),
-  };
+  return { index, end: async () => void (await Promise.all(idle.splice(0).map((thread) => thread.end()))) };
+}
+
+/** In a thread of its own: what was given out already cannot be made again in another one. */
+async function salvage(work: Work<"salvage">, thread: IndexingThread): Promise<void> {
+  try {
+    const refusal = await thread.run(work);
+    if (refusal) throw new SalvageRefused(refusal);
+  } finally {
+    await thread.end();
+  }
 }

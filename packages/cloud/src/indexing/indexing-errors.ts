@@ -17,6 +17,17 @@ export class ThreadOutOfMemory extends TooHeavy {
   }
 }
 
+/** Nothing can be salvaged of the file; the message tells a person why. The same file will never give more. */
+export class SalvageRefused extends Error {
+  readonly code: string;
+
+  constructor({ code, text }: { code: string; text: string }) {
+    super(text);
+    this.name = "SalvageRefused";
+    this.code = code;
+  }
+}
+
 /** The thread ended by itself, or threw what nobody expected: a fault of ours that this file brings out, or of the machine. */
 export class ThreadFailed extends Error {
   constructor(message: string, cause?: unknown) {

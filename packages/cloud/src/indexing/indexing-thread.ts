@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import type { RandomAccessSource } from "@downlink/recordings";
 import { ThreadFailed, ThreadOutOfMemory } from "./indexing-errors.ts";
 import type { IndexingLimits } from "./indexing-limits.ts";
-import type { FromThread, Task, TaskName, Tasks, ThreadData, ToThread } from "./thread-messages.ts";
+import type { Answer, FromThread, Task, TaskName, Tasks, ThreadData, ToThread } from "./thread-messages.ts";
 import { watch } from "./watchdog.ts";
 
 export interface IndexingThread {
@@ -20,8 +20,8 @@ export interface Work<N extends TaskName = TaskName> {
   readonly task: Task<N>;
   readonly source: RandomAccessSource;
   readonly signal: AbortSignal;
-  /** Takes the next piece of the index. */
-  readonly write: (piece: Uint8Array) => Promise<void>;
+  /** Takes what the task makes; the next piece comes once it resolves. */
+  readonly take?: (piece: Uint8Array) => Promise<void>;
 }
 
 /** Sources are run as they are in a checkout, and as .js outside of it. */
@@ -61,25 +61,19 @@ interface Conversation extends Work {
 type Done = Extract<FromThread, { kind: "done" }>;
 
 /** Gives the task, then bytes as they are asked for, until the thread is done or something is wrong. */
-async function converse(worker: Worker, { task, source, signal, limits, write }: Conversation): Promise<Done> {
+async function converse(worker: Worker, conversation: Conversation): Promise<Done> {
+  const { task, source, signal, limits } = conversation;
   const { promise, resolve, reject } = Promise.withResolvers<Done>();
   using watchdog = watch({ sizeBytes: source.sizeBytes, limits, onExpired: reject });
-  const answer = async ({ id, offset, length }: Extract<FromThread, { kind: "read" }>) => {
+  const answer = async (asked: Asked) => {
     watchdog.asked();
-    const bytes = ownBytes(await source.read(offset, length));
+    const told = await answerTo(asked, conversation);
     watchdog.answered();
-    tell(worker, { kind: "bytes", id, bytes }, [bytes.buffer]);
-  };
-  const take = async ({ id, bytes }: Extract<FromThread, { kind: "write" }>) => {
-    watchdog.asked();
-    await write(bytes);
-    watchdog.answered();
-    tell(worker, { kind: "written", id });
+    tell(worker, told, told.kind === "bytes" ? [told.bytes.buffer] : []);
   };
   const onMessage = (message: FromThread) => {
     if (message.kind === "done") resolve(message);
-    else if (message.kind === "read") answer(message).catch(reject);
-    else if (message.kind === "write") take(message).catch(reject);
+    else if (message.kind === "read" || message.kind === "piece") answer(message).catch(reject);
     else if (message.kind === "outOfMemory") reject(new ThreadOutOfMemory(limits.heapMegabytes));
     else reject(new ThreadFailed("indexing the file failed", message.error));
   };
@@ -96,6 +90,16 @@ async function converse(worker: Worker, { task, source, signal, limits, write }:
     worker.off("message", onMessage).off("messageerror", onError).off("error", onError).off("exit", onExit).unref();
     signal.removeEventListener("abort", onAbort);
   }
+}
+
+type Asked = Extract<FromThread, { kind: "read" | "piece" }>;
+
+async function answerTo(asked: Asked, { source, take }: Conversation): Promise<Answer> {
+  const { id } = asked;
+  if (asked.kind === "read")
+    return { kind: "bytes", id, bytes: ownBytes(await source.read(asked.offset, asked.length)) };
+  await take?.(asked.bytes);
+  return { kind: "taken", id };
 }
 
 function tell(worker: Worker, message: ToThread, transferred: ArrayBuffer[] = []): void {

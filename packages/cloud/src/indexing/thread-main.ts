@@ -2,30 +2,31 @@ import { getHeapStatistics } from "node:v8";
 import { parentPort, workerData } from "node:worker_threads";
 import { indexRecording, type RandomAccessSource } from "@downlink/recordings";
 import { judgeFile } from "./judge-file.ts";
-import type { FromThread, IndexedFile, Task, TaskName, Tasks, ThreadData, ToThread } from "./thread-messages.ts";
+import { salvageInPieces } from "./salvage-in-pieces.ts";
+import type { Answer, FromThread, IndexedFile, Task, TaskName, Tasks, ThreadData, ToThread } from "./thread-messages.ts";
 
 /*
  * What runs inside an indexing thread. It has neither store nor database nor environment: bytes come from the process that
- * started it, range by range, the index goes back to it, and so does the count of its progress.
+ * started it, range by range, what is made goes back to it, and so does the count of its progress.
  */
 const port = parentPort!;
 const { maxHeapBytes } = workerData as ThreadData;
-const reading = new Map<number, (bytes: Uint8Array<ArrayBuffer>) => void>();
-const writing = new Map<number, () => void>();
+const waiting = new Map<number, (answer: Answer) => void>();
 let lastId = 0;
 
 type Runners = {
   [N in TaskName]: (source: RandomAccessSource, input: Tasks[N]["input"]) => Promise<Tasks[N]["result"]>;
 };
 
-const runners: Runners = { index: indexFile };
+const runners: Runners = {
+  index: indexFile,
+  salvage: (source, input) => salvageInPieces(source, input, give),
+};
 
 port.on("message", (message: ToThread) => {
   if (message.kind === "run") return void run(message.task, message.sizeBytes);
-  if (message.kind === "bytes") reading.get(message.id)!(message.bytes);
-  else writing.get(message.id)!();
-  reading.delete(message.id);
-  writing.delete(message.id);
+  waiting.get(message.id)!(message);
+  waiting.delete(message.id);
 });
 
 async function run<N extends TaskName>({ name, input }: Task<N>, sizeBytes: number): Promise<void> {
@@ -38,31 +39,35 @@ async function run<N extends TaskName>({ name, input }: Task<N>, sizeBytes: numb
   }
 }
 
-async function indexFile(source: RandomAccessSource, { fileName }: Tasks["index"]["input"]): Promise<IndexedFile> {
-  const { sha256, ...inspection } = await indexRecording(source, { fileName, write });
-  return { contentSha256: sha256, verdict: judgeFile(inspection) };
+async function read(offset: number, length: number): Promise<Uint8Array> {
+  const answer = await ask((id) => ({ kind: "read", id, offset, length }));
+  if (answer.kind !== "bytes") throw new TypeError("a read was answered with no bytes");
+  return answer.bytes;
+}
+
+/** Moves one piece of what the task makes to the process that started it; done once that has a place for the next one. */
+async function give(piece: Uint8Array): Promise<void> {
+  const bytes = new Uint8Array(piece); // alone in its memory, which goes along
+  await ask((id) => ({ kind: "piece", id, bytes }), [bytes.buffer]);
 }
 
 /** Looks at the heap itself, because V8 at its own limit may end the whole process. */
-async function read(offset: number, length: number): Promise<Uint8Array> {
+async function ask(message: (id: number) => FromThread, transferred: ArrayBuffer[] = []): Promise<Answer> {
   if (getHeapStatistics().used_heap_size > maxHeapBytes) throw new HeapFull();
   lastId += 1;
-  const { promise, resolve } = Promise.withResolvers<Uint8Array<ArrayBuffer>>();
-  reading.set(lastId, resolve);
-  tell({ kind: "read", id: lastId, offset, length });
+  const { promise, resolve } = Promise.withResolvers<Answer>();
+  waiting.set(lastId, resolve);
+  tell(message(lastId), transferred);
   return promise;
 }
 
-async function write(bytes: Uint8Array): Promise<void> {
-  lastId += 1;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  writing.set(lastId, resolve);
-  tell({ kind: "write", id: lastId, bytes });
-  return promise;
+function tell(message: FromThread, transferred: ArrayBuffer[] = []): void {
+  port.postMessage(message, transferred);
 }
 
-function tell(message: FromThread): void {
-  port.postMessage(message);
+async function indexFile(source: RandomAccessSource, { fileName }: Tasks["index"]["input"]): Promise<IndexedFile> {
+  const { sha256, ...inspection } = await indexRecording(source, { fileName, write: give });
+  return { contentSha256: sha256, verdict: judgeFile(inspection) };
 }
 
 class HeapFull extends Error {}

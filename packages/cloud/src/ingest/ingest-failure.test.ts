@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BlobNotFound } from "../blobs/blob-errors.ts";
-import { ThreadFailed, ThreadOutOfMemory, TooHeavy } from "../indexing/indexing-errors.ts";
+import { SalvageRefused, ThreadFailed, ThreadOutOfMemory, TooHeavy } from "../indexing/indexing-errors.ts";
 import { IngestFailure, toIngestFailure } from "./ingest-failure.ts";
 
 const codeOf = (error: unknown, attempt: number) => toIngestFailure(error, attempt)?.code;
@@ -11,6 +11,7 @@ test("what the file is, costs or holds is permanent at the first attempt", () =>
   assert.equal(codeOf(new IngestFailure("KeyTaken", "taken"), 1), "KeyTaken");
   for (const error of [new TooHeavy("too slow"), new ThreadOutOfMemory(512)])
     assert.equal(codeOf(error, 1), "TooHeavy");
+  assert.equal(codeOf(new SalvageRefused({ code: "SalvageEmpty", text: "nothing" }), 1), "SalvageEmpty");
   for (const state of ["54000", "22021"]) assert.equal(codeOf(sqlError(state), 1), "CannotBeStored");
 });
 

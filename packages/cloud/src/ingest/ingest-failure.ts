@@ -1,6 +1,6 @@
 import { BlobNotFound } from "../blobs/blob-errors.ts";
 import { sqlState } from "../db/sql-state.ts";
-import { ThreadFailed, TooHeavy } from "../indexing/indexing-errors.ts";
+import { SalvageRefused, ThreadFailed, TooHeavy } from "../indexing/indexing-errors.ts";
 
 /** The file can never be imported as it is; `message` tells a person what to do. Anything else thrown is tried again. */
 export class IngestFailure extends Error {
@@ -21,6 +21,7 @@ const REFUSED_ROWS = /^(22|54)/;
 /** The permanent failure that an error means, or undefined where a later attempt may succeed. */
 export function toIngestFailure(error: unknown, attempt: number): IngestFailure | undefined {
   if (error instanceof IngestFailure) return error;
+  if (error instanceof SalvageRefused) return new IngestFailure(error.code, error.message);
   if (error instanceof TooHeavy) return new IngestFailure("TooHeavy", error.message);
   if (REFUSED_ROWS.test(sqlState(error) ?? ""))
     return new IngestFailure("CannotBeStored", "the file holds a name or number that the database cannot store");

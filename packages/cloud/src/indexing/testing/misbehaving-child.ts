@@ -6,7 +6,7 @@ import type { FromThread, ToThread } from "../thread-messages.ts";
  * file if one ever does.
  */
 const port = parentPort!;
-/** The verdict tells which thread it is of. */
+/** The hash tells which thread it is of. */
 const result = {
   contentSha256: String(threadId),
   verdict: { refusal: { code: "EmptyRecording", text: "nothing was read" } },
@@ -36,12 +36,14 @@ const acts: Record<string, () => void> = {
   fail: () => tell({ kind: "failed", error: new TypeError("a bug") }),
   bloat: () => tell({ kind: "done", result, heldBytes: Number.MAX_SAFE_INTEGER }),
   askForever: () => tell({ kind: "read", id: 1, offset: 0, length: 1 }),
+  giveForEver: () => tell({ kind: "piece", id: 1, bytes: new Uint8Array(3) }),
   succeed: done,
 };
 
 port.on("message", (message: ToThread) => {
-  if (message.kind === "run") acts[message.task.input.fileName]!();
-  else acts.askForever!();
+  if (message.kind === "bytes") acts.askForever!();
+  else if (message.kind === "taken") acts.giveForEver!();
+  else acts[message.task.input.fileName]!();
 });
 
 function done(): void {

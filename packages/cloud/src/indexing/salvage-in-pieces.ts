@@ -1,0 +1,40 @@
+import {
+  ExportFault,
+  type RandomAccessSource,
+  RecordingFault,
+  type Salvage,
+  SalvageEmpty,
+  salvageRecording,
+} from "@downlink/recordings";
+import type { Refusal } from "./judge-file.ts";
+import type { SalvageInput } from "./thread-messages.ts";
+
+/** Gives what is readable of a file as a new one, piece by piece. Answers why that cannot be done, where the file is at fault. */
+export async function salvageInPieces(
+  source: RandomAccessSource,
+  { fileName, record }: SalvageInput,
+  give: (piece: Uint8Array) => Promise<void>,
+): Promise<Refusal | undefined> {
+  const describe = (salvage: Salvage) => ({ name: record.name, metadata: { ...record.facts, ...amountsOf(salvage) } });
+  try {
+    for await (const piece of salvageRecording(source, { fileName, describe })) await give(piece);
+    return undefined;
+  } catch (error) {
+    const refusal = toRefusal(error, fileName);
+    if (refusal) return refusal;
+    throw error;
+  }
+}
+
+function amountsOf({ readableBytes, lostBytes, messageCount }: Salvage): Record<string, string> {
+  return { readableBytes: `${readableBytes}`, lostBytes: `${lostBytes}`, messageCount: `${messageCount}` };
+}
+
+function toRefusal(error: unknown, fileName: string): Refusal | undefined {
+  if (error instanceof SalvageEmpty) {
+    const text = `not one message of "${fileName}" can be read, so there is nothing to salvage`;
+    return { code: "SalvageEmpty", text };
+  }
+  if (error instanceof ExportFault) return { code: error.code, text: error.message };
+  return error instanceof RecordingFault ? error.reason : undefined;
+}
