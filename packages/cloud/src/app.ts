@@ -35,6 +35,7 @@ import { uploadRoute } from "./ingest/upload-route.ts";
 import { uploads } from "./ingest/uploads.ts";
 import { lakeFiles } from "./lake-files/lake-files.ts";
 import { layoutRoutes } from "./layouts/layout-routes.ts";
+import { importFileDownloadRoute, importFileRoute } from "./pending-imports/file-route.ts";
 import { pendingImports } from "./pending-imports/pending-imports.ts";
 import { projects } from "./projects/projects.ts";
 import { recordings } from "./recordings/recordings.ts";
@@ -66,6 +67,7 @@ export function createApp(deps: Deps): Hono<Env> {
   serve(app, deps, { contract: api.attachments, handlers: attachments });
   attachmentRoute(app, deps);
   serve(app, deps, { contract: api.pendingImports, handlers: pendingImports });
+  importFileRoute(app, deps);
   serve(app, deps, { contract: api.imports, handlers: imports });
   serve(app, deps, { contract: api.lakeFiles, handlers: lakeFiles });
   serve(app, deps, { contract: api.edgeFiles, handlers: edgeFiles });
@@ -88,5 +90,6 @@ export function createApp(deps: Deps): Hono<Env> {
   exportRoute(app, deps);
   downloadRoute(app, deps);
   attachmentDownloadRoute(app, deps);
+  importFileDownloadRoute(app, deps);
   return app;
 }

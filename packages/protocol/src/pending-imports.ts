@@ -45,6 +45,12 @@ export const PendingImport = z
   .meta({ id: "PendingImport" });
 export type PendingImport = z.infer<typeof PendingImport>;
 
+/**
+ * `GET /v1/data/pending-imports/{requestId}/file` [data.stream] answers 302 to the stored bytes of a request, and is a plain route.
+ * The link is good for 15 minutes; it serves ranges, `ETag` and `HEAD`, never content-encoded, and ends (404) with the stored object.
+ * It works while the file is processed, after it failed, and once it is complete as long as the recording has the data of that import.
+ * 404 where nothing is stored: the sentence says why.
+ */
 export const pendingImports = {
   list: operation({
     method: "get",
@@ -52,7 +58,7 @@ export const pendingImports = {
     access: apiKey("data.imports.pending.list"),
     summary: "List pending imports: files whose bytes are here, on their way to become recordings",
     description:
-      "A device's name and a session's key are known as well while only a request has them: the device was renamed or deleted, the session waits for a file that says of which device it is.",
+      "A device's name and a session's key are known as well while only a request has them: the device was renamed or deleted, the session waits for a file that says of which device it is. `GET /v1/data/pending-imports/{requestId}/file` (with `data.stream`) answers 302 to the stored bytes.",
     query: z.object({
       requestId: z.string().optional(),
       key: z.string().optional(),

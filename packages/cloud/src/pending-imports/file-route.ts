@@ -1,0 +1,49 @@
+import type { Hono } from "hono";
+import { signLink, verifyLink } from "../blobs/signed-link.ts";
+import type { Deps } from "../context.ts";
+import { sendBlob } from "../data-plane/download.ts";
+import { type DataPlaneDeps, linkRequest, logBreak } from "../data-plane/link-request.ts";
+import type { Env } from "../http/env.ts";
+import { openContext } from "../http/serve.ts";
+import { findFile, type StoredFile } from "./find-file.ts";
+
+const PATH = "/data-plane/import-files";
+const LINK_LIFE_MS = 15 * 60_000;
+/** A name may be of any length; a link has to fit the header lines of every client. */
+const MAX_NAME_CHARACTERS = 255;
+
+const access = { kind: "apiKey", capability: "data.stream" } as const;
+
+/** `GET /v1/data/pending-imports/{requestId}/file`: 302 to a link that needs no credential. */
+export function importFileRoute(app: Hono<Env>, deps: Deps): void {
+  app.get("/v1/data/pending-imports/:requestId/file", async (c) => {
+    const ctx = await openContext(c, deps, access);
+    const file = await findFile(ctx, c.req.param("requestId"));
+    c.header("Cache-Control", "no-store");
+    return c.redirect(fileLink(ctx, file), 302);
+  });
+}
+
+type LinkDeps = Pick<Deps, "signer" | "clock" | "publicUrl">;
+
+/** It carries all that the download needs. The name keeps its end, which says what the file is. */
+function fileLink({ signer, clock, publicUrl }: LinkDeps, { requestId, filename, blobKey, etag }: StoredFile): string {
+  const path = `${PATH}/${requestId}`;
+  const expiresAtMs = Number(clock.nowNs() / 1_000_000n) + LINK_LIFE_MS;
+  const name = filename.slice(filename.lastIndexOf("/") + 1);
+  const claims = { blobKey, etag, fileName: name.slice(-MAX_NAME_CHARACTERS).toWellFormed() || requestId };
+  return `${publicUrl()}${path}?${signLink(signer, { method: "GET", path, claims, expiresAtMs })}`;
+}
+
+/** The link itself: the stored file, whole or in ranges. The bytes are unchecked, so they have no type but that. */
+export function importFileDownloadRoute(app: Hono<Env>, deps: DataPlaneDeps): void {
+  app.get(`${PATH}/:requestId`, async (c) => {
+    const claims = verifyLink(deps.signer, linkRequest(c, deps.clock));
+    return sendBlob(c, await deps.blobs.open(claims.blobKey!), {
+      etag: claims.etag!,
+      mediaType: "application/octet-stream",
+      fileName: claims.fileName!,
+      onFailure: logBreak(c, deps),
+    });
+  });
+}
