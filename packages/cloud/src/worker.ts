@@ -1,5 +1,6 @@
 import type { OpenDeps } from "./deps.ts";
 import { noteOffline } from "./edge/note-offline.ts";
+import { makeSalvage } from "./ingest/make-salvage.ts";
 import { ingest } from "./ingest/pipeline.ts";
 import { reconcile } from "./ingest/reconcile.ts";
 import { reindexRecording } from "./ingest/reindex-recording.ts";
@@ -15,6 +16,7 @@ export async function startWorker(deps: OpenDeps): Promise<void> {
       "ingest-large": ({ requestId }, signal) => ingest(deps, requestId, signal),
       "index-recording": ({ recordingId }, signal) =>
         reindexRecording(deps, { recordingId, signal }).then(() => undefined),
+      salvage: ({ requestId }, signal) => makeSalvage(deps, requestId, signal),
       "remove-object": ({ blobKey }) => deps.blobs.delete(blobKey),
       reconcile: () => Promise.all([reconcile(deps), noteOffline(deps)]).then(() => undefined),
       sweep: (_data, signal) => sweepBySchedule(deps, signal),

@@ -19,7 +19,8 @@ export const PendingImport = z
     deviceName: z.string().optional(),
     filename: z.string(),
     status: PendingImportStatus.optional().meta({
-      description: "Absent while the device is to send the file anew, as it may be after a retry",
+      description:
+        "Absent while the device is to send the file anew, as it may be after a retry, and while a salvage is being made",
     }),
     pipelineStage: z.string().meta({
       description:
@@ -30,6 +31,10 @@ export const PendingImport = z
     importId: z.string().optional().meta({ description: "Set once the status is complete" }),
     recordingId: z.string().optional().meta({
       description: "Which recording the file is; of an upload once it is complete. Absent where it was deleted",
+    }),
+    salvageOf: z.string().optional().meta({
+      description: "Of a salvage: the request whose file it is made of",
+      example: "req_01k7x9d3q8w5f2m6n4p0r1s7t8",
     }),
     existing: z.boolean().meta({
       description: "True where the upload was a repeat: its content is the recording's already, and nothing was stored",
@@ -58,7 +63,7 @@ export const pendingImports = {
     access: apiKey("data.imports.pending.list"),
     summary: "List pending imports: files whose bytes are here, on their way to become recordings",
     description:
-      "A device's name and a session's key are known as well while only a request has them: the device was renamed or deleted, the session waits for a file that says of which device it is. `GET /v1/data/pending-imports/{requestId}/file` (with `data.stream`) answers 302 to the stored bytes.",
+      "A device's name and a session's key are known as well while only a request has them: the device was renamed or deleted, the session waits for a file that says of which device it is. A salvage that is being made is listed where its `requestId` is given. `GET /v1/data/pending-imports/{requestId}/file` (with `data.stream`) answers 302 to the stored bytes.",
     query: z.object({
       requestId: z.string().optional(),
       key: z.string().optional(),
@@ -113,6 +118,16 @@ export const pendingImports = {
     summary: "Process the stored file of a failed import again; harmless while it is under way or complete",
     description:
       "A file of a device that is no longer stored is asked of the device again. 409 where neither is possible, or where another import of the recording is under way. `attempts` counts on.",
+    params: z.object({ requestId: z.string() }),
+    response: PendingImport,
+  }),
+  salvage: operation({
+    method: "post",
+    path: "/v1/data/pending-imports/{requestId}/salvage",
+    access: apiKey("data.upload"),
+    summary: "Make a recording of what is readable of an uploaded file that was refused as incomplete or damaged",
+    description:
+      "Answers the import request of the salvage, to be followed by its own `requestId`; it is of the same project, device and session, and never has the key. The salvage is an MCAP named `….salvage.mcap`, with a metadata record `downlink.salvage` that names the request and the file, the bytes and messages that were readable, the bytes lost, and why. Where not one message can be read it ends with the code `SalvageEmpty`. Repeats answer the same request, until the recording that came of it is deleted. The file itself stays as it is. 409 where the request cannot be salvaged; a file of a device is salvaged there, by `POST /v1/edge-files/{id}/salvage`.",
     params: z.object({ requestId: z.string() }),
     response: PendingImport,
   }),

@@ -80,11 +80,14 @@ interface NewDelivery {
   readonly nowNs: bigint;
 }
 
-/** The device is to send the file anew, as another object; what is stored of it goes. Undefined where it is too late. */
-export async function askDevice(tx: Transaction, delivery: NewDelivery): Promise<ImportRequestModel | undefined> {
+/**
+ * The file is to come anew, from the device or as another salvage, and as another object; what is stored of it goes. Undefined where it
+ * is too late.
+ */
+export async function askAnew(tx: Transaction, delivery: NewDelivery): Promise<ImportRequestModel | undefined> {
   const { id, attempt, jobs, nowNs } = delivery;
   const { blobKey } = await tx.importRequest.findUniqueOrThrow({ where: { id }, select: { blobKey: true } });
-  const data = { ...delivery.data, blobKey: null, announcedSha256: null, pipelineStage: "Waiting for the device" };
+  const data = { pipelineStage: "Waiting for the device", ...delivery.data, blobKey: null, announcedSha256: null };
   const asked = await changeRequest(tx, { id, event: "redeliver", nowNs, attempt, data });
   if (!asked) return undefined;
   await tx.upload.updateMany({

@@ -3,7 +3,7 @@ import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { removeIndex } from "../indexing/index-key.ts";
 import { ingestJob } from "../jobs/ingest-job.ts";
 import { findLocked } from "../recordings/lock-recording.ts";
-import { askDevice, changeRequest } from "./change-request.ts";
+import { askAnew, changeRequest } from "./change-request.ts";
 import { moveRecording } from "./delivery.ts";
 import { workingStates } from "./import-request-state.ts";
 import { IngestFailure } from "./ingest-failure.ts";
@@ -35,8 +35,7 @@ export async function failImport(
 
 /** Something that may heal went wrong: the same attempt again, later. */
 export async function postpone(deps: IngestDeps, request: ImportRequestModel, error: Error): Promise<void> {
-  const tries = Math.min(request.attempts - request.attemptsBefore, 16);
-  const delaySeconds = Math.min(MAX_DELAY_SECONDS, 2 ** tries) * (0.5 + Math.random() / 2);
+  const delaySeconds = delaySecondsOf(request);
   const nowNs = deps.clock.nowNs();
   await withTransaction(deps.db, async (tx) => {
     const { count } = await tx.importRequest.updateMany({
@@ -54,6 +53,12 @@ export async function postpone(deps: IngestDeps, request: ImportRequestModel, er
   deps.log.error({ err: error, requestId: request.id, attempt: request.attempts }, "import postponed");
 }
 
+/** Growing with each attempt since somebody asked for it. */
+export function delaySecondsOf({ attempts, attemptsBefore }: ImportRequestModel): number {
+  const tries = Math.min(attempts - attemptsBefore, 16);
+  return Math.min(MAX_DELAY_SECONDS, 2 ** tries) * (0.5 + Math.random() / 2);
+}
+
 /** The stored bytes are not what the agent had announced: these go, and the agent sends them anew; after three times it is an error. */
 export async function redeliver(deps: IngestDeps, request: ImportRequestModel): Promise<void> {
   const mismatches = request.mismatches + 1;
@@ -68,7 +73,7 @@ export async function redeliver(deps: IngestDeps, request: ImportRequestModel): 
     const { id, attempts: attempt, recordingId } = request;
     await removeIndex(tx, deps, request);
     const data = { mismatches, indexKey: null };
-    const sent = await askDevice(tx, { id, attempt, jobs: deps.jobs, nowNs, data });
+    const sent = await askAnew(tx, { id, attempt, jobs: deps.jobs, nowNs, data });
     if (sent && recordingId !== null) await moveRecording(tx, recordingId, "redeliver");
   });
   deps.log.warn(

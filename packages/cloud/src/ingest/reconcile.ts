@@ -14,6 +14,7 @@ type ReconcileDeps = Pick<Deps, "db" | "blobs" | "jobs" | "clock" | "log">;
 /** Nothing stays stuck: requeues what no live job owns, and finishes what a crash left between the store and the rows. */
 export async function reconcile(deps: ReconcileDeps): Promise<void> {
   await requeueSilent(deps);
+  await requeueSalvages(deps);
   await finishWhole(deps);
   await sweepStreams(deps);
   await forgetAbandoned(deps);
@@ -38,6 +39,25 @@ async function requeueSilent(deps: ReconcileDeps): Promise<void> {
       if (count === 1) await jobs.enqueue(tx, ingestJob(sizeBytes), { requestId: id });
     });
     log.warn({ requestId: id }, "requeued an import that no worker owned");
+  });
+}
+
+/** Of which no file is stored yet; a live attempt shows itself by the row. */
+async function requeueSalvages(deps: ReconcileDeps): Promise<void> {
+  const { db, jobs, log } = deps;
+  const nowNs = deps.clock.nowNs();
+  const longAgo = { lt: nowNs - SILENT_NS };
+  const isSilent = { salvageOfId: { not: null }, state: "awaiting", updatedAtNs: longAgo };
+  const isDue = { OR: [{ nextAttemptAtNs: null }, { nextAttemptAtNs: longAgo }] };
+  const where = { AND: [isSilent, isDue] };
+  const silent = await db.prisma.importRequest.findMany({ where, select: { id: true }, take: BATCH });
+  await attend(deps, silent, async ({ id }) => {
+    await withTransaction(db, async (tx) => {
+      const data = { updatedAtNs: nowNs };
+      const { count } = await tx.importRequest.updateMany({ where: { AND: [{ id }, isSilent] }, data });
+      if (count === 1) await jobs.enqueue(tx, "salvage", { requestId: id });
+    });
+    log.warn({ requestId: id }, "requeued a salvage that no worker owned");
   });
 }
 

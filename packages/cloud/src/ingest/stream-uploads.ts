@@ -1,11 +1,25 @@
 import type { Deps } from "../context.ts";
-import type { UploadModel } from "../db/generated/models.ts";
+import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
+import { newId } from "../db/ids.ts";
+import type { Transaction } from "../db/transaction.ts";
 import { LINK_LIFE_NS } from "./upload-link.ts";
 
 type StreamDeps = Pick<Deps, "db" | "blobs" | "clock" | "log">;
 
 const BEAT_MS = 30_000;
 const SILENT_NS = 600n * 1_000_000_000n; // twenty lost heartbeats
+
+/** Every stream writes to a key of its own; the first that is whole wins the request. */
+export async function openStream(
+  tx: Transaction,
+  { id: requestId, orgId }: Pick<ImportRequestModel, "id" | "orgId">,
+  nowNs: bigint,
+): Promise<UploadModel> {
+  const id = newId("upl");
+  const times = { createdAtNs: nowNs, updatedAtNs: nowNs };
+  const blobKey = `${orgId}/${id}`;
+  return tx.upload.create({ data: { id, orgId, requestId, kind: "stream", blobKey, state: "open", ...times } });
+}
 
 /** Shows that the body of an upload is still coming in, so that nobody ends it, however slow it is. Call the answer to stop. */
 export function showThatStreamLives({ db, clock, log }: StreamDeps, id: string): () => void {

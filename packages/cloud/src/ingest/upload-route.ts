@@ -4,13 +4,12 @@ import type { Deps } from "../context.ts";
 import { linkRequest } from "../data-plane/link-request.ts";
 import { requestBody } from "../data-plane/request-body.ts";
 import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
-import { newId } from "../db/ids.ts";
 import { withTransaction } from "../db/transaction.ts";
 import type { Env } from "../http/env.ts";
 import { ApiError, notFound } from "../http/errors.ts";
 import { contentLength, requireOctetStream } from "../http/octet-stream.ts";
 import { storeDelivery } from "./delivery.ts";
-import { endStream, showThatStreamLives } from "./stream-uploads.ts";
+import { endStream, openStream, showThatStreamLives } from "./stream-uploads.ts";
 import { UPLOAD_PATH } from "./upload-link.ts";
 
 /**
@@ -29,7 +28,7 @@ export function uploadRoute(app: Hono<Env>, deps: Deps): void {
 async function receiveFile(c: Context<Env>, deps: Deps, requestId: string): Promise<void> {
   const request = await findRequest(deps, requestId);
   if (request.state !== "awaiting") throw linkUsed(requestId);
-  const upload = await openStream(deps, request);
+  const upload = await openStream(deps.db.prisma, request, deps.clock.nowNs());
   const stopShowing = showThatStreamLives(deps, upload.id);
   try {
     const sizeBytes = await storeBody(c, deps, upload);
@@ -37,17 +36,6 @@ async function receiveFile(c: Context<Env>, deps: Deps, requestId: string): Prom
   } finally {
     stopShowing();
   }
-}
-
-/** Every PUT writes to a key of its own; the first that is whole wins the request. */
-async function openStream(deps: Deps, request: ImportRequestModel): Promise<UploadModel> {
-  const id = newId("upl");
-  const nowNs = deps.clock.nowNs();
-  const blobKey = `${request.orgId}/${id}`;
-  const times = { createdAtNs: nowNs, updatedAtNs: nowNs };
-  return deps.db.prisma.upload.create({
-    data: { id, orgId: request.orgId, requestId: request.id, kind: "stream", blobKey, state: "open", ...times },
-  });
 }
 
 async function storeBody(c: Context<Env>, deps: Deps, upload: UploadModel): Promise<number> {

@@ -10,6 +10,7 @@ const jobNames: readonly JobName[] = [
   "ingest",
   "ingest-large",
   "index-recording",
+  "salvage",
   "remove-object",
   "reconcile",
   "sweep",
@@ -55,6 +56,7 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
     await this.#work("ingest", handlers, concurrency);
     await this.#work("ingest-large", handlers, concurrency);
     await this.#work("index-recording", handlers, 1);
+    await this.#work("salvage", handlers, concurrency);
     await this.#work("remove-object", handlers, concurrency);
     await this.#work("reconcile", handlers, 1);
     await this.#boss.schedule("reconcile", "* * * * *");

@@ -8,6 +8,8 @@ export interface JobData {
   "ingest-large": { requestId: string };
   /** Make the verified index of an imported recording that has none. */
   "index-recording": { recordingId: string };
+  /** Make the file of one import request of what is readable of another's. */
+  salvage: { requestId: string };
   /** Remove a stored object, or an unfinished upload, that no row names any more. */
   "remove-object": { blobKey: string };
   /** Requeue what no live job owns. */

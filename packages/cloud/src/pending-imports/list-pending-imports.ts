@@ -16,13 +16,17 @@ type Contract = typeof api.pendingImports;
 type ListQuery = Input<Contract["list"]>;
 type ErrorsQuery = Input<Contract["errors"]>;
 
-/** What still waits for its bytes is no pending import yet; what ended well or is quarantined comes when it is asked for. */
+/**
+ * What still waits for its bytes is no pending import yet, but a salvage whose id is given is; what ended well or is quarantined comes
+ * when it is asked for.
+ */
 export async function listPendingImports(ctx: Ctx, query: ListQuery): Promise<PendingImport[]> {
   const { requestId, key, filename, siteId, updatedSince, showCompleted, showQuarantined } = query;
-  const states = [...workingStates, "error", ...(showCompleted ? ["complete"] : [])];
+  const isOne = requestId !== undefined;
+  const states = [...workingStates, "error", ...(showCompleted ? ["complete"] : []), ...(isOne ? ["awaiting"] : [])];
   const site = await selectSite(ctx, siteId);
   const conditions = [
-    ...(requestId === undefined ? [] : [Prisma.sql`r.id = ${requestId}`]),
+    ...(isOne ? [Prisma.sql`r.id = ${requestId} AND (r.state <> 'awaiting' OR r."salvageOfId" IS NOT NULL)`] : []),
     ...(key === undefined ? [] : [Prisma.sql`r.key = ${key}`]),
     ...(site ? [Prisma.sql`r."siteId" = ${site.id}`] : []),
   ];

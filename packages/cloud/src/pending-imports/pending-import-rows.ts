@@ -24,6 +24,7 @@ export function toPendingImport(ctx: Pick<Ctx, "caller">, row: Row): PendingImpo
     errorCode: row.errorCode ?? undefined,
     importId: row.importId ?? undefined,
     recordingId: visibleRecordingId(ctx, row),
+    salvageOf: row.salvageOfId ?? undefined,
     existing: row.isExisting,
     priority: row.priority,
     createdAt: row.createdAtNs,

@@ -2,6 +2,7 @@ import type { api } from "@downlink/protocol";
 import type { Handlers } from "../http/serve.ts";
 import { listImportErrors, listPendingImports } from "./list-pending-imports.ts";
 import { retryImport } from "./retry-import.ts";
+import { salvageUpload } from "./salvage-upload.ts";
 
 type Contract = typeof api.pendingImports;
 
@@ -9,4 +10,5 @@ export const pendingImports: Handlers<Contract> = {
   list: listPendingImports,
   errors: listImportErrors,
   retry: retryImport,
+  salvage: salvageUpload,
 };

@@ -4,7 +4,7 @@ import type { ImportRequestModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { announceToAgent } from "../edge/announce-work.ts";
 import { notFound, refuse } from "../http/errors.ts";
-import { askDevice, changeRequest, type RequestData } from "../ingest/change-request.ts";
+import { askAnew, changeRequest, type RequestData } from "../ingest/change-request.ts";
 import { moveRecording } from "../ingest/delivery.ts";
 import { ingestJob } from "../jobs/ingest-job.ts";
 import { visibleTo } from "../projects/find-project.ts";
@@ -64,7 +64,7 @@ async function processAgain(
   request: ImportRequestModel,
 ): Promise<ImportRequestModel | undefined> {
   const { id, source, recordingId } = request;
-  const isAcknowledged = source === "upload"; // the agent is to hear of the new end too
+  const isAcknowledged = source !== "edge"; // the agent is to hear of the new end too
   const data = { ...anew(request), isAcknowledged, pipelineStage: "Waiting to be processed" };
   const retried = await changeRequest(tx, { id, event: "retry", nowNs: ctx.clock.nowNs(), data });
   if (!retried) return undefined;
@@ -85,6 +85,7 @@ async function deliverAgain(
   { request, recording }: Failed,
 ): Promise<ImportRequestModel | undefined> {
   const { id } = request;
+  if (request.source === "salvage") return salvageAgain(tx, ctx, request);
   if (!recording) refuse("Conflict", `the file of import request ${id} is no longer stored; upload it again`);
   const edgeFile = edgeCopyOf(recording, ctx.clock.nowNs());
   if (!edgeFile)
@@ -94,7 +95,20 @@ async function deliverAgain(
     );
   const { agentId, versionId } = edgeFile;
   const data = { ...anew(request), agentId, versionId, isAcknowledged: false };
-  const asked = await askDevice(tx, { id, jobs: ctx.jobs, nowNs: ctx.clock.nowNs(), data });
+  const asked = await askAnew(tx, { id, jobs: ctx.jobs, nowNs: ctx.clock.nowNs(), data });
   if (asked) await moveRecording(tx, recording.id, "request");
+  return asked;
+}
+
+/** Nothing of it is stored: the file that it is made of may still be. */
+async function salvageAgain(
+  tx: Transaction,
+  { jobs, clock }: Ctx,
+  request: ImportRequestModel,
+): Promise<ImportRequestModel | undefined> {
+  const { id } = request;
+  const data = { ...anew(request), pipelineStage: "Waiting to be salvaged" };
+  const asked = await askAnew(tx, { id, jobs, nowNs: clock.nowNs(), data });
+  if (asked) await jobs.enqueue(tx, "salvage", { requestId: id });
   return asked;
 }

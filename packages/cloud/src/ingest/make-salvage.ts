@@ -1,0 +1,120 @@
+import { salvageRecordName } from "@downlink/protocol";
+import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
+import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { ApiError } from "../http/errors.ts";
+import { storeDelivery } from "./delivery.ts";
+import { TakenOver } from "./finish-import.ts";
+import { toIngestFailure } from "./ingest-failure.ts";
+import { delaySecondsOf, failImport } from "./ingest-outcomes.ts";
+import type { IngestDeps } from "./pipeline.ts";
+import { endStream } from "./stream-uploads.ts";
+import { type TakenSalvage, takeSalvage } from "./take-salvage.ts";
+
+const BEAT_MS = 5_000;
+
+/**
+ * Makes the file of a salvage request, of what is readable of another request's, and hands it over to the ordinary import. It is safe
+ * to run twice, and to be killed anywhere: each attempt writes an object of its own, whose row stands before its first byte, and the
+ * first whole one is delivered. What the file itself brings about ends the request; anything else is tried again later.
+ */
+export async function makeSalvage(deps: IngestDeps, requestId: string, signal: AbortSignal): Promise<void> {
+  const taken = await takeSalvage(deps, requestId);
+  if (!taken) return;
+  const { request } = taken;
+  const heart = beat(deps, taken);
+  try {
+    await deliver(deps, taken, await write(deps, taken, AbortSignal.any([signal, heart.stopped])));
+  } catch (error) {
+    if (error instanceof TakenOver) return;
+    if (signal.aborted) throw error; // this process stops: the queue gives the job to another one
+    const failure = toIngestFailure(error, request.attempts - request.attemptsBefore);
+    if (failure) await failImport(deps, request, failure);
+    else await postpone(deps, request, error as Error);
+  } finally {
+    heart.stop();
+  }
+}
+
+/** Answers how many bytes the salvage has. What fails leaves nothing. */
+async function write(deps: IngestDeps, { source, upload }: TakenSalvage, signal: AbortSignal): Promise<number> {
+  try {
+    await using reader = await deps.blobs.open(source.blobKey);
+    const record = { name: salvageRecordName, facts: provenanceOf(source, reader.sizeBytes) };
+    const pieces = deps.indexer.salvage(reader, { fileName: source.filename, record, signal });
+    return (await deps.blobs.put(upload.blobKey, pieces, { signal })).sizeBytes;
+  } catch (error) {
+    await endStream(deps, upload);
+    throw error;
+  }
+}
+
+/** Of which file it is, in the words of an agent's salvage. What was readable and what was lost is added by whoever reads it. */
+function provenanceOf({ id, filename, errorCode, errorText }: ImportRequestModel, sizeBytes: number) {
+  const why = { reasonCode: errorCode ?? "", reason: errorText ?? "" };
+  return { requestId: id, path: filename, sizeBytes: `${sizeBytes}`, ...why };
+}
+
+/** What fails in the commit may be done all the same: only what was refused is taken back. */
+async function deliver(deps: IngestDeps, taken: TakenSalvage, sizeBytes: number): Promise<void> {
+  const { request, source, upload } = taken;
+  const whole: UploadModel = { ...upload, sizeBytes: BigInt(sizeBytes) };
+  try {
+    await withTransaction(deps.db, async (tx) => {
+      await requireFailed(tx, source.id);
+      const { id, attempts } = request;
+      // The import's own delays and patience begin anew.
+      await tx.importRequest.updateMany({ where: { id, attempts }, data: { attemptsBefore: attempts } });
+      await storeDelivery(tx, { upload: whole, jobs: deps.jobs, nowNs: deps.clock.nowNs() });
+    });
+  } catch (error) {
+    const isSuperseded = error instanceof ApiError && error.code === "RequestSuperseded";
+    if (!isSuperseded && !(error instanceof SourceRetried)) throw error;
+    await endStream(deps, upload);
+    throw isSuperseded ? new TakenOver(request.id) : error;
+  }
+}
+
+/** A file that is being imported again may end as a whole recording, and then nobody wants its salvage beside it. */
+async function requireFailed(tx: Transaction, id: string): Promise<void> {
+  const [row] = await tx.$queryRaw<{ state: string }[]>`SELECT state FROM "ImportRequest" WHERE id = ${id} FOR SHARE`;
+  if (row?.state !== "error") throw new SourceRetried(id);
+}
+
+/** The next attempt waits for the end of that import, and then decides. */
+class SourceRetried extends Error {
+  constructor(requestId: string) {
+    super(`import request ${requestId} was retried while its file was salvaged`);
+    this.name = "SourceRetried";
+  }
+}
+
+/** Something that may heal went wrong: again, later. */
+async function postpone(deps: IngestDeps, request: ImportRequestModel, error: Error): Promise<void> {
+  const { id, attempts } = request;
+  const delaySeconds = Math.ceil(delaySecondsOf(request));
+  const nowNs = deps.clock.nowNs();
+  await withTransaction(deps.db, async (tx) => {
+    const { count } = await tx.importRequest.updateMany({
+      where: { id, attempts, state: "awaiting" },
+      data: { nextAttemptAtNs: nowNs + BigInt(delaySeconds) * 1_000_000_000n, updatedAtNs: nowNs },
+    });
+    if (count === 1) await deps.jobs.enqueue(tx, "salvage", { requestId: id }, { delaySeconds });
+  });
+  deps.log.error({ err: error, requestId: id, attempt: attempts }, "salvage postponed");
+}
+
+/** Shows that the attempt lives, so that nobody begins another; `stopped` once somebody has, or the request ended. */
+function beat(deps: IngestDeps, { request, upload }: TakenSalvage): { stopped: AbortSignal; stop: () => void } {
+  const stopping = new AbortController();
+  const { prisma } = deps.db;
+  const show = async () => {
+    const data = { updatedAtNs: deps.clock.nowNs() };
+    const own = { id: request.id, attempts: request.attempts, state: "awaiting" };
+    const requests = await prisma.importRequest.updateMany({ where: own, data });
+    const uploads = await prisma.upload.updateMany({ where: { id: upload.id, state: "open" }, data });
+    if (uploads.count === 0 || requests.count === 0) stopping.abort(new TakenOver(request.id));
+  };
+  const warn = (error: Error) => deps.log.warn({ err: error, requestId: request.id }, "a salvage's heartbeat was lost");
+  const timer = setInterval(() => void show().catch(warn), BEAT_MS);
+  return { stopped: stopping.signal, stop: () => clearInterval(timer) };
+}

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { importRequestStates } from "./import-request-state.ts";
+import { isUnderWay, whyNotSalvageable } from "./salvageable-state.ts";
+
+const damaged = { id: "req_1", source: "upload", state: "error", errorCode: "BadChunk", errorText: "x", blobKey: "b" };
+
+test("of all states only an error is salvageable, and each other one says why in a sentence of its own", () => {
+  const sentences = importRequestStates.map((state) => whyNotSalvageable({ ...damaged, state }));
+  const sound = sentences.filter((sentence, i) => sentence === undefined && importRequestStates[i] === "error");
+  assert.equal(sound.length, 1);
+  const others = importRequestStates.filter((state) => state !== "error" && !isUnderWay(state));
+  const [waiting, complete, cancelled] = others.map((state) => whyNotSalvageable({ ...damaged, state }));
+  assert.equal(new Set([waiting, complete, cancelled]).size, 3);
+  assert.ok(sentences.every((sentence) => sentence === undefined || sentence.includes("req_1")));
+});
+
+test("incomplete and damaged files can be salvaged; empty ones, other things, and what failed otherwise cannot", () => {
+  const isSalvageable = (errorCode: string | null) => whyNotSalvageable({ ...damaged, errorCode }) === undefined;
+  for (const code of [
+    "NoEnd",
+    "ActiveBag",
+    "BadMagic",
+    "BadFooter",
+    "BadSummary",
+    "BadRecord",
+    "BadChunk",
+    "InvalidTime",
+  ])
+    assert.ok(isSalvageable(code), code);
+  for (const code of [
+    "EmptyFile",
+    "NotARecording",
+    "UnsupportedFormat",
+    "WrongExtension",
+    "EmptyRecording",
+    "KeyTaken",
+  ])
+    assert.ok(!isSalvageable(code), code);
+  for (const code of ["TooHeavy", "ObjectMissing", "toString", "__proto__", null])
+    assert.ok(!isSalvageable(code), `${code}`);
+});
+
+test("only uploads whose object is stored can be salvaged here", () => {
+  assert.match(whyNotSalvageable({ ...damaged, blobKey: null })!, /no longer stored/);
+  assert.match(whyNotSalvageable({ ...damaged, source: "edge" })!, /POST \/v1\/edge-files\/\{id\}\/salvage/);
+  assert.match(whyNotSalvageable({ ...damaged, source: "salvage" })!, /is a salvage itself/);
+});

@@ -1,0 +1,56 @@
+import type { ReasonCode } from "@downlink/recordings";
+import type { ImportRequestModel } from "../db/generated/models.ts";
+import { workingStates } from "./import-request-state.ts";
+
+/** Of which uploads something can be salvaged: those whose file is incomplete or damaged, and not empty or something else altogether. */
+const isSalvageable: Record<ReasonCode, boolean> = {
+  NotARecording: false,
+  UnsupportedFormat: false,
+  WrongExtension: false,
+  EmptyFile: false,
+  NoEnd: true,
+  ActiveBag: true,
+  BadMagic: true,
+  BadFooter: true,
+  BadSummary: true,
+  BadRecord: true,
+  BadChunk: true,
+  ChunkTooLarge: true,
+  RecordTooLarge: true,
+  ExpandsTooMuch: true,
+  UnknownCompression: true,
+  TooManyChannels: true,
+  TooManyRecords: true,
+  LengthBeyondFile: true,
+  InvalidTime: true,
+};
+
+type Request = Pick<ImportRequestModel, "id" | "source" | "state" | "errorCode" | "errorText" | "blobKey">;
+
+/** Why the file of a request cannot be salvaged here, with what to do instead; undefined where it can. */
+export function whyNotSalvageable({ id, source, state, ...request }: Request): string | undefined {
+  if (source === "edge")
+    return `import request ${id} is of a file on a device; salvage it there, by POST /v1/edge-files/{id}/salvage`;
+  if (source === "salvage") return `import request ${id} is a salvage itself; salvage the file that it is made of`;
+  if (state === "awaiting") return `the file of import request ${id} has not come yet`;
+  if (state === "cancelled") return `import request ${id} was cancelled, and its file is not stored; upload it again`;
+  if (state === "complete") return `the file of import request ${id} was imported whole; there is nothing to salvage`;
+  if (isUnderWay(state)) return `the file of import request ${id} is being processed; wait for the end of its import`;
+  return whyNotError(id, request);
+}
+
+function whyNotError(id: string, { errorCode, errorText, blobKey }: Omit<Request, "id" | "source" | "state">) {
+  if (blobKey === null) return `the file of import request ${id} is no longer stored; upload it again`;
+  if (errorCode !== null && isKnown(errorCode) && isSalvageable[errorCode]) return undefined;
+  const reason = `${errorCode ?? "no code"}: ${errorText ?? "no reason"}`;
+  return `import request ${id} did not fail because its file is incomplete or damaged, but with ${reason}; see to that, then retry it or upload the file again`;
+}
+
+function isKnown(code: string): code is ReasonCode {
+  return Object.hasOwn(isSalvageable, code);
+}
+
+/** Whether a job works on the stored file at this moment. */
+export function isUnderWay(state: string): boolean {
+  return workingStates.some((working) => working === state);
+}

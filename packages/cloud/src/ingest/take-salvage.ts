@@ -1,0 +1,69 @@
+import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
+import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { abandonUploads } from "./change-request.ts";
+import { IngestFailure } from "./ingest-failure.ts";
+import { failImport } from "./ingest-outcomes.ts";
+import type { IngestDeps } from "./pipeline.ts";
+import { isUnderWay, whyNotSalvageable } from "./salvageable-state.ts";
+import { openStream } from "./stream-uploads.ts";
+
+const LIVE_NS = 20n * 1_000_000_000n; // four lost heartbeats
+const LOOK_AGAIN_SECONDS = 10;
+
+/** One attempt at a salvage. */
+export interface TakenSalvage {
+  readonly request: ImportRequestModel;
+  /** The request whose file it is made of. */
+  readonly source: ImportRequestModel & { readonly blobKey: string };
+  /** Takes the bytes of this attempt. */
+  readonly upload: UploadModel;
+}
+
+type Found = ImportRequestModel & { salvageOf: ImportRequestModel | null; uploads: UploadModel[] };
+
+/**
+ * Numbers the attempt and opens the upload that it writes to; the upload of an attempt that died is abandoned. Looks again later while
+ * another attempt lives, or while the file that is to be salvaged is being imported again. Undefined where there is nothing to do now.
+ */
+export async function takeSalvage(deps: IngestDeps, id: string): Promise<TakenSalvage | undefined> {
+  const taken = await withTransaction(deps.db, async (tx) => {
+    await tx.$queryRaw`SELECT id FROM "ImportRequest" WHERE id = ${id} FOR UPDATE`;
+    const include = { salvageOf: true, uploads: { where: { state: "open" } } } as const;
+    const found = await tx.importRequest.findUnique({ where: { id }, include });
+    return found?.state === "awaiting" ? begin(tx, deps, found) : undefined;
+  });
+  if (!taken || "upload" in taken) return taken;
+  await failImport(deps, taken.request, new IngestFailure("NotSalvageable", taken.obstacle));
+  return undefined;
+}
+
+interface Refused {
+  readonly request: ImportRequestModel;
+  readonly obstacle: string;
+}
+
+async function begin(tx: Transaction, deps: IngestDeps, found: Found): Promise<TakenSalvage | Refused | undefined> {
+  const { id, salvageOf: source, uploads } = found;
+  const nowNs = deps.clock.nowNs();
+  const isAtWork = uploads.some(({ updatedAtNs }) => updatedAtNs > nowNs - LIVE_NS);
+  if (isAtWork || (source && isUnderWay(source.state))) return lookAgain(tx, deps, { id, nowNs });
+  await abandonUploads(tx, [id], nowNs);
+  const data = { attempts: found.attempts + 1, pipelineStage: STAGE, nextAttemptAtNs: null, updatedAtNs: nowNs };
+  const request = await tx.importRequest.update({ where: { id }, data });
+  const obstacle = source ? whyNotSalvageable(source) : "the import request whose file it is made of is gone";
+  if (obstacle !== undefined) return { request, obstacle };
+  return { request, source: source as TakenSalvage["source"], upload: await openStream(tx, request, nowNs) };
+}
+
+const STAGE = "Salvaging what is readable";
+
+async function lookAgain(
+  tx: Transaction,
+  { jobs }: IngestDeps,
+  { id, nowNs }: { id: string; nowNs: bigint },
+): Promise<undefined> {
+  const delaySeconds = LOOK_AGAIN_SECONDS;
+  const nextAttemptAtNs = nowNs + BigInt(delaySeconds) * 1_000_000_000n;
+  await tx.importRequest.update({ where: { id }, data: { nextAttemptAtNs, updatedAtNs: nowNs } });
+  await jobs.enqueue(tx, "salvage", { requestId: id }, { delaySeconds });
+}

@@ -1,0 +1,69 @@
+import type { api, Input, PendingImport } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import type { ImportRequestModel } from "../db/generated/models.ts";
+import { newId } from "../db/ids.ts";
+import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { notFound, refuse } from "../http/errors.ts";
+import { whyNotSalvageable } from "../ingest/salvageable-state.ts";
+import { visibleTo } from "../projects/find-project.ts";
+import { toPendingImport, withRecording } from "./pending-import-rows.ts";
+import { salvageNameOf } from "./salvage-name.ts";
+
+/** Asks for what is readable of an uploaded file as an import request of its own; a repeat answers the same one. */
+export async function salvageUpload(
+  ctx: Ctx,
+  { requestId }: Input<(typeof api.pendingImports)["salvage"]>,
+): Promise<PendingImport> {
+  const found = await ctx.db.prisma.importRequest.findFirst({ where: { AND: [{ id: requestId }, visibleTo(ctx)] } });
+  if (!found) notFound(`import request ${requestId}`);
+  const id = await withTransaction(ctx.db, (tx) => findOrRequest(tx, ctx, requestId));
+  const where = { id };
+  return toPendingImport(ctx, await ctx.db.prisma.importRequest.findUniqueOrThrow({ where, include: withRecording }));
+}
+
+/** Who asks locks the request, so that of two at once one finds the other's salvage. */
+async function findOrRequest(tx: Transaction, ctx: Ctx, id: string): Promise<string> {
+  await tx.$queryRaw`SELECT id FROM "ImportRequest" WHERE id = ${id} FOR UPDATE`;
+  const { salvages, ...request } = await tx.importRequest.findUniqueOrThrow({
+    where: { id },
+    include: { salvages: { orderBy: { id: "desc" }, take: 1 } },
+  });
+  const [known] = salvages;
+  if (known && (await isThere(tx, known))) return known.id;
+  const obstacle = whyNotSalvageable(request);
+  if (obstacle !== undefined) refuse("Conflict", obstacle);
+  if (!(await ctx.blobs.stat(request.blobKey!)))
+    refuse("Conflict", `the file of import request ${id} is no longer stored; upload it again`);
+  return requestSalvage(tx, ctx, request);
+}
+
+/** Under way, failed with its reason, or imported: what was deleted since may be salvaged again. */
+async function isThere(tx: Transaction, { state, recordingId }: ImportRequestModel): Promise<boolean> {
+  if (state === "cancelled") return false;
+  if (state !== "complete") return true;
+  return (
+    recordingId !== null && (await tx.recording.count({ where: { id: recordingId, importStatus: "complete" } })) > 0
+  );
+}
+
+async function requestSalvage(tx: Transaction, ctx: Ctx, source: ImportRequestModel): Promise<string> {
+  const { orgId, projectId, siteId, deviceId, deviceName, sessionId, sessionKey, filename } = source;
+  const nowNs = ctx.clock.nowNs();
+  const target = { orgId, projectId, siteId, deviceId, deviceName, sessionId, sessionKey }; // no key: it is another recording
+  const { id } = await tx.importRequest.create({
+    data: {
+      id: newId("req"),
+      ...target,
+      source: "salvage",
+      salvageOfId: source.id,
+      state: "awaiting",
+      pipelineStage: "Waiting to be salvaged",
+      filename: salvageNameOf(filename),
+      isAcknowledged: true,
+      createdAtNs: nowNs,
+      updatedAtNs: nowNs,
+    },
+  });
+  await ctx.jobs.enqueue(tx, "salvage", { requestId: id });
+  return id;
+}
