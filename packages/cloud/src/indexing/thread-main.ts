@@ -3,7 +3,16 @@ import { parentPort, workerData } from "node:worker_threads";
 import { indexRecording, type RandomAccessSource } from "@downlink/recordings";
 import { judgeFile } from "./judge-file.ts";
 import { salvageInPieces } from "./salvage-in-pieces.ts";
-import type { Answer, FromThread, IndexedFile, Task, TaskName, Tasks, ThreadData, ToThread } from "./thread-messages.ts";
+import type {
+  Answer,
+  FromThread,
+  IndexedFile,
+  Task,
+  TaskName,
+  Tasks,
+  ThreadData,
+  ToThread,
+} from "./thread-messages.ts";
 
 /*
  * What runs inside an indexing thread. It has neither store nor database nor environment: bytes come from the process that

@@ -1,4 +1,5 @@
 import type { ReadContext } from "../read-context.ts";
+import { RecordingFault } from "../reasons.ts";
 import { addAttachment, addChannel, addMetadata, addSchema, addTally, type Survey } from "../survey.ts";
 import { requireChannel, tallyChunk } from "../tally-chunk.ts";
 import { visitRecords } from "./chunk-records.ts";
@@ -10,12 +11,25 @@ import { type McapItem, walkMcap } from "./walk-mcap.ts";
  * when it has none, or when they name a channel that was not seen yet. Fills `survey` up to a fault.
  */
 export async function surveyMcap(survey: Survey, context: ReadContext): Promise<void> {
+  let isBehindData = false;
   await walkMcap(context, (item) => {
     if (item.kind === "chunk") return addChunk(survey, item, context);
-    addItem(survey, item, context);
+    isBehindData ||= item.kind === "dataEnd";
+    if (isBehindData) addRepeated(survey, item, context);
+    else addItem(survey, item, context);
     survey.readableBytes = item.end;
     return undefined;
   });
+}
+
+/** What the summary repeats may be a part of what there is, such as channels without their schemas. */
+function addRepeated(survey: Survey, item: McapItem, context: ReadContext): void {
+  try {
+    addItem(survey, item, context);
+  } catch (error) {
+    const isRepeat = item.kind === "schema" || item.kind === "channel";
+    if (!isRepeat || !(error instanceof RecordingFault) || error.reason.code !== "BadRecord") throw error;
+  }
 }
 
 function addItem(survey: Survey, item: McapItem, { limits }: ReadContext): void {
