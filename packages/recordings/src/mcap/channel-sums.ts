@@ -1,3 +1,4 @@
+import { copyColumns } from "../columns.ts";
 import type { RunChannel } from "../verified/verified-run.ts";
 import { opcodes, recordHeadBytes } from "./opcodes.ts";
 
@@ -25,25 +26,25 @@ const entryBytes = 16;
 const indexHeadBytes = recordHeadBytes + 6;
 
 /** By slot: each channel that is met, or that an index names, has one. */
-function createColumns() {
+function createColumns(room: number) {
   return {
-    ids: new Uint16Array(idCount),
-    counts: new Uint32Array(idCount),
-    bytes: new Float64Array(idCount),
-    lastEnds: new Float64Array(idCount),
-    firstHighs: new Uint32Array(idCount),
-    firstLows: new Uint32Array(idCount),
-    lastHighs: new Uint32Array(idCount),
-    lastLows: new Uint32Array(idCount),
-    indexStarts: new Float64Array(idCount),
-    nextEntries: new Float64Array(idCount),
-    entriesEnds: new Float64Array(idCount),
+    ids: new Uint16Array(room),
+    counts: new Uint32Array(room),
+    bytes: new Float64Array(room),
+    lastEnds: new Float64Array(room),
+    firstHighs: new Uint32Array(room),
+    firstLows: new Uint32Array(room),
+    lastHighs: new Uint32Array(room),
+    lastLows: new Uint32Array(room),
+    indexStarts: new Float64Array(room),
+    nextEntries: new Float64Array(room),
+    entriesEnds: new Float64Array(room),
   };
 }
 
 /** Works in the same memory again and again: a chunk of a few kilobytes may hold 30 million messages, or 65,536 channels. */
 export function createChannelSums(): ChannelSums {
-  const sums = createColumns();
+  let sums = createColumns(64);
   /** By channel id: its slot, plus 1. */
   const slots = new Uint32Array(idCount);
   let slotCount = 0;
@@ -51,6 +52,7 @@ export function createChannelSums(): ChannelSums {
 
   const addSlot = (channelId: number): number => {
     const slot = slotCount;
+    if (slot === sums.ids.length) sums = copyColumns(sums, createColumns(4 * slot));
     slotCount += 1;
     slots[channelId] = slotCount;
     sums.ids[slot] = channelId;
