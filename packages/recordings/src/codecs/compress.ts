@@ -21,8 +21,8 @@ export function compressSync(compression: Compression, bytes: Uint8Array): Uint8
 
 /** A known size saves memory on both sides; room for any result, so that it need not be put together from pieces. */
 function optionsFor(sizeBytes: number): ZstdOptions {
-  return { params, pledgedSrcSize: sizeBytes, chunkSize: sizeBytes + (sizeBytes >> 8) + 1024 };
+  return { params: zstdParams, pledgedSrcSize: sizeBytes, chunkSize: sizeBytes + (sizeBytes >> 8) + 1024 };
 }
 
 /** Three times as fast as the default level for results that are up to 6 % larger. */
-const params = { [constants.ZSTD_c_compressionLevel]: 1 };
+export const zstdParams = { [constants.ZSTD_c_compressionLevel]: 1 };

@@ -1,18 +1,22 @@
 import { promisify } from "node:util";
-import { createZstdDecompress, zstdDecompress, zstdDecompressSync } from "node:zlib";
+import { zstdDecompress, zstdDecompressSync } from "node:zlib";
 import type Bzip2 from "@foxglove/wasm-bz2";
 import { RecordingFault } from "../reasons.ts";
+import { type OnFrames, unlz4Pieces, unzstdPieces } from "./decompress-pieces.ts";
 import { loadBzip2 } from "./load-bzip2.ts";
 import { loadLz4 } from "./load-lz4.ts";
-import { findLz4Frames, type Lz4Frame, readBlockHead } from "./lz4-frames.ts";
+import { findLz4Frames, type Lz4Frame } from "./lz4-frames.ts";
 import { findZstdFrames, type ZstdFrame } from "./zstd-frames.ts";
 
 /** `place` begins the fault's text, e.g. "the chunk at byte 412". */
-export interface CompressedBytes {
+interface Compressed {
   compression: string;
-  bytes: Uint8Array;
   uncompressedBytes: number;
   place: string;
+}
+
+export interface CompressedBytes extends Compressed {
+  bytes: Uint8Array;
 }
 
 /**
@@ -21,8 +25,16 @@ export interface CompressedBytes {
  */
 export interface Decompressor {
   (input: CompressedBytes): Promise<Uint8Array>;
-  /** The same in pieces of some megabytes at most, for who need not have it whole; of bzip2, which knows no pieces, one. */
-  inPieces(input: CompressedBytes): AsyncGenerator<Uint8Array>;
+  /**
+   * The same in pieces of some megabytes at most, from pieces, all of which are taken; of bzip2, which knows no pieces, one. Holds neither
+   * side whole but of bzip2.
+   */
+  inPieces(input: CompressedBytes | CompressedPieces): AsyncGenerator<Uint8Array>;
+}
+
+export interface CompressedPieces extends Compressed {
+  pieces: AsyncIterable<Uint8Array>;
+  onFrames?: OnFrames;
 }
 
 /** `isBlocking`: for worker threads, which gain nothing by handing the work to yet another thread. */
@@ -39,20 +51,27 @@ export function createDecompressor({ isBlocking = false } = {}): Decompressor {
       throw toFault(error, input);
     }
   };
-  async function* inPieces(input: CompressedBytes): AsyncGenerator<Uint8Array> {
+  async function* inPieces(input: CompressedBytes | CompressedPieces): AsyncGenerator<Uint8Array> {
     const compression = knownOf(input);
-    if (compression !== "zstd" && compression !== "lz4") return yield await whole(input);
+    const noted = noteFailure("pieces" in input ? input.pieces : onePiece(input.bytes));
     let leftBytes = input.uncompressedBytes;
     try {
-      for await (const piece of compression === "zstd" ? unzstdPieces(input.bytes) : unlz4Pieces(input.bytes)) {
+      for await (const piece of piecesOf({ ...input, compression, pieces: noted.pieces })) {
         leftBytes -= piece.byteLength;
         if (leftBytes < 0) throw new Error("larger than its header says");
         yield piece;
       }
     } catch (error) {
-      throw toFault(error, input);
+      throw noted.failure ? noted.failure.error : toFault(error, input);
     }
     if (leftBytes > 0) throw wrongLength(input, input.uncompressedBytes - leftBytes);
+  }
+  async function* piecesOf(input: CompressedPieces): AsyncGenerator<Uint8Array> {
+    const { compression, pieces, uncompressedBytes, onFrames } = input;
+    if (compression === "" || compression === "none") yield* pieces;
+    else if (compression === "lz4" && uncompressedBytes > 0) yield* unlz4Pieces(pieces, { isBlocking, onFrames });
+    else if (compression === "zstd" && uncompressedBytes > 0) yield* unzstdPieces(pieces, onFrames);
+    else yield await whole({ ...input, bytes: await joined(pieces) });
   }
   return Object.assign(whole, { inPieces });
 }
@@ -64,7 +83,7 @@ export function isKnownCompression(name: string): name is KnownCompression {
   return (known as readonly string[]).includes(name);
 }
 
-function knownOf({ compression, place }: CompressedBytes): KnownCompression {
+function knownOf({ compression, place }: Compressed): KnownCompression {
   if (isKnownCompression(compression)) return compression;
   const name = compression.slice(0, 32);
   const text = `${place} is compressed with "${name}", which is not read; convert the file to lz4 or zstd`;
@@ -130,53 +149,32 @@ async function unlz4(bytes: Uint8Array, frame: Lz4Frame, { leftBytes, isBlocking
 /** The bound of a frame exceeds its content by the unfilled rest of each block; flushed frames have many. */
 const lz4SlackBytes = 256 * 1024 * 1024;
 
-async function* unzstdPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  const frames = findZstdFrames(bytes);
-  if (frames.length === 0) throw new Error("not a whole frame");
-  for (const { start, end } of frames) {
-    const stream = createZstdDecompress({ chunkSize: pieceBytes });
-    stream.end(bytes.subarray(start, end));
-    yield* stream as AsyncIterable<Uint8Array>;
-  }
+async function joined(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const all: Uint8Array[] = [];
+  for await (const piece of pieces) all.push(piece);
+  return all.length === 1 ? all[0]! : Buffer.concat(all);
 }
 
-const pieceBytes = 1024 * 1024;
+async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
 
-/** Block by block; the library reads a block behind its size, and what it refers to as a dictionary. */
-async function* unlz4Pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  const frames = findLz4Frames(bytes);
-  if (frames.length === 0) throw new Error("not a whole frame");
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (const { blocksStart, blockMaxBytes, blockTrailerBytes, isLinked } of frames) {
-    let before: Uint8Array = new Uint8Array(0);
-    for (let at = blocksStart; view.getUint32(at, true) !== 0; ) {
-      const { storedBytes, isStored } = readBlockHead(view.getUint32(at, true));
-      const stored = bytes.subarray(at + 4, at + 4 + storedBytes);
-      const piece = isStored ? stored : unlz4Block(stored, blockMaxBytes, before);
-      if (isLinked) before = lastOf(before, piece);
-      yield piece;
-      at += 4 + storedBytes + blockTrailerBytes;
+/** What reading the pieces throws is no fault of theirs, and told as it is. */
+function noteFailure(pieces: AsyncIterable<Uint8Array>) {
+  const noted = { pieces: passOn(), failure: undefined as { error: unknown } | undefined };
+  async function* passOn(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* pieces;
+    } catch (error) {
+      noted.failure = { error };
+      throw error;
     }
   }
-}
-
-function unlz4Block(stored: Uint8Array, mostBytes: number, before: Uint8Array): Uint8Array {
-  const input = Buffer.allocUnsafe(4 + stored.byteLength);
-  input.writeUInt32LE(mostBytes, 0);
-  input.set(stored, 4);
-  return loadLz4().uncompressSync(input, before.byteLength > 0 ? before : undefined);
-}
-
-/** How far blocks refer back. */
-const linkedBytes = 64 * 1024;
-
-function lastOf(before: Uint8Array, piece: Uint8Array): Uint8Array {
-  if (piece.byteLength >= linkedBytes) return new Uint8Array(piece.subarray(-linkedBytes));
-  return Buffer.concat([before, piece]).subarray(-linkedBytes);
+  return noted;
 }
 
 /** Decoders throw plain errors without a class: whatever they throw means that the bytes are not theirs. */
-function toFault(error: unknown, { place, compression }: CompressedBytes): RecordingFault {
+function toFault(error: unknown, { place, compression }: Compressed): RecordingFault {
   if (error instanceof RecordingFault) return error;
   const detail = error instanceof Error ? error.message : String(error);
   return new RecordingFault("BadChunk", `${place} does not decompress (${compression}: ${detail})`);
@@ -187,7 +185,7 @@ function checkLength(input: CompressedBytes, output: Uint8Array): Uint8Array {
   throw wrongLength(input, output.byteLength);
 }
 
-function wrongLength({ place, uncompressedBytes }: CompressedBytes, bytes: number): RecordingFault {
+function wrongLength({ place, uncompressedBytes }: Compressed, bytes: number): RecordingFault {
   const promised = `${bytes} bytes instead of the ${uncompressedBytes} that its header promises`;
   return new RecordingFault("BadChunk", `${place} holds ${promised}`);
 }

@@ -1,5 +1,5 @@
 import { maxWrittenChunkBytes } from "../verified/verified-run.ts";
-import { loadPart } from "./load-run.ts";
+import { hugeMessage } from "./large-pieces.ts";
 import type { Loaded, Loading, RunPart } from "./loading.ts";
 import type { ChunkFacts } from "./output/mcap-writer.ts";
 import type { OpenSource, PlannedRun } from "./plan/open-source.ts";
@@ -55,12 +55,10 @@ interface Cursor extends Queued {
   run: PlannedRun;
   part: RunPart;
   at: number;
-  /** Messages of the run before those of `part`. */
-  taken: number;
 }
 
 function toCursor(run: PlannedRun, part: RunPart): Cursor {
-  return { run, part, at: 0, taken: 0, nextNs: run.startNs, order: run.order };
+  return { run, part, at: 0, nextNs: run.startNs, order: run.order };
 }
 
 interface Merging {
@@ -78,7 +76,9 @@ async function* mergeUntil(limit: Queued | undefined, merging: Merging): AsyncGe
     const cursor = popQueued(cursors)!;
     const from = cursor.at;
     cursor.at = endBefore(cursor, earlierOf(cursors[0], limit));
-    for (const full of filling.add(cursor.part.fragment, from, cursor.at)) yield finish(full);
+    if (cursor.part.hugeAt === undefined)
+      for (const full of filling.add(cursor.part.fragment, from, cursor.at)) yield finish(full);
+    else yield* addHuge(cursor.run, cursor.part.hugeAt, merging);
     const left = cursor.part.fragment.timesNs[cursor.at];
     if (left === undefined) await admitNext(cursor, merging);
     else {
@@ -86,6 +86,16 @@ async function* mergeUntil(limit: Queued | undefined, merging: Merging): AsyncGe
       pushQueued(cursors, cursor);
     }
   }
+}
+
+/** It stands alone in its chunk, which comes in pieces. */
+async function* addHuge(
+  run: PlannedRun,
+  at: number,
+  { filling, loading, finish }: Merging,
+): AsyncGenerator<Task<Output>> {
+  yield* filling.end().map(finish);
+  for await (const piece of hugeMessage(run, at, loading)) yield readyTask(piece, piece.bytes.byteLength);
 }
 
 /** Puts a run in line; one without messages is done with, and lets go of its memory and its source. */
@@ -101,11 +111,10 @@ async function admit(cursor: Cursor, { cursors, loading }: Merging): Promise<voi
 
 async function admitNext(cursor: Cursor, merging: Merging): Promise<void> {
   const { run, part } = cursor;
-  cursor.taken += part.fragment.starts.length;
   cursor.at = 0;
-  cursor.part = { fragment: emptyFragment, hasMore: false };
+  cursor.part = { fragment: emptyFragment, next: undefined };
   merging.loading.memory.hold(run, 0);
-  if (part.hasMore) cursor.part = await loadPart(run, cursor.taken, merging.loading);
+  if (part.next) cursor.part = await part.next();
   await admit(cursor, merging);
 }
 

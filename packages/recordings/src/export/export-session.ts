@@ -35,7 +35,11 @@ export function openSession(
     within.map(([, source]) => source),
   );
   const lane = (options.pool ?? sharedPool).openLane();
+  const largeLane = (options.pool ?? largePool).openLane();
+  const stopLarge = (): void => largeLane.stop();
+  signal?.addEventListener("abort", stopLarge, { once: true });
   const opened = new Set<OpenSource>();
+  const generators = new Set<AsyncGenerator<unknown>>();
   return {
     sources,
     within,
@@ -48,18 +52,22 @@ export function openSession(
       compression,
       memory,
       large: largeMemory,
+      largeLane,
+      opened: generators,
       signal,
     },
     onPlanned: memory.plan,
     async open(source: ExportSource, index: number) {
       const onClosed = (): void => void opened.delete(open);
-      const open = await openSource(source, { index, ids, options, lane, damage, onOpened, onClosed });
+      const open = await openSource(source, { index, ids, options, lane: largeLane, damage, onOpened, onClosed });
       opened.add(open);
       open.hold(open.runs.length);
       return open;
     },
     async [Symbol.asyncDispose]() {
-      await lane[Symbol.asyncDispose]();
+      signal?.removeEventListener("abort", stopLarge);
+      await Promise.all([lane[Symbol.asyncDispose](), largeLane[Symbol.asyncDispose]()]);
+      await Promise.all(Array.from(generators, (generator) => generator.return(undefined)));
       await Promise.all(Array.from(opened, (source) => source.close()));
     },
   };
@@ -84,3 +92,6 @@ const largeMemory = createLargeMemory(256 * 1024 * 1024);
 
 /** Its threads start with the first export, and do not keep the process alive. */
 const sharedPool = createRewritePool();
+
+/** For what takes long: an index that nobody prepared, the parts of large chunks. Small work never waits for it. */
+const largePool = createRewritePool({ threadCount: 2 });

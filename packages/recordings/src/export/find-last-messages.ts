@@ -22,7 +22,7 @@ export async function findLastMessages(session: ExportSession): Promise<Fragment
     if (source.startNs > endNs || (startNs !== undefined && source.endNs < startNs)) continue;
     if (search.canAddNothing(source)) continue;
     // Of damage before the window nobody is told: it is not what was asked for.
-    const about = { index, ids, lane: loading.lane, damage: undefined, onOpened };
+    const about = { index, ids, lane: loading.largeLane, damage: undefined, onOpened };
     const opened = await openSource(source, { ...about, options: { ...options, startNs, endNs } });
     try {
       for (const run of latestRunsFirst(opened, endNs)) await searchRun(run, search, loading);

@@ -1,43 +1,47 @@
 import { crc32 } from "node:zlib";
-import { recordHeadBytes } from "../mcap/opcodes.ts";
+import { nextRound } from "../codecs/one-by-one.ts";
+import { zstdWindowBytes } from "../codecs/zstd-walk.ts";
 import { SourceChangedError } from "../source.ts";
-import { maxWrittenChunkBytes } from "../verified/verified-run.ts";
-import { loadPart, placeOf, toLoaded, toStored } from "./load-run.ts";
-import type { Loaded, Loading } from "./loading.ts";
+import { headOf, hugeChunk, measureHuge } from "./huge-message.ts";
+import { placeOf, toLoaded, toStored } from "./load-run.ts";
+import type { Loaded, Loading, RunPart } from "./loading.ts";
 import type { ChunkFacts } from "./output/mcap-writer.ts";
 import type { PlannedRun } from "./plan/open-source.ts";
+import { type Cut, cutRecords } from "./rewrite/cut-records.ts";
+import { contentInPieces } from "./rewrite/large-content.ts";
+import { toChange } from "./rewrite/run-job.ts";
+import type { MessageKey } from "./rewrite/smallest-messages.ts";
 
 /**
  * A run that is too large to be held, as it comes out of its decompression: some megabytes at a time. One that is not in order is
  * read again for each part.
  */
 export async function* largePieces(run: PlannedRun, loading: Loading): AsyncGenerator<Loaded> {
-  if (!run.isInOrder || run.source.formatName !== "mcap") return yield* largeParts(run, loading);
-  const { large, lane, compression, signal } = loading;
+  if (!(await canStream(run))) return yield* largeParts(run, loading);
+  const { lane, compression } = loading;
   const { selection } = run.source;
-  using _turn = await large.take(heldBytesOf(run), signal);
-  let fedBytes = 0;
-  for await (const bytes of wholeRecords(contentOf(run), run)) {
-    const { byteLength } = bytes;
-    const wantedEnd = Math.min(byteLength, run.wantedEnd - fedBytes);
-    const places = {
-      offset: 0,
-      dataStart: 0,
-      recordBytes: byteLength,
-      storedBytes: byteLength,
-      lengthBytes: byteLength,
-    };
-    const piece = { ...toStored(run), ...places, compression: "", checksum: crc32(bytes), wantedEnd };
-    const from = { bytes, start: 0 };
-    fedBytes += byteLength;
-    yield* toLoaded(await lane.run({ kind: "filter", from, runs: [piece], selection, compression }));
-    if (fedBytes >= run.wantedEnd) return;
+  const huge = await measureHuge(run, loading, () => cutsOf(run));
+  let cutEnd = 0;
+  for await (const cut of cutsOf(run)) {
+    if (cut.kind === "huge") {
+      yield* hugeChunk(cut, run, { huge, loading });
+      cutEnd = cut.at + cut.sizeBytes;
+    } else {
+      const piece = pieceOf(run, cut.bytes, cutEnd);
+      cutEnd += cut.bytes.byteLength;
+      const from = { bytes: cut.bytes, start: 0 };
+      yield* toLoaded(await lane.run({ kind: "filter", from, runs: [piece], selection, compression }));
+    }
+    if (cutEnd >= run.wantedEnd) return;
   }
 }
 
-/** The compressed chunk, and a large message as it is read, copied and compressed. */
-function heldBytesOf({ compression, recordBytes, largestBytes }: PlannedRun): number {
-  return (compression === "" ? 0 : recordBytes) + (largestBytes > maxWrittenChunkBytes ? 3 * largestBytes : 0);
+/** Records of a run as if they were one of their own. */
+function pieceOf(run: PlannedRun, bytes: Uint8Array, start: number) {
+  const { byteLength } = bytes;
+  const places = { offset: 0, dataStart: 0, recordBytes: byteLength, storedBytes: byteLength, lengthBytes: byteLength };
+  const wantedEnd = Math.max(0, Math.min(byteLength, run.wantedEnd - start));
+  return { ...toStored(run), ...places, compression: "", checksum: crc32(bytes), wantedEnd };
 }
 
 /** A large chunk as it is. */
@@ -56,92 +60,134 @@ export async function* passLarge(run: PlannedRun, facts: ChunkFacts): AsyncGener
       yield { kind: "chunks", bytes, checksum: crc32(bytes), chunks };
       chunks = [];
     }
-    if (crc !== checksum) throw changed(run);
+    if (crc !== checksum)
+      throw new SourceChangedError(`${placeOf(run)} is not what it was when the recording was verified`);
   }
-}
-
-async function* largeParts(run: PlannedRun, loading: Loading): AsyncGenerator<Loaded> {
-  for (let skip = 0, hasMore = true; hasMore; ) {
-    const part = await loadPart(run, skip, loading);
-    skip += part.fragment.starts.length;
-    hasMore = part.hasMore;
-    yield { kind: "rest", fragment: part.fragment };
-  }
-}
-
-/** The decompressed bytes of a chunk whose stored ones are what was verified. */
-async function* contentOf(run: PlannedRun): AsyncGenerator<Uint8Array> {
-  const { offset, recordBytes, dataStart, storedBytes, compression, lengthBytes } = run;
-  const { source, decompress } = run.source.context;
-  if (compression === "") {
-    let crc = crc32(await source.read(offset, dataStart));
-    for (let done = 0; done < storedBytes; done += pieceBytes) {
-      const piece = await source.read(offset + dataStart + done, Math.min(pieceBytes, storedBytes - done));
-      crc = crc32(piece, crc);
-      if (done + pieceBytes >= storedBytes) requireSame(run, crc);
-      yield piece;
-    }
-    return;
-  }
-  let crc = 0;
-  const record: Uint8Array[] = [];
-  for (let done = 0; done < recordBytes; done += pieceBytes) {
-    const piece = await source.read(offset + done, Math.min(pieceBytes, recordBytes - done));
-    crc = crc32(piece, crc);
-    record.push(piece);
-  }
-  requireSame(run, crc);
-  const bytes = Buffer.concat(record).subarray(dataStart, dataStart + storedBytes);
-  yield* decompress.inPieces({ compression, bytes, uncompressedBytes: lengthBytes, place: placeOf(run) });
 }
 
 const pieceBytes = 1024 * 1024;
 
-function requireSame(run: PlannedRun, crc: number): void {
-  if (crc !== run.checksum) throw changed(run);
+/** The first of the parts in which a large run is merged with others. */
+export async function largeFirstPart(run: PlannedRun, loading: Loading): Promise<RunPart> {
+  if (loading.memory.shareBytes() < leastStreamedBytes || !(await canStream(run)))
+    return loadLargePart(run, undefined, loading);
+  const parts = streamedParts(run, loading);
+  loading.opened.add(parts);
+  const next = async (): Promise<RunPart> => {
+    const { done, value } = await parts.next();
+    if (!done) return { ...value, next };
+    loading.opened.delete(parts);
+    return { fragment: noMessages, next: undefined };
+  };
+  return next();
 }
 
-function changed(run: PlannedRun): SourceChangedError {
-  return new SourceChangedError(`${placeOf(run)} is not what it was when the recording was verified`);
-}
+/** What reading a run beside others takes about. */
+const leastStreamedBytes = 8 * 1024 * 1024;
 
-/** Puts pieces together and cuts them where records end; each with memory of its own. */
-async function* wholeRecords(pieces: AsyncIterable<Uint8Array>, run: PlannedRun): AsyncGenerator<Uint8Array> {
-  let held: Uint8Array[] = [];
-  let heldBytes = 0;
-  /** Until so much is held, no record is whole. */
-  let neededBytes = leastPieceBytes;
-  for await (const piece of pieces) {
-    held.push(piece);
-    heldBytes += piece.byteLength;
-    if (heldBytes < neededBytes) continue;
-    const joined = Buffer.concat(held);
-    const { end, next } = findEnd(joined);
-    if (end > 0) yield ownBytes(joined, 0, end);
-    held = [ownBytes(joined, end, joined.byteLength)];
-    heldBytes = joined.byteLength - end;
-    neededBytes = Math.max(next, leastPieceBytes);
+const noMessages = { records: new Uint8Array(0), starts: new Uint32Array(0), timesNs: new BigUint64Array(0) };
+
+async function* streamedParts(run: PlannedRun, { lane }: Loading): AsyncGenerator<Omit<RunPart, "next">> {
+  const { selection } = run.source;
+  let cutEnd = 0;
+  for await (const cut of cutsOf(run)) {
+    if (cut.kind === "huge") {
+      const fragment = headOf(cut, run);
+      if (fragment) yield { fragment, hugeAt: cut.at };
+      cutEnd = cut.at + cut.sizeBytes;
+    } else {
+      const { bytes } = cut;
+      const maxBytes = bytes.byteLength;
+      const piece = pieceOf(run, bytes, cutEnd);
+      cutEnd += maxBytes;
+      const from = { bytes, start: 0 };
+      const { fragment } = await lane.run({ kind: "gather", from, run: piece, selection, skip: 0, maxBytes });
+      if (fragment.starts.length > 0) yield { fragment };
+    }
+    if (cutEnd >= run.wantedEnd) return;
   }
-  const last = Buffer.concat(held);
-  if (findEnd(last).end !== last.byteLength) throw changed(run);
-  if (last.byteLength > 0) yield ownBytes(last, 0, last.byteLength);
 }
 
-const leastPieceBytes = 2 * 1024 * 1024;
-
-function ownBytes(bytes: Uint8Array, start: number, end: number): Uint8Array {
-  const own = Buffer.allocUnsafeSlow(end - start);
-  own.set(bytes.subarray(start, end));
-  return own;
-}
-
-/** Where the last whole record ends, and how much the one behind it needs. */
-function findEnd(bytes: Buffer): { end: number; next: number } {
-  let at = 0;
-  while (at + recordHeadBytes <= bytes.byteLength) {
-    const sizeBytes = recordHeadBytes + bytes.readUInt32LE(at + 1) + bytes.readUInt32LE(at + 5) * 2 ** 32;
-    if (at + sizeBytes > bytes.byteLength) return { end: at, next: sizeBytes };
-    at += sizeBytes;
+async function* largeParts(run: PlannedRun, loading: Loading): AsyncGenerator<Loaded> {
+  for (let part: RunPart | undefined = await loadLargePart(run, undefined, loading); part; part = await part.next?.()) {
+    if (part.hugeAt === undefined) yield { kind: "rest", fragment: part.fragment };
+    else yield* hugeMessage(run, part.hugeAt, loading);
   }
-  return { end: at, next: recordHeadBytes };
 }
+
+/** The messages of a large run behind one; the whole run is read for them. */
+async function loadLargePart(run: PlannedRun, after: MessageKey | undefined, loading: Loading): Promise<RunPart> {
+  const { large, largeLane, memory, signal } = loading;
+  using _turn = await large.take(await heldToRead(run), signal);
+  const { selection, context } = run.source;
+  const { descriptor } = context.source;
+  const maxBytes = Math.min(mostPartBytes, memory.shareBytes());
+  const job = {
+    kind: "gatherLarge",
+    readFrom: { descriptor },
+    run: toStored(run),
+    selection,
+    after,
+    maxBytes,
+  } as const;
+  const { fragment, last, hasMore, hugeAt } = await largeLane.run(job, context.source);
+  return { fragment, hugeAt, next: hasMore ? () => loadLargePart(run, last, loading) : undefined };
+}
+
+const mostPartBytes = 16 * 1024 * 1024;
+
+/** One message of a large run that is itself too large to be held, as a chunk of its own. */
+export async function* hugeMessage(
+  run: PlannedRun,
+  at: number,
+  loading: Loading,
+): AsyncGenerator<Loaded & { kind: "chunks" }> {
+  const huge = await measureHuge(run, loading, () => cutsOf(run));
+  for await (const cut of cutsOf(run)) {
+    if (cut.kind !== "huge" || cut.at !== at) continue;
+    return yield* hugeChunk(cut, run, { huge, loading });
+  }
+}
+
+/** Throws `SourceChangedError`. */
+async function* cutsOf(run: PlannedRun): AsyncGenerator<Cut> {
+  const { source, decompress, signal } = run.source.context;
+  const stored = toStored(run);
+  const read = async (offset: number, length: number): Promise<Uint8Array> => {
+    signal?.throwIfAborted();
+    return source.read(offset, length);
+  };
+  try {
+    for await (const cut of cutRecords(contentInPieces(stored, { read, decompress }), stored)) {
+      await nextRound();
+      yield cut;
+    }
+  } catch (error) {
+    const changed = toChange(error);
+    throw changed === undefined ? error : new SourceChangedError(changed);
+  }
+}
+
+/** Whether it can be read once, beside whatever else is: in order, by a decoder that holds little. */
+async function canStream(run: PlannedRun): Promise<boolean> {
+  return run.isInOrder && run.source.formatName === "mcap" && (await heldToRead(run)) === 0;
+}
+
+/** What a decoder holds of a run, where that is much. bzip2 is read and decompressed as a whole, in memory of its own and of ours. */
+async function heldToRead({
+  compression,
+  storedBytes,
+  lengthBytes,
+  offset,
+  dataStart,
+  source,
+}: PlannedRun): Promise<number> {
+  if (compression === "bz2") return 2 * (storedBytes + lengthBytes);
+  if (compression !== "zstd") return 0;
+  const head = await source.context.source.read(offset + dataStart, Math.min(mostHeadBytes, storedBytes));
+  const windowBytes = Math.min(zstdWindowBytes(head), lengthBytes);
+  return windowBytes > smallWindowBytes ? windowBytes : 0;
+}
+
+const mostHeadBytes = 18;
+const smallWindowBytes = 8 * 1024 * 1024;

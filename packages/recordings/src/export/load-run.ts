@@ -14,15 +14,14 @@ export function toLoaded({ chunks, rest }: JobResults["filter"]): Loaded[] {
 }
 
 /** What of a run fits into its share of the memory, but at least one message, after the first `skip`. */
-export async function loadPart(
-  run: PlannedRun,
-  skip: number,
-  { lane, memory, large, signal }: Loading,
-): Promise<RunPart> {
-  using _turn = isLarge(run) ? await large.take(run.lengthBytes + run.storedBytes, signal) : undefined;
+export async function loadPart(run: PlannedRun, skip: number, loading: Loading): Promise<RunPart> {
+  const { lane, memory } = loading;
   const from = await bytesOfRun(run);
   const { selection } = run.source;
-  return lane.run({ kind: "gather", from, run: toStored(run), selection, skip, maxBytes: memory.shareBytes() });
+  const job = { kind: "gather", from, run: toStored(run), selection, skip, maxBytes: memory.shareBytes() } as const;
+  const { fragment, hasMore } = await lane.run(job);
+  const given = skip + fragment.starts.length;
+  return { fragment, next: hasMore ? () => loadPart(run, given, loading) : undefined };
 }
 
 /** Held as a whole only by few at once. */

@@ -1,6 +1,7 @@
-import { largePieces, passLarge } from "./large-pieces.ts";
+import { wholeChunkBytes } from "../verified/verified-run.ts";
+import { largeFirstPart, largePieces, passLarge } from "./large-pieces.ts";
 import { bytesOf, isLarge, loadPart, placeOf, rangeOf, toLoaded, toStored } from "./load-run.ts";
-import type { Loaded, Loading } from "./loading.ts";
+import type { Loaded, Loading, RunPart } from "./loading.ts";
 import type { ChunkFacts } from "./output/mcap-writer.ts";
 import type { Step } from "./plan/decide-steps.ts";
 import type { PlannedRun } from "./plan/open-source.ts";
@@ -13,8 +14,10 @@ export function toTask(step: Step, loading: Loading): Task<Loaded[]> {
   if (step.kind === "opened") return { weightBytes: 0, run: async () => [step] };
   if (step.kind === "merge") {
     const { run } = step;
-    const weightBytes = run.storedBytes + Math.min(run.lengthBytes, loading.memory.shareBytes());
-    return { weightBytes, run: async () => [{ kind: "part", run, part: await loadPart(run, 0, loading) }] };
+    const weightBytes =
+      Math.min(run.storedBytes, wholeChunkBytes) + Math.min(run.lengthBytes, loading.memory.shareBytes());
+    const loadFirst = (): Promise<RunPart> => (isLarge(run) ? largeFirstPart(run, loading) : loadPart(run, 0, loading));
+    return { weightBytes, run: async () => [{ kind: "part", run, part: await loadFirst() }] };
   }
   const { kind, runs } = step;
   const weightBytes = runs.reduce((sum, run) => sum + weightOf(run, kind), 0);
@@ -22,14 +25,29 @@ export function toTask(step: Step, loading: Loading): Task<Loaded[]> {
   return {
     weightBytes,
     async run() {
-      const loaded = await load(runs, loading);
-      for (const { source } of runs) await source.release();
-      return loaded;
+      return releaseAfter(await load(runs, loading), runs);
     },
   };
 }
 
+/** What is loaded piece by piece still reads its source. */
+async function releaseAfter(loaded: Loaded[], runs: readonly PlannedRun[]): Promise<Loaded[]> {
+  const release = async (): Promise<void> => {
+    for (const { source } of runs) await source.release();
+  };
+  const [first] = loaded;
+  if (first?.kind === "pieces") return [{ kind: "pieces", open: () => thenRelease(first.open(), release) }];
+  await release();
+  return loaded;
+}
+
+async function* thenRelease(pieces: AsyncGenerator<Loaded>, release: () => Promise<void>): AsyncGenerator<Loaded> {
+  yield* pieces;
+  await release();
+}
+
 function weightOf(run: PlannedRun, kind: Step["kind"]): number {
+  if (isLarge(run)) return 0; // it is loaded when its turn comes
   if (kind === "pass") return run.recordBytes + run.indexesBytes;
   return kind === "pick" ? run.wantedBytes : run.wantedBytes + run.recordBytes;
 }

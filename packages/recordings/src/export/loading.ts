@@ -20,8 +20,10 @@ export type Loaded =
 
 export interface RunPart {
   fragment: Fragment;
-  /** Whether selected messages of the run are left. */
-  hasMore: boolean;
+  /** Loads the messages behind these; undefined where none are left. */
+  next: (() => Promise<RunPart>) | undefined;
+  /** The fragment is the head of one message that is too large to be held: its record stands here among the decompressed ones. */
+  hugeAt?: number | undefined;
 }
 
 /** What the steps of one export share. */
@@ -30,5 +32,9 @@ export interface Loading {
   compression: Compression;
   memory: MemoryShare;
   large: LargeMemory;
+  /** For what takes long: other exports wait for it in no case. */
+  largeLane: RewriteLane;
+  /** Gives parts of it back when the export ends. */
+  opened: Set<AsyncGenerator<unknown>>;
   signal: AbortSignal | undefined;
 }

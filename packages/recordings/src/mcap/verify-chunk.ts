@@ -2,6 +2,7 @@ import { crc32 } from "node:zlib";
 import { placeOf, refuseLargeChunk } from "../chunk.ts";
 import { isOneFrame } from "../codecs/decompress.ts";
 import { openCursor } from "../field-cursor.ts";
+import { freeOwn } from "../free-memory.ts";
 import { RecordingFault } from "../reasons.ts";
 import { addChannel, addChunk, addSchema, addTally, type Channel, extendSpan } from "../survey.ts";
 import { maxWrittenChunkBytes, type RunChannel, type VerifiedRun, wholeChunkBytes } from "../verified/verified-run.ts";
@@ -75,6 +76,7 @@ function createChunkTally(verifying: Verifying): ChunkTally {
     for await (const piece of contentOf(stored, verifying)) {
       if (chunk.crc !== 0) crc = crc32(piece, crc);
       tally.push(piece);
+      if (chunk.compression !== "") freeOwn(piece);
     }
     if (crc === chunk.crc) return tally.end();
     throw new RecordingFault("BadChunk", `${placeOf(chunk)} fails its checksum; the file is damaged there`);

@@ -1,6 +1,5 @@
 import { RecordingFault } from "../../reasons.ts";
 import { bytesSource, type RandomAccessSource, SourceChangedError } from "../../source.ts";
-import { indexRecording } from "../../verified/index-recording.ts";
 import { IndexUnreadableError, openVerifiedIndex, type VerifiedIndex } from "../../verified/read-index.ts";
 import type { ExportSource, McapExportOptions } from "../export-options.ts";
 import type { RewriteLane } from "../rewrite/rewrite-pool.ts";
@@ -51,21 +50,24 @@ interface Making {
   lane: RewriteLane;
 }
 
-/** Reads a whole recording, in a thread where that can read it itself. Faults where it is no finished recording. */
-export async function makeIndexOf(recording: RandomAccessSource, { lane, ...about }: Making): Promise<Uint8Array> {
+/** Reads a whole recording in a thread. Faults where it is no finished recording. */
+export async function makeIndexOf(
+  recording: RandomAccessSource,
+  { lane, fileName, isSalvage, signal }: Making,
+): Promise<Uint8Array> {
   const { descriptor, sizeBytes } = recording;
-  const { fileName, isSalvage } = about;
-  const { index, refused } =
-    descriptor === undefined
-      ? await indexHere(recording, about)
-      : await lane.run({ kind: "index", descriptor, sizeBytes, fileName, isSalvage });
+  const job = { kind: "index", readFrom: { descriptor }, sizeBytes, fileName, isSalvage } as const;
+  const { index, refused } = await lane.run(job, stoppable(recording, signal));
   if (refused) throw new RecordingFault(refused.code, refused.text);
   return index;
 }
 
-async function indexHere(recording: RandomAccessSource, about: Omit<Making, "lane">) {
-  const pieces: Uint8Array[] = [];
-  const write = async (piece: Uint8Array): Promise<void> => void pieces.push(piece);
-  const indexed = await indexRecording(recording, { ...about, write });
-  return { index: Buffer.concat(pieces), refused: "reason" in indexed ? indexed.reason : undefined };
+/** What reads for a thread ends with its signal: the thread is free again. */
+function stoppable(recording: RandomAccessSource, signal: AbortSignal | undefined): Pick<RandomAccessSource, "read"> {
+  return {
+    async read(offset, length) {
+      signal?.throwIfAborted();
+      return recording.read(offset, length);
+    },
+  };
 }

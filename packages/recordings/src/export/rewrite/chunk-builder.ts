@@ -128,6 +128,13 @@ interface ChunkHead
   compression: Compression;
 }
 
+/** Of a chunk whose content is written in pieces. */
+export function encodeChunkHead(head: Omit<ChunkHead, "chunkBytes">): Buffer {
+  const bytes = Buffer.alloc(fixedHeadBytes + head.compression.length);
+  writeHead(bytes, { ...head, chunkBytes: bytes.byteLength + head.storedBytes });
+  return bytes;
+}
+
 /** spec: MCAP "Chunk". */
 function writeHead(bytes: Buffer, head: ChunkHead): void {
   bytes.writeUInt8(opcodes.chunk, 0);

@@ -1,8 +1,9 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import { SourceChangedError } from "../../source.ts";
-import type { JobAnswer } from "./rewrite-worker.ts";
+import { type RandomAccessSource, SourceChangedError } from "../../source.ts";
+import type { JobAnswer, ToWorker } from "./rewrite-worker.ts";
 import type { Job, JobResults } from "./run-job.ts";
+import type { RangeAnswer, RangeQuestion } from "./source-reading.ts";
 import { transferOf } from "./transfer.ts";
 
 /** Threads that rewrite chunks for all exports of a process. An idle pool does not keep the process alive. */
@@ -15,9 +16,11 @@ export interface RewritePool extends AsyncDisposable {
 export interface RewriteLane extends AsyncDisposable {
   /**
    * Takes over the memory of the job. Rejects with the job's error, `SourceChangedError` where a recording is not what it was, and
-   * for jobs that wait when the lane is closed.
+   * for jobs that wait when the lane is closed. `source`: what the job reads through this thread, where it has no descriptor.
    */
-  run<J extends Job>(job: J): Promise<JobResults[J["kind"]]>;
+  run<J extends Job>(job: J, source?: Pick<RandomAccessSource, "read">): Promise<JobResults[J["kind"]]>;
+  /** Makes jobs fail that read much, also those under way, and those to come. */
+  stop(): void;
   /** How many lanes share the threads. */
   readonly laneCount: number;
 }
@@ -71,21 +74,24 @@ export function createRewritePool({ threadCount = availableParallelism() } = {})
   const openLane = (): RewriteLane => {
     const lane: Waiting[] = [];
     const underWay = new Set<Promise<unknown>>();
+    const stop = new Int32Array(new SharedArrayBuffer(4));
     lanes.unshift(lane);
     return {
-      run<J extends Job>(job: J) {
+      run<J extends Job>(job: J, source?: Pick<RandomAccessSource, "read">) {
         const { promise, resolve, reject } = Promise.withResolvers<JobResults[J["kind"]]>();
         const ended = promise.then(ignore, ignore).finally(() => underWay.delete(ended));
         underWay.add(ended);
         if (!lanes.includes(lane)) reject(closedError());
-        else lane.push({ job, resolve: resolve as Waiting["resolve"], reject });
+        else lane.push({ job, stop, source, resolve: resolve as Waiting["resolve"], reject });
         dispatch();
         return promise;
       },
       get laneCount() {
         return lanes.length;
       },
+      stop: () => void Atomics.store(stop, 0, 1),
       async [Symbol.asyncDispose]() {
+        Atomics.store(stop, 0, 1);
         closeLane(lane);
         await Promise.all(underWay);
       },
@@ -111,20 +117,26 @@ const workerUrl = new URL(`./rewrite-worker${import.meta.url.endsWith(".ts") ? "
 
 interface Waiting {
   job: Job;
+  stop: Int32Array;
+  source: Pick<RandomAccessSource, "read"> | undefined;
   resolve(result: JobResults[Job["kind"]]): void;
   reject(error: unknown): void;
 }
 
 /** One job on one thread; `onFree` when it can take another, never when it ended. */
-function serve(worker: Worker, { job, resolve, reject }: Waiting, onFree: () => void): void {
+function serve(worker: Worker, { job, stop, source, resolve, reject }: Waiting, onFree: () => void): void {
   const stopListening = (): void => {
     worker.off("message", onMessage).off("error", onError).off("exit", onExit).unref();
   };
+  const reading = readFor(source);
+  const tell = (message: ToWorker): void => worker.postMessage(message, transferOf(message));
   const onMessage = (answer: JobAnswer): void => {
+    if ("range" in answer) return void reading.answer(answer).then(tell);
     stopListening();
-    if ("error" in answer) reject(answer.error);
-    else if ("changed" in answer) reject(new SourceChangedError(answer.changed));
-    else resolve(answer.result);
+    if ("result" in answer) resolve(answer.result);
+    else if (reading.failure) reject(reading.failure.error);
+    else if ("error" in answer) reject(answer.error);
+    else reject(new SourceChangedError(answer.changed));
     onFree();
   };
   const onError = (error: unknown): void => {
@@ -134,11 +146,31 @@ function serve(worker: Worker, { job, resolve, reject }: Waiting, onFree: () => 
   const onExit = (): void => onError(new Error("a thread that rewrites chunks ended early"));
   worker.on("message", onMessage).on("error", onError).on("exit", onExit).ref();
   try {
-    worker.postMessage(job, transferOf(job));
+    tell({ job, stop });
   } catch (error) {
     onError(error);
     queueMicrotask(onFree);
   }
+}
+
+/** Reads what a thread asks for. Why reading failed is kept here: errors lose their class on the way between threads. */
+function readFor(source: Pick<RandomAccessSource, "read"> | undefined) {
+  return {
+    failure: undefined as { error: unknown } | undefined,
+    async answer({ range: { id, offset, length } }: RangeQuestion): Promise<RangeAnswer> {
+      try {
+        return { id, bytes: ownBytes(await source!.read(offset, length)) };
+      } catch (error) {
+        this.failure = { error };
+        return { id, bytes: undefined };
+      }
+    },
+  };
+}
+
+/** What lies among other things in the same memory cannot be moved to a thread. */
+function ownBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
 function closedError(): Error {

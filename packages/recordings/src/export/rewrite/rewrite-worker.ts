@@ -1,22 +1,29 @@
 // The entry of a worker thread: takes jobs one by one, and answers each with its result or error.
 import { parentPort } from "node:worker_threads";
 import { createJobRunner, type Job, type JobResults, toChange } from "./run-job.ts";
+import { createReading, type RangeAnswer, type RangeQuestion } from "./source-reading.ts";
 import { transferOf } from "./transfer.ts";
 
 /** `changed`: the recording is not what it was. */
-export type JobAnswer = { result: JobResults[Job["kind"]] } | { changed: string } | { error: Error };
+export type JobAnswer = { result: JobResults[Job["kind"]] } | { changed: string } | { error: Error } | RangeQuestion;
+
+/** `stop`: not 0 when nobody wants the result any more. */
+export type ToWorker = { job: Job; stop: Int32Array } | RangeAnswer;
 
 const port = parentPort!;
 const runJob = createJobRunner();
 
-port.on("message", async (job: Job) => {
-  const answer = await answerTo(job);
+const reading = createReading((question) => port.postMessage(question));
+
+port.on("message", async (message: ToWorker) => {
+  if (!("job" in message)) return reading.answer(message);
+  const answer = await answerTo(message.job, message.stop);
   port.postMessage(answer, transferOf(answer));
 });
 
-async function answerTo(job: Job): Promise<JobAnswer> {
+async function answerTo(job: Job, stop: Int32Array): Promise<JobAnswer> {
   try {
-    return { result: await runJob(job) };
+    return { result: await runJob(job, reading.of(job, stop)) };
   } catch (error) {
     const changed = toChange(error);
     if (changed !== undefined) return { changed };

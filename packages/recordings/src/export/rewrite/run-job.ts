@@ -2,20 +2,23 @@ import { crc32 } from "node:zlib";
 import { combineChecksums } from "../../codecs/combine-checksums.ts";
 import type { Compression } from "../../codecs/compress.ts";
 import { createDecompressor } from "../../codecs/decompress.ts";
+import { freeMemory } from "../../free-memory.ts";
 import { type Reason, RecordingFault } from "../../reasons.ts";
-import type { RandomAccessSource } from "../../source.ts";
 import { indexRecording } from "../../verified/index-recording.ts";
 import { type ChunkBuilder, createChunkBuilder } from "./chunk-builder.ts";
 import type { Fragment } from "./fragment.ts";
-import { freeMemory } from "./free-memory.ts";
+import { gatherLarge, type LargePart } from "./gather-large.ts";
+import type { ReadRange } from "./large-content.ts";
 import { type PickedRun, pickMessages } from "./pick-messages.ts";
 import type { SealedChunk } from "./sealed-chunk.ts";
 import { copySelected, countFitting, selectMessages } from "./select-messages.ts";
 import { type Selection, toQuickSelection } from "./selection.ts";
+import type { MessageKey } from "./smallest-messages.ts";
+import type { ReadFrom } from "./source-reading.ts";
 import { ContentChanged, createScratch, loadRun, readStored, type StoredBytes, type StoredRun } from "./stored-run.ts";
 
 /** What a worker thread can do. Everything in it can be sent between threads. */
-export type Job = PassJob | FilterJob | PickJob | GatherJob | LatestJob | SealJob | IndexJob;
+export type Job = PassJob | FilterJob | PickJob | GatherJob | GatherLargeJob | LatestJob | SealJob | IndexJob;
 
 /** Chunks that go into the written file as they are. */
 export interface PassJob {
@@ -55,6 +58,16 @@ export interface GatherJob {
   maxBytes: number;
 }
 
+/** The same of a run that is too large to be held: what comes behind `after`. */
+export interface GatherLargeJob {
+  kind: "gatherLarge";
+  readFrom: ReadFrom;
+  run: StoredRun;
+  selection: Selection;
+  after: MessageKey | undefined;
+  maxBytes: number;
+}
+
 /** The last selected message of each channel. */
 export interface LatestJob {
   kind: "latest";
@@ -72,7 +85,7 @@ export interface SealJob {
 /** Reads all of a recording that nobody has indexed. */
 export interface IndexJob {
   kind: "index";
-  descriptor: number;
+  readFrom: ReadFrom;
   sizeBytes: number;
   fileName: string;
   isSalvage: boolean;
@@ -84,12 +97,14 @@ export interface JobResults {
   filter: { chunks: SealedChunk[]; rest: Fragment };
   pick: { chunks: SealedChunk[]; rest: Fragment };
   gather: { fragment: Fragment; hasMore: boolean };
+  gatherLarge: LargePart;
   latest: Fragment;
   seal: SealedChunk;
   index: { index: Uint8Array; refused: Reason | undefined };
 }
 
-export type JobRunner = <J extends Job>(job: J) => Promise<JobResults[J["kind"]]>;
+/** `read`: for jobs that read much, piece by piece. */
+export type JobRunner = <J extends Job>(job: J, read: ReadRange) => Promise<JobResults[J["kind"]]>;
 
 /** What is smaller waits for more: a topic that is sparse in its recording would otherwise become tiny chunks. */
 const minChunkBytes = 256 * 1024;
@@ -113,7 +128,7 @@ export function createJobRunner(): JobRunner {
     await work(builder, seal);
     return { chunks, rest: builder.take() };
   };
-  const runners: { [K in Job["kind"]]: (job: Job & { kind: K }) => Promise<JobResults[K]> } = {
+  const runners: { [K in Job["kind"]]: (job: Job & { kind: K }, read: ReadRange) => Promise<JobResults[K]> } = {
     pass: async (job) => pass(job),
     filter: ({ compression, from, runs, selection }) =>
       fill(compression, async (builder, onFull) => {
@@ -140,6 +155,8 @@ export function createJobRunner(): JobRunner {
       if (run.compression !== "") freeMemory(loaded);
       return { fragment: builder.take(), hasMore: to < selected.count };
     },
+    gatherLarge: ({ run, selection, after, maxBytes }, read) =>
+      gatherLarge({ run, selection: toQuickSelection(selection), after, maxBytes, read, decompress }),
     async latest({ from, run, selection }) {
       const loaded = await loadRun(run, from, means);
       const selected = selectMessages(loaded, run, toQuickSelection(selection));
@@ -155,11 +172,14 @@ export function createJobRunner(): JobRunner {
       freeMemory(records);
       return builder.seal();
     },
-    index: (job) => index(job),
+    index: (job, read) => index(job, read),
   };
-  return async <J extends Job>(job: J) => {
+  return async <J extends Job>(job: J, read: ReadRange) => {
     try {
-      return await (runners[job.kind] as unknown as (of: J) => Promise<JobResults[J["kind"]]>)(job);
+      return await (runners[job.kind] as unknown as (of: J, by: ReadRange) => Promise<JobResults[J["kind"]]>)(
+        job,
+        read,
+      );
     } catch (error) {
       builders.clear(); // what a job that failed had filled
       throw error;
@@ -184,16 +204,11 @@ function pass({ from, offset, lengthBytes, chunks }: PassJob): JobResults["pass"
   return { bytes, checksum };
 }
 
-async function index({ descriptor, sizeBytes, fileName, isSalvage }: IndexJob): Promise<JobResults["index"]> {
+async function index({ sizeBytes, fileName, isSalvage }: IndexJob, read: ReadRange): Promise<JobResults["index"]> {
   const pieces: Uint8Array[] = [];
   const write = async (piece: Uint8Array): Promise<void> => void pieces.push(piece);
-  const indexed = await indexRecording(descriptorSource(descriptor, sizeBytes), { fileName, isSalvage, write });
+  const indexed = await indexRecording({ sizeBytes, read }, { fileName, isSalvage, write });
   return { index: Buffer.concat(pieces), refused: "reason" in indexed ? indexed.reason : undefined };
-}
-
-function descriptorSource(descriptor: number, sizeBytes: number): RandomAccessSource {
-  const own = { take: (length: number) => Buffer.allocUnsafeSlow(length) };
-  return { sizeBytes, read: async (offset, length) => readStored({ descriptor }, { offset, length }, own) };
 }
 
 /** Errors of content that were not there when it was verified mean that it has changed. */

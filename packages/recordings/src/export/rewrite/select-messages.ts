@@ -112,7 +112,7 @@ export function selectMessages(bytes: Uint8Array, run: StoredRun, selection: Qui
 const keepAll = Int32Array.from({ length: 65_536 }, (_, id) => id);
 
 /** A bag's messages as they come, with the ids of the written file. */
-function toMcapRecords(bytes: Uint8Array, run: StoredRun, { idOf }: QuickSelection): Uint8Array {
+export function toMcapRecords(bytes: Uint8Array, run: StoredRun, { idOf }: QuickSelection): Uint8Array {
   const builder = createFragmentBuilder();
   visitBagRecords(bytes, run.place, {
     message(message) {

@@ -8,3 +8,8 @@ export function freeMemory({ buffer }: Uint8Array): void {
 }
 
 const smallBytes = 64 * 1024;
+
+/** The same of bytes that have their memory for themselves; others are left to the collector. */
+export function freeOwn(bytes: Uint8Array): void {
+  if (bytes.byteLength === bytes.buffer.byteLength) freeMemory(bytes);
+}

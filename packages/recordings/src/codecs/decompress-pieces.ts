@@ -1,0 +1,137 @@
+import { createZstdDecompress } from "node:zlib";
+import { createByteFeed } from "./byte-feed.ts";
+import { feedStream } from "./feed-stream.ts";
+import { loadLz4 } from "./load-lz4.ts";
+import { readBlockHead, readLz4Head } from "./lz4-frames.ts";
+import { nextRound } from "./one-by-one.ts";
+import { createZstdWalk } from "./zstd-walk.ts";
+
+/** Told whether nothing but one frame was there. */
+export type OnFrames = (isOneFrame: boolean) => void;
+
+/**
+ * The content of all frames that stand one behind the other, in pieces of some megabytes at most; what follows the last and is none is
+ * left out, but taken. Holds a window of the content or a block, never the whole, whatever the frames are.
+ */
+export async function* unzstdPieces(
+  pieces: AsyncIterable<Uint8Array>,
+  onFrames: OnFrames = () => undefined,
+): AsyncGenerator<Uint8Array> {
+  const source = openPieces(pieces);
+  const walk = createZstdWalk();
+  let frameCount = 0;
+  while (await source.findFrame(walk)) {
+    frameCount += 1;
+    yield* feedStream(source.frame(walk), createZstdDecompress({ chunkSize: pieceBytes }));
+    if (walk.state !== "ended") throw new Error("not a whole frame");
+  }
+  if (frameCount === 0) throw new Error("not a whole frame");
+  onFrames(frameCount === 1 && source.isCoveredByFrames());
+  await source.drain();
+}
+
+const pieceBytes = 1024 * 1024;
+
+function openPieces(pieces: AsyncIterable<Uint8Array>) {
+  const iterator = pieces[Symbol.asyncIterator]();
+  let piece: Uint8Array = new Uint8Array(0);
+  let at = 0;
+  /** Up to the end of the piece. */
+  let givenBytes = 0;
+  let frameBytes = 0;
+  const advance = async (): Promise<boolean> => {
+    const { done, value } = await iterator.next();
+    piece = done ? new Uint8Array(0) : value;
+    givenBytes += piece.byteLength;
+    at = 0;
+    return !done;
+  };
+  return {
+    async findFrame(walk: ReturnType<typeof createZstdWalk>): Promise<boolean> {
+      do {
+        at = walk.push(piece, at);
+        if (walk.state === "begins") return true;
+        if (walk.state === "none") return false;
+      } while (await advance());
+      return false;
+    },
+    async *frame(walk: ReturnType<typeof createZstdWalk>): AsyncGenerator<Uint8Array> {
+      frameBytes += walk.head.byteLength;
+      yield walk.head;
+      do {
+        const from = at;
+        at = walk.push(piece, at);
+        frameBytes += at - from;
+        if (at > from) yield piece.subarray(from, at);
+        if (walk.state === "ended") return;
+      } while (await advance());
+    },
+    isCoveredByFrames: () => frameBytes === givenBytes,
+    async drain(): Promise<void> {
+      while (await advance());
+    },
+  };
+}
+
+/** Block by block; the library reads a block behind its size, and what it refers to as a dictionary. */
+export async function* unlz4Pieces(
+  pieces: AsyncIterable<Uint8Array>,
+  { isBlocking, onFrames = () => undefined }: { isBlocking: boolean; onFrames?: OnFrames | undefined },
+): AsyncGenerator<Uint8Array> {
+  const feed = createByteFeed(pieces);
+  let frameCount = 0;
+  let frameEnd = 0;
+  for (let head = await readLz4Head(feed); head; head = await readLz4Head(feed)) {
+    frameCount += 1;
+    const { blockMaxBytes, blockTrailerBytes, endBytes, isLinked } = head;
+    let before: Uint8Array = new Uint8Array(0);
+    while (true) {
+      const blockHead = viewOf(await require(feed.take(4))).getUint32(0, true);
+      if (blockHead === 0) break;
+      const { storedBytes, isStored } = readBlockHead(blockHead);
+      if (storedBytes > blockMaxBytes) throw new Error("a block is larger than its frame says");
+      const stored = (await require(feed.take(storedBytes + blockTrailerBytes))).subarray(0, storedBytes);
+      const piece = isStored ? new Uint8Array(stored) : await unlz4Block(stored, { blockMaxBytes, before, isBlocking });
+      if (isLinked) before = lastOf(before, piece);
+      yield piece;
+    }
+    await require(feed.take(endBytes));
+    frameEnd = feed.takenBytes;
+  }
+  if (frameCount === 0) throw new Error("not a whole frame");
+  onFrames(frameCount === 1 && (await feed.drain()) === frameEnd);
+  await feed.drain();
+}
+
+async function require(taken: Promise<Uint8Array | undefined>): Promise<Uint8Array> {
+  const bytes = await taken;
+  if (!bytes) throw new Error("not a whole frame");
+  return bytes;
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+interface Block {
+  blockMaxBytes: number;
+  before: Uint8Array;
+  isBlocking: boolean;
+}
+
+async function unlz4Block(stored: Uint8Array, { blockMaxBytes, before, isBlocking }: Block): Promise<Uint8Array> {
+  const input = Buffer.allocUnsafe(4 + stored.byteLength);
+  input.writeUInt32LE(blockMaxBytes, 0);
+  input.set(stored, 4);
+  // Some milliseconds. The asynchronous one keeps hundreds of megabytes.
+  if (!isBlocking) await nextRound();
+  return loadLz4().uncompressSync(input, before.byteLength > 0 ? before : undefined);
+}
+
+/** How far blocks refer back. */
+const linkedBytes = 64 * 1024;
+
+function lastOf(before: Uint8Array, piece: Uint8Array): Uint8Array {
+  if (piece.byteLength >= linkedBytes) return new Uint8Array(piece.subarray(-linkedBytes));
+  return Buffer.concat([before, piece]).subarray(-linkedBytes);
+}

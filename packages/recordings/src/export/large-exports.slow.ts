@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { promisify } from "node:util";
+import type { ExportsJob, MeasuredExports } from "../testing/large/measure-exports.ts";
+import { sumWrittenFile } from "../testing/large/sum-written-file.ts";
+import { type LargeFileSpec, type LargeFileSums, writeLargeFile } from "../testing/large/write-large-file.ts";
+
+/*
+ * Eight exports at once of files with a chunk of 250 MB, each measured in a process of its own. One of the eight takes some pieces and
+ * then none before the others are done.
+ */
+const run = promisify(execFile);
+const directory = await mkdtemp(join(tmpdir(), "large-exports-"));
+after(() => rm(directory, { recursive: true }));
+
+const startNs = 1_767_323_045_000_000_000n;
+const many = { messageBytes: 200, chunkBytes: 250_000_000, startNs };
+const few = { messageBytes: 60_000_000, chunkBytes: 250_000_000, startNs };
+const one = { messageBytes: 240_000_000, chunkBytes: 250_000_000, startNs };
+
+const kinds: Record<string, LargeFileSpec> = {
+  "many messages, zstd": { ...many, compression: "zstd" },
+  "many messages, lz4": { ...many, compression: "lz4" },
+  "many messages, uncompressed": { ...many, compression: "" },
+  "many messages in no order, zstd": { ...many, compression: "zstd", isShuffled: true },
+  "few messages, zstd": { ...few, compression: "zstd" },
+  "few messages, lz4": { ...few, compression: "lz4" },
+  "few messages, uncompressed noise": { ...few, compression: "", isNoise: true },
+  "one message, zstd": { ...one, compression: "zstd" },
+  "one message, lz4 noise": { ...one, compression: "lz4", isNoise: true },
+};
+
+/** In megabytes, of the whole process above what it was before. */
+const mostGrownMb = 600;
+/** Of processor time of the main thread. */
+const mostTurnMs = 50;
+
+for (const [name, spec] of Object.entries(kinds)) {
+  const { compression } = spec;
+  const other = compression === "lz4" ? "zstd" : "lz4";
+  test(`${name}: whole, with another compression, without an index, a topic, a window`, async (t) => {
+    const [path, sums] = await write(name, spec);
+    const halfEndNs = String(sums.halfEndNs);
+    const say = (text: string): void => t.diagnostic(text);
+    await hold({ files: [path], compression }, sums.all, say);
+    await hold({ files: [path], compression: other, hasDescriptor: false }, sums.all, say);
+    if (spec.isShuffled) return; // it takes minutes
+    await hold({ files: [path], compression: "zstd", isIndexed: false, hasDescriptor: false }, sums.all, say);
+    await hold({ files: [path], compression: "", isIndexed: false }, sums.all, say);
+    await hold({ files: [path], compression: "zstd", topics: ["/b"] }, sums.b, say);
+    await hold({ files: [path], compression: "lz4", endNs: halfEndNs }, sums.half, say);
+  });
+}
+
+test("recordings of the same time are merged", async (t) => {
+  const pairs = [
+    ["many messages, zstd", "many messages, lz4"],
+    ["few messages, zstd", "few messages, lz4"],
+    ["one message, zstd", "many messages, zstd"],
+  ] as const;
+  for (const names of pairs) {
+    const written = await Promise.all(names.map((name, index) => write(`${index} ${name}`, kinds[name]!)));
+    const files = written.map(([path]) => path);
+    const count = written.reduce((sum, [, { all }]) => sum + all.count, 0);
+    const sum = written.reduce((total, [, { all }]) => (total + all.sum) % 2 ** 48, 0);
+    await hold({ files, compression: "zstd" }, { count, sum }, (text) => t.diagnostic(text));
+  }
+});
+
+async function write(name: string, spec: LargeFileSpec): Promise<[string, LargeFileSums]> {
+  const path = join(directory, `${name.replaceAll(/\W+/g, "-")}.mcap`);
+  return [path, await writeLargeFile(path, spec)];
+}
+
+async function hold(
+  job: Pick<ExportsJob, "files" | "compression"> & Partial<ExportsJob>,
+  { count, sum }: { count: number; sum: number },
+  say: (text: string) => void,
+): Promise<void> {
+  const to = join(directory, "written");
+  const whole: ExportsJob = { count: 8, format: "mcap", isIndexed: true, hasDescriptor: true, to, ...job };
+  const program = new URL("../testing/large/measure-exports.ts", import.meta.url);
+  const { stdout } = await run(process.execPath, [program.pathname, JSON.stringify(whole)]);
+  const measured: MeasuredExports = JSON.parse(stdout);
+  const grownMb = Math.round(measured.grownBytes / 1e6);
+  say(
+    `${grownMb} MB, turns of ${measured.longestTurnMs} ms, delay ${Math.round(measured.longestDelayMs)} ms: ${JSON.stringify(job)}`,
+  );
+  const written = await sumWrittenFile(to);
+  assert.deepEqual([written.count, written.sum], [count, sum]);
+  assert.equal(new Set(measured.sizesBytes).size, 1, "the exports differ");
+  assert.ok(grownMb <= mostGrownMb, `${grownMb} MB`);
+  assert.ok(measured.longestTurnMs <= mostTurnMs, `the main thread computed for ${measured.longestTurnMs} ms`);
+}

@@ -1,0 +1,141 @@
+import { freeMemory, freeOwn } from "../../free-memory.ts";
+import { messageHeadBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import type { RecordingFormatName } from "../../summary.ts";
+import { wholeChunkBytes } from "../../verified/verified-run.ts";
+import { ContentChanged } from "./stored-run.ts";
+
+/** Records of a large chunk: some megabytes of whole ones, or one message that is too large to be held. */
+export type Cut = { kind: "records"; bytes: Uint8Array } | ({ kind: "huge" } & HugeRecord);
+
+export interface HugeRecord {
+  /** Of the message's record among the decompressed records. */
+  at: number;
+  sizeBytes: number;
+  /** Its first bytes, up to the message's data. */
+  head: Uint8Array;
+  /** All of it, the head too; may be taken before the next cut is asked for. */
+  content: AsyncGenerator<Uint8Array>;
+}
+
+/** Larger messages are never held as a whole. */
+export const hugeBytes: number = wholeChunkBytes;
+
+const hugeHeadBytes = recordHeadBytes + messageHeadBytes;
+const leastCutBytes = 2 * 1024 * 1024;
+
+interface Cutting {
+  format: RecordingFormatName;
+  /** Begins the text of faults. */
+  place: string;
+}
+
+/** Puts pieces of decompressed records together and cuts them where records end; each cut has memory of its own. */
+export async function* cutRecords(pieces: AsyncIterable<Uint8Array>, { format, place }: Cutting): AsyncGenerator<Cut> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  const sizeAt = format === "mcap" ? sizeOfMcapRecord : sizeOfBagRecord;
+  let held: Uint8Array[] = [];
+  let heldBytes = 0;
+  /** Among all records, of what is held. */
+  let base = 0;
+  /** Until so much is held, no record is whole. */
+  let neededBytes = leastCutBytes;
+  const keep = (rest: Uint8Array): void => {
+    held = rest.byteLength > 0 ? [rest] : [];
+    heldBytes = rest.byteLength;
+  };
+  try {
+    for (let step = await iterator.next(); !step.done; step = await iterator.next()) {
+      held.push(step.value);
+      heldBytes += step.value.byteLength;
+      if (heldBytes < neededBytes) continue;
+      const joined = joinPieces(held);
+      const { end, next } = findEnd(joined, sizeAt);
+      if (end > 0) yield { kind: "records", bytes: ownBytes(joined, 0, end) };
+      base += end;
+      keep(ownBytes(joined, end, joined.byteLength));
+      freeMemory(joined);
+      neededBytes = Math.max(next, leastCutBytes);
+      if (format !== "mcap" || next <= hugeBytes || heldBytes < hugeHeadBytes || held[0]![0] !== opcodes.message)
+        continue;
+      const head = new Uint8Array(held[0]!.subarray(0, hugeHeadBytes));
+      const content = takeRecord({ first: held[0]!, sizeBytes: next, iterator, keep, place });
+      yield { kind: "huge", at: base, sizeBytes: next, head, content };
+      while (!(await content.next()).done);
+      base += next;
+      neededBytes = leastCutBytes;
+    }
+    const last = joinPieces(held);
+    if (findEnd(last, sizeAt).end !== last.byteLength) throw new ContentChanged(place);
+    if (last.byteLength > 0) yield { kind: "records", bytes: ownBytes(last, 0, last.byteLength) };
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+interface Taking {
+  first: Uint8Array;
+  sizeBytes: number;
+  iterator: AsyncIterator<Uint8Array>;
+  /** Told of what follows the record. */
+  keep(rest: Uint8Array): void;
+  place: string;
+}
+
+async function* takeRecord({ first, sizeBytes, iterator, keep, place }: Taking): AsyncGenerator<Uint8Array> {
+  let leftBytes = sizeBytes;
+  for (let piece = first; ; ) {
+    const bytes = Math.min(leftBytes, piece.byteLength);
+    leftBytes -= bytes;
+    keep(piece.subarray(bytes));
+    yield piece.subarray(0, bytes);
+    if (leftBytes === 0) return;
+    freeOwn(piece);
+    const step = await iterator.next();
+    if (step.done) throw new ContentChanged(place);
+    piece = step.value;
+  }
+}
+
+/** With memory of its own. */
+function joinPieces(pieces: readonly Uint8Array[]): Buffer<ArrayBuffer> {
+  const joined = Buffer.allocUnsafeSlow(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    joined.set(piece, at);
+    at += piece.byteLength;
+    freeOwn(piece);
+  }
+  return joined;
+}
+
+type SizeAt = (bytes: Buffer, at: number) => number;
+
+/** Of a record, or at least so much as is needed to tell. */
+function sizeOfMcapRecord(bytes: Buffer, at: number): number {
+  if (at + recordHeadBytes > bytes.byteLength) return recordHeadBytes;
+  return recordHeadBytes + bytes.readUInt32LE(at + 1) + bytes.readUInt32LE(at + 5) * 2 ** 32;
+}
+
+function sizeOfBagRecord(bytes: Buffer, at: number): number {
+  if (at + 4 > bytes.byteLength) return 4;
+  const dataAt = 4 + bytes.readUInt32LE(at) + 4;
+  if (at + dataAt > bytes.byteLength) return dataAt;
+  return dataAt + bytes.readUInt32LE(at + dataAt - 4);
+}
+
+/** Where the last whole record ends, and how much the one behind it needs. */
+function findEnd(bytes: Buffer, sizeAt: SizeAt): { end: number; next: number } {
+  let at = 0;
+  while (at < bytes.byteLength) {
+    const sizeBytes = sizeAt(bytes, at);
+    if (at + sizeBytes > bytes.byteLength) return { end: at, next: sizeBytes };
+    at += sizeBytes;
+  }
+  return { end: at, next: 1 };
+}
+
+function ownBytes(bytes: Uint8Array, start: number, end: number): Uint8Array {
+  const own = Buffer.allocUnsafeSlow(end - start);
+  own.set(bytes.subarray(start, end));
+  return own;
+}
