@@ -1,5 +1,6 @@
 import type { ExportSelection } from "@downlink/recordings";
 import { driveStartNs } from "@downlink/recordings/testing";
+import type { PeerReads } from "./measure-child.ts";
 
 /** A copy of the file by `cp`, or the same export by a program in C++ or by the MCAP library's indexed reader and writer. */
 export type Reference = "cp" | Peer;
@@ -13,6 +14,7 @@ export interface Case {
   reference: "cp" | "peer";
   /** Absent: only reported. */
   mostRatio: Partial<Record<Reference, number>>;
+  peerReads?: PeerReads;
   selection: ExportSelection;
 }
 
@@ -92,6 +94,15 @@ function smallTopics(): Case[] {
       name: "one small topic, uncompressed",
       file: "sensors-none",
       compression: "",
+      peerReads: "chunk",
+    },
+    {
+      ...topic("/imu"),
+      mostRatio: {},
+      name: "one small topic, uncompressed, both by index",
+      file: "sensors-none",
+      compression: "",
+      peerReads: "index",
     },
     {
       ...topic("/imu"),

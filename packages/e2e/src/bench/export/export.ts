@@ -14,8 +14,8 @@ import { writeDrive } from "@downlink/recordings/testing";
 import { say } from "../report.ts";
 import { buildPeer } from "./build-peer.ts";
 import { type Case, casesOf, type Reference } from "./cases.ts";
-import type { Measured, Task } from "./child.ts";
-import { digestByChild, measureChild, measurePeer } from "./measure-child.ts";
+import type { Measured } from "./child.ts";
+import { digestByChild, indexByChild, measureChild, measurePeer } from "./measure-child.ts";
 import { httpName, measureOverHttp } from "./over-http.ts";
 import { type Result, reportCases, reportEight, reportHuge } from "./report-exports.ts";
 
@@ -31,6 +31,8 @@ const { values } = parseArgs({
   },
 });
 if (values.peer !== "cpp" && values.peer !== "library") throw new Error(`--peer ${values.peer}: cpp or library`);
+const files = ["sensors-zstd", "sensors-none", "small-zstd", "small-none"] as const;
+const warmScale = 0.01;
 const eightName = "8 exports at once";
 const isWanted = (name: string): boolean => name.includes(values.only);
 const [scale, runs] = [Number(values.scale), Number(values.runs)];
@@ -49,12 +51,12 @@ async function measureAll(folder: string): Promise<void> {
 
 async function measureFiles(folder: string, cases: readonly Case[]): Promise<void> {
   const peer = values.peer === "cpp" ? await buildPeer() : undefined;
-  for (const kind of ["sensors", "small"] as const) {
-    for (const compression of ["zstd", ""] as const) {
-      await writeDrive(pathOf(folder, `${kind}-${compression || "none"}`), { kind, compression, scale });
-    }
+  for (const file of files) {
+    await makeFile(pathOf(folder, file), file, scale);
+    await makeFile(warmPathOf(folder, file), file, warmScale);
   }
-  say(`made the recordings at scale ${scale}; each measurement is the median of ${runs}`);
+  say(`made the recordings and their indexes at scale ${scale}; each measurement is the median of ${runs}`);
+  say("threads run before the clock starts, as in a server; cold: they start with the export");
   const results: Result[] = [];
   for (const each of cases) results.push(await measureCase(each, folder, peer));
   if (results.length > 0) reportCases(results);
@@ -62,7 +64,13 @@ async function measureFiles(folder: string, cases: readonly Case[]): Promise<voi
     const job = { from: pathOf(folder, "sensors-zstd"), to: join(folder, "out"), compression: "lz4" } as const;
     reportEight(await measureChild({ ...job, what: "export8" }));
   }
-  for (const file of ["sensors-zstd", "sensors-none", "small-zstd", "small-none"]) await rm(pathOf(folder, file));
+  for (const file of files) await rm(pathOf(folder, file));
+}
+
+async function makeFile(path: string, file: Case["file"], scale: number): Promise<void> {
+  const [kind, compression] = file.split("-") as ["sensors" | "small", "zstd" | "none"];
+  await writeDrive(path, { kind, compression: compression === "none" ? "" : compression, scale });
+  await indexByChild(path);
 }
 
 /** Reference and export take turns, so that what else the machine does meets both. */
@@ -73,15 +81,23 @@ async function measureCase(each: Case, folder: string, peer: string | undefined)
   const times = { startNs: startNs?.toString(), endNs: endNs?.toString() };
   const job = { from: pathOf(folder, each.file), to: join(folder, "out"), compression, topics, ...times };
   const mostRatio = each.mostRatio[reference] ?? Number.POSITIVE_INFINITY;
-  const measured: Result = { ...each, reference, mostRatio, references: [], exports: [] };
+  const measured: Result = { ...each, reference, mostRatio, references: [], exports: [], coldExports: [] };
+  const measureReference = (): Promise<Measured> =>
+    reference === "cpp" ? measurePeer(peer!, job, each.peerReads) : measureChild({ ...job, what: reference });
+  const warmBy = warmPathOf(folder, each.file);
   for (let run = 0; run < runs; run += 1) {
-    const written = [];
-    for (const what of [reference, "export"] as const) {
-      measured[what === "export" ? "exports" : "references"].push(await measureOne(what, job, peer));
+    const written: unknown[] = [];
+    for (const [results, measure] of [
+      [measured.references, measureReference],
+      [measured.exports, () => measureChild({ ...job, what: "export", warmBy })],
+      [measured.coldExports, () => measureChild({ ...job, what: "export" })],
+    ] as const) {
+      results.push(await measure());
       if (run === 0) written.push(await digestByChild(job.to));
       await rm(job.to);
     }
-    assert.deepEqual(written[1], written[0], `${each.name}: not the messages of the reference`);
+    for (const digest of written)
+      assert.deepEqual(digest, written[0], `${each.name}: not the messages of the reference`);
   }
   return measured;
 }
@@ -89,10 +105,6 @@ async function measureCase(each: Case, folder: string, peer: string | undefined)
 function toReference(each: Case, peer: string | undefined): Reference {
   if (each.reference === "cp") return "cp";
   return peer === undefined ? "library" : "cpp";
-}
-
-async function measureOne(what: Reference | "export", task: Task, peer: string | undefined): Promise<Measured> {
-  return what === "cpp" ? await measurePeer(peer!, task) : await measureChild({ ...task, what });
 }
 
 async function measureHuge(hugeBytes: number): Promise<void> {
@@ -107,4 +119,9 @@ async function measureHuge(hugeBytes: number): Promise<void> {
 
 function pathOf(folder: string, file: string): string {
   return join(folder, `${file}.mcap`);
+}
+
+/** A recording that is too small to take time. */
+function warmPathOf(folder: string, file: string): string {
+  return pathOf(folder, `${file}-warm`);
 }

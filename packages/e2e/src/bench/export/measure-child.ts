@@ -15,6 +15,12 @@ export async function digestByChild(path: string): Promise<Record<string, TopicD
   return (await runChild({ what: "digest", from: path, to: "", compression: "" })) as Record<string, TopicDigest>;
 }
 
+/** Makes the verified index beside a recording, as an import does. */
+export async function indexByChild(path: string): Promise<void> {
+  const { state } = (await runChild({ what: "index", from: path, to: "", compression: "" })) as { state: string };
+  if (state !== "finished") throw new Error(`${path} is ${state}`);
+}
+
 async function runChild(job: Job): Promise<unknown> {
   const { stdout } = await run(process.execPath, [join(import.meta.dirname, "child.ts"), JSON.stringify(job)]);
   return JSON.parse(stdout);
@@ -28,11 +34,15 @@ export interface PeerMeasured extends Measured {
   positionalReads: number;
 }
 
+/** How the reference in C++ reads an uncompressed file: chunks as the library for C++ does, by message indexes, or what it thinks faster. */
+export type PeerReads = "chunk" | "index" | "auto";
+
 /** The same by the reference in C++, timed from the beginning of its `main`. */
-export async function measurePeer(program: string, task: Task): Promise<PeerMeasured> {
+export async function measurePeer(program: string, task: Task, reads: PeerReads = "auto"): Promise<PeerMeasured> {
   const { topics = [], startNs, endNs } = task;
   const { stdout } = await run(program, [
     ...["--from", task.from, "--to", task.to, "--compression", task.compression || "none"],
+    ...["--read", reads],
     ...(topics.length > 0 ? ["--topics", topics.join(",")] : []),
     ...(startNs === undefined ? [] : ["--start", startNs]),
     ...(endNs === undefined ? [] : ["--end", endNs]),
