@@ -1,20 +1,26 @@
 import { crc32 } from "node:zlib";
 import { combineChecksums } from "../../codecs/combine-checksums.ts";
 import { type Compression, compressSync } from "../../codecs/compress.ts";
-import { opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { messageHeadBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { maxWrittenChunkBytes } from "../../verified/verified-run.ts";
 import { type Fragment, logTimeOffset } from "./fragment.ts";
-import { createMessageIndexes, indexBytes } from "./message-indexes.ts";
+import { createMessageIndexes, indexBytes, mostIndexBytes } from "./message-indexes.ts";
+import { createRecordMemory, type SummedRange } from "./record-memory.ts";
 import type { SealedChunk } from "./sealed-chunk.ts";
 
 /**
- * The records of a chunk that is being written, in memory that is used again: a new piece for each would cost page faults that take
- * longer than the copying. Messages come in order of log time.
+ * The records of a chunk that is being written. What is compressed stands in memory that is used again; what is not stands where the chunk
+ * will be, with room for its head in front and for its indexes behind, and is copied no more. Messages come in order of log time.
  */
 export interface ChunkBuilder {
   readonly sizeBytes: number;
   readonly count: number;
+  /** Makes room for so much more at once; saves growing, and is no promise. */
+  reserve(moreBytes: number, moreCount: number): void;
   /** Copies message records that stand side by side in `bytes`. */
   copy(bytes: Uint8Array, start: number, end: number): void;
+  /** The same of records that stay as they are, and whose CRC-32 is known. */
+  copySummed(bytes: Uint8Array, range: SummedRange): void;
   /** Announces a message record that begins `start` bytes behind what was copied so far, before it is copied. */
   mark(start: number): void;
   /** Gives the last marked message the channel id of the written file, after it was copied. */
@@ -26,30 +32,19 @@ export interface ChunkBuilder {
 }
 
 export function createChunkBuilder(compression: Compression): ChunkBuilder {
-  let records = Buffer.allocUnsafeSlow(firstBytes);
-  let view = viewOf(records);
+  const headBytes = fixedHeadBytes + compression.length;
+  const isPlain = compression === "";
+  const origin = isPlain ? headBytes : 0;
+  const memory = createRecordMemory(origin);
   let starts = new Uint32Array(4096);
-  let sizeBytes = 0;
   let count = 0;
   const indexes = createMessageIndexes();
 
-  const reset = (): void => {
-    sizeBytes = 0;
-    count = 0;
-    if (records.byteLength <= mostHeldBytes) return;
-    records = Buffer.allocUnsafeSlow(firstBytes);
-    view = viewOf(records);
-  };
-  const copy = (bytes: Uint8Array, start: number, end: number): void => {
-    const next = sizeBytes + end - start;
-    if (next > records.byteLength) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(2 * records.byteLength, next));
-      grown.set(records.subarray(0, sizeBytes));
-      records = grown;
-      view = viewOf(records);
-    }
-    records.set(start === 0 && end === bytes.byteLength ? bytes : bytes.subarray(start, end), sizeBytes);
-    sizeBytes = next;
+  const reserve = (moreBytes: number, moreCount: number): void => {
+    if (!isPlain) return;
+    const bytes = Math.min(memory.sizeBytes + moreBytes, maxWrittenChunkBytes);
+    const mostCount = Math.min(count + moreCount, Math.ceil(bytes / smallestBytes));
+    memory.reserve(origin + bytes + mostIndexBytes(mostCount));
   };
   const mark = (start: number): void => {
     if (count === starts.length) {
@@ -57,70 +52,71 @@ export function createChunkBuilder(compression: Compression): ChunkBuilder {
       grown.set(starts);
       starts = grown;
     }
-    starts[count] = sizeBytes + start;
+    starts[count] = memory.sizeBytes + start;
     count += 1;
   };
+  const timeAt = (index: number): bigint => memory.view.getBigUint64(starts[index]! + logTimeOffset, true);
+  /** Where the chunk stands with its indexes; memory of its own. */
+  const place = (stored: Uint8Array, totalBytes: number): Buffer => {
+    if (isPlain) return memory.whole(totalBytes);
+    const bytes = Buffer.allocUnsafeSlow(totalBytes);
+    bytes.set(stored, headBytes);
+    return bytes;
+  };
   const seal = (): SealedChunk => {
-    const written = records.subarray(0, sizeBytes);
-    const stored = compressSync(compression, written);
-    const chunkBytes = fixedHeadBytes + compression.length + stored.byteLength;
-    const marked = { view, starts, count };
-    const channels = indexes.place(marked, chunkBytes);
+    const crc = memory.sum();
+    const stored = compressSync(compression, memory.records());
+    const chunkBytes = headBytes + stored.byteLength;
+    const channels = indexes.place({ view: memory.view, starts, count }, chunkBytes);
     const last = channels.at(-1)!;
-    const bytes = Buffer.allocUnsafeSlow(last.start + indexBytes(last.messageCount));
-    const crc = crc32(written);
+    const bytes = place(stored, last.start + indexBytes(last.messageCount));
     const facts = {
       chunkBytes,
       storedBytes: stored.byteLength,
-      uncompressedBytes: sizeBytes,
-      startNs: view.getBigUint64(starts[0]! + logTimeOffset, true),
-      endNs: view.getBigUint64(starts[count - 1]! + logTimeOffset, true),
+      uncompressedBytes: memory.sizeBytes,
+      startNs: timeAt(0),
+      endNs: timeAt(count - 1),
     };
-    const headBytes = chunkBytes - stored.byteLength;
     writeHead(bytes, { ...facts, crc, compression });
-    bytes.set(stored, headBytes);
-    indexes.write(bytes, channels, marked);
-    reset();
-    const storedCrc = compression === "" ? crc : crc32(stored);
+    indexes.write(bytes, channels, { view: memory.view, starts, count });
+    memory.begin(isPlain);
+    count = 0;
+    const storedCrc = isPlain ? crc : crc32(stored);
     const chunkCrc = combineChecksums(crc32(bytes.subarray(0, headBytes)), storedCrc, stored.byteLength);
     const indexesBytes = bytes.byteLength - chunkBytes;
     const checksum = combineChecksums(chunkCrc, crc32(bytes.subarray(chunkBytes)), indexesBytes);
     return { bytes, indexesBytes, channels, checksum, ...facts };
   };
   const take = (): Fragment => {
-    const own = new Uint8Array(records.subarray(0, sizeBytes));
+    const own = new Uint8Array(memory.records());
     const ownStarts = starts.slice(0, count);
     const timesNs = new BigUint64Array(count);
-    for (let index = 0; index < count; index += 1)
-      timesNs[index] = view.getBigUint64(ownStarts[index]! + logTimeOffset, true);
-    reset();
+    for (let index = 0; index < count; index += 1) timesNs[index] = timeAt(index);
+    memory.begin(false);
+    count = 0;
     return { records: own, starts: ownStarts, timesNs };
   };
   return {
     get sizeBytes() {
-      return sizeBytes;
+      return memory.sizeBytes;
     },
     get count() {
       return count;
     },
-    copy,
+    reserve,
+    copy: memory.append,
+    copySummed: memory.appendSummed,
     mark,
-    setChannel: (index, channelId) => view.setUint16(starts[index]! + recordHeadBytes, channelId, true),
+    setChannel: (index, channelId) => memory.view.setUint16(starts[index]! + recordHeadBytes, channelId, true),
     seal,
     take,
   };
 }
 
-const firstBytes = 1024 * 1024;
-/** What a large message needed is given back. */
-const mostHeldBytes = 16 * 1024 * 1024;
-
+/** Of a message's record. */
+const smallestBytes = recordHeadBytes + messageHeadBytes;
 /** Times, sizes, checksum and lengths. */
 const fixedHeadBytes = recordHeadBytes + 8 + 8 + 8 + 4 + 4 + 8;
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
 
 interface ChunkHead
   extends Pick<SealedChunk, "chunkBytes" | "storedBytes" | "uncompressedBytes" | "startNs" | "endNs"> {

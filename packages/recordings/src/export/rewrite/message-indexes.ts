@@ -65,6 +65,13 @@ export function indexBytes(messageCount: number): number {
   return indexHeadBytes + messageCount * entryBytes;
 }
 
+/** Of so many messages, unless they are of very many channels. */
+export function mostIndexBytes(messageCount: number): number {
+  return messageCount * entryBytes + Math.min(messageCount, usualChannels) * indexHeadBytes;
+}
+
+const usualChannels = 256;
+
 function writeHead(to: DataView, { channelId, messageCount, start }: ChannelIndex): void {
   to.setUint8(start, opcodes.messageIndex);
   to.setBigUint64(start + 1, BigInt(indexBytes(messageCount) - recordHeadBytes), true);

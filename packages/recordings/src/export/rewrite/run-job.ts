@@ -6,12 +6,13 @@ import { freeMemory } from "../../free-memory.ts";
 import { type Reason, RecordingFault } from "../../reasons.ts";
 import { indexRecording } from "../../verified/index-recording.ts";
 import { type ChunkBuilder, createChunkBuilder } from "./chunk-builder.ts";
+import { filterRun } from "./filter-run.ts";
 import type { Fragment } from "./fragment.ts";
 import { gatherLarge, type LargePart } from "./gather-large.ts";
 import type { ReadRange } from "./large-content.ts";
 import { type PickedRun, pickMessages } from "./pick-messages.ts";
 import type { SealedChunk } from "./sealed-chunk.ts";
-import { copySelected, countFitting, selectMessages } from "./select-messages.ts";
+import { countFitting, selectMessages } from "./select-messages.ts";
 import { type Selection, toQuickSelection } from "./selection.ts";
 import type { MessageKey } from "./smallest-messages.ts";
 import type { ReadFrom } from "./source-reading.ts";
@@ -134,15 +135,15 @@ export function createJobRunner(): JobRunner {
       fill(compression, async (builder, onFull) => {
         const quick = toQuickSelection(selection);
         for (const run of runs) {
-          const loaded = await loadRun(run, from, means);
-          copySelected(loaded, { run, selection: quick, builder, onFull });
-          if (run.compression !== "") freeMemory(loaded);
+          builder.reserve(Math.min(run.wantedBytes, run.lengthBytes), run.wantedCount);
+          await filterRun({ run, from, means, selection: quick, builder, onFull });
           if (builder.sizeBytes >= minChunkBytes) onFull();
         }
       }),
     pick: ({ compression, from, runs, selection }) =>
       fill(compression, async (builder, onFull) => {
         const quick = toQuickSelection(selection);
+        builder.reserve(sumOf(runs, "wantedBytes"), sumOf(runs, "wantedCount"));
         for (const run of runs) pickMessages(run, { from, scratch, selection: quick, builder, onFull });
       }),
     async gather({ from, run, selection, skip, maxBytes }) {
@@ -167,6 +168,7 @@ export function createJobRunner(): JobRunner {
     },
     async seal({ fragment: { records, starts }, compression }) {
       const builder = builderOf(compression);
+      builder.reserve(records.byteLength, starts.length);
       for (const start of starts) builder.mark(start);
       builder.copy(records, 0, records.byteLength);
       freeMemory(records);
@@ -185,6 +187,10 @@ export function createJobRunner(): JobRunner {
       throw error;
     }
   };
+}
+
+function sumOf(runs: readonly StoredRun[], name: "wantedBytes" | "wantedCount"): number {
+  return runs.reduce((sum, run) => sum + run[name], 0);
 }
 
 /** Memory of its own: it goes into the written file. */

@@ -2,6 +2,7 @@ import { visitRecords as visitBagRecords } from "../../bag1/chunk-records.ts";
 import { opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
 import { maxWrittenChunkBytes } from "../../verified/verified-run.ts";
 import type { ChunkBuilder } from "./chunk-builder.ts";
+import { type Copying, copyInOrder } from "./copy-in-order.ts";
 import { createFragmentBuilder } from "./fragment-builder.ts";
 import { type QuickSelection, unwanted } from "./selection.ts";
 import { ContentChanged, type StoredRun } from "./stored-run.ts";
@@ -43,56 +44,6 @@ export function countFitting(selected: Selected, from: number, roomBytes: number
     if (left < 0) break;
   }
   return index - from;
-}
-
-interface Copying {
-  run: StoredRun;
-  selection: QuickSelection;
-  builder: ChunkBuilder;
-  onFull: () => void;
-}
-
-/**
- * Most runs are in order: their messages are copied as they are met, those side by side at once. The loop is seen two million times in
- * a file of small messages; nothing is made in it.
- */
-function copyInOrder(bytes: Uint8Array, { run, selection, builder, onFull }: Copying): void {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const { ids, keepsIds, isInWindow } = selection;
-  const { isWithin, wantedEnd, place } = run;
-  /** What is copied next. */
-  let from = 0;
-  let to = 0;
-  let roomBytes = maxWrittenChunkBytes - builder.sizeBytes;
-  for (let at = 0; at < wantedEnd; ) {
-    const contentBytes = view.getUint32(at + 1, true) + view.getUint32(at + 5, true) * 2 ** 32;
-    const end = at + recordHeadBytes + contentBytes;
-    if (end > bytes.byteLength) throw new ContentChanged(place);
-    const id = bytes[at] === opcodes.message ? ids[view.getUint16(at + 9, true)]! : unwanted;
-    if (id === unwanted || !(isWithin || isInWindow(view.getUint32(at + 19, true), view.getUint32(at + 15, true)))) {
-      at = end;
-      continue;
-    }
-    if (at !== to || to - from + end - at > roomBytes) {
-      builder.copy(bytes, from, to);
-      from = at;
-      roomBytes = maxWrittenChunkBytes - builder.sizeBytes;
-      if (end - at > roomBytes && builder.count > 0) {
-        onFull();
-        roomBytes = maxWrittenChunkBytes;
-      }
-    }
-    builder.mark(at - from);
-    to = end;
-    if (!keepsIds) {
-      builder.copy(bytes, from, to);
-      builder.setChannel(builder.count - 1, id);
-      from = to;
-      roomBytes = maxWrittenChunkBytes - builder.sizeBytes;
-    }
-    at = end;
-  }
-  builder.copy(bytes, from, to);
 }
 
 /** All of them at once: for runs that are not in order, and for parts. */
