@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { test } from "node:test";
+import { zstdCompressSync } from "node:zlib";
 import { compressFrameSync } from "lz4-napi";
 import { RecordingFault } from "../reasons.ts";
 import { compress } from "./compress.ts";
@@ -119,4 +121,29 @@ test("LZ4 blocks that refer to each other are read in pieces", async () => {
   const bytes = Buffer.from(linkedFrame, "base64");
   const input = { compression: "lz4", bytes, uncompressedBytes: content.byteLength, place: "the chunk at byte 1" };
   assert.deepEqual(Buffer.concat(await Array.fromAsync(createDecompressor().inPieces(input))), content);
+});
+
+test("of a zstd frame as much is given as is wanted, sometimes more, and never anything else", async () => {
+  const decompress = createDecompressor({ isBlocking: true });
+  const noise = randomBytes(700_000);
+  const text = Buffer.from("a line that compresses\n".repeat(40_000));
+  const contents = [
+    noise,
+    text,
+    Buffer.concat([text, noise, text]),
+    Buffer.concat([noise, Buffer.alloc(500_000), text]),
+  ];
+  let spared = 0;
+  for (const content of contents) {
+    const bytes = zstdCompressSync(content);
+    for (const share of [0, 0.01, 0.2, 0.5, 0.8, 0.99, 1]) {
+      const wantedBytes = Math.floor(share * content.byteLength);
+      const sizes = { uncompressedBytes: content.byteLength, wantedBytes };
+      const begun = await decompress({ compression: "zstd", bytes, place: "the chunk", ...sizes });
+      assert.ok(begun.byteLength >= wantedBytes);
+      assert.ok(content.subarray(0, begun.byteLength).equals(begun));
+      spared += content.byteLength - begun.byteLength;
+    }
+  }
+  assert.ok(spared > 1_000_000);
 });

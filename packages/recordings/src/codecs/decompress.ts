@@ -1,17 +1,19 @@
 import { promisify } from "node:util";
-import { zstdDecompress, zstdDecompressSync } from "node:zlib";
+import { constants, zstdDecompress, zstdDecompressSync } from "node:zlib";
 import type Bzip2 from "@foxglove/wasm-bz2";
 import { RecordingFault } from "../reasons.ts";
 import { type OnFrames, unlz4Pieces, unzstdPieces } from "./decompress-pieces.ts";
 import { loadBzip2 } from "./load-bzip2.ts";
 import { loadLz4 } from "./load-lz4.ts";
 import { findLz4Frames, type Lz4Frame } from "./lz4-frames.ts";
-import { findZstdFrames, type ZstdFrame } from "./zstd-frames.ts";
+import { endOfBlocks, findZstdFrames, type ZstdFrame } from "./zstd-frames.ts";
 
 /** `place` begins the fault's text, e.g. "the chunk at byte 412". */
 interface Compressed {
   compression: string;
   uncompressedBytes: number;
+  /** Nothing behind so many is wanted: less than all may be given. */
+  wantedBytes?: number;
   place: string;
 }
 
@@ -46,6 +48,8 @@ export function createDecompressor({ isBlocking = false } = {}): Decompressor {
     if (input.uncompressedBytes === 0) return new Uint8Array(0);
     if (compression === "bz2") bzip2 ??= loadBzip2();
     try {
+      const begun = compression === "zstd" && isBlocking ? unzstdBeginning(input) : undefined;
+      if (begun) return begun;
       return checkLength(input, await decompressWith({ ...input, compression }, { bzip2: await bzip2, isBlocking }));
     } catch (error) {
       throw toFault(error, input);
@@ -132,11 +136,29 @@ interface Bounds {
 }
 
 async function unzstd(frame: Uint8Array, { leftBytes, isBlocking }: Bounds): Promise<Uint8Array> {
-  // One byte more than needed: a full buffer would make the decoder get itself another.
-  const chunkSize = Math.min(Math.max(leftBytes + 1, 64), 8 * 1024 * 1024);
-  const options = { maxOutputLength: Math.max(leftBytes, 1), chunkSize };
+  const options = { maxOutputLength: Math.max(leftBytes, 1), chunkSize: roomFor(leftBytes) };
   return isBlocking ? zstdDecompressSync(frame, options) : unzstdAside(frame, options);
 }
+
+/** One byte more than needed: a full buffer would make the decoder get itself another. */
+function roomFor(sizeBytes: number): number {
+  return Math.min(Math.max(sizeBytes + 1, 64), 8 * 1024 * 1024);
+}
+
+/** As many blocks as are wanted, where those are fewer; the decoder need not be told that more would follow. */
+function unzstdBeginning({ bytes, uncompressedBytes, wantedBytes }: CompressedBytes): Uint8Array | undefined {
+  if (wantedBytes === undefined || wantedBytes > uncompressedBytes * mostBegunShare) return undefined;
+  const [frame, ...others] = findZstdFrames(bytes);
+  if (!frame || frame.start > 0 || others.length > 0) return undefined;
+  const end = endOfBlocks(bytes, wantedBytes, uncompressedBytes);
+  if (end === undefined || end > bytes.byteLength * mostBegunShare) return undefined;
+  const options = { maxOutputLength: uncompressedBytes, chunkSize: roomFor(uncompressedBytes) };
+  const begun = zstdDecompressSync(bytes.subarray(0, end), { ...options, finishFlush: constants.ZSTD_e_continue });
+  return begun.byteLength >= wantedBytes ? begun : undefined;
+}
+
+/** Without its end a frame is decompressed by way of a buffer, which takes longer. */
+const mostBegunShare = 0.85;
 
 const unzstdAside = promisify(zstdDecompress);
 

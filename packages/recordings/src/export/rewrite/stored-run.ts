@@ -82,5 +82,7 @@ export async function loadRun(
   const record = readStored(from, { offset: run.offset, length: recordBytes }, scratch);
   const stored = record.subarray(run.dataStart, run.dataStart + run.storedBytes);
   if (crc32(record) !== run.checksum) throw new ContentChanged(place);
-  return decompress({ compression, bytes: stored, uncompressedBytes: lengthBytes, place });
+  // Messages of bags are visited to their end.
+  const wantedBytes = run.format === "mcap" ? run.wantedEnd : lengthBytes;
+  return decompress({ compression, bytes: stored, uncompressedBytes: lengthBytes, wantedBytes, place });
 }
