@@ -23,6 +23,8 @@ export interface ChunkBuilder {
   copySummed(bytes: Uint8Array, range: SummedRange): void;
   /** Announces a message record that begins `start` bytes behind what was copied so far, before it is copied. */
   mark(start: number): void;
+  /** The same of several, by their places among bytes of which those from `from` on are copied next. */
+  markAll(places: Uint32Array, from: number): void;
   /** Gives the last marked message the channel id of the written file, after it was copied. */
   setChannel(index: number, channelId: number): void;
   /** The chunk with its message indexes, and begins anew. There is at least one message. */
@@ -46,14 +48,22 @@ export function createChunkBuilder(compression: Compression): ChunkBuilder {
     const mostCount = Math.min(count + moreCount, Math.ceil(bytes / smallestBytes));
     memory.reserve(origin + bytes + mostIndexBytes(mostCount));
   };
+  const makeRoomFor = (moreCount: number): void => {
+    if (count + moreCount <= starts.length) return;
+    const grown = new Uint32Array(Math.max(2 * starts.length, count + moreCount));
+    grown.set(starts);
+    starts = grown;
+  };
   const mark = (start: number): void => {
-    if (count === starts.length) {
-      const grown = new Uint32Array(2 * count);
-      grown.set(starts);
-      starts = grown;
-    }
+    makeRoomFor(1);
     starts[count] = memory.sizeBytes + start;
     count += 1;
+  };
+  const markAll = (places: Uint32Array, from: number): void => {
+    makeRoomFor(places.length);
+    const shift = memory.sizeBytes - from;
+    for (let index = 0; index < places.length; index += 1) starts[count + index] = places[index]! + shift;
+    count += places.length;
   };
   const timeAt = (index: number): bigint => memory.view.getBigUint64(starts[index]! + logTimeOffset, true);
   /** Where the chunk stands with its indexes; memory of its own. */
@@ -107,6 +117,7 @@ export function createChunkBuilder(compression: Compression): ChunkBuilder {
     copy: memory.append,
     copySummed: memory.appendSummed,
     mark,
+    markAll,
     setChannel: (index, channelId) => memory.view.setUint16(starts[index]! + recordHeadBytes, channelId, true),
     seal,
     take,

@@ -1,4 +1,4 @@
-import { opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { messageHeadBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
 import { maxWrittenChunkBytes } from "../../verified/verified-run.ts";
 import type { ChunkBuilder } from "./chunk-builder.ts";
 import type { RunningSum } from "./running-sum.ts";
@@ -22,8 +22,10 @@ export function copyInOrder(bytes: Uint8Array, { run, selection, builder, onFull
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const { ids, keepsIds, isInWindow } = selection;
   const { isWithin, wantedEnd, place } = run;
-  /** What is copied next. */
+  /** What is copied next, and where its messages begin. */
   let [from, to] = [0, 0];
+  const marks = new Uint32Array(Math.min(run.wantedCount, Math.ceil(bytes.byteLength / smallestBytes)));
+  let markCount = 0;
   let roomBytes = maxWrittenChunkBytes - builder.sizeBytes;
   for (let at = 0; at < wantedEnd; ) {
     const end = at + recordHeadBytes + view.getUint32(at + 1, true);
@@ -34,7 +36,9 @@ export function copyInOrder(bytes: Uint8Array, { run, selection, builder, onFull
       continue;
     }
     if (at !== to || end - from > roomBytes) {
+      builder.markAll(marks.subarray(0, markCount), from);
       flush(bytes, { start: from, end: to }, { builder, sum });
+      markCount = 0;
       from = at;
       roomBytes = maxWrittenChunkBytes - builder.sizeBytes;
       if (end - at > roomBytes && builder.count > 0) {
@@ -42,9 +46,13 @@ export function copyInOrder(bytes: Uint8Array, { run, selection, builder, onFull
         roomBytes = maxWrittenChunkBytes;
       }
     }
-    builder.mark(at - from);
+    if (markCount === marks.length) throw new ContentChanged(place);
+    marks[markCount] = at;
+    markCount += 1;
     to = end;
     if (!keepsIds) {
+      builder.markAll(marks.subarray(0, markCount), from);
+      markCount = 0;
       builder.copy(bytes, from, to);
       builder.setChannel(builder.count - 1, id);
       from = to;
@@ -52,8 +60,11 @@ export function copyInOrder(bytes: Uint8Array, { run, selection, builder, onFull
     }
     at = end;
   }
+  builder.markAll(marks.subarray(0, markCount), from);
   flush(bytes, { start: from, end: to }, { builder, sum });
 }
+
+const smallestBytes = recordHeadBytes + messageHeadBytes;
 
 /** What is summed for the comparison need not be summed again for the written chunk. */
 function flush(
