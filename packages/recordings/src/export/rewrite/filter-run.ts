@@ -1,6 +1,6 @@
 import type { Decompressor } from "../../codecs/decompress.ts";
+import { freeMemory } from "../../free-memory.ts";
 import { type Copying, copyInOrder } from "./copy-in-order.ts";
-import { freeMemory } from "./free-memory.ts";
 import { createRunningSum } from "./running-sum.ts";
 import { copySelected } from "./select-messages.ts";
 import { ContentChanged, loadRun, readStored, type Scratch, type StoredBytes } from "./stored-run.ts";
