@@ -44,18 +44,18 @@ async function storedKeys(): Promise<string[]> {
   return keys.sort();
 }
 
-/** Exactly one recording came of it, and nothing is stored but the file, its salvage, and what `before` names. */
+/** Exactly one recording came of it, and nothing is stored but the file, its salvage with its index, and what `before` names. */
 async function assertMadeOnce({ sourceId, requestId }: { sourceId: string; requestId: string }, before: string[]) {
   await ingest(deps, requestId, never);
   const ended = await requestOf(requestId);
   assert.deepEqual([ended.state, ended.errorText], ["complete", null]);
-  const { blobKey } = await prisma.recording.findUniqueOrThrow({ where: { id: ended.recordingId! } });
+  const { blobKey, indexKey } = await prisma.recording.findUniqueOrThrow({ where: { id: ended.recordingId! } });
   assert.equal(await prisma.recording.count({ where: { path: "a.salvage.mcap", blobKey } }), 1);
   offsetNs += 1_000n * SECOND;
   await reconcile(deps);
   const { state, blobKey: sourceKey } = await requestOf(sourceId);
   assert.equal(state, "error");
-  assert.deepEqual(await storedKeys(), [...new Set([...before, sourceKey!, blobKey!])].sort());
+  assert.deepEqual(await storedKeys(), [...new Set([...before, sourceKey!, blobKey!, indexKey!])].sort());
 }
 
 /** The process is gone: whatever it would have done next, it does not. */
