@@ -177,8 +177,9 @@ async function joined(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return all.length === 1 ? all[0]! : Buffer.concat(all);
 }
 
+/** Pieces are given back when they were taken in; these are still the caller's. */
 async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
+  yield bytes.byteLength < bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
 /** What reading the pieces throws is no fault of theirs, and told as it is. */

@@ -60,7 +60,7 @@ async function searchRun(run: PlannedRun, search: Search, { lane, large, signal 
   if (!mayHold) return;
   using _turn = isLarge(run) ? await large.take(run.lengthBytes + run.storedBytes, signal) : undefined;
   const from = await bytesOfRun(run);
-  const latest = await lane.run({ kind: "latest", from, run: toStored(run), selection: source.selection });
+  const latest = await lane.run({ kind: "latest", from, run: toStored(run), selection: source.selection.sent });
   for (let place = 0; place < latest.starts.length; place += 1) search.add(latest, place, run.order);
 }
 

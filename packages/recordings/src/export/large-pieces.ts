@@ -19,7 +19,7 @@ import type { MessageKey } from "./rewrite/smallest-messages.ts";
 export async function* largePieces(run: PlannedRun, loading: Loading): AsyncGenerator<Loaded> {
   if (!(await canStream(run))) return yield* largeParts(run, loading);
   const { lane, compression } = loading;
-  const { selection } = run.source;
+  const selection = run.source.selection.sent;
   const huge = await measureHuge(run, loading, () => cutsOf(run));
   let cutEnd = 0;
   for await (const cut of cutsOf(run)) {
@@ -88,7 +88,7 @@ const leastStreamedBytes = 8 * 1024 * 1024;
 const noMessages = { records: new Uint8Array(0), starts: new Uint32Array(0), timesNs: new BigUint64Array(0) };
 
 async function* streamedParts(run: PlannedRun, { lane }: Loading): AsyncGenerator<Omit<RunPart, "next">> {
-  const { selection } = run.source;
+  const selection = run.source.selection.sent;
   let cutEnd = 0;
   for await (const cut of cutsOf(run)) {
     if (cut.kind === "huge") {
@@ -119,9 +119,12 @@ async function* largeParts(run: PlannedRun, loading: Loading): AsyncGenerator<Lo
 async function loadLargePart(run: PlannedRun, after: MessageKey | undefined, loading: Loading): Promise<RunPart> {
   const { large, largeLane, memory, signal } = loading;
   using _turn = await large.take(await heldToRead(run), signal);
-  const { selection, context } = run.source;
+  const { context } = run.source;
+  const selection = run.source.selection.sent;
   const { descriptor } = context.source;
-  const maxBytes = Math.min(mostPartBytes, memory.shareBytes());
+  // Of bzip2 each pass takes half a minute.
+  const mostBytes = run.compression === "bz2" ? memory.shareBytes() : mostPartBytes;
+  const maxBytes = Math.min(mostBytes, memory.shareBytes());
   const job = {
     kind: "gatherLarge",
     readFrom: { descriptor },
@@ -170,7 +173,7 @@ async function* cutsOf(run: PlannedRun): AsyncGenerator<Cut> {
 
 /** Whether it can be read once, beside whatever else is: in order, by a decoder that holds little. */
 async function canStream(run: PlannedRun): Promise<boolean> {
-  return run.isInOrder && run.source.formatName === "mcap" && (await heldToRead(run)) === 0;
+  return run.isInOrder && (await heldToRead(run)) === 0;
 }
 
 /** What a decoder holds of a run, where that is much. bzip2 is read and decompressed as a whole, in memory of its own and of ours. */

@@ -17,7 +17,7 @@ export function toLoaded({ chunks, rest }: JobResults["filter"]): Loaded[] {
 export async function loadPart(run: PlannedRun, skip: number, loading: Loading): Promise<RunPart> {
   const { lane, memory } = loading;
   const from = await bytesOfRun(run);
-  const { selection } = run.source;
+  const selection = run.source.selection.sent;
   const job = { kind: "gather", from, run: toStored(run), selection, skip, maxBytes: memory.shareBytes() } as const;
   const { fragment, hasMore } = await lane.run(job);
   const given = skip + fragment.starts.length;

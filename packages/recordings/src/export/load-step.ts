@@ -89,13 +89,14 @@ async function rewriteRuns(runs: readonly PlannedRun[], loading: Loading): Promi
   const [first] = runs as [PlannedRun];
   if (isLarge(first)) return [{ kind: "pieces", open: () => largePieces(first, loading) }];
   const from = await bytesOf(runs, rangeOf(runs));
-  const { selection } = first.source;
+  const selection = first.source.selection.sent;
   const { lane, compression } = loading;
   return toLoaded(await lane.run({ kind: "filter", from, runs: runs.map(toStored), selection, compression }));
 }
 
 async function pickRuns(runs: readonly PlannedRun[], { lane, compression }: Loading): Promise<Loaded[]> {
-  const { selection, context } = runs[0]!.source;
+  const { context } = runs[0]!.source;
+  const selection = runs[0]!.source.selection.sent;
   const from = { descriptor: context.source.descriptor! };
   const picked = await Promise.all(runs.map(toPicked));
   return toLoaded(await lane.run({ kind: "pick", from, runs: picked, selection, compression }));

@@ -13,9 +13,8 @@ export interface LostMessages {
 }
 
 /** Undefined where there are no indexes, or they make no sense. */
-export function countLost({ head, bytes }: StoredChunk): LostMessages | undefined {
-  const indexes = bytes?.subarray(head.end - head.offset);
-  if (!indexes || indexes.byteLength === 0) return undefined;
+export function countLost({ indexes }: StoredChunk): LostMessages | undefined {
+  if (indexes.byteLength === 0) return undefined;
   const channels: RunChannel[] = [];
   try {
     for (let at = 0; at < indexes.byteLength; ) {

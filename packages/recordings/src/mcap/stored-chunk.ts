@@ -1,5 +1,6 @@
 import type { ChunkHeader } from "../chunk.ts";
 import { RecordingFault } from "../reasons.ts";
+import type { RandomAccessSource } from "../source.ts";
 import { wholeChunkBytes } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { opcodes, recordHeadBytes } from "./opcodes.ts";
@@ -14,8 +15,10 @@ export interface StoredChunk {
   chunk: ChunkHeader & { startNs: bigint; endNs: bigint };
   /** Behind the last of the message indexes that follow. */
   end: number;
-  /** Absent where it is too large to be held; then its message indexes are not looked at. */
+  /** Absent where it is too large to be held. */
   bytes: Uint8Array | undefined;
+  /** The message indexes behind it. */
+  indexes: Uint8Array;
 }
 
 /** `footerOffset`: where no message index can stand any more. */
@@ -24,7 +27,7 @@ export async function readStoredChunk(
   verifying: Verifying,
   footerOffset: number,
 ): Promise<StoredChunk> {
-  const { reader } = verifying;
+  const { reader, context } = verifying;
   const chunk = readChunkHead(await openRecordStart(given, reader, chunkStartBytes), given.contentOffset);
   chunk.offset = given.offset;
   const contentEnd = chunk.dataOffset + chunk.storedBytes;
@@ -33,17 +36,20 @@ export async function readStoredChunk(
     throw new RecordingFault("BadChunk", text);
   }
   const head = { ...given, end: await endOfRecord(given, contentEnd, verifying) };
-  if (head.end - head.offset > heldBytes) return { head, chunk, end: head.end, bytes: undefined };
+  if (head.end - head.offset > wholeChunkBytes) {
+    const indexes = await readIndexes(context.source, head.end, footerOffset);
+    return { head, chunk, end: head.end + indexes.byteLength, bytes: undefined, indexes };
+  }
   let end = head.end;
   let bytes = await reader.fetch(head.offset, end - head.offset);
   while (end + recordHeadBytes <= footerOffset) {
     bytes = await reader.fetch(head.offset, end - head.offset + recordHeadBytes);
     const next = endOfIndex(bytes.subarray(end - head.offset), end);
-    if (next === undefined || next > footerOffset || next - head.end > heldBytes) break;
+    if (next === undefined || next > footerOffset || next - head.end > mostIndexBytes) break;
     end = next;
   }
   bytes = await reader.fetch(head.offset, end - head.offset);
-  return { head, chunk, end, bytes };
+  return { head, chunk, end, bytes, indexes: bytes.subarray(head.end - head.offset) };
 }
 
 /** The true end of a record whose known fields end at `fieldsEnd`. Faults where it swallows other records; a salvage takes those. */
@@ -64,8 +70,26 @@ export async function endOfRecord(
 /** Enough for the next record in most files. */
 const lookedAtBytes = 8 * 1024 * 1024;
 
-/** Of a chunk, and of the message indexes behind it. */
-const heldBytes = 64 * 1024 * 1024;
+const mostIndexBytes = 64 * 1024 * 1024;
+
+/** Before the chunk is looked at, of which nothing is held. Those of a chunk that has more are not looked at. */
+async function readIndexes(source: RandomAccessSource, offset: number, footerOffset: number): Promise<Uint8Array> {
+  const mostBytes = Math.min(footerOffset - offset, mostIndexBytes);
+  for (let lengthBytes = firstIndexBytes; ; lengthBytes *= 8) {
+    const bytes = await source.read(offset, Math.min(lengthBytes, mostBytes));
+    let end = 0;
+    let next: number | undefined = 0;
+    while (next !== undefined && next <= bytes.byteLength) {
+      end = next;
+      const isThere = end + recordHeadBytes <= bytes.byteLength;
+      next = isThere ? endOfIndex(bytes.subarray(end), end) : end + recordHeadBytes;
+    }
+    const isAll = next === undefined || bytes.byteLength === mostBytes;
+    if (isAll) return bytes.subarray(0, end);
+  }
+}
+
+const firstIndexBytes = 64 * 1024;
 
 /** Times, sizes, checksum and the two lengths, with room for the name of the compression. */
 const chunkStartBytes = 8 + 8 + 8 + 4 + 4 + 8 + 64;
@@ -80,6 +104,7 @@ function endOfIndex(bytes: Uint8Array, offset: number): number | undefined {
 export async function* contentOf(
   { chunk, bytes }: StoredChunk,
   { context, reader }: Verifying,
+  onFrames: (isOneFrame: boolean) => void,
 ): AsyncGenerator<Uint8Array> {
   const { compression, uncompressedBytes, storedBytes, dataOffset, offset } = chunk;
   const place = `the chunk at byte ${offset}`;
@@ -89,8 +114,15 @@ export async function* contentOf(
     throw new RecordingFault("BadChunk", text);
   }
   const start = dataOffset - offset;
-  const stored = bytes?.subarray(start, start + storedBytes) ?? (await reader.fetch(dataOffset, storedBytes));
-  const input = { compression, bytes: stored, uncompressedBytes, place };
-  if (uncompressedBytes <= wholeChunkBytes) yield await context.decompress(input);
-  else yield* context.decompress.inPieces(input);
+  const input = { compression, uncompressedBytes, place, onFrames };
+  if (!bytes)
+    return yield* context.decompress.inPieces({ ...input, pieces: lent(reader.stream(dataOffset, storedBytes)) });
+  const stored = bytes.subarray(start, start + storedBytes);
+  if (uncompressedBytes <= wholeChunkBytes) yield await context.decompress({ ...input, bytes: stored });
+  else yield* context.decompress.inPieces({ ...input, pieces: lent([stored]) });
+}
+
+/** What the reader holds is not the decoder's to give back. */
+async function* lent(pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) yield piece.byteLength < piece.buffer.byteLength ? piece : new Uint8Array(piece);
 }

@@ -43,22 +43,26 @@ export function createChunkVerifier(verifying: Verifying, footerOffset: number):
 }
 
 async function verifyChunk(stored: StoredChunk, chunkTally: ChunkTally, verifying: Verifying): Promise<VerifiedRun> {
-  const { head, bytes } = stored;
-  const indexes = bytes?.subarray(head.end - head.offset);
+  const { head, bytes, indexes } = stored;
   const tallied = await chunkTally(stored, indexes);
   const named = tallied.hasTrueIndexes ? tallied : await tallyBySortedIndexes(stored, indexes, chunkTally);
   for (const channel of tallied.channels) addTally(verifying.survey, channel.channelId, channel);
   return {
     ...factsOf(stored, tallied),
     checksum: bytes ? crc32(bytes.subarray(0, head.end - head.offset)) : await checksumOf(head, verifying),
-    indexesChecksum: indexes ? crc32(indexes) : 0,
+    indexesChecksum: crc32(indexes),
     hasTrueIndexes: named?.hasTrueIndexes ?? false,
     mayPass: mayPass(stored, tallied),
     channels: (named?.hasTrueIndexes ? named : tallied).channels,
   };
 }
 
-type ChunkTally = (stored: StoredChunk, indexes: Uint8Array | undefined) => Promise<TalliedRecords>;
+interface TalliedChunk extends TalliedRecords {
+  /** Nothing but one frame is there, where the chunk was read in pieces. */
+  isOneFrame: boolean;
+}
+
+type ChunkTally = (stored: StoredChunk, indexes: Uint8Array) => Promise<TalliedChunk>;
 
 /** Decompresses a chunk and counts what is in it. Faults where its checksum or its sizes are not true. */
 function createChunkTally(verifying: Verifying): ChunkTally {
@@ -73,12 +77,16 @@ function createChunkTally(verifying: Verifying): ChunkTally {
     reading = stored;
     tally.begin(placeOf(chunk), indexes);
     let crc = 0;
-    for await (const piece of contentOf(stored, verifying)) {
+    let isOneFrame = chunk.compression === "";
+    const onFrames = (isOne: boolean): void => {
+      isOneFrame = isOne;
+    };
+    for await (const piece of contentOf(stored, verifying, onFrames)) {
       if (chunk.crc !== 0) crc = crc32(piece, crc);
       tally.push(piece);
       if (chunk.compression !== "") freeOwn(piece);
     }
-    if (crc === chunk.crc) return tally.end();
+    if (crc === chunk.crc) return { ...tally.end(), isOneFrame };
     throw new RecordingFault("BadChunk", `${placeOf(chunk)} fails its checksum; the file is damaged there`);
   };
 }
@@ -125,10 +133,10 @@ function bytesOfChannel({ topic, messageEncoding, metadata }: Channel): number {
 /** Indexes that name the messages in another order are good for finding them, though not for passing on. */
 async function tallyBySortedIndexes(
   stored: StoredChunk,
-  indexes: Uint8Array | undefined,
+  indexes: Uint8Array,
   chunkTally: ChunkTally,
 ): Promise<TalliedRecords | undefined> {
-  const isWorthIt = indexes && indexes.byteLength > 0 && stored.chunk.uncompressedBytes <= wholeChunkBytes;
+  const isWorthIt = indexes.byteLength > 0 && stored.chunk.uncompressedBytes <= wholeChunkBytes;
   const sorted = isWorthIt ? sortIndexes(indexes) : undefined;
   return sorted && chunkTally(stored, sorted);
 }
@@ -141,17 +149,16 @@ function factsOf({ chunk, head, end }: StoredChunk, { channels, isInOrder, large
 }
 
 /** What other readers are sure to read as we do, and what a chunk of a written file may be. */
-function mayPass({ chunk, head, bytes }: StoredChunk, tallied: TalliedRecords): boolean {
+function mayPass({ chunk, head, bytes }: StoredChunk, tallied: TalliedChunk): boolean {
   const { isInOrder, hasTrueIndexes, isPlain, messageCount, channels } = tallied;
-  if (!bytes || !isInOrder || !hasTrueIndexes || !isPlain || !passable.has(chunk.compression)) return false;
+  if (!isInOrder || !hasTrueIndexes || !isPlain || !passable.has(chunk.compression)) return false;
   const isSmall = chunk.uncompressedBytes <= maxWrittenChunkBytes || messageCount === 1;
   const { startNs, endNs } = spanOf(channels);
   const isTrue = chunk.startNs === startNs && chunk.endNs === endNs;
   const start = chunk.dataOffset - chunk.offset;
   const isWhole = start + chunk.storedBytes === head.end - head.offset;
-  return (
-    isSmall && isTrue && isWhole && isOneFrame(chunk.compression, bytes.subarray(start, start + chunk.storedBytes))
-  );
+  if (!isSmall || !isTrue || !isWhole) return false;
+  return bytes ? isOneFrame(chunk.compression, bytes.subarray(start, start + chunk.storedBytes)) : tallied.isOneFrame;
 }
 
 const passable: ReadonlySet<string> = new Set(["", "lz4", "zstd"]);

@@ -1,4 +1,5 @@
 import { zstdDecompressSync } from "node:zlib";
+import { nextRound } from "../codecs/one-by-one.ts";
 import { isInside, type RandomAccessSource } from "../source.ts";
 import type { AttachmentSummary, MetadataRecord } from "../summary.ts";
 import type { Channel, Schema, Tally } from "../survey.ts";
@@ -59,17 +60,21 @@ export async function openVerifiedIndex(source: RandomAccessSource): Promise<Ver
   const head = await readHead(source, read);
   const inflate = async ([offset, bytes, sizeBytes]: FramePlace): Promise<Uint8Array> =>
     decompress(await read(offset, bytes), sizeBytes);
-  const list = async <L>(name: ListName): Promise<L[]> => {
-    const lines: L[] = [];
-    for (const place of head.lists[name]) for (const line of parseLines<L>(await inflate(place))) lines.push(line);
-    return lines;
+  const listOf = async <L, T>(name: ListName, to: (line: L) => T): Promise<T[]> => {
+    const values: T[] = [];
+    for (const [index, place] of head.lists[name].entries()) {
+      if (index > 0) await nextRound(); // a block takes some milliseconds
+      for (const line of parseLines<L>(await inflate(place))) values.push(to(line));
+    }
+    return values;
   };
+  const list = <L>(name: ListName): Promise<L[]> => listOf<L, L>(name, (line) => line);
   return {
     head,
-    channels: async () => (await list<ChannelLine>("channels")).map(toChannel),
+    channels: () => listOf("channels", toChannel),
     schemas: async (recording, ids) => readSchemas(await list<SchemaLine>("schemas"), recording, ids),
-    attachments: async () => (await list<AttachmentLine>("attachments")).map(toAttachment),
-    metadata: async () => (await list<MetadataLine>("metadata")).map(toMetadata),
+    attachments: () => listOf("attachments", toAttachment),
+    metadata: () => listOf("metadata", toMetadata),
     damage: () => list<DamageLine>("damage"),
     async *pages(span) {
       for (const [number, place] of head.pages.entries()) {

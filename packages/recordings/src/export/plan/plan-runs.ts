@@ -4,7 +4,7 @@ import { noIndex, type RunPage, runFlags } from "../../verified/index-pages.ts";
 import type { IndexedChannel, VerifiedIndex } from "../../verified/read-index.ts";
 import type { ExportSource } from "../export-options.ts";
 import type { IdTable } from "../output/id-table.ts";
-import { type Selection, unwanted } from "../rewrite/selection.ts";
+import { createSelection, type Selection, unwanted } from "../rewrite/selection.ts";
 import type { Opening, OpenSource, PlannedChannel } from "./open-source.ts";
 import { createRunTable, type RunTable, type WantedOfRun } from "./run-table.ts";
 
@@ -139,7 +139,7 @@ function selectionOf({ channels, wanted, schemas, ids, options }: Selecting): Se
     const isUsed = channel !== undefined && wanted[number] && tally.messageCount > 0;
     map.set(id, isUsed ? ids.idOf(channel, schemas.get(channel.schemaId)) : unwanted);
   }
-  return { ids: map, startNs: options.startNs, endNs: options.endNs };
+  return createSelection(map, options);
 }
 
 /** Keeps the pages that were looked at last: runs are mostly asked for one behind the other. */

@@ -13,7 +13,7 @@ import type { ReadRange } from "./large-content.ts";
 import { type PickedRun, pickMessages } from "./pick-messages.ts";
 import type { SealedChunk } from "./sealed-chunk.ts";
 import { countFitting, selectMessages } from "./select-messages.ts";
-import { type Selection, toQuickSelection } from "./selection.ts";
+import { type SentSelection, toQuickSelection } from "./selection.ts";
 import type { MessageKey } from "./smallest-messages.ts";
 import type { ReadFrom } from "./source-reading.ts";
 import { ContentChanged, createScratch, loadRun, readStored, type StoredBytes, type StoredRun } from "./stored-run.ts";
@@ -36,7 +36,7 @@ export interface FilterJob {
   kind: "filter";
   from: StoredBytes;
   runs: StoredRun[];
-  selection: Selection;
+  selection: SentSelection;
   compression: Compression;
 }
 
@@ -45,7 +45,7 @@ export interface PickJob {
   kind: "pick";
   from: StoredBytes;
   runs: PickedRun[];
-  selection: Selection;
+  selection: SentSelection;
   compression: Compression;
 }
 
@@ -54,7 +54,7 @@ export interface GatherJob {
   kind: "gather";
   from: StoredBytes;
   run: StoredRun;
-  selection: Selection;
+  selection: SentSelection;
   skip: number;
   maxBytes: number;
 }
@@ -64,7 +64,7 @@ export interface GatherLargeJob {
   kind: "gatherLarge";
   readFrom: ReadFrom;
   run: StoredRun;
-  selection: Selection;
+  selection: SentSelection;
   after: MessageKey | undefined;
   maxBytes: number;
 }
@@ -74,7 +74,7 @@ export interface LatestJob {
   kind: "latest";
   from: StoredBytes;
   run: StoredRun;
-  selection: Selection;
+  selection: SentSelection;
 }
 
 export interface SealJob {
