@@ -1,6 +1,5 @@
 import type { ChunkHeader } from "../chunk.ts";
 import { RecordingFault } from "../reasons.ts";
-import type { RandomAccessSource } from "../source.ts";
 import { wholeChunkBytes } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { opcodes, recordHeadBytes } from "./opcodes.ts";
@@ -36,20 +35,14 @@ export async function readStoredChunk(
     throw new RecordingFault("BadChunk", text);
   }
   const head = { ...given, end: await endOfRecord(given, contentEnd, verifying) };
-  if (head.end - head.offset > wholeChunkBytes) {
-    const indexes = await readIndexes(context.source, head.end, footerOffset);
-    return { head, chunk, end: head.end + indexes.byteLength, bytes: undefined, indexes };
-  }
-  let end = head.end;
-  let bytes = await reader.fetch(head.offset, end - head.offset);
-  while (end + recordHeadBytes <= footerOffset) {
-    bytes = await reader.fetch(head.offset, end - head.offset + recordHeadBytes);
-    const next = endOfIndex(bytes.subarray(end - head.offset), end);
-    if (next === undefined || next > footerOffset || next - head.end > mostIndexBytes) break;
-    end = next;
-  }
-  bytes = await reader.fetch(head.offset, end - head.offset);
-  return { head, chunk, end, bytes, indexes: bytes.subarray(head.end - head.offset) };
+  const lengthBytes = head.end - head.offset;
+  const isHeld = lengthBytes <= wholeChunkBytes;
+  const indexes = await readIndexes(footerOffset - head.end, async (length) => {
+    if (!isHeld) return context.source.read(head.end, length);
+    return (await reader.fetch(head.offset, lengthBytes + length)).subarray(lengthBytes);
+  });
+  const bytes = isHeld ? await reader.fetch(head.offset, lengthBytes + indexes.byteLength) : undefined;
+  return { head, chunk, end: head.end + indexes.byteLength, bytes, indexes };
 }
 
 /** The true end of a record whose known fields end at `fieldsEnd`. Faults where it swallows other records; a salvage takes those. */
@@ -72,11 +65,17 @@ const lookedAtBytes = 8 * 1024 * 1024;
 
 const mostIndexBytes = 64 * 1024 * 1024;
 
-/** Before the chunk is looked at, of which nothing is held. Those of a chunk that has more are not looked at. */
-async function readIndexes(source: RandomAccessSource, offset: number, footerOffset: number): Promise<Uint8Array> {
-  const mostBytes = Math.min(footerOffset - offset, mostIndexBytes);
+/**
+ * The message indexes at the beginning of what `read` gives, of which at most `availableBytes` are there. A chunk of 65,536
+ * channels has as many, so they are read together. Those of a chunk that has more than 64 MiB are not looked at.
+ */
+async function readIndexes(
+  availableBytes: number,
+  read: (lengthBytes: number) => Promise<Uint8Array>,
+): Promise<Uint8Array> {
+  const mostBytes = Math.max(0, Math.min(availableBytes, mostIndexBytes));
   for (let lengthBytes = firstIndexBytes; ; lengthBytes *= 8) {
-    const bytes = await source.read(offset, Math.min(lengthBytes, mostBytes));
+    const bytes = await read(Math.min(lengthBytes, mostBytes));
     let end = 0;
     let next: number | undefined = 0;
     while (next !== undefined && next <= bytes.byteLength) {
