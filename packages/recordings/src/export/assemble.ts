@@ -1,3 +1,4 @@
+import { freeOwn } from "../free-memory.ts";
 import { maxWrittenChunkBytes } from "../verified/verified-run.ts";
 import { hugeMessage } from "./large-pieces.ts";
 import type { Loaded, Loading, RunPart } from "./loading.ts";
@@ -33,7 +34,10 @@ export async function* assemble(
     const cursor = item.kind === "part" ? toCursor(item.run, item.part) : undefined;
     yield* mergeUntil(cursor, merging);
     if (cursor) await admit(cursor, merging);
-    if (item.kind === "rest") yield* filling.add(item.fragment, 0, item.fragment.starts.length).map(finish);
+    if (item.kind === "rest") {
+      yield* filling.add(item.fragment, 0, item.fragment.starts.length).map(finish);
+      freeOwn(item.fragment.records);
+    }
     if (item.kind !== "chunks") continue;
     yield* filling.end().map(finish);
     yield readyTask(item, item.bytes.byteLength);
@@ -112,6 +116,7 @@ async function admit(cursor: Cursor, { cursors, loading }: Merging): Promise<voi
 async function admitNext(cursor: Cursor, merging: Merging): Promise<void> {
   const { run, part } = cursor;
   cursor.at = 0;
+  freeOwn(part.fragment.records);
   cursor.part = { fragment: emptyFragment, next: undefined };
   merging.loading.memory.hold(run, 0);
   if (part.next) cursor.part = await part.next();

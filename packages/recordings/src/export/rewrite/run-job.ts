@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import { combineChecksums } from "../../codecs/combine-checksums.ts";
 import type { Compression } from "../../codecs/compress.ts";
 import { createDecompressor } from "../../codecs/decompress.ts";
-import { freeMemory } from "../../free-memory.ts";
+import { freeMemory, freeOwn } from "../../free-memory.ts";
 import { type Reason, RecordingFault } from "../../reasons.ts";
 import { indexRecording } from "../../verified/index-recording.ts";
 import { type ChunkBuilder, createChunkBuilder } from "./chunk-builder.ts";
@@ -185,12 +185,19 @@ export function createJobRunner(): JobRunner {
     } catch (error) {
       builders.clear(); // what a job that failed had filled
       throw error;
+    } finally {
+      if ("from" in job && job.kind !== "pass") giveBack(job.from);
     }
   };
 }
 
 function sumOf(runs: readonly StoredRun[], name: "wantedBytes" | "wantedCount"): number {
   return runs.reduce((sum, run) => sum + run[name], 0);
+}
+
+/** Results are copies, but for what is passed on. */
+function giveBack(from: StoredBytes): void {
+  if ("bytes" in from) freeOwn(from.bytes);
 }
 
 /** Memory of its own: it goes into the written file. */
