@@ -36,39 +36,36 @@ const kinds: Record<string, LargeFileSpec> = {
 
 /** In megabytes, of the whole process above what it was before. */
 const mostGrownMb = 600;
+/** Where the recordings are indexed in memory first, which ingest does elsewhere. */
+const mostUnindexedMb = 700;
 /** Of processor time of the main thread. */
 const mostTurnMs = 50;
 
 for (const [name, spec] of Object.entries(kinds)) {
   const { compression } = spec;
   const other = compression === "lz4" ? "zstd" : "lz4";
-  test(`${name}: whole, with another compression, without an index, a topic, a window`, async (t) => {
+  test(`${name}: whole, and with another compression and no index`, async (t) => {
     const [path, sums] = await write(name, spec);
-    const halfEndNs = String(sums.halfEndNs);
     const say = (text: string): void => t.diagnostic(text);
     await hold({ files: [path], compression }, sums.all, say);
-    await hold({ files: [path], compression: other, hasDescriptor: false }, sums.all, say);
     if (spec.isShuffled) return; // it takes minutes
-    await hold({ files: [path], compression: "zstd", isIndexed: false, hasDescriptor: false }, sums.all, say);
-    await hold({ files: [path], compression: "", isIndexed: false }, sums.all, say);
-    await hold({ files: [path], compression: "zstd", topics: ["/b"] }, sums.b, say);
-    await hold({ files: [path], compression: "lz4", endNs: halfEndNs }, sums.half, say);
+    await hold({ files: [path], compression: other, isIndexed: false, hasDescriptor: false }, sums.all, say);
   });
 }
 
+test("a topic, and a window", async (t) => {
+  const [path, { b, half, halfEndNs }] = await write("parts", kinds["many messages, zstd"]!);
+  await hold({ files: [path], compression: "zstd", topics: ["/b"] }, b, (text) => t.diagnostic(text));
+  await hold({ files: [path], compression: "lz4", endNs: String(halfEndNs) }, half, (text) => t.diagnostic(text));
+});
+
 test("recordings of the same time are merged", async (t) => {
-  const pairs = [
-    ["many messages, zstd", "many messages, lz4"],
-    ["few messages, zstd", "few messages, lz4"],
-    ["one message, zstd", "many messages, zstd"],
-  ] as const;
-  for (const names of pairs) {
-    const written = await Promise.all(names.map((name, index) => write(`${index} ${name}`, kinds[name]!)));
-    const files = written.map(([path]) => path);
-    const count = written.reduce((sum, [, { all }]) => sum + all.count, 0);
-    const sum = written.reduce((total, [, { all }]) => (total + all.sum) % 2 ** 48, 0);
-    await hold({ files, compression: "zstd" }, { count, sum }, (text) => t.diagnostic(text));
-  }
+  const names = ["one message, zstd", "many messages, zstd"];
+  const written = await Promise.all(names.map((name, index) => write(`${index} ${name}`, kinds[name]!)));
+  const files = written.map(([path]) => path);
+  const count = written.reduce((sum, [, { all }]) => sum + all.count, 0);
+  const sum = written.reduce((total, [, { all }]) => (total + all.sum) % 2 ** 48, 0);
+  await hold({ files, compression: "zstd" }, { count, sum }, (text) => t.diagnostic(text));
 });
 
 async function write(name: string, spec: LargeFileSpec): Promise<[string, LargeFileSums]> {
@@ -93,6 +90,6 @@ async function hold(
   const written = await sumWrittenFile(to);
   assert.deepEqual([written.count, written.sum], [count, sum]);
   assert.equal(new Set(measured.sizesBytes).size, 1, "the exports differ");
-  assert.ok(grownMb <= mostGrownMb, `${grownMb} MB`);
+  assert.ok(grownMb <= (whole.isIndexed ? mostGrownMb : mostUnindexedMb), `${grownMb} MB`);
   assert.ok(measured.longestTurnMs <= mostTurnMs, `the main thread computed for ${measured.longestTurnMs} ms`);
 }

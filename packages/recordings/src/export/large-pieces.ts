@@ -137,7 +137,7 @@ async function loadLargePart(run: PlannedRun, after: MessageKey | undefined, loa
   return { fragment, hugeAt, next: hasMore ? () => loadLargePart(run, last, loading) : undefined };
 }
 
-const mostPartBytes = 16 * 1024 * 1024;
+const mostPartBytes = 12 * 1024 * 1024;
 
 /** One message of a large run that is itself too large to be held, as a chunk of its own. */
 export async function* hugeMessage(
