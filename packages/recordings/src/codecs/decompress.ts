@@ -44,7 +44,7 @@ export function createDecompressor({ isBlocking = false } = {}): Decompressor {
   let bzip2: Promise<Bzip2> | undefined;
   const whole = async (input: CompressedBytes): Promise<Uint8Array> => {
     const compression = knownOf(input);
-    if (compression === "" || compression === "none") return checkLength(input, input.bytes);
+    if (isPlain(compression)) return checkLength(input, input.bytes);
     if (input.uncompressedBytes === 0) return new Uint8Array(0);
     if (compression === "bz2") bzip2 ??= loadBzip2();
     try {
@@ -72,7 +72,7 @@ export function createDecompressor({ isBlocking = false } = {}): Decompressor {
   }
   async function* piecesOf(input: CompressedPieces): AsyncGenerator<Uint8Array> {
     const { compression, pieces, uncompressedBytes, onFrames } = input;
-    if (compression === "" || compression === "none") yield* pieces;
+    if (isPlain(compression)) yield* pieces;
     else if (compression === "lz4" && uncompressedBytes > 0) yield* unlz4Pieces(pieces, { isBlocking, onFrames });
     else if (compression === "zstd" && uncompressedBytes > 0) yield* unzstdPieces(pieces, onFrames);
     else yield await whole({ ...input, bytes: await joined(pieces) });
@@ -211,4 +211,9 @@ function checkLength(input: CompressedBytes, output: Uint8Array): Uint8Array {
 function wrongLength({ place, uncompressedBytes }: Compressed, bytes: number): RecordingFault {
   const promised = `${bytes} bytes instead of the ${uncompressedBytes} that its header promises`;
   return new RecordingFault("BadChunk", `${place} holds ${promised}`);
+}
+
+/** Whether what is stored is what is meant; some programs name that. The memory is then the reader's own. */
+export function isPlain(compression: string): compression is "" | "none" {
+  return compression === "" || compression === "none";
 }

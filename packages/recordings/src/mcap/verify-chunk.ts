@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import { placeOf, refuseLargeChunk } from "../chunk.ts";
-import { isOneFrame } from "../codecs/decompress.ts";
+import { isOneFrame, isPlain } from "../codecs/decompress.ts";
 import { openCursor } from "../field-cursor.ts";
 import { freeOwn } from "../free-memory.ts";
 import { RecordingFault } from "../reasons.ts";
@@ -84,7 +84,7 @@ function createChunkTally(verifying: Verifying): ChunkTally {
     for await (const piece of contentOf(stored, verifying, onFrames)) {
       if (chunk.crc !== 0) crc = crc32(piece, crc);
       tally.push(piece);
-      if (chunk.compression !== "") freeOwn(piece);
+      if (!isPlain(chunk.compression)) freeOwn(piece);
     }
     if (crc === chunk.crc) return { ...tally.end(), isOneFrame };
     throw new RecordingFault("BadChunk", `${placeOf(chunk)} fails its checksum; the file is damaged there`);
@@ -112,9 +112,8 @@ function createDefiner({ survey, context: { limits }, schemaPlaces }: Verifying)
     if (schema.id === 0) return false; // spec: MCAP "Schema": 0 is no id
     const isKnown = survey.schemas.has(schema.id);
     addSchema(survey, schema, limits);
-    const isPlain = chunk.compression === "" || chunk.compression === "none";
     const isCanonical = cursor.position === content.byteLength;
-    if (isKnown || !isPlain) return isCanonical;
+    if (isKnown || !isPlain(chunk.compression)) return isCanonical;
     const { byteLength } = schema.data;
     schemaPlaces.set(survey.schemas.get(schema.id)!, [
       chunk.dataOffset + at + cursor.position - byteLength,

@@ -1,4 +1,4 @@
-import type { Decompressor } from "../../codecs/decompress.ts";
+import { type Decompressor, isPlain } from "../../codecs/decompress.ts";
 import { freeMemory } from "../../free-memory.ts";
 import { type Copying, copyInOrder } from "./copy-in-order.ts";
 import { createRunningSum } from "./running-sum.ts";
@@ -17,7 +17,7 @@ export async function filterRun(filtering: Filtering): Promise<void> {
   if (isSummedOnce) return filterPlain(filtering);
   const loaded = await loadRun(run, from, means);
   copySelected(loaded, filtering);
-  if (run.compression !== "") freeMemory(loaded);
+  if (!isPlain(run.compression)) freeMemory(loaded);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { combineChecksums } from "../../codecs/combine-checksums.ts";
 import type { Compression } from "../../codecs/compress.ts";
-import { createDecompressor } from "../../codecs/decompress.ts";
+import { createDecompressor, isPlain } from "../../codecs/decompress.ts";
 import { freeMemory, freeOwn } from "../../free-memory.ts";
 import { type Reason, RecordingFault } from "../../reasons.ts";
 import { indexRecording } from "../../verified/index-recording.ts";
@@ -153,7 +153,7 @@ export function createJobRunner(): JobRunner {
       const first = Math.min(skip, selected.count);
       const to = Math.min(selected.count, first + Math.max(countFitting(selected, first, maxBytes), 1));
       selected.copyTo(builder, first, to);
-      if (run.compression !== "") freeMemory(loaded);
+      if (!isPlain(run.compression)) freeMemory(loaded);
       return { fragment: builder.take(), hasMore: to < selected.count };
     },
     gatherLarge: ({ run, selection, after, maxBytes }, read) =>
@@ -163,7 +163,7 @@ export function createJobRunner(): JobRunner {
       const selected = selectMessages(loaded, run, toQuickSelection(selection));
       const builder = builderOf("");
       for (const index of selected.lastOfChannels()) selected.copyTo(builder, index, index + 1);
-      if (run.compression !== "") freeMemory(loaded);
+      if (!isPlain(run.compression)) freeMemory(loaded);
       return builder.take();
     },
     async seal({ fragment: { records, starts }, compression }) {
