@@ -241,6 +241,18 @@ test("an attachment that was changed on disk is found and told of; the messages 
   assert.deepEqual([verified.summary.damage?.attachmentsLost, verified.summary.attachments.length], [1, 0]);
 });
 
+test("an attachment that says it is longer than its record is done without, also where every byte is read", async () => {
+  const bytes = Buffer.from(
+    await makeMcap({ isIndexed: false, attachments: [{ name: "a", data: Buffer.alloc(5000, 3) }] }),
+  );
+  bytes.writeBigUInt64LE(2n ** 45n, bytes.indexOf(Buffer.alloc(5000, 3)) - 8);
+  for (const verifyChunks of [false, true]) {
+    const found = await inspectRecording(bytesSource(bytes), { fileName: "a.mcap", verifyChunks });
+    assert.ok(found.state === "finished");
+    assert.deepEqual(found.summary.attachments, []);
+  }
+});
+
 test("flipped bits in messages outside chunks are found by the checksum of the data section", async () => {
   const bytes = new Uint8Array(await makeMcap({ isChunked: false }));
   const at = Buffer.from(bytes).indexOf("battery");

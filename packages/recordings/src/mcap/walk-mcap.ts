@@ -80,7 +80,7 @@ async function readItem(head: RecordHead, reader: WindowReader, context: ReadCon
   const { opcode, end } = head;
   if (opcode === opcodes.message) return toMessage(head, await reader.fetch(head.contentOffset, messageHeadBytes));
   if (opcode === opcodes.chunk) return readChunk(head, reader, context);
-  if (opcode === opcodes.attachment) return readAttachment(head, reader);
+  if (opcode === opcodes.attachment) return readAttachmentOrNone(head, reader);
   if (opcode === opcodes.schema) {
     return { kind: "schema", schema: readSchema(await openRecord(head, reader, context)), end };
   }
@@ -172,6 +172,16 @@ function tallyEntries(bytes: Uint8Array, tally: Tally, offset: number): void {
   }
   tally.messageCount += bytes.byteLength / indexEntryBytes;
   extendSpan(tally, startNs, endNs);
+}
+
+/** One that is damaged costs only itself: the messages behind it are as sound as ever. */
+async function readAttachmentOrNone(head: RecordHead, reader: WindowReader): Promise<McapItem> {
+  try {
+    return await readAttachment(head, reader);
+  } catch (error) {
+    if (error instanceof RecordingFault) return { kind: "other", end: head.end };
+    throw error;
+  }
 }
 
 export async function readAttachment(
