@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import { signLink, verifyLink } from "../blobs/signed-link.ts";
+import { DOWNLOAD_LIFE_MS, makeLink, verifyLink } from "../blobs/signed-link.ts";
 import type { Deps } from "../context.ts";
 import { sendBlob } from "../data-plane/download.ts";
 import { type DataPlaneDeps, linkRequest, logBreak } from "../data-plane/link-request.ts";
@@ -11,8 +11,6 @@ import { fingerprintOf } from "./attachment-rows.ts";
 import { findAttachment, type StoredAttachment } from "./find-attachment.ts";
 
 const PATH = "/data-plane/attachments";
-/** spec: Limits */
-const LINK_LIFE_MS = 15 * 60_000;
 /** Names and types are what some file says, of any length; a link has to fit the header lines of every client. */
 const MAX_TEXT_CHARACTERS = 255;
 
@@ -28,12 +26,9 @@ export function attachmentRoute(app: Hono<Env>, deps: Deps): void {
   });
 }
 
-type LinkDeps = Pick<Deps, "signer" | "clock" | "publicUrl">;
-
 /** It carries all that the download needs. The name keeps its end, which says what the file is. */
-function attachmentLink({ signer, clock, publicUrl }: LinkDeps, row: StoredAttachment): string {
+function attachmentLink(deps: Deps, row: StoredAttachment): string {
   const path = `${PATH}/${row.id}`;
-  const expiresAtMs = Number(clock.nowNs() / 1_000_000n) + LINK_LIFE_MS;
   const claims = {
     blobKey: row.recording.blobKey ?? notFound(`the data of attachment ${row.id}`),
     offset: String(row.dataOffset),
@@ -42,7 +37,7 @@ function attachmentLink({ signer, clock, publicUrl }: LinkDeps, row: StoredAttac
     mediaType: row.mediaType.slice(0, MAX_TEXT_CHARACTERS),
     fileName: row.name.slice(-MAX_TEXT_CHARACTERS) || row.id,
   };
-  return `${publicUrl()}${path}?${signLink(signer, { method: "GET", path, claims, expiresAtMs })}`;
+  return makeLink(deps, { method: "GET", path, claims, lifeMs: DOWNLOAD_LIFE_MS });
 }
 
 /** The link itself: the attachment's bytes out of the stored recording, whole or in ranges. */

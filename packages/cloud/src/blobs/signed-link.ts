@@ -41,6 +41,24 @@ export function signLink(signer: LinkSigner, link: Link): string {
   return new URLSearchParams({ v: VERSION, k: parts.keyId, e: parts.expiry, c: claims, s: signature }).toString();
 }
 
+/** Links to stored bytes are good for 15 minutes. spec: Limits */
+export const DOWNLOAD_LIFE_MS = 15 * 60_000;
+
+interface LinkMaker {
+  readonly signer: LinkSigner;
+  readonly clock: { nowNs(): bigint };
+  publicUrl(): string;
+}
+
+/** The whole link, good from now on for `lifeMs`. */
+export function makeLink(
+  { signer, clock, publicUrl }: LinkMaker,
+  { lifeMs, ...link }: Omit<Link, "expiresAtMs"> & { lifeMs: number },
+): string {
+  const expiresAtMs = Number(clock.nowNs() / 1_000_000n) + lifeMs;
+  return `${publicUrl()}${link.path}?${signLink(signer, { ...link, expiresAtMs })}`;
+}
+
 export interface LinkRequest {
   method: string;
   path: string;

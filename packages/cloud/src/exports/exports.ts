@@ -1,5 +1,5 @@
 import { type api, type Input, MAX_UNKNOWN_TOPICS, type Output } from "@downlink/protocol";
-import { signLink } from "../blobs/signed-link.ts";
+import { makeLink } from "../blobs/signed-link.ts";
 import type { Ctx } from "../context.ts";
 import { newId } from "../db/ids.ts";
 import { withTransaction } from "../db/transaction.ts";
@@ -43,11 +43,9 @@ async function createExportLink(ctx: Ctx, body: Body): Promise<Output<Contract["
     output: toOutput(body),
   });
   const claims = await toClaims(ctx, packed);
-  const expiresAtMs = Number(ctx.clock.nowNs() / 1_000_000n) + LINK_LIFE_MS;
-  const query = signLink(ctx.signer, { method: "GET", path: EXPORT_PATH, claims, expiresAtMs });
   const told = unknownTopics.slice(0, MAX_UNKNOWN_TOPICS);
   return {
-    link: `${ctx.publicUrl()}${EXPORT_PATH}?${query}`,
+    link: makeLink(ctx, { method: "GET", path: EXPORT_PATH, claims, lifeMs: LINK_LIFE_MS }),
     damage,
     unknownTopics: told.length > 0 ? told : undefined,
   };
@@ -68,11 +66,9 @@ async function withTopicSets(
 
 /** Recordings that were imported before there were verified indexes get theirs now; until then each export makes one for itself. */
 async function requestIndexes(ctx: Ctx, recordings: readonly SelectedRecording[]): Promise<void> {
-  const without = recordings.filter(({ indexKey }) => indexKey === null).slice(0, MAX_INDEX_JOBS);
+  const without = recordings.filter(({ indexKey }) => indexKey === null).map(({ id }) => id);
   if (without.length === 0) return;
-  await withTransaction(ctx.db, async (tx) => {
-    for (const { id: recordingId } of without) await ctx.jobs.enqueue(tx, "index-recording", { recordingId });
-  });
+  await withTransaction(ctx.db, (tx) => ctx.jobs.enqueueIndexing(tx, without.slice(0, MAX_INDEX_JOBS)));
 }
 
 function toOutput({ outputFormat, compressionFormat: compression }: Body): ExportSelection["output"] {

@@ -26,21 +26,29 @@ export async function findTopicSets(ctx: Ctx, { recordingIds, topics }: Wanted):
       HAVING bool_and("channelsKey" IS NOT NULL)
     ) s GROUP BY s.key`;
   const setOf = new Map(sets.flatMap(({ recordingIds: ids }, set) => ids.map((id) => [id, set])));
-  return { setOf, topicSets: await Promise.all(sets.map(({ recordingIds: [first] }) => topicsOf(ctx, first!))) };
+  const firstIds = sets.map(({ recordingIds: [first] }) => first!);
+  const keysOf = await findTopicKeys(ctx, firstIds);
+  return { setOf, topicSets: firstIds.map((id) => keysOf(id)) };
 }
 
-/** One key a topic: that of all its versions together. */
-async function topicsOf(ctx: Ctx, recordingId: string): Promise<[string, string][]> {
+/** By recording: one key a topic, that of all its versions together. */
+async function findTopicKeys(
+  ctx: Ctx,
+  recordingIds: readonly string[],
+): Promise<(recordingId: string) => [string, string][]> {
   const rows = await ctx.db.prisma.recordingTopic.findMany({
-    where: { recordingId, messageCount: { gt: 0 } },
-    select: { topic: true, version: true, channelsKey: true },
+    where: { recordingId: { in: [...recordingIds] }, messageCount: { gt: 0 } },
+    select: { recordingId: true, topic: true, version: true, channelsKey: true },
     orderBy: [{ topic: "asc" }, { version: "asc" }],
   });
-  const byTopic = Map.groupBy(rows, ({ topic }) => topic);
-  return [...byTopic].map(([topic, versions]) => [
-    topic,
-    versions.map(({ version, channelsKey }) => `${version}.${channelsKey}`).join(" "),
-  ]);
+  const byRecording = Map.groupBy(rows, ({ recordingId }) => recordingId);
+  return (recordingId) => {
+    const byTopic = Map.groupBy(byRecording.get(recordingId) ?? [], ({ topic }) => topic);
+    return [...byTopic].map(([topic, versions]) => [
+      topic,
+      versions.map(({ version, channelsKey }) => `${version}.${channelsKey}`).join(" "),
+    ]);
+  };
 }
 
 /** Topics that were asked for and that none of the recordings has. */

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { api, type CallInput, DAMAGE_HEADER, DataDamage, ErrorBody } from "@downlink/protocol";
 import { makeMcap, readMessages } from "@downlink/recordings/testing";
+import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { reindex } from "../ingest/reindex.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { eventually } from "../testing/test-agent.ts";
@@ -133,6 +134,24 @@ test("a recording without an index is exported all the same, and gets one from a
     0,
   );
   assert.deepEqual(await Array.fromAsync(reindex(deps, { isForced: false, signal })), []);
+});
+
+test("a recording's index is asked for once until it is made, however often one exports", async () => {
+  const { id } = await importFile(await makeFile());
+  const jobs = (db: Transaction) => db.$queryRaw<{ state: string }[]>`
+    SELECT state::text FROM pgboss.job WHERE name = 'index-recording' AND data->>'recordingId' = ${id}`;
+  const ask = () =>
+    withTransaction(deps.db, async (tx) => {
+      for (let count = 0; count < 3; count += 1) await deps.jobs.enqueueIndexing(tx, [id, id]);
+      return (await jobs(tx)).length;
+    });
+  for (const expected of [1, 2]) {
+    assert.equal(await ask(), expected);
+    await eventually(
+      () => jobs(prisma),
+      (found) => found.every(({ state }) => state === "completed"),
+    );
+  }
 });
 
 test("an index that is lost or damaged in the store costs time, and no message", async () => {

@@ -1,12 +1,11 @@
 import type { Hono } from "hono";
-import { signLink, verifyLink } from "../blobs/signed-link.ts";
+import { DOWNLOAD_LIFE_MS, makeLink, verifyLink } from "../blobs/signed-link.ts";
 import type { Deps } from "../context.ts";
 import { sendBlob } from "../data-plane/download.ts";
 import { type DataPlaneDeps, linkRequest, logBreak } from "../data-plane/link-request.ts";
 import type { Env } from "../http/env.ts";
 
 const PATH = "/data-plane/extensions";
-const LINK_LIFE_MS = 15 * 60_000;
 
 interface Stored {
   readonly blobKey: string;
@@ -20,9 +19,7 @@ export function packageLink(
   { blobKey, sha256, fileName }: Stored,
 ): string {
   const path = `${PATH}/${blobKey.split("/").at(-1)}`;
-  const expiresAtMs = Number(deps.clock.nowNs() / 1_000_000n) + LINK_LIFE_MS;
-  const claims = { blobKey, sha256, fileName };
-  return `${deps.publicUrl()}${path}?${signLink(deps.signer, { method: "GET", path, claims, expiresAtMs })}`;
+  return makeLink(deps, { method: "GET", path, claims: { blobKey, sha256, fileName }, lifeMs: DOWNLOAD_LIFE_MS });
 }
 
 /** `GET foxe`: whole or in ranges. */

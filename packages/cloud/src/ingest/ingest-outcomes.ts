@@ -1,17 +1,14 @@
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { removeIndex } from "../indexing/index-key.ts";
-import { ingestJob } from "../jobs/ingest-job.ts";
 import { findLocked } from "../recordings/lock-recording.ts";
 import { askAnew, changeRequest } from "./change-request.ts";
 import { moveRecording } from "./delivery.ts";
-import { workingStates } from "./import-request-state.ts";
 import { IngestFailure } from "./ingest-failure.ts";
 import type { IngestDeps } from "./pipeline.ts";
 import { tellFailure } from "./tell-failure.ts";
 
 const MAX_MISMATCHES = 3;
-const MAX_DELAY_SECONDS = 300;
 
 /** The file can never be imported: quarantined with its reason, its object kept; a retry is offered. */
 export async function failImport(
@@ -31,32 +28,6 @@ export async function failImport(
     await tellFailure(tx, failed, nowNs);
   });
   deps.log.warn({ requestId: request.id, code }, `import failed: ${message}`);
-}
-
-/** Something that may heal went wrong: the same attempt again, later. */
-export async function postpone(deps: IngestDeps, request: ImportRequestModel, error: Error): Promise<void> {
-  const delaySeconds = delaySecondsOf(request);
-  const nowNs = deps.clock.nowNs();
-  await withTransaction(deps.db, async (tx) => {
-    const { count } = await tx.importRequest.updateMany({
-      where: { id: request.id, attempts: request.attempts, state: { in: [...workingStates] } },
-      data: { nextAttemptAtNs: nowNs + BigInt(Math.ceil(delaySeconds * 1e9)), updatedAtNs: nowNs },
-    });
-    if (count === 1)
-      await deps.jobs.enqueue(
-        tx,
-        ingestJob(request.sizeBytes),
-        { requestId: request.id },
-        { delaySeconds: Math.ceil(delaySeconds) },
-      );
-  });
-  deps.log.error({ err: error, requestId: request.id, attempt: request.attempts }, "import postponed");
-}
-
-/** Growing with each attempt since somebody asked for it. */
-export function delaySecondsOf({ attempts, attemptsBefore }: ImportRequestModel): number {
-  const tries = Math.min(attempts - attemptsBefore, 16);
-  return Math.min(MAX_DELAY_SECONDS, 2 ** tries) * (0.5 + Math.random() / 2);
 }
 
 /** The stored bytes are not what the agent had announced: these go, and the agent sends them anew; after three times it is an error. */

@@ -69,7 +69,10 @@ type Blobs = Partial<typeof deps.blobs>;
 async function workUntilKilled(requestId: string, blobs: Blobs, more: object = {}): Promise<void> {
   const enqueue = killed;
   const store = Object.assign(Object.create(deps.blobs), dead, blobs);
-  await assert.rejects(makeSalvage({ ...deps, jobs: { enqueue }, blobs: store, ...more }, requestId, never), Killed);
+  await assert.rejects(
+    makeSalvage({ ...deps, jobs: { ...deps.jobs, enqueue }, blobs: store, ...more }, requestId, never),
+    Killed,
+  );
 }
 
 const put = deps.blobs.put.bind(deps.blobs);
@@ -158,7 +161,7 @@ test("an attempt that was taken for dead and comes back changes nothing and leav
 test("a job that was lost is queued again, unless an attempt shows that it lives", async () => {
   const { requestId } = await askForSalvage();
   const queued: string[] = [];
-  const jobs = { enqueue: async (_tx: unknown, name: string) => void queued.push(name) };
+  const jobs = { ...deps.jobs, enqueue: async (_tx: unknown, name: string) => void queued.push(name) };
   await reconcile({ ...deps, jobs });
   assert.deepEqual(queued, []);
   offsetNs += 121n * SECOND;

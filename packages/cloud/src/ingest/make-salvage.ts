@@ -2,15 +2,14 @@ import { salvageRecordName } from "@downlink/protocol";
 import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { ApiError } from "../http/errors.ts";
+import { beat, postpone } from "./attempt.ts";
 import { storeDelivery } from "./delivery.ts";
 import { TakenOver } from "./finish-import.ts";
 import { toIngestFailure } from "./ingest-failure.ts";
-import { delaySecondsOf, failImport } from "./ingest-outcomes.ts";
+import { failImport } from "./ingest-outcomes.ts";
 import type { IngestDeps } from "./pipeline.ts";
 import { endStream } from "./stream-uploads.ts";
 import { type TakenSalvage, takeSalvage } from "./take-salvage.ts";
-
-const BEAT_MS = 5_000;
 
 /**
  * Makes the file of a salvage request, of what is readable of another request's, and hands it over to the ordinary import. It is safe
@@ -21,7 +20,7 @@ export async function makeSalvage(deps: IngestDeps, requestId: string, signal: A
   const taken = await takeSalvage(deps, requestId);
   if (!taken) return;
   const { request } = taken;
-  const heart = beat(deps, taken);
+  const heart = beat(deps, request.id, (nowNs) => showLife(deps, taken, nowNs));
   try {
     await deliver(deps, taken, await write(deps, taken, AbortSignal.any([signal, heart.stopped])));
   } catch (error) {
@@ -29,7 +28,7 @@ export async function makeSalvage(deps: IngestDeps, requestId: string, signal: A
     if (signal.aborted) throw error; // this process stops: the queue gives the job to another one
     const failure = toIngestFailure(error, request.attempts - request.attemptsBefore);
     if (failure) await failImport(deps, request, failure);
-    else await postpone(deps, request, error as Error);
+    else await postpone(deps, request, { error: error as Error, states: ["awaiting"], job: "salvage" });
   } finally {
     heart.stop();
   }
@@ -88,33 +87,11 @@ class SourceRetried extends Error {
   }
 }
 
-/** Something that may heal went wrong: again, later. */
-async function postpone(deps: IngestDeps, request: ImportRequestModel, error: Error): Promise<void> {
-  const { id, attempts } = request;
-  const delaySeconds = Math.ceil(delaySecondsOf(request));
-  const nowNs = deps.clock.nowNs();
-  await withTransaction(deps.db, async (tx) => {
-    const { count } = await tx.importRequest.updateMany({
-      where: { id, attempts, state: "awaiting" },
-      data: { nextAttemptAtNs: nowNs + BigInt(delaySeconds) * 1_000_000_000n, updatedAtNs: nowNs },
-    });
-    if (count === 1) await deps.jobs.enqueue(tx, "salvage", { requestId: id }, { delaySeconds });
-  });
-  deps.log.error({ err: error, requestId: id, attempt: attempts }, "salvage postponed");
-}
-
-/** Shows that the attempt lives, so that nobody begins another; `stopped` once somebody has, or the request ended. */
-function beat(deps: IngestDeps, { request, upload }: TakenSalvage): { stopped: AbortSignal; stop: () => void } {
-  const stopping = new AbortController();
-  const { prisma } = deps.db;
-  const show = async () => {
-    const data = { updatedAtNs: deps.clock.nowNs() };
-    const own = { id: request.id, attempts: request.attempts, state: "awaiting" };
-    const requests = await prisma.importRequest.updateMany({ where: own, data });
-    const uploads = await prisma.upload.updateMany({ where: { id: upload.id, state: "open" }, data });
-    if (uploads.count === 0 || requests.count === 0) stopping.abort(new TakenOver(request.id));
-  };
-  const warn = (error: Error) => deps.log.warn({ err: error, requestId: request.id }, "a salvage's heartbeat was lost");
-  const timer = setInterval(() => void show().catch(warn), BEAT_MS);
-  return { stopped: stopping.signal, stop: () => clearInterval(timer) };
+/** Whether this attempt still owns the request and its upload, which are then known to be alive. */
+async function showLife({ db }: IngestDeps, { request, upload }: TakenSalvage, nowNs: bigint): Promise<boolean> {
+  const data = { updatedAtNs: nowNs };
+  const own = { id: request.id, attempts: request.attempts, state: "awaiting" };
+  const requests = await db.prisma.importRequest.updateMany({ where: own, data });
+  const uploads = await db.prisma.upload.updateMany({ where: { id: upload.id, state: "open" }, data });
+  return requests.count > 0 && uploads.count > 0;
 }

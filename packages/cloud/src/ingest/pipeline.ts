@@ -4,15 +4,12 @@ import { withTransaction } from "../db/transaction.ts";
 import { announceToAgent } from "../edge/announce-work.ts";
 import { newIndexKey, removeIndex } from "../indexing/index-key.ts";
 import { ingestJob } from "../jobs/ingest-job.ts";
+import { beat, LIVE_NS, LOOK_AGAIN_SECONDS, postpone } from "./attempt.ts";
 import { changeRequest } from "./change-request.ts";
 import { finishImport, TakenOver } from "./finish-import.ts";
 import { workingStates } from "./import-request-state.ts";
 import { IngestFailure, toIngestFailure } from "./ingest-failure.ts";
-import { failImport, postpone, redeliver } from "./ingest-outcomes.ts";
-
-const BEAT_MS = 5_000;
-const LIVE_NS = 20n * 1_000_000_000n; // four lost heartbeats
-const LOOK_AGAIN_SECONDS = 10;
+import { failImport, redeliver } from "./ingest-outcomes.ts";
 
 /** What processing needs of the whole. */
 export type IngestDeps = Pick<Deps, "db" | "blobs" | "indexer" | "jobs" | "clock" | "log" | "workSignals">;
@@ -24,7 +21,7 @@ export type IngestDeps = Pick<Deps, "db" | "blobs" | "indexer" | "jobs" | "clock
 export async function ingest(deps: IngestDeps, requestId: string, signal: AbortSignal): Promise<void> {
   const request = await take(deps, requestId);
   if (!request) return; // it ended, or somebody cancelled it
-  const heart = beat(deps, request);
+  const heart = beat(deps, request.id, (nowNs) => showLife(deps, request, nowNs));
   try {
     await processFile(deps, request, AbortSignal.any([signal, heart.stopped]));
   } catch (error) {
@@ -32,7 +29,12 @@ export async function ingest(deps: IngestDeps, requestId: string, signal: AbortS
     if (signal.aborted) return await letGo(deps, request, error);
     const failure = toIngestFailure(error, request.attempts - request.attemptsBefore);
     if (failure) await failImport(deps, request, failure);
-    else await postpone(deps, request, error as Error);
+    else
+      await postpone(deps, request, {
+        error: error as Error,
+        states: workingStates,
+        job: ingestJob(request.sizeBytes),
+      });
   } finally {
     heart.stop();
   }
@@ -106,17 +108,11 @@ async function letGo(deps: IngestDeps, { id, attempts }: ImportRequestModel, err
   throw error;
 }
 
-/** Shows that the attempt lives, so that nobody requeues it; `stopped` once another attempt owns the request, or it ended. */
-function beat(deps: IngestDeps, { id, attempts }: ImportRequestModel): { stopped: AbortSignal; stop: () => void } {
-  const stopping = new AbortController();
-  const show = async () => {
-    const { count } = await deps.db.prisma.importRequest.updateMany({
-      where: { id, attempts, state: { in: [...workingStates] } },
-      data: { updatedAtNs: deps.clock.nowNs() },
-    });
-    if (count === 0) stopping.abort(new TakenOver(id));
-  };
-  const warn = (error: Error) => deps.log.warn({ err: error, requestId: id }, "an ingest heartbeat was lost");
-  const timer = setInterval(() => void show().catch(warn), BEAT_MS);
-  return { stopped: stopping.signal, stop: () => clearInterval(timer) };
+/** Whether this attempt still owns the request, which is then known to be alive. */
+async function showLife({ db }: IngestDeps, { id, attempts }: ImportRequestModel, nowNs: bigint): Promise<boolean> {
+  const { count } = await db.prisma.importRequest.updateMany({
+    where: { id, attempts, state: { in: [...workingStates] } },
+    data: { updatedAtNs: nowNs },
+  });
+  return count > 0;
 }

@@ -1,14 +1,12 @@
 import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { LIVE_NS, LOOK_AGAIN_SECONDS } from "./attempt.ts";
 import { abandonUploads } from "./change-request.ts";
 import { IngestFailure } from "./ingest-failure.ts";
 import { failImport } from "./ingest-outcomes.ts";
 import type { IngestDeps } from "./pipeline.ts";
 import { isUnderWay, whyNotSalvageable } from "./salvageable-state.ts";
 import { openStream } from "./stream-uploads.ts";
-
-const LIVE_NS = 20n * 1_000_000_000n; // four lost heartbeats
-const LOOK_AGAIN_SECONDS = 10;
 
 /** One attempt at a salvage. */
 export interface TakenSalvage {

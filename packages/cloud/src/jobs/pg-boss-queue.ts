@@ -38,6 +38,7 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
     for (const name of jobNames)
       await boss.createQueue(name, {
         notify: true,
+        policy: name === "index-recording" ? "exclusive" : "standard",
         heartbeatSeconds: HEARTBEAT_SECONDS,
         expireInSeconds: EXPIRE_SECONDS,
         retryLimit: RETRY_LIMIT,
@@ -50,6 +51,11 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
 
   enqueue: JobQueue["enqueue"] = async (tx, name, data, options) => {
     await this.#boss.send(name, data, { db: fromPrisma(tx), startAfter: options?.delaySeconds ?? 0 });
+  };
+
+  enqueueIndexing: JobQueue["enqueueIndexing"] = async (tx, recordingIds) => {
+    const jobs = recordingIds.map((recordingId) => ({ data: { recordingId }, singletonKey: recordingId }));
+    await this.#boss.insert("index-recording", jobs, { db: fromPrisma(tx) });
   };
 
   async startWorking(handlers: JobHandlers, concurrency: number): Promise<void> {

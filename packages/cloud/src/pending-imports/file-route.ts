@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import { signLink, verifyLink } from "../blobs/signed-link.ts";
+import { DOWNLOAD_LIFE_MS, makeLink, verifyLink } from "../blobs/signed-link.ts";
 import type { Deps } from "../context.ts";
 import { sendBlob } from "../data-plane/download.ts";
 import { type DataPlaneDeps, linkRequest, logBreak } from "../data-plane/link-request.ts";
@@ -8,7 +8,6 @@ import { openContext } from "../http/serve.ts";
 import { findFile, type StoredFile } from "./find-file.ts";
 
 const PATH = "/data-plane/import-files";
-const LINK_LIFE_MS = 15 * 60_000;
 /** A name may be of any length; a link has to fit the header lines of every client. */
 const MAX_NAME_CHARACTERS = 255;
 
@@ -24,15 +23,12 @@ export function importFileRoute(app: Hono<Env>, deps: Deps): void {
   });
 }
 
-type LinkDeps = Pick<Deps, "signer" | "clock" | "publicUrl">;
-
 /** It carries all that the download needs. The name keeps its end, which says what the file is. */
-function fileLink({ signer, clock, publicUrl }: LinkDeps, { requestId, filename, blobKey, etag }: StoredFile): string {
+function fileLink(deps: Deps, { requestId, filename, blobKey, etag }: StoredFile): string {
   const path = `${PATH}/${requestId}`;
-  const expiresAtMs = Number(clock.nowNs() / 1_000_000n) + LINK_LIFE_MS;
   const name = filename.slice(filename.lastIndexOf("/") + 1);
   const claims = { blobKey, etag, fileName: name.slice(-MAX_NAME_CHARACTERS).toWellFormed() || requestId };
-  return `${publicUrl()}${path}?${signLink(signer, { method: "GET", path, claims, expiresAtMs })}`;
+  return makeLink(deps, { method: "GET", path, claims, lifeMs: DOWNLOAD_LIFE_MS });
 }
 
 /** The link itself: the stored file, whole or in ranges. The bytes are unchecked, so they have no type but that. */

@@ -1,7 +1,8 @@
 import type { Ctx } from "../context.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
-import { notFound, refuse } from "../http/errors.ts";
+import { refuse } from "../http/errors.ts";
 import { visibleTo } from "../projects/find-project.ts";
+import { findRequest } from "./find-request.ts";
 
 /** The stored bytes of one import request. */
 export interface StoredFile {
@@ -14,8 +15,7 @@ export interface StoredFile {
 
 /** 404 where the request is not visible, and where nothing of it is stored: the sentence says why. */
 export async function findFile(ctx: Ctx, requestId: string): Promise<StoredFile> {
-  const found = await ctx.db.prisma.importRequest.findFirst({ where: { AND: [{ id: requestId }, visibleTo(ctx)] } });
-  const request = found ?? notFound(`import request ${requestId}`);
+  const request = await findRequest(ctx, requestId);
   const blobKey = await findObject(ctx, request);
   if (blobKey === null) refuse("NotFound", whyNotStored(request));
   const object = await ctx.blobs.stat(blobKey);

@@ -3,14 +3,13 @@ import type { Ctx } from "../context.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { announceToAgent } from "../edge/announce-work.ts";
-import { notFound, refuse } from "../http/errors.ts";
+import { refuse } from "../http/errors.ts";
 import { askAnew, changeRequest, type RequestData } from "../ingest/change-request.ts";
 import { moveRecording } from "../ingest/delivery.ts";
 import { ingestJob } from "../jobs/ingest-job.ts";
-import { visibleTo } from "../projects/find-project.ts";
 import { edgeCopyOf } from "../recordings/edge-copy.ts";
 import { findLocked, type LockedRecording } from "../recordings/lock-recording.ts";
-import { toPendingImport, withRecording } from "./pending-import-rows.ts";
+import { findRequest, tellRequest } from "./find-request.ts";
 
 /**
  * Takes a failed import up again, from its stored bytes or else from the device; what is under way or complete is left as it is.
@@ -20,12 +19,10 @@ export async function retryImport(
   ctx: Ctx,
   { requestId }: Input<(typeof api.pendingImports)["retry"]>,
 ): Promise<PendingImport> {
-  const found = await ctx.db.prisma.importRequest.findFirst({ where: { AND: [{ id: requestId }, visibleTo(ctx)] } });
-  if (!found) notFound(`import request ${requestId}`);
+  const found = await findRequest(ctx, requestId);
   const request = await withTransaction(ctx.db, (tx) => retry(tx, ctx, found));
   await announceToAgent(ctx, request);
-  const where = { id: request.id };
-  return toPendingImport(ctx, await ctx.db.prisma.importRequest.findUniqueOrThrow({ where, include: withRecording }));
+  return tellRequest(ctx, request.id);
 }
 
 async function retry(tx: Transaction, ctx: Ctx, { id, recordingId }: ImportRequestModel): Promise<ImportRequestModel> {

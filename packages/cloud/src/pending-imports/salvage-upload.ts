@@ -3,10 +3,9 @@ import type { Ctx } from "../context.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { notFound, refuse } from "../http/errors.ts";
+import { refuse } from "../http/errors.ts";
 import { whyNotSalvageable } from "../ingest/salvageable-state.ts";
-import { visibleTo } from "../projects/find-project.ts";
-import { toPendingImport, withRecording } from "./pending-import-rows.ts";
+import { findRequest, tellRequest } from "./find-request.ts";
 import { salvageNameOf } from "./salvage-name.ts";
 
 /** Asks for what is readable of an uploaded file as an import request of its own; a repeat answers the same one. */
@@ -14,11 +13,8 @@ export async function salvageUpload(
   ctx: Ctx,
   { requestId }: Input<(typeof api.pendingImports)["salvage"]>,
 ): Promise<PendingImport> {
-  const found = await ctx.db.prisma.importRequest.findFirst({ where: { AND: [{ id: requestId }, visibleTo(ctx)] } });
-  if (!found) notFound(`import request ${requestId}`);
-  const id = await withTransaction(ctx.db, (tx) => findOrRequest(tx, ctx, requestId));
-  const where = { id };
-  return toPendingImport(ctx, await ctx.db.prisma.importRequest.findUniqueOrThrow({ where, include: withRecording }));
+  await findRequest(ctx, requestId);
+  return tellRequest(ctx, await withTransaction(ctx.db, (tx) => findOrRequest(tx, ctx, requestId)));
 }
 
 /** Who asks locks the request, so that of two at once one finds the other's salvage. */

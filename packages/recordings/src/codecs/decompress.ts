@@ -3,10 +3,11 @@ import { constants, zstdDecompress, zstdDecompressSync } from "node:zlib";
 import type Bzip2 from "@foxglove/wasm-bz2";
 import { RecordingFault } from "../reasons.ts";
 import { type OnFrames, unlz4Pieces, unzstdPieces } from "./decompress-pieces.ts";
+import type { Frame } from "./find-frames.ts";
 import { loadBzip2 } from "./load-bzip2.ts";
 import { loadLz4 } from "./load-lz4.ts";
 import { findLz4Frames, type Lz4Frame } from "./lz4-frames.ts";
-import { endOfBlocks, findZstdFrames, type ZstdFrame } from "./zstd-frames.ts";
+import { endOfBlocks, findZstdFrames } from "./zstd-frames.ts";
 
 /** `place` begins the fault's text, e.g. "the chunk at byte 412". */
 interface Compressed {
@@ -126,7 +127,7 @@ async function decompressWith(
   return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
 }
 
-function isLz4(frame: ZstdFrame | Lz4Frame): frame is Lz4Frame {
+function isLz4(frame: Frame | Lz4Frame): frame is Lz4Frame {
   return "mostBytes" in frame;
 }
 

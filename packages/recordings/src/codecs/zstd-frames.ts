@@ -1,70 +1,29 @@
-import { isSkippable } from "./lz4-frames.ts";
+import { type Frame, findFrames } from "./find-frames.ts";
+import {
+  readZstdBlock,
+  type ZstdBlock,
+  zstdBlockHeadBytes,
+  zstdHeadBytes,
+  zstdMagic,
+  zstdTrailerBytes,
+} from "./zstd-format.ts";
 
-/** One frame among compressed bytes. */
-export interface ZstdFrame {
-  start: number;
-  end: number;
+export function findZstdFrames(bytes: Uint8Array): Frame[] {
+  return findFrames(bytes, (view, start, magic) => {
+    const end = magic === zstdMagic ? findEnd(view, start) : undefined;
+    return end === undefined ? undefined : { start, end };
+  });
 }
-
-/**
- * The frames that stand one behind the other; what follows the last and is none is left out. Needed because the decoder ends at the end of
- * the first. spec: RFC 8878 §3.1
- */
-export function findZstdFrames(bytes: Uint8Array): ZstdFrame[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const frames: ZstdFrame[] = [];
-  for (let at = 0; at + 8 <= bytes.byteLength; ) {
-    const magic = view.getUint32(at, true);
-    if (isSkippable(magic)) {
-      at += 8 + view.getUint32(at + 4, true);
-      continue;
-    }
-    const end = magic === frameMagic ? findEnd(view, at) : undefined;
-    if (end === undefined) break;
-    frames.push({ start: at, end });
-    at = end;
-  }
-  return frames;
-}
-
-const frameMagic = 0xfd2fb528;
 
 /** Walks the heads of the blocks; undefined where the frame is not whole. */
 function findEnd(view: DataView, start: number): number | undefined {
-  for (let at = blocksStartOf(view, start); at + 3 <= view.byteLength; ) {
-    const { storedBytes, isReserved, isLast } = readBlockHead(view, at);
+  for (const { end, isReserved, isLast } of blocksOf(view, start)) {
     if (isReserved) return undefined;
-    at += 3 + storedBytes;
     if (!isLast) continue;
-    const end = at + (view.getUint8(start + 4) & checksumFlag ? 4 : 0);
-    return end <= view.byteLength ? end : undefined;
+    const frameEnd = end + zstdTrailerBytes(view.getUint8(start + 4));
+    return frameEnd <= view.byteLength ? frameEnd : undefined;
   }
   return undefined;
-}
-
-function blocksStartOf(view: DataView, start: number): number {
-  const descriptor = view.getUint8(start + 4);
-  const isSingleSegment = (descriptor & 0x20) !== 0;
-  const sizeFlag = descriptor >> 6;
-  const contentSizeBytes = sizeFlag === 0 ? Number(isSingleSegment) : 2 ** sizeFlag;
-  const dictionaryBytes = [0, 1, 2, 4][descriptor & 3]!;
-  return start + 5 + Number(!isSingleSegment) + dictionaryBytes + contentSizeBytes;
-}
-
-interface BlockHead {
-  storedBytes: number;
-  /** It holds no more decompressed. */
-  roomBytes: number;
-  isReserved: boolean;
-  isLast: boolean;
-}
-
-function readBlockHead(view: DataView, at: number): BlockHead {
-  const head = view.getUint16(at, true) + view.getUint8(at + 2) * 2 ** 16;
-  const type = (head >> 1) & 3;
-  const storedBytes = type === repeatedType ? 1 : head >>> 3;
-  const roomBytes = type === compressedType ? mostBlockBytes : head >>> 3;
-  return { storedBytes, roomBytes, isReserved: type === reservedType, isLast: (head & 1) === 1 };
 }
 
 /**
@@ -74,28 +33,20 @@ function readBlockHead(view: DataView, at: number): BlockHead {
 export function endOfBlocks(frame: Uint8Array, wantedBytes: number, contentBytes: number): number | undefined {
   const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
   let roomBehind = 0;
-  for (const { roomBytes } of blocksOf(view)) roomBehind += roomBytes;
-  for (const { end, roomBytes } of blocksOf(view)) {
+  for (const { roomBytes } of blocksOf(view, 0)) roomBehind += roomBytes;
+  for (const { end, roomBytes } of blocksOf(view, 0)) {
     roomBehind -= roomBytes;
     if (contentBytes - roomBehind >= wantedBytes) return end;
   }
   return undefined;
 }
 
-function* blocksOf(view: DataView): Generator<{ end: number; roomBytes: number }> {
-  for (let at = blocksStartOf(view, 0); ; ) {
-    const { storedBytes, roomBytes, isLast } = readBlockHead(view, at);
-    at += 3 + storedBytes;
-    yield { end: at, roomBytes };
-    if (isLast) return;
+/** To the last, or to where the bytes end. */
+function* blocksOf(view: DataView, start: number): Generator<ZstdBlock & { end: number }> {
+  for (let at = start + zstdHeadBytes(view.getUint8(start + 4)); at + zstdBlockHeadBytes <= view.byteLength; ) {
+    const block = readZstdBlock(view.getUint16(at, true) + view.getUint8(at + 2) * 2 ** 16);
+    at += zstdBlockHeadBytes + block.storedBytes;
+    yield { ...block, end: at };
+    if (block.isLast) return;
   }
 }
-
-/** spec: RFC 8878 §3.1.1.2.4 */
-const mostBlockBytes = 128 * 1024;
-
-const checksumFlag = 0x04;
-
-const repeatedType = 1;
-const compressedType = 2;
-const reservedType = 3;

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import { nextRound } from "../codecs/one-by-one.ts";
-import { zstdWindowBytes } from "../codecs/zstd-walk.ts";
+import { zstdWindowBytes } from "../codecs/zstd-format.ts";
 import { SourceChangedError } from "../source.ts";
 import { headOf, hugeChunk, measureHuge } from "./huge-message.ts";
 import { placeOf, toLoaded, toStored } from "./load-run.ts";

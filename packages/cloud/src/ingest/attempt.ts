@@ -1,0 +1,62 @@
+import type { ImportRequestModel } from "../db/generated/models.ts";
+import { withTransaction } from "../db/transaction.ts";
+import type { JobName } from "../jobs/queue.ts";
+import { TakenOver } from "./finish-import.ts";
+import type { IngestDeps } from "./pipeline.ts";
+
+const BEAT_MS = 5_000;
+/** Four lost heartbeats: whoever owned the attempt is dead. */
+export const LIVE_NS = 20n * 1_000_000_000n;
+/** What finds another attempt at work waits so long. */
+export const LOOK_AGAIN_SECONDS = 10;
+
+const MAX_DELAY_SECONDS = 300;
+
+interface Heart {
+  /** Aborts with TakenOver. */
+  readonly stopped: AbortSignal;
+  stop(): void;
+}
+
+/** Shows that an attempt lives, so that nobody begins another; `show` answers false once somebody has, or the request ended. */
+export function beat(deps: IngestDeps, requestId: string, show: (nowNs: bigint) => Promise<boolean>): Heart {
+  const stopping = new AbortController();
+  const once = async () => {
+    if (!(await show(deps.clock.nowNs()))) stopping.abort(new TakenOver(requestId));
+  };
+  const warn = (error: Error) => deps.log.warn({ err: error, requestId }, "a heartbeat was lost");
+  const timer = setInterval(() => void once().catch(warn), BEAT_MS);
+  return { stopped: stopping.signal, stop: () => clearInterval(timer) };
+}
+
+interface Postponed {
+  readonly error: Error;
+  /** In which the attempt still owns the request. */
+  readonly states: readonly string[];
+  readonly job: JobName & ("ingest" | "ingest-large" | "salvage");
+}
+
+/** Something that may heal went wrong: again, later. */
+export async function postpone(
+  deps: IngestDeps,
+  request: ImportRequestModel,
+  { error, states, job }: Postponed,
+): Promise<void> {
+  const { id, attempts } = request;
+  const delaySeconds = Math.ceil(delaySecondsOf(request));
+  const nowNs = deps.clock.nowNs();
+  await withTransaction(deps.db, async (tx) => {
+    const { count } = await tx.importRequest.updateMany({
+      where: { id, attempts, state: { in: [...states] } },
+      data: { nextAttemptAtNs: nowNs + BigInt(delaySeconds) * 1_000_000_000n, updatedAtNs: nowNs },
+    });
+    if (count === 1) await deps.jobs.enqueue(tx, job, { requestId: id }, { delaySeconds });
+  });
+  deps.log.error({ err: error, requestId: id, attempt: attempts }, `${job} postponed`);
+}
+
+/** Growing with each attempt since somebody asked for it. */
+function delaySecondsOf({ attempts, attemptsBefore }: ImportRequestModel): number {
+  const tries = Math.min(attempts - attemptsBefore, 16);
+  return Math.min(MAX_DELAY_SECONDS, 2 ** tries) * (0.5 + Math.random() / 2);
+}

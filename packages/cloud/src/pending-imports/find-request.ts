@@ -1,0 +1,18 @@
+import type { PendingImport } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import type { ImportRequestModel } from "../db/generated/models.ts";
+import { notFound } from "../http/errors.ts";
+import { visibleTo } from "../projects/find-project.ts";
+import { toPendingImport, withRecording } from "./pending-import-rows.ts";
+
+/** 404 where it is in no project that the caller sees. */
+export async function findRequest(ctx: Ctx, requestId: string): Promise<ImportRequestModel> {
+  const found = await ctx.db.prisma.importRequest.findFirst({ where: { AND: [{ id: requestId }, visibleTo(ctx)] } });
+  return found ?? notFound(`import request ${requestId}`);
+}
+
+/** As it is told, after whatever was done to it. */
+export async function tellRequest(ctx: Ctx, id: string): Promise<PendingImport> {
+  const row = await ctx.db.prisma.importRequest.findUniqueOrThrow({ where: { id }, include: withRecording });
+  return toPendingImport(ctx, row);
+}

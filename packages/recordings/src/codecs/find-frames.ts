@@ -1,0 +1,37 @@
+/** One frame among compressed bytes. */
+export interface Frame {
+  start: number;
+  end: number;
+}
+
+/** Of LZ4 and of zstd: sixteen numbers that decoders pass over. */
+export function isSkippable(magic: number): boolean {
+  return magic >>> 4 === 0x184d2a5;
+}
+
+/**
+ * The frames that stand one behind the other; what follows the last and is none is left out. Needed because decoders end at the end of
+ * the first. `readFrame` answers undefined where no whole frame begins.
+ */
+export function findFrames<F extends Frame>(
+  bytes: Uint8Array,
+  readFrame: (view: DataView, start: number, magic: number) => F | undefined,
+): F[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const frames: F[] = [];
+  for (let at = 0; at + leastFrameBytes <= bytes.byteLength; ) {
+    const magic = view.getUint32(at, true);
+    if (isSkippable(magic)) {
+      at += 8 + view.getUint32(at + 4, true);
+      continue;
+    }
+    const frame = readFrame(view, at, magic);
+    if (!frame) break;
+    frames.push(frame);
+    at = frame.end;
+  }
+  return frames;
+}
+
+/** The shortest that has content, or may be passed over. */
+const leastFrameBytes = 8;

@@ -1,0 +1,64 @@
+/** spec: RFC 8878 §3.1. What heads of frames and of their blocks say. */
+export const zstdMagic = 0xfd2fb528;
+export const zstdBlockHeadBytes = 3;
+/** No frame's head is longer, its magic included. */
+export const mostZstdHeadBytes = 18;
+
+/** Of a frame's head with its magic, by the byte behind the magic. */
+export function zstdHeadBytes(descriptor: number): number {
+  const isSingleSegment = isSingle(descriptor);
+  const sizeFlag = descriptor >> 6;
+  const contentSizeBytes = sizeFlag === 0 ? Number(isSingleSegment) : 2 ** sizeFlag;
+  return windowAt + Number(!isSingleSegment) + dictionaryBytesOf(descriptor) + contentSizeBytes;
+}
+
+/** Behind a frame's last block. */
+export function zstdTrailerBytes(descriptor: number): number {
+  return (descriptor & 0x04) !== 0 ? 4 : 0;
+}
+
+export interface ZstdBlock {
+  storedBytes: number;
+  /** It holds no more decompressed. */
+  roomBytes: number;
+  isReserved: boolean;
+  isLast: boolean;
+}
+
+/** `head`: its three bytes as a number. */
+export function readZstdBlock(head: number): ZstdBlock {
+  const type = (head >> 1) & 3;
+  const storedBytes = type === repeatedType ? 1 : head >>> 3;
+  const roomBytes = type === compressedType ? mostBlockBytes : head >>> 3;
+  return { storedBytes, roomBytes, isReserved: type === reservedType, isLast: (head & 1) === 1 };
+}
+
+/** What a decoder keeps of a frame's content to refer back to; `head`: the first bytes of the frame, up to 18. */
+export function zstdWindowBytes(head: Uint8Array): number {
+  const bytes = Buffer.alloc(mostZstdHeadBytes);
+  bytes.set(head.subarray(0, mostZstdHeadBytes));
+  const descriptor = bytes[4]!;
+  if (!isSingle(descriptor)) return 2 ** (10 + (bytes[windowAt]! >> 3)) * (1 + (bytes[windowAt]! & 7) / 8);
+  const at = windowAt + dictionaryBytesOf(descriptor);
+  const sizeFlag = descriptor >> 6;
+  if (sizeFlag === 0) return bytes[at]!;
+  if (sizeFlag === 1) return bytes.readUInt16LE(at) + 256;
+  return sizeFlag === 2 ? bytes.readUInt32LE(at) : Number(bytes.readBigUInt64LE(at));
+}
+
+/** Behind the magic and the descriptor. */
+const windowAt = 5;
+
+function isSingle(descriptor: number): boolean {
+  return (descriptor & 0x20) !== 0;
+}
+
+function dictionaryBytesOf(descriptor: number): number {
+  return [0, 1, 2, 4][descriptor & 3]!;
+}
+
+const repeatedType = 1;
+const compressedType = 2;
+const reservedType = 3;
+/** spec: RFC 8878 §3.1.1.2.4 */
+const mostBlockBytes = 128 * 1024;
