@@ -12,6 +12,14 @@ export function copyColumns<C extends Columns>(from: C, to: C): C {
   return to;
 }
 
+/** The same numbers with room for `leastRoom`, and for twice as many as before. */
+export function growColumn<C extends Column>(column: C, leastRoom = 1): C {
+  const Numbers = column.constructor as new (room: number) => C;
+  const grown = new Numbers(Math.max(2 * column.length, leastRoom));
+  grown.set(column as never);
+  return grown;
+}
+
 /** Each row of `to` becomes the one of `from` that `rows` names for it. */
 export function pickRows<C extends Columns>(from: C, to: C, rows: Uint32Array): C {
   for (const [name, column] of Object.entries(from)) {

@@ -8,6 +8,7 @@ import type { InspectLimits } from "./limits.ts";
 import { bytesSource, countReads } from "./source.ts";
 import { makeBag } from "./testing/make-bag.ts";
 import { makeMcap } from "./testing/make-mcap.ts";
+import { indexRecording } from "./verified/index-recording.ts";
 
 const MiB = 1024 * 1024;
 
@@ -218,7 +219,7 @@ test("message indexes that contradict the messages are not believed, and no reas
   const bytes = Buffer.from(await makeMcap({ compression: "", chunkBytes: 20_000 }));
   const sound = await inspectRecording(bytesSource(bytes), { fileName: "a.mcap", verifyChunks: true });
   let found = 0;
-  for (let at = 8; at < bytes.byteLength - 40; at += 9 + Number(bytes.readBigUInt64LE(at + 1))) {
+  for (const at of recordsOf(bytes)) {
     if (bytes[at] !== 0x07 || bytes.readUInt32LE(at + 11) <= 32) continue;
     found += 1;
     const lying = Buffer.from(bytes);
@@ -239,6 +240,26 @@ test("an attachment that was changed on disk is found and told of; the messages 
   const verified = await inspectRecording(bytesSource(bytes.with(at, 4)), { fileName: "a.mcap", verifyChunks: true });
   assert.ok(verified.state === "finished");
   assert.deepEqual([verified.summary.damage?.attachmentsLost, verified.summary.attachments.length], [1, 0]);
+});
+
+test("of a damaged chunk whose message index has half an entry nobody knows how many messages are lost", async () => {
+  const bytes = Buffer.from(await makeMcap({ compression: "", chunkBytes: 20_000 }));
+  bytes.writeUInt32LE(0, bytes.byteLength - 12); // the summary has no checksum
+  const chunkAt = [...recordsOf(bytes)].find((at) => bytes[at] === 0x06)!;
+  const indexAt = chunkAt + 9 + Number(bytes.readBigUInt64LE(chunkAt + 1));
+  assert.equal(bytes[indexAt], 0x07);
+  bytes[indexAt - 1]! ^= 1;
+  const damageOf = async () => {
+    const write = async () => undefined;
+    const found = await indexRecording(bytesSource(bytes), { fileName: "a.mcap", isSalvage: true, write });
+    assert.ok(found.state === "finished" && found.summary.damage);
+    return found.summary.damage;
+  };
+  const known = await damageOf();
+  assert.ok(known.isCountKnown && known.messagesLost > 0);
+  bytes.writeUInt32LE(bytes.readUInt32LE(indexAt + 11) - 8, indexAt + 11);
+  const { isCountKnown, messagesLost, chunksLost } = await damageOf();
+  assert.deepEqual([isCountKnown, messagesLost, chunksLost], [false, 0, 1]);
 });
 
 test("an attachment that says it is longer than its record is done without, also where every byte is read", async () => {
@@ -290,6 +311,11 @@ test("messages of more connections than a bag may have are refused before they a
   assert.equal(await codeOf(bytes, options), "BadRecord");
   assert.equal(await codeOf(bytes, { ...options, limits: { maxChannels: 2 } }), "TooManyChannels");
 });
+
+/** Where the records stand. */
+function* recordsOf(bytes: Buffer): Generator<number> {
+  for (let at = 8; at < bytes.byteLength - 8; at += 9 + Number(bytes.readBigUInt64LE(at + 1))) yield at;
+}
 
 function statistics(about: { metadataCount?: number; messageCount?: bigint }) {
   return {

@@ -1,5 +1,5 @@
 import { type BagConnection, readConnections } from "../bag1/read-connections.ts";
-import { messageHeadBytes, recordHeadBytes } from "../mcap/opcodes.ts";
+import { emptyMessageBytes } from "../mcap/opcodes.ts";
 import { makeDamageMessage } from "./bag/damage-message.ts";
 import type { BagMessage } from "./bag/fill-chunks.ts";
 import { type MessageOpener, writeBag } from "./bag/write-bag.ts";
@@ -57,6 +57,6 @@ function toMessages(fragment: Fragment, connections: ReadonlyMap<number, BagConn
   return Array.from(starts, (start, index) => ({
     connection: connections.get(channelIdAt(fragment, start))!,
     logTimeNs: timesNs[index]!,
-    data: records.subarray(start + recordHeadBytes + messageHeadBytes, endOf(fragment, index)),
+    data: records.subarray(start + emptyMessageBytes, endOf(fragment, index)),
   }));
 }

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { compressPieces } from "../codecs/compress-pieces.ts";
 import { freeOwn } from "../free-memory.ts";
-import { messageHeadBytes, recordHeadBytes } from "../mcap/opcodes.ts";
+import { emptyMessageBytes, recordHeadBytes } from "../mcap/opcodes.ts";
 import { SourceChangedError } from "../source.ts";
 import { placeOf } from "./load-run.ts";
 import type { Loaded, Loading } from "./loading.ts";
@@ -107,7 +107,7 @@ async function* recordOf(cut: HugeRecord, run: PlannedRun): AsyncGenerator<Uint8
   const head = new Uint8Array(cut.head);
   viewOf(head).setUint16(recordHeadBytes, writtenId(cut, run)!, true);
   yield head;
-  let skipBytes = recordHeadBytes + messageHeadBytes;
+  let skipBytes = emptyMessageBytes;
   for await (const piece of cut.content) {
     const skipped = Math.min(skipBytes, piece.byteLength);
     skipBytes -= skipped;

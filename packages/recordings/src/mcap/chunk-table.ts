@@ -1,4 +1,4 @@
-import { copyColumns, numberOf } from "../columns.ts";
+import { copyColumns, growColumn, numberOf } from "../columns.ts";
 import type { ChunkIndex } from "./records.ts";
 
 /** The chunk indexes of a summary in some sixty bytes each: there may be a million. */
@@ -18,7 +18,8 @@ export function createChunkTable(): ChunkTable {
 
   const add = (index: ChunkIndex): void => {
     if (count === columns.startsNs.length) columns = copyColumns(columns, createColumns(2 * count));
-    while (channelCount + index.channelIds.length > channelIds.length) channelIds = grow(channelIds);
+    const idCount = channelCount + index.channelIds.length;
+    if (idCount > channelIds.length) channelIds = growColumn(channelIds, idCount);
     columns.startsNs[count] = index.startNs;
     columns.endsNs[count] = index.endNs;
     columns.offsets[count] = index.offset;
@@ -28,7 +29,7 @@ export function createChunkTable(): ChunkTable {
     columns.uncompressedBytes[count] = index.uncompressedBytes;
     columns.compressions[count] = numberOf(compressions, index.compression);
     channelIds.set(index.channelIds, channelCount);
-    channelCount += index.channelIds.length;
+    channelCount = idCount;
     columns.channelEnds[count] = channelCount;
     count += 1;
   };
@@ -70,10 +71,4 @@ function createColumns(room: number) {
     /** Behind the chunk's last channel id. */
     channelEnds: new Uint32Array(room),
   };
-}
-
-function grow(ids: Uint16Array): Uint16Array<ArrayBuffer> {
-  const grown = new Uint16Array(2 * ids.length);
-  grown.set(ids);
-  return grown;
 }

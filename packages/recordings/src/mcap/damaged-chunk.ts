@@ -35,6 +35,7 @@ function readIndex(content: Uint8Array, indexStart: number): RunChannel {
   const cursor = openCursor(content, "the message index");
   const channelId = readU16(cursor);
   const messageCount = readU32(cursor) / 16;
+  if (!Number.isInteger(messageCount)) throw new RecordingFault("BadRecord", "the message index has a wrong length");
   const span: { startNs?: bigint; endNs?: bigint } = {};
   for (let left = messageCount; left > 0; left -= 1) {
     const timeNs = readU64(cursor);

@@ -25,4 +25,7 @@ export const recordHeadBytes = 9;
 /** Channel, sequence, log time and publish time. */
 export const messageHeadBytes = 22;
 
+/** A whole message record without data. */
+export const emptyMessageBytes = recordHeadBytes + messageHeadBytes;
+
 export const footerBytes = recordHeadBytes + 20;

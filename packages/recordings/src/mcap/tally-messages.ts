@@ -2,7 +2,7 @@ import { invalidTime, nameOf, type Place } from "../field-cursor.ts";
 import { RecordingFault } from "../reasons.ts";
 import type { RunChannel } from "../verified/verified-run.ts";
 import { createChannelSums, type SummedMessage } from "./channel-sums.ts";
-import { messageHeadBytes, opcodes, recordHeadBytes } from "./opcodes.ts";
+import { emptyMessageBytes, messageHeadBytes, opcodes, recordHeadBytes } from "./opcodes.ts";
 
 /** What the records of one chunk, or of loose messages, come to. */
 export interface TalliedRecords {
@@ -38,7 +38,7 @@ export function createRecordTally(onDefinition: OnDefinition, maxRecordBytes: nu
   let state = newState("");
 
   const addMessage = (view: DataView, at: number, end: number): void => {
-    if (end - at < recordHeadBytes + messageHeadBytes) throw broken(placeAt(state, at));
+    if (end - at < emptyMessageBytes) throw broken(placeAt(state, at));
     message.channelId = view.getUint16(at + 9, true);
     message.timeLow = view.getUint32(at + 15, true);
     message.timeHigh = view.getUint32(at + 19, true);

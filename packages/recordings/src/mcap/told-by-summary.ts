@@ -1,3 +1,4 @@
+import { growColumn } from "../columns.ts";
 import { openCursor, readSize } from "../field-cursor.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { opcodes } from "./opcodes.ts";
@@ -33,11 +34,7 @@ export function createToldBySummary({ reader, damage }: Verifying): ToldBySummar
   };
   return {
     foundChunk(offset) {
-      if (count === offsets.length) {
-        const grown = new Float64Array(2 * count);
-        grown.set(offsets);
-        offsets = grown;
-      }
+      if (count === offsets.length) offsets = growColumn(offsets);
       offsets[count] = offset;
       count += 1;
     },

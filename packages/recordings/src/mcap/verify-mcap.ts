@@ -184,7 +184,7 @@ function requireKnownChannels({ survey, isSalvage, damage }: Verifying): void {
     if (survey.channels.has(id)) continue;
     const text = `${messageCount} messages are of channel ${id}, which is not in the file`;
     if (!isSalvage) throw new RecordingFault("BadRecord", text);
-    damage.addUnknownChannel(id, { code: "BadRecord", text }, messageCount);
+    damage.addUnknownChannel({ code: "BadRecord", text }, messageCount);
   }
 }
 

@@ -14,7 +14,7 @@ export interface DamageLog {
   /** Something that the file says it has, and that was not found. */
   addUntraced(offset: number, text: string): void;
   /** Messages that nobody can tell the topic of. */
-  addUnknownChannel(id: number, reason: Reason, messagesLost: number): void;
+  addUnknownChannel(reason: Reason, messagesLost: number): void;
   readonly lines: readonly DamageLine[];
   sum(): RecordingDamage | undefined;
 }
@@ -52,7 +52,7 @@ export function createDamageLog(): DamageLog {
       sums.isCountKnown = false;
       add({ kind: "untraced", offset, code: "BadSummary", text });
     },
-    addUnknownChannel(_id, reason, messagesLost) {
+    addUnknownChannel(reason, messagesLost) {
       sums.messagesLost += messagesLost;
       add({ kind: "gap", offset: 0, ...reason, messagesLost });
     },

@@ -1,7 +1,8 @@
 import { crc32 } from "node:zlib";
 import { combineChecksums } from "../../codecs/combine-checksums.ts";
 import { type Compression, compressSync } from "../../codecs/compress.ts";
-import { messageHeadBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { growColumn } from "../../columns.ts";
+import { emptyMessageBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
 import { maxWrittenChunkBytes } from "../../verified/verified-run.ts";
 import { type Fragment, logTimeOffset } from "./fragment.ts";
 import { createMessageIndexes, indexBytes, mostIndexBytes } from "./message-indexes.ts";
@@ -45,14 +46,11 @@ export function createChunkBuilder(compression: Compression): ChunkBuilder {
   const reserve = (moreBytes: number, moreCount: number): void => {
     if (!isPlain) return;
     const bytes = Math.min(memory.sizeBytes + moreBytes, maxWrittenChunkBytes);
-    const mostCount = Math.min(count + moreCount, Math.ceil(bytes / smallestBytes));
+    const mostCount = Math.min(count + moreCount, Math.ceil(bytes / emptyMessageBytes));
     memory.reserve(origin + bytes + mostIndexBytes(mostCount));
   };
   const makeRoomFor = (moreCount: number): void => {
-    if (count + moreCount <= starts.length) return;
-    const grown = new Uint32Array(Math.max(2 * starts.length, count + moreCount));
-    grown.set(starts);
-    starts = grown;
+    if (count + moreCount > starts.length) starts = growColumn(starts, count + moreCount);
   };
   const mark = (start: number): void => {
     makeRoomFor(1);
@@ -125,7 +123,6 @@ export function createChunkBuilder(compression: Compression): ChunkBuilder {
 }
 
 /** Of a message's record. */
-const smallestBytes = recordHeadBytes + messageHeadBytes;
 /** Times, sizes, checksum and lengths. */
 const fixedHeadBytes = recordHeadBytes + 8 + 8 + 8 + 4 + 4 + 8;
 

@@ -1,4 +1,4 @@
-import { messageHeadBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { emptyMessageBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
 import { maxWrittenChunkBytes } from "../../verified/verified-run.ts";
 import type { ChunkBuilder } from "./chunk-builder.ts";
 import type { RunningSum } from "./running-sum.ts";
@@ -24,7 +24,7 @@ export function copyInOrder(bytes: Uint8Array, { run, selection, builder, onFull
   const { isWithin, wantedEnd, place } = run;
   /** What is copied next, and where its messages begin. */
   let [from, to] = [0, 0];
-  const marks = new Uint32Array(Math.min(run.wantedCount, Math.ceil(bytes.byteLength / smallestBytes)));
+  const marks = new Uint32Array(Math.min(run.wantedCount, Math.ceil(bytes.byteLength / emptyMessageBytes)));
   let markCount = 0;
   let roomBytes = maxWrittenChunkBytes - builder.sizeBytes;
   for (let at = 0; at < wantedEnd; ) {
@@ -63,8 +63,6 @@ export function copyInOrder(bytes: Uint8Array, { run, selection, builder, onFull
   builder.markAll(marks.subarray(0, markCount), from);
   flush(bytes, { start: from, end: to }, { builder, sum });
 }
-
-const smallestBytes = recordHeadBytes + messageHeadBytes;
 
 /** What is summed for the comparison need not be summed again for the written chunk. */
 function flush(

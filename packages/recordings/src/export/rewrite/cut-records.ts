@@ -1,5 +1,5 @@
 import { freeMemory, freeOwn } from "../../free-memory.ts";
-import { messageHeadBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { emptyMessageBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
 import type { RecordingFormatName } from "../../summary.ts";
 import { wholeChunkBytes } from "../../verified/verified-run.ts";
 import { ContentChanged } from "./stored-run.ts";
@@ -20,7 +20,6 @@ export interface HugeRecord {
 /** Larger messages are never held as a whole. */
 export const hugeBytes: number = wholeChunkBytes;
 
-const hugeHeadBytes = recordHeadBytes + messageHeadBytes;
 const leastCutBytes = 2 * 1024 * 1024;
 
 interface Cutting {
@@ -55,9 +54,9 @@ export async function* cutRecords(pieces: AsyncIterable<Uint8Array>, { format, p
       keep(ownBytes(joined, end, joined.byteLength));
       freeMemory(joined);
       neededBytes = Math.max(next, leastCutBytes);
-      if (format !== "mcap" || next <= hugeBytes || heldBytes < hugeHeadBytes || held[0]![0] !== opcodes.message)
+      if (format !== "mcap" || next <= hugeBytes || heldBytes < emptyMessageBytes || held[0]![0] !== opcodes.message)
         continue;
-      const head = new Uint8Array(held[0]!.subarray(0, hugeHeadBytes));
+      const head = new Uint8Array(held[0]!.subarray(0, emptyMessageBytes));
       const content = takeRecord({ first: held[0]!, sizeBytes: next, iterator, keep, place });
       yield { kind: "huge", at: base, sizeBytes: next, head, content };
       while (!(await content.next()).done);

@@ -1,4 +1,5 @@
-import { messageHeadBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { growColumn } from "../../columns.ts";
+import { emptyMessageBytes, messageHeadBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
 import type { RawMessage } from "../../raw-message.ts";
 import { endOf, type Fragment, logTimeOffset } from "./fragment.ts";
 
@@ -36,10 +37,7 @@ export function createFragmentBuilder(): FragmentBuilder {
     return at;
   };
   const makeRoom = (moreCount: number): void => {
-    if (count + moreCount <= starts.length) return;
-    const grown = new Uint32Array(Math.max(2 * starts.length, count + moreCount, 64));
-    grown.set(starts);
-    starts = grown;
+    if (count + moreCount > starts.length) starts = growColumn(starts, Math.max(count + moreCount, 64));
   };
   const mark = (start: number, channelId: number): void => {
     makeRoom(1);
@@ -104,7 +102,7 @@ function readTimes(records: Uint8Array, starts: Uint32Array): BigUint64Array {
 
 /** spec: MCAP "Message"; the channel is set later. */
 function headOf({ sequence, logTimeNs, publishTimeNs, data }: RawMessage): Uint8Array {
-  const head = new Uint8Array(recordHeadBytes + messageHeadBytes);
+  const head = new Uint8Array(emptyMessageBytes);
   const view = new DataView(head.buffer);
   view.setUint8(0, opcodes.message);
   view.setBigUint64(1, BigInt(messageHeadBytes + data.byteLength), true);

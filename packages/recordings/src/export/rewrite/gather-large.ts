@@ -1,6 +1,6 @@
 import type { Decompressor } from "../../codecs/decompress.ts";
 import { freeMemory } from "../../free-memory.ts";
-import { messageHeadBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { emptyMessageBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
 import { type Cut, cutRecords } from "./cut-records.ts";
 import type { Fragment } from "./fragment.ts";
 import { contentInPieces, type ReadRange } from "./large-content.ts";
@@ -57,7 +57,7 @@ function createScan({ run, selection, smallest }: Pick<Gathering, "run" | "selec
       const contentBytes = view.getUint32(at + 1, true) + view.getUint32(at + 5, true) * 2 ** 32;
       const end = hugeAt === undefined ? at + recordHeadBytes + contentBytes : records.byteLength;
       if (end > records.byteLength) throw new ContentChanged(run.place);
-      if (records[at] === opcodes.message && end - at >= recordHeadBytes + messageHeadBytes) {
+      if (records[at] === opcodes.message && end - at >= emptyMessageBytes) {
         const id = view.getUint16(at + recordHeadBytes, true);
         const channelId = ids ? ids[id]! : id;
         const [timeHigh, timeLow] = [view.getUint32(at + 19, true), view.getUint32(at + 15, true)];

@@ -1,4 +1,4 @@
-import { messageHeadBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { emptyMessageBytes, messageHeadBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
 import { maxWrittenChunkBytes } from "../../verified/verified-run.ts";
 import type { ChunkBuilder } from "./chunk-builder.ts";
 import type { QuickSelection } from "./selection.ts";
@@ -96,7 +96,7 @@ interface Reading {
 
 function readRecord(offset: number, { run, guessBytes, window, picking }: Reading): Uint8Array {
   const dataEnd = run.offset + run.dataStart + run.lengthBytes;
-  const head = viewAt(offset, Math.max(guessBytes, smallestBytes), { dataEnd, window, picking });
+  const head = viewAt(offset, Math.max(guessBytes, emptyMessageBytes), { dataEnd, window, picking });
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
   const contentBytes = view.getUint32(1, true) + view.getUint32(5, true) * 2 ** 32;
   const sizeBytes = recordHeadBytes + contentBytes;
@@ -105,8 +105,6 @@ function readRecord(offset: number, { run, guessBytes, window, picking }: Readin
   if (sizeBytes <= head.byteLength) return head.subarray(0, sizeBytes);
   return viewAt(offset, sizeBytes, { dataEnd, window, picking });
 }
-
-const smallestBytes = recordHeadBytes + messageHeadBytes;
 
 function viewAt(
   offset: number,
@@ -118,7 +116,7 @@ function viewAt(
     return window.bytes.subarray(at, at + length);
   }
   const wanted = Math.min(Math.max(length, windowBytes), dataEnd - offset);
-  if (wanted < smallestBytes) throw new ContentChanged(`the message at byte ${offset}`);
+  if (wanted < emptyMessageBytes) throw new ContentChanged(`the message at byte ${offset}`);
   window.bytes = readStored(picking.from, { offset, length: wanted }, picking.scratch);
   window.offset = offset;
   return window.bytes.subarray(0, Math.min(length, wanted));

@@ -1,4 +1,5 @@
 import { visitRecords as visitBagRecords } from "../../bag1/chunk-records.ts";
+import { growColumn } from "../../columns.ts";
 import { opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
 import { maxWrittenChunkBytes } from "../../verified/verified-run.ts";
 import type { ChunkBuilder } from "./chunk-builder.ts";
@@ -89,7 +90,7 @@ function createMessageList(isInOrder: boolean) {
         isWanted &&
         (isWithin || selection.isInWindow(view.getUint32(at + 19, true), view.getUint32(at + 15, true)))
       ) {
-        if (count === starts.length) [starts, ends] = [grow(starts), grow(ends)];
+        if (count === starts.length) [starts, ends] = [growColumn(starts), growColumn(ends)];
         starts[count] = at;
         ends[count] = end;
         count += 1;
@@ -125,12 +126,6 @@ function createMessageList(isInOrder: boolean) {
     };
   };
   return { scan, toSelected };
-}
-
-function grow(values: Uint32Array): Uint32Array<ArrayBuffer> {
-  const grown = new Uint32Array(4 * values.length);
-  grown.set(values);
-  return grown;
 }
 
 /** Rows by time. Equal times stay as they are. */

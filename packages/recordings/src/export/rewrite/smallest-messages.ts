@@ -1,3 +1,4 @@
+import { copyColumns } from "../../columns.ts";
 import { recordHeadBytes } from "../../mcap/opcodes.ts";
 import type { LargePart } from "./gather-large.ts";
 
@@ -40,7 +41,7 @@ export function createSmallest({ after, maxBytes }: { after: MessageKey | undefi
   let hasMore = false;
 
   const append = ({ records, start, end, channelId, timeHigh, timeLow, hugeAt }: Added): void => {
-    if (count === rows.starts.length) rows = growRows(rows);
+    if (count === rows.starts.length) rows = copyColumns(rows, createRows(2 * count));
     const next = filledBytes + end - start;
     if (next > bytes.byteLength) bytes = growBytes(bytes, filledBytes, next);
     bytes.set(records.subarray(start, end), filledBytes);
@@ -133,14 +134,6 @@ function createRows(room: number) {
   };
 }
 
-type Rows = ReturnType<typeof createRows>;
-
-function growRows(rows: Rows): Rows {
-  const grown = createRows(2 * rows.starts.length);
-  for (const name of Object.keys(rows) as (keyof Rows)[]) grown[name].set(rows[name]);
-  return grown;
-}
-
 function growBytes(bytes: Buffer<ArrayBuffer>, filledBytes: number, neededBytes: number): Buffer<ArrayBuffer> {
   const grown = Buffer.allocUnsafeSlow(Math.max(2 * bytes.byteLength, neededBytes));
   bytes.copy(grown, 0, 0, filledBytes);
@@ -148,7 +141,7 @@ function growBytes(bytes: Buffer<ArrayBuffer>, filledBytes: number, neededBytes:
   return grown;
 }
 
-function compareRows(rows: Rows, a: number, b: number): number {
+function compareRows(rows: ReturnType<typeof createRows>, a: number, b: number): number {
   return (
     rows.timesHigh[a]! - rows.timesHigh[b]! ||
     rows.timesLow[a]! - rows.timesLow[b]! ||
