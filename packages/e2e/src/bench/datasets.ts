@@ -3,11 +3,12 @@
 //   npm run bench:datasets [-- --scale 0.01] [--runs 5]
 //
 // On a control plane and a database of its own, which go at the end.
+
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { startCloud, type TestCloud } from "@downlink/cloud/testing";
 import { api } from "@downlink/protocol";
-import Table from "cli-table3";
+import { makeTable } from "../make-table.ts";
 import { listOver, measure, REFERENCE } from "./measure.ts";
 import { say } from "./report.ts";
 import { fillTables, scaleCounts } from "./seed.ts";
@@ -37,7 +38,7 @@ async function runBenchmark(): Promise<void> {
 
 async function measureFirstPages(cloud: TestCloud): Promise<void> {
   const get = listOver(cloud);
-  const table = new Table({ head: ["first page of", ...sorts], style: { compact: true } });
+  const table = makeTable(["first page of", ...sorts]);
   for (const datasetId of [GROWN, PURGED])
     for (const versionNumber of [1, VERSIONS / 2, VERSIONS])
       for (const limit of [100, 2000]) {
@@ -53,7 +54,7 @@ async function measureFirstPages(cloud: TestCloud): Promise<void> {
 }
 
 async function measureComparisons(cloud: TestCloud): Promise<void> {
-  const table = new Table({ head: ["compare", "added", "removed", "counts", "first page"], style: { compact: true } });
+  const table = makeTable(["compare", "added", "removed", "counts", "first page"]);
   const pairs: readonly [string, number, number][] = [
     [GROWN, 1, VERSIONS],
     [GROWN, VERSIONS - 1, VERSIONS],
@@ -80,7 +81,7 @@ async function measureComparisons(cloud: TestCloud): Promise<void> {
 }
 
 async function measureCommits({ admin }: TestCloud): Promise<void> {
-  const table = new Table({ head: ["2000 changes", "staged", "committed", "discarded"], style: { compact: true } });
+  const table = makeTable(["2000 changes", "staged", "committed", "discarded"]);
   const present = await admin.call(api.datasets.listEpisodes, { id: GROWN, sortBy: "startTime" });
   const remove = present.episodes.map(({ episode }) => episode.id);
   const stage = (edit: object) => timeMs(() => admin.call(api.datasets.changeEpisodes, { id: GROWN, ...edit }));

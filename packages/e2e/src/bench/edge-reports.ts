@@ -4,10 +4,11 @@
 //
 // On a control plane and a database of its own, which go at the end; `--durable` keeps that on the disk, with fsync. Exits 1
 // when Postgres saw a deadlock; never for a time.
+
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { startCloud, startDurablePostgres, TEST_POSTGRES_VARIABLE, type TestCloud } from "@downlink/cloud/testing";
-import Table from "cli-table3";
+import { makeTable } from "../make-table.ts";
 import { type BenchAgent, listFiles, listNothing, removeFiles, sayFiles, startBenchAgent } from "./edge-agents.ts";
 import type { SaidFile } from "./edge-items.ts";
 import { say } from "./report.ts";
@@ -104,10 +105,12 @@ function variantsFor(cloud: TestCloud, count: number): Variant[] {
 
 function report(measured: readonly Measured[], { agentCount, count }: { agentCount: number; count: number }): void {
   const first = measured[0]!.perSecond;
-  const table = new Table({
-    head: [`${agentCount} × ${count} recordings`, "recordings/s", "to first report", "statements a report"],
-    style: { head: ["bold"], border: ["grey"], compact: true },
-  });
+  const table = makeTable([
+    `${agentCount} × ${count} recordings`,
+    "recordings/s",
+    "to first report",
+    "statements a report",
+  ]);
   for (const { name, perSecond, statementsPerReport } of measured)
     table.push([name, perSecond.toFixed(0), (perSecond / first).toFixed(2), statementsPerReport.toFixed(1)]);
   say(table.toString());

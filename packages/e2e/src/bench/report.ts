@@ -1,5 +1,5 @@
 import { cpus } from "node:os";
-import Table from "cli-table3";
+import { makeTable } from "../make-table.ts";
 import { BUSY_DEVICE_ID } from "./dataset.ts";
 import { whyExpected } from "./expected-scans.ts";
 import { LIMITS, type Measured, REFERENCE } from "./measure.ts";
@@ -13,10 +13,11 @@ export function say(line: string): void {
 
 /** A row for each filter of each list: its slowest order, by page size. */
 export function reportTimes(measured: readonly Measured[], referenceMs: number): void {
-  const table = new Table({
-    head: ["list", "filter", ...LIMITS.flatMap((limit) => [`${limit}: ms`, "ratio", "rows", "slowest order"])],
-    style: { head: ["bold"], border: ["grey"], compact: true },
-  });
+  const table = makeTable([
+    "list",
+    "filter",
+    ...LIMITS.flatMap((limit) => [`${limit}: ms`, "ratio", "rows", "slowest order"]),
+  ]);
   for (const [list, calls] of Map.groupBy(measured, ({ list }) => list)) {
     const cells = LIMITS.flatMap((limit) =>
       cellsOf(

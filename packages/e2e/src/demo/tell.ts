@@ -1,6 +1,6 @@
 import type { Client } from "@downlink/client";
 import { api, formatTimestamp, type Recording } from "@downlink/protocol";
-import Table from "cli-table3";
+import { makeTable } from "../make-table.ts";
 import { say } from "./say.ts";
 import type { Found } from "./wait-for-files.ts";
 
@@ -9,10 +9,7 @@ const MS_PER_NS = 1_000_000n;
 
 /** Every file with its span, size, topics and status; those that are no recording with their reason. */
 export async function tellFiles(client: Client, { recordings, others }: Found): Promise<void> {
-  const table = new Table({
-    head: ["device", "path", "start (UTC)", "span", "size", "topics", "status"],
-    style: { head: ["bold"], border: ["grey"], compact: true },
-  });
+  const table = makeTable(["device", "path", "start (UTC)", "span", "size", "topics", "status"]);
   for (const recording of recordings) {
     const topics = await client.call(api.topics.list, { recordingId: recording.id });
     const { device, path, start, size, importStatus } = recording;

@@ -3,9 +3,10 @@
 //   npm run faults [-- --kills 1000] [--seed 1] [--no-points]
 //
 // Ends by itself with a table; exits 1 where an invariant did not hold.
+
 import { parseArgs } from "node:util";
 import { seededRandom } from "@downlink/recordings/testing";
-import Table from "cli-table3";
+import { makeTable } from "../make-table.ts";
 import { crashAt, listCrashPoints } from "./crash-points.ts";
 import { type FaultBed, openFaultBed } from "./fault-bed.ts";
 import { surviveFaults } from "./random-faults.ts";
@@ -83,7 +84,7 @@ function count(what: string): void {
 }
 
 function printTable(): void {
-  const table = new Table({ head: ["what", "times"], style: { head: [], border: [] } });
+  const table = makeTable(["what", "times"]);
   for (const [what, times] of [...counts].sort()) table.push([what, times]);
   say(table.toString());
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(0);

@@ -4,11 +4,12 @@
 //
 // Measures the built program as it is installed; `--checkout` the sources as `npm run agent` runs them. `--only upload` measures
 // nothing but uploads as fast as both ends are, `--rounds` of them. Linux only. Never fails for a figure.
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import Table from "cli-table3";
+import { makeTable } from "../../make-table.ts";
 import { startControlPlane } from "../../processes/control-plane.ts";
 import { type OwnNetwork, openOwnNetwork } from "../../processes/own-network.ts";
 import { say } from "../report.ts";
@@ -50,10 +51,7 @@ if (measured.length > 0) tellFiles(measured);
 if (Number(values.gigabytes) > 0) await tellUploads(Number(values.gigabytes));
 
 function tellFiles(all: readonly FilesFigures[]): void {
-  const table = new Table({
-    head: ["", ...all.map(({ files }) => `${files} files`), "wanted"],
-    style: { head: [], border: [] },
-  });
+  const table = makeTable(["", ...all.map(({ files }) => `${files} files`), "wanted"]);
   const row = (name: string, wanted: string, tell: (figures: FilesFigures) => string) =>
     table.push([name, ...all.map(tell), wanted]);
   row("first indexing and reporting", "minutes", ({ firstSeconds }) => `${firstSeconds.toFixed(0)} s`);

@@ -1,5 +1,5 @@
 import { cpus } from "node:os";
-import Table from "cli-table3";
+import { makeTable } from "../../make-table.ts";
 import { say } from "../report.ts";
 
 export interface Downloaded {
@@ -30,10 +30,7 @@ export function reportDownloads(results: readonly HttpResult[]): void {
     "target",
     "server's CPU ratio",
   ];
-  const table = new Table({
-    head: [...head, "first byte: ms"],
-    style: { head: ["bold"], border: ["grey"], compact: true },
-  });
+  const table = makeTable([...head, "first byte: ms"]);
   for (const { name, plain, exported } of results) {
     const ratio = medianOf(exported, "ms") / medianOf(plain, "ms");
     table.push([

@@ -1,5 +1,5 @@
 import { cpus } from "node:os";
-import Table from "cli-table3";
+import { makeTable } from "../../make-table.ts";
 import { say } from "../report.ts";
 import type { Case, Reference } from "./cases.ts";
 import type { Measured } from "./child.ts";
@@ -33,7 +33,7 @@ export function reportCases(results: readonly Result[]): void {
     "first byte: ms",
     "peak RSS: MB",
   ];
-  const table = new Table({ head, style: { head: ["bold"], border: ["grey"], compact: true } });
+  const table = makeTable(head);
   for (const { name, reference, references, exports, coldExports, mostRatio } of results) {
     const [referenceMs, ms] = [medianOf(references, "ms"), medianOf(exports, "ms")];
     const firstByteMs = medianOf(exports, "firstByteMs");
