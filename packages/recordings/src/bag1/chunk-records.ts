@@ -20,13 +20,14 @@ export function visitRecords(bytes: Uint8Array, place: string, visitor: BagChunk
     const header = parseHeader(head.bytes, at, "BadChunk");
     const opcode = opcodeOf(header);
     if (opcode === opcodes.connection) visitor.connection?.(header, data.bytes);
-    if (opcode === opcodes.message) visitor.message(toMessage(header, data.bytes));
+    if (opcode === opcodes.message) visitor.message({ ...readMessageHeader(header), data: data.bytes });
   }
 }
 
-function toMessage(header: BagHeader, data: Uint8Array): RawMessage {
+/** What the header of a message says; bags have no sequence and one time. */
+export function readMessageHeader(header: BagHeader): Omit<RawMessage, "data"> {
   const logTimeNs = timeOf(header, "time");
-  return { channelId: channelIdOf(header), sequence: 0, logTimeNs, publishTimeNs: logTimeNs, data };
+  return { channelId: channelIdOf(header), sequence: 0, logTimeNs, publishTimeNs: logTimeNs };
 }
 
 /** A part of a record: its length, then as many bytes. */

@@ -1,5 +1,6 @@
 import { crc32 } from "node:zlib";
 import { placeOf, refuseLargeChunk } from "../chunk.ts";
+import { emptyMessageBytes } from "../mcap/opcodes.ts";
 import { RecordingFault } from "../reasons.ts";
 import { addChunk, addTally, extendSpan } from "../survey.ts";
 import { addFirst, requireChannel } from "../tally-chunk.ts";
@@ -60,14 +61,14 @@ async function verifyChunk(record: BagRecord, verifying: Verifying): Promise<voi
     indexesBytes: 0,
     lengthBytes: chunk.uncompressedBytes,
   };
-  const facts = { hasTrueIndexes: false, mayPass: false, indexesChecksum: 0, largestBytes: chunk.uncompressedBytes };
+  const facts = { hasTrueIndexes: false, mayPass: false, indexesChecksum: 0, largestBytes: 0 };
   try {
     refuseLargeChunk(chunk, limits.maxChunkBytes);
     const bytes = await reader.fetch(record.offset, record.end - record.offset);
     const stored = bytes.subarray(chunk.dataOffset - record.offset);
     const { compression, uncompressedBytes } = chunk;
     const content = await context.decompress({ compression, bytes: stored, uncompressedBytes, place: placeOf(chunk) });
-    const { channels, isInOrder } = tallyMessages(content, chunk, verifying);
+    const { channels, isInOrder, largestBytes } = tallyMessages(content, chunk, verifying);
     if (channels.length === 0) return;
     for (const channel of channels) addTally(survey, channel.channelId, channel);
     const span: { startNs?: bigint; endNs?: bigint } = {};
@@ -76,6 +77,7 @@ async function verifyChunk(record: BagRecord, verifying: Verifying): Promise<voi
       ...places,
       ...facts,
       isInOrder,
+      largestBytes,
       startNs: span.startNs!,
       endNs: span.endNs!,
       checksum: crc32(bytes),
@@ -103,6 +105,7 @@ function tallyMessages(content: Uint8Array, chunk: VerifiedRun["chunk"] & object
   const channels = new Map<number, RunChannel>();
   let lastNs = 0n;
   let isInOrder = true;
+  let largestBytes = 0;
   visitRecords(content, placeOf(chunk), {
     connection: (header, data) => addConnection(survey, readConnection(header, data), context),
     message({ channelId, logTimeNs, data }) {
@@ -112,12 +115,13 @@ function tallyMessages(content: Uint8Array, chunk: VerifiedRun["chunk"] & object
       channel.recordsBytes += data.byteLength;
       channel.lastEnd = data.byteOffset - content.byteOffset + data.byteLength;
       extendSpan(channel, logTimeNs, logTimeNs);
+      largestBytes = Math.max(largestBytes, emptyMessageBytes + data.byteLength);
       if (logTimeNs < lastNs) isInOrder = false;
       lastNs = logTimeNs;
     },
   });
   for (const id of channels.keys()) requireChannel(survey, id, placeOf(chunk));
-  return { channels: [...channels.values()], isInOrder };
+  return { channels: [...channels.values()], isInOrder, largestBytes };
 }
 
 function newChannel(channelId: number, timeNs: bigint): RunChannel {

@@ -1,4 +1,5 @@
 import { createZstdCompress } from "node:zlib";
+import { asBuffer } from "../as-buffer.ts";
 import { freeOwn } from "../free-memory.ts";
 import { type Compression, zstdParams } from "./compress.ts";
 import { feedStream } from "./feed-stream.ts";
@@ -57,7 +58,7 @@ async function* lz4Pieces(blocks: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
   for await (const block of blocks) {
     // The library writes the size of the content before the block. It takes a millisecond; the asynchronous one keeps its memory for long.
     await nextRound();
-    const compressed = loadLz4().compressSync(toBuffer(block)).subarray(4);
+    const compressed = loadLz4().compressSync(asBuffer(block)).subarray(4);
     const isSmaller = compressed.byteLength < block.byteLength;
     const stored = isSmaller ? compressed : block;
     const piece = Buffer.allocUnsafeSlow(4 + stored.byteLength);
@@ -67,8 +68,4 @@ async function* lz4Pieces(blocks: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
     yield piece;
   }
   yield new Uint8Array(4);
-}
-
-function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
 }

@@ -1,5 +1,6 @@
 import { promisify } from "node:util";
 import { constants, type ZstdOptions, zstdCompress, zstdCompressSync } from "node:zlib";
+import { asBuffer } from "../as-buffer.ts";
 import { loadLz4 } from "./load-lz4.ts";
 
 export type Compression = "" | "lz4" | "zstd";
@@ -16,7 +17,7 @@ const zstd = promisify(zstdCompress);
 export function compressSync(compression: Compression, bytes: Uint8Array): Uint8Array {
   if (compression === "zstd") return zstdCompressSync(bytes, optionsFor(bytes.byteLength));
   if (compression === "") return bytes;
-  return loadLz4().compressFrameSync(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  return loadLz4().compressFrameSync(asBuffer(bytes));
 }
 
 /** A known size saves memory on both sides; room for any result, so that it need not be put together from pieces. */

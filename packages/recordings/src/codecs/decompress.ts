@@ -1,6 +1,7 @@
 import { promisify } from "node:util";
 import { constants, zstdDecompress, zstdDecompressSync } from "node:zlib";
 import type Bzip2 from "@foxglove/wasm-bz2";
+import { asBuffer } from "../as-buffer.ts";
 import { RecordingFault } from "../reasons.ts";
 import { type OnFrames, unlz4Pieces, unzstdPieces } from "./decompress-pieces.ts";
 import type { Frame } from "./find-frames.ts";
@@ -166,7 +167,7 @@ const unzstdAside = promisify(zstdDecompress);
 async function unlz4(bytes: Uint8Array, frame: Lz4Frame, { leftBytes, isBlocking }: Bounds): Promise<Uint8Array> {
   if (frame.mostBytes > leftBytes + lz4SlackBytes) throw new Error("larger than its header says");
   if (!isBlocking) return loadLz4().decompressFrame(bytes);
-  return loadLz4().decompressFrameSync(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  return loadLz4().decompressFrameSync(asBuffer(bytes));
 }
 
 /** The bound of a frame exceeds its content by the unfilled rest of each block; flushed frames have many. */

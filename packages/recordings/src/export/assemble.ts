@@ -1,6 +1,5 @@
 import { freeOwn } from "../free-memory.ts";
 import { maxWrittenChunkBytes } from "../verified/verified-run.ts";
-import { hugeMessage } from "./large-pieces.ts";
 import type { Loaded, Loading, RunPart } from "./loading.ts";
 import type { ChunkFacts } from "./output/mcap-writer.ts";
 import type { OpenSource, PlannedRun } from "./plan/open-source.ts";
@@ -13,10 +12,17 @@ import { comesBefore, popQueued, pushQueued, type Queued } from "./run-queue.ts"
 export type Output =
   | { kind: "opened"; source: OpenSource }
   | { kind: "chunks"; bytes: Uint8Array; checksum: number; chunks: readonly ChunkFacts[] }
-  | { kind: "messages"; fragment: Fragment };
+  | { kind: "messages"; fragment: Fragment }
+  /** One that is too large to be held: its record without its data, which come in pieces. */
+  | { kind: "huge"; head: Fragment; open(): AsyncGenerator<Uint8Array> };
 
-/** Work on messages that stand in order, and are enough for a chunk. */
-export type Finish = (fragment: Fragment) => Task<Output>;
+/** What becomes of messages that were put in order. */
+export interface Finish {
+  /** They are enough for a chunk. */
+  messages(fragment: Fragment): Task<Output>;
+  /** One of a run that is too large to be held; its record stands at `at` among the decompressed ones. */
+  huge(run: PlannedRun, at: number, head: Fragment): AsyncGenerator<Output>;
+}
 
 /** Puts what was loaded in its order: merges the parts of runs that overlap, and gathers small amounts of messages. */
 export async function* assemble(
@@ -35,15 +41,15 @@ export async function* assemble(
     yield* mergeUntil(cursor, merging);
     if (cursor) await admit(cursor, merging);
     if (item.kind === "rest") {
-      yield* filling.add(item.fragment, 0, item.fragment.starts.length).map(finish);
+      yield* filling.add(item.fragment, 0, item.fragment.starts.length).map(finish.messages);
       freeOwn(item.fragment.records);
     }
     if (item.kind !== "chunks") continue;
-    yield* filling.end().map(finish);
+    yield* filling.end().map(finish.messages);
     yield readyTask(item, item.bytes.byteLength);
   }
   yield* mergeUntil(undefined, merging);
-  yield* filling.end().map(finish);
+  yield* filling.end().map(finish.messages);
 }
 
 /** What is loaded piece by piece is loaded here. */
@@ -81,8 +87,8 @@ async function* mergeUntil(limit: Queued | undefined, merging: Merging): AsyncGe
     const from = cursor.at;
     cursor.at = endBefore(cursor, earlierOf(cursors[0], limit));
     if (cursor.part.hugeAt === undefined)
-      for (const full of filling.add(cursor.part.fragment, from, cursor.at)) yield finish(full);
-    else yield* addHuge(cursor.run, cursor.part.hugeAt, merging);
+      for (const full of filling.add(cursor.part.fragment, from, cursor.at)) yield finish.messages(full);
+    else yield* addHuge(cursor.run, cursor.part, merging);
     const left = cursor.part.fragment.timesNs[cursor.at];
     if (left === undefined) await admitNext(cursor, merging);
     else {
@@ -95,11 +101,12 @@ async function* mergeUntil(limit: Queued | undefined, merging: Merging): AsyncGe
 /** It stands alone in its chunk, which comes in pieces. */
 async function* addHuge(
   run: PlannedRun,
-  at: number,
-  { filling, loading, finish }: Merging,
+  { hugeAt, fragment }: RunPart,
+  { filling, finish }: Merging,
 ): AsyncGenerator<Task<Output>> {
-  yield* filling.end().map(finish);
-  for await (const piece of hugeMessage(run, at, loading)) yield readyTask(piece, piece.bytes.byteLength);
+  yield* filling.end().map(finish.messages);
+  for await (const output of finish.huge(run, hugeAt!, fragment))
+    yield readyTask(output, output.kind === "chunks" ? output.bytes.byteLength : 0);
 }
 
 /** Puts a run in line; one without messages is done with, and lets go of its memory and its source. */

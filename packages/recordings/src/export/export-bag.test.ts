@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { bytesSource, SourceChangedError } from "../source.ts";
 import { exportBagBytes, exportBytes, exportSource } from "../testing/export-bytes.ts";
 import { makeBag } from "../testing/make-bag.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
 import { readBagChunks, readBagsInOrder, topicOf } from "../testing/read-bag-file.ts";
-import { readRecords } from "../testing/read-messages.ts";
+import { readMessages, readRecords } from "../testing/read-messages.ts";
 import { requireSoundBag } from "../testing/require-sound-bag.ts";
 import { makeConnection, writeBagMessages } from "../testing/write-bag-messages.ts";
 import type { BagMessage } from "./bag/fill-chunks.ts";
@@ -14,6 +15,7 @@ import { ExportFault } from "./export-fault.ts";
 
 const startNs = 1_767_323_045_000_000_000n;
 const stepNs = 10_000_000n;
+const MiB = 1024 * 1024;
 
 const bags = await Promise.all([
   makeBag({ isReversed: true, chunkBytes: 3000, durationSeconds: 1 }),
@@ -90,6 +92,38 @@ test("lastPerChannel begins with the latest earlier message of each connection, 
   const latest = [lastOf("/status"), lastOf("/imu")].sort((a, b) => Number(a.logTimeNs - b.logTimeNs));
   await requireSoundBag(await exportBagBytes(sources, { ...window, lastPerChannel: {} }), [...latest, ...inside]);
   assert.equal(found.length, inside.length + 2);
+});
+
+test("messages that are too large to be held come whole, between others and alone, as a bag and as an MCAP file", async () => {
+  const [one, other] = [makeConnection("/one"), makeConnection("/other")];
+  const message = (index: number, sizeBytes: number): BagMessage => ({
+    connection: index % 2 === 0 ? one : other,
+    logTimeNs: startNs + BigInt(index) * stepNs,
+    data: Buffer.alloc(sizeBytes, `${index}`),
+  });
+  const large = [message(0, 10), message(2, 17 * MiB), message(3, 18 * MiB), message(5, 10)];
+  const small = [1, 2, 3, 4, 6].map((index) => message(index, 100 + index));
+  for (const [compression, topics, memoryBudgetBytes] of [
+    ["lz4", undefined, undefined],
+    ["", ["/one"], 12 * MiB],
+    ["lz4", ["/other"], undefined],
+  ] as const) {
+    const sources = [await writeBagMessages(large, { compression }), await writeBagMessages(small)];
+    const expected = [...large, ...small]
+      .filter((each) => topics?.some((topic) => topic === topicOf(each)) ?? true)
+      .sort((a, b) => Number(a.logTimeNs - b.logTimeNs));
+    const options = { compression, memoryBudgetBytes, ...(topics && { topics: [...topics] }) };
+    await requireSoundBag(await exportBagBytes(sources, options), expected);
+    const bags = sources.map((bytes) => exportSource(bytes, { fileName: "a.bag" }));
+    const mcap = readMessages(await exportBytes(bags, options));
+    const lineOf = ({ topic, logTimeNs, data }: { topic: string; logTimeNs: bigint; data: Uint8Array }) =>
+      `${topic} ${logTimeNs} ${data.byteLength} ${crc32(data)}`;
+    const lines = expected.map((each) => lineOf({ ...each, topic: topicOf(each) }));
+    assert.deepEqual(
+      mcap.map((each) => lineOf({ ...each, topic: each.topic })),
+      lines,
+    );
+  }
 });
 
 test("a damaged chunk is left out, and a last message tells of it", async () => {

@@ -1,11 +1,15 @@
+import { asBuffer } from "../as-buffer.ts";
 import { type BagConnection, readConnections } from "../bag1/read-connections.ts";
-import { emptyMessageBytes } from "../mcap/opcodes.ts";
+import { freeMemory } from "../free-memory.ts";
+import { emptyMessageBytes, recordHeadBytes } from "../mcap/opcodes.ts";
+import type { Finish, Output } from "./assemble.ts";
 import { makeDamageMessage } from "./bag/damage-message.ts";
-import type { BagMessage } from "./bag/fill-chunks.ts";
+import type { BagMessage, HugeBagMessage } from "./bag/fill-chunks.ts";
 import { type MessageOpener, writeBag } from "./bag/write-bag.ts";
 import { ExportFault } from "./export-fault.ts";
 import type { BagExportOptions, ExportSource } from "./export-options.ts";
 import { openSession } from "./export-session.ts";
+import { hugeData } from "./large-pieces.ts";
 import { orderOutput } from "./order-output.ts";
 import type { OpenSource } from "./plan/open-source.ts";
 import { channelIdAt, endOf, type Fragment } from "./rewrite/fragment.ts";
@@ -14,33 +18,48 @@ import { unwanted } from "./rewrite/selection.ts";
 /**
  * The selected messages of finished bags as one indexed ROS 1 bag, in the same order as `exportMcap`. spec: wire contract §5
  *
- * A bag that is larger than 16 MiB is made twice, because its head tells how long it is. Throws as `exportMcap` does, `NotABag` when
+ * A bag that is larger than 16 MiB, or 4 where many are exported, is made twice, because its head tells how long it is. Throws as `exportMcap` does, `NotABag` when
  * a source is none, `SourceChangedError` when the sources were not the same the second time. A bag has no place for
  * metadata: damage is told by a last message, of the topic `/downlink/export`.
  */
 export function exportBag(sources: readonly ExportSource[], options: BagExportOptions): AsyncGenerator<Uint8Array> {
   let damageMessage: BagMessage | undefined;
+  let laneCount = (): number => 1;
   const openMessages: MessageOpener = async function* () {
     const connections = new Map<number, BagConnection>();
     await using session = openSession(sources, options, (source) => addConnections(source, connections));
+    laneCount = () => session.loading.lane.laneCount;
     let lastNs = 0n;
     const ordering = { finish: handOn, mergesAll: true };
     for await (const output of orderOutput(session, ordering)) {
       if (output.kind === "opened") await output.source.release();
-      if (output.kind !== "messages") continue;
-      yield toMessages(output.fragment, connections);
-      lastNs = output.fragment.timesNs.at(-1) ?? lastNs;
+      if (output.kind === "huge") yield toHugeMessage(output, connections);
+      if (output.kind === "messages") yield toMessages(output.fragment, connections);
+      if (output.kind !== "messages" && output.kind !== "huge") continue;
+      const fragment = output.kind === "huge" ? output.head : output.fragment;
+      lastNs = fragment.timesNs.at(-1) ?? lastNs;
+      freeMemory(fragment.records); // whoever asks for more has copied them
     }
     // The first time decides: which of many damages are named depends on what was read first.
     damageMessage ??= makeDamageMessage(session.damage.toMetadata(), lastNs);
     if (damageMessage) yield [damageMessage];
   };
-  return writeBag(openMessages, options.compression, options.mostHeldBytes);
+  return writeBag(openMessages, options.compression, () => options.mostHeldBytes ?? heldBytesOf(laneCount()));
 }
 
-function handOn(fragment: Fragment) {
-  return { weightBytes: 0, run: async () => ({ kind: "messages" as const, fragment }) };
+/** Many exports at once hold little of each. */
+function heldBytesOf(laneCount: number): number {
+  return laneCount <= 2 ? 16 * MiB : 4 * MiB;
 }
+
+const MiB = 1024 * 1024;
+
+const handOn: Finish = {
+  messages: (fragment) => ({ weightBytes: 0, run: async () => ({ kind: "messages", fragment }) }),
+  async *huge(run, at, head) {
+    yield { kind: "huge", head, open: hugeData(run, at) };
+  },
+};
 
 /** By the ids of the written file: connections that are the same have one. */
 async function addConnections(source: OpenSource, connections: Map<number, BagConnection>): Promise<void> {
@@ -52,11 +71,25 @@ async function addConnections(source: OpenSource, connections: Map<number, BagCo
   }
 }
 
-function toMessages(fragment: Fragment, connections: ReadonlyMap<number, BagConnection>): BagMessage[] {
+function toHugeMessage(
+  { head, open }: Output & { kind: "huge" },
+  connections: ReadonlyMap<number, BagConnection>,
+): HugeBagMessage {
+  const { records, timesNs } = head;
+  const recordBytes = recordHeadBytes + Number(asBuffer(records).readBigUInt64LE(1));
+  const connection = connections.get(channelIdAt(head, 0))!;
+  return { connection, logTimeNs: timesNs[0]!, dataBytes: recordBytes - emptyMessageBytes, open };
+}
+
+/** One after another: a list of thousands would grow the heap. */
+function* toMessages(fragment: Fragment, connections: ReadonlyMap<number, BagConnection>): Generator<BagMessage> {
   const { records, starts, timesNs } = fragment;
-  return Array.from(starts, (start, index) => ({
-    connection: connections.get(channelIdAt(fragment, start))!,
-    logTimeNs: timesNs[index]!,
-    data: records.subarray(start + emptyMessageBytes, endOf(fragment, index)),
-  }));
+  for (let index = 0; index < starts.length; index += 1) {
+    const start = starts[index]!;
+    yield {
+      connection: connections.get(channelIdAt(fragment, start))!,
+      logTimeNs: timesNs[index]!,
+      data: records.subarray(start + emptyMessageBytes, endOf(fragment, index)),
+    };
+  }
 }

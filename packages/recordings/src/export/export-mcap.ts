@@ -3,6 +3,7 @@ import type { MetadataRecord } from "../summary.ts";
 import type { Finish, Output } from "./assemble.ts";
 import type { ExportSource, McapExportOptions } from "./export-options.ts";
 import { type ExportSession, openSession } from "./export-session.ts";
+import { hugeMessage } from "./large-pieces.ts";
 import { orderOutput } from "./order-output.ts";
 import { copyAttachment, isSound } from "./output/copy-attachment.ts";
 import { createMcapWriter, type McapWriter } from "./output/mcap-writer.ts";
@@ -40,14 +41,18 @@ export async function* exportMcap(
   yield* writer.end();
 }
 
-function sealing({ loading: { lane, compression } }: ExportSession): Finish {
-  return (fragment) => ({
-    weightBytes: 2 * fragment.records.byteLength,
-    async run() {
-      const { bytes, checksum, ...facts } = await lane.run({ kind: "seal", fragment, compression });
-      return { kind: "chunks", bytes, checksum, chunks: [facts] };
-    },
-  });
+function sealing({ loading }: ExportSession): Finish {
+  const { lane, compression } = loading;
+  return {
+    messages: (fragment) => ({
+      weightBytes: 2 * fragment.records.byteLength,
+      async run() {
+        const { bytes, checksum, ...facts } = await lane.run({ kind: "seal", fragment, compression });
+        return { kind: "chunks", bytes, checksum, chunks: [facts] };
+      },
+    }),
+    huge: (run, at) => hugeMessage(run, at, loading),
+  };
 }
 
 /** Of several recordings the first one decides: those that belong together agree. */

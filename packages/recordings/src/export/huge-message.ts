@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { compressPieces } from "../codecs/compress-pieces.ts";
 import { freeOwn } from "../free-memory.ts";
-import { emptyMessageBytes, recordHeadBytes } from "../mcap/opcodes.ts";
+import { recordHeadBytes } from "../mcap/opcodes.ts";
 import { SourceChangedError } from "../source.ts";
 import { placeOf } from "./load-run.ts";
 import type { Loaded, Loading } from "./loading.ts";
@@ -35,7 +35,7 @@ export async function measureHuge(
     if (cut.kind !== "huge" || writtenId(cut, run) === undefined) continue;
     const sum = { crc: 0, storedBytes: 0 };
     const content = noteChecksum(recordOf(cut, run), sum);
-    for await (const piece of compressPieces(compression, content, cut.sizeBytes)) {
+    for await (const piece of compressPieces(compression, content, cut.recordBytes)) {
       sum.storedBytes += piece.byteLength;
       freeOwn(piece);
     }
@@ -61,16 +61,16 @@ export async function* hugeChunk(
   const channelId = writtenId(cut, run);
   if (channelId === undefined) return;
   const { crc, storedBytes } = huge.get(cut.at)!;
-  const timeNs = timeOf(cut);
+  const { timeNs, recordBytes } = cut;
   const index = encode((builder) => builder.writeMessageIndex({ channelId, records: [[timeNs, 0n]] }));
-  const sizes = { storedBytes, uncompressedBytes: cut.sizeBytes, startNs: timeNs, endNs: timeNs };
+  const sizes = { storedBytes, uncompressedBytes: recordBytes, startNs: timeNs, endNs: timeNs };
   const head = encodeChunkHead({ ...sizes, crc, compression });
   const chunkBytes = head.byteLength + storedBytes;
   const channels = [{ channelId, messageCount: 1, start: chunkBytes }];
   const facts = { ...sizes, chunkBytes, indexesBytes: index.byteLength, channels };
   yield { kind: "chunks", bytes: head, checksum: crc32(head), chunks: [facts] };
   let writtenBytes = 0;
-  for await (const bytes of compressPieces(compression, recordOf(cut, run), cut.sizeBytes)) {
+  for await (const bytes of compressPieces(compression, recordOf(cut, run), cut.recordBytes)) {
     writtenBytes += bytes.byteLength;
     yield { kind: "chunks", bytes, checksum: crc32(bytes), chunks: [] };
   }
@@ -83,31 +83,31 @@ export async function* hugeChunk(
 export function headOf(cut: HugeRecord, run: PlannedRun): Fragment | undefined {
   const channelId = writtenId(cut, run);
   if (channelId === undefined) return undefined;
-  return { records: cut.head, starts: Uint32Array.of(0), timesNs: BigUint64Array.of(timeOf(cut)) };
+  return { records: headIn(cut, channelId), starts: Uint32Array.of(0), timesNs: BigUint64Array.of(cut.timeNs) };
 }
 
 /** Undefined where it is not wanted. */
-function writtenId({ head }: HugeRecord, run: PlannedRun): number | undefined {
+function writtenId({ channelId, timeNs }: HugeRecord, run: PlannedRun): number | undefined {
   const { ids, startNs = 0n, endNs = 2n ** 63n } = run.source.selection;
-  const id = ids.get(viewOf(head).getUint16(recordHeadBytes, true)) ?? unwanted;
-  const timeNs = timeOf({ head });
+  const id = ids.get(channelId) ?? unwanted;
   return id === unwanted || timeNs < startNs || timeNs > endNs ? undefined : id;
 }
 
-function timeOf({ head }: Pick<HugeRecord, "head">): bigint {
-  return viewOf(head).getBigUint64(recordHeadBytes + 6, true);
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+async function* recordOf(cut: HugeRecord, run: PlannedRun): AsyncGenerator<Uint8Array> {
+  yield headIn(cut, writtenId(cut, run)!);
+  yield* dataOf(cut);
 }
 
 /** With the channel's id in the written file. */
-async function* recordOf(cut: HugeRecord, run: PlannedRun): AsyncGenerator<Uint8Array> {
+function headIn(cut: HugeRecord, channelId: number): Uint8Array {
   const head = new Uint8Array(cut.head);
-  viewOf(head).setUint16(recordHeadBytes, writtenId(cut, run)!, true);
-  yield head;
-  let skipBytes = emptyMessageBytes;
+  new DataView(head.buffer).setUint16(recordHeadBytes, channelId, true);
+  return head;
+}
+
+/** Up to the record's end. */
+export async function* dataOf(cut: HugeRecord): AsyncGenerator<Uint8Array> {
+  let skipBytes = cut.dataAt;
   for await (const piece of cut.content) {
     const skipped = Math.min(skipBytes, piece.byteLength);
     skipBytes -= skipped;

@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
 import type { ExportsJob, MeasuredExports } from "../testing/large/measure-exports.ts";
+import { sumWrittenBag } from "../testing/large/sum-written-bag.ts";
 import { sumWrittenFile } from "../testing/large/sum-written-file.ts";
+import { writeLargeBag } from "../testing/large/write-large-bag.ts";
 import { type LargeFileSpec, type LargeFileSums, writeLargeFile } from "../testing/large/write-large-file.ts";
 
 /*
@@ -16,6 +18,7 @@ import { type LargeFileSpec, type LargeFileSums, writeLargeFile } from "../testi
 const run = promisify(execFile);
 const directory = await mkdtemp(join(tmpdir(), "large-exports-"));
 after(() => rm(directory, { recursive: true }));
+const target = join(directory, "written");
 
 const startNs = 1_767_323_045_000_000_000n;
 const many = { messageBytes: 200, chunkBytes: 250_000_000, startNs };
@@ -68,6 +71,21 @@ test("recordings of the same time are merged", async (t) => {
   await hold({ files, compression: "zstd" }, { count, sum }, (text) => t.diagnostic(text));
 });
 
+for (const [name, messageBytes] of [
+  ["many messages", many.messageBytes],
+  ["few messages", few.messageBytes],
+] as const)
+  test(`a bag of ${name}: as a bag, and as an MCAP file`, async (t) => {
+    const path = join(directory, `${name.replaceAll(" ", "-")}.bag`);
+    const { count, sum } = await writeLargeBag(path, { compression: "lz4", messageBytes, chunkBytes: 250_000_000 });
+    const job: Pick<ExportsJob, "files" | "compression"> = { files: [path], compression: "lz4" };
+    await measureExports({ ...job, format: "bag1" }, (text) => t.diagnostic(text));
+    const written = await sumWrittenBag(target);
+    assert.deepEqual([written.count, written.sum], [count, sum]);
+    await measureExports(job, (text) => t.diagnostic(text));
+    assert.equal((await sumWrittenFile(target)).count, count);
+  });
+
 async function write(name: string, spec: LargeFileSpec): Promise<[string, LargeFileSums]> {
   const path = join(directory, `${name.replaceAll(/\W+/g, "-")}.mcap`);
   return [path, await writeLargeFile(path, spec)];
@@ -78,8 +96,16 @@ async function hold(
   { count, sum }: { count: number; sum: number },
   say: (text: string) => void,
 ): Promise<void> {
-  const to = join(directory, "written");
-  const whole: ExportsJob = { count: 8, format: "mcap", isIndexed: true, hasDescriptor: true, to, ...job };
+  await measureExports(job, say);
+  const written = await sumWrittenFile(target);
+  assert.deepEqual([written.count, written.sum], [count, sum]);
+}
+
+async function measureExports(
+  job: Pick<ExportsJob, "files" | "compression"> & Partial<ExportsJob>,
+  say: (text: string) => void,
+): Promise<void> {
+  const whole: ExportsJob = { count: 8, format: "mcap", isIndexed: true, hasDescriptor: true, to: target, ...job };
   const program = new URL("../testing/large/measure-exports.ts", import.meta.url);
   const { stdout } = await run(process.execPath, [program.pathname, JSON.stringify(whole)]);
   const measured: MeasuredExports = JSON.parse(stdout);
@@ -87,8 +113,6 @@ async function hold(
   say(
     `${grownMb} MB, turns of ${measured.longestTurnMs} ms, delay ${Math.round(measured.longestDelayMs)} ms: ${JSON.stringify(job)}`,
   );
-  const written = await sumWrittenFile(to);
-  assert.deepEqual([written.count, written.sum], [count, sum]);
   assert.equal(new Set(measured.sizesBytes).size, 1, "the exports differ");
   assert.ok(grownMb <= (whole.isIndexed ? mostGrownMb : mostUnindexedMb), `${grownMb} MB`);
   assert.ok(measured.longestTurnMs <= mostTurnMs, `the main thread computed for ${measured.longestTurnMs} ms`);

@@ -1,8 +1,9 @@
 import { crc32 } from "node:zlib";
+import { compressPieces } from "../codecs/compress-pieces.ts";
 import { nextRound } from "../codecs/one-by-one.ts";
 import { zstdWindowBytes } from "../codecs/zstd-format.ts";
 import { SourceChangedError } from "../source.ts";
-import { headOf, hugeChunk, measureHuge } from "./huge-message.ts";
+import { dataOf, headOf, hugeChunk, measureHuge } from "./huge-message.ts";
 import { placeOf, toLoaded, toStored } from "./load-run.ts";
 import type { Loaded, Loading, RunPart } from "./loading.ts";
 import type { ChunkFacts } from "./output/mcap-writer.ts";
@@ -150,6 +151,21 @@ export async function* hugeMessage(
     if (cut.kind !== "huge" || cut.at !== at) continue;
     return yield* hugeChunk(cut, run, { huge, loading });
   }
+}
+
+/**
+ * The data alone of a message that is too large to be held, in pieces with memory of their own. To be opened once; the source stays open
+ * until they are read.
+ */
+export function hugeData(run: PlannedRun, at: number): () => AsyncGenerator<Uint8Array> {
+  run.source.hold(1);
+  return async function* () {
+    for await (const cut of cutsOf(run)) {
+      if (cut.kind !== "huge" || cut.at !== at) continue;
+      yield* compressPieces("", dataOf(cut), cut.recordBytes);
+      return run.source.release();
+    }
+  };
 }
 
 /** Throws `SourceChangedError`. */

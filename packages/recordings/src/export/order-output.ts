@@ -8,7 +8,6 @@ import { feedRuns } from "./plan/feed-runs.ts";
 import { type AheadLimits, runAhead, type Task } from "./run-ahead.ts";
 
 export interface Ordering {
-  /** What becomes of messages that were put in order. */
   finish: Finish;
   /** Every run goes through `finish`: no chunk is passed on or rewritten alone. */
   mergesAll: boolean;

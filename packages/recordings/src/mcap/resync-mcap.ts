@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import { asBuffer } from "../as-buffer.ts";
 import { RecordingFault } from "../reasons.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { readMcapEnd } from "./mcap-end.ts";
@@ -45,7 +46,7 @@ async function* lookalikes({ context, reader }: Verifying, behind: number): Asyn
   const { sizeBytes } = context.source;
   for (let at = behind + 1; at + leastChunkBytes <= sizeBytes; at += pieceBytes) {
     const bytes = await reader.fetch(at, Math.min(pieceBytes + leastChunkBytes, sizeBytes - at));
-    const piece = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const piece = asBuffer(bytes);
     for (let found = piece.indexOf(opcodes.chunk); found >= 0; found = piece.indexOf(opcodes.chunk, found + 1)) {
       if (found >= pieceBytes || found + leastChunkBytes > piece.byteLength) break;
       if (mayBeChunk(piece, found, sizeBytes - at - found)) yield at + found;

@@ -12,7 +12,8 @@ export interface BagWriting {
 
 export function writeBagMessages(messages: readonly BagMessage[], options: BagWriting = {}): Promise<Uint8Array> {
   const { compression = "", batchLength = 100, mostHeldBytes } = options;
-  return collect(writeBag(() => inBatches(messages, batchLength), compression, mostHeldBytes));
+  const held = mostHeldBytes === undefined ? undefined : () => mostHeldBytes;
+  return collect(writeBag(() => inBatches(messages, batchLength), compression, held));
 }
 
 export async function* inBatches(messages: readonly BagMessage[], batchLength: number): AsyncGenerator<BagMessage[]> {

@@ -1,8 +1,10 @@
 import { opcodes } from "../../bag1/records.ts";
 import { loadLz4 } from "../../codecs/load-lz4.ts";
+import { freeMemory } from "../../free-memory.ts";
+import { SourceChangedError } from "../../source.ts";
 import { bagHeadBytes } from "./bag-head.ts";
 import { type ConnectionTable, createConnectionTable } from "./connection-table.ts";
-import { type BagMessage, type FilledChunk, fillChunks } from "./fill-chunks.ts";
+import { type BagBatch, type FilledChunk, fillChunks, type HugeChunk } from "./fill-chunks.ts";
 import { encodeHead, encodeRecord, u8, u32, u32Row, u64 } from "./record-bytes.ts";
 
 export type BagCompression = "" | "lz4";
@@ -22,13 +24,17 @@ export function createBagBody(): BagBody {
 /** The chunks, each with its index data. Some are compressed while the next one is filled. */
 export async function* writeChunks(
   body: BagBody,
-  batches: AsyncIterable<readonly BagMessage[]>,
+  batches: AsyncIterable<BagBatch>,
   compression: BagCompression,
 ): AsyncGenerator<Uint8Array> {
-  const storing: Promise<StoredChunk>[] = [];
+  let storing: Promise<StoredChunk>[] = [];
   for await (const chunk of fillChunks(batches, body.connections)) {
-    storing.push(startStoring(chunk, compression));
+    if (!("open" in chunk)) storing.push(startStoring(chunk, compression));
     if (storing.length > maxStoring) yield* placeChunk(body, (await storing.shift())!);
+    if (!("open" in chunk)) continue;
+    for (const stored of storing) yield* placeChunk(body, await stored);
+    storing = [];
+    yield* placeHuge(body, chunk);
   }
   for (const stored of storing) yield* placeChunk(body, await stored);
 }
@@ -40,8 +46,9 @@ export function encodeIndex({ connections, chunkInfos }: BagBody): Buffer {
   return Buffer.concat([...connections.records, ...chunkInfos]);
 }
 
-interface StoredChunk extends FilledChunk {
+interface StoredChunk extends Omit<FilledChunk, "records"> {
   compression: "none" | "lz4";
+  sizeBytes: number;
   stored: Uint8Array;
 }
 
@@ -52,23 +59,58 @@ function startStoring(chunk: FilledChunk, compression: BagCompression): Promise<
   return storing;
 }
 
-async function storeChunk(chunk: FilledChunk, compression: BagCompression): Promise<StoredChunk> {
-  if (compression === "") return { ...chunk, compression: "none", stored: chunk.records };
+async function storeChunk({ records, ...chunk }: FilledChunk, compression: BagCompression): Promise<StoredChunk> {
+  const sizeBytes = records.byteLength;
+  if (compression === "") return { ...chunk, sizeBytes, compression: "none", stored: records };
   // ROS reads only frames with a checksum of their content and none of their blocks.
-  return { ...chunk, compression, stored: await loadLz4().compressFrame(chunk.records, { contentChecksum: true }) };
+  const stored = await loadLz4().compressFrame(records, { contentChecksum: true });
+  freeMemory(records);
+  return { ...chunk, sizeBytes, compression, stored };
 }
 
 /** Pieces, because joining them would copy every byte once more. */
-function* placeChunk(body: BagBody, chunk: StoredChunk): Generator<Uint8Array> {
-  const { records, stored, indexes, compression } = chunk;
-  const about = { op: u8(opcodes.chunk), compression: Buffer.from(compression), size: u32(records.byteLength) };
-  const head = encodeHead(about, stored.byteLength);
-  const indexData = Buffer.concat([...indexes].map(encodeIndexData));
+export function* placeChunk(body: BagBody, chunk: StoredChunk): Generator<Uint8Array> {
+  const { sizeBytes, stored, compression } = chunk;
+  const head = encodeChunkHead({ compression, sizeBytes, storedBytes: stored.byteLength });
   body.chunkInfos.push(encodeChunkInfo(chunk, body.position));
-  for (const piece of [head, stored, indexData]) {
+  for (const piece of [head, stored, encodeIndexes(chunk)]) {
     body.position += piece.byteLength;
     yield piece;
   }
+}
+
+/** As it is read, and so uncompressed, whatever the others are: the head of a chunk tells its size. */
+async function* placeHuge(body: BagBody, chunk: HugeChunk): AsyncGenerator<Uint8Array> {
+  const { records, dataBytes, open } = chunk;
+  const sizeBytes = records.byteLength + dataBytes;
+  const start = body.position;
+  body.chunkInfos.push(encodeChunkInfo(chunk, start));
+  const head = encodeChunkHead({ compression: "none", sizeBytes, storedBytes: sizeBytes });
+  for (const piece of [head, records]) {
+    body.position += piece.byteLength;
+    yield piece;
+  }
+  for await (const piece of open()) {
+    body.position += piece.byteLength;
+    yield piece;
+  }
+  if (body.position !== start + head.byteLength + sizeBytes)
+    throw new SourceChangedError("a message for a bag was not the same when it was read again: its source has changed");
+  const indexes = encodeIndexes(chunk);
+  body.position += indexes.byteLength;
+  yield indexes;
+}
+
+function encodeChunkHead(told: { compression: "none" | "lz4"; sizeBytes: number; storedBytes: number }): Buffer {
+  const { compression, sizeBytes, storedBytes } = told;
+  return encodeHead(
+    { op: u8(opcodes.chunk), compression: Buffer.from(compression), size: u32(sizeBytes) },
+    storedBytes,
+  );
+}
+
+function encodeIndexes({ indexes }: Pick<FilledChunk, "indexes">): Buffer {
+  return Buffer.concat([...indexes].map(encodeIndexData));
 }
 
 function encodeIndexData([connectionId, entries]: [number, number[]]): Buffer {
@@ -79,7 +121,7 @@ function encodeIndexData([connectionId, entries]: [number, number[]]): Buffer {
 
 const numbersPerEntry = 3;
 
-function encodeChunkInfo({ indexes, start, end }: FilledChunk, position: number): Buffer {
+function encodeChunkInfo({ indexes, start, end }: Omit<FilledChunk, "records">, position: number): Buffer {
   const header = {
     op: u8(opcodes.chunkInfo),
     ver: u32(1),

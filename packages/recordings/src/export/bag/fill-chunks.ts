@@ -12,6 +12,15 @@ export interface BagMessage {
   data: Uint8Array;
 }
 
+/** One that is too large to be held. */
+export interface HugeBagMessage extends Omit<BagMessage, "data"> {
+  dataBytes: number;
+  /** Reads the data, in pieces. */
+  open(): AsyncIterable<Uint8Array>;
+}
+
+export type BagBatch = Iterable<BagMessage> | HugeBagMessage;
+
 export interface FilledChunk {
   records: Uint8Array;
   /** Of each connection's messages: seconds, nanoseconds and offset in the chunk, one after another. */
@@ -20,18 +29,34 @@ export interface FilledChunk {
   end: RosTime;
 }
 
+/** Of one message; `records` end where its data begin. */
+export interface HugeChunk extends FilledChunk {
+  dataBytes: number;
+  open(): AsyncIterable<Uint8Array>;
+}
+
 /** The messages, which must come in order of time, as the records of chunks. */
 export async function* fillChunks(
-  batches: AsyncIterable<readonly BagMessage[]>,
+  batches: AsyncIterable<BagBatch>,
   connections: ConnectionTable,
-): AsyncGenerator<FilledChunk> {
+): AsyncGenerator<FilledChunk | HugeChunk> {
   let chunk: OpenChunk | undefined;
   let lastNs = 0n;
+  const follow = ({ logTimeNs }: Pick<BagMessage, "logTimeNs">): RosTime => {
+    const time = toRosTime(logTimeNs);
+    if (logTimeNs < lastNs) throw new Error("the messages of a bag must come in order of time");
+    lastNs = logTimeNs;
+    return time;
+  };
   for await (const batch of batches) {
+    if ("open" in batch) {
+      if (chunk) yield closeChunk(chunk);
+      chunk = undefined;
+      yield toHugeChunk(batch, follow(batch), connections);
+      continue;
+    }
     for (const message of batch) {
-      const time = toRosTime(message.logTimeNs);
-      if (message.logTimeNs < lastNs) throw new Error("the messages of a bag must come in order of time");
-      lastNs = message.logTimeNs;
+      const time = follow(message);
       const { id, newRecord } = connections.introduce(message.connection);
       const sizeBytes = (newRecord?.byteLength ?? 0) + messageHead.byteLength + message.data.byteLength;
       if (chunk && chunk.filledBytes + sizeBytes > maxChunkBytes) {
@@ -63,11 +88,28 @@ function openChunk(firstBytes: number, time: RosTime): OpenChunk {
   return { bytes, filledBytes: 0, indexes: new Map(), start: time, end: time };
 }
 
+function toHugeChunk(message: HugeBagMessage, time: RosTime, connections: ConnectionTable): HugeChunk {
+  const { dataBytes, open } = message;
+  const { id, newRecord } = connections.introduce(message.connection);
+  const chunk = openChunk((newRecord?.byteLength ?? 0) + messageHead.byteLength, time);
+  if (newRecord) addBytes(chunk, newRecord);
+  addMessageHead(chunk, { id, time, dataBytes });
+  return { ...closeChunk(chunk), dataBytes, open };
+}
+
 function closeChunk({ bytes, filledBytes, ...rest }: OpenChunk): FilledChunk {
   return { records: bytes.subarray(0, filledBytes), ...rest };
 }
 
-function addMessage(chunk: OpenChunk, { id, time, data }: { id: number; time: RosTime; data: Uint8Array }): void {
+function addMessage(chunk: OpenChunk, { data, ...head }: { id: number; time: RosTime; data: Uint8Array }): void {
+  addMessageHead(chunk, { ...head, dataBytes: data.byteLength });
+  addBytes(chunk, data);
+}
+
+function addMessageHead(
+  chunk: OpenChunk,
+  { id, time, dataBytes }: { id: number; time: RosTime; dataBytes: number },
+): void {
   const { bytes, filledBytes: offset, indexes } = chunk;
   const entries = indexes.get(id) ?? [];
   if (entries.length === 0) indexes.set(id, entries);
@@ -77,8 +119,7 @@ function addMessage(chunk: OpenChunk, { id, time, data }: { id: number; time: Ro
   bytes.writeUInt32LE(id, offset + fieldOffsets.conn);
   bytes.writeUInt32LE(time.seconds, offset + fieldOffsets.time);
   bytes.writeUInt32LE(time.nanoseconds, offset + fieldOffsets.time + 4);
-  bytes.writeUInt32LE(data.byteLength, offset + fieldOffsets.dataBytes);
-  addBytes(chunk, data);
+  bytes.writeUInt32LE(dataBytes, offset + fieldOffsets.dataBytes);
 }
 
 function addBytes(chunk: OpenChunk, bytes: Uint8Array): void {

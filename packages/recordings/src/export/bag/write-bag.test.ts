@@ -147,7 +147,16 @@ test("a bag whose messages were others the second time gets no index", async () 
   ];
   for (const other of others) {
     const turns = [messages, other];
-    await assert.rejects(collect(writeBag(() => inBatches(turns.shift()!, 9), "", 0)), SourceChangedError);
+    await assert.rejects(
+      collect(
+        writeBag(
+          () => inBatches(turns.shift()!, 9),
+          "",
+          () => 0,
+        ),
+      ),
+      SourceChangedError,
+    );
   }
 });
 

@@ -1,17 +1,19 @@
+import { freeOwn } from "../../free-memory.ts";
 import { SourceChangedError } from "../../source.ts";
 import { type BagBody, type BagCompression, createBagBody, encodeIndex, writeChunks } from "./bag-body.ts";
 import { type BagNumbers, bagHeadBytes, beginBagHead, endBagHead, paddingBytes } from "./bag-head.ts";
-import type { BagMessage } from "./fill-chunks.ts";
+import type { BagBatch } from "./fill-chunks.ts";
 
 /**
  * Opens the messages in order of time, equal times in the order they shall have. Called once or twice: each call must give
  * the same messages, and whatever counts them begins anew.
  */
-export type MessageOpener = () => AsyncIterable<readonly BagMessage[]>;
+export type MessageOpener = () => AsyncIterable<BagBatch>;
 
 /**
  * An indexed ROS 1 bag, format 2.0, piece by piece. Its head says where the index will stand, so the chunks are made
- * twice: first to measure them, then to pass them on. If they fit into `mostHeldBytes`, they are kept and made once.
+ * twice: first to measure them, then to pass them on. If they fit into `mostHeldBytes`, they are kept and made once; it is
+ * asked for each of them.
  *
  * Throws `RecordingFault` (`InvalidTime`) for a time that ROS cannot write, `SourceChangedError` when the second time
  * gave other messages. What was yielded until then is not a whole file.
@@ -19,7 +21,7 @@ export type MessageOpener = () => AsyncIterable<readonly BagMessage[]>;
 export async function* writeBag(
   openMessages: MessageOpener,
   compression: BagCompression,
-  mostHeldBytes: number = defaultHeldBytes,
+  mostHeldBytes = (): number => defaultHeldBytes,
 ): AsyncGenerator<Uint8Array> {
   yield beginBagHead();
   const { measured, held, leftPaddingBytes } = yield* measureChunks(openMessages(), compression, mostHeldBytes);
@@ -49,16 +51,17 @@ interface Measurement {
 
 /** Yields some of the head's padding now and then: proxies end a connection that is silent for a minute. */
 async function* measureChunks(
-  batches: AsyncIterable<readonly BagMessage[]>,
+  batches: AsyncIterable<BagBatch>,
   compression: BagCompression,
-  mostHeldBytes: number,
+  mostHeldBytes: () => number,
 ): AsyncGenerator<Uint8Array, Measurement> {
   const measured = createBagBody();
   let held: Uint8Array[] | undefined = [];
   let leftPaddingBytes = paddingBytes;
   for await (const piece of writeChunks(measured, batches, compression)) {
-    if (measured.position - bagHeadBytes > mostHeldBytes) held = undefined;
-    held?.push(piece);
+    if (measured.position - bagHeadBytes > mostHeldBytes()) held = undefined;
+    if (held) held.push(piece);
+    else freeOwn(piece);
     const duePaddingBytes = Math.floor(measured.position / bytesPerPadding) - (paddingBytes - leftPaddingBytes);
     if (duePaddingBytes <= 0 || leftPaddingBytes === 0) continue;
     const padding = Buffer.alloc(Math.min(duePaddingBytes, leftPaddingBytes), " ");

@@ -1,20 +1,35 @@
+import { asBuffer } from "../../as-buffer.ts";
+import { readMessageHeader } from "../../bag1/chunk-records.ts";
+import { opcodes as bagOpcodes, opcodeOf, parseHeader } from "../../bag1/records.ts";
 import { freeMemory, freeOwn } from "../../free-memory.ts";
 import { emptyMessageBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
 import type { RecordingFormatName } from "../../summary.ts";
 import { wholeChunkBytes } from "../../verified/verified-run.ts";
+import { logTimeOffset } from "./fragment.ts";
+import { messageHead } from "./fragment-builder.ts";
 import { ContentChanged } from "./stored-run.ts";
 
 /** Records of a large chunk: some megabytes of whole ones, or one message that is too large to be held. */
 export type Cut = { kind: "records"; bytes: Uint8Array } | ({ kind: "huge" } & HugeRecord);
 
-export interface HugeRecord {
+export interface HugeRecord extends HugeMessage {
   /** Of the message's record among the decompressed records. */
   at: number;
   sizeBytes: number;
-  /** Its first bytes, up to the message's data. */
-  head: Uint8Array;
-  /** All of it, the head too; may be taken before the next cut is asked for. */
+  /** All of the record; may be taken before the next cut is asked for. */
   content: AsyncGenerator<Uint8Array>;
+}
+
+interface HugeMessage {
+  /** In the source. */
+  channelId: number;
+  timeNs: bigint;
+  /** Of its record in an MCAP file, up to the data. */
+  head: Uint8Array;
+  /** Of that whole record. */
+  recordBytes: number;
+  /** Where in the content the message's data begin. */
+  dataAt: number;
 }
 
 /** Larger messages are never held as a whole. */
@@ -31,7 +46,7 @@ interface Cutting {
 /** Puts pieces of decompressed records together and cuts them where records end; each cut has memory of its own. */
 export async function* cutRecords(pieces: AsyncIterable<Uint8Array>, { format, place }: Cutting): AsyncGenerator<Cut> {
   const iterator = pieces[Symbol.asyncIterator]();
-  const sizeAt = format === "mcap" ? sizeOfMcapRecord : sizeOfBagRecord;
+  const [sizeAt, readHuge] = format === "mcap" ? [sizeOfMcapRecord, readMcapHuge] : [sizeOfBagRecord, readBagHuge];
   let held: Uint8Array[] = [];
   let heldBytes = 0;
   /** Among all records, of what is held. */
@@ -54,11 +69,10 @@ export async function* cutRecords(pieces: AsyncIterable<Uint8Array>, { format, p
       keep(ownBytes(joined, end, joined.byteLength));
       freeMemory(joined);
       neededBytes = Math.max(next, leastCutBytes);
-      if (format !== "mcap" || next <= hugeBytes || heldBytes < emptyMessageBytes || held[0]![0] !== opcodes.message)
-        continue;
-      const head = new Uint8Array(held[0]!.subarray(0, emptyMessageBytes));
+      const message = next > hugeBytes ? readHuge(asBuffer(held[0]!), next, place) : undefined;
+      if (!message || message.recordBytes <= hugeBytes) continue;
       const content = takeRecord({ first: held[0]!, sizeBytes: next, iterator, keep, place });
-      yield { kind: "huge", at: base, sizeBytes: next, head, content };
+      yield { kind: "huge", at: base, sizeBytes: next, content, ...message };
       while (!(await content.next()).done);
       base += next;
       neededBytes = leastCutBytes;
@@ -120,6 +134,27 @@ function sizeOfBagRecord(bytes: Buffer, at: number): number {
   const dataAt = 4 + bytes.readUInt32LE(at) + 4;
   if (at + dataAt > bytes.byteLength) return dataAt;
   return dataAt + bytes.readUInt32LE(at + dataAt - 4);
+}
+
+/** Undefined where too little of the record is held, or it is no message. */
+function readMcapHuge(bytes: Buffer, recordBytes: number): HugeMessage | undefined {
+  if (bytes.byteLength < emptyMessageBytes || bytes[0] !== opcodes.message) return undefined;
+  const head = new Uint8Array(bytes.subarray(0, emptyMessageBytes));
+  const [channelId, timeNs] = [bytes.readUInt16LE(recordHeadBytes), bytes.readBigUInt64LE(logTimeOffset)];
+  return { channelId, timeNs, head, recordBytes, dataAt: emptyMessageBytes };
+}
+
+function readBagHuge(bytes: Buffer, sizeBytes: number, place: string): HugeMessage | undefined {
+  const headerEnd = bytes.byteLength < 4 ? 4 : 4 + bytes.readUInt32LE(0);
+  const dataAt = headerEnd + 4;
+  if (bytes.byteLength < dataAt) return undefined;
+  const header = parseHeader(bytes.subarray(4, headerEnd), place, "BadChunk");
+  if (opcodeOf(header) !== bagOpcodes.message) return undefined;
+  const message = readMessageHeader(header);
+  const dataBytes = sizeBytes - dataAt;
+  const head = messageHead({ ...message, dataBytes });
+  const { channelId, logTimeNs: timeNs } = message;
+  return { channelId, timeNs, head, recordBytes: emptyMessageBytes + dataBytes, dataAt };
 }
 
 /** Where the last whole record ends, and how much the one behind it needs. */

@@ -47,7 +47,7 @@ export function createFragmentBuilder(): FragmentBuilder {
     records[start + recordHeadBytes + 1] = channelId >> 8;
   };
   const addMessage = (message: RawMessage, channelId: number): void => {
-    const head = headOf(message);
+    const head = messageHead({ ...message, dataBytes: message.data.byteLength });
     const start = addBytes(head, 0, head.byteLength);
     addBytes(message.data, 0, message.data.byteLength);
     mark(start, channelId);
@@ -101,11 +101,16 @@ function readTimes(records: Uint8Array, starts: Uint32Array): BigUint64Array {
 }
 
 /** spec: MCAP "Message"; the channel is set later. */
-function headOf({ sequence, logTimeNs, publishTimeNs, data }: RawMessage): Uint8Array {
+export function messageHead({
+  sequence,
+  logTimeNs,
+  publishTimeNs,
+  dataBytes,
+}: Omit<RawMessage, "data" | "channelId"> & { dataBytes: number }): Uint8Array {
   const head = new Uint8Array(emptyMessageBytes);
   const view = new DataView(head.buffer);
   view.setUint8(0, opcodes.message);
-  view.setBigUint64(1, BigInt(messageHeadBytes + data.byteLength), true);
+  view.setBigUint64(1, BigInt(messageHeadBytes + dataBytes), true);
   view.setUint32(11, sequence, true);
   view.setBigUint64(logTimeOffset, logTimeNs, true);
   view.setBigUint64(logTimeOffset + 8, publishTimeNs, true);

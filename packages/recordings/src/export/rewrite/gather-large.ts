@@ -1,7 +1,7 @@
 import type { Decompressor } from "../../codecs/decompress.ts";
 import { freeMemory } from "../../free-memory.ts";
 import { emptyMessageBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
-import { type Cut, cutRecords } from "./cut-records.ts";
+import { type Cut, cutRecords, type HugeRecord } from "./cut-records.ts";
 import type { Fragment } from "./fragment.ts";
 import { contentInPieces, type ReadRange } from "./large-content.ts";
 import { toMcapRecords } from "./select-messages.ts";
@@ -48,23 +48,31 @@ export async function gatherLarge(gathering: Gathering): Promise<LargePart> {
 function createScan({ run, selection, smallest }: Pick<Gathering, "run" | "selection"> & { smallest: Smallest }) {
   const isBag = run.format !== "mcap";
   const ids = isBag ? undefined : selection.ids;
-  return (cut: Cut): void => {
-    const bytes = cut.kind === "huge" ? cut.head : cut.bytes;
+  const addHuge = ({ channelId: id, timeNs, head: records, at: hugeAt }: HugeRecord): void => {
+    const channelId = selection.idOf(id);
+    const [timeHigh, timeLow] = [Number(timeNs >> 32n), Number(timeNs & 0xffff_ffffn)];
+    if (channelId !== unwanted && (run.isWithin || selection.isInWindow(timeHigh, timeLow)))
+      smallest.add({ records, start: 0, end: records.byteLength, channelId, timeHigh, timeLow, hugeAt });
+  };
+  const addRecords = (bytes: Uint8Array): void => {
     const records = isBag ? toMcapRecords(bytes, run, selection) : bytes;
     const view = new DataView(records.buffer, records.byteOffset, records.byteLength);
-    const hugeAt = cut.kind === "huge" ? cut.at : undefined;
     for (let at = 0; at < records.byteLength; ) {
       const contentBytes = view.getUint32(at + 1, true) + view.getUint32(at + 5, true) * 2 ** 32;
-      const end = hugeAt === undefined ? at + recordHeadBytes + contentBytes : records.byteLength;
+      const end = at + recordHeadBytes + contentBytes;
       if (end > records.byteLength) throw new ContentChanged(run.place);
       if (records[at] === opcodes.message && end - at >= emptyMessageBytes) {
         const id = view.getUint16(at + recordHeadBytes, true);
         const channelId = ids ? ids[id]! : id;
         const [timeHigh, timeLow] = [view.getUint32(at + 19, true), view.getUint32(at + 15, true)];
         if (channelId !== unwanted && (run.isWithin || selection.isInWindow(timeHigh, timeLow)))
-          smallest.add({ records, start: at, end, channelId, timeHigh, timeLow, hugeAt });
+          smallest.add({ records, start: at, end, channelId, timeHigh, timeLow, hugeAt: undefined });
       }
       at = end;
     }
+  };
+  return (cut: Cut): void => {
+    if (cut.kind === "huge") addHuge(cut);
+    else addRecords(cut.bytes);
   };
 }
