@@ -19,3 +19,15 @@ function createRounds(): () => Promise<void> {
 
 /** Of this thread. */
 export const nextRound: () => Promise<void> = createRounds();
+
+/** The values, in turns: for work that takes some microseconds for each of maybe 65,536. */
+export async function* inRounds<T>(values: Iterable<T>): AsyncGenerator<T> {
+  let count = 0;
+  for (const value of values) {
+    count += 1;
+    if (count % turnLength === 0) await nextRound();
+    yield value;
+  }
+}
+
+const turnLength = 1024;

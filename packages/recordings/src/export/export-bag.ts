@@ -18,7 +18,7 @@ import { unwanted } from "./rewrite/selection.ts";
 /**
  * The selected messages of finished bags as one indexed ROS 1 bag, in the same order as `exportMcap`. spec: wire contract §5
  *
- * A bag that is larger than 16 MiB, or 4 where many are exported, is made twice, because its head tells how long it is. Throws as `exportMcap` does, `NotABag` when
+ * A bag that is larger than 16 MiB, or a megabyte where many are exported, is made twice, because its head tells how long it is. Throws as `exportMcap` does, `NotABag` when
  * a source is none, `SourceChangedError` when the sources were not the same the second time. A bag has no place for
  * metadata: damage is told by a last message, of the topic `/downlink/export`.
  */
@@ -49,7 +49,8 @@ export function exportBag(sources: readonly ExportSource[], options: BagExportOp
 
 /** Many exports at once hold little of each. */
 function heldBytesOf(laneCount: number): number {
-  return laneCount <= 2 ? 16 * MiB : 4 * MiB;
+  if (laneCount <= 2) return 16 * MiB;
+  return laneCount <= 4 ? 4 * MiB : MiB;
 }
 
 const MiB = 1024 * 1024;

@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
+import { FileSource } from "../file-source.ts";
+import { makeIndex } from "../testing/export-bytes.ts";
 import type { ExportsJob, MeasuredExports } from "../testing/large/measure-exports.ts";
 import { sumWrittenBag } from "../testing/large/sum-written-bag.ts";
 import { sumWrittenFile } from "../testing/large/sum-written-file.ts";
 import { writeLargeBag } from "../testing/large/write-large-bag.ts";
 import { type LargeFileSpec, type LargeFileSums, writeLargeFile } from "../testing/large/write-large-file.ts";
+import { writeMessages } from "../testing/write-messages.ts";
 
 /*
  * Eight exports at once of files with a chunk of 250 MB, each measured in a process of its own. One of the eight takes some pieces and
@@ -69,6 +72,23 @@ test("recordings of the same time are merged", async (t) => {
   const count = written.reduce((sum, [, { all }]) => sum + all.count, 0);
   const sum = written.reduce((total, [, { all }]) => (total + all.sum) % 2 ** 48, 0);
   await hold({ files, compression: "zstd" }, { count, sum }, (text) => t.diagnostic(text));
+});
+
+test("65,535 channels, each with a schema of its own, hold up nothing else", async (t) => {
+  const path = join(directory, "channels.mcap");
+  const topics = Array.from({ length: 65_535 }, (_, index) => `/robot/sensor/${index}/value`);
+  const messages = topics.map((topic, index) => ({
+    topic,
+    logTimeNs: startNs + BigInt(index),
+    data: Buffer.alloc(40),
+  }));
+  const file = { messages, topics, schema: "{}", compression: "zstd", chunkBytes: 1_000_000, isIndexed: true } as const;
+  await writeFile(path, await writeMessages(file));
+  await using source = await FileSource.open(path);
+  await writeFile(`${path}.index`, await makeIndex(source));
+  for (const compression of ["zstd", "lz4"] as const)
+    await measureExports({ files: [path], count: 1, compression }, (text) => t.diagnostic(text));
+  assert.equal((await sumWrittenFile(target)).count, messages.length);
 });
 
 for (const [name, messageBytes] of [

@@ -1,5 +1,5 @@
 import { zstdDecompressSync } from "node:zlib";
-import { nextRound } from "../codecs/one-by-one.ts";
+import { inRounds, nextRound } from "../codecs/one-by-one.ts";
 import { isInside, type RandomAccessSource } from "../source.ts";
 import type { AttachmentSummary, MetadataRecord } from "../summary.ts";
 import type { Channel, Schema, Tally } from "../survey.ts";
@@ -152,7 +152,7 @@ async function readSchemas(
   const schemas = new Map<number, Schema>();
   const wanted = lines.filter(({ id }) => !ids || ids.has(id)).sort((a, b) => startOf(a) - startOf(b));
   let held = { start: 0, bytes: new Uint8Array(0) };
-  for (const [index, { id, name, encoding, at, data }] of wanted.entries()) {
+  for await (const [index, { id, name, encoding, at, data }] of inRounds(wanted.entries())) {
     if (at && (at[0] < held.start || at[0] + at[1] > held.start + held.bytes.byteLength)) {
       const end = endOfNeighbours(wanted, index);
       held = { start: at[0], bytes: new Uint8Array(await recording.read(at[0], end - at[0])) };
@@ -170,7 +170,8 @@ function startOf({ at }: SchemaLine): number {
 /** The end of those that stand at most a few kilobytes one behind the other. */
 function endOfNeighbours(lines: readonly SchemaLine[], first: number): number {
   let end = startOf(lines[first]!);
-  for (const { at } of lines.slice(first)) {
+  for (let index = first; index < lines.length; index += 1) {
+    const { at } = lines[index]!;
     if (!at) continue;
     if (at[0] > end + gapBytes) break;
     end = Math.max(end, at[0] + at[1]);

@@ -4,7 +4,14 @@ import { freeMemory } from "../../free-memory.ts";
 import { SourceChangedError } from "../../source.ts";
 import { bagHeadBytes } from "./bag-head.ts";
 import { type ConnectionTable, createConnectionTable } from "./connection-table.ts";
-import { type BagBatch, type FilledChunk, fillChunks, type HugeChunk } from "./fill-chunks.ts";
+import {
+  type BagBatch,
+  type ConnectionIndex,
+  type FilledChunk,
+  fillChunks,
+  type HugeChunk,
+  numbersPerEntry,
+} from "./fill-chunks.ts";
 import { encodeHead, encodeRecord, u8, u32, u32Row, u64 } from "./record-bytes.ts";
 
 export type BagCompression = "" | "lz4";
@@ -113,13 +120,10 @@ function encodeIndexes({ indexes }: Pick<FilledChunk, "indexes">): Buffer {
   return Buffer.concat([...indexes].map(encodeIndexData));
 }
 
-function encodeIndexData([connectionId, entries]: [number, number[]]): Buffer {
-  const count = entries.length / numbersPerEntry;
-  const header = { op: u8(opcodes.indexData), ver: u32(1), conn: u32(connectionId), count: u32(count) };
-  return encodeRecord(header, u32Row(entries));
+function encodeIndexData([connectionId, { entries, messageCount }]: [number, ConnectionIndex]): Buffer {
+  const header = { op: u8(opcodes.indexData), ver: u32(1), conn: u32(connectionId), count: u32(messageCount) };
+  return encodeRecord(header, u32Row(entries.subarray(0, numbersPerEntry * messageCount)));
 }
-
-const numbersPerEntry = 3;
 
 function encodeChunkInfo({ indexes, start, end }: Omit<FilledChunk, "records">, position: number): Buffer {
   const header = {
@@ -130,6 +134,6 @@ function encodeChunkInfo({ indexes, start, end }: Omit<FilledChunk, "records">, 
     end_time: u32Row([end.seconds, end.nanoseconds]),
     count: u32(indexes.size),
   };
-  const counts = [...indexes].flatMap(([connectionId, entries]) => [connectionId, entries.length / numbersPerEntry]);
+  const counts = [...indexes].flatMap(([connectionId, { messageCount }]) => [connectionId, messageCount]);
   return encodeRecord(header, u32Row(counts));
 }

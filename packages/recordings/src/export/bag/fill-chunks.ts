@@ -1,5 +1,6 @@
 import type { BagConnection } from "../../bag1/read-connections.ts";
 import { opcodes } from "../../bag1/records.ts";
+import { growColumn } from "../../columns.ts";
 import type { ConnectionTable } from "./connection-table.ts";
 import { encodeHead, u8, u32, u64 } from "./record-bytes.ts";
 import { type RosTime, toRosTime } from "./ros-time.ts";
@@ -21,10 +22,17 @@ export interface HugeBagMessage extends Omit<BagMessage, "data"> {
 
 export type BagBatch = Iterable<BagMessage> | HugeBagMessage;
 
+/** Of one connection's messages in a chunk. */
+export interface ConnectionIndex {
+  /** Seconds, nanoseconds and offset in the chunk, one after another; there is room for more. */
+  entries: Uint32Array;
+  messageCount: number;
+}
+
 export interface FilledChunk {
   records: Uint8Array;
-  /** Of each connection's messages: seconds, nanoseconds and offset in the chunk, one after another. */
-  indexes: Map<number, number[]>;
+  /** By connection. */
+  indexes: Map<number, ConnectionIndex>;
   start: RosTime;
   end: RosTime;
 }
@@ -77,7 +85,7 @@ const maxChunkBytes = 768 * 1024;
 interface OpenChunk {
   bytes: Buffer;
   filledBytes: number;
-  indexes: Map<number, number[]>;
+  indexes: FilledChunk["indexes"];
   start: RosTime;
   end: RosTime;
 }
@@ -111,9 +119,14 @@ function addMessageHead(
   { id, time, dataBytes }: { id: number; time: RosTime; dataBytes: number },
 ): void {
   const { bytes, filledBytes: offset, indexes } = chunk;
-  const entries = indexes.get(id) ?? [];
-  if (entries.length === 0) indexes.set(id, entries);
-  entries.push(time.seconds, time.nanoseconds, offset);
+  const index = indexes.get(id) ?? { entries: new Uint32Array(numbersPerEntry * 8), messageCount: 0 };
+  if (index.messageCount === 0) indexes.set(id, index);
+  const at = numbersPerEntry * index.messageCount;
+  if (at === index.entries.length) index.entries = growColumn(index.entries);
+  index.entries[at] = time.seconds;
+  index.entries[at + 1] = time.nanoseconds;
+  index.entries[at + 2] = offset;
+  index.messageCount += 1;
   chunk.end = time;
   addBytes(chunk, messageHead);
   bytes.writeUInt32LE(id, offset + fieldOffsets.conn);
@@ -126,6 +139,8 @@ function addBytes(chunk: OpenChunk, bytes: Uint8Array): void {
   chunk.bytes.set(bytes, chunk.filledBytes);
   chunk.filledBytes += bytes.byteLength;
 }
+
+export const numbersPerEntry = 3;
 
 /** The head of every message record; the values are written into it. */
 const messageHead = encodeHead({ op: u8(opcodes.message), conn: u32(0), time: u64(0) }, 0);

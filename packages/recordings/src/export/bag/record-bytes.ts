@@ -29,7 +29,7 @@ export function u32(value: number): Buffer {
 }
 
 /** Values one after another. */
-export function u32Row(values: readonly number[]): Buffer {
+export function u32Row(values: readonly number[] | Uint32Array): Buffer {
   const bytes = Buffer.allocUnsafe(4 * values.length);
   for (const [index, value] of values.entries()) bytes.writeUInt32LE(value, 4 * index);
   return bytes;

@@ -1,16 +1,20 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { McapRecordBuilder } from "@mcap/core";
+import { inRounds } from "../../codecs/one-by-one.ts";
 import type { Channel, Schema } from "../../survey.ts";
 import { ExportFault } from "../export-fault.ts";
 
 /** The ids of the written file: what is byte-identical has one, whatever ids it had in its sources. */
 export interface IdTable {
-  /** Sets aside the ids that a source uses itself, for all that it defines; false, and nothing done, where one is taken. */
-  reserve(tables: ChannelTables): boolean;
+  /**
+   * Sets aside the ids that a source uses itself, for all that it defines; false, and nothing done, where one is taken. Takes turns of
+   * some milliseconds; to be awaited before anything else is asked for.
+   */
+  reserve(tables: ChannelTables): Promise<boolean>;
   /** The id of a channel: its own where that is free. */
   idOf(channel: Channel, schema: Schema | undefined): number;
-  /** The records of a channel and its schema that were not written yet; to stand before its first message. */
-  introduce(channelId: number): Uint8Array;
+  /** The records of those channels, and of their schemas, that were not written yet; to stand before their first messages. */
+  introduce(channelIds: readonly number[]): Uint8Array;
   /** What was introduced, for the summary. */
   encodeSchemas(): Uint8Array;
   encodeChannels(): Uint8Array;
@@ -26,51 +30,59 @@ export interface ChannelTables {
 export function createIdTable(): IdTable {
   const schemas = createIds<Schema>("schemas", 1);
   const channels = createIds<Channel>("channels", 0);
-  const written = { schemas: new McapRecordBuilder(), channels: new McapRecordBuilder() };
+  const schemaKeyOf = createSchemaKeys();
+  const builders = { schemas: new McapRecordBuilder(), channels: new McapRecordBuilder() };
+  const written = { schemas: [] as Uint8Array[], channels: [] as Uint8Array[] };
   const introduced = { schemas: new Set<number>([noSchema]), channels: new Set<number>() };
 
-  const reserve: IdTable["reserve"] = (tables) => {
-    const wantedSchemas = Array.from(tables.schemas.values(), (schema) => ({
-      key: keyOfSchema(schema),
-      value: schema,
-    }));
-    const wantedChannels = Array.from(tables.channels.values(), (channel) => ({
-      key: keyOfChannel(channel),
-      value: channel,
-    }));
-    // A text with a replaced character is not what stands in the chunks.
-    if ([...wantedSchemas, ...wantedChannels].some(({ key }) => key.includes("\ufffd"))) return false;
-    if (!schemas.canReserve(wantedSchemas) || !channels.canReserve(wantedChannels)) return false;
-    schemas.reserve(wantedSchemas);
-    channels.reserve(wantedChannels);
+  const reserve: IdTable["reserve"] = async (tables) => {
+    const wantedSchemas: Wanted<Schema>[] = [];
+    const wantedChannels: Wanted<Channel>[] = [];
+    for await (const schema of inRounds(tables.schemas.values())) {
+      wantedSchemas.push({ key: schemaKeyOf(schema), value: schema });
+    }
+    for await (const channel of inRounds(tables.channels.values())) {
+      wantedChannels.push({ key: keyOfChannel(channel), value: channel });
+    }
+    if (!(await schemas.canReserve(wantedSchemas)) || !(await channels.canReserve(wantedChannels))) return false;
+    await schemas.reserve(wantedSchemas);
+    await channels.reserve(wantedChannels);
     return true;
   };
   const idOf: IdTable["idOf"] = (channel, schema) => {
-    const schemaId = schema ? schemas.idOf(keyOfSchema(schema), schema) : noSchema;
+    const schemaId = schema ? schemas.idOf(schemaKeyOf(schema), schema) : noSchema;
     const renamed = { ...channel, schemaId };
     return channels.idOf(keyOfChannel(renamed), renamed);
   };
-  const introduce: IdTable["introduce"] = (channelId) => {
-    const builder = new McapRecordBuilder();
-    if (introduced.channels.has(channelId)) return builder.buffer;
-    introduced.channels.add(channelId);
-    const channel = channels.at(channelId);
-    const { schemaId } = channel;
-    if (!introduced.schemas.has(schemaId)) {
-      introduced.schemas.add(schemaId);
-      for (const to of [builder, written.schemas]) to.writeSchema({ ...schemas.at(schemaId), id: schemaId });
+  const introduceSchema = (schemaId: number): void => {
+    if (introduced.schemas.has(schemaId)) return;
+    introduced.schemas.add(schemaId);
+    builders.schemas.writeSchema({ ...schemas.at(schemaId), id: schemaId });
+  };
+  const introduce: IdTable["introduce"] = (channelIds) => {
+    for (const channelId of channelIds) {
+      if (introduced.channels.has(channelId)) continue;
+      introduced.channels.add(channelId);
+      const channel = channels.at(channelId);
+      introduceSchema(channel.schemaId);
+      const metadata = new Map(Object.entries(channel.metadata));
+      builders.channels.writeChannel({ ...channel, id: channelId, metadata });
     }
-    const metadata = new Map(Object.entries(channel.metadata));
-    for (const to of [builder, written.channels]) to.writeChannel({ ...channel, id: channelId, metadata });
-    return builder.buffer;
+    const records = (["schemas", "channels"] as const).map((kind) => {
+      const bytes = new Uint8Array(builders[kind].buffer);
+      builders[kind].reset();
+      if (bytes.byteLength > 0) written[kind].push(bytes);
+      return bytes;
+    });
+    return Buffer.concat(records);
   };
 
   return {
     reserve,
     idOf,
     introduce,
-    encodeSchemas: () => written.schemas.buffer,
-    encodeChannels: () => written.channels.buffer,
+    encodeSchemas: () => Buffer.concat(written.schemas),
+    encodeChannels: () => Buffer.concat(written.channels),
     get schemaCount() {
       return introduced.schemas.size - 1;
     },
@@ -108,16 +120,21 @@ function createIds<T extends { id: number }>(what: string, leastId: number) {
     return lowestFree;
   };
   /** Neither is the id another's, nor has the same thing another id; also among themselves. */
-  const canReserve = (wanted: readonly Wanted<T>[]): boolean =>
-    new Set(wanted.map(({ key }) => key)).size === wanted.length &&
-    wanted.every(
-      ({ key, value: { id } }) =>
-        id >= leastId && id <= maxId && (values.get(id)?.key ?? key) === key && (ids.get(key) ?? id) === id,
-    );
+  const canReserve = async (wanted: readonly Wanted<T>[]): Promise<boolean> => {
+    const keys = new Set<string>();
+    for await (const { key, value } of inRounds(wanted)) {
+      const { id } = value;
+      const isFree = (values.get(id)?.key ?? key) === key && (ids.get(key) ?? id) === id;
+      // A text with a replaced character is not what stands in the chunks.
+      if (!isFree || id < leastId || id > maxId || keys.has(key) || key.includes("\ufffd")) return false;
+      keys.add(key);
+    }
+    return true;
+  };
   return {
     canReserve,
-    reserve: (wanted: readonly Wanted<T>[]): void => {
-      for (const { key, value } of wanted) put(value.id, key, value);
+    reserve: async (wanted: readonly Wanted<T>[]): Promise<void> => {
+      for await (const { key, value } of inRounds(wanted)) put(value.id, key, value);
     },
     idOf: (key: string, value: T): number => {
       const known = ids.get(key);
@@ -129,8 +146,18 @@ function createIds<T extends { id: number }>(what: string, leastId: number) {
   };
 }
 
+/** Thousands of channels may share one schema of megabytes: each is hashed once. */
+function createSchemaKeys(): (schema: Schema) => string {
+  const known = new WeakMap<Schema, string>();
+  return (schema) => {
+    const key = known.get(schema) ?? keyOfSchema(schema);
+    known.set(schema, key);
+    return key;
+  };
+}
+
 function keyOfSchema({ name, encoding, data }: Schema): string {
-  return JSON.stringify([name, encoding, createHash("sha256").update(data).digest("base64")]);
+  return JSON.stringify([name, encoding, hash("sha256", data, "base64")]);
 }
 
 function keyOfChannel({ schemaId, topic, messageEncoding, metadata }: Channel): string {

@@ -1,4 +1,5 @@
 import { McapRecordBuilder } from "@mcap/core";
+import { nextRound } from "../../codecs/one-by-one.ts";
 import { opcodes } from "../../mcap/opcodes.ts";
 import type { AttachmentSummary, MetadataRecord } from "../../summary.ts";
 import { extendSpan } from "../../survey.ts";
@@ -27,7 +28,7 @@ export interface McapWriter {
   beginAttachment(attachment: AttachmentSummary, head: Uint8Array): Uint8Array;
   append(bytes: Uint8Array): Uint8Array;
   /** Chunks that stand one behind the other in `bytes`, each with its message indexes behind it; or the rest of the last. */
-  addChunks(chunks: WrittenChunks): Generator<Uint8Array>;
+  addChunks(chunks: WrittenChunks): AsyncGenerator<Uint8Array>;
   end(): Generator<Uint8Array>;
 }
 
@@ -69,15 +70,18 @@ export function createMcapWriter(ids: IdTable, compression: string): McapWriter 
     counts.attachmentCount += 1;
     return output.append(head);
   };
-  function* addChunks({ bytes, checksum, chunks }: WrittenChunks): Generator<Uint8Array> {
-    for (const { channels } of chunks) {
-      for (const { channelId } of channels) {
-        const records = ids.introduce(channelId);
-        if (records.byteLength > 0) yield output.append(records);
-      }
+  async function* introduce({ channels }: ChunkFacts): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < channels.length; at += introducedAtOnce) {
+      if (at > 0) await nextRound();
+      const records = ids.introduce(channels.slice(at, at + introducedAtOnce).map(({ channelId }) => channelId));
+      if (records.byteLength > 0) yield output.append(records);
     }
+  }
+  async function* addChunks({ bytes, checksum, chunks }: WrittenChunks): AsyncGenerator<Uint8Array> {
+    for (const chunk of chunks) yield* introduce(chunk);
     let start = output.position();
     for (const chunk of chunks) {
+      if (chunk.channels.length > introducedAtOnce) await nextRound();
       indexes.chunks.writeChunkIndex(toChunkIndex(chunk, { start, compression }));
       messages.add(chunk);
       counts.chunkCount += 1;
@@ -101,6 +105,9 @@ export function createMcapWriter(ids: IdTable, compression: string): McapWriter 
   }
   return { start, addMetadata, beginAttachment, append: (bytes) => output.append(bytes), addChunks, end };
 }
+
+/** So that thousands of new channels hold up nothing else. */
+const introducedAtOnce = 1024;
 
 function toChunkIndex(chunk: ChunkFacts, { start, compression }: { start: number; compression: string }) {
   return {

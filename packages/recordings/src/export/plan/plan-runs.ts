@@ -1,3 +1,4 @@
+import { inRounds } from "../../codecs/one-by-one.ts";
 import type { ReadContext } from "../../read-context.ts";
 import type { Channel, Schema } from "../../survey.ts";
 import { noIndex, type RunPage, runFlags } from "../../verified/index-pages.ts";
@@ -40,7 +41,7 @@ export async function planRuns({ source, index, context, opening }: Planning): P
   const schemas = await index.schemas(context.source, runs.mayPassSome ? undefined : schemaIdsOf(channels, wanted));
   // Chunks carry schema and channel records of their own: passing them on needs every id of the source.
   const tables = { schemas, channels: toMap(channels) };
-  const keepsIds = runs.mayPassSome && ids.reserve(tables);
+  const keepsIds = runs.mayPassSome && (await ids.reserve(tables));
   if (!keepsIds) runs.forbidPassing();
   runs.sort();
   return {
@@ -54,7 +55,7 @@ export async function planRuns({ source, index, context, opening }: Planning): P
       attachments: options.includeAttachments ? await index.attachments() : [],
     },
     runs,
-    selection: selectionOf({ channels, wanted, schemas, ids, options }),
+    selection: await selectionOf({ channels, wanted, schemas, ids, options }),
     channelsOf: createChannelReader(index, channels),
   };
 }
@@ -132,9 +133,9 @@ interface Selecting {
   options: Opening["options"];
 }
 
-function selectionOf({ channels, wanted, schemas, ids, options }: Selecting): Selection {
+async function selectionOf({ channels, wanted, schemas, ids, options }: Selecting): Promise<Selection> {
   const map = new Map<number, number>();
-  for (const [number, { id, channel, tally }] of channels.entries()) {
+  for await (const [number, { id, channel, tally }] of inRounds(channels.entries())) {
     // Of a channel without messages nothing is written.
     const isUsed = channel !== undefined && wanted[number] && tally.messageCount > 0;
     map.set(id, isUsed ? ids.idOf(channel, schemas.get(channel.schemaId)) : unwanted);

@@ -41,7 +41,11 @@ export async function writeLargeBag(
   const filled = records.subarray(0, filledBytes);
   const last = { seconds: entries.at(-3)!, nanoseconds: entries.at(-2)! };
   const stored = compression === "" ? filled : loadLz4().compressFrameSync(filled, { contentChecksum: true });
-  const about = { indexes: new Map([[id, entries]]), start: { seconds: 1, nanoseconds: 0 }, end: last };
+  const about = {
+    indexes: new Map([[id, { entries: Uint32Array.from(entries), messageCount: entries.length / 3 }]]),
+    start: { seconds: 1, nanoseconds: 0 },
+    end: last,
+  };
   const chunk = { ...about, sizeBytes: filledBytes, stored, compression: compression || ("none" as const) };
   const pieces = [...placeChunk(body, chunk)];
   const numbers = { indexPosition: body.position, connectionCount: 1, chunkCount: 1 };
