@@ -91,7 +91,8 @@ export async function* unlz4Pieces(
       const { storedBytes, isStored } = readBlockHead(blockHead);
       if (storedBytes > blockMaxBytes) throw new Error("a block is larger than its frame says");
       const stored = (await require(feed.take(storedBytes + blockTrailerBytes))).subarray(0, storedBytes);
-      const piece = isStored ? new Uint8Array(stored) : await unlz4Block(stored, { blockMaxBytes, before, isBlocking });
+      if (!isBlocking) await nextRound(); // a block of 4 MiB takes some milliseconds
+      const piece = isStored ? new Uint8Array(stored) : unlz4Block(stored, { blockMaxBytes, before });
       if (isLinked) before = lastOf(before, piece);
       yield piece;
     }
@@ -116,15 +117,13 @@ function viewOf(bytes: Uint8Array): DataView {
 interface Block {
   blockMaxBytes: number;
   before: Uint8Array;
-  isBlocking: boolean;
 }
 
-async function unlz4Block(stored: Uint8Array, { blockMaxBytes, before, isBlocking }: Block): Promise<Uint8Array> {
+/** The asynchronous way of the library keeps hundreds of megabytes. */
+function unlz4Block(stored: Uint8Array, { blockMaxBytes, before }: Block): Uint8Array {
   const input = Buffer.allocUnsafe(4 + stored.byteLength);
   input.writeUInt32LE(blockMaxBytes, 0);
   input.set(stored, 4);
-  // Some milliseconds. The asynchronous one keeps hundreds of megabytes.
-  if (!isBlocking) await nextRound();
   return loadLz4().uncompressSync(input, before.byteLength > 0 ? before : undefined);
 }
 
