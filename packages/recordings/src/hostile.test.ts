@@ -6,8 +6,11 @@ import { compressFrameSync } from "lz4-napi";
 import { type InspectOptions, inspectRecording } from "./inspect.ts";
 import type { InspectLimits } from "./limits.ts";
 import { bytesSource, countReads } from "./source.ts";
+import { exportBytes, exportSource } from "./testing/export-bytes.ts";
 import { makeBag } from "./testing/make-bag.ts";
 import { makeMcap } from "./testing/make-mcap.ts";
+import { readMessages } from "./testing/read-messages.ts";
+import { writeMessages } from "./testing/write-messages.ts";
 import { indexRecording } from "./verified/index-recording.ts";
 
 const MiB = 1024 * 1024;
@@ -260,6 +263,49 @@ test("of a damaged chunk whose message index has half an entry nobody knows how 
   bytes.writeUInt32LE(bytes.readUInt32LE(indexAt + 11) - 8, indexAt + 11);
   const { isCountKnown, messagesLost, chunksLost } = await damageOf();
   assert.deepEqual([isCountKnown, messagesLost, chunksLost], [false, 0, 1]);
+});
+
+test("a chunk among the records of the summary counts, also behind one that is damaged", async () => {
+  const chunk = (logTime: bigint) => {
+    const records = new McapRecordBuilder();
+    records.writeChannel(channel);
+    records.writeMessage({ channelId: 1, sequence: 0, logTime, publishTime: 0n, data: new Uint8Array(1) });
+    return chunkOf(records.buffer, { uncompressedSize: records.length, compression: "" });
+  };
+  const index = { messageStartTime: 1n, messageEndTime: 1n, chunkStartOffset: 8n, chunkLength: 1n, compression: "" };
+  const sizes = { messageIndexOffsets: new Map(), messageIndexLength: 0n, compressedSize: 1n, uncompressedSize: 1n };
+  const bytes = Buffer.from(
+    wrap(
+      (builder) => builder.writeChunk(chunk(1n)),
+      (builder) => {
+        builder.writeChunkIndex({ ...index, ...sizes });
+        builder.writeChunk(chunk(2n));
+      },
+    ),
+  );
+  const indexAt = [...recordsOf(bytes)].find((at) => bytes[at] === 0x08)!;
+  bytes.writeUInt32LE(1000, indexAt + 9 + 32);
+  for (const verifyChunks of [false, true]) {
+    const found = await inspectRecording(bytesSource(bytes), { fileName: "a.mcap", verifyChunks });
+    assert.ok(found.state === "finished");
+    assert.equal(found.summary.messageCount, 2);
+    assert.equal(found.summary.damage !== undefined, verifyChunks);
+  }
+});
+
+test("a chunk that swallows what stands behind it is salvaged, and not passed on as it is", async () => {
+  const messages = Array.from({ length: 300 }, (_, index) => {
+    return { topic: "/t", logTimeNs: BigInt(index + 1), data: Buffer.alloc(40, index) };
+  });
+  const file = { messages, topics: ["/t"], schema: "{}", chunkBytes: 5000, isIndexed: false } as const;
+  const whole = await writeMessages({ ...file, compression: "lz4" });
+  const bytes = Buffer.from(whole);
+  const [first, , third] = [...recordsOf(bytes)].filter((at) => bytes[at] === 0x06);
+  bytes.writeBigUInt64LE(BigInt(third! - first! - 9), first! + 1);
+  assert.equal(await codeOf(bytes, { verifyChunks: true }), "BadRecord");
+  const source = exportSource(bytes, { fileName: "a.mcap", isSalvage: true });
+  const salvaged = await exportBytes([source], { compression: "lz4" });
+  assert.equal(readMessages(salvaged).length, readMessages(whole).length);
 });
 
 test("an attachment that says it is longer than its record is done without, also where every byte is read", async () => {

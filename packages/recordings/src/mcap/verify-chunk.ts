@@ -8,7 +8,7 @@ import { addChannel, addChunk, addSchema, addTally, type Channel, extendSpan } f
 import { maxWrittenChunkBytes, type RunChannel, type VerifiedRun, wholeChunkBytes } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { countLost, toDamagedRun } from "./damaged-chunk.ts";
-import { opcodes } from "./opcodes.ts";
+import { opcodes, recordHeadBytes } from "./opcodes.ts";
 import type { RecordHead } from "./record-head.ts";
 import { readChannel, readSchema } from "./records.ts";
 import { sortIndexes } from "./sort-indexes.ts";
@@ -155,7 +155,8 @@ function mayPass({ chunk, head, bytes }: StoredChunk, tallied: TalliedChunk): bo
   const { startNs, endNs } = spanOf(channels);
   const isTrue = chunk.startNs === startNs && chunk.endNs === endNs;
   const start = chunk.dataOffset - chunk.offset;
-  const isWhole = start + chunk.storedBytes === head.end - head.offset;
+  const recordBytes = head.end - head.offset;
+  const isWhole = start + chunk.storedBytes === recordBytes && recordHeadBytes + head.contentBytes === recordBytes;
   if (!isSmall || !isTrue || !isWhole) return false;
   return bytes ? isOneFrame(chunk.compression, bytes.subarray(start, start + chunk.storedBytes)) : tallied.isOneFrame;
 }

@@ -25,12 +25,14 @@ export async function verifyMcap(verifying: Verifying): Promise<void> {
   const walk = createWalk(verifying, end.footerOffset);
   let offset: number = magic.byteLength;
   while (offset < end.footerOffset) {
+    let head: RecordHead | undefined;
     try {
       const bytes = reader.peek(offset, recordHeadBytes) ?? (await reader.fetch(offset, recordHeadBytes));
-      const visited = walk.visit(parseRecordHead(bytes, offset, context.source.sizeBytes));
+      head = parseRecordHead(bytes, offset, context.source.sizeBytes);
+      const visited = walk.visit(head);
       offset = typeof visited === "number" ? visited : await visited;
     } catch (error) {
-      offset = await goOn({ error, offset, verifying, walk, footerOffset: end.footerOffset });
+      offset = await goOn({ error, offset, head, verifying, walk, footerOffset: end.footerOffset });
     }
   }
   await walk.end();
@@ -158,18 +160,20 @@ const isIndex: ReadonlySet<number> = new Set([
 interface Stop {
   error: unknown;
   offset: number;
+  /** Of the record that stands there, where that much makes sense. */
+  head: RecordHead | undefined;
   verifying: Verifying;
   walk: Walk;
   footerOffset: number;
 }
 
-/** Where the walk goes on behind what makes no sense. In the summary nothing is lost: all that counts was read, if anything was. */
-async function goOn({ error, offset, verifying, walk, footerOffset }: Stop): Promise<number> {
+/** Where the walk goes on behind what makes no sense. In the summary nothing is lost; what is no summary may still stand behind it. */
+async function goOn({ error, offset, head, verifying, walk, footerOffset }: Stop): Promise<number> {
   if (!(error instanceof RecordingFault)) throw error;
   const { damage, isSalvage, survey } = verifying;
   if (walk.isInSummary && survey.tallies.size > 0) {
     damage.addSummary(offset, error.reason);
-    return footerOffset;
+    return head && head.end <= footerOffset ? head.end : footerOffset;
   }
   if (!isSalvage) throw error;
   await walk.end();
