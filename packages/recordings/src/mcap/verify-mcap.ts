@@ -78,7 +78,7 @@ function createWalk(verifying: Verifying, footerOffset: number) {
   const verifyChunk = createChunkVerifier(verifying, footerOffset);
   const loose = createLooseVerifier(verifying);
   const told = createToldBySummary(verifying);
-  /** Behind the end of the data the records repeat what the data say. */
+  /** Behind the end of the data the records repeat what the data say. Where data come again, it was not the end. */
   let isBehindData = false;
   let lastOpcode = 0;
 
@@ -123,6 +123,7 @@ function createWalk(verifying: Verifying, footerOffset: number) {
   const visit = (head: RecordHead): number | Promise<number> => {
     const { opcode, end } = head;
     lastOpcode = opcode;
+    if (isData.has(opcode)) isBehindData = false;
     if (end > footerOffset) throw tooLong(head);
     if (opcode === opcodes.message) return loose.add(head) ?? end;
     if (opcode > opcodes.dataEnd || isIndex.has(opcode)) return end;
