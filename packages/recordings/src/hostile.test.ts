@@ -308,6 +308,27 @@ test("a chunk that swallows what stands behind it is salvaged, and not passed on
   assert.equal(readMessages(salvaged).length, readMessages(whole).length);
 });
 
+test("schemas with the id 0 are none, however many there are", async () => {
+  const bytes = wrap((builder) => {
+    for (const name of ["one", "other"]) builder.writeSchema({ id: 0, name, encoding: "", data: new Uint8Array(1) });
+    builder.writeChannel(channel);
+    builder.writeMessage({ channelId: 1, sequence: 0, logTime: 1n, publishTime: 1n, data: new Uint8Array(1) });
+  });
+  for (const verifyChunks of [false, true]) assert.equal(await codeOf(bytes, { verifyChunks }), "finished");
+});
+
+test("a file that makes no sense behind data that stand behind its end is damaged, and not empty", async () => {
+  const bytes = wrap((builder) => {
+    builder.writeDataEnd({ dataSectionCrc: 0 });
+    builder.writeChunk(chunkOf(new Uint8Array(0), { uncompressedSize: 0, compression: "" }));
+    builder.writeMetadata({ name: "m", metadata: new Map() });
+    builder.writeMessage({ channelId: 1, sequence: 0, logTime: 1n, publishTime: 1n, data: new Uint8Array(1) });
+  });
+  const broken = Buffer.from(bytes);
+  broken[[...recordsOf(broken)].find((at) => broken[at] === 0x0c)!] = 0;
+  for (const verifyChunks of [false, true]) assert.equal(await codeOf(broken, { verifyChunks }), "BadRecord");
+});
+
 test("an attachment that says it is longer than its record is done without, also where every byte is read", async () => {
   const bytes = Buffer.from(
     await makeMcap({ isIndexed: false, attachments: [{ name: "a", data: Buffer.alloc(5000, 3) }] }),

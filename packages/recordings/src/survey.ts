@@ -62,8 +62,9 @@ export function createSurvey(): Survey {
   };
 }
 
-/** Files repeat schemas and channels; only an equal one may come again under the same id. */
+/** Files repeat schemas and channels; only an equal one may come again under the same id. spec: MCAP "Schema": 0 is no id. */
 export function addSchema(survey: Survey, schema: Schema, limits: InspectLimits): void {
+  if (schema.id === 0) return;
   const known = survey.schemas.get(schema.id);
   if (known) {
     if (areSameSchema(known, schema)) return;

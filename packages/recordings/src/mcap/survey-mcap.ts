@@ -13,8 +13,9 @@ import { type McapItem, walkMcap } from "./walk-mcap.ts";
 export async function surveyMcap(survey: Survey, context: ReadContext): Promise<void> {
   let isBehindData = false;
   await walkMcap(context, (item) => {
+    const isData = item.kind === "message" || item.kind === "chunk";
+    isBehindData = !isData && (isBehindData || item.kind === "dataEnd");
     if (item.kind === "chunk") return addChunk(survey, item, context);
-    isBehindData ||= item.kind === "dataEnd";
     if (isBehindData) addRepeated(survey, item, context);
     else addItem(survey, item, context);
     survey.readableBytes = item.end;

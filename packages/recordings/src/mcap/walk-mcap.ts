@@ -27,7 +27,7 @@ export type McapItem = { end: number } & (
 
 /**
  * Walks the records without decompressing: to the footer, or to a fault where the file stops making sense. Behind the end of the data
- * such a place only ends the walk: what counts was read, if anything was. Millions of small records are common, so what lies in the window is
+ * such a place only ends the walk: what counts was read, if anything was. Where data come again, it was not the end. Millions of small records are common, so what lies in the window is
  * visited without awaiting anything.
  */
 export async function walkMcap(
@@ -46,8 +46,9 @@ export async function walkMcap(
       const item = peekItem(head, reader, context) ?? (await readItem(head, reader, context));
       const visited = visit(item);
       if (visited !== undefined) await visited;
-      isBehindData ||= item.kind === "dataEnd";
-      hasMessages ||= item.kind === "message" || item.kind === "chunk";
+      const isData = item.kind === "message" || item.kind === "chunk";
+      hasMessages ||= isData;
+      isBehindData = !isData && (isBehindData || item.kind === "dataEnd");
       offset = item.end;
     }
   } catch (error) {
