@@ -174,7 +174,8 @@ async function goOn({ error, offset, head, verifying, walk, footerOffset }: Stop
   const { damage, isSalvage, survey } = verifying;
   if (walk.isInSummary && survey.tallies.size > 0) {
     damage.addSummary(offset, error.reason);
-    return head && head.end <= footerOffset ? head.end : footerOffset;
+    if (head && head.end <= footerOffset) return head.end;
+    return (await resyncMcap(verifying, offset)) ?? footerOffset;
   }
   if (!isSalvage) throw error;
   await walk.end();

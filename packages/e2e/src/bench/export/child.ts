@@ -15,7 +15,7 @@ import type { TopicDigest } from "@downlink/recordings/testing";
 export interface Job extends Task {
   what: "cp" | "library" | "export" | "export8" | "huge" | "digest" | "index";
   hugeBytes?: number;
-  /** A small recording of the same kind that is exported before the clock starts: a server's threads run already, and know their code. */
+  /** A smaller recording of the same kind that is exported before the clock starts: a server's threads run already, and know their code. */
   warmBy?: string;
 }
 
