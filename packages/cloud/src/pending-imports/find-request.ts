@@ -1,6 +1,7 @@
 import type { PendingImport } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
+import type { Transaction } from "../db/transaction.ts";
 import { notFound } from "../http/errors.ts";
 import { visibleTo } from "../projects/find-project.ts";
 import { toPendingImport, withRecording } from "./pending-import-rows.ts";
@@ -11,8 +12,8 @@ export async function findRequest(ctx: Ctx, requestId: string): Promise<ImportRe
   return found ?? notFound(`import request ${requestId}`);
 }
 
-/** As it is told, after whatever was done to it. */
-export async function tellRequest(ctx: Ctx, id: string): Promise<PendingImport> {
-  const row = await ctx.db.prisma.importRequest.findUniqueOrThrow({ where: { id }, include: withRecording });
+/** As it is told after what the transaction has done to it, and before a worker sees that. */
+export async function tellRequest(tx: Transaction, ctx: Ctx, id: string): Promise<PendingImport> {
+  const row = await tx.importRequest.findUniqueOrThrow({ where: { id }, include: withRecording });
   return toPendingImport(ctx, row);
 }

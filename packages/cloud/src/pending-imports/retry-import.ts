@@ -20,9 +20,12 @@ export async function retryImport(
   { requestId }: Input<(typeof api.pendingImports)["retry"]>,
 ): Promise<PendingImport> {
   const found = await findRequest(ctx, requestId);
-  const request = await withTransaction(ctx.db, (tx) => retry(tx, ctx, found));
+  const { request, told } = await withTransaction(ctx.db, async (tx) => {
+    const retried = await retry(tx, ctx, found);
+    return { request: retried, told: await tellRequest(tx, ctx, retried.id) };
+  });
   await announceToAgent(ctx, request);
-  return tellRequest(ctx, request.id);
+  return told;
 }
 
 async function retry(tx: Transaction, ctx: Ctx, { id, recordingId }: ImportRequestModel): Promise<ImportRequestModel> {

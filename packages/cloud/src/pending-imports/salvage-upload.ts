@@ -14,7 +14,7 @@ export async function salvageUpload(
   { requestId }: Input<(typeof api.pendingImports)["salvage"]>,
 ): Promise<PendingImport> {
   await findRequest(ctx, requestId);
-  return tellRequest(ctx, await withTransaction(ctx.db, (tx) => findOrRequest(tx, ctx, requestId)));
+  return withTransaction(ctx.db, async (tx) => tellRequest(tx, ctx, await findOrRequest(tx, ctx, requestId)));
 }
 
 /** Who asks locks the request, so that of two at once one finds the other's salvage. */
