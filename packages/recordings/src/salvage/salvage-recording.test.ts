@@ -2,22 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspectRecording } from "../inspect.ts";
 import { bytesSource } from "../source.ts";
-import { collect } from "../testing/collect.ts";
-import { corrupt } from "../testing/corrupt.ts";
+import { chunksOf, hundredChunks } from "../testing/hundred-chunks.ts";
 import { makeBag } from "../testing/make-bag.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
 import { type ReadMessage, readIndexedMessages, readMessages, readRecords } from "../testing/read-messages.ts";
-import { writeMessages } from "../testing/write-messages.ts";
-import { SalvageEmpty, type SalvageOptions, salvageRecording } from "./salvage-recording.ts";
-
-const describe: SalvageOptions["describe"] = ({ lostBytes }) => ({
-  name: "downlink.salvage",
-  metadata: { lostBytes: `${lostBytes}` },
-});
-
-function salvage(bytes: Uint8Array, fileName = "run.mcap"): Promise<Uint8Array> {
-  return collect(salvageRecording(bytesSource(bytes), { fileName, describe }));
-}
+import { salvage } from "../testing/salvage-bytes.ts";
 
 function contentOf(messages: readonly ReadMessage[]): string[] {
   return messages.map(({ topic, logTimeNs, data }) => `${topic} ${logTimeNs} ${Buffer.from(data).toString("base64")}`);
@@ -62,70 +51,6 @@ test("a salvage has no key: the recording, should it be finished later, keeps it
   const inspection = await inspectRecording(bytesSource(await salvage(whole.slice(0, -100))), { fileName: "a.mcap" });
   assert.ok(inspection.state === "finished");
   assert.deepEqual(inspection.summary.identity, { deviceName: "rover" });
-});
-
-test("whatever was done to a file, its salvage is a finished recording, or it is said that nothing can be read", async () => {
-  const attachments = [0, 1].map((seed) => ({ name: `map-${seed}.bin`, data: new Uint8Array(20_000).fill(seed + 1) }));
-  const whole = await makeMcap({ chunkBytes: 20_000, attachments });
-  let salvaged = 0;
-  for (const { name, bytes, fileName } of corrupt(whole, "run.mcap")) {
-    try {
-      const inspection = await inspectRecording(bytesSource(await salvage(bytes, fileName)), {
-        fileName: "a.mcap",
-        verifyChunks: true,
-      });
-      assert.ok(inspection.state === "finished" || inspection.state === "empty", `${name}: ${inspection.state}`);
-      salvaged += 1;
-    } catch (error) {
-      assert.ok(error instanceof SalvageEmpty, `${name}: ${String(error)}`);
-    }
-  }
-  assert.ok(salvaged > 20, `${salvaged} variants`);
-});
-
-/** A file of about 100 chunks of one topic, about 10 messages each. */
-async function hundredChunks(compression: "" | "lz4" | "zstd"): Promise<Uint8Array> {
-  const messages = Array.from({ length: 1000 }, (_, index) => {
-    return { topic: "/a", logTimeNs: BigInt(index), data: Buffer.alloc(100, `${index} of a thousand `) };
-  });
-  return writeMessages({ messages, topics: ["/a"], schema: "one", compression, chunkBytes: 1240, isIndexed: true });
-}
-
-interface Place {
-  at: number;
-  bytes: number;
-  messageCount: number;
-  /** Of its message indexes too. */
-  end: number;
-}
-
-function chunksOf(bytes: Uint8Array): Place[] {
-  const { records } = readRecords(bytes);
-  const counts = records.filter((record) => record.type === "MessageIndex").map((index) => index.records.length);
-  return records
-    .filter((record) => record.type === "ChunkIndex")
-    .map(({ chunkStartOffset, chunkLength, messageIndexLength }, index) => {
-      const [at, size] = [Number(chunkStartOffset), Number(chunkLength)];
-      return { at, bytes: size, end: at + size + Number(messageIndexLength), messageCount: counts[index]! };
-    });
-}
-
-test("one flipped bit anywhere costs the chunk that it is in, not those behind it", async () => {
-  for (const compression of ["", "lz4", "zstd"] as const) {
-    const whole = await hundredChunks(compression);
-    const places = chunksOf(whole);
-    const { at, bytes, messageCount } = places[4]!;
-    assert.ok(places.length >= 100 && messageCount <= 10);
-    // Opcode, the record's length, times, sizes, checksum, the name of the compression, the content.
-    for (const offset of [0, 1, 3, 8, 9, 24, 25, 31, 33, 37, 40, 41, 48, 60, bytes - 1])
-      for (const bit of [1, 0x40]) {
-        const salvaged = readMessages(await salvage(whole.with(at + offset, whole[at + offset]! ^ bit)));
-        assert.ok(
-          salvaged.length >= 1000 - messageCount,
-          `${compression} byte ${offset} bit ${bit}: ${salvaged.length} of 1000`,
-        );
-      }
-  }
 });
 
 test("a file that was cut in the message index behind its only chunk keeps the chunk", async () => {

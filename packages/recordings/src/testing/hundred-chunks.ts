@@ -1,0 +1,30 @@
+import { readRecords } from "./read-messages.ts";
+import { writeMessages } from "./write-messages.ts";
+
+/** A file of about 100 chunks of one topic, about 10 messages each. */
+export function hundredChunks(compression: "" | "lz4" | "zstd"): Promise<Uint8Array> {
+  const messages = Array.from({ length: 1000 }, (_, index) => {
+    return { topic: "/a", logTimeNs: BigInt(index), data: Buffer.alloc(100, `${index} of a thousand `) };
+  });
+  return writeMessages({ messages, topics: ["/a"], schema: "one", compression, chunkBytes: 1240, isIndexed: true });
+}
+
+export interface Place {
+  at: number;
+  bytes: number;
+  messageCount: number;
+  /** Of its message indexes too. */
+  end: number;
+}
+
+/** By its own summary. */
+export function chunksOf(bytes: Uint8Array): Place[] {
+  const { records } = readRecords(bytes);
+  const counts = records.filter((record) => record.type === "MessageIndex").map((index) => index.records.length);
+  return records
+    .filter((record) => record.type === "ChunkIndex")
+    .map(({ chunkStartOffset, chunkLength, messageIndexLength }, index) => {
+      const [at, size] = [Number(chunkStartOffset), Number(chunkLength)];
+      return { at, bytes: size, end: at + size + Number(messageIndexLength), messageCount: counts[index]! };
+    });
+}

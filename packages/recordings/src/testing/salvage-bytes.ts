@@ -1,0 +1,13 @@
+import { type SalvageOptions, salvageRecording } from "../salvage/salvage-recording.ts";
+import { bytesSource } from "../source.ts";
+import { collect } from "./collect.ts";
+
+const describe: SalvageOptions["describe"] = ({ lostBytes }) => ({
+  name: "downlink.salvage",
+  metadata: { lostBytes: `${lostBytes}` },
+});
+
+/** The file that a salvage of these bytes writes. */
+export function salvage(bytes: Uint8Array, fileName = "run.mcap"): Promise<Uint8Array> {
+  return collect(salvageRecording(bytesSource(bytes), { fileName, describe }));
+}
