@@ -135,17 +135,3 @@ test("what cannot be put in order in bounded memory is refused", async () => {
     refusedWith("SpanExceeded"),
   );
 });
-
-test("more channels than ids are refused", async () => {
-  const perFile = 33_000;
-  const sources = await Promise.all(
-    [0, 1].map(async (file) => {
-      const topics = Array.from({ length: perFile }, (_, index) => `/${file}/${index}`);
-      const messages = topics.map((topic) => ({ topic, logTimeNs: BigInt(file), data: new Uint8Array(0) }));
-      const bytes = await writeMessages({ ...plain, chunkBytes: 1_000_000, topics, messages });
-      return exportSource(bytes, { startNs: BigInt(file), endNs: BigInt(file) });
-    }),
-  );
-  assert.equal(timesOf(await exportBytes(sources.slice(0, 1))).length, perFile);
-  await assert.rejects(exportBytes(sources), refusedWith("TooManyChannels"));
-});
