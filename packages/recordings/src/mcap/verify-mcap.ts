@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
+import { asBuffer } from "../as-buffer.ts";
 import { openCursor, readU32 } from "../field-cursor.ts";
 import { type Reason, RecordingFault } from "../reasons.ts";
 import type { AttachmentSummary } from "../summary.ts";
@@ -81,6 +82,7 @@ function createWalk(verifying: Verifying, footerOffset: number) {
   /** Behind the end of the data the records repeat what the data say. Where data come again, it was not the end. */
   let isBehindData = false;
   let lastOpcode = 0;
+  let faultCount = 0;
 
   const addDefinition = async (head: RecordHead): Promise<number> => {
     const cursor = await openRecord(head, reader, context);
@@ -138,6 +140,11 @@ function createWalk(verifying: Verifying, footerOffset: number) {
   return {
     visit,
     end: loose.end,
+    /** A summary that was overwritten may have a million places that make no sense. */
+    mayGoOn() {
+      faultCount += 1;
+      return faultCount < mostSummaryFaults;
+    },
     compareSummary: () => told.compare(countMessages(survey)),
     /** Behind the end of the data, and not at what should stand before it. */
     get isInSummary() {
@@ -145,6 +152,8 @@ function createWalk(verifying: Verifying, footerOffset: number) {
     },
   };
 }
+
+const mostSummaryFaults = 10_000;
 
 function tooLong({ offset }: RecordHead): RecordingFault {
   return new RecordingFault("LengthBeyondFile", `the record at byte ${offset} is longer than the rest of the file`);
@@ -174,14 +183,21 @@ async function goOn({ error, offset, head, verifying, walk, footerOffset }: Stop
   const { damage, isSalvage, survey } = verifying;
   if (walk.isInSummary && survey.tallies.size > 0) {
     damage.addSummary(offset, error.reason);
-    if (head && head.end <= footerOffset) return head.end;
-    return (await resyncMcap(verifying, offset)) ?? footerOffset;
+    const end = head?.end ?? (await framedEnd(verifying, offset));
+    return end <= footerOffset && walk.mayGoOn() ? end : footerOffset;
   }
   if (!isSalvage) throw error;
   await walk.end();
   const next = await resyncMcap(verifying, offset);
   damage.addGap({ offset, end: next ?? footerOffset, reason: error.reason });
   return next ?? footerOffset;
+}
+
+/** Where a record ends whose type makes no sense, by its length alone. To look for the next chunk would find copies that do not count. */
+async function framedEnd({ reader, context }: Verifying, offset: number): Promise<number> {
+  if (offset + recordHeadBytes > context.source.sizeBytes) return Number.POSITIVE_INFINITY;
+  const bytes = asBuffer(await reader.fetch(offset, recordHeadBytes));
+  return offset + recordHeadBytes + Number(bytes.readBigUInt64LE(1));
 }
 
 /** Messages of a channel that nothing introduces cannot be given: nobody knows what they are. */
