@@ -1,6 +1,5 @@
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { withTransaction } from "../db/transaction.ts";
-import type { JobName } from "../jobs/queue.ts";
 import { TakenOver } from "./finish-import.ts";
 import type { IngestDeps } from "./pipeline.ts";
 
@@ -33,7 +32,7 @@ interface Postponed {
   readonly error: Error;
   /** In which the attempt still owns the request. */
   readonly states: readonly string[];
-  readonly job: JobName & ("ingest" | "ingest-large" | "salvage");
+  readonly job: "ingest" | "ingest-large" | "salvage";
 }
 
 /** Something that may heal went wrong: again, later. */

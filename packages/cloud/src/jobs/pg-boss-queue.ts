@@ -6,6 +6,9 @@ const HEARTBEAT_SECONDS = 10;
 const EXPIRE_SECONDS = 24 * 3600; // a 50 GB file may take hours; a dead worker is seen by its heartbeat
 const RETRY_LIMIT = 1000; // a job ends by its handler; this covers only workers that died
 
+/** What cannot be indexed is not tried with each export; the policy of a queue that is there cannot be changed. */
+const INDEX_AGAIN_SECONDS = 3600;
+
 const jobNames: readonly JobName[] = [
   "ingest",
   "ingest-large",
@@ -38,7 +41,6 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
     for (const name of jobNames)
       await boss.createQueue(name, {
         notify: true,
-        policy: name === "index-recording" ? "exclusive" : "standard",
         heartbeatSeconds: HEARTBEAT_SECONDS,
         expireInSeconds: EXPIRE_SECONDS,
         retryLimit: RETRY_LIMIT,
@@ -54,7 +56,11 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
   };
 
   enqueueIndexing: JobQueue["enqueueIndexing"] = async (tx, recordingIds) => {
-    const jobs = recordingIds.map((recordingId) => ({ data: { recordingId }, singletonKey: recordingId }));
+    const jobs = recordingIds.map((recordingId) => ({
+      data: { recordingId },
+      singletonKey: recordingId,
+      singletonSeconds: INDEX_AGAIN_SECONDS,
+    }));
     await this.#boss.insert("index-recording", jobs, { db: fromPrisma(tx) });
   };
 

@@ -23,7 +23,7 @@ export type JobName = keyof JobData;
 export interface JobQueue {
   /** In the caller's transaction: the job and the change that needs it commit together. */
   enqueue<N extends JobName>(tx: Transaction, name: N, data: JobData[N], options?: EnqueueOptions): Promise<void>;
-  /** The same for recordings without an index; those whose job waits or runs already are left out. */
+  /** The same for recordings without an index; those that were asked for in this hour are left out. */
   enqueueIndexing(tx: Transaction, recordingIds: readonly string[]): Promise<void>;
 }
 

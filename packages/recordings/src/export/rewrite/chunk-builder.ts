@@ -122,7 +122,6 @@ export function createChunkBuilder(compression: Compression): ChunkBuilder {
   };
 }
 
-/** Of a message's record. */
 /** Times, sizes, checksum and lengths. */
 const fixedHeadBytes = recordHeadBytes + 8 + 8 + 8 + 4 + 4 + 8;
 
