@@ -13,6 +13,7 @@ export { createRewritePool, type RewritePool } from "./export/rewrite/rewrite-po
 export { FileSource, type FileStat } from "./file-source.ts";
 export { recordingFormatOf } from "./formats.ts";
 export { type InspectOptions, inspectRecording, isFinished } from "./inspect.ts";
+export { type HoldMemory, largeMemory } from "./large-memory.ts";
 export { defaultLimits, type InspectLimits } from "./limits.ts";
 export { type Reason, type ReasonCode, RecordingFault } from "./reasons.ts";
 export { SalvageEmpty, type SalvageOptions, salvageRecording } from "./salvage/salvage-recording.ts";

@@ -1,4 +1,5 @@
 import { createDecompressor, type Decompressor } from "./codecs/decompress.ts";
+import type { HoldMemory } from "./large-memory.ts";
 import { defaultLimits, type InspectLimits } from "./limits.ts";
 import type { RandomAccessSource } from "./source.ts";
 
@@ -17,15 +18,20 @@ export interface HeldBytes {
   bytes: Uint8Array;
 }
 
-export function createReadContext(
-  source: RandomAccessSource,
-  options: { limits?: Partial<InspectLimits> | undefined; signal?: AbortSignal | undefined; isBlocking?: boolean } = {},
-): ReadContext {
+interface ReadOptions {
+  limits?: Partial<InspectLimits> | undefined;
+  signal?: AbortSignal | undefined;
+  /** See {@link createDecompressor}. */
+  isBlocking?: boolean;
+  hold?: HoldMemory | undefined;
+}
+
+export function createReadContext(source: RandomAccessSource, options: ReadOptions = {}): ReadContext {
   return {
     source,
     limits: { ...defaultLimits, ...options.limits },
     signal: options.signal,
-    decompress: createDecompressor({ isBlocking: options.isBlocking ?? false }),
+    decompress: createDecompressor(options),
     held: { offset: 0, bytes: new Uint8Array(0) },
   };
 }

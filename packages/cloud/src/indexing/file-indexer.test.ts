@@ -1,9 +1,19 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { bytesSource, inspectRecording, type RandomAccessSource } from "@downlink/recordings";
-import { exportBytes, exportSource, makeBag, makeMcap, readMessages } from "@downlink/recordings/testing";
+import { bytesSource, FileSource, inspectRecording, largeMemory, type RandomAccessSource } from "@downlink/recordings";
+import {
+  exportBytes,
+  exportSource,
+  makeBag,
+  makeMcap,
+  readMessages,
+  writeLargeFile,
+} from "@downlink/recordings/testing";
 import { openFileIndexer } from "./file-indexer.ts";
 import { SalvageRefused, ThreadFailed, ThreadOutOfMemory, TooHeavy } from "./indexing-errors.ts";
 import type { IndexingLimits } from "./indexing-limits.ts";
@@ -252,4 +262,41 @@ test("a salvage whose thread ends, throws or fails fails alone; one that nobody 
   stopping.abort(new Error("told to stop"));
   await assert.rejects(spinning, /told to stop/);
   assert.ok(await indexer.index(nothing, { fileName: "succeed", signal: never, store: drop }));
+});
+
+test("a file that needs much memory at once waits for the exports that have it, alone, and an abort ends its waiting", async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), "indexer-"));
+  t.after(() => rm(directory, { recursive: true }));
+  const path = join(directory, "wide.mcap");
+  const spec = { compression: "zstd", messageBytes: 100_000, chunkBytes: 40_000_000, startNs: 1n } as const;
+  await writeLargeFile(path, { ...spec, windowLog: 24 });
+  await using wide = await FileSource.open(path);
+  await using indexer = openFileIndexer({ limits: { threads: 2, readMs: 1000, tickMs: 10 } });
+  const small = bytesSource(await makeMcap());
+  const index = (source: RandomAccessSource, signal = never) =>
+    indexer.index(source, { fileName: "a.mcap", signal, store: drop });
+  const all = await largeMemory.take(Number.MAX_SAFE_INTEGER, undefined);
+  let isDone = false;
+  const ended = new AbortController();
+  const given = index(wide, ended.signal);
+  const waiting = given.finally(() => {
+    isDone = true;
+  });
+  waiting.catch(() => undefined);
+  for (let count = 0; count < 10; count += 1) assert("summary" in (await index(small)).verdict);
+  assert.equal(isDone, false);
+  ended.abort(new Error("nobody waits any more"));
+  await assert.rejects(given, /nobody waits any more/);
+  const next = index(wide);
+  await index(small);
+  all[Symbol.dispose]();
+  assert("summary" in (await next).verdict);
+  (await largeMemory.take(Number.MAX_SAFE_INTEGER, undefined))[Symbol.dispose](); // all was given back
+});
+
+test("what a thread holds that ends is given back", async () => {
+  await using indexer = openMisbehaving();
+  await assert.rejects(indexer.act("holdAndExit"), ThreadFailed);
+  await assert.rejects(indexer.act("holdAndExit"), ThreadFailed);
+  (await largeMemory.take(Number.MAX_SAFE_INTEGER, undefined))[Symbol.dispose]();
 });

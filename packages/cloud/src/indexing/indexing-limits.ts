@@ -5,8 +5,8 @@ export interface IndexingLimits {
   /** Files that are worked on at once, each in a thread of its own. */
   readonly threads: number;
   /**
-   * Of a thread's JavaScript objects, looked at whenever it asks for bytes. Buffers are not part of it: @downlink/recordings
-   * bounds those, by two chunks.
+   * Of a thread's JavaScript objects, looked at whenever it asks for bytes. Buffers are not part of it: large chunks are read in
+   * pieces, and for what a decoder must hold it waits for its turn in the memory of the process.
    */
   readonly heapMegabytes: number;
   /** Where V8 ends a thread, or even the process: above the other by more than what one step of reading can ever add. */

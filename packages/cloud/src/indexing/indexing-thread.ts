@@ -1,6 +1,7 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { RandomAccessSource } from "@downlink/recordings";
+import { openHeldMemory } from "./held-memory.ts";
 import { ThreadFailed, ThreadOutOfMemory } from "./indexing-errors.ts";
 import type { IndexingLimits } from "./indexing-limits.ts";
 import type { Answer, FromThread, Task, TaskName, Tasks, ThreadData, ToThread } from "./thread-messages.ts";
@@ -65,15 +66,24 @@ async function converse(worker: Worker, conversation: Conversation): Promise<Don
   const { task, source, signal, limits } = conversation;
   const { promise, resolve, reject } = Promise.withResolvers<Done>();
   using watchdog = watch({ sizeBytes: source.sizeBytes, limits, onExpired: reject });
+  using memory = openHeldMemory(signal);
   const answer = async (asked: Asked) => {
     watchdog.asked();
     const told = await answerTo(asked, conversation);
     watchdog.answered();
     tell(worker, told, told.kind === "bytes" ? [told.bytes.buffer] : []);
   };
+  const hold = async ({ id, sizeBytes }: { id: number; sizeBytes: number }) => {
+    watchdog.paused();
+    await memory.take(id, sizeBytes);
+    watchdog.resumed();
+    tell(worker, { kind: "held", id });
+  };
   const onMessage = (message: FromThread) => {
     if (message.kind === "done") resolve(message);
     else if (message.kind === "read" || message.kind === "piece") answer(message).catch(reject);
+    else if (message.kind === "hold") hold(message).catch(reject);
+    else if (message.kind === "release") memory.release(message.id);
     else if (message.kind === "outOfMemory") reject(new ThreadOutOfMemory(limits.heapMegabytes));
     else reject(new ThreadFailed("indexing the file failed", message.error));
   };

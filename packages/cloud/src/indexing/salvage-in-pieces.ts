@@ -1,5 +1,6 @@
 import {
   ExportFault,
+  type HoldMemory,
   type RandomAccessSource,
   RecordingFault,
   type Salvage,
@@ -13,11 +14,11 @@ import type { SalvageInput } from "./thread-messages.ts";
 export async function salvageInPieces(
   source: RandomAccessSource,
   { fileName, record }: SalvageInput,
-  give: (piece: Uint8Array) => Promise<void>,
+  { give, hold }: { give: (piece: Uint8Array) => Promise<void>; hold: HoldMemory },
 ): Promise<Refusal | undefined> {
   const describe = (salvage: Salvage) => ({ name: record.name, metadata: { ...record.facts, ...amountsOf(salvage) } });
   try {
-    for await (const piece of salvageRecording(source, { fileName, describe })) await give(piece);
+    for await (const piece of salvageRecording(source, { fileName, describe, hold })) await give(piece);
     return undefined;
   } catch (error) {
     const refusal = toRefusal(error, fileName);

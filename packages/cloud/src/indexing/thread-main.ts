@@ -29,7 +29,7 @@ type Runners = {
 
 const runners: Runners = {
   index: indexFile,
-  salvage: (source, input) => salvageInPieces(source, input, give),
+  salvage: (source, input) => salvageInPieces(source, input, { give, hold }),
 };
 
 port.on("message", (message: ToThread) => {
@@ -60,6 +60,12 @@ async function give(piece: Uint8Array): Promise<void> {
   await ask((id) => ({ kind: "piece", id, bytes }), [bytes.buffer]);
 }
 
+/** Waits for a turn in the memory that everything in the process shares. */
+async function hold(sizeBytes: number): Promise<Disposable> {
+  const { id } = await ask((asked) => ({ kind: "hold", id: asked, sizeBytes }));
+  return { [Symbol.dispose]: () => tell({ kind: "release", id }) };
+}
+
 /** Looks at the heap itself, because V8 at its own limit may end the whole process. */
 async function ask(message: (id: number) => FromThread, transferred: ArrayBuffer[] = []): Promise<Answer> {
   if (getHeapStatistics().used_heap_size > maxHeapBytes) throw new HeapFull();
@@ -75,7 +81,7 @@ function tell(message: FromThread, transferred: ArrayBuffer[] = []): void {
 }
 
 async function indexFile(source: RandomAccessSource, { fileName }: Tasks["index"]["input"]): Promise<IndexedFile> {
-  const { sha256, ...inspection } = await indexRecording(source, { fileName, write: give });
+  const { sha256, ...inspection } = await indexRecording(source, { fileName, write: give, hold });
   return { contentSha256: sha256, verdict: judgeFile(inspection) };
 }
 

@@ -33,12 +33,16 @@ export type ToThread = { readonly kind: "run"; readonly task: Task; readonly siz
 /** To what the thread asked or gave, by its id. */
 export type Answer =
   | { readonly kind: "bytes"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
-  | { readonly kind: "taken"; readonly id: number };
+  | { readonly kind: "taken"; readonly id: number }
+  | { readonly kind: "held"; readonly id: number };
 
 export type FromThread =
   | { readonly kind: "read"; readonly id: number; readonly offset: number; readonly length: number }
   /** Of the file or index that the task makes; the next one comes once this one is taken. */
   | { readonly kind: "piece"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
+  /** Much memory is to be used at once, until it is released: told when its turn has come. */
+  | { readonly kind: "hold"; readonly id: number; readonly sizeBytes: number }
+  | { readonly kind: "release"; readonly id: number }
   /** `heldBytes`: what the thread keeps, garbage included. */
   | { readonly kind: "done"; readonly result: Tasks[TaskName]["result"]; readonly heldBytes: number }
   | { readonly kind: "failed"; readonly error: unknown }

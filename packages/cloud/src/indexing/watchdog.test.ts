@@ -48,6 +48,20 @@ test("a store that leaves a read unanswered is at fault, not the file, and not w
   assert.match(faults[0]!.message, /the store left a read unanswered/);
 });
 
+test("who waits for others' memory is at no fault, however long that takes", (t) => {
+  const { watchdog, faults, pass } = start(t);
+  watchdog.asked();
+  watchdog.paused();
+  pass(1000);
+  assert.equal(faults.length, 0);
+  watchdog.resumed();
+  watchdog.answered();
+  pass(59);
+  assert.equal(faults.length, 0);
+  pass(1);
+  assert(faults[0] instanceof TooHeavy);
+});
+
 test("nothing expires once the file is done", (t) => {
   const { watchdog, faults, pass } = start(t);
   watchdog[Symbol.dispose]();

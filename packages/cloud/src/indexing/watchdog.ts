@@ -7,6 +7,9 @@ export interface Watchdog extends Disposable {
   asked(): void;
   /** It has them. */
   answered(): void;
+  /** The thread waits for others: for as long as it likes. */
+  paused(): void;
+  resumed(): void;
 }
 
 interface Watched {
@@ -23,9 +26,11 @@ const MINUTE_MS = 60_000;
 export function watch({ sizeBytes, limits, onExpired }: Watched): Watchdog {
   const computeMs = limits.computeMs + (sizeBytes / GIGABYTE) * limits.computeMsPerGigabyte;
   let unanswered = 0;
+  let pauses = 0;
   let stillMs = 0;
   let computedMs = 0;
   const timer = setInterval(() => {
+    if (pauses > 0) return;
     stillMs += limits.tickMs;
     if (unanswered === 0) computedMs += limits.tickMs;
     const error = findFault();
@@ -49,6 +54,13 @@ export function watch({ sizeBytes, limits, onExpired }: Watched): Watchdog {
     },
     answered() {
       unanswered -= 1;
+      stillMs = 0;
+    },
+    paused() {
+      pauses += 1;
+    },
+    resumed() {
+      pauses -= 1;
       stillMs = 0;
     },
     [Symbol.dispose]: () => clearInterval(timer),

@@ -1,16 +1,19 @@
 import { crc32 } from "node:zlib";
 import { placeOf, refuseLargeChunk } from "../chunk.ts";
+import { isPlain } from "../codecs/decompress.ts";
+import { freeOwn } from "../free-memory.ts";
 import { emptyMessageBytes } from "../mcap/opcodes.ts";
 import { RecordingFault } from "../reasons.ts";
 import { addChunk, addTally, extendSpan } from "../survey.ts";
 import { addFirst, requireChannel } from "../tally-chunk.ts";
-import type { RunChannel, VerifiedRun } from "../verified/verified-run.ts";
+import { lent } from "../verified/forward-reader.ts";
+import { type RunChannel, type VerifiedRun, wholeChunkBytes } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { indexBag } from "./bag-index.ts";
-import { visitRecords } from "./chunk-records.ts";
 import { type BagRecord, readData, readRecord } from "./record-frame.ts";
 import { magic, opcodeOf, opcodes, readConnection } from "./records.ts";
 import { addConnection, toChunk } from "./survey-bag.ts";
+import { createPieceVisitor } from "./visit-pieces.ts";
 
 /**
  * Reads every byte of a bag once and in order, and names each run of messages. Its index must have been written, and is believed
@@ -50,78 +53,116 @@ async function verifyRecord(record: BagRecord, verifying: Verifying): Promise<nu
 }
 
 async function verifyChunk(record: BagRecord, verifying: Verifying): Promise<void> {
-  const { context, survey, reader, isSalvage, damage } = verifying;
+  const { context, survey, isSalvage, damage } = verifying;
   const chunk = toChunk(record);
   const { limits, source } = context;
   addChunk(survey, chunk.uncompressedBytes, { sizeBytes: source.sizeBytes, limits });
-  const places = {
+  const facts = {
     chunk,
     offset: record.offset,
     recordBytes: record.end - record.offset,
     indexesBytes: 0,
     lengthBytes: chunk.uncompressedBytes,
+    hasTrueIndexes: false,
+    mayPass: false,
+    indexesChecksum: 0,
+    largestBytes: 0,
   };
-  const facts = { hasTrueIndexes: false, mayPass: false, indexesChecksum: 0, largestBytes: 0 };
   try {
     refuseLargeChunk(chunk, limits.maxChunkBytes);
-    const bytes = await reader.fetch(record.offset, record.end - record.offset);
-    const stored = bytes.subarray(chunk.dataOffset - record.offset);
-    const { compression, uncompressedBytes } = chunk;
-    const content = await context.decompress({ compression, bytes: stored, uncompressedBytes, place: placeOf(chunk) });
-    const { channels, isInOrder, largestBytes } = tallyMessages(content, chunk, verifying);
+    const { channels, ...tallied } = await tallyChunk({ record, chunk, verifying });
     if (channels.length === 0) return;
     for (const channel of channels) addTally(survey, channel.channelId, channel);
     const span: { startNs?: bigint; endNs?: bigint } = {};
     for (const { startNs, endNs } of channels) extendSpan(span, startNs, endNs);
-    const run = {
-      ...places,
-      ...facts,
-      isInOrder,
-      largestBytes,
-      startNs: span.startNs!,
-      endNs: span.endNs!,
-      checksum: crc32(bytes),
-      channels,
-    };
-    await verifying.add(run);
+    await verifying.add({ ...facts, ...tallied, startNs: span.startNs!, endNs: span.endNs!, channels });
   } catch (error) {
     if (!isSalvage || !(error instanceof RecordingFault)) throw error;
     damage.addChunk({ offset: chunk.offset, end: record.end, reason: error.reason, messagesLost: undefined });
-    const lost: VerifiedRun = {
-      ...places,
-      ...facts,
-      isInOrder: false,
-      startNs: 0n,
-      endNs: 2n ** 63n - 1n,
-      checksum: 0,
-      channels: [],
-      damage: { reason: error.reason },
-    };
-    await verifying.add(lost);
+    const lost = { isInOrder: false, startNs: 0n, endNs: 2n ** 63n - 1n, checksum: 0, channels: [] };
+    await verifying.add({ ...facts, ...lost, damage: { reason: error.reason } });
   }
 }
 
-function tallyMessages(content: Uint8Array, chunk: VerifiedRun["chunk"] & object, { survey, context }: Verifying) {
+interface Reading {
+  record: BagRecord;
+  chunk: VerifiedRun["chunk"] & object;
+  verifying: Verifying;
+}
+
+async function tallyChunk(reading: Reading) {
+  const { chunk, verifying } = reading;
+  const tally = createMessageTally(chunk, verifying);
+  let checksum = 0;
+  const onStored = (bytes: Uint8Array): void => {
+    checksum = crc32(bytes, checksum);
+  };
+  for await (const piece of contentOf(reading, onStored)) {
+    tally.push(piece);
+    if (!isPlain(chunk.compression)) freeOwn(piece);
+  }
+  return { ...tally.end(), checksum };
+}
+
+/** Decompressed: in one piece, or of a large chunk in several. `onStored`: told of the whole record, piece by piece. */
+async function* contentOf(
+  { record, chunk, verifying: { context, reader } }: Reading,
+  onStored: (bytes: Uint8Array) => void,
+): AsyncGenerator<Uint8Array> {
+  const { compression, uncompressedBytes, storedBytes, dataOffset, offset } = chunk;
+  const input = { compression, uncompressedBytes, storedBytes, place: placeOf(chunk) };
+  const lengthBytes = record.end - offset;
+  if (Math.max(lengthBytes, uncompressedBytes) <= wholeChunkBytes) {
+    const bytes = await reader.fetch(offset, lengthBytes);
+    onStored(bytes);
+    return yield await context.decompress({ ...input, bytes: bytes.subarray(dataOffset - offset) });
+  }
+  onStored(await reader.fetch(offset, dataOffset - offset));
+  const pieces = noted(reader.stream(dataOffset, storedBytes), onStored);
+  yield* context.decompress.inPieces({ ...input, pieces: lent(pieces) });
+}
+
+async function* noted(
+  pieces: AsyncIterable<Uint8Array>,
+  onStored: (bytes: Uint8Array) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    onStored(piece);
+    yield piece;
+  }
+}
+
+function createMessageTally(chunk: Reading["chunk"], { survey, context }: Verifying) {
   const channels = new Map<number, RunChannel>();
   let lastNs = 0n;
   let isInOrder = true;
   let largestBytes = 0;
-  visitRecords(content, placeOf(chunk), {
-    connection: (header, data) => addConnection(survey, readConnection(header, data), context),
-    message({ channelId, logTimeNs, data }) {
-      const channel = channels.get(channelId) ?? newChannel(channelId, logTimeNs);
-      if (channel.messageCount === 0) addFirst(channels, channelId, { tally: channel, limits: context.limits });
-      channel.messageCount += 1;
-      channel.recordsBytes += data.byteLength;
-      channel.lastEnd = data.byteOffset - content.byteOffset + data.byteLength;
-      extendSpan(channel, logTimeNs, logTimeNs);
-      largestBytes = Math.max(largestBytes, emptyMessageBytes + data.byteLength);
-      if (logTimeNs < lastNs) isInOrder = false;
-      lastNs = logTimeNs;
+  const visitor = createPieceVisitor(
+    placeOf(chunk),
+    {
+      connection: (header, data) => addConnection(survey, readConnection(header, data), context),
+      message({ channelId, logTimeNs, dataStart, dataBytes }) {
+        const channel = channels.get(channelId) ?? newChannel(channelId, logTimeNs);
+        if (channel.messageCount === 0) addFirst(channels, channelId, { tally: channel, limits: context.limits });
+        channel.messageCount += 1;
+        channel.recordsBytes += dataBytes;
+        channel.lastEnd = dataStart + dataBytes;
+        extendSpan(channel, logTimeNs, logTimeNs);
+        largestBytes = Math.max(largestBytes, emptyMessageBytes + dataBytes);
+        if (logTimeNs < lastNs) isInOrder = false;
+        lastNs = logTimeNs;
+      },
     },
-  });
-  for (const id of channels.keys()) requireChannel(survey, id, placeOf(chunk));
-  return { channels: [...channels.values()], isInOrder, largestBytes };
+    context.limits.maxRecordBytes,
+  );
+  return {
+    push: visitor.push,
+    end() {
+      visitor.end();
+      for (const id of channels.keys()) requireChannel(survey, id, placeOf(chunk));
+      return { channels: [...channels.values()], isInOrder, largestBytes };
+    },
+  };
 }
 
 function newChannel(channelId: number, timeNs: bigint): RunChannel {

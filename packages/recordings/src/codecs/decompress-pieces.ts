@@ -1,9 +1,11 @@
 import { createZstdDecompress } from "node:zlib";
+import type { HoldMemory } from "../large-memory.ts";
 import { createByteFeed } from "./byte-feed.ts";
 import { feedStream } from "./feed-stream.ts";
 import { loadLz4 } from "./load-lz4.ts";
 import { readBlockHead, readLz4Head } from "./lz4-frames.ts";
 import { nextRound } from "./one-by-one.ts";
+import { zstdWindowBytes } from "./zstd-format.ts";
 import { createZstdWalk } from "./zstd-walk.ts";
 
 /** Told whether nothing but one frame was there. */
@@ -15,13 +17,14 @@ export type OnFrames = (isOneFrame: boolean) => void;
  */
 export async function* unzstdPieces(
   pieces: AsyncIterable<Uint8Array>,
-  onFrames: OnFrames = () => undefined,
+  { onFrames = () => undefined, hold }: { onFrames?: OnFrames | undefined; hold: HoldMemory },
 ): AsyncGenerator<Uint8Array> {
   const source = openPieces(pieces);
   const walk = createZstdWalk();
   let frameCount = 0;
   while (await source.findFrame(walk)) {
     frameCount += 1;
+    using _window = await hold(zstdWindowBytes(walk.head));
     yield* feedStream(source.frame(walk), createZstdDecompress({ chunkSize: pieceBytes }));
     if (walk.state !== "ended") throw new Error("not a whole frame");
   }

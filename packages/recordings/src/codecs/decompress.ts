@@ -2,6 +2,7 @@ import { promisify } from "node:util";
 import { constants, zstdDecompress, zstdDecompressSync } from "node:zlib";
 import type Bzip2 from "@foxglove/wasm-bz2";
 import { asBuffer } from "../as-buffer.ts";
+import { type HoldMemory, holdFreely } from "../large-memory.ts";
 import { RecordingFault } from "../reasons.ts";
 import { type OnFrames, unlz4Pieces, unzstdPieces } from "./decompress-pieces.ts";
 import type { Frame } from "./find-frames.ts";
@@ -38,12 +39,21 @@ export interface Decompressor {
 
 export interface CompressedPieces extends Compressed {
   pieces: AsyncIterable<Uint8Array>;
+  /** All pieces together. */
+  storedBytes: number;
   onFrames?: OnFrames;
 }
 
-/** `isBlocking`: for worker threads, which gain nothing by handing the work to yet another thread. */
-export function createDecompressor({ isBlocking = false } = {}): Decompressor {
+export interface DecompressorOptions {
+  /** For worker threads, which gain nothing by handing the work to yet another thread. */
+  isBlocking?: boolean | undefined;
+  /** Asked for what reading in pieces holds all the same, where that is much: bzip2, a large window. */
+  hold?: HoldMemory | undefined;
+}
+
+export function createDecompressor({ isBlocking = false, hold = holdFreely }: DecompressorOptions = {}): Decompressor {
   let bzip2: Promise<Bzip2> | undefined;
+  const holdMuch: HoldMemory = (bytes) => (bytes > littleBytes ? hold(bytes) : holdFreely(bytes));
   const whole = async (input: CompressedBytes): Promise<Uint8Array> => {
     const compression = knownOf(input);
     if (isPlain(compression)) return checkLength(input, input.bytes);
@@ -60,9 +70,10 @@ export function createDecompressor({ isBlocking = false } = {}): Decompressor {
   async function* inPieces(input: CompressedBytes | CompressedPieces): AsyncGenerator<Uint8Array> {
     const compression = knownOf(input);
     const noted = noteFailure("pieces" in input ? input.pieces : onePiece(input.bytes));
+    const storedBytes = "pieces" in input ? input.storedBytes : input.bytes.byteLength;
     let leftBytes = input.uncompressedBytes;
     try {
-      for await (const piece of piecesOf({ ...input, compression, pieces: noted.pieces })) {
+      for await (const piece of piecesOf({ ...input, compression, pieces: noted.pieces, storedBytes })) {
         leftBytes -= piece.byteLength;
         if (leftBytes < 0) throw new Error("larger than its header says");
         yield piece;
@@ -73,11 +84,15 @@ export function createDecompressor({ isBlocking = false } = {}): Decompressor {
     if (leftBytes > 0) throw wrongLength(input, input.uncompressedBytes - leftBytes);
   }
   async function* piecesOf(input: CompressedPieces): AsyncGenerator<Uint8Array> {
-    const { compression, pieces, uncompressedBytes, onFrames } = input;
+    const { compression, pieces, uncompressedBytes, storedBytes, onFrames } = input;
     if (isPlain(compression)) yield* pieces;
     else if (compression === "lz4" && uncompressedBytes > 0) yield* unlz4Pieces(pieces, { isBlocking, onFrames });
-    else if (compression === "zstd" && uncompressedBytes > 0) yield* unzstdPieces(pieces, onFrames);
-    else yield await whole({ ...input, bytes: await joined(pieces) });
+    else if (compression === "zstd" && uncompressedBytes > 0)
+      yield* unzstdPieces(pieces, { onFrames, hold: (bytes) => holdMuch(Math.min(bytes, uncompressedBytes)) });
+    else {
+      using _held = await holdMuch(2 * (storedBytes + uncompressedBytes)); // with the memory of the module
+      yield await whole({ ...input, bytes: await joined(pieces) });
+    }
   }
   return Object.assign(whole, { inPieces });
 }
@@ -95,6 +110,9 @@ function knownOf({ compression, place }: Compressed): KnownCompression {
   const text = `${place} is compressed with "${name}", which is not read; convert the file to lz4 or zstd`;
   throw new RecordingFault("UnknownCompression", text);
 }
+
+/** Less need not wait for its turn. */
+const littleBytes = 8 * 1024 * 1024;
 
 /** Whether nothing but one frame is there: what other readers are sure to read. */
 export function isOneFrame(compression: string, bytes: Uint8Array): boolean {

@@ -1,4 +1,5 @@
 import type { Compression } from "../codecs/compress.ts";
+import type { HoldMemory } from "../large-memory.ts";
 import type { Reason } from "../reasons.ts";
 import type { RandomAccessSource } from "../source.ts";
 import type { MetadataRecord } from "../summary.ts";
@@ -50,6 +51,8 @@ export interface ExportSelection {
 export interface ExportOptions extends ExportSelection {
   /** For messages of chunks that overlap in time. Default 64 MiB. */
   memoryBudgetBytes?: number;
+  /** Asked before much memory is used at once. Default: one budget for everything in the process. */
+  hold?: HoldMemory | undefined;
   /** Default: one that all exports of the process share. */
   pool?: RewritePool;
   /** Read uncompressed chunks as a whole, and compare their checksums, also where few of their messages are wanted. */

@@ -1,10 +1,10 @@
 import { createDamageReport, type DamageReport } from "./damage-report.ts";
 import type { ExportSource, McapExportOptions } from "./export-options.ts";
-import { createLargeMemory } from "./large-memory.ts";
 import type { Loading } from "./loading.ts";
 import { createIdTable, type IdTable } from "./output/id-table.ts";
 import type { Feeding } from "./plan/feed-runs.ts";
 import { type OnOpened, type OpenSource, openSource } from "./plan/open-source.ts";
+import { holdOf } from "./rewrite/job-means.ts";
 import { createRewritePool } from "./rewrite/rewrite-pool.ts";
 import { createMemoryShare } from "./share-memory.ts";
 
@@ -51,7 +51,7 @@ export function openSession(
       lane,
       compression,
       memory,
-      large: largeMemory,
+      hold: holdOf(options),
       largeLane,
       opened: generators,
       signal,
@@ -86,9 +86,6 @@ function withinWindow(
 }
 
 const defaultBudgetBytes = 64 * 1024 * 1024;
-
-/** Of chunks and messages that are large, over all exports of the process. */
-const largeMemory = createLargeMemory(256 * 1024 * 1024);
 
 /** Its threads start with the first export, and do not keep the process alive. */
 const sharedPool = createRewritePool();

@@ -49,7 +49,7 @@ function lastOf({ endNs: runEndNs }: { endNs: bigint }, endNs: bigint): bigint {
   return runEndNs < endNs ? runEndNs : endNs;
 }
 
-async function searchRun(run: PlannedRun, search: Search, { lane, large, signal }: Loading): Promise<void> {
+async function searchRun(run: PlannedRun, search: Search, { lane, hold }: Loading): Promise<void> {
   const { source } = run;
   const { ids, startNs = 0n, endNs } = source.selection;
   const mayHold = (await source.channelsOf(run)).some((channel) => {
@@ -58,7 +58,7 @@ async function searchRun(run: PlannedRun, search: Search, { lane, large, signal 
     return isInReach && !search.isFound(id, lastOf(channel, endNs!));
   });
   if (!mayHold) return;
-  using _turn = isLarge(run) ? await large.take(run.lengthBytes + run.storedBytes, signal) : undefined;
+  using _turn = isLarge(run) ? await hold(run.lengthBytes + run.storedBytes) : undefined;
   const from = await bytesOfRun(run);
   const latest = await lane.run({ kind: "latest", from, run: toStored(run), selection: source.selection.sent });
   for (let place = 0; place < latest.starts.length; place += 1) search.add(latest, place, run.order);

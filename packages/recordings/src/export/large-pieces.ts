@@ -9,6 +9,7 @@ import type { Loaded, Loading, RunPart } from "./loading.ts";
 import type { ChunkFacts } from "./output/mcap-writer.ts";
 import type { PlannedRun } from "./plan/open-source.ts";
 import { type Cut, cutRecords } from "./rewrite/cut-records.ts";
+import { meansOf } from "./rewrite/job-means.ts";
 import { contentInPieces } from "./rewrite/large-content.ts";
 import { toChange } from "./rewrite/run-job.ts";
 import type { MessageKey } from "./rewrite/smallest-messages.ts";
@@ -118,8 +119,7 @@ async function* largeParts(run: PlannedRun, loading: Loading): AsyncGenerator<Lo
 
 /** The messages of a large run behind one; the whole run is read for them. */
 async function loadLargePart(run: PlannedRun, after: MessageKey | undefined, loading: Loading): Promise<RunPart> {
-  const { large, largeLane, memory, signal } = loading;
-  using _turn = await large.take(await heldToRead(run), signal);
+  const { hold, largeLane, memory, signal } = loading;
   const { context } = run.source;
   const selection = run.source.selection.sent;
   const { descriptor } = context.source;
@@ -134,7 +134,7 @@ async function loadLargePart(run: PlannedRun, after: MessageKey | undefined, loa
     after,
     maxBytes,
   } as const;
-  const { fragment, last, hasMore, hugeAt } = await largeLane.run(job, context.source);
+  const { fragment, last, hasMore, hugeAt } = await largeLane.run(job, meansOf(context.source, { signal, hold }));
   return { fragment, hugeAt, next: hasMore ? () => loadLargePart(run, last, loading) : undefined };
 }
 

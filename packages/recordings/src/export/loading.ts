@@ -1,5 +1,5 @@
 import type { Compression } from "../codecs/compress.ts";
-import type { LargeMemory } from "./large-memory.ts";
+import type { HoldMemory } from "../large-memory.ts";
 import type { ChunkFacts } from "./output/mcap-writer.ts";
 import type { OpenSource, PlannedRun } from "./plan/open-source.ts";
 import type { Fragment } from "./rewrite/fragment.ts";
@@ -31,7 +31,7 @@ export interface Loading {
   lane: RewriteLane;
   compression: Compression;
   memory: MemoryShare;
-  large: LargeMemory;
+  hold: HoldMemory;
   /** For what takes long: other exports wait for it in no case. */
   largeLane: RewriteLane;
   /** Gives parts of it back when the export ends. */

@@ -1,5 +1,6 @@
 import type { ChunkHeader } from "../chunk.ts";
 import { RecordingFault } from "../reasons.ts";
+import { lent } from "../verified/forward-reader.ts";
 import { wholeChunkBytes } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { opcodes, recordHeadBytes } from "./opcodes.ts";
@@ -113,15 +114,10 @@ export async function* contentOf(
     throw new RecordingFault("BadChunk", text);
   }
   const start = dataOffset - offset;
-  const input = { compression, uncompressedBytes, place, onFrames };
+  const input = { compression, uncompressedBytes, storedBytes, place, onFrames };
   if (!bytes)
     return yield* context.decompress.inPieces({ ...input, pieces: lent(reader.stream(dataOffset, storedBytes)) });
   const stored = bytes.subarray(start, start + storedBytes);
   if (uncompressedBytes <= wholeChunkBytes) yield await context.decompress({ ...input, bytes: stored });
   else yield* context.decompress.inPieces({ ...input, pieces: lent([stored]) });
-}
-
-/** What the reader holds is not the decoder's to give back. */
-async function* lent(pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for await (const piece of pieces) yield piece.byteLength < piece.buffer.byteLength ? piece : new Uint8Array(piece);
 }

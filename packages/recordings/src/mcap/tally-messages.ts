@@ -1,5 +1,6 @@
 import { invalidTime, nameOf, type Place } from "../field-cursor.ts";
 import { RecordingFault } from "../reasons.ts";
+import { createRecordPieces, type LookAtRecords, type RecordPieces } from "../record-pieces.ts";
 import type { RunChannel } from "../verified/verified-run.ts";
 import { createChannelSums, type SummedMessage } from "./channel-sums.ts";
 import { emptyMessageBytes, messageHeadBytes, opcodes, recordHeadBytes } from "./opcodes.ts";
@@ -36,20 +37,20 @@ export function createRecordTally(onDefinition: OnDefinition, maxRecordBytes: nu
   const sums = createChannelSums();
   const message: SummedMessage = { channelId: 0, timeHigh: 0, timeLow: 0, start: 0, end: 0 };
   let state = newState("");
+  let pieces: RecordPieces;
 
-  const addMessage = (view: DataView, at: number, end: number): void => {
-    if (end - at < emptyMessageBytes) throw broken(placeAt(state, at));
+  const addMessage = (view: DataView, at: number, { end, base }: { end: number; base: number }): void => {
+    if (end - at < emptyMessageBytes) throw broken(placeAt(state, base + at));
     message.channelId = view.getUint16(at + 9, true);
     message.timeLow = view.getUint32(at + 15, true);
     message.timeHigh = view.getUint32(at + 19, true);
-    if (message.timeHigh >= 2 ** 31) throw invalidTime(view.getBigUint64(at + 15, true), placeAt(state, at));
-    message.start = state.base + at;
-    message.end = state.base + end;
+    if (message.timeHigh >= 2 ** 31) throw invalidTime(view.getBigUint64(at + 15, true), placeAt(state, base + at));
+    message.start = base + at;
+    message.end = base + end;
     sums.add(message);
     noteMessage(state, message);
   };
-  /** Whole records from `from` on. Answers where the first begins of which there is too little. */
-  const tally = (bytes: Uint8Array, from: number): number => {
+  const tally: LookAtRecords = (bytes, from, base) => {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let at = from;
     while (at + recordHeadBytes <= bytes.byteLength) {
@@ -57,12 +58,12 @@ export function createRecordTally(onDefinition: OnDefinition, maxRecordBytes: nu
       const contentBytes = view.getUint32(at + 1, true) + view.getUint32(at + 5, true) * 2 ** 32;
       const end = at + recordHeadBytes + contentBytes;
       const neededBytes = neededOf(opcode, contentBytes);
-      if (opcode === 0 || neededBytes > maxRecordBytes) throw broken(placeAt(state, at));
+      if (opcode === 0 || neededBytes > maxRecordBytes) throw broken(placeAt(state, base + at));
       if (at + recordHeadBytes + neededBytes > bytes.byteLength) return at;
-      if (opcode === opcodes.message) addMessage(view, at, end);
+      if (opcode === opcodes.message) addMessage(view, at, { end, base });
       else if (isDefinition(opcode)) {
         const contentAt = at + recordHeadBytes;
-        if (!onDefinition(opcode, bytes.subarray(contentAt, end), state.base + contentAt)) state.isPlain = false;
+        if (!onDefinition(opcode, bytes.subarray(contentAt, end), base + contentAt)) state.isPlain = false;
       } else state.isPlain = false;
       at = end;
     }
@@ -71,33 +72,21 @@ export function createRecordTally(onDefinition: OnDefinition, maxRecordBytes: nu
   return {
     begin(place, indexes) {
       state = newState(place);
+      pieces = createRecordPieces(tally);
       sums.begin(indexes);
     },
-    push(bytes) {
-      const joined = state.left.byteLength > 0 ? Buffer.concat([state.left, bytes]) : bytes;
-      const at = tally(joined, state.skip);
-      state.base += Math.min(at, joined.byteLength);
-      state.skip = Math.max(0, at - joined.byteLength);
-      state.left = at < joined.byteLength ? new Uint8Array(joined.subarray(at)) : noBytes;
-    },
+    push: (bytes) => pieces.push(bytes),
     end() {
       const { messageCount, largestBytes, isInOrder, isPlain } = state;
-      if (state.skip > 0 || state.left.byteLength > 0) throw broken(() => `${state.place}, at its end,`);
+      if (!pieces.isWhole()) throw broken(() => `${state.place}, at its end,`);
       const hasTrueIndexes = sums.areIndexesTrue();
       return { channels: sums.toChannels(), messageCount, largestBytes, isInOrder, hasTrueIndexes, isPlain };
     },
   };
 }
 
-const noBytes = new Uint8Array(0);
-
 interface State {
   place: string;
-  /** Among all records, of the bytes that are pushed next, or of those that are left of the last. */
-  base: number;
-  /** How much of the next bytes is the rest of a message whose head was seen. */
-  skip: number;
-  left: Uint8Array;
   messageCount: number;
   largestBytes: number;
   lastHigh: number;
@@ -108,7 +97,7 @@ interface State {
 
 function newState(place: string): State {
   const counts = { messageCount: 0, largestBytes: 0, lastHigh: 0, lastLow: 0 };
-  return { place, base: 0, skip: 0, left: noBytes, ...counts, isInOrder: true, isPlain: true };
+  return { place, ...counts, isInOrder: true, isPlain: true };
 }
 
 function noteMessage(state: State, { timeHigh, timeLow, start, end }: SummedMessage): void {
@@ -129,8 +118,8 @@ function neededOf(opcode: number, contentBytes: number): number {
   return opcode === opcodes.message ? Math.min(contentBytes, messageHeadBytes) : 0;
 }
 
-function placeAt({ place, base }: State, at: number): Place {
-  return () => `${place}, at its byte ${base + at},`;
+function placeAt({ place }: State, at: number): Place {
+  return () => `${place}, at its byte ${at},`;
 }
 
 function broken(place: Place): RecordingFault {

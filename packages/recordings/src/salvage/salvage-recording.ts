@@ -1,6 +1,7 @@
 import { exportMcap } from "../export/export-mcap.ts";
 import { makeIndexOf } from "../export/plan/open-index.ts";
 import { createRewritePool, type RewritePool } from "../export/rewrite/rewrite-pool.ts";
+import type { HoldMemory } from "../large-memory.ts";
 import { RecordingFault } from "../reasons.ts";
 import { bytesSource, type RandomAccessSource } from "../source.ts";
 import type { MetadataRecord, Salvage } from "../summary.ts";
@@ -14,6 +15,8 @@ export interface SalvageOptions {
   /** What the new file is to say of where it comes from. */
   describe: (salvage: Salvage) => MetadataRecord;
   signal?: AbortSignal;
+  /** Asked before much memory is used at once. Default: one budget for everything in the process. */
+  hold?: HoldMemory;
 }
 
 /** Not one message can be read. */
@@ -31,10 +34,10 @@ export class SalvageEmpty extends Error {
  */
 export async function* salvageRecording(
   source: RandomAccessSource,
-  { fileName, describe, signal }: SalvageOptions,
+  { fileName, describe, signal, hold }: SalvageOptions,
 ): AsyncGenerator<Uint8Array> {
   await using pool = createRewritePool({ threadCount: 1 });
-  const index = bytesSource(await indexReadable(source, { fileName, signal, pool }));
+  const index = bytesSource(await indexReadable(source, { fileName, signal, hold, pool }));
   const salvage = await toSalvage(await openVerifiedIndex(index));
   const { startNs, endNs } = salvage;
   if (startNs === undefined || endNs === undefined) throw new SalvageEmpty(fileName);
@@ -47,6 +50,7 @@ export async function* salvageRecording(
       memoryBudgetBytes: 16 * 1024 * 1024,
       metadata: [...identityWithoutKey(salvage), describe(salvage)],
       pool,
+      hold,
       signal,
     },
   );
@@ -62,11 +66,11 @@ function lend(source: RandomAccessSource): RandomAccessSource & AsyncDisposable 
 /** Throws {@link SalvageEmpty} where the file is no recording at all. */
 async function indexReadable(
   source: RandomAccessSource,
-  { fileName, signal, pool }: Pick<SalvageOptions, "fileName" | "signal"> & { pool: RewritePool },
+  { fileName, signal, hold, pool }: Pick<SalvageOptions, "fileName" | "signal" | "hold"> & { pool: RewritePool },
 ): Promise<Uint8Array> {
   await using lane = pool.openLane();
   try {
-    return await makeIndexOf(source, { fileName, isSalvage: true, signal, lane });
+    return await makeIndexOf(source, { fileName, isSalvage: true, signal, hold, lane });
   } catch (error) {
     if (error instanceof RecordingFault) throw new SalvageEmpty(fileName);
     throw error;

@@ -84,5 +84,10 @@ export function openForwardReader(context: ReadContext, onBlock: (bytes: Uint8Ar
   return { peek, fetch, stream, finish };
 }
 
+/** What a reader holds is not the decoder's to give back. */
+export async function* lent(pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) yield piece.byteLength < piece.buffer.byteLength ? piece : new Uint8Array(piece);
+}
+
 const blockBytes = 2 * 1024 * 1024;
 const pieceBytes = 1024 * 1024;

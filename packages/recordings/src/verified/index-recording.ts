@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { detectFormat } from "../detect-format.ts";
 import type { RecordingFormat } from "../formats.ts";
+import type { HoldMemory } from "../large-memory.ts";
 import type { InspectLimits } from "../limits.ts";
 import { createReadContext } from "../read-context.ts";
 import { type Reason, RecordingFault, stateOf } from "../reasons.ts";
@@ -23,6 +24,8 @@ export interface IndexOptions {
   isSalvage?: boolean;
   signal?: AbortSignal | undefined;
   limits?: Partial<InspectLimits>;
+  /** Asked before much memory is used at once, above some tens of megabytes. Default: nobody is. */
+  hold?: HoldMemory | undefined;
 }
 
 /** What came out of reading a whole file. `sha256`: of all of its bytes, hexadecimal. */
@@ -35,7 +38,8 @@ export type Indexed =
  * and writes a verified index of what is truly there. Only I/O errors and aborts throw, and what `write` throws.
  */
 export async function indexRecording(source: RandomAccessSource, options: IndexOptions): Promise<Indexed> {
-  const context = createReadContext(source, { limits: options.limits, signal: options.signal, isBlocking: true });
+  const { limits, signal, hold } = options;
+  const context = createReadContext(source, { limits, signal, hold, isBlocking: true });
   const hash = createHash("sha256");
   const checksum = createChecksum();
   const reader = openForwardReader(context, (block) => {

@@ -37,12 +37,14 @@ const acts: Record<string, () => void> = {
   bloat: () => tell({ kind: "done", result, heldBytes: Number.MAX_SAFE_INTEGER }),
   askForever: () => tell({ kind: "read", id: 1, offset: 0, length: 1 }),
   giveForEver: () => tell({ kind: "piece", id: 1, bytes: new Uint8Array(3) }),
+  holdAndExit: () => tell({ kind: "hold", id: 1, sizeBytes: Number.MAX_SAFE_INTEGER }),
   succeed: done,
 };
 
 port.on("message", (message: ToThread) => {
   if (message.kind === "bytes") acts.askForever!();
   else if (message.kind === "taken") acts.giveForEver!();
+  else if (message.kind === "held") acts.exit!();
   else acts[message.task.input.fileName]!();
 });
 

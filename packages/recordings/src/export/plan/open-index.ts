@@ -1,14 +1,16 @@
+import type { HoldMemory } from "../../large-memory.ts";
 import { RecordingFault } from "../../reasons.ts";
 import { bytesSource, type RandomAccessSource, SourceChangedError } from "../../source.ts";
 import { IndexUnreadableError, openVerifiedIndex, type VerifiedIndex } from "../../verified/read-index.ts";
 import type { ExportSource, McapExportOptions } from "../export-options.ts";
+import { meansOf } from "../rewrite/job-means.ts";
 import type { RewriteLane } from "../rewrite/rewrite-pool.ts";
 
 interface IndexOpening {
   recording: RandomAccessSource;
   /** Whatever is opened for the index is closed with it. */
   opened: AsyncDisposableStack;
-  options: Pick<McapExportOptions, "signal">;
+  options: Pick<McapExportOptions, "signal" | "hold">;
   lane: RewriteLane;
 }
 
@@ -38,36 +40,28 @@ async function openGiven(
 
 async function makeIndex(
   { fileName, isSalvage = false }: ExportSource,
-  { recording, options: { signal }, lane }: IndexOpening,
+  { recording, options: { signal, hold }, lane }: IndexOpening,
 ): Promise<VerifiedIndex> {
-  return openVerifiedIndex(bytesSource(await makeIndexOf(recording, { fileName, isSalvage, signal, lane })));
+  return openVerifiedIndex(bytesSource(await makeIndexOf(recording, { fileName, isSalvage, signal, hold, lane })));
 }
 
 interface Making {
   fileName: string;
   isSalvage: boolean;
   signal: AbortSignal | undefined;
+  /** Default: the memory of the process. */
+  hold: HoldMemory | undefined;
   lane: RewriteLane;
 }
 
 /** Reads a whole recording in a thread. Faults where it is no finished recording. */
 export async function makeIndexOf(
   recording: RandomAccessSource,
-  { lane, fileName, isSalvage, signal }: Making,
+  { lane, fileName, isSalvage, signal, hold }: Making,
 ): Promise<Uint8Array> {
   const { descriptor, sizeBytes } = recording;
   const job = { kind: "index", readFrom: { descriptor }, sizeBytes, fileName, isSalvage } as const;
-  const { index, refused } = await lane.run(job, stoppable(recording, signal));
+  const { index, refused } = await lane.run(job, meansOf(recording, { signal, hold }));
   if (refused) throw new RecordingFault(refused.code, refused.text);
   return index;
-}
-
-/** What reads for a thread ends with its signal: the thread is free again. */
-function stoppable(recording: RandomAccessSource, signal: AbortSignal | undefined): Pick<RandomAccessSource, "read"> {
-  return {
-    async read(offset, length) {
-      signal?.throwIfAborted();
-      return recording.read(offset, length);
-    },
-  };
 }

@@ -14,9 +14,9 @@ export async function* contentInPieces(
   run: StoredRun,
   { read, decompress }: { read: ReadRange; decompress: Decompressor },
 ): AsyncGenerator<Uint8Array> {
-  const { compression, lengthBytes: uncompressedBytes, place } = run;
+  const { compression, lengthBytes: uncompressedBytes, storedBytes, place } = run;
   try {
-    yield* decompress.inPieces({ compression, pieces: storedPieces(run, read), uncompressedBytes, place });
+    yield* decompress.inPieces({ compression, pieces: storedPieces(run, read), storedBytes, uncompressedBytes, place });
   } catch (error) {
     throw error instanceof RecordingFault ? new ContentChanged(place) : error;
   }

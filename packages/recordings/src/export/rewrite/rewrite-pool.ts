@@ -1,9 +1,10 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
+import { type HoldMemory, holdFreely } from "../../large-memory.ts";
 import { type RandomAccessSource, SourceChangedError } from "../../source.ts";
 import type { JobAnswer, ToWorker } from "./rewrite-worker.ts";
 import type { Job, JobResults } from "./run-job.ts";
-import type { RangeAnswer, RangeQuestion } from "./source-reading.ts";
+import type { Answer, Question } from "./source-reading.ts";
 import { transferOf } from "./transfer.ts";
 
 /** Threads that rewrite chunks for all exports of a process. An idle pool does not keep the process alive. */
@@ -16,13 +17,19 @@ export interface RewritePool extends AsyncDisposable {
 export interface RewriteLane extends AsyncDisposable {
   /**
    * Takes over the memory of the job. Rejects with the job's error, `SourceChangedError` where a recording is not what it was, and
-   * for jobs that wait when the lane is closed. `source`: what the job reads through this thread, where it has no descriptor.
+   * for jobs that wait when the lane is closed.
    */
-  run<J extends Job>(job: J, source?: Pick<RandomAccessSource, "read">): Promise<JobResults[J["kind"]]>;
+  run<J extends Job>(job: J, means?: JobMeans): Promise<JobResults[J["kind"]]>;
   /** Makes jobs fail that read much, also those under way, and those to come. */
   stop(): void;
   /** How many lanes share the threads. */
   readonly laneCount: number;
+}
+
+/** What this thread does for a job that reads much. */
+export interface JobMeans extends Partial<Pick<RandomAccessSource, "read">> {
+  /** Its memory is given back at the latest when the job ends. Default: as much as it likes. */
+  hold?: HoldMemory | undefined;
 }
 
 /** `threadCount`: default as many as there are cores. Threads start with the first jobs. */
@@ -77,12 +84,12 @@ export function createRewritePool({ threadCount = availableParallelism() } = {})
     const stop = new Int32Array(new SharedArrayBuffer(4));
     lanes.unshift(lane);
     return {
-      run<J extends Job>(job: J, source?: Pick<RandomAccessSource, "read">) {
+      run<J extends Job>(job: J, means: JobMeans = {}) {
         const { promise, resolve, reject } = Promise.withResolvers<JobResults[J["kind"]]>();
         const ended = promise.then(ignore, ignore).finally(() => underWay.delete(ended));
         underWay.add(ended);
         if (!lanes.includes(lane)) reject(closedError());
-        else lane.push({ job, stop, source, resolve: resolve as Waiting["resolve"], reject });
+        else lane.push({ job, stop, means, resolve: resolve as Waiting["resolve"], reject });
         dispatch();
         return promise;
       },
@@ -118,23 +125,27 @@ const workerUrl = new URL(`./rewrite-worker${import.meta.url.endsWith(".ts") ? "
 interface Waiting {
   job: Job;
   stop: Int32Array;
-  source: Pick<RandomAccessSource, "read"> | undefined;
+  means: JobMeans;
   resolve(result: JobResults[Job["kind"]]): void;
   reject(error: unknown): void;
 }
 
 /** One job on one thread; `onFree` when it can take another, never when it ended. */
-function serve(worker: Worker, { job, stop, source, resolve, reject }: Waiting, onFree: () => void): void {
+function serve(worker: Worker, { job, stop, means, resolve, reject }: Waiting, onFree: () => void): void {
   const stopListening = (): void => {
     worker.off("message", onMessage).off("error", onError).off("exit", onExit).unref();
+    help.end();
   };
-  const reading = readFor(source);
   const tell = (message: ToWorker): void => worker.postMessage(message, transferOf(message));
+  const help = helpWith(means, tell);
   const onMessage = (answer: JobAnswer): void => {
-    if ("range" in answer) return void reading.answer(answer).then(tell);
+    if ("range" in answer || "hold" in answer || "release" in answer) {
+      help.answer(answer);
+      return;
+    }
     stopListening();
     if ("result" in answer) resolve(answer.result);
-    else if (reading.failure) reject(reading.failure.error);
+    else if (help.failure) reject(help.failure.error);
     else if ("error" in answer) reject(answer.error);
     else reject(new SourceChangedError(answer.changed));
     onFree();
@@ -153,19 +164,42 @@ function serve(worker: Worker, { job, stop, source, resolve, reject }: Waiting, 
   }
 }
 
-/** Reads what a thread asks for. Why reading failed is kept here: errors lose their class on the way between threads. */
-function readFor(source: Pick<RandomAccessSource, "read"> | undefined) {
-  return {
+/** Does what a thread asks for. Why that failed is kept here: errors lose their class on the way between threads. */
+function helpWith({ read, hold = holdFreely }: JobMeans, tell: (answer: Answer) => void) {
+  const held = new Map<number, Disposable>();
+  let hasEnded = false;
+  const help = {
     failure: undefined as { error: unknown } | undefined,
-    async answer({ range: { id, offset, length } }: RangeQuestion): Promise<RangeAnswer> {
-      try {
-        return { id, bytes: ownBytes(await source!.read(offset, length)) };
-      } catch (error) {
-        this.failure = { error };
-        return { id, bytes: undefined };
+    answer(question: Question): void {
+      if ("release" in question) {
+        release(question.release.id);
+        return;
       }
+      const { id } = "range" in question ? question.range : question.hold;
+      const done = "range" in question ? readRange(question.range) : take(question.hold);
+      done.then(tell, (error: unknown) => {
+        help.failure = { error };
+        tell({ id, failed: true });
+      });
+    },
+    end(): void {
+      hasEnded = true;
+      for (const id of [...held.keys()]) release(id);
     },
   };
+  const readRange = async ({ id, offset, length }: { id: number; offset: number; length: number }): Promise<Answer> => {
+    return { id, bytes: ownBytes(await read!(offset, length)) };
+  };
+  const take = async ({ id, sizeBytes }: { id: number; sizeBytes: number }): Promise<Answer> => {
+    held.set(id, await hold(sizeBytes));
+    if (hasEnded) release(id);
+    return { id };
+  };
+  const release = (id: number): void => {
+    held.get(id)?.[Symbol.dispose]();
+    held.delete(id);
+  };
+  return help;
 }
 
 /** What lies among other things in the same memory cannot be moved to a thread. */

@@ -1,19 +1,18 @@
 // The entry of a worker thread: takes jobs one by one, and answers each with its result or error.
 import { parentPort } from "node:worker_threads";
 import { createJobRunner, type Job, type JobResults, toChange } from "./run-job.ts";
-import { createReading, type RangeAnswer, type RangeQuestion } from "./source-reading.ts";
+import { type Answer, createReading, type Question } from "./source-reading.ts";
 import { transferOf } from "./transfer.ts";
 
 /** `changed`: the recording is not what it was. */
-export type JobAnswer = { result: JobResults[Job["kind"]] } | { changed: string } | { error: Error } | RangeQuestion;
+export type JobAnswer = { result: JobResults[Job["kind"]] } | { changed: string } | { error: Error } | Question;
 
 /** `stop`: not 0 when nobody wants the result any more. */
-export type ToWorker = { job: Job; stop: Int32Array } | RangeAnswer;
+export type ToWorker = { job: Job; stop: Int32Array } | Answer;
 
 const port = parentPort!;
-const runJob = createJobRunner();
-
 const reading = createReading((question) => port.postMessage(question));
+const runJob = createJobRunner(reading.hold);
 
 port.on("message", async (message: ToWorker) => {
   if (!("job" in message)) return reading.answer(message);

@@ -3,6 +3,7 @@ import { combineChecksums } from "../../codecs/combine-checksums.ts";
 import type { Compression } from "../../codecs/compress.ts";
 import { createDecompressor, isPlain } from "../../codecs/decompress.ts";
 import { freeMemory, freeOwn } from "../../free-memory.ts";
+import type { HoldMemory } from "../../large-memory.ts";
 import { type Reason, RecordingFault } from "../../reasons.ts";
 import { indexRecording } from "../../verified/index-recording.ts";
 import { type ChunkBuilder, createChunkBuilder } from "./chunk-builder.ts";
@@ -110,9 +111,9 @@ export type JobRunner = <J extends Job>(job: J, read: ReadRange) => Promise<JobR
 /** What is smaller waits for more: a topic that is sparse in its recording would otherwise become tiny chunks. */
 const minChunkBytes = 256 * 1024;
 
-/** Holds memory that its jobs use one after another. Throws {@link ContentChanged} where a recording is not what it was. */
-export function createJobRunner(): JobRunner {
-  const decompress = createDecompressor({ isBlocking: true });
+/** Keeps memory that its jobs use one after another; asks `hold` for more than that. Throws {@link ContentChanged} where a recording is not what it was. */
+export function createJobRunner(hold: HoldMemory): JobRunner {
+  const decompress = createDecompressor({ isBlocking: true, hold });
   const scratch = createScratch();
   const builders = new Map<Compression, ChunkBuilder>();
   const means = { decompress, scratch };
@@ -174,7 +175,7 @@ export function createJobRunner(): JobRunner {
       freeMemory(records);
       return builder.seal();
     },
-    index: (job, read) => index(job, read),
+    index: (job, read) => index(job, read, hold),
   };
   return async <J extends Job>(job: J, read: ReadRange) => {
     try {
@@ -217,10 +218,14 @@ function pass({ from, offset, lengthBytes, chunks }: PassJob): JobResults["pass"
   return { bytes, checksum };
 }
 
-async function index({ sizeBytes, fileName, isSalvage }: IndexJob, read: ReadRange): Promise<JobResults["index"]> {
+async function index(
+  { sizeBytes, fileName, isSalvage }: IndexJob,
+  read: ReadRange,
+  hold: HoldMemory,
+): Promise<JobResults["index"]> {
   const pieces: Uint8Array[] = [];
   const write = async (piece: Uint8Array): Promise<void> => void pieces.push(piece);
-  const indexed = await indexRecording({ sizeBytes, read }, { fileName, isSalvage, write });
+  const indexed = await indexRecording({ sizeBytes, read }, { fileName, isSalvage, write, hold });
   return { index: Buffer.concat(pieces), refused: "reason" in indexed ? indexed.reason : undefined };
 }
 

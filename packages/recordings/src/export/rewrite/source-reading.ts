@@ -1,3 +1,4 @@
+import type { HoldMemory } from "../../large-memory.ts";
 import type { ReadRange } from "./large-content.ts";
 import { readStored } from "./stored-run.ts";
 
@@ -6,31 +7,38 @@ export interface ReadFrom {
   descriptor: number | undefined;
 }
 
-/** The main thread is asked for bytes. */
-export interface RangeQuestion {
-  range: { id: number; offset: number; length: number };
-}
+/** The main thread is asked for bytes, or for a turn to hold much memory, and told when that is over. */
+export type Question =
+  | { range: { id: number; offset: number; length: number } }
+  | { hold: { id: number; sizeBytes: number } }
+  | { release: { id: number } };
 
-/** Without bytes: reading failed, and the main thread knows why. */
-export interface RangeAnswer {
+/** Of a turn there are no bytes. `failed`: the main thread knows why. */
+export interface Answer {
   id: number;
-  bytes: Uint8Array | undefined;
+  bytes?: Uint8Array;
+  failed?: boolean;
 }
 
 export interface SourceReading {
   of(job: object, stop: Int32Array): ReadRange;
-  answer(answer: RangeAnswer): void;
+  hold: HoldMemory;
+  answer(answer: Answer): void;
 }
 
-export function createReading(ask: (question: RangeQuestion) => void): SourceReading {
-  const waiting = new Map<number, PromiseWithResolvers<Uint8Array>>();
+export function createReading(tell: (question: Question) => void): SourceReading {
+  const waiting = new Map<number, PromiseWithResolvers<Answer>>();
   let lastId = 0;
-  const askFor: ReadRange = (offset, length) => {
-    const answered = Promise.withResolvers<Uint8Array>();
+  const ask = (questionOf: (id: number) => Question): Promise<Answer> => {
+    const answered = Promise.withResolvers<Answer>();
     lastId += 1;
     waiting.set(lastId, answered);
-    ask({ range: { id: lastId, offset, length } });
+    tell(questionOf(lastId));
     return answered.promise;
+  };
+  const askFor: ReadRange = async (offset, length) => {
+    const { bytes } = await ask((id) => ({ range: { id, offset, length } }));
+    return bytes!;
   };
   return {
     of(job, stop) {
@@ -41,11 +49,15 @@ export function createReading(ask: (question: RangeQuestion) => void): SourceRea
         return read(offset, length);
       };
     },
-    answer({ id, bytes }) {
-      const { resolve, reject } = waiting.get(id)!;
-      waiting.delete(id);
-      if (bytes) resolve(bytes);
-      else reject(new Error("reading failed"));
+    async hold(sizeBytes) {
+      const { id } = await ask((asked) => ({ hold: { id: asked, sizeBytes } }));
+      return { [Symbol.dispose]: () => tell({ release: { id } }) };
+    },
+    answer(answer) {
+      const { resolve, reject } = waiting.get(answer.id)!;
+      waiting.delete(answer.id);
+      if (answer.failed) reject(new Error("the main thread failed to answer"));
+      else resolve(answer);
     },
   };
 }

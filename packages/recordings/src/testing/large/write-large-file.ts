@@ -19,6 +19,8 @@ export interface LargeFileSpec {
   startNs: bigint;
   /** Data that hardly compress, all of them; otherwise a sixteenth. */
   isNoise?: boolean;
+  /** Of zstd: how far back a decoder must be able to look, as a power of two. Default 21. */
+  windowLog?: number;
 }
 
 /** What its messages come to: all, those of /b, which has every tenth, and those of the first half of the time. */
@@ -32,7 +34,7 @@ export interface LargeFileSums {
 /** An MCAP file of one chunk, and its verified index beside it. */
 export async function writeLargeFile(path: string, spec: LargeFileSpec): Promise<LargeFileSums> {
   const { records, times, sums } = makeRecords(spec);
-  const stored = compressLarge(records, spec.compression);
+  const stored = compressLarge(records, spec);
   const chunk = Buffer.alloc(9 + 40 + spec.compression.length);
   chunk.writeUInt8(6, 0);
   chunk.writeBigUInt64LE(BigInt(chunk.byteLength - 9 + stored.byteLength), 1);
@@ -116,9 +118,9 @@ function shuffled(count: number): Uint32Array {
   return order;
 }
 
-function compressLarge(records: Buffer, compression: LargeFileSpec["compression"]): Uint8Array {
+function compressLarge(records: Buffer, { compression, windowLog = 21 }: LargeFileSpec): Uint8Array {
   if (compression === "lz4") return loadLz4().compressFrameSync(records);
-  return compression === "zstd"
-    ? zstdCompressSync(records, { params: { [constants.ZSTD_c_compressionLevel]: 3 }, chunkSize: 8 * 1024 * 1024 })
-    : records;
+  if (compression === "") return records;
+  const params = { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_windowLog]: windowLog };
+  return zstdCompressSync(records, { params, chunkSize: 8 * 1024 * 1024 });
 }

@@ -7,6 +7,9 @@ export interface LargeMemory {
   take(sizeBytes: number, signal: AbortSignal | undefined): Promise<Disposable>;
 }
 
+/** The same for one who reads: waits for its turn, which lasts until it is disposed of. */
+export type HoldMemory = (sizeBytes: number) => Promise<Disposable>;
+
 export function createLargeMemory(budgetBytes: number): LargeMemory {
   const waiting: { sizeBytes: number; go: () => void }[] = [];
   let freeBytes = budgetBytes;
@@ -45,3 +48,9 @@ export function createLargeMemory(budgetBytes: number): LargeMemory {
     },
   };
 }
+
+/** Over everything that reads recordings in this process: exports, salvages, indexing. */
+export const largeMemory: LargeMemory = createLargeMemory(128 * 1024 * 1024);
+
+/** For who counts elsewhere, or reads one file at a time. */
+export const holdFreely: HoldMemory = async () => ({ [Symbol.dispose]: () => undefined });

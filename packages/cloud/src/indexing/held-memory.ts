@@ -1,0 +1,29 @@
+import { largeMemory } from "@downlink/recordings";
+
+/** What a thread holds of the memory that everything in the process shares. All of it is given back when this is disposed of. */
+export interface HeldMemory extends Disposable {
+  /** Resolves when the turn has come. Throws the signal's reason when that comes before. */
+  take(id: number, sizeBytes: number): Promise<void>;
+  release(id: number): void;
+}
+
+export function openHeldMemory(signal: AbortSignal): HeldMemory {
+  const held = new Map<number, Disposable>();
+  const ended = new AbortController();
+  const release = (id: number): void => {
+    held.get(id)?.[Symbol.dispose]();
+    held.delete(id);
+  };
+  return {
+    async take(id, sizeBytes) {
+      const turn = await largeMemory.take(sizeBytes, AbortSignal.any([signal, ended.signal]));
+      held.set(id, turn);
+      if (ended.signal.aborted) release(id);
+    },
+    release,
+    [Symbol.dispose]() {
+      ended.abort();
+      for (const id of [...held.keys()]) release(id);
+    },
+  };
+}
