@@ -56,7 +56,7 @@ export async function putStream(url: string, options: PutOptions): Promise<PutRe
     signal?.throwIfAborted();
     if (meter.bodyError !== undefined) throw meter.bodyError;
     if (stall.signal.aborted) throw new NetworkFailure(`no progress for ${stallTimeoutMs / 1000} s`, error);
-    throw asNetworkFailure(error, url);
+    throw asNetworkFailure(error, { url, dispatcher: options.dispatcher });
   }
 }
 

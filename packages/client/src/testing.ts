@@ -1,12 +1,20 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { Certificate } from "./make-certificate.ts";
 
-/** A server on a free port for one test. */
-export async function serve(handler: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>) {
-  const server = createServer((request, response) => void handler(request, response));
+export { type Authority, type Certificate, createAuthority } from "./make-certificate.ts";
+export { startTestProxy, type TestProxy } from "./test-proxy.ts";
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+
+/** A server on a free port for one test; with a certificate, one that speaks TLS. */
+export async function serve(handler: Handler, certificate?: Certificate) {
+  const listener = (request: IncomingMessage, response: ServerResponse) => void handler(request, response);
+  const server = certificate ? createTlsServer({ ...certificate }, listener) : createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${certificate ? "https" : "http"}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

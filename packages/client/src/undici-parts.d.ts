@@ -4,8 +4,27 @@ declare module "undici/lib/dispatcher/agent.js" {
   export = Agent;
 }
 
+declare module "undici/lib/dispatcher/pool.js" {
+  import { Pool } from "undici";
+
+  export = Pool;
+}
+
+declare module "undici/lib/dispatcher/proxy-agent.js" {
+  import { ProxyAgent } from "undici";
+
+  export = ProxyAgent;
+}
+
 declare module "undici/lib/global.js" {
   export { getGlobalDispatcher } from "undici";
+}
+
+declare module "undici/lib/api/api-connect.js" {
+  import type { Dispatcher } from "undici";
+
+  function connect(this: Dispatcher, options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData>;
+  export = connect;
 }
 
 declare module "undici/lib/api/api-request.js" {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type Server, type TLSSocket } from "node:tls";
-import { type Authority, type Certificate, createAuthority } from "./make-certificate.ts";
+import { type Authority, type Certificate, createAuthority } from "@downlink/client/testing";
 
 export type TlsTrouble = "none" | "expired" | "wrong name" | "unknown authority" | "cut handshake" | "plain HTTP";
 
