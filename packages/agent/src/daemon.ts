@@ -4,6 +4,7 @@ import { assembleAgent } from "./assemble-agent.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Log } from "./log.ts";
 import type { MetricsContext } from "./metrics/serve-metrics.ts";
+import { openWayOut } from "./network/way-out.ts";
 import { runServiceLoop } from "./service/service-loop.ts";
 import { requireSetting, type Settings } from "./settings/settings.ts";
 import { serveStatus } from "./status/socket.ts";
@@ -25,8 +26,9 @@ export interface DaemonOptions {
 export async function runDaemon({ settings, log, clock = systemClock, signal }: DaemonOptions): Promise<void> {
   const { stateDir } = settings;
   const apiUrl = requireSetting(settings, "apiUrl");
+  const way = openWayOut(settings);
   using state = openAgentState(stateDir, { apiUrl, clock, log });
-  await using transport = undiciTransport();
+  await using transport = undiciTransport(way);
   using agent = assembleAgent({ settings, log, clock, state, transport });
   await using _status = await serveStatus(stateDir, agent.takeStatus);
   await using _metrics = await openMetrics(settings, { ...agent, ...state, log });

@@ -17,6 +17,7 @@ test("a token is masked wherever it turns up, all but its kind and its end", () 
   assert.deepEqual([header, msg], ["Bearer dl_dt_…XYZ9", "dl_st_…1234"]);
   assert.ok(!lines[0]!.includes("secretsecret"));
   assert.equal(maskTokens("no token here"), "no token here");
+  assert.equal(maskTokens("by http://rover:word@proxy:1/ and a@b"), "by http://…@proxy:1/ and a@b");
 });
 
 test("a person reads time, level, message and facts; a machine reads JSON", () => {

@@ -19,9 +19,9 @@ export function createLog(options: { format: "auto" | "text" | "json"; level: Le
   return pino({ level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
 }
 
-/** Leaves the kind and the last four characters. */
+/** Of tokens it leaves the kind and the last four characters; of user and password in a URL, nothing. */
 export function maskTokens(text: string): string {
-  return text.replace(/\b(dl_[a-z]+_)[A-Za-z0-9]+([A-Za-z0-9]{4})\b/g, "$1…$2");
+  return text.replace(/\b(dl_[a-z]+_)[A-Za-z0-9]+([A-Za-z0-9]{4})\b/g, "$1…$2").replace(/(:\/\/)[^\s/@"]+@/g, "$1…@");
 }
 
 function formatLine(line: string): string {

@@ -47,7 +47,12 @@ export const problemTexts = {
     title: "No trusted connection to the control plane comes about",
     cause:
       "Its certificate has expired, is for another name or of an unknown authority, this device's clock is wrong, or what answers there speaks no TLS. Nothing was sent to it.",
-    fix: "Check the clock of this device and the server's certificate; a private authority is named with NODE_EXTRA_CA_CERTS.",
+    fix: "Check the clock of this device and the server's certificate; a private authority is named with DOWNLINK_CA_FILE.",
+  },
+  ProxyRefused: {
+    title: "The proxy lets nothing pass to the control plane",
+    cause: "It asks for a user and a password, or may not open this way. The agent keeps trying.",
+    fix: "Correct HTTPS_PROXY (http://user:password@host:port), have the proxy allow the control plane's host, or name the host in NO_PROXY.",
   },
   ForeignAnswer: {
     title: "Something else answers in place of the control plane",

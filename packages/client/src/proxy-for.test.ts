@@ -29,10 +29,10 @@ test("what NO_PROXY names is reached without one: names and those below, address
     ["10.0.0.0/8", "http://10.1.2.3:80", true],
     ["10.0.0.0/8", "http://11.1.2.3", false],
     ["10.1.2.3", "http://10.1.2.3", true],
-    ["127.0.0.1:81", "http://127.0.0.1", false],
-    ["::1", "http://[::1]:9", true],
-    ["[::1]:9", "http://[::1]:9", true],
-    ["[::1]:9", "http://[::1]:10", false],
+    ["10.0.0.1:81", "http://10.0.0.1", false],
+    ["fd12::1", "http://[fd12::1]:9", true],
+    ["[fd12::1]:9", "http://[fd12::1]:9", true],
+    ["[fd12::1]:9", "http://[fd12::1]:10", false],
     ["fd00::/8", "http://[fd12::1]", true],
     ["10.0.0.0/99,10.0.0.0/x,/8,[", "http://10.0.0.1", false],
     ["*", "https://a.example", true],
@@ -41,4 +41,9 @@ test("what NO_PROXY names is reached without one: names and those below, address
   ];
   for (const [noProxy, url, isDirect] of cases)
     assert.equal(proxyFor(url, { ...proxies, noProxy }) === undefined, isDirect, `${url} with NO_PROXY=${noProxy}`);
+});
+
+test("this machine is always reached without a proxy", () => {
+  for (const host of ["localhost", "127.0.0.1", "127.8.9.10", "[::1]", "a.localhost"])
+    assert.equal(proxyFor(`http://${host}:8080`, proxies), undefined, host);
 });

@@ -13,15 +13,18 @@ export interface Proxies {
   readonly noProxy?: string | undefined;
 }
 
-/** The proxy through which a URL is reached; undefined: it is reached without one. */
+/** The proxy through which a URL is reached; undefined: it is reached without one, as this machine itself always is. */
 export function proxyFor(url: string, { httpProxy, httpsProxy, noProxy = "" }: Proxies): string | undefined {
   const { protocol, hostname, port } = new URL(url);
   const isSecure = protocol === "https:";
   const host = hostname.replace(/^\[|\]$|\.$/g, "").toLowerCase();
   const target = { host, port: port || (isSecure ? "443" : "80") };
-  const isDirect = noProxy.split(/[\s,]+/).some((entry) => entry !== "" && isExempt(target, entry));
+  const entries = [...THIS_MACHINE, ...noProxy.split(/[\s,]+/)];
+  const isDirect = entries.some((entry) => entry !== "" && isExempt(target, entry));
   return isDirect ? undefined : (isSecure ? httpsProxy : httpProxy) || undefined;
 }
+
+const THIS_MACHINE = ["localhost", "127.0.0.0/8", "::1"];
 
 function isExempt({ host, port }: { host: string; port: string }, entry: string): boolean {
   const [, bracketed, plain, onlyPort] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(entry) ?? [];

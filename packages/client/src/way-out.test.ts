@@ -26,14 +26,16 @@ test("a private authority is trusted beside Node's own roots, directly and throu
   assert.deepEqual(server.seen.length, 2);
 });
 
-test("a plain URL goes through its proxy too, and what NO_PROXY names goes directly", async () => {
+test("a plain URL goes through its proxy too, and what NO_PROXY names, or is on this machine, goes directly", async () => {
   await using server = await serve((request, response) => void response.end(`${request.method} ${request.url}`));
   const address = new URL(server.url).host;
   await using proxy = await startTestProxy({ hosts: { [HOST]: address } });
   const proxies = { httpProxy: proxy.url };
   assert.equal((await get(`http://${HOST}/a?b=c`, { proxies })).body, "GET /a?b=c");
   assert.deepEqual(proxy.passed, [`GET http://${HOST}/a?b=c`]);
-  assert.equal((await get(`${server.url}/d`, { proxies: { ...proxies, noProxy: "127.0.0.0/8" } })).body, "GET /d");
+  const direct = await failureOf(get(`http://${HOST}/d`, { proxies: { ...proxies, noProxy: HOST } }));
+  assert.match(direct.message, /^cannot reach cloud\.downlink\.invalid: getaddrinfo/);
+  assert.equal((await get(`${server.url}/e`, { proxies })).body, "GET /e");
   assert.equal(proxy.passed.length, 1);
 });
 

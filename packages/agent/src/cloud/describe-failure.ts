@@ -31,6 +31,7 @@ const tlsCode = /CERT|ISSUER|SIGNATURE|CRL|HOSTNAME_MISMATCH|^ERR_(SSL|TLS)_|^EP
 
 function networkProblemOf({ cause }: NetworkFailure): ProblemCode {
   const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? "";
+  if (code === "ERR_PROXY_REFUSED") return "ProxyRefused";
   if (resolverCodes.has(code)) return "NameUnresolved";
   return tlsCode.test(code) ? "TlsFailed" : "CloudUnreachable";
 }
@@ -40,6 +41,7 @@ export const provedOver = [
   "CloudUnreachable",
   "NameUnresolved",
   "TlsFailed",
+  "ProxyRefused",
   "ForeignAnswer",
   "CloudBusy",
   "TokenRefused",

@@ -31,8 +31,11 @@ function textsOf({ autoImport, uploadRate, uploadConcurrency }: ReturnType<typeo
   return { autoImport: autoImport?.join(","), uploadRate, uploadConcurrency: uploadConcurrency?.toString() };
 }
 
-function toShown({ key, text, origin, isSecret }: ResolvedSetting): ShownSetting {
-  const shown = text !== undefined && isSecret ? mask(text) : text;
+function toShown({ key, text, origin, isSecret, secrets }: ResolvedSetting): ShownSetting {
+  const conceal = isSecret
+    ? mask
+    : (open: string) => secrets.reduce((shown, secret) => shown.replaceAll(secret, "…"), open);
+  const shown = text === undefined ? undefined : conceal(text);
   return { name: key, value: shown ?? null, from: origin };
 }
 

@@ -12,6 +12,7 @@ import { ensureMarker } from "../files/root-marker.ts";
 import type { Owner } from "../inventory/owner.ts";
 import { createLog } from "../log.ts";
 import { readMachineId } from "../machine-id.ts";
+import { openWayOut } from "../network/way-out.ts";
 import { InvalidSetting } from "../settings/invalid-setting.ts";
 import { DEFAULT_FILE, requireSetting, type Settings, writeConfigFile } from "../settings/settings.ts";
 import { StateRefused } from "../state-errors.ts";
@@ -39,7 +40,10 @@ export async function enroll(settings: Settings, configFile = DEFAULT_FILE): Pro
   state.facts.noteLease(welcome.lease); // With it, `run` takes over at once.
   mkdirSync(dirname(configFile), { recursive: true });
   const ownToken = welcome.site ? { siteToken: token } : { deviceToken: token };
-  writeConfigFile(configFile, { ...ownToken, apiUrl, storageRoot: root, stateDir: settings.stateDir });
+  const { stateDir, caFile, httpProxy, httpsProxy, noProxy } = settings;
+  // The way that led here must lead the service too, which does not have this environment.
+  const way = { caFile, httpProxy, httpsProxy, noProxy };
+  writeConfigFile(configFile, { ...ownToken, apiUrl, storageRoot: root, stateDir, ...way });
   const nextCommand = configFile === DEFAULT_FILE ? "agent run" : `agent --config ${configFile} run`;
   return { name: owner.deviceName ?? `site ${owner.siteName}`, configFile, nextCommand };
 }
@@ -57,7 +61,7 @@ function checkRoot(root: string): void {
 
 /** With the token of the device or site itself, which an unassociated one is exchanged for. */
 async function sayHello(state: AgentState, settings: Settings): Promise<{ token: string; welcome: Welcome }> {
-  await using transport = undiciTransport();
+  await using transport = undiciTransport(openWayOut(settings));
   const token = await createCredential(settings, transport).obtain();
   const client = createClient({ baseUrl: requireSetting(settings, "apiUrl"), token, transport });
   const body = makeHello({ ...state, clock: systemClock }, crypto.randomUUID());

@@ -37,7 +37,7 @@ export async function writeSupportBundle(sources: SettingSources, out: string | 
 
 /** Takes every secret of the settings and the agent's own token out of a text, and whatever looks like a token. */
 function concealer(sources: SettingSources, ownToken: string | undefined): (text: string) => string {
-  const configured = resolveSettings(sources).flatMap(({ isSecret, text }) => (isSecret && text ? [text] : []));
+  const configured = resolveSettings(sources).flatMap((resolved) => resolved.secrets);
   const secrets = ownToken ? [...configured, ownToken] : configured;
   return (text) => secrets.reduce((concealed, secret) => concealed.replaceAll(secret, "…"), maskTokens(text));
 }

@@ -1,8 +1,10 @@
 import { ApiFailure, createClient, NetworkFailure, type Transport } from "@downlink/client";
-import { undiciTransport } from "@downlink/client/node";
+import { proxyFor, undiciTransport, type WayOut } from "@downlink/client/node";
 import { api } from "@downlink/protocol";
 import { problemOf } from "../cloud/describe-failure.ts";
+import { openWayOut, type WaySettings } from "../network/way-out.ts";
 import { problemTexts } from "../problems.ts";
+import { InvalidSetting } from "../settings/invalid-setting.ts";
 import type { Settings } from "../settings/settings.ts";
 import { formatDuration } from "../status/text.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
@@ -11,7 +13,7 @@ const TIMEOUT_MS = 10_000;
 /** Timestamps of messages and of the control plane drift apart. */
 const MAX_SKEW_MS = 5000;
 
-export interface CloudAccess {
+export interface CloudAccess extends Partial<WaySettings> {
   readonly apiUrl: Settings["apiUrl"];
   readonly token: string | undefined;
   /** As which device a token that belongs to none would enrol. */
@@ -21,19 +23,53 @@ export interface CloudAccess {
 }
 
 /** Asks nothing that would disturb a running agent: no hello, no lease. */
-export async function checkCloud({ apiUrl, token, deviceName, dataUrl }: CloudAccess): Promise<Finding[]> {
+export async function checkCloud({ apiUrl, token, deviceName, dataUrl, ...given }: CloudAccess): Promise<Finding[]> {
   if (apiUrl === undefined)
     return [fail("Control plane", "DOWNLINK_API_URL is not set", "Run `agent enroll --url URL --token TOKEN`.")];
-  await using transport = undiciTransport();
+  const { way, findings } = checkWayOut(apiUrl, {
+    httpProxy: undefined,
+    httpsProxy: undefined,
+    noProxy: undefined,
+    caFile: undefined,
+    ...given,
+  });
+  if (!way) return findings;
+  await using transport = undiciTransport(way);
   const reached = await checkUrl(transport, { check: "Control plane", url: `${apiUrl}/livez` });
-  if (reached.some(({ verdict }) => verdict === "fail")) return reached;
+  if (reached.some(({ verdict }) => verdict === "fail")) return [...findings, ...reached];
   return [
+    ...findings,
     ...(apiUrl.startsWith("http:") ? [checkPlain(apiUrl)] : []),
     ...reached,
     await checkToken(transport, { apiUrl, token, deviceName }),
     ...(await checkDataUrl(transport, { apiUrl, dataUrl })),
   ];
 }
+
+/** Without a way where the agent would not start with these settings. */
+function checkWayOut(apiUrl: string, settings: WaySettings): { way?: WayOut; findings: Finding[] } {
+  try {
+    const way = openWayOut(settings);
+    const count = way.extraRoots?.length ?? 0;
+    const roots =
+      count === 0
+        ? []
+        : [
+            ok(
+              "CA file",
+              `${settings.caFile}: ${count} ${count === 1 ? "authority" : "authorities"} trusted besides the usual ones`,
+            ),
+          ];
+    const proxy = proxyFor(apiUrl, settings);
+    return { way, findings: [...roots, ...(proxy ? [ok("Proxy", `calls go through ${new URL(proxy).origin}`)] : [])] };
+  } catch (error) {
+    if (!(error instanceof InvalidSetting)) throw error;
+    return { findings: [fail("CA file", error.message, CA_FILE_FIX)] };
+  }
+}
+
+const CA_FILE_FIX =
+  "Put the authority's certificates there in PEM, readable by the agent's user, or take the setting away.";
 
 function checkPlain(apiUrl: string): Finding {
   const { hostname } = new URL(apiUrl);

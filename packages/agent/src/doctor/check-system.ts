@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { findInterface } from "../network/route.ts";
 import { judgeWay } from "../network/upload-way.ts";
+import { firstHop } from "../network/way-out.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type Finding, ok, warn } from "./finding.ts";
 
@@ -49,9 +50,10 @@ async function countDirectories(root: string): Promise<number> {
 }
 
 /** Whether uploads may go the way that they would go now. */
-export async function checkUploadWay({ apiUrl, uploadInterfaces: rules }: Settings): Promise<Finding[]> {
+export async function checkUploadWay(settings: Settings): Promise<Finding[]> {
+  const { apiUrl, uploadInterfaces: rules } = settings;
   if (apiUrl === undefined || rules === undefined) return [];
-  const name = await findInterface(apiUrl);
+  const name = await findInterface(firstHop(apiUrl, settings));
   const refusal = await judgeWay(rules, name);
   if (refusal === undefined) return [ok("Interface", `uploads may go through ${name}`)];
   const fix = "They go on over another interface. To allow this one, change DOWNLINK_UPLOAD_INTERFACES.";

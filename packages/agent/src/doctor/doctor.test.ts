@@ -63,7 +63,7 @@ test("a refused token, a server that is away, and one that is something else are
   const [refused] = await failures({ token: "dl_dt_wrong" });
   assert.deepEqual([refused?.check, /enroll/.test(refused!.fix!)], ["Token", true]);
   const [untrusted] = await failures({ apiUrl: cloud.url.replace("http:", "https:") });
-  assert.deepEqual([untrusted?.check, /NODE_EXTRA_CA_CERTS/.test(untrusted!.fix!)], ["TLS", true]);
+  assert.deepEqual([untrusted?.check, /DOWNLINK_CA_FILE/.test(untrusted!.fix!)], ["TLS", true]);
   cloud.fault = () => ({ kind: "html", status: 200 });
   assert.match((await failures({}))[0]!.text, /not as a control plane/);
   await cloud.goAway();

@@ -80,7 +80,14 @@ test("uploads that a timetable pauses are looked at again when it ends, to the m
   const throttle = createThrottle({
     clock: { ...systemClock, nowNs: () => BigInt(time.getTime()) * 1_000_000n },
     settings: {
-      ...{ apiUrl: undefined, uploadConcurrency: undefined, uploadInterfaces: undefined },
+      ...{
+        apiUrl: undefined,
+        httpProxy: undefined,
+        httpsProxy: undefined,
+        noProxy: undefined,
+        uploadConcurrency: undefined,
+        uploadInterfaces: undefined,
+      },
       uploadRate: parseUploadRate("Mon-Fri 08:00-18:00 off"),
     },
     cloudSettings: () => undefined,

@@ -3,6 +3,7 @@ import { nextUploadRateChange, parseUploadRate, type RateRule, uploadRateAt } fr
 import { createBell } from "../bell.ts";
 import type { Clock } from "../clock.ts";
 import { createUploadWay, type UploadWay } from "../network/upload-way.ts";
+import { firstHop } from "../network/way-out.ts";
 import type { Settings } from "../settings/settings.ts";
 import { createLinkSpeed, type LinkSpeed, SLOW_BYTES_PER_SECOND } from "./link-speed.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
@@ -37,7 +38,10 @@ export interface Throttle {
 
 export interface ThrottleContext {
   readonly clock: Clock;
-  readonly settings: Pick<Settings, "apiUrl" | "uploadRate" | "uploadConcurrency" | "uploadInterfaces">;
+  readonly settings: Pick<
+    Settings,
+    "apiUrl" | "uploadRate" | "uploadConcurrency" | "uploadInterfaces" | "httpProxy" | "httpsProxy" | "noProxy"
+  >;
   /** As the control plane set them last. */
   readonly cloudSettings: () => EdgeSettings | undefined;
   /** Uploads have to wait, or need not any more, because of the way. */
@@ -86,7 +90,8 @@ export function createThrottle(ctx: ThrottleContext): Throttle {
 /** Undefined: uploads may take any. */
 function openWay({ settings, onChange }: ThrottleContext): UploadWay | undefined {
   const { apiUrl: url, uploadInterfaces: rules } = settings;
-  return url === undefined || rules === undefined ? undefined : createUploadWay({ url, rules, onChange });
+  if (url === undefined || rules === undefined) return undefined;
+  return createUploadWay({ url: firstHop(url, settings), rules, onChange });
 }
 
 /** The control plane checked what it sets; what an older agent does not understand sets no limit. */

@@ -35,6 +35,28 @@ test("what the control plane may set is absent here until the device sets it, an
   assert.equal(originOf({ uploadConcurrency: "3" })?.origin, "command line");
 });
 
+test("proxies have everybody's names, small letters first, and only user and password in them are secret", () => {
+  const configFile = writeConfig("HTTPS_PROXY=http://u:p@file:1\nno_proxy=a.example\nNO_PROXY=b.example\n");
+  const resolve = (environment: object) =>
+    resolveSettings({ flags: {}, environment: { ...environment }, configFile }).filter(({ key }) => /PROXY/.test(key));
+  const shown = ({ key, value, origin, secrets }: ReturnType<typeof resolve>[number]) => [key, value, origin, secrets];
+  assert.deepEqual(resolve({ http_proxy: "small:1", HTTP_PROXY: "large:1", https_proxy: "" }).map(shown), [
+    ["HTTPS_PROXY", "http://u:p@file:1/", "file", ["u:p", "p"]],
+    ["HTTP_PROXY", "http://small:1/", "environment", []],
+    ["NO_PROXY", "a.example", "file", []],
+  ]);
+  for (const [text, shownAs] of [
+    ["socks5://rover:hidden@host:1", "socks5://…@host:1"],
+    ["rover:hidden@host:99999", "…@host:99999"],
+    ["http://rover:hid/den@host", "http://…@host"],
+  ] as const)
+    assert.throws(
+      () => resolve({ HTTPS_PROXY: text }),
+      (error: Error) => error.message.includes(`${shownAs} is no proxy`) && !/hid/.test(error.message),
+    );
+  assert.equal(resolve({ https_proxy: "HTTP://Host:3128" })[0]?.value, "http://host:3128/");
+});
+
 test("an unknown key in the file is an error that names it", () => {
   const configFile = writeConfig("# comment\nOTHER=1\nDOWNLINK_SETLE_TIME=3s\n");
   assert.throws(() => loadSettings({ flags: {}, environment: {}, configFile }), /unknown setting DOWNLINK_SETLE_TIME/);

@@ -7,12 +7,14 @@ import { InvalidSetting } from "./invalid-setting.ts";
 import {
   booleanOf,
   countOf,
+  credentialsIn,
   deviceNameOf,
   durationMsOf,
   globsOf,
   listenAddressOf,
   oneOf,
   pathOf,
+  proxyOf,
   textOf,
   uploadRateOf,
   urlOf,
@@ -21,12 +23,16 @@ import {
 interface Definition<T> {
   /** Name in the environment and in the env file, without the prefix. */
   readonly name: string;
+  /** Everybody's variable: without the prefix, and in small letters too. */
+  readonly isEverybodys?: true;
   readonly parse: (text: string) => T;
   /** As it would stand in the file; absent: the setting may be missing. */
   readonly fallback?: string;
   /** The control plane may set it; this holds where it does not. Here the value is absent unless it is given on the device. */
   readonly cloudFallback?: string;
   readonly isSecret?: true;
+  /** What in the text is secret, where not all of it is. */
+  readonly secretsIn?: (text: string) => readonly string[];
 }
 
 const define = <const D extends Definition<unknown>>(definition: D): D => definition;
@@ -50,6 +56,10 @@ const definitions = {
   uploadRate: define({ name: "UPLOAD_RATE", parse: uploadRateOf, cloudFallback: "unlimited" }),
   uploadConcurrency: define({ name: "UPLOAD_CONCURRENCY", parse: countOf, cloudFallback: "2" }),
   uploadInterfaces: define({ name: "UPLOAD_INTERFACES", parse: interfaceRulesOf }),
+  caFile: define({ name: "CA_FILE", parse: pathOf }),
+  httpsProxy: define({ name: "HTTPS_PROXY", isEverybodys: true, parse: proxyOf, secretsIn: credentialsIn }),
+  httpProxy: define({ name: "HTTP_PROXY", isEverybodys: true, parse: proxyOf, secretsIn: credentialsIn }),
+  noProxy: define({ name: "NO_PROXY", isEverybodys: true, parse: textOf }),
   metricsAddress: define({ name: "METRICS_ADDRESS", parse: listenAddressOf }),
   maxDisk: define({ name: "MAX_DISK_BYTES", parse: diskAmountOf }),
   minFree: define({ name: "MIN_FREE_BYTES", parse: diskAmountOf }),
@@ -100,6 +110,8 @@ export interface ResolvedSetting {
   readonly text: string | undefined;
   readonly value: unknown;
   readonly isSecret: boolean;
+  /** All that nobody may see, as it stands in the text. */
+  readonly secrets: readonly string[];
 }
 
 /** Flag before environment before env file before default. Throws {@link InvalidSetting} and names the place. */
@@ -120,30 +132,50 @@ export function resolveSettings({ configFile, isFileNew = false, ...sources }: S
   return settingNames.map((setting) => {
     const definition: Definition<unknown> = definitions[setting];
     const key = settingKey(setting);
+    const given = (read: (name: string) => string | undefined) => firstOf(definition, read);
     const places: { origin: SettingOrigin; from: string; text: string | undefined }[] = [
       { origin: "command line", from: "the command line", text: sources.flags[setting] },
-      { origin: "environment", from: "the environment", text: sources.environment[key] || undefined },
-      { origin: "file", from: path, text: file.get(key) },
+      // An empty text in the environment counts as none; in the file it is one.
+      { origin: "environment", from: "the environment", text: given((name) => sources.environment[name] || undefined) },
+      { origin: "file", from: path, text: given((name) => file.get(name)) },
       { origin: "control plane", from: "the control plane's settings", text: sources.cloud?.[setting] },
       { origin: "default", from: "the defaults", text: definition.fallback ?? definition.cloudFallback },
     ];
-    const given = places.find(({ text }) => text !== undefined);
-    const { origin = "not set", text } = given ?? {};
-    const value =
-      given?.text === undefined ? undefined : parseSetting({ ...definition, key, from: given.from }, given.text);
-    return { setting, key, origin, text, value, isSecret: definition.isSecret === true };
+    const { origin = "not set", text, from = "" } = places.find((place) => place.text !== undefined) ?? {};
+    const value = text === undefined ? undefined : parseSetting({ ...definition, key, from }, text);
+    return { setting, key, origin, text, value, ...secrecyOf(definition, text) };
   });
 }
 
 /** Writes the settings into the env file, readable by its owner only; what else stands in it stays. */
-export function writeConfigFile(path: string, values: Partial<Record<SettingName, string>>): void {
+export function writeConfigFile(path: string, values: { readonly [K in SettingName]?: string | undefined }): void {
   const merged = parseEnvFile(path, readText(path, false));
-  for (const [setting, value] of Object.entries(values)) merged.set(settingKey(setting as SettingName), value);
+  for (const [setting, value] of Object.entries(values))
+    if (value !== undefined) merged.set(settingKey(setting as SettingName), value);
   writeDurableFile(path, formatEnvFile(merged), 0o600);
 }
 
-function settingKey(setting: SettingName): string {
-  return PREFIX + definitions[setting].name;
+function secrecyOf(definition: Definition<unknown>, text: string | undefined) {
+  const isSecret = definition.isSecret === true;
+  if (!text) return { isSecret, secrets: [] };
+  return { isSecret, secrets: isSecret ? [text] : (definition.secretsIn?.(text) ?? []) };
+}
+
+export function settingKey(setting: SettingName): string {
+  return keysOf(definitions[setting])[0]!;
+}
+
+/** The first is the one to be shown. */
+function keysOf({ name, isEverybodys }: Definition<unknown>): readonly string[] {
+  return isEverybodys ? [name, name.toLowerCase()] : [PREFIX + name];
+}
+
+/** Small letters go before capitals, as with other programs. */
+function firstOf(definition: Definition<unknown>, read: (key: string) => string | undefined): string | undefined {
+  return keysOf(definition)
+    .toReversed()
+    .map(read)
+    .find((text) => text !== undefined);
 }
 
 /** The setting's value, or a complaint that says where it could be given. */
@@ -164,7 +196,7 @@ function parseSetting(at: { key: string; parse: (text: string) => unknown; from:
 
 function readConfigFile(path: string, mustExist: boolean): Map<string, string> {
   const values = parseEnvFile(path, readText(path, mustExist));
-  const known = new Set(Object.values(definitions).map(({ name }) => PREFIX + name));
+  const known = new Set(Object.values(definitions).flatMap(keysOf));
   for (const key of values.keys()) {
     if (key.startsWith(PREFIX) && !known.has(key)) throw new InvalidSetting(`${path}: unknown setting ${key}`);
   }

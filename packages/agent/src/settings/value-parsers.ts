@@ -19,6 +19,27 @@ export function urlOf(text: string): string {
   return text.replace(/\/+$/, "");
 }
 
+/** `http://[user:password@]host:port`; without a scheme it is `http`. An empty text stands for no proxy. */
+export function proxyOf(text: string): string | undefined {
+  if (text === "") return undefined;
+  const url = URL.parse(/^\w+:\/\//.test(text) ? text : `http://${text}`);
+  const isPlain = url !== null && url.pathname.length <= 1 && url.search === "" && url.hostname !== "";
+  if (isPlain && (url.protocol === "http:" || url.protocol === "https:")) return url.href;
+  throw new InvalidSetting(`${concealCredentials(text)} is no proxy such as http://proxy.example:3128`);
+}
+
+/** User and password, together and alone, as they stand in the URL of a proxy. */
+export function credentialsIn(text: string): readonly string[] {
+  const credentials = /^(?:\w+:\/\/)?(.*)@/.exec(text)?.[1];
+  if (!credentials) return [];
+  const password = credentials.slice(credentials.indexOf(":") + 1);
+  return credentials === password ? [credentials] : [credentials, password].filter((secret) => secret !== "");
+}
+
+function concealCredentials(text: string): string {
+  return text.replace(/^(\w+:\/\/)?.*@/, "$1…@");
+}
+
 export function pathOf(text: string): string {
   if (!isAbsolute(text)) throw new InvalidSetting(`${text} is not an absolute path`);
   return text === "/" ? text : text.replace(/\/+$/, "");

@@ -71,6 +71,8 @@ export class FakeCloud implements AsyncDisposable {
   readonly #server: Server;
   readonly #port = stablePort();
   readonly url = `http://127.0.0.1:${this.#port}`;
+  /** Under which parts are sent to it. */
+  publicUrl = this.url;
 
   private constructor() {
     this.uploads = new FakeUploads(this);

@@ -12,7 +12,7 @@ interface Upload {
 }
 
 interface FarSide {
-  readonly url: string;
+  readonly publicUrl: string;
   readonly requests: ReadonlyMap<string, WantedImport>;
   advance(requestId: string, stage: WantedImport["stage"]): void;
 }
@@ -65,7 +65,7 @@ export class FakeUploads {
     return {
       grants: parts.map(({ number, md5, length }) => ({
         number,
-        url: `${this.#far.url}/parts/${uploadId}/${number}?md5=${encodeURIComponent(md5)}&length=${length}`,
+        url: `${this.#far.publicUrl}/parts/${uploadId}/${number}?md5=${encodeURIComponent(md5)}&length=${length}`,
         headers: { "content-md5": md5 },
       })),
     };

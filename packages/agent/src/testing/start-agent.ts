@@ -12,7 +12,7 @@ export interface AgentProcess extends AsyncDisposable {
 
 /** The real program, as a process of its own, with only the given settings. */
 export function startAgent(args: readonly string[], environment: Readonly<Record<string, string>> = {}): AgentProcess {
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(DOWNLINK_|NODE_TEST)/.test(name));
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(DOWNLINK_|NODE_TEST)|_proxy$/i.test(name));
   const child = spawn(process.execPath, [main, ...args], { env: { ...Object.fromEntries(inherited), ...environment } });
   const exited = collect(child);
   return {
