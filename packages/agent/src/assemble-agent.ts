@@ -42,6 +42,8 @@ export interface Agent extends Disposable {
   readonly isProgressing: () => boolean;
   /** In a few words. */
   readonly describe: () => string;
+  /** To be called when settings that take effect at once have changed: whoever waits looks at them. */
+  readonly onSettings: () => void;
 }
 
 /** One that takes longer stands still. */
@@ -71,6 +73,9 @@ export function assembleAgent(parts: AgentParts): Agent {
     },
     isProgressing: () => clock.monotonicMs() - storageRoot.lastLookMs() < LONGEST_SCAN_MS + scanIntervalMs,
     describe: () => summarize({ ...ground, uploads }),
+    onSettings() {
+      for (const bell of [ground.scanBell, ground.reportBell, ground.workBell, ground.deleteBell]) bell.ring();
+    },
     takeStatus: () => takeSnapshot({ ...ground, ...shown, uploads, throttle, forecast, deletions }),
     [Symbol.dispose]: () => scanning.watch?.[Symbol.dispose](),
   };
@@ -99,12 +104,12 @@ function assembleWorkers(ground: ReturnType<typeof layGround>, { settings, trans
   const { inventory, facts, storageRoot, workBell } = ground;
   const cloudSettings = ground.board.settings;
   const throttle = createThrottle({ clock, settings, cloudSettings, onChange: workBell.ring });
-  const { maxDisk, minFree, prunesUnimported, stateDir } = settings;
+  const { stateDir } = settings;
   const globs = () => settings.autoImport ?? cloudSettings()?.autoImport ?? [];
   return {
     throttle,
     uploads: createUploads({ ...ground, dispatcher: transport.dispatcher, throttle }),
-    deletions: createDeletions({ ...ground, stateDir, quota: { maxDisk, minFree, prunesUnimported } }),
+    deletions: createDeletions({ ...ground, stateDir, quota: settings }),
     forecast: createDiskForecast(clock),
     reporting: {
       autoImport: createAutoImport({ inventory, facts, globs }),

@@ -6,13 +6,17 @@ import type { Log } from "./log.ts";
 import type { MetricsContext } from "./metrics/serve-metrics.ts";
 import { openWayOut } from "./network/way-out.ts";
 import { runServiceLoop } from "./service/service-loop.ts";
-import { requireSetting, type Settings } from "./settings/settings.ts";
+import { followSettings } from "./settings/follow-settings.ts";
+import { runWith } from "./settings/running-settings.ts";
+import { requireSetting, type SettingSources, type Settings } from "./settings/settings.ts";
 import { serveStatus } from "./status/socket.ts";
 import { supervise } from "./supervise.ts";
 import { agentVersion } from "./version.ts";
 
 export interface DaemonOptions {
   readonly settings: Settings;
+  /** From where the settings are, to be followed while it runs; absent: they stay as they are. */
+  readonly sources?: SettingSources | undefined;
   readonly log: Log;
   readonly clock?: Clock;
   /** Ends the daemon: transfers are dropped, whatever was found is recorded. */
@@ -21,9 +25,13 @@ export interface DaemonOptions {
 
 /**
  * Runs all loops of the agent on one state directory until aborted. Throws `StateRefused` and `InvalidSetting`, which no
- * restart heals, and SQLite's error for state that turns out corrupt: the next start sets it aside.
+ * restart heals, and SQLite's error for state that turns out corrupt: the next start sets it aside. Answers the settings
+ * with which it is to begin anew, where they changed.
  */
-export async function runDaemon({ settings, log, clock = systemClock, signal }: DaemonOptions): Promise<void> {
+export async function runDaemon(options: DaemonOptions): Promise<Settings | undefined> {
+  const { sources, log, clock = systemClock, signal } = options;
+  const running = runWith(options.settings);
+  const { settings } = running;
   const { stateDir } = settings;
   const apiUrl = requireSetting(settings, "apiUrl");
   const way = openWayOut(settings);
@@ -38,8 +46,22 @@ export async function runDaemon({ settings, log, clock = systemClock, signal }: 
   );
   const stop = new AbortController();
   const supervision = { log, problems: state.problems, signal: AbortSignal.any([signal, stop.signal]) };
-  const service = (serviceSignal: AbortSignal) => runServiceLoop({ ...agent, log }, serviceSignal);
-  const loops = Object.entries({ ...agent.loops, service }).map(async ([name, loop]) => {
+  const isEnding = () => signal.aborted;
+  const service = (serviceSignal: AbortSignal) => runServiceLoop({ ...agent, log, isEnding }, serviceSignal);
+  let next: Settings | undefined;
+  const following = sources && {
+    ...{ sources, running, extraRoots: way.extraRoots, problems: state.problems, log },
+    onAdopted() {
+      log.level = settings.logLevel;
+      agent.onSettings();
+    },
+    beginAnew(wanted: Settings) {
+      next = wanted;
+      stop.abort();
+    },
+  };
+  const follow = following && { settings: (ended: AbortSignal) => followSettings(following, ended) };
+  const loops = Object.entries({ ...agent.loops, service, ...follow }).map(async ([name, loop]) => {
     try {
       await supervise(name, loop, supervision);
     } finally {
@@ -49,7 +71,9 @@ export async function runDaemon({ settings, log, clock = systemClock, signal }: 
   const ends = await Promise.allSettled(loops);
   const failed = ends.find((end) => end.status === "rejected");
   if (failed) throw failed.reason;
+  if (!signal.aborted && next) return next;
   log.info("agent stopped");
+  return undefined;
 }
 
 /** Loaded only where it is wanted. */

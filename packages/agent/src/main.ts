@@ -2,7 +2,13 @@
 import { Command, CommanderError, Option } from "commander";
 import { becomeLean } from "./commands/become-lean.ts";
 import { InvalidSetting } from "./settings/invalid-setting.ts";
-import { loadSettings, type SettingName, type SettingSources, type Settings } from "./settings/settings.ts";
+import {
+  loadSettings,
+  type SettingName,
+  type SettingSources,
+  type Settings,
+  withoutHandedOver,
+} from "./settings/settings.ts";
 import { StateRefused } from "./state-errors.ts";
 
 /** 0 healthy · 1 error · 2 usage · 3 degraded · 4 not running. Commands are imported when called: `status` must be quick. */
@@ -30,7 +36,8 @@ program
   .action(async () => {
     becomeLean();
     const { runUntilStopped } = await import("./commands/run.ts");
-    await runUntilStopped(settingsOf(program));
+    const sources = withoutHandedOver(sourcesOf(program));
+    await runUntilStopped(loadSettings(sources), sources);
   });
 
 program

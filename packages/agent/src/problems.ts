@@ -142,11 +142,22 @@ export const problemTexts = {
     cause: "Less than 100 MB, or 1 % of a small disk, are free: new recordings cannot be written.",
     fix: "Free space, or set DOWNLINK_MIN_FREE_BYTES so that the agent does in time.",
   },
+  SettingsInvalid: {
+    title: "The settings file cannot be used as it is",
+    cause: "It is gone, cannot be read, or says what cannot be. The agent works on with the settings that it had.",
+    fix: "Correct what the detail names; it is taken up by itself. `agent config` checks the file.",
+  },
+  RestartNeeded: {
+    title: "Changed settings wait for a restart",
+    cause:
+      "The file says something else about who the agent is or where its things are than when the agent was started.",
+    fix: "Start it again: `systemctl restart downlink-agent`. Where root or state directory moved, run `agent enroll` and `agent install-service` first.",
+  },
   MetricsUnavailable: {
     title: "Metrics cannot be served",
     cause:
       "The agent cannot listen at DOWNLINK_METRICS_ADDRESS: another program does, or the address is not this machine's.",
-    fix: "Choose another address or port, and start the agent again.",
+    fix: "Choose another address or port in the settings file; a running agent takes it up within seconds.",
   },
   Internal: {
     title: "A part of the agent failed and was started again",

@@ -28,7 +28,9 @@ test("config shows every value with where it comes from, the control plane's bef
   const args = ["--config", configFile, "--state-dir", device.stateDir, "config"];
   await using asJson = startAgent([...args, "--json"], { DOWNLINK_LOG_LEVEL: "debug" });
   const { stdout } = await asJson.exited;
-  const values = new Map((JSON.parse(stdout) as ShownSetting[]).map(({ name, ...shown }) => [name.slice(9), shown]));
+  const values = new Map(
+    (JSON.parse(stdout) as ShownSetting[]).map(({ name, value, from }) => [name.slice(9), { value, from }]),
+  );
   assert.deepEqual(values.get("STATE_DIR"), { value: device.stateDir, from: "command line" });
   assert.deepEqual(values.get("LOG_LEVEL"), { value: "debug", from: "environment" });
   assert.deepEqual(values.get("UPLOAD_CONCURRENCY"), { value: "3", from: "file" });
@@ -38,7 +40,7 @@ test("config shows every value with where it comes from, the control plane's bef
   assert.deepEqual(values.get("DEVICE_TOKEN"), { value: "dl_dt_…GHIJ", from: "file" });
 
   const table = await runAgent(...args);
-  assert.match(table.stdout, /^DOWNLINK_UPLOAD_RATE +5MB\/s +control plane$/m);
+  assert.match(table.stdout, /^DOWNLINK_UPLOAD_RATE +5MB\/s +control plane +at once$/m);
   assert.ok(!`${stdout}${table.stdout}`.includes(secret));
 });
 

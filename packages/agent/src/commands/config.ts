@@ -7,6 +7,7 @@ import {
   resolveSettings,
   type SettingOrigin,
   type SettingSources,
+  type TakesEffect,
 } from "../settings/settings.ts";
 import { layOut } from "../status/table.ts";
 import { printable } from "../status/text.ts";
@@ -17,6 +18,8 @@ export interface ShownSetting {
   /** Secrets are masked; null: not set. */
   readonly value: string | null;
   readonly from: SettingOrigin;
+  /** When the running agent goes by a change of it in the file. */
+  readonly takesEffect: TakesEffect;
 }
 
 /** Every effective value and where it comes from; what the control plane sets is what the state last knew of it. */
@@ -31,12 +34,12 @@ function textsOf({ autoImport, uploadRate, uploadConcurrency }: ReturnType<typeo
   return { autoImport: autoImport?.join(","), uploadRate, uploadConcurrency: uploadConcurrency?.toString() };
 }
 
-function toShown({ key, text, origin, isSecret, secrets }: ResolvedSetting): ShownSetting {
+function toShown({ key, text, origin, takesEffect, isSecret, secrets }: ResolvedSetting): ShownSetting {
   const conceal = isSecret
     ? mask
     : (open: string) => secrets.reduce((shown, secret) => shown.replaceAll(secret, "…"), open);
   const shown = text === undefined ? undefined : conceal(text);
-  return { name: key, value: shown ?? null, from: origin };
+  return { name: key, value: shown ?? null, from: origin, takesEffect };
 }
 
 /** The kind and the last four characters of a token of ours; of anything else nothing. */
@@ -46,6 +49,9 @@ function mask(text: string): string {
 }
 
 export function renderSettings(settings: readonly ShownSetting[], configFile = DEFAULT_FILE): string {
-  const rows = settings.map(({ name, value, from }) => [name, value === null ? "" : printable(value), from]);
-  return `${layOut([["SETTING", "VALUE", "FROM"], ...rows])}\nThe file is ${configFile}.\n`;
+  const rows = settings.map(({ name, value, from, takesEffect }) => [
+    ...[name, value === null ? "" : printable(value), from],
+    takesEffect,
+  ]);
+  return `${layOut([["SETTING", "VALUE", "FROM", "A CHANGE HOLDS"], ...rows])}\nThe file is ${configFile}.\n`;
 }

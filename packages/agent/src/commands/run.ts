@@ -1,9 +1,9 @@
 import { pause } from "../bell.ts";
-import { runDaemon } from "../daemon.ts";
+import { type DaemonOptions, runDaemon } from "../daemon.ts";
 import { releaseReserve } from "../inventory/state-reserve.ts";
-import { createLog, type Log } from "../log.ts";
+import { createLog } from "../log.ts";
 import { notifyServiceManager } from "../service/notify.ts";
-import type { Settings } from "../settings/settings.ts";
+import type { SettingSources, Settings } from "../settings/settings.ts";
 import { isStateCorrupt, isStateUnwritable } from "../state-errors.ts";
 
 /** State that is found corrupt is set aside and the agent begins anew; more often than this, the disk is broken. */
@@ -13,8 +13,8 @@ const UNWRITABLE_PAUSE_MS = 10_000;
 /** What does not end by itself within this time after a signal is dropped: all that matters is recorded already. */
 const GRACE_MS = 8000;
 
-/** Runs the daemon until SIGTERM or SIGINT. A second signal ends it at once. */
-export async function runUntilStopped(settings: Settings): Promise<void> {
+/** Runs the daemon until SIGTERM or SIGINT, and with `sources` follows what changes there. A second signal ends it at once. */
+export async function runUntilStopped(settings: Settings, sources?: SettingSources): Promise<void> {
   const log = createLog({ format: settings.logFormat, level: settings.logLevel, out: process.stdout });
   const stop = new AbortController();
   const onSignal = (name: NodeJS.Signals) => {
@@ -25,17 +25,20 @@ export async function runUntilStopped(settings: Settings): Promise<void> {
   };
   process.on("SIGTERM", onSignal).on("SIGINT", onSignal);
   try {
-    await runRebuilding(settings, log, stop.signal);
+    await runRebuilding({ settings, sources, log, signal: stop.signal });
   } finally {
     process.off("SIGTERM", onSignal).off("SIGINT", onSignal);
   }
 }
 
-async function runRebuilding(settings: Settings, log: Log, signal: AbortSignal): Promise<void> {
+async function runRebuilding(options: DaemonOptions): Promise<void> {
+  const { log, signal } = options;
+  let { settings } = options;
   for (let rebuilds = 0; ; rebuilds++) {
     try {
-      await runDaemon({ settings, log, signal });
-      return;
+      const next = await runDaemon({ ...options, settings });
+      if (!next) return;
+      [settings, rebuilds] = [next, -1];
     } catch (error) {
       if (isStateUnwritable(error)) {
         rebuilds -= 1;

@@ -110,7 +110,7 @@ function tellOfGlobs({ path = "", settings }: UntrackedFacts): Told | undefined 
     state: "not included",
     why: `None of DOWNLINK_WATCH_INCLUDE fits it: ${settings.watchInclude.join(", ")}.`,
     next: "Nothing.",
-    todo: "Change the setting, and start the agent again.",
+    todo: "Change the setting in the file; a running agent takes it up within seconds.",
   };
 }
 

@@ -88,6 +88,22 @@ test("the interface that uploads may take is the one to the proxy", async () => 
   assert.equal(firstHop(`http://${HOST}/v1`, settings), `http://${HOST}/v1`);
 });
 
+test("an authority that comes into the CA file while the agent runs is trusted within seconds", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  const authority = createAuthority("Robots");
+  await using front = await standBefore(cloud, authority.issue("localhost"));
+  const caFile = writeRoots(device, createAuthority("Strangers"));
+  const configFile = join(device.root, "..", "agent.env");
+  const apiUrl = `https://localhost:${front.address.split(":")[1]}`;
+  writeFileSync(configFile, `DOWNLINK_API_URL=${apiUrl}\nDOWNLINK_CA_FILE=${caFile}\n`);
+  const own = ["--token", cloud.token, "--storage-root", device.root, "--state-dir", device.stateDir];
+  await using _agent = startAgent([...own, "--config", configFile, "run"]);
+  await untilStatus(device.stateDir, "it is not trusted", ({ problems }) => problems[0]?.code === "TlsFailed");
+  writeRoots(device, authority);
+  await untilStatus(device.stateDir, "it is connected", ({ connection }) => connection.state === "connected");
+});
+
 test("a CA file that is missing, empty or broken is a plain error at the start and in doctor, and writes nothing", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();

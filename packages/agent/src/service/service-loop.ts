@@ -8,6 +8,8 @@ export interface ServiceContext {
   readonly isProgressing: () => boolean;
   /** In a few words, for `systemctl status`. */
   readonly describe: () => string;
+  /** Whether the process ends with the loop: who only begins anew does not stop, and must not say so. */
+  readonly isEnding: () => boolean;
 }
 
 /** As the unit's `WatchdogSec=60` wants it, where the environment does not say. */
@@ -22,7 +24,7 @@ export async function runServiceLoop(ctx: ServiceContext, signal: AbortSignal): 
     else ctx.log.error("no progress: the watchdog is not fed");
     await pause(feedEveryMs(), signal);
   }
-  await notifyServiceManager(ctx.log, "STOPPING=1");
+  if (ctx.isEnding()) await notifyServiceManager(ctx.log, "STOPPING=1");
 }
 
 function statusOf({ describe }: ServiceContext): string {

@@ -67,6 +67,20 @@ test("systemd hears that the agent is ready, how it fares, that it lives, and th
   assert.equal((await agent.exited).code, 0);
 });
 
+test("an agent that begins anew with other settings is ready again, and never says that it stops", async (t) => {
+  if (!hasNotify) return t.skip("systemd-notify and python3 are not both here");
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  const manager = await startReceiver(t);
+  const configFile = join(device.root, "..", "agent.env");
+  writeFileSync(configFile, "");
+  const args = [...flagsFor(device, cloud), "--config", configFile, "run"];
+  await using _agent = startAgent(args, { NOTIFY_SOCKET: manager.path });
+  await manager.until(/READY=1/);
+  writeFileSync(configFile, "DOWNLINK_SETTLE_TIME=3s\n");
+  assert.match(await manager.until(/READY=1|STOPPING=1/), /READY=1/);
+});
+
 test("the watchdog goes hungry while the loops stand still", async (t) => {
   if (!hasNotify) return t.skip("systemd-notify and python3 are not both here");
   const manager = await startReceiver(t);
@@ -84,7 +98,7 @@ test("the watchdog goes hungry while the loops stand still", async (t) => {
   };
   const stop = new AbortController();
   const log = { error: () => undefined, warn: () => undefined } as never;
-  const loop = runServiceLoop({ log, isProgressing, describe: () => "stuck" }, stop.signal);
+  const loop = runServiceLoop({ log, isProgressing, describe: () => "stuck", isEnding: () => true }, stop.signal);
   await starved;
   stop.abort();
   await loop;

@@ -20,7 +20,14 @@ import {
   urlOf,
 } from "./value-parsers.ts";
 
+/**
+ * When a change of a setting in the file takes effect: for what runs already; within seconds, for which the agent begins
+ * anew inside its process (parts under way are sent again); or only once it is started again.
+ */
+export type TakesEffect = "at once" | "within seconds" | "after a restart";
+
 interface Definition<T> {
+  readonly takesEffect: TakesEffect;
   /** Name in the environment and in the env file, without the prefix. */
   readonly name: string;
   /** Everybody's variable: without the prefix, and in small letters too. */
@@ -37,35 +44,41 @@ interface Definition<T> {
 
 const define = <const D extends Definition<unknown>>(definition: D): D => definition;
 
+const atOnce = { takesEffect: "at once" } as const;
+const anew = { takesEffect: "within seconds" } as const;
+/** Who the agent is, where its things are, and what the unit of the service was made for. */
+const atStart = { takesEffect: "after a restart" } as const;
+
 /** Every setting there is. spec of names and defaults: edge agent, settings */
 const definitions = {
-  deviceToken: define({ name: "DEVICE_TOKEN", parse: textOf, isSecret: true }),
-  deviceName: define({ name: "DEVICE_NAME", parse: deviceNameOf }),
-  siteToken: define({ name: "SITE_TOKEN", parse: textOf, isSecret: true }),
-  takesDeviceFromPath: define({ name: "SITE_DEVICE_FROM_PATH", parse: booleanOf, fallback: "false" }),
-  apiUrl: define({ name: "API_URL", parse: urlOf }),
-  storageRoot: define({ name: "STORAGE_ROOT", parse: pathOf }),
-  stateDir: define({ name: "STATE_DIR", parse: pathOf, fallback: "/var/lib/downlink-agent" }),
-  watchInclude: define({ name: "WATCH_INCLUDE", parse: globsOf, fallback: "**/*.{mcap,bag}" }),
-  watchExclude: define({ name: "WATCH_EXCLUDE", parse: globsOf, fallback: "**/*.active" }),
-  usesNotify: define({ name: "WATCH_USE_NOTIFY", parse: booleanOf, fallback: "true" }),
-  scanIntervalMs: define({ name: "WATCH_SCAN_INTERVAL", parse: durationMsOf, fallback: "30s" }),
-  settleTimeMs: define({ name: "SETTLE_TIME", parse: durationMsOf, fallback: "2s" }),
-  incompleteAfterMs: define({ name: "INCOMPLETE_AFTER", parse: durationMsOf, fallback: "10min" }),
-  autoImport: define({ name: "AUTO_IMPORT", parse: globsOf, cloudFallback: "" }),
-  uploadRate: define({ name: "UPLOAD_RATE", parse: uploadRateOf, cloudFallback: "unlimited" }),
-  uploadConcurrency: define({ name: "UPLOAD_CONCURRENCY", parse: countOf, cloudFallback: "2" }),
-  uploadInterfaces: define({ name: "UPLOAD_INTERFACES", parse: interfaceRulesOf }),
-  caFile: define({ name: "CA_FILE", parse: pathOf }),
-  httpsProxy: define({ name: "HTTPS_PROXY", isEverybodys: true, parse: proxyOf, secretsIn: credentialsIn }),
-  httpProxy: define({ name: "HTTP_PROXY", isEverybodys: true, parse: proxyOf, secretsIn: credentialsIn }),
-  noProxy: define({ name: "NO_PROXY", isEverybodys: true, parse: textOf }),
-  metricsAddress: define({ name: "METRICS_ADDRESS", parse: listenAddressOf }),
-  maxDisk: define({ name: "MAX_DISK_BYTES", parse: diskAmountOf }),
-  minFree: define({ name: "MIN_FREE_BYTES", parse: diskAmountOf }),
-  prunesUnimported: define({ name: "PRUNE_UNIMPORTED", parse: booleanOf, fallback: "false" }),
-  logFormat: define({ name: "LOG_FORMAT", parse: oneOf("auto", "text", "json"), fallback: "auto" }),
+  deviceToken: define({ ...atStart, name: "DEVICE_TOKEN", parse: textOf, isSecret: true }),
+  deviceName: define({ ...atStart, name: "DEVICE_NAME", parse: deviceNameOf }),
+  siteToken: define({ ...atStart, name: "SITE_TOKEN", parse: textOf, isSecret: true }),
+  takesDeviceFromPath: define({ ...anew, name: "SITE_DEVICE_FROM_PATH", parse: booleanOf, fallback: "false" }),
+  apiUrl: define({ ...atStart, name: "API_URL", parse: urlOf }),
+  storageRoot: define({ ...atStart, name: "STORAGE_ROOT", parse: pathOf }),
+  stateDir: define({ ...atStart, name: "STATE_DIR", parse: pathOf, fallback: "/var/lib/downlink-agent" }),
+  watchInclude: define({ ...anew, name: "WATCH_INCLUDE", parse: globsOf, fallback: "**/*.{mcap,bag}" }),
+  watchExclude: define({ ...anew, name: "WATCH_EXCLUDE", parse: globsOf, fallback: "**/*.active" }),
+  usesNotify: define({ ...anew, name: "WATCH_USE_NOTIFY", parse: booleanOf, fallback: "true" }),
+  scanIntervalMs: define({ ...anew, name: "WATCH_SCAN_INTERVAL", parse: durationMsOf, fallback: "30s" }),
+  settleTimeMs: define({ ...anew, name: "SETTLE_TIME", parse: durationMsOf, fallback: "2s" }),
+  incompleteAfterMs: define({ ...anew, name: "INCOMPLETE_AFTER", parse: durationMsOf, fallback: "10min" }),
+  autoImport: define({ ...atOnce, name: "AUTO_IMPORT", parse: globsOf, cloudFallback: "" }),
+  uploadRate: define({ ...atOnce, name: "UPLOAD_RATE", parse: uploadRateOf, cloudFallback: "unlimited" }),
+  uploadConcurrency: define({ ...atOnce, name: "UPLOAD_CONCURRENCY", parse: countOf, cloudFallback: "2" }),
+  uploadInterfaces: define({ ...anew, name: "UPLOAD_INTERFACES", parse: interfaceRulesOf }),
+  caFile: define({ ...anew, name: "CA_FILE", parse: pathOf }),
+  httpsProxy: define({ ...anew, name: "HTTPS_PROXY", isEverybodys: true, parse: proxyOf, secretsIn: credentialsIn }),
+  httpProxy: define({ ...anew, name: "HTTP_PROXY", isEverybodys: true, parse: proxyOf, secretsIn: credentialsIn }),
+  noProxy: define({ ...anew, name: "NO_PROXY", isEverybodys: true, parse: textOf }),
+  metricsAddress: define({ ...anew, name: "METRICS_ADDRESS", parse: listenAddressOf }),
+  maxDisk: define({ ...atOnce, name: "MAX_DISK_BYTES", parse: diskAmountOf }),
+  minFree: define({ ...atOnce, name: "MIN_FREE_BYTES", parse: diskAmountOf }),
+  prunesUnimported: define({ ...atOnce, name: "PRUNE_UNIMPORTED", parse: booleanOf, fallback: "false" }),
+  logFormat: define({ ...atStart, name: "LOG_FORMAT", parse: oneOf("auto", "text", "json"), fallback: "auto" }),
   logLevel: define({
+    ...atOnce,
     name: "LOG_LEVEL",
     parse: oneOf("trace", "debug", "info", "warn", "error"),
     fallback: "info",
@@ -82,7 +95,7 @@ type Value<D> = D extends { parse: (text: string) => infer T; fallback: string }
 export type Settings = { readonly [K in keyof Definitions]: Value<Definitions[K]> };
 export type SettingName = keyof Settings;
 
-const settingNames = Object.keys(definitions) as SettingName[];
+export const settingNames = Object.keys(definitions) as SettingName[];
 
 const PREFIX = "DOWNLINK_";
 export const DEFAULT_FILE = "/etc/downlink/agent.env";
@@ -109,6 +122,7 @@ export interface ResolvedSetting {
   /** As it stands at its origin. */
   readonly text: string | undefined;
   readonly value: unknown;
+  readonly takesEffect: TakesEffect;
   readonly isSecret: boolean;
   /** All that nobody may see, as it stands in the text. */
   readonly secrets: readonly string[];
@@ -143,7 +157,8 @@ export function resolveSettings({ configFile, isFileNew = false, ...sources }: S
     ];
     const { origin = "not set", text, from = "" } = places.find((place) => place.text !== undefined) ?? {};
     const value = text === undefined ? undefined : parseSetting({ ...definition, key, from }, text);
-    return { setting, key, origin, text, value, ...secrecyOf(definition, text) };
+    const { takesEffect } = definition;
+    return { setting, key, origin, text, value, takesEffect, ...secrecyOf(definition, text) };
   });
 }
 
@@ -159,6 +174,10 @@ function secrecyOf(definition: Definition<unknown>, text: string | undefined) {
   const isSecret = definition.isSecret === true;
   if (!text) return { isSecret, secrets: [] };
   return { isSecret, secrets: isSecret ? [text] : (definition.secretsIn?.(text) ?? []) };
+}
+
+export function effectOf(setting: SettingName): TakesEffect {
+  return definitions[setting].takesEffect;
 }
 
 export function settingKey(setting: SettingName): string {
@@ -194,7 +213,18 @@ function parseSetting(at: { key: string; parse: (text: string) => unknown; from:
   }
 }
 
-function readConfigFile(path: string, mustExist: boolean): Map<string, string> {
+/**
+ * Without what the environment holds just as the file does: systemd's `EnvironmentFile` and its like hand the file over in
+ * the environment, where it would hide each change of the file for as long as the process lives.
+ */
+export function withoutHandedOver(sources: SettingSources): SettingSources {
+  const file = readConfigFile(sources.configFile ?? DEFAULT_FILE, false);
+  const own = Object.entries(sources.environment).filter(([key, text]) => !file.has(key) || file.get(key) !== text);
+  return { ...sources, environment: Object.fromEntries(own) };
+}
+
+/** What the file says, by key. Throws {@link InvalidSetting} where it cannot be read or says what no setting is. */
+export function readConfigFile(path: string, mustExist: boolean): Map<string, string> {
   const values = parseEnvFile(path, readText(path, mustExist));
   const known = new Set(Object.values(definitions).flatMap(keysOf));
   for (const key of values.keys()) {

@@ -39,7 +39,7 @@ export function flagsFor(device: Device, cloud: Pick<FakeCloud, "url" | "token">
 
 export interface RunningDaemon extends AsyncDisposable {
   /** Ends with the daemon; rejects with what ended it. */
-  readonly ended: Promise<void>;
+  readonly ended: Promise<unknown>;
   stop(): Promise<void>;
   status(): Promise<StatusDocument>;
   /** Waits for a condition on the status; fails after ten seconds and says what it waited for. */

@@ -1,0 +1,160 @@
+import { readFile } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
+import { watch } from "chokidar";
+import { type Bell, createBell, pause } from "../bell.ts";
+import { configuredToken } from "../cloud/credential.ts";
+import { type Log, maskTokens } from "../log.ts";
+import { openWayOut } from "../network/way-out.ts";
+import type { ProblemBoard } from "../problems.ts";
+import { parseEnvFile } from "./env-file.ts";
+import { InvalidSetting } from "./invalid-setting.ts";
+import { compareSettings, type RunningSettings, settingsAnew } from "./running-settings.ts";
+import {
+  DEFAULT_FILE,
+  loadSettings,
+  requireSetting,
+  resolveSettings,
+  type SettingName,
+  type SettingSources,
+  type Settings,
+  settingKey,
+} from "./settings.ts";
+
+export interface FollowContext {
+  readonly sources: SettingSources;
+  readonly running: RunningSettings;
+  /** Of the private authorities that the running agent trusts. */
+  readonly extraRoots: readonly string[] | undefined;
+  readonly problems: ProblemBoard;
+  readonly log: Log;
+  /** Something took effect at once. */
+  readonly onAdopted: () => void;
+  /** The agent is to end, and to begin anew with these. */
+  readonly beginAnew: (settings: Settings) => void;
+}
+
+/** Notifications may be missed (network file systems, links that turn elsewhere); a look at one small file costs nothing. */
+const LOOK_EVERY_MS = 10_000;
+const LOOK_FOR_MISSING_MS = 1000;
+/** Editors and copies write in pieces: a file counts as written once it stood still for so long. */
+const STANDS_STILL_MS = 250;
+
+/** Takes up what changes in the settings file, until aborted. A file that is no use changes nothing and is a problem. */
+export async function followSettings(ctx: FollowContext, signal: AbortSignal): Promise<void> {
+  const path = ctx.sources.configFile ?? DEFAULT_FILE;
+  const bell = createBell();
+  let { sources } = ctx;
+  let known = await readText(path);
+  const watchAll = () => openWatch([path, ctx.running.settings.caFile ?? path], bell);
+  let watcher = watchAll();
+  try {
+    while (!signal.aborted) {
+      const text = await readStill(path, signal);
+      if (signal.aborted) return;
+      // From then on a file that is gone is a mistake, not one that was never made.
+      if (text !== undefined) sources = { ...sources, configFile: path };
+      takeUp(ctx, sources);
+      if (text !== known) {
+        tellHidden(ctx, { sources, before: known, after: text });
+        await watcher.close(); // Another file may be there, which nobody watches yet.
+        watcher = watchAll();
+      }
+      known = text;
+      await bell.wait(signal, text === undefined ? LOOK_FOR_MISSING_MS : LOOK_EVERY_MS);
+    }
+  } finally {
+    await watcher.close();
+  }
+}
+
+function openWatch(paths: string[], bell: Bell) {
+  const watcher = watch(paths, { ignoreInitial: true, depth: 0 });
+  // Without notifications the looks remain.
+  return watcher.on("all", bell.ring).on("error", bell.ring);
+}
+
+/** As it is once it does not change any more; undefined: it is not there, or cannot be read. */
+async function readStill(path: string, signal: AbortSignal): Promise<string | undefined> {
+  let text = await readText(path);
+  while (!signal.aborted) {
+    await pause(STANDS_STILL_MS, signal);
+    const again = await readText(path);
+    if (again === text) return text;
+    text = again;
+  }
+  return undefined;
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (typeof (error as NodeJS.ErrnoException).code === "string") return undefined;
+    throw error;
+  }
+}
+
+function takeUp(ctx: FollowContext, sources: SettingSources): void {
+  const wanted = loadUsable(ctx, sources);
+  if (!wanted) return;
+  const { running, log } = ctx;
+  const changed = compareSettings(running.settings, wanted.settings);
+  noteRestart(ctx, changed["after a restart"]);
+  if (changed["at once"].length > 0) {
+    running.adopt(wanted.settings);
+    log.info({ settings: keysOf(changed["at once"]) }, "changed settings are taken up");
+    ctx.onAdopted();
+  }
+  const hasOtherRoots = !isDeepStrictEqual(wanted.extraRoots, ctx.extraRoots);
+  if (changed["within seconds"].length === 0 && !hasOtherRoots) return;
+  const settings = keysOf(hasOtherRoots ? [...changed["within seconds"], "caFile"] : changed["within seconds"]);
+  log.info({ settings }, "the agent begins anew with changed settings");
+  ctx.beginAnew(settingsAnew(running.settings, wanted.settings));
+}
+
+/** Undefined, and a problem, where an agent would not start with them. */
+function loadUsable({ problems }: FollowContext, sources: SettingSources) {
+  try {
+    const settings = loadSettings(sources);
+    configuredToken(settings);
+    requireSetting(settings, "apiUrl");
+    requireSetting(settings, "storageRoot");
+    const { extraRoots } = openWayOut(settings);
+    problems.clear("SettingsInvalid");
+    return { settings, extraRoots };
+  } catch (error) {
+    if (!(error instanceof InvalidSetting) && typeof (error as NodeJS.ErrnoException).code !== "string") throw error;
+    problems.raise("SettingsInvalid", maskTokens((error as Error).message));
+    return undefined;
+  }
+}
+
+function noteRestart({ problems, log }: FollowContext, waiting: readonly SettingName[]): void {
+  const detail = keysOf(waiting).join(", ");
+  const known = problems.list().find(({ code }) => code === "RestartNeeded");
+  if (waiting.length === 0) problems.clear("RestartNeeded");
+  else problems.raise("RestartNeeded", detail);
+  if (known && waiting.length > 0 && known.detail !== detail)
+    log.warn({ settings: keysOf(waiting) }, "changed settings wait for a restart");
+}
+
+/** What changed in the file although something else decides: a person would wait for it in vain. */
+function tellHidden(
+  { log }: FollowContext,
+  { sources, before = "", after = "" }: { sources: SettingSources; before?: string; after?: string },
+): void {
+  try {
+    const [was, is] = [before, after].map((text) => parseEnvFile(DEFAULT_FILE, text));
+    for (const { key, origin } of resolveSettings(sources)) {
+      const isElsewhere = origin === "command line" || origin === "environment";
+      if (isElsewhere && was!.get(key) !== is!.get(key))
+        log.warn({ setting: key }, `a change in the file has no effect: the ${origin} goes before it`);
+    }
+  } catch (error) {
+    if (!(error instanceof InvalidSetting)) throw error; // It was told of already.
+  }
+}
+
+function keysOf(settings: readonly SettingName[]): string[] {
+  return [...new Set(settings)].map(settingKey);
+}

@@ -1,0 +1,45 @@
+import { isDeepStrictEqual } from "node:util";
+import { effectOf, type SettingName, type Settings, settingNames, type TakesEffect } from "./settings.ts";
+
+/** The settings that a running agent works with. */
+export interface RunningSettings {
+  /** Those that take effect at once are read through it as they are at that moment; the others stay as they were. */
+  readonly settings: Settings;
+  /** Takes over what takes effect at once. */
+  adopt(wanted: Settings): void;
+}
+
+export function runWith(settings: Settings): RunningSettings {
+  let current = settings;
+  const view = Object.defineProperties(
+    {},
+    Object.fromEntries(settingNames.map((name) => [name, { enumerable: true, get: () => current[name] }])),
+  );
+  return {
+    settings: view as Settings,
+    adopt(wanted) {
+      current = merge(current, wanted, ["at once"]);
+    },
+  };
+}
+
+/** With which settings an agent goes on that begins anew: all but those that are for its next start. */
+export function settingsAnew(running: Settings, wanted: Settings): Settings {
+  return merge(running, wanted, ["at once", "within seconds"]);
+}
+
+/** What differs, by when it takes effect. */
+export function compareSettings(running: Settings, wanted: Settings): Readonly<Record<TakesEffect, SettingName[]>> {
+  const changed = settingNames.filter((name) => !isDeepStrictEqual(running[name], wanted[name]));
+  const those = (effect: TakesEffect) => changed.filter((name) => effectOf(name) === effect);
+  return {
+    "at once": those("at once"),
+    "within seconds": those("within seconds"),
+    "after a restart": those("after a restart"),
+  };
+}
+
+function merge(running: Settings, wanted: Settings, effects: readonly TakesEffect[]): Settings {
+  const pick = (name: SettingName) => (effects.includes(effectOf(name)) ? wanted : running)[name];
+  return Object.fromEntries(settingNames.map((name) => [name, pick(name)])) as unknown as Settings;
+}
