@@ -101,7 +101,7 @@ function layGround(parts: AgentParts) {
 
 /** Those of the agent that remember something between two turns of a loop. */
 function assembleWorkers(ground: ReturnType<typeof layGround>, { settings, transport, clock }: AgentParts) {
-  const { inventory, facts, storageRoot, workBell } = ground;
+  const { storageRoot, workBell } = ground;
   const cloudSettings = ground.board.settings;
   const throttle = createThrottle({ clock, settings, cloudSettings, onChange: workBell.ring });
   const { stateDir } = settings;
@@ -112,7 +112,7 @@ function assembleWorkers(ground: ReturnType<typeof layGround>, { settings, trans
     deletions: createDeletions({ ...ground, stateDir, quota: settings }),
     forecast: createDiskForecast(clock),
     reporting: {
-      autoImport: createAutoImport({ inventory, facts, globs }),
+      autoImport: createAutoImport({ ...ground, globs }),
       nameDevice: createDeviceNaming({ isSite: settings.siteToken !== undefined, ...settings }),
     },
     scanning: {

@@ -100,6 +100,12 @@ export const problemTexts = {
     cause: "Agent and control plane disagree; perhaps one of them is too old.",
     fix: "Update both, then look at the log of the agent.",
   },
+  CloudSettingUnusable: {
+    title: "The control plane sets something that this agent does not understand",
+    cause:
+      "It is set for a later agent, or was set before such values were refused. As long as it is, the agent does without.",
+    fix: "Correct it in the control plane, set it on this device, or update the agent.",
+  },
   FileRefused: {
     title: "The control plane refuses to hear of a file",
     cause: "It does not accept what the file says of itself. All other files are reported.",

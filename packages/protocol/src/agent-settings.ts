@@ -1,33 +1,47 @@
 import { z } from "zod";
+import { checkGlob, checkGlobs, globLimits } from "./globs/globs.ts";
 import { apiKey, operation } from "./operation.ts";
 import { inProject } from "./shapes/selectors.ts";
 import { StorableText } from "./shapes/text.ts";
 import { parseUploadRate } from "./upload-rate.ts";
 
-const UploadRate = z
-  .string()
-  .max(1000)
-  .superRefine((text, ctx) => {
+const UploadRate = z.string().max(1000).superRefine(refusedBy(parseUploadRate)).meta({
+  description:
+    "`2MB/s`, `16Mbit/s`, `off`, `unlimited`, or a weekly timetable in the device's local time: `Mon-Fri 08:00-18:00 1MB/s; * 10MB/s`. The first rule that fits counts.",
+  example: "Mon-Fri 08:00-18:00 1MB/s; * 10MB/s",
+});
+
+/** What is written is looked at; what is kept may be of an earlier time, which took other globs. */
+const Globs = z
+  .array(StorableText.min(1).max(globLimits.characters).superRefine(refusedBy(checkGlob)))
+  .max(globLimits.globs)
+  .superRefine(refusedBy(checkGlobs));
+
+/** As a schema says it what a function throws as a RangeError. */
+function refusedBy<T>(check: (value: T) => unknown) {
+  return (value: T, ctx: { addIssue(issue: { code: "custom"; message: string }): void }) => {
     try {
-      parseUploadRate(text);
+      check(value);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       ctx.addIssue({ code: "custom", message: error.message });
     }
-  })
-  .meta({
-    description:
-      "`2MB/s`, `16Mbit/s`, `off`, `unlimited`, or a weekly timetable in the device's local time: `Mon-Fri 08:00-18:00 1MB/s; * 10MB/s`. The first rule that fits counts.",
-    example: "Mon-Fri 08:00-18:00 1MB/s; * 10MB/s",
-  });
+  };
+}
 
 /** What an agent takes from the control plane where its own configuration says nothing. Absent: not set here either. */
 export const agentSettingFields = {
   autoImport: z.array(StorableText.min(1).max(500)).max(100).optional().meta({
-    description: "Globs on paths below the storage root: what matches is imported without being asked for",
+    description:
+      "Globs on paths below the storage root: what matches is imported without being asked for. `*`, `?`, `[a-z]`, `[^a-z]` stay within a segment, `**` crosses them, `{a,b}` is either, `\\\\` takes the next character literally, `!` in front means all but these; upper and lower case are the same. Together at most 5,000 characters",
   }),
   uploadRate: UploadRate.optional(),
   uploadConcurrency: z.int().min(1).max(16).optional().meta({ description: "Files uploaded at once" }),
+};
+
+const written = {
+  ...agentSettingFields,
+  autoImport: Globs.optional().meta(agentSettingFields.autoImport.meta() ?? {}),
 };
 
 export const AgentSettings = z.object(agentSettingFields).meta({ id: "AgentSettings" });
@@ -56,7 +70,7 @@ export const agentSettings = {
     access: apiKey("devices.update"),
     summary: "Set all of them; what is not sent is not set any more",
     ...ofDevice,
-    body: z.object(agentSettingFields),
+    body: z.object(written),
     response: AgentSettings,
   }),
   getOfSite: operation({
@@ -73,7 +87,7 @@ export const agentSettings = {
     access: apiKey("sites.update"),
     summary: "Set all of them for an edge site's agent; what is not sent is not set any more",
     ...ofSite,
-    body: z.object(agentSettingFields),
+    body: z.object(written),
     response: AgentSettings,
   }),
 };

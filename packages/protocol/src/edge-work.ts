@@ -8,8 +8,9 @@ export const EdgeSettings = z.object({
   retainRecordingsSeconds: z.int().min(0),
   autoDeleteAfterImport: z.boolean(),
   ...agentSettingFields,
-  /** Not checked here: an agent must hear of its work also when it does not understand a later grammar. */
+  /** Neither is checked here: an agent must hear of its work also when it does not understand a later grammar. */
   uploadRate: z.string().optional(),
+  autoImport: z.array(z.string()).optional(),
 });
 export type EdgeSettings = z.infer<typeof EdgeSettings>;
 

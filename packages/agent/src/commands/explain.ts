@@ -2,13 +2,13 @@ import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { formatTimestamp } from "@downlink/protocol";
-import picomatch from "picomatch";
 import { explainState } from "../explain/explain-state.ts";
 import { explainUntracked } from "../explain/explain-untracked.ts";
 import type { Explanation } from "../explain/explanation.ts";
 import { readCloudSettings } from "../inventory/cloud-settings.ts";
 import { openDatabaseToRead } from "../inventory/database.ts";
 import type { FileState } from "../inventory/file-state.ts";
+import { compileAutoImport } from "../report/auto-import.ts";
 import { requireSetting, type Settings } from "../settings/settings.ts";
 import { labelled, type RenderOptions } from "../status/screen.ts";
 import { printable } from "../status/text.ts";
@@ -30,7 +30,7 @@ export async function explainFile(settings: Settings, file: string): Promise<Exp
     path,
     state: row.state as FileState,
     reason: row.reason_text as string | null,
-    isAutoImported: globs.length > 0 && picomatch.isMatch(path, [...globs], { dot: true, nocase: true }),
+    isAutoImported: compileAutoImport(globs).matches(path),
     settleTimeMs: settings.settleTimeMs,
     incompleteAfterMs: settings.incompleteAfterMs,
     status,

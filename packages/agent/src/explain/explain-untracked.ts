@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
+import { compileGlobs } from "@downlink/protocol/globs";
 import { recordingFormatOf } from "@downlink/recordings";
-import picomatch from "picomatch";
 import { trashName } from "../deleting/trash.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -96,7 +96,7 @@ function tellOfGlobs({ path = "", settings }: UntrackedFacts): Told | undefined 
       next: "Nothing.",
       todo: "Rename it if it is one.",
     };
-  const fits = (glob: string) => picomatch.isMatch(path, glob, { dot: true, nocase: true });
+  const fits = (glob: string) => compileGlobs([glob])(path);
   const excluded = settings.watchExclude.find(fits);
   if (excluded !== undefined)
     return {

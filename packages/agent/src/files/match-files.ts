@@ -1,5 +1,5 @@
+import { compileGlobs } from "@downlink/protocol/globs";
 import { recordingFormatOf } from "@downlink/recordings";
-import picomatch from "picomatch";
 import { isSalvagePath, salvageDirectory } from "../salvage/salvage-path.ts";
 
 /** Whether a path below the root names a file the agent is for: included, not excluded, of a format it knows; or a salvage. */
@@ -7,8 +7,8 @@ export function matchFiles(globs: {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
 }): (path: string) => boolean {
-  const isIncluded = picomatch([...globs.include], { dot: true, nocase: true });
-  const isExcluded = picomatch([...globs.exclude], { dot: true, nocase: true });
+  const isIncluded = compileGlobs(globs.include);
+  const isExcluded = compileGlobs(globs.exclude);
   return (path) => {
     if (path.startsWith(`${salvageDirectory}/`)) return isSalvagePath(path);
     return recordingFormatOf(path) !== undefined && isIncluded(path) && !isExcluded(path);

@@ -1,4 +1,4 @@
-import picomatch from "picomatch";
+import { compileGlobs } from "@downlink/protocol/globs";
 import type { InterfaceRules } from "../settings/interface-rules.ts";
 
 const METERED = "metered";
@@ -13,7 +13,7 @@ export function refusalOf(
   { allowed, denied }: InterfaceRules,
   { name, isMetered }: { name: string; isMetered: boolean },
 ): string | undefined {
-  const fits = (term: string) => (term === METERED ? isMetered : picomatch.isMatch(name, term));
+  const fits = (term: string) => (term === METERED ? isMetered : compileGlobs([term], { isCaseSensitive: true })(name));
   if (denied.some(fits)) return isMetered && denied.includes(METERED) ? `${name} is metered` : `${name} is denied`;
   return allowed.length === 0 || allowed.some(fits) ? undefined : `${name} is not among the allowed interfaces`;
 }

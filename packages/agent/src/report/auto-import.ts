@@ -1,8 +1,9 @@
 import { setImmediate } from "node:timers/promises";
-import picomatch from "picomatch";
+import { compileGlobs } from "@downlink/protocol/globs";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { StateFacts } from "../inventory/owner.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
+import type { ProblemBoard } from "../problems.ts";
 
 /** Which files are to be imported without being asked for: the report of each says so. */
 export interface AutoImport {
@@ -14,28 +15,38 @@ export interface AutoImport {
 export interface AutoImportContext {
   readonly inventory: Inventory;
   readonly facts: StateFacts;
+  readonly problems: Pick<ProblemBoard, "raise" | "clear">;
   /** As they are now: the device's own, else what the control plane set. */
   readonly globs: () => readonly string[];
 }
 
 const STEPS_PER_COMMIT = 2000;
+/** The longest globs on the longest paths take some milliseconds each. */
+const PATHS_PER_TURN = 50;
 
-export function createAutoImport({ inventory, facts, globs }: AutoImportContext): AutoImport {
-  let compiled: { readonly text: string; readonly matches: (path: string) => boolean } | undefined;
+export function createAutoImport({ inventory, facts, problems, globs }: AutoImportContext): AutoImport {
+  let known: { readonly text: string; readonly compiled: CompiledGlobs } | undefined;
   const current = () => {
     const text = JSON.stringify(globs());
-    if (compiled?.text !== text) compiled = { text, matches: compile(globs()) };
-    return compiled;
+    if (known?.text === text) return known;
+    known = { text, compiled: compileAutoImport(globs()) };
+    const { refusal } = known.compiled;
+    if (refusal === undefined) problems.clear("CloudSettingUnusable");
+    else problems.raise("CloudSettingUnusable", `autoImport: ${refusal}`);
+    return known;
   };
   return {
-    matches: (path) => current().matches(path),
+    matches: (path) => current().compiled.matches(path),
     async retell() {
-      const { text, matches } = current();
-      if ((facts.autoImportTold() ?? NONE) === text) return;
-      const isMeant = ({ reportedAs, path }: TrackedFile) => reportedAs === "indexed" && matches(path);
-      const files = inventory.files().filter(isMeant).toArray();
-      for (let at = 0; at < files.length; at += STEPS_PER_COMMIT) {
-        const batch = files.slice(at, at + STEPS_PER_COMMIT);
+      const { text, compiled } = current();
+      if (compiled.refusal !== undefined || (facts.autoImportTold() ?? NONE) === text) return;
+      const files = inventory
+        .files()
+        .filter(({ reportedAs }) => reportedAs === "indexed")
+        .toArray();
+      const meant = await filterInTurns(files, ({ path }) => compiled.matches(path));
+      for (let at = 0; at < meant.length; at += STEPS_PER_COMMIT) {
+        const batch = meant.slice(at, at + STEPS_PER_COMMIT);
         inventory.change(batch.map(({ versionId }) => ({ do: "retell", versionId })));
         await setImmediate();
       }
@@ -46,6 +57,30 @@ export function createAutoImport({ inventory, facts, globs }: AutoImportContext)
 
 const NONE = "[]";
 
-function compile(globs: readonly string[]): (path: string) => boolean {
-  return globs.length === 0 ? () => false : picomatch([...globs], { dot: true, nocase: true });
+async function filterInTurns(
+  files: readonly TrackedFile[],
+  isMeant: (file: TrackedFile) => boolean,
+): Promise<TrackedFile[]> {
+  const meant: TrackedFile[] = [];
+  for (let at = 0; at < files.length; at += PATHS_PER_TURN) {
+    meant.push(...files.slice(at, at + PATHS_PER_TURN).filter(isMeant));
+    await setImmediate();
+  }
+  return meant;
+}
+
+interface CompiledGlobs {
+  readonly matches: (path: string) => boolean;
+  /** Why nothing matches. */
+  readonly refusal?: string;
+}
+
+/** The device's own globs were looked at before; of the control plane's, those that this agent does not understand match nothing. */
+export function compileAutoImport(globs: readonly string[]): CompiledGlobs {
+  try {
+    return { matches: compileGlobs(globs) };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return { matches: () => false, refusal: error.message };
+  }
 }

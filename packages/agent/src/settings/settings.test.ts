@@ -115,3 +115,16 @@ function writeConfig(text: string): string {
   writeFileSync(path, text);
   return path;
 }
+
+test("globs are separated by commas outside of braces, and what is none is refused with its place", () => {
+  const load = (watchInclude: string) =>
+    loadSettings({ flags: { watchInclude }, environment: {}, configFile: "/dev/null" });
+  assert.deepEqual(load("{a,{b,c},d}/*.mcap, x\\,y ,z").watchInclude, ["{a,{b,c},d}/*.mcap", "x\\,y", "z"]);
+  assert.throws(() => load("*.mcap,a(b"), {
+    name: "InvalidSetting",
+    message: /WATCH_INCLUDE in the command line: "a\(b" is no glob.+write \\\(/,
+  });
+  assert.throws(() => load(Array(101).fill("a").join()), /101 globs; at most 100/);
+  assert.throws(() => load("a".repeat(501)), /501 characters; a glob has at most 500/);
+  assert.throws(() => load(",".repeat(200_000) + "{".repeat(200_000)), /200000 characters/);
+});

@@ -156,7 +156,7 @@ export function resolveSettings({ configFile, isFileNew = false, ...sources }: S
       { origin: "default", from: "the defaults", text: definition.fallback ?? definition.cloudFallback },
     ];
     const { origin = "not set", text, from = "" } = places.find((place) => place.text !== undefined) ?? {};
-    const value = text === undefined ? undefined : parseSetting({ ...definition, key, from }, text);
+    const value = text === undefined ? undefined : parseGiven({ ...definition, key, from, origin }, text);
     const { takesEffect } = definition;
     return { setting, key, origin, text, value, takesEffect, ...secrecyOf(definition, text) };
   });
@@ -202,6 +202,19 @@ export function requireSetting<K extends SettingName>(settings: Settings, settin
   const value = settings[setting];
   if (value !== undefined && value !== null) return value as NonNullable<Settings[K]>;
   throw new InvalidSetting(`${settingKey(setting)} is not set; run \`agent enroll\`, or set it in ${DEFAULT_FILE}`);
+}
+
+/** What the control plane sets and this agent does not understand is only shown. */
+function parseGiven(
+  at: { key: string; parse: (text: string) => unknown; from: string; origin: SettingOrigin },
+  text: string,
+): unknown {
+  try {
+    return parseSetting(at, text);
+  } catch (error) {
+    if (error instanceof InvalidSetting && at.origin === "control plane") return undefined;
+    throw error;
+  }
 }
 
 function parseSetting(at: { key: string; parse: (text: string) => unknown; from: string }, text: string): unknown {

@@ -1,5 +1,6 @@
 import { isAbsolute } from "node:path";
 import { deviceNamePattern, MAX_DEVICE_NAME_LENGTH } from "@downlink/protocol/device-name";
+import { compileGlobs } from "@downlink/protocol/globs";
 import { parseUploadRate, type RateRule } from "@downlink/protocol/upload-rate";
 import { InvalidSetting } from "./invalid-setting.ts";
 
@@ -45,12 +46,34 @@ export function pathOf(text: string): string {
   return text === "/" ? text : text.replace(/\/+$/, "");
 }
 
-/** Separated by commas that stand outside of braces. */
+/** Separated by commas that stand outside of braces, and behind no backslash. */
 export function globsOf(text: string): readonly string[] {
-  return text
-    .split(/,(?![^{]*\})/)
+  const globs = splitOutsideBraces(text)
     .map((glob) => glob.trim())
     .filter((glob) => glob !== "");
+  try {
+    compileGlobs(globs);
+  } catch (error) {
+    throw error instanceof RangeError ? new InvalidSetting(error.message) : error;
+  }
+  return globs;
+}
+
+function splitOutsideBraces(text: string): string[] {
+  const pieces: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text[at];
+    if (unit === "\\") at += 1;
+    else if (unit === "{") depth += 1;
+    else if (unit === "}") depth = Math.max(0, depth - 1);
+    else if (unit === "," && depth === 0) {
+      pieces.push(text.slice(start, at));
+      start = at + 1;
+    }
+  }
+  return [...pieces, text.slice(start)];
 }
 
 export function booleanOf(text: string): boolean {

@@ -94,6 +94,33 @@ test("settings for a device's agent are pushed to it, and are none of another or
   await assert.rejects(admin.call(api.agentSettings.put, { nameOrId, uploadRate: "fast" }), /no rate/);
 });
 
+test("globs that no agent understands are refused, those that are kept from before are still told", async () => {
+  const { deviceId, call } = await startAgent(cloud, "globs");
+  const { id: siteId } = await admin.call(api.sites.create, { name: "globs", type: "edge" });
+  const headers = { authorization: `Bearer ${cloud.adminKey}`, "content-type": "application/json" };
+  const refusals: [autoImport: string[], reason: RegExp][] = [
+    [["a(b"], /at character 2: \( has no meaning here; write \\\\\(/],
+    [["{a,b"], /a \{ has no \}/],
+    [["a".repeat(501)], /500/],
+    [Array(101).fill("a"), /100/],
+    [Array(11).fill("a".repeat(500)), /5500 characters together; at most 5000/],
+  ];
+  for (const [autoImport, reason] of refusals) {
+    for (const owner of [`devices/${deviceId}`, `sites/${siteId}`]) {
+      const body = JSON.stringify({ autoImport });
+      const answer = await fetch(`${cloud.url}/v1/${owner}/agent-settings`, { method: "PUT", headers, body });
+      assert.equal(answer.status, 400);
+      assert.match(await answer.text(), reason);
+    }
+  }
+  await cloud.deps.db.prisma.device.update({
+    where: { id: deviceId },
+    data: { agentSettings: { autoImport: ["a(b"] } },
+  });
+  assert.deepEqual((await call(api.edge.work, {})).work.settings.autoImport, ["a(b"]);
+  assert.deepEqual(await admin.call(api.agentSettings.get, { nameOrId: deviceId }), { autoImport: ["a(b"] });
+});
+
 test("on a slow link an upload is opened with smaller parts, as far as their number allows", async () => {
   assert.equal(partSizeFor(1), 16 * MIB);
   assert.equal(partSizeFor(1, 5 * MIB), 5 * MIB);

@@ -1,0 +1,132 @@
+import type { Fold, GlobNode } from "./parse-glob.ts";
+
+/** Says whether a text fits one of some nodes, in time linear in its length. Keeps what it learned, within bounds. */
+export type Automaton = (text: string) => boolean;
+
+/**
+ * The nodes become states that read one code unit each. A text is read once: the automaton is in all states that it can be in
+ * at the same time. Such a set is made once, and found again by the next text that leads to it; `maxKept` bounds how many states
+ * all the sets together may name before they are forgotten and made anew.
+ */
+export function buildAutomaton(nodes: readonly GlobNode[], { fold, maxKept }: AutomatonOptions): Automaton {
+  const program: State[] = [{ kind: "end" }];
+  const starts = nodes.map((node) => addNode(program, node, END));
+  const close = createClosing(program);
+  let memory = openMemory(close(starts));
+  const step = (place: Place, code: number): Place => {
+    const states = close(follow(program, place.states, fold(String.fromCharCode(code))));
+    if (states.length > MAX_KEPT_STATES) return makePlace(states);
+    if (memory.kept > maxKept) memory = openMemory(memory.start.states);
+    const reached = recall(memory, states);
+    place.next.set(code, reached);
+    memory.kept += 1;
+    return reached;
+  };
+  return (text) => {
+    let place = memory.start;
+    for (let at = 0; at < text.length && place.states.length > 0; at++) {
+      const code = text.charCodeAt(at);
+      place = place.next.get(code) ?? step(place, code);
+    }
+    return place.isEnd;
+  };
+}
+
+/** A larger set is not worth its name: it is made anew each time, in one step for each of its states. */
+const MAX_KEPT_STATES = 200;
+
+interface AutomatonOptions {
+  readonly fold: Fold;
+  readonly maxKept: number;
+}
+
+interface Memory {
+  readonly start: Place;
+  readonly places: Map<string, Place>;
+  /** States that the places name, and ways between places. */
+  kept: number;
+}
+
+function openMemory(starts: readonly number[]): Memory {
+  const start = makePlace(starts);
+  return { start, places: new Map([[starts.join(), start]]), kept: starts.length };
+}
+
+function recall(memory: Memory, states: number[]): Place {
+  const key = states.sort((a, b) => a - b).join();
+  const known = memory.places.get(key);
+  if (known) return known;
+  const place = makePlace(states);
+  memory.places.set(key, place);
+  memory.kept += states.length + 1;
+  return place;
+}
+
+function makePlace(states: readonly number[]): Place {
+  return { states, isEnd: states.includes(END), next: new Map() };
+}
+
+const END = 0;
+
+type State =
+  | { readonly kind: "end" }
+  | { readonly kind: "unit"; readonly folded: string; readonly next: number }
+  | { readonly kind: "read"; readonly accepts: (folded: string) => boolean; readonly next: number }
+  | { readonly kind: "fork"; readonly to: number[] };
+
+/** All states in which the automaton may be after the same beginning of a text. */
+interface Place {
+  readonly states: readonly number[];
+  readonly isEnd: boolean;
+  readonly next: Map<number, Place>;
+}
+
+/** Adds the states of a node that is followed by `next`; answers with which one it begins. */
+function addNode(program: State[], node: GlobNode, next: number): number {
+  switch (node.kind) {
+    case "unit":
+      return program.push({ kind: "unit", folded: node.folded, next }) - 1;
+    case "one":
+      return program.push({ kind: "read", accepts: node.accepts, next }) - 1;
+    case "sequence":
+      return node.nodes.reduceRight((following, part) => addNode(program, part, following), next);
+    case "choice":
+      return program.push({ kind: "fork", to: node.nodes.map((part) => addNode(program, part, next)) }) - 1;
+    case "repeat": {
+      const to = [next];
+      const again = program.push({ kind: "fork", to }) - 1;
+      const once = addNode(program, node.node, again);
+      to.push(once);
+      return node.atLeast === 0 ? again : once;
+    }
+  }
+}
+
+function follow(program: readonly State[], states: readonly number[], folded: string): number[] {
+  const reached: number[] = [];
+  for (const index of states) {
+    const state = program[index]!;
+    if (state.kind === "unit" && state.folded === folded) reached.push(state.next);
+    else if (state.kind === "read" && state.accepts(folded)) reached.push(state.next);
+  }
+  return reached;
+}
+
+/** Adds to states what is reached from them without reading, and leaves out those that only fork. */
+function createClosing(program: readonly State[]): (states: readonly number[]) => number[] {
+  const seenIn = new Float64Array(program.length);
+  let round = 0;
+  return (states) => {
+    round += 1;
+    const open = states.slice();
+    const closed: number[] = [];
+    for (let index = open.pop(); index !== undefined; index = open.pop()) {
+      if (seenIn[index] === round) continue;
+      seenIn[index] = round;
+      const state = program[index]!;
+      if (state.kind !== "fork") closed.push(index);
+      else for (const to of state.to) open.push(to);
+    }
+    return closed;
+  };
+}
