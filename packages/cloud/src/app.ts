@@ -6,7 +6,7 @@ import { attachmentDownloadRoute, attachmentRoute } from "./attachments/download
 import type { Deps } from "./context.ts";
 import { coverage } from "./coverage/coverage.ts";
 import { customProperties } from "./custom-properties/custom-properties.ts";
-import { partRoute } from "./data-plane/part-route.ts";
+import { partRoute, pieceRoute } from "./data-plane/part-route.ts";
 import { datasetVersions } from "./datasets/dataset-versions.ts";
 import { datasets } from "./datasets/datasets.ts";
 import { deviceTokens } from "./device-tokens/device-tokens.ts";
@@ -87,6 +87,7 @@ export function createApp(deps: Deps): Hono<Env> {
   serve(app, deps, { contract: api.edge, handlers: edge });
   uploadRoute(app, deps);
   partRoute(app, deps);
+  pieceRoute(app, deps);
   exportRoute(app, deps);
   downloadRoute(app, deps);
   attachmentDownloadRoute(app, deps);

@@ -27,6 +27,9 @@ export const edgeLimits = {
   /** On a slow link, where a part of the usual size would take longer than a minute. */
   slowLinkPartBytes: 5 * 1024 * 1024,
   maxParts: 9000,
+  /** What of a part may be durable by itself, on a slow link; but for the last one of a part. */
+  minPieceBytes: 64 * 1024,
+  piecesPerGrant: 16,
 } as const;
 
 const InstanceId = z.string().min(16).max(64);

@@ -80,6 +80,22 @@ export class PartConflict extends ApiError {
   }
 }
 
+/** The piece does not fit its part, or there are too many. */
+export class PieceRefused extends ApiError {
+  constructor(message: string) {
+    super("InvalidRequest", message);
+    this.name = "PieceRefused";
+  }
+}
+
+/** The piece does not begin where those before it end, or other bytes are held in its place; those are never replaced. */
+export class PieceConflict extends ApiError {
+  constructor(message: string) {
+    super("Conflict", message);
+    this.name = "PieceConflict";
+  }
+}
+
 export class PartsMissing extends ApiError {
   constructor(message: string) {
     super("PartsMissing", message);

@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { BlobExists, BlobNotFound, BlobTooLarge, DigestMismatch } from "./blob-errors.ts";
 import type { BlobStore } from "./blob-store.ts";
+import { describePieces } from "./blob-store-pieces.suite.ts";
 import { describeUploads } from "./blob-store-uploads.suite.ts";
 import { digest, inPieces, newKey, readAll, readBlob, thenSilence } from "./testing/pieces.ts";
 
@@ -21,6 +22,7 @@ export function describeBlobStore(name: string, openStore: OpenStore): void {
   describe(`${name}: reading`, () => describeReading(openStore));
   describe(`${name}: refusals`, () => describeRefusals(openStore));
   describe(`${name}: uploads`, () => describeUploads(openStore));
+  describe(`${name}: parts in pieces`, () => describePieces(openStore));
 }
 
 function describeObjects(openStore: OpenStore): void {

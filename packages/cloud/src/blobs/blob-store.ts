@@ -49,6 +49,35 @@ export interface BlobStore {
    */
   receivePart?(key: string, part: PartPlan, body: AsyncIterable<Uint8Array>): Promise<void>;
 
+  /*
+   * On a slow link a part may come in pieces, each durable by itself, from the part's beginning on and without gaps. What does
+   * not count until the part is composed is the part; what is lost with the link is one piece.
+   */
+
+  /**
+   * The durable pieces of parts that are not whole, or of one part, in the order of their numbers and offsets. Throws
+   * {@link UploadClosed}.
+   */
+  listPieces(key: string, partNumber?: number): Promise<PiecePlan[]>;
+  /**
+   * A signed target for each piece, good for one PUT of exactly these bytes with these headers. Whether the piece comes next is seen
+   * when it arrives. Throws {@link UploadClosed}, {@link PartRefused} and {@link PieceRefused} outside of the plan.
+   */
+  grantPieces(key: string, pieces: readonly PiecePlan[]): Promise<PieceGrant[]>;
+  /**
+   * Makes the pieces the part, after which they are gone; durable once it returns, and repeatable. Throws {@link PartsMissing} where
+   * they are not all of it, {@link DigestMismatch} where together they have another MD5 (then they are forgotten, and the part
+   * may be sent anew), {@link PartConflict}, {@link PartRefused}, {@link UploadClosed}.
+   */
+  composePart(key: string, part: PartPlan): Promise<PartReceipt>;
+  /**
+   * Takes one piece: verified before it counts, durable once it returns. A repeat of the same bytes is harmless, also at the same
+   * time. Throws {@link DigestMismatch}, {@link PieceRefused}, {@link PartRefused}, {@link UploadClosed}, and {@link PieceConflict}
+   * for one that does not begin where those before it end, or in whose place others are: the first writer wins. Of whom it
+   * is, see `receivePart`.
+   */
+  receivePiece?(key: string, piece: PiecePlan, body: AsyncIterable<Uint8Array>): Promise<void>;
+
   /** Objects and what is left of unfinished ones, in no order, for the orphan sweep. `prefix` is a text that keys begin with. */
   list(prefix: string): AsyncIterable<ListedObject>;
 }
@@ -104,6 +133,22 @@ export interface PartReceipt extends PartPlan {
 
 export interface PartGrant {
   number: number;
+  url: string;
+  headers: Record<string, string>;
+}
+
+/** A range of one part. */
+export interface PiecePlan {
+  partNumber: number;
+  /** Within the part. */
+  offset: number;
+  lengthBytes: number;
+  /** Base 64. */
+  md5: string;
+}
+
+export interface PieceGrant {
+  offset: number;
   url: string;
   headers: Record<string, string>;
 }

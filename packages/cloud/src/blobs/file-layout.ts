@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 const KEY = /^[a-z0-9_-]{1,64}(\/[a-z0-9_-]{1,64}){0,2}$/;
 const SHARD = /^[0-9a-f]{2}$/;
+const PIECE_JOURNAL = /^\.([1-9]\d*)\.pieces$/;
 const FILE = /^(?<key>[a-z0-9_+-]+)(?<rest>\.[a-z0-9.]+)?$/;
 
 /**
@@ -26,6 +27,22 @@ export function filesOf(root: string, key: string): KeyFiles {
   const directory = join(root, createHash("sha256").update(key).digest("hex").slice(0, 2));
   const object = join(directory, name);
   return { directory, name, object, partial: `${object}.partial`, journal: `${object}.journal` };
+}
+
+/** The journal of a part that comes in pieces. */
+export function pieceJournalFile(files: KeyFiles, partNumber: number): string {
+  return `${files.object}.${partNumber}.pieces`;
+}
+
+/** A name for the bytes of one piece; never given twice. */
+export function newPieceName(files: KeyFiles, partNumber: number): string {
+  return `${files.name}.${partNumber}.${randomBytes(8).toString("hex")}.piece`;
+}
+
+/** The part whose pieces a file is the journal of; undefined for any other file. */
+export function partOfPieceJournal(files: KeyFiles, fileName: string): number | undefined {
+  const number = fileName.startsWith(`${files.name}.`) && PIECE_JOURNAL.exec(fileName.slice(files.name.length))?.[1];
+  return number ? Number(number) : undefined;
 }
 
 /** A name for bytes that may yet be dropped; never given twice. */

@@ -67,7 +67,7 @@ test("a failed sync is never taken for a good one: nothing is acknowledged, and 
   const lines = Buffer.concat(output).toString().trim().split("\n");
   assert.deepEqual(
     lines.filter((line) => !/^part \d/.test(line)),
-    ["put EIO", "part EIO", "record EIO", "listed 0", "complete EIO", "listed 0"],
+    ["put EIO", "part EIO", "record EIO", "piece EIO", "line EIO", "held 0", "listed 0", "complete EIO", "listed 0"],
   );
 });
 

@@ -3,6 +3,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { StorageFull } from "./blob-errors.ts";
 import type { BlobStore, StoredObject } from "./blob-store.ts";
+import { checkPiecesGrantable, composePart, listPieces } from "./compose-part.ts";
 import { isSystemError, makeDurableDirectory, syncDirectory } from "./durable-file.ts";
 import { filesOf } from "./file-layout.ts";
 import { listFiles } from "./file-list.ts";
@@ -10,9 +11,10 @@ import { putFile } from "./file-put.ts";
 import { openFileReader } from "./file-reader.ts";
 import { abortUpload, checkGrantable, completeUpload, createUpload, listParts } from "./file-upload.ts";
 import { findObject, removeUnfinished } from "./key-files.ts";
-import { grantPart } from "./part-link.ts";
+import { grantPart, grantPiece } from "./part-link.ts";
 import { createPartMemory } from "./part-memory.ts";
 import { receivePart } from "./receive-part.ts";
+import { receivePiece } from "./receive-piece.ts";
 import type { LinkSigner } from "./signed-link.ts";
 
 const NS_PER_MS = 1_000_000n;
@@ -33,13 +35,18 @@ export interface FileStoreOptions {
 }
 
 /** A store whose part links point at our own part route. */
-export type FileStore = BlobStore & Required<Pick<BlobStore, "receivePart">>;
+export type FileStore = BlobStore & Required<Pick<BlobStore, "receivePart" | "receivePiece">>;
 
 /** Objects as files. Nothing is recovered at the start: what a crash left is either whole or not there. */
 export async function openFileStore(options: FileStoreOptions): Promise<FileStore> {
   const root = resolve(options.directory);
   await makeShards(root);
   const memory = createPartMemory(options.partMemoryBytes ?? PART_MEMORY_BYTES);
+  const links = () => ({
+    signer: options.signer,
+    publicUrl: options.publicUrl(),
+    expiresAtMs: Number(options.clock.nowNs() / NS_PER_MS) + (options.grantTtlMs ?? HOUR_MS),
+  });
   return {
     put: (key, body, putOptions = {}) => orStorageFull(putFile(root, { key, body, options: putOptions })),
     open: (key) => openFileReader(root, key),
@@ -49,12 +56,17 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
     listParts: (key) => listParts(root, key),
     async grantParts(key, parts) {
       await checkGrantable(root, key, parts);
-      const expiresAtMs = Number(options.clock.nowNs() / NS_PER_MS) + (options.grantTtlMs ?? HOUR_MS);
-      const links = { signer: options.signer, publicUrl: options.publicUrl(), expiresAtMs };
-      return parts.map((part) => grantPart(links, key, part));
+      return parts.map((part) => grantPart(links(), key, part));
     },
     completeUpload: (key, parts) => orStorageFull(completeUpload(root, key, parts)),
     abortUpload: (key) => abortUpload(root, key),
+    listPieces: (key, partNumber) => listPieces(root, key, partNumber),
+    async grantPieces(key, pieces) {
+      await checkPiecesGrantable(root, key, pieces);
+      return pieces.map((piece) => grantPiece(links(), key, piece));
+    },
+    composePart: (key, part) => orStorageFull(composePart(root, key, part)),
+    receivePiece: (key, piece, body) => orStorageFull(receivePiece({ root, memory }, key, { piece, body })),
     list: (prefix) => listFiles(root, prefix),
     receivePart: (key, part, body) => orStorageFull(receivePart({ root, memory }, key, { part, body })),
   };

@@ -36,7 +36,10 @@ export async function openPartial(key: string, files: KeyFiles): Promise<FileHan
 /** Everything of the key but the object. The journal goes first: from then on the upload is closed. */
 export async function removeUnfinished(files: KeyFiles): Promise<void> {
   await rm(files.journal, { force: true });
-  const names = await readdir(files.directory);
-  for (const name of names.filter((name) => name.startsWith(`${files.name}.`)))
-    await rm(join(files.directory, name), { force: true });
+  for (const name of await listNames(files)) await rm(join(files.directory, name), { force: true });
+}
+
+/** Of the key's files but the object. */
+export async function listNames(files: KeyFiles): Promise<string[]> {
+  return (await readdir(files.directory)).filter((name) => name.startsWith(`${files.name}.`));
 }

@@ -1,9 +1,9 @@
 import { constants, type FileHandle, open } from "node:fs/promises";
-import { crc32 } from "node:zlib";
-import { StorageFull, UploadClosed } from "./blob-errors.ts";
+import { UploadClosed } from "./blob-errors.ts";
 import type { PartPlan, UploadPlan } from "./blob-store.ts";
 import { isSystemError } from "./durable-file.ts";
 import type { KeyFiles } from "./file-layout.ts";
+import { appendLine, readLines, sealLine, wordsOf } from "./journal-lines.ts";
 
 /** What a journal says of all parts, or of one. */
 export interface JournalState {
@@ -24,9 +24,8 @@ export async function openJournal(key: string, files: KeyFiles): Promise<PartJou
 }
 
 /**
- * What is known of an unfinished upload: a file of lines that is only ever appended to, so that several processes may
- * write it. Each line ends in its checksum and has a line break on both sides: a line that a crash tore, or left as zeros, is
- * no line, and takes no other one with it.
+ * What is known of an unfinished upload, in lines that are only ever appended (journal-lines.ts), so that several processes
+ * may write it. What is known of a part that comes in pieces has a journal of its own (piece-journal.ts).
  *
  *     plan <size> <part size>        the first line
  *     take <number> <md5> <length>   these bytes arrived and were verified; the first `take` of a number is the one that counts
@@ -43,9 +42,7 @@ export class PartJournal implements AsyncDisposable {
 
   /** Of one part only where `partNumber` is given. */
   async read(partNumber?: number): Promise<JournalState> {
-    const { size } = await this.#file.stat();
-    const { buffer, bytesRead } = await this.#file.read(Buffer.alloc(size), 0, size, 0);
-    return parseJournal(buffer.toString("latin1", 0, bytesRead), partNumber);
+    return parseJournal(await readLines(this.#file), partNumber);
   }
 
   /** What it says is kept outlives a power cut: without this, another request's line could be seen before it was synced. */
@@ -57,12 +54,12 @@ export class PartJournal implements AsyncDisposable {
 
   /** Not synced: a power cut may take it back, which loses nothing that was acknowledged. */
   async recordTaken(part: PartPlan): Promise<void> {
-    await this.#append(`take ${part.number} ${part.md5} ${part.lengthBytes}`);
+    await appendLine(this.#file, `take ${part.number} ${part.md5} ${part.lengthBytes}`);
   }
 
   /** Durable once it returns. */
   async recordKept(partNumber: number): Promise<void> {
-    await this.#append(`kept ${partNumber}`);
+    await appendLine(this.#file, `kept ${partNumber}`);
     try {
       await this.#file.datasync();
     } catch (error) {
@@ -76,14 +73,7 @@ export class PartJournal implements AsyncDisposable {
    * are to be sent again.
    */
   async recordVoid(partNumbers: Iterable<number>): Promise<void> {
-    for (const partNumber of partNumbers) await this.#append(`void ${partNumber}`);
-  }
-
-  async #append(text: string): Promise<void> {
-    const line = Buffer.from(seal(text));
-    const { bytesWritten } = await this.#file.write(line);
-    // One write or none: the rest of a torn line could come to stand behind another process's line.
-    if (bytesWritten < line.byteLength) throw new StorageFull(`${bytesWritten} of ${line.byteLength} bytes written`);
+    for (const partNumber of partNumbers) await appendLine(this.#file, `void ${partNumber}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -93,37 +83,21 @@ export class PartJournal implements AsyncDisposable {
 
 /** The first line of a journal. */
 export function formatPlan(plan: UploadPlan): string {
-  return seal(`plan ${plan.sizeBytes} ${plan.partSizeBytes}`);
+  return sealLine(`plan ${plan.sizeBytes} ${plan.partSizeBytes}`);
 }
 
-function parseJournal(text: string, partNumber: number | undefined): JournalState {
-  const [first, ...lines] = text.split("\n").filter((line) => line !== "");
-  const [, sizeBytes, partSizeBytes] = words(first ?? "") ?? [];
+function parseJournal([first, ...lines]: readonly string[], partNumber: number | undefined): JournalState {
+  const [, sizeBytes, partSizeBytes] = wordsOf(first ?? "") ?? [];
   const taken = new Map<number, PartPlan>();
   const kept = new Set<number>();
   const wanted = partNumber === undefined ? undefined : new RegExp(`^.{4} ${partNumber} `);
   for (const line of lines) {
     if (wanted && !wanted.test(line)) continue;
-    const [verb, numberText, md5, length] = words(line) ?? [];
+    const [verb, numberText, md5, length] = wordsOf(line) ?? [];
     const number = Number(numberText);
     if (verb === "take" && !taken.has(number)) taken.set(number, { number, md5: md5!, lengthBytes: Number(length) });
     if (verb === "kept") kept.add(number);
     if (verb === "void") kept.delete(number);
   }
   return { plan: { sizeBytes: Number(sizeBytes), partSizeBytes: Number(partSizeBytes) }, taken, kept };
-}
-
-function seal(text: string): string {
-  return `\n${text} ${checksum(text)}\n`;
-}
-
-/** The words of a line, or undefined when it is torn or damaged. */
-function words(line: string): string[] | undefined {
-  const end = line.lastIndexOf(" ");
-  const text = line.slice(0, end);
-  return end > 0 && line.slice(end + 1) === checksum(text) ? text.split(" ") : undefined;
-}
-
-function checksum(text: string): string {
-  return crc32(text).toString(16).padStart(8, "0");
 }

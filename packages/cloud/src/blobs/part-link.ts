@@ -1,10 +1,14 @@
 import { ApiError } from "../http/errors.ts";
-import type { PartGrant, PartPlan } from "./blob-store.ts";
+import type { PartGrant, PartPlan, PieceGrant, PiecePlan } from "./blob-store.ts";
 import { type LinkRequest, type LinkSigner, signLink, verifyLink } from "./signed-link.ts";
 
 /** The path below which a file store's parts are sent: `<prefix><key>/<part number>`. */
 export const PART_PATH_PREFIX = "/data-plane/parts/";
 
+/** The same for pieces: `<prefix><key>/<part number>/<offset>`. */
+export const PIECE_PATH_PREFIX = "/data-plane/pieces/";
+
+const PIECE_PATH = /^\/data-plane\/pieces\/(?<key>[a-z0-9_/-]+)\/(?<number>\d{1,5})\/(?<offset>\d{1,16})$/;
 const PART_PATH = /^\/data-plane\/parts\/(?<key>[a-z0-9_/-]+)\/(?<number>\d{1,5})$/;
 
 export interface PartLinks {
@@ -16,10 +20,24 @@ export interface PartLinks {
 
 /** A target for exactly these bytes. */
 export function grantPart(links: PartLinks, key: string, part: PartPlan): PartGrant {
-  const path = `${PART_PATH_PREFIX}${key}/${part.number}`;
-  const claims = { md5: part.md5, length: String(part.lengthBytes) };
+  const url = signPut(links, `${PART_PATH_PREFIX}${key}/${part.number}`, part);
+  return { number: part.number, url, headers: {} };
+}
+
+export function grantPiece(links: PartLinks, key: string, piece: PiecePlan): PieceGrant {
+  const { partNumber, offset } = piece;
+  const url = signPut(links, `${PIECE_PATH_PREFIX}${key}/${partNumber}/${offset}`, piece);
+  return { offset, url, headers: {} };
+}
+
+function signPut(
+  links: PartLinks,
+  path: string,
+  bytes: { readonly md5: string; readonly lengthBytes: number },
+): string {
+  const claims = { md5: bytes.md5, length: String(bytes.lengthBytes) };
   const query = signLink(links.signer, { method: "PUT", path, claims, expiresAtMs: links.expiresAtMs });
-  return { number: part.number, url: `${links.publicUrl}${path}?${query}`, headers: {} };
+  return `${links.publicUrl}${path}?${query}`;
 }
 
 /** What a request's link lets it send. Throws as `verifyLink` does. */
@@ -29,4 +47,12 @@ export function readPartLink(signer: LinkSigner, request: LinkRequest): { key: s
   if (!found) throw new ApiError("InvalidLink", "this is no link to a part");
   const part = { number: Number(found.number), md5: claims.md5!, lengthBytes: Number(claims.length) };
   return { key: found.key!, part };
+}
+
+export function readPieceLink(signer: LinkSigner, request: LinkRequest): { key: string; piece: PiecePlan } {
+  const claims = verifyLink(signer, request);
+  const found = PIECE_PATH.exec(request.path)?.groups;
+  if (!found) throw new ApiError("InvalidLink", "this is no link to a piece of a part");
+  const bytes = { md5: claims.md5!, lengthBytes: Number(claims.length) };
+  return { key: found.key!, piece: { partNumber: Number(found.number), offset: Number(found.offset), ...bytes } };
 }

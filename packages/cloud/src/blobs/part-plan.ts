@@ -12,12 +12,17 @@ export function checkPlan({ sizeBytes, partSizeBytes }: UploadPlan): void {
     throw new RangeError(`no upload of ${sizeBytes} bytes in parts of ${partSizeBytes}`);
 }
 
+/** Bytes of one part. Throws {@link PartRefused} for a number outside of the plan. */
+export function partLength(plan: UploadPlan, number: number): number {
+  const count = countParts(plan);
+  if (!Number.isInteger(number) || number < 1 || number > count)
+    throw new PartRefused(`there is no part ${number}; this upload has ${count}`);
+  return Math.min(plan.partSizeBytes, plan.sizeBytes - (number - 1) * plan.partSizeBytes);
+}
+
 /** Throws {@link PartRefused} for a number outside of the plan or another length than the plan gives it. */
 export function checkPart(plan: UploadPlan, part: PartPlan): void {
-  const count = countParts(plan);
-  if (!Number.isInteger(part.number) || part.number < 1 || part.number > count)
-    throw new PartRefused(`there is no part ${part.number}; this upload has ${count}`);
-  const lengthBytes = Math.min(plan.partSizeBytes, plan.sizeBytes - (part.number - 1) * plan.partSizeBytes);
+  const lengthBytes = partLength(plan, part.number);
   if (part.lengthBytes !== lengthBytes)
     throw new PartRefused(`part ${part.number} has ${lengthBytes} bytes, not ${part.lengthBytes}`);
 }

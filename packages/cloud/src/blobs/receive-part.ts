@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { DigestMismatch, PartConflict } from "./blob-errors.ts";
 import type { PartPlan } from "./blob-store.ts";
-import { filesOf } from "./file-layout.ts";
+import { filesOf, type KeyFiles } from "./file-layout.ts";
 import { openPartial } from "./key-files.ts";
 import { openPartBuffer, type PartBuffer } from "./part-buffer.ts";
-import { openJournal } from "./part-journal.ts";
+import { openJournal, type PartJournal } from "./part-journal.ts";
 import type { PartMemory } from "./part-memory.ts";
 import { checkPart } from "./part-plan.ts";
 
@@ -21,33 +21,55 @@ export async function receivePart(
   checkPart(plan, part);
   refuseOther(part, taken.get(part.number));
   await using buffer = await openPartBuffer(files, part.lengthBytes, store.memory);
-  await fillVerified(buffer, part, body);
-  if ((await journal.readDurable(part.number)).kept.has(part.number)) return;
+  await fillVerified(buffer, { ...part, name: `part ${part.number}` }, body);
+  await keepPart({ key, files, journal }, part, buffer);
+}
+
+interface OpenUpload {
+  readonly key: string;
+  readonly files: KeyFiles;
+  readonly journal: PartJournal;
+}
+
+/** Writes verified bytes where they count, once, and makes them durable. Throws {@link PartConflict}. */
+export async function keepPart(
+  { key, files, journal }: OpenUpload,
+  part: PartPlan,
+  bytes: Pick<PartBuffer, "writeTo">,
+): Promise<void> {
+  const { plan, kept } = await journal.readDurable(part.number);
+  if (kept.has(part.number)) return;
   // Of all that take this number now, in any process, the first in the journal decides which bytes it stands for.
   await journal.recordTaken(part);
   refuseOther(part, (await journal.read(part.number)).taken.get(part.number));
   await using partial = await openPartial(key, files);
-  await buffer.writeTo(partial, (part.number - 1) * plan.partSizeBytes);
+  await bytes.writeTo(partial, (part.number - 1) * plan.partSizeBytes);
   await partial.datasync();
   await journal.recordKept(part.number);
 }
 
-async function fillVerified(buffer: PartBuffer, part: PartPlan, body: AsyncIterable<Uint8Array>): Promise<void> {
+/** Takes exactly the bytes that were announced, or throws {@link DigestMismatch}, which calls them by their name. */
+export async function fillVerified(
+  buffer: Pick<PartBuffer, "add">,
+  part: Pick<PartPlan, "md5" | "lengthBytes"> & { readonly name: string },
+  body: AsyncIterable<Uint8Array>,
+): Promise<void> {
   const md5 = createHash("md5");
   let lengthBytes = 0;
   for await (const piece of body) {
     if (lengthBytes + piece.byteLength > part.lengthBytes)
-      throw new DigestMismatch(`part ${part.number} is longer than the ${part.lengthBytes} bytes announced`);
+      throw new DigestMismatch(`${part.name} is longer than the ${part.lengthBytes} bytes announced`);
     md5.update(piece);
     await buffer.add(piece, lengthBytes);
     lengthBytes += piece.byteLength;
   }
   if (lengthBytes < part.lengthBytes)
-    throw new DigestMismatch(`part ${part.number} ended after ${lengthBytes} of ${part.lengthBytes} bytes`);
+    throw new DigestMismatch(`${part.name} ended after ${lengthBytes} of ${part.lengthBytes} bytes`);
   if (md5.digest("base64") !== part.md5)
-    throw new DigestMismatch(`the bytes of part ${part.number} do not have the MD5 announced`);
+    throw new DigestMismatch(`the bytes of ${part.name} do not have the MD5 announced`);
 }
 
-function refuseOther(part: PartPlan, taken: PartPlan | undefined): void {
+/** Of one number only one content is ever taken. */
+export function refuseOther(part: PartPlan, taken: PartPlan | undefined): void {
   if (taken && taken.md5 !== part.md5) throw new PartConflict(part.number);
 }

@@ -1,7 +1,7 @@
 import type { Context, Hono } from "hono";
 import { DigestMismatch } from "../blobs/blob-errors.ts";
-import type { BlobStore, PartPlan } from "../blobs/blob-store.ts";
-import { PART_PATH_PREFIX, readPartLink } from "../blobs/part-link.ts";
+import type { BlobStore } from "../blobs/blob-store.ts";
+import { PART_PATH_PREFIX, PIECE_PATH_PREFIX, readPartLink, readPieceLink } from "../blobs/part-link.ts";
 import type { LinkSigner } from "../blobs/signed-link.ts";
 import type { Env } from "../http/env.ts";
 import { linkRequest } from "./link-request.ts";
@@ -9,7 +9,7 @@ import { requestBody } from "./request-body.ts";
 
 /** What the part route needs: no database, so that it can run in another process or at another site. */
 export interface PartRouteDeps {
-  readonly blobs: Pick<BlobStore, "receivePart">;
+  readonly blobs: Pick<BlobStore, "receivePart" | "receivePiece">;
   readonly signer: LinkSigner;
   readonly clock: { nowNs(): bigint };
 }
@@ -27,8 +27,20 @@ export function partRoute(app: Hono<Env>, deps: PartRouteDeps): void {
   });
 }
 
+/** The same for one piece of a part, to the target that `grantPieces` signed. */
+export function pieceRoute(app: Hono<Env>, deps: PartRouteDeps): void {
+  const { receivePiece } = deps.blobs;
+  if (!receivePiece) return;
+  app.put(`${PIECE_PATH_PREFIX}*`, async (c) => {
+    const { key, piece } = readPieceLink(deps.signer, linkRequest(c, deps.clock));
+    checkContentLength(c, piece);
+    await receivePiece(key, piece, requestBody(c));
+    return c.json({ partNumber: piece.partNumber, offset: piece.offset });
+  });
+}
+
 /** A wrong length is refused before the body is read; a chunked body has none and is counted as it comes. */
-function checkContentLength(c: Context<Env>, part: PartPlan): void {
+function checkContentLength(c: Context<Env>, part: { readonly lengthBytes: number }): void {
   const announced = c.req.header("content-length");
   if (announced !== undefined && Number(announced) !== part.lengthBytes)
     throw new DigestMismatch(`the link is for ${part.lengthBytes} bytes, Content-Length says ${announced}`);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import { api } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
-import { inPieces } from "../blobs/testing/pieces.ts";
+import { cutPiece, inPieces } from "../blobs/testing/pieces.ts";
 import { newId } from "../db/ids.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { storeDelivery } from "../ingest/delivery.ts";
@@ -48,7 +48,11 @@ async function leave(uploadState: string | undefined, isWhole = true): Promise<s
   const id = newId("upl");
   const blobKey = `${orgId}/${id}`;
   if (isWhole) await deps.blobs.put(blobKey, inPieces(Buffer.alloc(1000)));
-  else await deps.blobs.createUpload(blobKey, { sizeBytes: 1000, partSizeBytes: 1000 });
+  else {
+    await deps.blobs.createUpload(blobKey, { sizeBytes: 1000, partSizeBytes: 1000 });
+    const piece = cutPiece(1, 0, Buffer.alloc(1000));
+    await deps.blobs.receivePiece!(blobKey, piece.plan, inPieces(piece.bytes));
+  }
   if (uploadState === undefined) return blobKey;
   const { requestId } = await admin.call(api.uploads.create, { filename: "x.mcap", deviceName: "robot" });
   const row = { id, orgId, requestId, kind: "parts", blobKey, state: uploadState, createdAtNs: 1n, updatedAtNs: 1n };

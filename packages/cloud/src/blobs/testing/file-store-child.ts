@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { type FileStore, openFileStore } from "../file-store.ts";
 import { testClock, testSigner } from "./open-file-store.ts";
-import { cutParts, inPieces, thenSilence } from "./pieces.ts";
+import { cutParts, cutPiece, cutPieces, inPieces, pieceBytes, thenSilence } from "./pieces.ts";
 
 /*
  * A store in a process of its own, for tests that end it at a chosen instant. It is told what to do by its arguments and says
@@ -16,6 +16,13 @@ export const childBytes = Buffer.concat(
 );
 export const childPlan = { sizeBytes: childBytes.byteLength, partSizeBytes: childPartBytes };
 const parts = cutParts(childBytes, childPartBytes);
+
+/** What the child uploads in pieces: a few parts of a few pieces, the last ones shorter. */
+export const piecedBytes = Buffer.concat(
+  Array.from({ length: 11 }, (_, index) => Buffer.alloc(index < 10 ? pieceBytes : 777, `piece ${index + 1} `)),
+);
+export const piecedPartBytes = 4 * pieceBytes - 99;
+export const piecedPlan = { sizeBytes: piecedBytes.byteLength, partSizeBytes: piecedPartBytes };
 
 const acts: Record<string, (store: FileStore) => Promise<void>> = {
   async hangInPut(store) {
@@ -52,6 +59,22 @@ const acts: Record<string, (store: FileStore) => Promise<void>> = {
     );
     say("complete");
   },
+  async uploadInPieces(store) {
+    await store.createUpload(key, piecedPlan);
+    const durable = new Set((await store.listParts(key)).map(({ number }) => number));
+    for (const { plan, bytes } of cutParts(piecedBytes, piecedPartBytes)) {
+      if (durable.has(plan.number)) continue;
+      const held = new Set((await store.listPieces(key, plan.number)).map(({ offset }) => offset));
+      for (const piece of cutPieces(plan.number, bytes).filter((each) => !held.has(each.plan.offset))) {
+        await store.receivePiece(key, piece.plan, inPieces(piece.bytes));
+        say(`piece ${plan.number} ${piece.plan.offset}`);
+      }
+      await store.composePart(key, plan);
+      say(`part ${plan.number}`);
+    }
+    await store.completeUpload(key, await store.listParts(key));
+    say("complete");
+  },
   async failToSync(store) {
     await store.createUpload(key, childPlan);
     await setFault("fsync 5 .temporary 1");
@@ -60,6 +83,15 @@ const acts: Record<string, (store: FileStore) => Promise<void>> = {
     await expectFailure("part", receive(store, 1));
     await setFault("fsync 5 .journal 1");
     await expectFailure("record", receive(store, 2));
+    const piece = cutPiece(3, 0, parts[2]!.bytes);
+    const receivePiece = () => store.receivePiece(key, piece.plan, inPieces(piece.bytes));
+    await setFault("fsync 5 .piece 1");
+    await expectFailure("piece", receivePiece());
+    await setFault("fsync 5 .pieces 1");
+    await expectFailure("line", receivePiece());
+    await setFault("");
+    say(`held ${(await store.listPieces(key)).length}`);
+    await receivePiece();
     await setFault("");
     say(`listed ${(await store.listParts(key)).length}`);
     for (const { plan } of parts) await receive(store, plan.number);

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { partRoute } from "../../data-plane/part-route.ts";
+import { partRoute, pieceRoute } from "../../data-plane/part-route.ts";
 import { serveRoutes } from "../../data-plane/testing/serve-routes.ts";
 import { type FileStore, type FileStoreOptions, openFileStore } from "../file-store.ts";
 import { createLinkSigner, type LinkSigner } from "../signed-link.ts";
@@ -38,8 +38,13 @@ export async function serveFileStore(
     onReceive(receiving);
     return receiving;
   };
-  const routeDeps = { ...defaults, ...options, blobs: { receivePart } };
-  const served = stack.use(await serveRoutes((app) => partRoute(app, routeDeps)));
+  const routeDeps = { ...defaults, ...options, blobs: { receivePart, receivePiece: store.receivePiece } };
+  const served = stack.use(
+    await serveRoutes((app) => {
+      partRoute(app, routeDeps);
+      pieceRoute(app, routeDeps);
+    }),
+  );
   url = served.url;
   const opened = stack.move();
   return { store, directory, partSizeBytes: 64 * 1024, [Symbol.asyncDispose]: () => opened.disposeAsync() };

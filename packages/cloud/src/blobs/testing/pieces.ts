@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { BlobReader, PartPlan } from "../blob-store.ts";
+import type { BlobReader, PartPlan, PiecePlan } from "../blob-store.ts";
 
 /** `bytes` cut into pieces of at most `pieceBytes`. */
 export async function* inPieces(bytes: Uint8Array, pieceBytes = 1000): AsyncGenerator<Uint8Array, void> {
@@ -41,6 +41,26 @@ export function cutParts(bytes: Buffer, partSizeBytes: number): CutPart[] {
 
 export function cutPart(number: number, bytes: Buffer): CutPart {
   return { plan: { number, md5: digest("md5", bytes, "base64"), lengthBytes: bytes.byteLength }, bytes };
+}
+
+export interface CutPiece {
+  plan: PiecePlan;
+  bytes: Buffer;
+}
+
+/** The least that a piece holds, but for the last one of its part. */
+export const pieceBytes = 64 * 1024;
+
+/** A part's bytes in pieces, each as short as it may be. */
+export function cutPieces(partNumber: number, bytes: Buffer): CutPiece[] {
+  const count = Math.ceil(bytes.byteLength / pieceBytes);
+  return Array.from({ length: count }, (_, index) =>
+    cutPiece(partNumber, index * pieceBytes, bytes.subarray(index * pieceBytes, (index + 1) * pieceBytes)),
+  );
+}
+
+export function cutPiece(partNumber: number, offset: number, bytes: Buffer): CutPiece {
+  return { plan: { partNumber, offset, lengthBytes: bytes.byteLength, md5: digest("md5", bytes, "base64") }, bytes };
 }
 
 export function digest(algorithm: "md5" | "sha256", bytes: Uint8Array, encoding: "hex" | "base64"): string {

@@ -1,0 +1,113 @@
+import { constants, type FileHandle, open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { PiecePlan } from "./blob-store.ts";
+import { isSystemError } from "./durable-file.ts";
+import { type KeyFiles, pieceJournalFile } from "./file-layout.ts";
+import { appendLine, readLines, wordsOf } from "./journal-lines.ts";
+import { findFile } from "./key-files.ts";
+import { endOfPieces } from "./piece-plan.ts";
+
+/** A piece and the file, in the key's directory, that holds its bytes and nothing else. */
+export interface HeldPiece extends PiecePlan {
+  readonly fileName: string;
+}
+
+/** Undefined where no piece of the part ever came. */
+export async function findPieceJournal(files: KeyFiles, partNumber: number): Promise<PieceJournal | undefined> {
+  try {
+    return await openPieceJournal(files, partNumber, 0);
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}
+
+/** Made where it is absent; its name is durable once the directory is synced. */
+export async function makePieceJournal(files: KeyFiles, partNumber: number): Promise<PieceJournal> {
+  return await openPieceJournal(files, partNumber, constants.O_CREAT);
+}
+
+async function openPieceJournal(files: KeyFiles, partNumber: number, flags: number): Promise<PieceJournal> {
+  const path = pieceJournalFile(files, partNumber);
+  const file = await open(path, constants.O_RDWR | constants.O_APPEND | flags, 0o600);
+  return new PieceJournal({ file, path, directory: files.directory, partNumber });
+}
+
+interface Opened {
+  readonly file: FileHandle;
+  readonly path: string;
+  readonly directory: string;
+  readonly partNumber: number;
+}
+
+/**
+ * What is known of the pieces of one part, in lines that are only ever appended (journal-lines.ts). It is a file of its own,
+ * so that the upload's journal stays as short as parts are few, and goes once the part is durable as a whole.
+ *
+ *     held <offset> <md5> <length> <file>   these bytes are durable in that file. Of all lines in their order those count
+ *                                           which begin where the ones before them end: the first writer wins, and no gap
+ *                                           and no overlap can be
+ *     void <file>                           what `held` said before is no longer sure
+ */
+export class PieceJournal implements AsyncDisposable {
+  // Opened before anything is written: a failed write-back is then reported by this handle's own sync.
+  readonly #opened: Opened;
+
+  constructor(opened: Opened) {
+    this.#opened = opened;
+  }
+
+  /** The pieces from the part's beginning on. */
+  async read(): Promise<HeldPiece[]> {
+    return chainOf(await readLines(this.#opened.file), this.#opened.partNumber);
+  }
+
+  /** What it says is held outlives a power cut: without this, another request's line could be seen before it was synced. */
+  async readDurable(): Promise<HeldPiece[]> {
+    const held = await this.read();
+    if (held.length > 0) await this.#opened.file.datasync();
+    return held;
+  }
+
+  /** The file's bytes and name are durable by now; the line is once this returns. */
+  async recordHeld({ offset, md5, lengthBytes, fileName }: HeldPiece): Promise<void> {
+    const { file } = this.#opened;
+    await appendLine(file, `held ${offset} ${md5} ${lengthBytes} ${fileName}`);
+    try {
+      await file.datasync();
+    } catch (error) {
+      // The line can be read and yet be lost with the power, and the next sync would succeed.
+      await appendLine(file, `void ${fileName}`);
+      throw error;
+    }
+  }
+
+  /** Whether it still counts: what is written to one that was removed is lost. */
+  async isCurrent(): Promise<boolean> {
+    const [own, named] = await Promise.all([this.#opened.file.stat(), findFile(this.#opened.path)]);
+    return named?.ino === own.ino;
+  }
+
+  /** Forgets all pieces. Of their files only those that it names go: another writer may have begun a new journal by then. */
+  async remove(): Promise<void> {
+    const { file, path, directory } = this.#opened;
+    const names = (await readLines(file)).map((line) => wordsOf(line)?.at(-1)).filter((name) => name !== undefined);
+    if (await this.isCurrent()) await rm(path, { force: true });
+    for (const name of new Set(names)) await rm(join(directory, name), { force: true });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#opened.file.close();
+  }
+}
+
+function chainOf(lines: readonly string[], partNumber: number): HeldPiece[] {
+  const read = lines.map((line) => wordsOf(line) ?? []);
+  const voided = new Set(read.filter(([verb]) => verb === "void").map(([, fileName]) => fileName));
+  const chain: HeldPiece[] = [];
+  for (const [verb, offset, md5, length, fileName] of read) {
+    if (verb !== "held" || voided.has(fileName) || Number(offset) !== endOfPieces(chain)) continue;
+    chain.push({ partNumber, offset: Number(offset), md5: md5!, lengthBytes: Number(length), fileName: fileName! });
+  }
+  return chain;
+}
