@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { DeviceName } from "./devices.ts";
 import { EdgeItem, Sha256Hex, VersionId } from "./edge-items.ts";
+import { edgePieces, HeldPieces, Md5Base64, partNumber, pieceLimits, uploadParams } from "./edge-pieces.ts";
 import { DeliveryFailure, EdgeSettings, EdgeWork, SalvageFailure } from "./edge-work.ts";
 import { agentToken, enrolmentToken, operation } from "./operation.ts";
 import { queryInteger } from "./shapes/query.ts";
@@ -27,13 +28,10 @@ export const edgeLimits = {
   /** On a slow link, where a part of the usual size would take longer than a minute. */
   slowLinkPartBytes: 5 * 1024 * 1024,
   maxParts: 9000,
-  /** What of a part may be durable by itself, on a slow link; but for the last one of a part. */
-  minPieceBytes: 64 * 1024,
-  piecesPerGrant: 16,
+  ...pieceLimits,
 } as const;
 
 const InstanceId = z.string().min(16).max(64);
-const Md5Base64 = z.string().regex(/^[A-Za-z0-9+/]{22}==$/, "expected the base 64 of an MD5");
 /** A file that cannot be told whose it is, with the reason. */
 const Unassigned = z.object({ versionId: VersionId, code: z.string(), text: z.string() });
 export type Unassigned = z.infer<typeof Unassigned>;
@@ -74,9 +72,7 @@ export const PermitAnswer = z.discriminatedUnion("answer", [
 ]);
 export type PermitAnswer = z.infer<typeof PermitAnswer>;
 
-const partNumber = z.int().min(1).max(10_000);
 const requestParams = z.object({ requestId: z.string() });
-const uploadParams = z.object({ requestId: z.string(), uploadId: z.string() });
 
 export const edge = {
   enroll: operation({
@@ -210,6 +206,9 @@ export const edge = {
       parts: z
         .array(z.object({ number: partNumber, md5: Md5Base64, length: ByteCount }))
         .meta({ description: "Durable parts" }),
+      pieces: HeldPieces.optional().meta({
+        description: "On a slow link parts may be sent in pieces; absent where that is not possible",
+      }),
     }),
   }),
   grantParts: operation({
@@ -228,6 +227,7 @@ export const edge = {
       grants: z.array(z.object({ number: partNumber, url: z.string(), headers: z.record(z.string(), z.string()) })),
     }),
   }),
+  ...edgePieces,
   completeUpload: operation({
     method: "post",
     path: "/v1/edge/imports/{requestId}/upload/{uploadId}/complete",

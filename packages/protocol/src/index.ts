@@ -26,6 +26,7 @@ export {
   type EdgeRecordingItem,
   EdgeTopic,
 } from "./edge-items.ts";
+export type { Piece } from "./edge-pieces.ts";
 export {
   DeliveryFailure,
   EdgeSettings,

@@ -6,6 +6,7 @@ import { enroll } from "./enroll.ts";
 import { hello } from "./hello.ts";
 import { withLease } from "./lease.ts";
 import { askPermits } from "./permits.ts";
+import { composePart, grantPieces } from "./pieces.ts";
 import { report } from "./report.ts";
 import { failSalvage } from "./salvages.ts";
 import { completeUpload, failImport, grantParts, openUpload } from "./uploads.ts";
@@ -21,6 +22,8 @@ export const edge: Handlers<Contract> = {
   work: getWork,
   openUpload,
   grantParts,
+  grantPieces,
+  composePart,
   completeUpload,
   failImport,
   askPermits,

@@ -1,5 +1,7 @@
 import { type api, edgeLimits, type Input, type Output } from "@downlink/protocol";
 import { BlobExists, PartConflict } from "../blobs/blob-errors.ts";
+import type { PiecePlan, UploadPlan } from "../blobs/blob-store.ts";
+import { minPieceBytes } from "../blobs/piece-plan.ts";
 import type { AgentCtx } from "../context.ts";
 import type { AgentModel, ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
@@ -22,18 +24,22 @@ export async function openUpload(ctx: AgentCtx, input: OpenInput): Promise<Outpu
   const answer = { uploadId: upload.id, partSize: Number(upload.partSizeBytes) };
   if (upload.state === "stored" || (await isWhole(ctx, upload))) return { ...answer, isStored: true, parts: [] };
   const parts = await ctx.blobs.listParts(upload.blobKey);
+  const pieces = await ctx.blobs.listPieces(upload.blobKey);
   return {
     ...answer,
     isStored: false,
     parts: parts.map(({ number, md5, lengthBytes }) => ({ number, md5, length: lengthBytes })),
+    pieces: {
+      minBytes: minPieceBytes(planOf(upload)),
+      held: pieces.map((piece) => ({ number: piece.partNumber, ...toPiece(piece) })),
+    },
   };
 }
 
 /** The parts became the object, and the answer or the row was lost: that is made good here. */
 async function isWhole(ctx: AgentCtx, upload: UploadModel): Promise<boolean> {
-  const plan = { sizeBytes: Number(upload.sizeBytes), partSizeBytes: Number(upload.partSizeBytes) };
   try {
-    await ctx.blobs.createUpload(upload.blobKey, plan);
+    await ctx.blobs.createUpload(upload.blobKey, planOf(upload));
     return false;
   } catch (error) {
     if (!(error instanceof BlobExists)) throw error;
@@ -43,19 +49,40 @@ async function isWhole(ctx: AgentCtx, upload: UploadModel): Promise<boolean> {
 }
 
 export async function grantParts(ctx: AgentCtx, input: Input<Edge["grantParts"]>): Promise<Output<Edge["grantParts"]>> {
-  const upload = await withLease(ctx, async (tx, agent) => {
-    const request = await wantedRequest(tx, { agent, requestId: input.requestId });
-    return openUploadOf(tx, request, input.uploadId);
-  });
+  const upload = await wantedUpload(ctx, input);
   for (const part of input.parts) checkPart(upload, part);
   const parts = input.parts.map(({ number, md5, length }) => ({ number, md5, lengthBytes: length }));
+  return await orAbandoned(ctx, upload, async () => ({
+    grants: await ctx.blobs.grantParts(upload.blobKey, parts),
+  }));
+}
+
+/** The upload that an agent may send bytes of at this moment. */
+export async function wantedUpload(
+  ctx: AgentCtx,
+  { requestId, uploadId }: { requestId: string; uploadId: string },
+): Promise<UploadModel> {
+  return withLease(ctx, async (tx, agent) => openUploadOf(tx, await wantedRequest(tx, { agent, requestId }), uploadId));
+}
+
+/** Other bytes under a part's number can never be continued: then the upload ends, and another one is to be opened. */
+export async function orAbandoned<T>(ctx: AgentCtx, upload: UploadModel, act: () => Promise<T>): Promise<T> {
   try {
-    return { grants: await ctx.blobs.grantParts(upload.blobKey, parts) };
+    return await act();
   } catch (error) {
     if (!(error instanceof PartConflict)) throw error;
     await abandon(ctx, upload);
     refuse("UploadClosed", `${error.message}; open a new upload`);
   }
+}
+
+/** As the wire has it. */
+export function toPiece({ offset, lengthBytes, md5 }: PiecePlan): { offset: number; length: number; md5: string } {
+  return { offset, length: lengthBytes, md5 };
+}
+
+function planOf({ sizeBytes, partSizeBytes }: UploadModel): UploadPlan {
+  return { sizeBytes: Number(sizeBytes), partSizeBytes: Number(partSizeBytes) };
 }
 
 /** Repeatable: a lost answer is asked for again. The object is whole and durable before the row says so. */
@@ -199,7 +226,7 @@ async function findUpload(
   return { upload: row, recordingId: request.recordingId, deviceId: request.deviceId };
 }
 
-function checkPart(upload: UploadModel, part: { number: number; length: number }): void {
+export function checkPart(upload: UploadModel, part: { number: number; length: number }): void {
   const sizeBytes = Number(upload.sizeBytes);
   const partSizeBytes = Number(upload.partSizeBytes);
   const offset = (part.number - 1) * partSizeBytes;

@@ -1,0 +1,41 @@
+import type { api, Input, Output } from "@downlink/protocol";
+import type { PiecePlan } from "../blobs/blob-store.ts";
+import { endOfPieces } from "../blobs/piece-plan.ts";
+import type { AgentCtx } from "../context.ts";
+import { checkPart, orAbandoned, toPiece, wantedUpload } from "./uploads.ts";
+
+type Edge = typeof api.edge;
+
+/** Grants only what goes on from what is held: an agent that lost an answer learns here that its piece arrived. */
+export async function grantPieces(
+  ctx: AgentCtx,
+  input: Input<Edge["grantPieces"]>,
+): Promise<Output<Edge["grantPieces"]>> {
+  const { blobKey } = await wantedUpload(ctx, input);
+  const pieces = input.pieces.map((piece) => ofPart(input.number, piece));
+  const held = await ctx.blobs.listPieces(blobKey, input.number);
+  const granted = goesOn(held, pieces) ? await ctx.blobs.grantPieces(blobKey, pieces) : [];
+  return { held: held.map(toPiece), grants: granted };
+}
+
+/** Repeatable: a lost answer is asked for again. */
+export async function composePart(
+  ctx: AgentCtx,
+  input: Input<Edge["composePart"]>,
+): Promise<Output<Edge["composePart"]>> {
+  const { number, md5, length } = input;
+  const upload = await wantedUpload(ctx, input);
+  checkPart(upload, { number, length });
+  const part = { number, md5, lengthBytes: length };
+  const { etag } = await orAbandoned(ctx, upload, () => ctx.blobs.composePart(upload.blobKey, part));
+  return { etag };
+}
+
+function ofPart(partNumber: number, piece: { offset: number; length: number; md5: string }): PiecePlan {
+  return { partNumber, offset: piece.offset, lengthBytes: piece.length, md5: piece.md5 };
+}
+
+/** Whether pieces begin where others end, and follow each other without a gap. */
+function goesOn(held: readonly PiecePlan[], pieces: readonly PiecePlan[]): boolean {
+  return pieces.every(({ offset }, index) => offset === endOfPieces(index === 0 ? held : pieces.slice(0, index)));
+}

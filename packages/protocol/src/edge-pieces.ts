@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { agentToken, operation } from "./operation.ts";
+import { ByteCount } from "./shapes/summaries.ts";
+
+export const pieceLimits = {
+  /** Bytes; the last piece of a part may have fewer. */
+  minPieceBytes: 64 * 1024,
+  piecesPerGrant: 16,
+} as const;
+
+export const Md5Base64 = z.string().regex(/^[A-Za-z0-9+/]{22}==$/, "expected the base 64 of an MD5");
+export const partNumber = z.int().min(1).max(10_000);
+export const uploadParams = z.object({ requestId: z.string(), uploadId: z.string() });
+
+/** A range of one part. */
+const Piece = z.object({ offset: ByteCount, length: z.int().min(1), md5: Md5Base64 });
+export type Piece = z.infer<typeof Piece>;
+
+export const HeldPieces = z.object({
+  minBytes: z.int().min(1).meta({ description: "The least that a piece holds, but for the last one of its part" }),
+  held: z
+    .array(Piece.extend({ number: partNumber }))
+    .meta({ description: "Durable pieces of parts that are not, each part's from its beginning on" }),
+});
+
+/** On a slow link what was sent within a part counts, too. */
+export const edgePieces = {
+  grantPieces: operation({
+    method: "post",
+    path: "/v1/edge/imports/{requestId}/upload/{uploadId}/pieces",
+    access: agentToken(),
+    summary: "Ask for a signed target for each of the next pieces of a part",
+    description:
+      "For links on which a part takes long or never arrives. Pieces are contiguous from the part's beginning on, and each is durable once its target answers. Nothing is granted where the first one does not begin at the end of what is held: `held` says where to go on, and with which bytes.",
+    params: uploadParams,
+    body: z.object({ number: partNumber, pieces: z.array(Piece).min(1).max(pieceLimits.piecesPerGrant) }),
+    response: z.object({
+      held: z.array(Piece).meta({ description: "Of this part, from its beginning on" }),
+      grants: z.array(z.object({ offset: ByteCount, url: z.string(), headers: z.record(z.string(), z.string()) })),
+    }),
+  }),
+  composePart: operation({
+    method: "post",
+    path: "/v1/edge/imports/{requestId}/upload/{uploadId}/compose",
+    access: agentToken(),
+    summary: "Make a part of its pieces; repeatable",
+    description:
+      "`PartsMissing` where they are not all of it. `DigestMismatch` where together they have another MD5: then they are forgotten.",
+    params: uploadParams,
+    body: z.object({ number: partNumber, md5: Md5Base64, length: z.int().min(1) }),
+    response: z.object({ etag: z.string().optional() }),
+  }),
+};
