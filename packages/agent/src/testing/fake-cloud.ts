@@ -66,6 +66,8 @@ export class FakeCloud implements AsyncDisposable {
   salvages: readonly WantedSalvage[] = [];
   readonly #leases = new FakeLeases();
   #sequence = 0;
+  /** An id is never given twice. */
+  #requested = 0;
   #listing: { id: string; seen: Set<string> } | undefined;
   readonly #changes = new FakeChanges();
   readonly #server: Server;
@@ -112,7 +114,8 @@ export class FakeCloud implements AsyncDisposable {
   requestImport(path: string, options: { priority?: number } = {}): string {
     const file = this.at(path);
     if (!file) throw new Error(`the agent did not report ${path}`);
-    const requestId = `req_${this.requests.size + 1}`;
+    this.#requested += 1;
+    const requestId = `req_${this.#requested}`;
     const request = { requestId, recordingId: `rec_${file.versionId}`, versionId: file.versionId };
     const requestedAt = BigInt(Date.now()) * 1_000_000n + BigInt(this.requests.size);
     this.requests.set(requestId, { ...request, stage: "deliver", priority: options.priority ?? 0, requestedAt });
@@ -165,7 +168,8 @@ export class FakeCloud implements AsyncDisposable {
       if (fault) socket.destroy();
       else answerJson(response, 200, answer);
     } catch (error) {
-      if (request.destroyed && !request.complete) return; // The agent went away in the middle of its request.
+      const isCut = (error as NodeJS.ErrnoException).code === "ECONNRESET";
+      if (isCut || (request.destroyed && !request.complete)) return; // The agent went away in the middle of its request.
       if (!(error instanceof Refusal)) throw error;
       if (error.code === "LeaseHeldElsewhere") response.setHeader("retry-after", "1");
       answerJson(response, error.status, { error: error.message, code: error.code });
