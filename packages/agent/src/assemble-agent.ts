@@ -5,19 +5,24 @@ import { connectToCloud, createBells } from "./cloud/connect-to-cloud.ts";
 import { createServerClock } from "./cloud/server-clock.ts";
 import { createServerTimeMemory } from "./cloud/server-time-memory.ts";
 import { createDeletions } from "./deleting/deletion-loop.ts";
+import { createFileSystems } from "./deleting/file-systems.ts";
+import { createProofs } from "./deleting/proofs.ts";
 import { createRetentionHold } from "./deleting/retention-hold.ts";
 import { createDiskForecast } from "./files/disk-forecast.ts";
 import { runIntake } from "./files/intake.ts";
 import { matchFiles } from "./files/match-files.ts";
+import type { Suspect } from "./files/plan-scan.ts";
 import { runScans } from "./files/scan-loop.ts";
 import { openStorageRoot } from "./files/storage-root.ts";
 import { createDirectoryWatch, type DirectoryWatch } from "./files/watch.ts";
 import { createYoungFiles } from "./files/young-files.ts";
 import { runHeartbeat } from "./heartbeat.ts";
 import { createThrottle } from "./imports/throttle.ts";
-import { createUploads } from "./imports/upload-loop.ts";
+import { createUploads, type UploadContext } from "./imports/upload-loop.ts";
 import { runWork } from "./imports/work-loop.ts";
 import type { Log } from "./log.ts";
+import { createRecheckBoard } from "./rechecks/recheck-board.ts";
+import { createRechecks } from "./rechecks/recheck-loop.ts";
 import { createAutoImport } from "./report/auto-import.ts";
 import { createDeviceNaming } from "./report/name-device.ts";
 import { runReports } from "./report/report-loop.ts";
@@ -55,13 +60,14 @@ export function assembleAgent(parts: AgentParts): Agent {
   const { scanIntervalMs } = settings;
   const ground = layGround(parts);
   const { storageRoot, session, reportState } = ground;
-  const { uploads, throttle, deletions, forecast, reporting, scanning } = assembleWorkers(ground, parts);
+  const { uploads, throttle, deletions, forecast, reporting, scanning, rechecks } = assembleWorkers(ground, parts);
   const { settle: settleDeletions } = deletions;
   const shown = { startedNs: clock.nowNs(), stateDir: settings.stateDir, apiUrl: requireSetting(settings, "apiUrl") };
   return {
     loops: {
       session: (signal) => session.run(signal),
       scan: (signal) => runScans({ ...ground, ...scanning, forecast, scanIntervalMs, settleDeletions }, signal),
+      rechecks: (signal) => rechecks.run(signal),
       intake: (signal) => runIntake({ ...ground, storage: () => storageRoot.current() }, signal),
       report: (signal) => runReports({ ...ground, ...reporting }, reportState, signal),
       work: (signal) => runWork(ground, signal),
@@ -77,7 +83,10 @@ export function assembleAgent(parts: AgentParts): Agent {
       for (const bell of [ground.scanBell, ground.reportBell, ground.workBell, ground.deleteBell]) bell.ring();
     },
     takeStatus: () => takeSnapshot({ ...ground, ...shown, uploads, throttle, forecast, deletions }),
-    [Symbol.dispose]: () => scanning.watch?.[Symbol.dispose](),
+    [Symbol.dispose]() {
+      scanning.watch?.[Symbol.dispose]();
+      ground.fileSystems[Symbol.dispose]();
+    },
   };
 }
 
@@ -92,10 +101,15 @@ function layGround(parts: AgentParts) {
   const storageRoot = openStorageRoot(requireSetting(settings, "storageRoot"), { ...state, clock });
   const { scanIntervalMs: longestPauseMs, settleTimeMs, incompleteAfterMs } = settings;
   const young = createYoungFiles({ settleTimeMs, incompleteAfterMs, longestPauseMs });
+  const { contentHash } = inventory;
+  const board = createRecheckBoard({ clock, contentHash, settleTimeMs, restlessAfterMs: incompleteAfterMs });
+  const fileSystems = createFileSystems(clock);
+  const proofs = createProofs({ inventory, fileSystems, clock });
   const treeTurns = createTurns();
   const hasScanned = () => storageRoot.current() !== undefined && storageRoot.lastScan() !== undefined;
   const isListed = () => cloud.reportState.needsListing === false && hasScanned();
-  const kept = { inventory, facts, problems, storageRoot, young, treeTurns };
+  const trust = { fileSystems, proofs, rechecks: board, isInRecheck: board.has };
+  const kept = { inventory, facts, problems, storageRoot, young, treeTurns, ...trust };
   return { ...bells, ...cloud, ...kept, clock, log, serverClock, hold, hasScanned, isListed };
 }
 
@@ -106,9 +120,13 @@ function assembleWorkers(ground: ReturnType<typeof layGround>, { settings, trans
   const throttle = createThrottle({ clock, settings, cloudSettings, onChange: workBell.ring });
   const { stateDir } = settings;
   const globs = () => settings.autoImport ?? cloudSettings()?.autoImport ?? [];
+  const rechecks = assembleRechecks(ground);
+  const showsChanges: UploadContext["showsChanges"] = async (storage, file) =>
+    (await ground.fileSystems.look(storage, file)).showsChanges;
   return {
     throttle,
-    uploads: createUploads({ ...ground, dispatcher: transport.dispatcher, throttle }),
+    rechecks,
+    uploads: createUploads({ ...ground, dispatcher: transport.dispatcher, throttle, showsChanges }),
     deletions: createDeletions({ ...ground, stateDir, quota: settings }),
     forecast: createDiskForecast(clock),
     reporting: {
@@ -116,10 +134,20 @@ function assembleWorkers(ground: ReturnType<typeof layGround>, { settings, trans
       nameDevice: createDeviceNaming({ isSite: settings.siteToken !== undefined, ...settings }),
     },
     scanning: {
+      noteSuspects: (suspects: readonly Suspect[]) => {
+        ground.rechecks.sync(suspects);
+        if (suspects.length > 0) rechecks.ring();
+      },
       watch: settings.usesNotify ? openWatch(storageRoot.path, ground) : undefined,
       matches: matchFiles({ include: settings.watchInclude, exclude: settings.watchExclude }),
     },
   };
+}
+
+function assembleRechecks(ground: ReturnType<typeof layGround>) {
+  const { storageRoot, board, proofs } = ground;
+  const isWanted = (versionId: string) => board.byVersion().get(versionId)?.stage === "deliver";
+  return createRechecks({ ...ground, storage: () => storageRoot.current(), isWanted, hashStep: proofs.stepFor });
 }
 
 function openWatch(

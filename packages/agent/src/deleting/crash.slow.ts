@@ -45,7 +45,7 @@ class Scene implements Disposable {
       { do: "event", versionId, event: "finished", findings: { headTailSha256, item: "{}" } },
       { do: "confirm", versionId, as: "indexed", revision: 1 },
       { do: "event", versionId, event: "importDone" },
-      { do: "noteHash", versionId, sha256: "1".repeat(64), of: identity },
+      { do: "noteHash", versionId, sha256: "1".repeat(64), of: identity, isProof: true },
     ]);
   }
 

@@ -7,11 +7,13 @@ import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
 import { deleteGroup, type GroupContext, type Intended } from "./delete-group.ts";
 import { askPermits, type Permits } from "./permits.ts";
-import type { DeletionStep } from "./plan-deletions.ts";
+import { type DeletionStep, needsProof } from "./plan-deletions.ts";
+import type { Proofs } from "./proofs.ts";
 
 export interface DeleteContext extends GroupContext {
   readonly session: CloudSession;
   readonly serverClock: ServerClock;
+  readonly proofs: Proofs;
   readonly reportBell: Bell;
 }
 
@@ -34,7 +36,9 @@ export async function deleteFiles(ctx: DeleteContext, batch: Batch): Promise<num
   const intended = intend(ctx.inventory, batch.steps);
   const permits = batch.isCutOff ? undefined : await askOrKeep(ctx, intended, batch.signal);
   const permitted = sortOut(ctx, intended, permits);
-  const terms = { storage: batch.storage, isGood: permits?.isGood ?? (() => true) };
+  const isGood = ({ step, file }: Intended) =>
+    permits === undefined || (permits.isGood() && (!needsProof(step) || ctx.proofs.hashOf(file) !== undefined));
+  const terms = { storage: batch.storage, isGood };
   let count = 0;
   // When aborted in between, what was intended is settled at the next start.
   for (let at = 0; at < permitted.length && !batch.signal.aborted; at += FILES_IN_A_GROUP)

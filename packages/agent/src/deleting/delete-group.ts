@@ -30,8 +30,8 @@ export interface Intended {
 
 interface Terms {
   readonly storage: Storage;
-  /** Whether the permits are still good. */
-  readonly isGood: () => boolean;
+  /** Whether the permit and the proof that it rests on still hold. */
+  readonly isGood: (one: Intended) => boolean;
 }
 
 /** Deletes files whose permits are recorded, then records all of them at once; returns how many. Nobody scans meanwhile. */
@@ -57,10 +57,12 @@ export async function deleteGroup(ctx: GroupContext, group: readonly Intended[],
 /** The trash through which the file went; undefined when it did not go. */
 async function tryToErase(
   { inventory, setbacks, scanBell }: GroupContext,
-  { step: { versionId, reason }, file }: Intended,
+  one: Intended,
   { storage, isGood }: Terms,
 ): Promise<string | undefined> {
-  const isAllowed = () => isGood() && inventory.version(versionId)?.state === "deleting";
+  const { file } = one;
+  const { versionId, reason } = one.step;
+  const isAllowed = () => isGood(one) && inventory.version(versionId)?.state === "deleting";
   const about = { versionId, reason, path: file.path };
   try {
     const needsOnlyName = reason === "space" || reason === "prune";

@@ -2,17 +2,25 @@ import { join } from "node:path";
 import { ApiFailure, NetworkFailure } from "@downlink/client";
 import type { DeletionReason } from "@downlink/protocol";
 import { type Bell, pause } from "../bell.ts";
+import type { FileNumber } from "../files/identity.ts";
 import type { Storage } from "../files/open-tracked.ts";
 import type { WorkBoard } from "../imports/work-board.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
-import type { Inventory } from "../inventory/inventory.ts";
 import { keepReserve, releaseReserve } from "../inventory/state-reserve.ts";
+import type { TrackedFile } from "../inventory/tracked-file.ts";
 import type { ProblemBoard } from "../problems.ts";
 import { isStateUnwritable } from "../state-errors.ts";
 import { measureDisk } from "../status/snapshot.ts";
 import { type DeleteContext, deleteFiles } from "./delete-files.ts";
 import { type Disk, showDeletionProblems } from "./deletion-problems.ts";
-import { type DeletionPlan, type DeletionSituation, type DeletionStep, planDeletions } from "./plan-deletions.ts";
+import type { FileSystems } from "./file-systems.ts";
+import {
+  type DeletionPlan,
+  type DeletionSituation,
+  type DeletionStep,
+  needsProof,
+  planDeletions,
+} from "./plan-deletions.ts";
 import { createProver, type Prover } from "./prover.ts";
 import { type Quota, toPolicy } from "./quota.ts";
 import type { RetentionHold } from "./retention-hold.ts";
@@ -26,6 +34,9 @@ export interface DeletionContext extends Omit<DeleteContext, "setbacks"> {
   readonly quota: Quota;
   readonly hold: RetentionHold;
   readonly stateDir: string;
+  readonly fileSystems: FileSystems;
+  /** Whether it is open whether the file is still the version that is known. */
+  readonly isInRecheck: (versionId: string) => boolean;
   /** Whether the cloud has been told all that is here. */
   readonly isListed: () => boolean;
   /** Rings when something may have to be deleted. */
@@ -107,7 +118,7 @@ const nothing: DeletionPlan = { steps: [], neededBytes: 0, missingBytes: 0 };
 
 /** One look at all there is, and one group of files; true when there may be more to do at once. */
 async function takeTurn(ctx: LoopContext, signal: AbortSignal): Promise<boolean> {
-  const { storageRoot, inventory, state } = ctx;
+  const { storageRoot, state } = ctx;
   const storage = storageRoot.current();
   if (!storage || !storageRoot.lastScan()) return false;
   await settle(ctx, storage);
@@ -118,7 +129,8 @@ async function takeTurn(ctx: LoopContext, signal: AbortSignal): Promise<boolean>
   showDeletionProblems(ctx, { plan: state.plan, disk, reach });
   const isCutOff = reach === "offline";
   const { steps } = state.plan;
-  const { ready, unproven } = sortByProof(inventory, steps.slice(0, STEPS_AT_ONCE), isCutOff);
+  if (!isCutOff) await lookAtFileSystems(ctx, storage, steps);
+  const { ready, unproven } = sortByProof(ctx, steps.slice(0, STEPS_AT_ONCE), isCutOff);
   if (state.plan !== nothing) await prepare(ctx, storage);
   if (unproven) ctx.prover.begin(unproven, storage, signal);
   if (ready.length === 0) return false;
@@ -136,16 +148,33 @@ async function prepare({ stateDir }: LoopContext, storage: Storage): Promise<voi
   }
 }
 
+/** Before a hash counts: whether it proves anything depends on where the file lies. */
+async function lookAtFileSystems(
+  { fileSystems, inventory }: LoopContext,
+  storage: Storage,
+  steps: readonly DeletionStep[],
+): Promise<void> {
+  const byDevice = new Map<FileNumber, TrackedFile>();
+  for (const step of steps) {
+    const file = needsProof(step) ? inventory.version(step.versionId) : undefined;
+    if (file) byDevice.set(file.identity.device, file);
+  }
+  try {
+    for (const file of byDevice.values()) await fileSystems.look(storage, file);
+  } catch (error) {
+    if (!isFileSystemError(error)) throw error; // The folder is gone; a scan will tell.
+  }
+}
+
 /** What can be done now, and the first file that has to be read before. Nobody asks for proof of who is cut off. */
-function sortByProof(inventory: Inventory, steps: readonly DeletionStep[], isCutOff: boolean) {
+function sortByProof({ inventory, proofs }: LoopContext, steps: readonly DeletionStep[], isCutOff: boolean) {
   const ready: DeletionStep[] = [];
   let unproven: DeletionStep | undefined;
   for (const step of steps) {
     if (ready.length === FILES_AT_ONCE) break;
     const file = inventory.version(step.versionId);
-    const needsProof = !isCutOff && (step.reason === "imported" || step.reason === "space");
     if (!file) continue;
-    if (!needsProof || inventory.hash(file) !== undefined) ready.push(step);
+    if (isCutOff || !needsProof(step) || proofs.hashOf(file) !== undefined) ready.push(step);
     else unproven ??= step;
   }
   return { ready, unproven };
@@ -178,7 +207,7 @@ function makePlan(ctx: LoopContext, disk: Disk | undefined, reach: DeletionSitua
     reach,
     serverNowNs: serverClock.nowNs(),
     isRetentionHeld: hold.heldUntilNs() !== undefined,
-    isWorthTrying: setbacks.isWorthTrying,
+    isWorthTrying: (id, reason) => !ctx.isInRecheck(id) && setbacks.isWorthTrying(id, reason),
     isLinked: setbacks.isLinked,
   });
 }

@@ -1,7 +1,7 @@
 import { lstat, rename, unlink } from "node:fs/promises";
 import { recording } from "../durable-steps.ts";
 import { identityOf, isSameContentHolder } from "../files/identity.ts";
-import { openTracked, type Storage } from "../files/open-tracked.ts";
+import { checkUnmoved, openTracked, type Storage } from "../files/open-tracked.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { findTrash, makeTrash } from "./trash.ts";
 
@@ -29,16 +29,19 @@ export interface Erased {
 export async function eraseFile({ storage, file, needsOnlyName, isAllowed }: Erasure): Promise<Erased> {
   const { path, identity } = file;
   const absolute = `${storage.root}/${path}`;
-  await using _open = await openTracked(storage, path, identity);
+  await using source = await openTracked(storage, path, identity);
   const { nlink } = await lstat(absolute, { bigint: true });
   const { directory: trash, entry } = await findTrash(storage.root, file);
   if (nlink > 1n && needsOnlyName) return { outcome: "linked", trash };
   await makeTrash(trash);
+  await checkUnmoved(storage, { source, path, identity }); // The rename hides whatever came before it.
   if (!isAllowed()) return { outcome: "stopped", trash };
   await recording.tracePromise(() => rename(absolute, entry), { what: "file", path: entry });
   const trashed = await lstat(entry, { bigint: true });
   const isMeant = isSameContentHolder(identityOf(trashed, storage.device), identity) && trashed.nlink === nlink;
   if (!isMeant || !isAllowed()) return { outcome: "stopped", trash };
+  const { ctimeNs, mtimeNs } = await lstat(entry, { bigint: true });
+  if (ctimeNs !== trashed.ctimeNs || mtimeNs !== trashed.mtimeNs) return { outcome: "stopped", trash };
   await recording.tracePromise(() => unlink(entry), { what: "file", path: entry });
   return { outcome: "deleted", trash };
 }

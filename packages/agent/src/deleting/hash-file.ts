@@ -11,6 +11,12 @@ const READ_SHARE = 4;
 /** What file systems and the kernel's clock may round a time of change by. */
 const GRANULARITY_NS = 2_000_000_000n;
 
+export interface FileHash {
+  readonly sha256: string;
+  /** Wall time at which no byte was read yet. */
+  readonly begunNs: bigint;
+}
+
 interface HashOptions {
   readonly clock: Clock;
   readonly storage: Storage;
@@ -18,14 +24,14 @@ interface HashOptions {
 }
 
 /**
- * SHA-256 of the whole file, read with long pauses: nobody waits for it. Undefined when it would prove nothing yet. Throws
- * `FileMoved` for another version, what reading throws, and the signal's reason.
+ * SHA-256 of the whole file, read with long pauses: nobody waits for it. Throws `FileMoved` for another version, what reading
+ * throws, and the signal's reason.
  */
 export async function hashFile(
-  { path, identity }: TrackedFile,
+  { path, identity }: Pick<TrackedFile, "path" | "identity">,
   { clock, storage, signal }: HashOptions,
-): Promise<string | undefined> {
-  if (!isProof(identity, clock.nowNs())) return undefined;
+): Promise<FileHash> {
+  const begunNs = clock.nowNs();
   await using source = await openTracked(storage, path, identity);
   const hash = createHash("sha256");
   const memory = Buffer.allocUnsafeSlow(Math.min(BLOCK_BYTES, identity.sizeBytes));
@@ -38,7 +44,7 @@ export async function hashFile(
     signal.throwIfAborted();
   }
   await checkUnmoved(storage, { source, path, identity });
-  return hash.digest("hex");
+  return { sha256: hash.digest("hex"), begunNs };
 }
 
 /**

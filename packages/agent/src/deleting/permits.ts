@@ -2,9 +2,9 @@ import { api, edgeLimits, type PermitAnswer } from "@downlink/protocol";
 import type { Clock } from "../clock.ts";
 import type { ServerClock } from "../cloud/server-clock.ts";
 import type { CloudSession } from "../cloud/session.ts";
-import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import type { DeletionStep } from "./plan-deletions.ts";
+import type { Proofs } from "./proofs.ts";
 
 export interface Permits {
   readonly answers: ReadonlyMap<string, PermitAnswer>;
@@ -15,7 +15,7 @@ export interface Permits {
 interface PermitContext {
   readonly session: CloudSession;
   readonly serverClock: ServerClock;
-  readonly inventory: Inventory;
+  readonly proofs: Proofs;
   readonly clock: Clock;
 }
 
@@ -24,7 +24,7 @@ const GOOD_FOR_MS = (edgeLimits.permitSeconds - 60) * 1000;
 
 /** Asks the cloud for leave; fails as the client does. */
 export async function askPermits(
-  { session, serverClock, inventory, clock }: PermitContext,
+  { session, serverClock, proofs, clock }: PermitContext,
   wanted: readonly { readonly file: TrackedFile; readonly step: DeletionStep }[],
   signal: AbortSignal,
 ): Promise<Permits> {
@@ -32,7 +32,7 @@ export async function askPermits(
   const items = wanted.map(({ file, step: { versionId, reason } }) => ({
     versionId,
     reason,
-    sha256: inventory.hash(file),
+    sha256: proofs.hashOf(file),
   }));
   const { serverTime, answers } = await session.call(api.edge.askPermits, { items }, { signal });
   serverClock.note(serverTime);

@@ -38,6 +38,11 @@ export interface DeletionStep {
   readonly sizeBytes: number;
 }
 
+/** Whether the cloud permits it only for a file with the very bytes that it has. */
+export function needsProof({ reason }: Pick<DeletionStep, "reason">): boolean {
+  return reason === "imported" || reason === "space";
+}
+
 export interface DeletionPlan {
   /** In the order in which they are to be done. */
   readonly steps: readonly DeletionStep[];
@@ -79,7 +84,7 @@ function planByRule(situation: DeletionSituation): Choice[] {
   const isRetaining = policy.retainSeconds > 0 && !isRetentionHeld && serverNowNs !== undefined;
   const oldestNs = isRetaining ? serverNowNs - BigInt(Math.ceil(policy.retainSeconds * 1e9)) : undefined;
   if (!policy.deletesImported && oldestNs === undefined) return [];
-  // Removing one name changes the ctime of the content, and so ends the version under another name.
+  // Removing one name changes the ctime of the content: what is sent under another name would have to be read again.
   const isUnderWay = nameCheck(files.filter(({ state }) => underWay.has(state)));
   const ruleFor = ({ versionId, state, endNs, identity }: PlannedFile): DeletionReason | undefined => {
     if (isUnderWay(identity)) return undefined;

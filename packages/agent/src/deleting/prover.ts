@@ -3,14 +3,18 @@ import type { Clock } from "../clock.ts";
 import { FileMoved, type Storage } from "../files/open-tracked.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import { hashFile } from "./hash-file.ts";
+import type { FileSystems } from "./file-systems.ts";
+import { hashFile, isProof } from "./hash-file.ts";
 import type { DeletionStep } from "./plan-deletions.ts";
+import type { Proofs } from "./proofs.ts";
 import type { Setbacks } from "./setbacks.ts";
 
 export interface ProverContext {
   readonly clock: Clock;
   readonly inventory: Inventory;
   readonly setbacks: Setbacks;
+  readonly fileSystems: FileSystems;
+  readonly proofs: Proofs;
   readonly scanBell: Bell;
   /** To be rung when a file has been read. */
   readonly deleteBell: Bell;
@@ -49,7 +53,7 @@ export function createProver(ctx: ProverContext): Prover {
 }
 
 async function prove(
-  { inventory, clock, setbacks, scanBell }: ProverContext,
+  { inventory, clock, setbacks, scanBell, fileSystems, proofs }: ProverContext,
   { versionId, reason }: DeletionStep,
   options: { storage: Storage; signal: AbortSignal },
 ): Promise<void> {
@@ -57,9 +61,13 @@ async function prove(
   if (!file) return;
   const about = { versionId, reason, path: file.path };
   try {
-    const sha256 = await hashFile(file, { clock, ...options });
-    if (sha256 !== undefined) inventory.change([{ do: "noteHash", versionId, sha256, of: file.identity }]);
-    else setbacks.note(about, { code: "FileMoved", text: "it was changed a moment ago" }, PROOF_REST_MS);
+    const { showsChanges } = await fileSystems.look(options.storage, file);
+    if (showsChanges && !isProof(file.identity, clock.nowNs())) {
+      setbacks.note(about, { code: "FileMoved", text: "it was changed a moment ago" }, PROOF_REST_MS);
+      return;
+    }
+    inventory.change([proofs.stepFor(file, await hashFile(file, { clock, ...options }))]);
+    if (!inventory.version(versionId)) scanBell.ring(); // It is another version, which has to be examined.
   } catch (error) {
     if (!(error instanceof FileMoved || isFileSystemError(error))) throw error;
     setbacks.note(about, { code: error instanceof FileMoved ? "FileMoved" : "FileSystem", text: error.message });

@@ -5,6 +5,7 @@ import { lookAt, openTracked, type Storage } from "../files/open-tracked.ts";
 import { hashHeadAndTail } from "../indexing/head-tail.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
+import { probeName } from "./change-probe.ts";
 import { findTrash, listTrash, originalName, restore, statIfThere, trashName } from "./trash.ts";
 
 interface Settling {
@@ -25,7 +26,8 @@ export async function settleIntents(ctx: Settling): Promise<void> {
     const file = ctx.inventory.version(versionId);
     if (file) await settleIntent(ctx, file);
   }
-  for (const entry of await listTrash(join(ctx.storage.root, trashName))) await putBack(ctx, entry);
+  for (const entry of await listTrash(join(ctx.storage.root, trashName)))
+    if (basename(entry) !== probeName) await putBack(ctx, entry);
 }
 
 export async function settleIntent(ctx: Settling, file: TrackedFile): Promise<void> {

@@ -12,7 +12,8 @@ export function fileNumber(exact: bigint): FileNumber {
 const MAX_NUMBER = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
- * What tells one version of a file from another. Any change of it is another version.
+ * What the file system says of a file. While it stays, the file holds the version that was found under it; a change of it asks
+ * whether it still does (`plan-scan.ts`).
  * `device` is 0 on the file system of the root itself: its number may differ after a reboot, and which root it is, is
  * held by the marker.
  */

@@ -34,10 +34,12 @@ const scanOf = (files: Record<string, FileIdentity>, changes: Partial<FinishedSc
   ...changes,
 });
 
-test("a new file is tracked, a changed one is another version, an unchanged one is left alone", () => {
+test("a new file is tracked, one of another size is another version, an unchanged one is left alone", () => {
   const files = known(tracked("a", 1), tracked("b", 2), tracked("young", 3, "settling"));
-  const scan = scanOf({ a: identity(1), b: identity(2, 9), young: identity(3, 9), new: identity(4) });
-  const { steps, appeared, moves, absent } = planScan(files, scan, new Set());
+  const grown = { ...identity(2, 9), sizeBytes: 21 };
+  const scan = scanOf({ a: identity(1), b: grown, young: identity(3, 9), new: identity(4) });
+  const { steps, appeared, moves, absent, suspects } = planScan(files, scan, new Set());
+  assert.deepEqual(suspects, []);
   assert.deepEqual(
     steps.map((step) => step.do === "event" && [step.versionId, step.event]),
     [
@@ -50,6 +52,33 @@ test("a new file is tracked, a changed one is another version, an unchanged one 
     ["b", "new"],
   );
   assert.deepEqual([moves.length, absent.size], [0, 0]);
+});
+
+test("where only ctime changed it is the same version; where time or inode changed too, its content has to tell", () => {
+  const files = known(tracked("mode", 1), tracked("touched", 2), tracked("copied", 3), tracked("cut", 4, "incomplete"));
+  const now = {
+    mode: identity(1, 9),
+    touched: { ...identity(2, 9), mtimeNs: 9n },
+    copied: { ...identity(3), inode: 33 },
+    cut: { ...identity(4), device: 5 },
+  };
+  const { steps, suspects, appeared } = planScan(files, scanOf(now), new Set());
+  assert.deepEqual(steps, [{ do: "renew", versionId: "v-mode", was: files.at("mode")!.identity, identity: now.mode }]);
+  assert.deepEqual(
+    suspects.map(({ file, identity: found }) => [file.path, found]),
+    [
+      ["touched", now.touched],
+      ["copied", now.copied],
+      ["cut", now.cut],
+    ],
+  );
+  assert.deepEqual(appeared, []);
+});
+
+test("the name that is left of two stays the version that it was", () => {
+  const twins = { ...tracked("b", 1), identity: identity(1) };
+  const { steps, moves, absent } = planScan(known(tracked("a", 1), twins), scanOf({ b: identity(1, 9) }), new Set());
+  assert.deepEqual([steps.map((step) => step.do), moves.length, [...absent]], [["renew"], 0, ["v-a"]]);
 });
 
 test("a file has gone only when two scans in a row did not find it", () => {
@@ -119,6 +148,7 @@ test("whatever is renamed, written, removed: two scans later exactly the files o
         steps: [],
         moves: [],
         appeared: [],
+        suspects: [],
         absent: new Set(),
       });
     }),
@@ -134,9 +164,10 @@ function applyPlan(
 ): ReadonlySet<string> {
   const { steps, moves, appeared, absent } = planScan(known(...files.values()), scan, absentBefore);
   for (const step of steps) {
-    const file = [...files.values()].find(({ versionId }) => step.do === "event" && versionId === step.versionId);
+    const file = [...files.values()].find(({ versionId }) => "versionId" in step && versionId === step.versionId);
     assert.ok(file, "a step must be about a file that is there");
     files.delete(file.path);
+    if (step.do === "renew") files.set(file.path, { ...file, identity: step.identity });
   }
   for (const { file, path, identity: now } of moves) {
     files.delete(file.path);

@@ -1,7 +1,7 @@
 import { isBeforeIndexing } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
-import { contentHolderKey, type FileIdentity, isSameIdentity } from "./identity.ts";
+import { contentHolderKey, type FileIdentity, isSameContentHolder, isSameIdentity } from "./identity.ts";
 import type { Scan } from "./scan.ts";
 
 /** A file that seems to be at another path now. */
@@ -11,12 +11,21 @@ export interface Move {
   readonly identity: FileIdentity;
 }
 
+/** A file of which only its content can tell whether it is the one that is known. */
+export interface Suspect {
+  readonly file: TrackedFile;
+  /** What is at its path now: of the same size, but written, or another entry of the file system. */
+  readonly identity: FileIdentity;
+}
+
 export interface ScanPlan {
   /** What went and what changed; to be applied before the moves. */
   readonly steps: readonly InventoryStep[];
   readonly moves: readonly Move[];
   /** What is new; to be applied after the moves. */
   readonly appeared: readonly Extract<InventoryStep, { do: "track" }>[];
+  /** They stay as they are known until their content was read. */
+  readonly suspects: readonly Suspect[];
   /** Versions whose path was not there this time, for the next plan. */
   readonly absent: ReadonlySet<string>;
 }
@@ -28,6 +37,7 @@ type Known = Pick<Inventory, "files" | "at">;
 /**
  * What a completed scan says about the inventory. A file has gone when two scans in a row did not find it, for one may
  * have passed a rename; a rename is the same device, inode, size and mtime at a new path while the old one is absent.
+ * Where only ctime differs (mode, owner, links), it is the same version; another size is another version at once.
  */
 export function planScan(known: Known, scan: FinishedScan, absentBefore: ReadonlySet<string>): ScanPlan {
   // A file that is being deleted is the executor's alone.
@@ -38,14 +48,23 @@ export function planScan(known: Known, scan: FinishedScan, absentBefore: Readonl
   const steps: InventoryStep[] = [];
   const moves: Move[] = [];
   const appeared: ScanPlan["appeared"][number][] = [];
+  const suspects: Suspect[] = [];
   for (const [path, identity] of scan.files) {
     const file = known.at(path);
     if (file && (file.state === "deleting" || isSameIdentity(file.identity, identity))) continue;
+    if (file && !isBeforeIndexing(file.state) && isSameContentHolder(file.identity, identity)) {
+      steps.push({ do: "renew", versionId: file.versionId, was: file.identity, identity });
+      continue;
+    }
     const moved = movable.get(contentHolderKey(identity));
     if (moved) {
       movable.delete(contentHolderKey(identity));
       moves.push({ file: moved, path, identity });
       if (file) steps.push(eventOn(file, "vanished"));
+      continue;
+    }
+    if (file && !isBeforeIndexing(file.state) && file.identity.sizeBytes === identity.sizeBytes) {
+      suspects.push({ file, identity });
       continue;
     }
     if (file) steps.push({ ...eventOn(file, "changed"), identity });
@@ -56,7 +75,7 @@ export function planScan(known: Known, scan: FinishedScan, absentBefore: Readonl
   const gone = unfound.filter(({ versionId }) => absentBefore.has(versionId));
   const absent = unfound.filter(({ versionId }) => !absentBefore.has(versionId));
   steps.push(...gone.map((file) => eventOn(file, "vanished")));
-  return { steps, moves, appeared, absent: new Set(absent.map(({ versionId }) => versionId)) };
+  return { steps, moves, appeared, suspects, absent: new Set(absent.map(({ versionId }) => versionId)) };
 }
 
 function eventOn({ versionId, identity }: TrackedFile, event: "changed" | "vanished") {

@@ -12,7 +12,7 @@ import type { Turns } from "../turns.ts";
 import type { DiskForecast } from "./disk-forecast.ts";
 import type { FileIdentity } from "./identity.ts";
 import { FileMoved, openTracked, type Storage } from "./open-tracked.ts";
-import { type Move, planScan } from "./plan-scan.ts";
+import { type Move, planScan, type Suspect } from "./plan-scan.ts";
 import { type Scan, scanTree } from "./scan.ts";
 import type { StorageRoot } from "./storage-root.ts";
 import type { DirectoryWatch } from "./watch.ts";
@@ -31,6 +31,8 @@ export interface ScanContext {
   readonly treeTurns: Turns;
   /** Puts back what was on its way out when the agent or the root went: nothing may take it for gone. */
   readonly settleDeletions: (storage: Storage) => Promise<void>;
+  /** Takes the files of which only the content tells whether they are the versions that are known. */
+  readonly noteSuspects: (suspects: readonly Suspect[]) => void;
   /** Absent: found by scanning only. */
   readonly watch?: DirectoryWatch;
   readonly scanBell: Bell;
@@ -117,6 +119,7 @@ async function scanOnce(ctx: ScanContext, { number, storage, absent, signal }: S
   const plan = planScan(ctx.inventory, { ...scan, number }, absent);
   const moves = await Promise.all(plan.moves.map((move) => settleMove(ctx.inventory, storage, move)));
   await applySteps(ctx, [...plan.steps, ...moves.flat(), ...plan.appeared]);
+  ctx.noteSuspects(plan.suspects);
   ctx.young.sync(ctx.inventory.files(), ctx.clock.monotonicMs());
   showProblems(ctx, scan);
   return plan.absent;

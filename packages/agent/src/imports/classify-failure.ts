@@ -2,7 +2,7 @@ import { ApiFailure } from "@downlink/client";
 import { SourceChangedError } from "@downlink/recordings";
 import { FileMoved } from "../files/open-tracked.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
-import { PartMismatch } from "./upload-file.ts";
+import { ContentMismatch, PartMismatch } from "./upload-file.ts";
 
 /**
  * What a failed upload means.
@@ -15,7 +15,7 @@ const cancelling = ["RequestSuperseded", "VersionSuperseded"];
 
 export function classifyFailure(failure: unknown): UploadFailure {
   if (failure instanceof FileMoved || failure instanceof SourceChangedError) return "moved";
-  if (failure instanceof PartMismatch) return "rewritten";
+  if (failure instanceof PartMismatch || failure instanceof ContentMismatch) return "rewritten";
   if (isFileSystemError(failure)) return "unreadable";
   if (failure instanceof ApiFailure && cancelling.includes(failure.code ?? "")) return "cancelled";
   return "again";

@@ -3,14 +3,14 @@ import { api } from "@downlink/protocol";
 import type { FileSource } from "@downlink/recordings";
 import type { Dispatcher } from "undici";
 import type { CloudSession } from "../cloud/session.ts";
-import { isProof } from "../deleting/hash-file.ts";
+import type { FileHash } from "../deleting/hash-file.ts";
 import { telling } from "../durable-steps.ts";
 import { checkUnmoved, openTracked, type Storage } from "../files/open-tracked.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { isPartWorthRetrying } from "./part-retries.ts";
 import type { Throttle } from "./throttle.ts";
 import type { TransferMeter } from "./transfers.ts";
-import { type Part, type PartHashes, partsOf, readPart } from "./upload-parts.ts";
+import { createPartHashes, type Part, type PartHashes, partsOf, readPart } from "./upload-parts.ts";
 
 export interface UploadJob {
   readonly session: CloudSession;
@@ -21,6 +21,11 @@ export interface UploadJob {
   readonly file: TrackedFile;
   /** For a given part size: hashes that an earlier try may have begun. */
   readonly hashesFor: (partSize: number) => PartHashes;
+  readonly forgetHashes: () => void;
+  /** Whether a rewrite of the file with its times set back would show. */
+  readonly showsChanges: () => Promise<boolean>;
+  /** Hears of the hash of the whole file before the cloud does. Throws {@link ContentMismatch} for that of another version. */
+  readonly onHashed: (hash: FileHash) => void;
   readonly meter: TransferMeter;
   /** Hears of each part that came through, with its bytes. */
   readonly onPart: (bytes: number) => void;
@@ -37,6 +42,14 @@ export class PartMismatch extends Error {
   }
 }
 
+/** What was sent is not what was once known to be the content of this version. */
+export class ContentMismatch extends Error {
+  constructor(path: string) {
+    super(`${path} holds another content than that of the version that was asked for`);
+    this.name = "ContentMismatch";
+  }
+}
+
 interface OpenUpload {
   readonly job: UploadJob;
   readonly source: FileSource;
@@ -47,26 +60,40 @@ const STALL_TIMEOUT_MS = 60_000;
 
 /**
  * Delivers one version of a file, from wherever an earlier try ended. The version is checked before each part and before
- * the end, so that no bytes of another one can get in between. Returns the SHA-256 of the file where what was read proves it.
- * Throws what went wrong; `classifyFailure` says what it means.
+ * the end, so that no bytes of another one can get in between. Throws what went wrong; `classifyFailure` says what it means.
  */
-export async function uploadFile(job: UploadJob): Promise<string | undefined> {
+export async function uploadFile(job: UploadJob): Promise<void> {
   const { session, storage, requestId, file, signal } = job;
   const { versionId, path, identity } = file;
   await using source = await openTracked(storage, path, identity);
   const partSize = job.throttle.wishedPartBytes();
   const facts = { requestId, versionId, size: identity.sizeBytes, modifiedAt: identity.mtimeNs, partSize };
   const opened = await session.call(api.edge.openUpload, facts, { signal });
-  if (opened.isStored) return undefined;
+  if (opened.isStored) return;
+  const showsChanges = await job.showsChanges();
+  if (!showsChanges) job.forgetHashes();
   const hashes = job.hashesFor(opened.partSize);
   const parts = partsOf(identity.sizeBytes, opened.partSize);
   const durable = new Map(opened.parts.map((part) => [part.number, part]));
-  const sent = await sendParts({ job, source, uploadId: opened.uploadId }, { parts, durable, hashes });
+  const upload = { job, source, uploadId: opened.uploadId };
+  await verifyDurable(upload, { parts, durable, hashes });
+  const sent = await sendParts(upload, { parts, durable, hashes });
+  if (!showsChanges) await compareAgain(source, { parts, sent, path });
   await checkUnmoved(storage, { source, path, identity });
   const sha256 = hashes.sha256();
+  job.onHashed({ sha256, begunNs: hashes.begunNs });
   const completion = { requestId, uploadId: opened.uploadId, parts: sent, sha256 };
   await session.call(api.edge.completeUpload, completion, { signal });
-  return isProof(identity, hashes.begunNs) ? sha256 : undefined;
+}
+
+/** Where a rewrite in the middle of the upload would not show, only a second reading tells that there was none. */
+async function compareAgain(
+  source: FileSource,
+  { parts, sent, path }: { parts: readonly Part[]; sent: readonly SentPart[]; path: string },
+): Promise<void> {
+  const hashes = createPartHashes(0n);
+  for (const [index, part] of parts.entries())
+    if ((await hashes.md5Of(source, part)) !== sent[index]?.md5) throw new PartMismatch(path, part.number);
 }
 
 interface SentPart {
@@ -79,6 +106,23 @@ interface PartPlan {
   readonly parts: readonly Part[];
   readonly durable: ReadonlyMap<number, { readonly md5: string; readonly length: number }>;
   readonly hashes: PartHashes;
+}
+
+/**
+ * Before anything is sent: every part that is durable was read of this file as it is now. One that differs is of other bytes,
+ * with which nothing may be mixed.
+ */
+async function verifyDurable({ job, source }: OpenUpload, { parts, durable, hashes }: PartPlan): Promise<void> {
+  const { storage, file, signal } = job;
+  const { path, identity } = file;
+  const last = parts.findLastIndex(({ number }) => durable.has(number));
+  for (const part of parts.slice(0, last + 1)) {
+    signal.throwIfAborted();
+    await checkUnmoved(storage, { source, path, identity });
+    const md5 = await hashes.md5Of(source, part);
+    const stored = durable.get(part.number);
+    if (stored && (stored.md5 !== md5 || stored.length !== part.length)) throw new PartMismatch(path, part.number);
+  }
 }
 
 /**
@@ -97,9 +141,7 @@ async function sendParts(upload: OpenUpload, { parts, durable, hashes }: PartPla
       partSignal.throwIfAborted();
       await checkUnmoved(storage, { source: upload.source, path, identity });
       const md5 = await hashes.md5Of(upload.source, part);
-      const stored = durable.get(part.number);
-      if (stored && (stored.md5 !== md5 || stored.length !== part.length)) throw new PartMismatch(path, part.number);
-      if (stored) {
+      if (durable.has(part.number)) {
         meter.skip(part.length);
         sent.push(Promise.resolve({ number: part.number, md5 }));
         continue;

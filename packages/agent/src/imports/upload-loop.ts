@@ -5,9 +5,11 @@ import type { Bell } from "../bell.ts";
 import type { Clock } from "../clock.ts";
 import { problemOf } from "../cloud/describe-failure.ts";
 import type { CloudSession } from "../cloud/session.ts";
+import { type FileHash, isProof } from "../deleting/hash-file.ts";
+import type { Storage } from "../files/open-tracked.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
+import type { TrackedFile } from "../inventory/tracked-file.ts";
 import type { Log } from "../log.ts";
 import type { ProblemBoard } from "../problems.ts";
 import { classifyFailure } from "./classify-failure.ts";
@@ -15,7 +17,7 @@ import { planUploads } from "./plan-uploads.ts";
 import { planWork } from "./plan-work.ts";
 import type { Throttle } from "./throttle.ts";
 import { createTransferMeter, type Transfer, type TransferMeter } from "./transfers.ts";
-import { uploadFile } from "./upload-file.ts";
+import { ContentMismatch, uploadFile } from "./upload-file.ts";
 import { createUploadMemories, type Retry, type UploadMemories } from "./upload-memories.ts";
 import type { WorkBoard } from "./work-board.ts";
 
@@ -31,6 +33,10 @@ export interface UploadContext {
   readonly throttle: Throttle;
   /** Whether the cloud has been told all that is here. */
   readonly isListed: () => boolean;
+  /** Whether it is open whether the file is still the version that is known. */
+  readonly isInRecheck: (versionId: string) => boolean;
+  /** Whether a rewrite of the file with its times set back would show. */
+  readonly showsChanges: (storage: Storage, file: TrackedFile) => Promise<boolean>;
   readonly workBell: Bell;
   readonly reportBell: Bell;
   readonly scanBell: Bell;
@@ -126,11 +132,11 @@ class UploadQueue {
   }
 
   #deliverable(): WantedImport[] {
-    const { board, inventory, storageRoot, throttle } = this.#ctx;
+    const { board, inventory, storageRoot, throttle, isInRecheck } = this.#ctx;
     if (!board.settings()?.enabled || !storageRoot.current() || throttle.isPaused()) return [];
     return [...board.byVersion().values()].filter(
       ({ stage, requestId, versionId }) =>
-        stage === "deliver" && !board.isClosed(requestId) && inventory.version(versionId),
+        stage === "deliver" && !board.isClosed(requestId) && inventory.version(versionId) && !isInRecheck(versionId),
     );
   }
 
@@ -146,13 +152,16 @@ class UploadQueue {
       ...{ session: this.#ctx.session, dispatcher: this.#ctx.dispatcher, throttle: this.#ctx.throttle },
       ...{ storage, requestId, file, meter },
       signal: AbortSignal.any([signal, stop.signal]),
-      hashesFor: (partSize) => this.#memories.hashesFor(requestId, partSize),
+      hashesFor: (partSize) => this.#memories.hashesFor(requestId, { partSize, identity: file.identity }),
+      forgetHashes: () => this.#memories.forgetHashes(requestId),
+      showsChanges: () => this.#ctx.showsChanges(storage, file),
+      onHashed: (hash) => this.#noteHash(file, hash),
       onPart: (bytes) => this.#notePart(request, bytes),
       onPartFailed: (failure) => this.#notePartFailure(request, file, failure),
     });
     const ended = upload
       .then(
-        (sha256) => this.#delivered(request, file, sha256),
+        () => this.#delivered(request, file),
         (failure: unknown) => this.#failed({ request, file, signal, stop }, failure),
       )
       .catch((fault: unknown) => {
@@ -165,13 +174,15 @@ class UploadQueue {
     this.#running.set(requestId, { versionId, stop, meter, ended });
   }
 
-  #delivered(
-    { requestId, versionId }: WantedImport,
-    { path, identity }: TrackedFile,
-    sha256: string | undefined,
-  ): void {
-    const proof: InventoryStep[] = sha256 === undefined ? [] : [{ do: "noteHash", versionId, sha256, of: identity }];
-    this.#ctx.inventory.change([...proof, { do: "event", versionId, event: "delivered" }]);
+  /** Before the cloud is told that it is whole: from then on it is known what was delivered, whatever becomes of the answer. */
+  #noteHash({ versionId, identity, path }: TrackedFile, { sha256, begunNs }: FileHash): void {
+    const isProven = isProof(identity, begunNs);
+    this.#ctx.inventory.change([{ do: "noteHash", versionId, sha256, of: identity, isProof: isProven }]);
+    if (!this.#ctx.inventory.version(versionId)) throw new ContentMismatch(path);
+  }
+
+  #delivered({ requestId, versionId }: WantedImport, { path, identity }: TrackedFile): void {
+    this.#ctx.inventory.change([{ do: "event", versionId, event: "delivered" }]);
     this.#ctx.board.close(requestId);
     this.#memories.forget(requestId);
     this.#showFailing();
@@ -197,7 +208,10 @@ class UploadQueue {
     this.#rest(request, failure, file);
     if (kind === "cancelled") board.close(requestId);
     // Bytes that are not what their hash says: hash them anew next time.
-    if (failure instanceof ApiFailure && failure.code === "DigestMismatch") this.#memories.forgetHashes(requestId);
+    if (failure instanceof ApiFailure && failure.code === "DigestMismatch") {
+      this.#memories.forgetHashes(requestId);
+      inventory.change([{ do: "forgetHash", versionId }]);
+    }
     if (kind === "rewritten") inventory.change([{ do: "event", versionId, event: "changed" }]);
     if (kind === "rewritten" || kind === "moved") scanBell.ring();
     if (kind !== "unreadable") return;

@@ -1,5 +1,6 @@
 import { retryDelayMs } from "@downlink/client";
 import type { Clock } from "../clock.ts";
+import type { FileIdentity } from "../files/identity.ts";
 import { createPartHashes, type PartHashes } from "./upload-parts.ts";
 
 /** An upload that waits after a failed try. */
@@ -25,11 +26,16 @@ export interface UploadMemories {
   complain(requestId: string, text: string | undefined): void;
   /** The first complaint there is. */
   complaint(): string | undefined;
-  /** Hashes that an earlier try may have begun. */
-  hashesFor(requestId: string, partSize: number): PartHashes;
+  /** Hashes that an earlier try may have begun, while the file has not been touched since. */
+  hashesFor(requestId: string, of: HashedParts): PartHashes;
   forgetHashes(requestId: string): void;
   forget(requestId: string): void;
   keepOnly(requestIds: ReadonlySet<string>): void;
+}
+
+interface HashedParts {
+  readonly partSize: number;
+  readonly identity: FileIdentity;
 }
 
 interface Memory {
@@ -38,7 +44,7 @@ interface Memory {
   notBeforeMs: number;
   complaint?: string;
   lastTry?: { readonly path: string; readonly error: string };
-  hashes?: { readonly partSize: number; readonly partHashes: PartHashes };
+  hashes?: HashedParts & { readonly partHashes: PartHashes };
 }
 
 export function createUploadMemories(clock: Clock): UploadMemories {
@@ -63,10 +69,10 @@ export function createUploadMemories(clock: Clock): UploadMemories {
       recall(requestId).complaint = text;
     },
     complaint: () => memories.values().find(({ complaint }) => complaint !== undefined)?.complaint,
-    hashesFor(requestId, partSize) {
+    hashesFor(requestId, { partSize, identity }) {
       const memory = recall(requestId);
-      if (memory.hashes?.partSize !== partSize)
-        memory.hashes = { partSize, partHashes: createPartHashes(clock.nowNs()) };
+      if (memory.hashes?.partSize !== partSize || memory.hashes.identity !== identity)
+        memory.hashes = { partSize, identity, partHashes: createPartHashes(clock.nowNs()) };
       return memory.hashes.partHashes;
     },
     forgetHashes(requestId) {

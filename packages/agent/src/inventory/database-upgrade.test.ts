@@ -41,7 +41,7 @@ test("the state of an agent of the first version is taken over with all that it 
     assert.deepEqual([file.versionId, file.state, file.endNs], ["version-1", "imported", 20n]);
     assert.deepEqual([...inventory.removals().keys()], ["version-0"]);
     assert.equal(inventory.hash(file), opening === 1 ? undefined : "a hash");
-    inventory.change([{ do: "noteHash", versionId: "version-1", sha256: "a hash", of: file.identity }]);
+    inventory.change([{ do: "noteHash", versionId: "version-1", sha256: "a hash", of: file.identity, isProof: true }]);
     assert.equal(database.prepare("PRAGMA user_version").get()?.user_version, SCHEMA_VERSION);
     database.close();
   }
@@ -55,9 +55,9 @@ test("a hash is worth nothing any more once the file's ctime is another one, not
   const identity = { device: 0, inode: 7, sizeBytes: 1, mtimeNs: 1n, ctimeNs: 1n };
   inventory.change([{ do: "track", path: "a.mcap", identity }]);
   const { versionId } = inventory.at("a.mcap")!;
-  inventory.change([{ do: "noteHash", versionId, sha256: "a hash", of: { ...identity } }]);
+  inventory.change([{ do: "noteHash", versionId, sha256: "a hash", of: { ...identity }, isProof: true }]);
   assert.equal(inventory.hash(inventory.at("a.mcap")!), undefined, "it was read of another identity");
-  inventory.change([{ do: "noteHash", versionId, sha256: "a hash", of: identity }]);
+  inventory.change([{ do: "noteHash", versionId, sha256: "a hash", of: identity, isProof: true }]);
   assert.equal(inventory.hash(inventory.at("a.mcap")!), "a hash");
   inventory.change([{ do: "move", versionId, path: "b.mcap", identity: { ...identity, ctimeNs: 2n } }]);
   assert.equal(inventory.hash(inventory.at("b.mcap")!), undefined);

@@ -35,7 +35,7 @@ const firstSchema = `
 `;
 
 const deletionSchema = `
-  -- Of all bytes, while the file's ctime is still the one that it had when they were read.
+  -- Of all bytes of the version; a proof while the file's ctime is still the one that it had when they were read.
   CREATE TABLE hashes (
     version_id TEXT PRIMARY KEY REFERENCES files (version_id) ON DELETE CASCADE,
     sha256 TEXT NOT NULL, ctime_ns INTEGER NOT NULL
@@ -56,8 +56,11 @@ const deletionSchema = `
   ) STRICT;
 `;
 
+/** Of a hash that proves nothing for a deletion, the content it is of is known nevertheless. */
+const contentSchema = "ALTER TABLE hashes ADD COLUMN is_proof INTEGER NOT NULL DEFAULT 1;";
+
 /** Each leads from its index to the next version. Those that agents in the field have taken are never edited. */
-const schemaSteps = [firstSchema, deletionSchema];
+const schemaSteps = [firstSchema, deletionSchema, contentSchema];
 export const SCHEMA_VERSION = schemaSteps.length;
 
 export function databasePath(stateDir: string): string {

@@ -9,7 +9,12 @@ const MAX_PAST = 1000;
 /** What the state database keeps of deletions: intents, hashes, and what was deleted last. */
 export interface DeletionStatements {
   hash(file: TrackedFile): string | undefined;
-  noteHash(file: TrackedFile, sha256: string): void;
+  /** Of the version's content, whatever became of the file's times since. */
+  contentHash(versionId: string): string | undefined;
+  noteHash(file: TrackedFile, hash: { sha256: string; isProof: boolean }): void;
+  /** The content is known as before; no deletion may rest on it. */
+  voidProof(versionId: string): void;
+  forgetHash(versionId: string): void;
   intents(): DeletionIntent[];
   intent(versionId: string): DeletionIntent | undefined;
   insertIntent(intent: Omit<DeletionIntent, "permitId">): void;
@@ -26,8 +31,13 @@ export function prepareDeletionStatements(database: DatabaseSync): DeletionState
     statement.setReadBigInts(true);
     return statement;
   };
-  const hash = prepare("SELECT sha256 FROM hashes WHERE version_id = ? AND ctime_ns = ?");
-  const noteHash = prepare("INSERT OR REPLACE INTO hashes (version_id, sha256, ctime_ns) VALUES (?, ?, ?)");
+  const hash = prepare("SELECT sha256 FROM hashes WHERE version_id = ? AND ctime_ns = ? AND is_proof = 1");
+  const contentHash = prepare("SELECT sha256 FROM hashes WHERE version_id = ?");
+  const noteHash = prepare(
+    "INSERT OR REPLACE INTO hashes (version_id, sha256, ctime_ns, is_proof) VALUES (?, ?, ?, ?)",
+  );
+  const voidProof = prepare("UPDATE hashes SET is_proof = 0 WHERE version_id = ?");
+  const forgetHash = prepare("DELETE FROM hashes WHERE version_id = ?");
   const intents = prepare("SELECT * FROM intents");
   const intent = prepare("SELECT * FROM intents WHERE version_id = ?");
   const insertIntent = prepare("INSERT OR REPLACE INTO intents (version_id, reason, state_before) VALUES (?, ?, ?)");
@@ -42,7 +52,11 @@ export function prepareDeletionStatements(database: DatabaseSync): DeletionState
     hash.get(versionId, identity.ctimeNs)?.sha256 as string | undefined;
   return {
     hash: hashOf,
-    noteHash: ({ versionId, identity }, sha256) => void noteHash.run(versionId, sha256, identity.ctimeNs),
+    contentHash: (versionId) => contentHash.get(versionId)?.sha256 as string | undefined,
+    noteHash: ({ versionId, identity }, { sha256, isProof }) =>
+      void noteHash.run(versionId, sha256, identity.ctimeNs, isProof ? 1 : 0),
+    voidProof: (versionId) => void voidProof.run(versionId),
+    forgetHash: (versionId) => void forgetHash.run(versionId),
     intents: () => intents.all().map(toIntent),
     intent: (versionId) => optional(intent.get(versionId), toIntent),
     insertIntent: ({ versionId, reason, stateBefore }) => void insertIntent.run(versionId, reason, stateBefore),
@@ -50,7 +64,11 @@ export function prepareDeletionStatements(database: DatabaseSync): DeletionState
     deleteIntent: (versionId) => void deleteIntent.run(versionId),
     insertDeleted(file, { reason, permitId }, atNs) {
       const facts = { versionId: file.versionId, path: file.path, sizeBytes: file.identity.sizeBytes, reason, atNs };
-      insertDeleted.run({ ...facts, permitId: permitId || null, sha256: hashOf(file) ?? null });
+      insertDeleted.run({
+        ...facts,
+        permitId: permitId || null,
+        sha256: contentHash.get(file.versionId)?.sha256 ?? null,
+      });
       forgetOld.run();
     },
     lastDeleted: (limit) => lastDeleted.all(limit).map(toPastDeletion),

@@ -23,8 +23,8 @@ import type { EdgeItem } from "@downlink/protocol";
  *                           reported ◀────────── kept ─────────┘  └── wanted ──▶ requested
  *   indexed, reported ── unassigned (it names no device, at a site) ──▶ unassigned ── assigned ──▶ reported
  *
- *   From every state: vanished ─▶ gone. From every state that was indexed: changed ─▶ gone, and the bytes that are
- *   there now begin as another version. `gone` is the end.
+ *   From every state: vanished ─▶ gone. From every state that was indexed: changed (in its content) ─▶ gone, and the
+ *   bytes that are there now begin as another version. `gone` is the end.
  */
 export const fileStates = [
   "seen",

@@ -176,7 +176,7 @@ test("a rescan of 100,000 unchanged files writes nothing and asks for nothing to
   for (const [path, one] of files) assert.ok(inventory.noteFound(path, { ...one }, 1));
   const plan = planScan(inventory, scan, new Set());
   t.diagnostic(`planning took ${Math.round(performance.now() - startMs)} ms`);
-  assert.deepEqual(plan, { steps: [], moves: [], appeared: [], absent: new Set() });
+  assert.deepEqual(plan, { steps: [], moves: [], appeared: [], suspects: [], absent: new Set() });
   const before = database.prepare("SELECT total_changes() AS n").get()?.n;
   inventory.change(plan.steps);
   assert.equal(database.prepare("SELECT total_changes() AS n").get()?.n, before);

@@ -35,8 +35,10 @@ export interface Inventory {
   /** What was found when the version was indexed. */
   findings(versionId: string): Findings | undefined;
   schema(sha256: string): Uint8Array | undefined;
-  /** SHA-256 of all bytes as the file is now; undefined while it is not known. */
+  /** SHA-256 of all bytes as the file is now; undefined while it is not known, and where a change since would not show. */
   hash(file: TrackedFile): string | undefined;
+  /** SHA-256 of the version's content, also where the file was touched since; undefined while it is not known. */
+  contentHash(versionId: string): string | undefined;
   /** Deletions that are not over. */
   intents(): DeletionIntent[];
   /** Latest first, as far as they are kept. */
@@ -67,6 +69,7 @@ export function openInventory(database: DatabaseSync, onWritten: () => void = ()
     findings: (versionId) => statements.findings(versionId),
     schema: (sha256) => statements.schema(sha256),
     hash: (file) => statements.hash(file),
+    contentHash: (versionId) => statements.contentHash(versionId),
     intents: () => statements.intents(),
     lastDeleted: (limit) => statements.lastDeleted(limit),
     change(steps) {
@@ -137,7 +140,9 @@ class Journal {
     if (step.do === "retell") this.#update(file, asDue(file));
     if (step.do === "place") this.#place(file, step);
     if (step.do === "event") this.#event(file, step);
-    if (step.do === "noteHash" && step.of === file.identity) this.#statements.noteHash(file, step.sha256);
+    if (step.do === "renew") this.#renew(file, step);
+    if (step.do === "noteHash") this.#noteHash(file, step);
+    if (step.do === "forgetHash") this.#statements.forgetHash(file.versionId);
     if (step.do === "intend") this.#intend(file, step);
     if (file.state !== "deleting") return;
     if (step.do === "permit") this.#statements.permitIntent(file.versionId, step.permitId ?? "");
@@ -167,6 +172,25 @@ class Journal {
       foundIn: 0,
     } as const;
     if (this.#statements.insertFile(file)) this.#show(undefined, file);
+  }
+
+  /** The cloud knows of a file's times only that of its last change. */
+  #renew(file: TrackedFile, { was, identity }: Extract<InventoryStep, { do: "renew" }>): void {
+    if (was !== file.identity || file.state === "deleting") return;
+    const next = { ...file, identity };
+    this.#statements.voidProof(file.versionId);
+    this.#update(file, identity.mtimeNs === was.mtimeNs ? next : asDue(next));
+  }
+
+  #noteHash(file: TrackedFile, { of, sha256, isProof }: Extract<InventoryStep, { do: "noteHash" }>): void {
+    if (of !== file.identity) return;
+    const known = this.#statements.contentHash(file.versionId);
+    if (known === undefined || known === sha256) {
+      this.#statements.noteHash(file, { sha256, isProof });
+    } else if (file.state !== "deleting") {
+      this.#remove(file, "changed");
+      this.#track({ do: "track", path: file.path, identity: file.identity });
+    }
   }
 
   #confirm(file: TrackedFile, { as, revision }: Extract<InventoryStep, { do: "confirm" }>): void {

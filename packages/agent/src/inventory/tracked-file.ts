@@ -59,7 +59,25 @@ export type InventoryStep =
       readonly findings?: Findings;
       readonly schemas?: readonly Schema[];
     }
-  | { readonly do: "noteHash"; readonly versionId: string; readonly sha256: string; readonly of: FileIdentity }
+  /**
+   * The file that is there is the version that it was: only what the file system says of it changed. No effect when it
+   * changed once more since `was`.
+   */
+  | { readonly do: "renew"; readonly versionId: string; readonly was: FileIdentity; readonly identity: FileIdentity }
+  /**
+   * SHA-256 of all bytes, read under the identity `of`. Where another one is known of the version, what is there is
+   * another version: the file is tracked as one.
+   */
+  | {
+      readonly do: "noteHash";
+      readonly versionId: string;
+      readonly sha256: string;
+      readonly of: FileIdentity;
+      /** Whether a later change of the bytes shows: only then may a deletion rest on it. */
+      readonly isProof: boolean;
+    }
+  /** The hash of the version was of bytes that a fault of the disk or the memory made up. */
+  | { readonly do: "forgetHash"; readonly versionId: string }
   /** The file is to be deleted: nothing has happened to it yet. */
   | { readonly do: "intend"; readonly versionId: string; readonly reason: DeletionReason; readonly was: FileIdentity }
   /** From now on it may be in the trash, or gone. Without a permit where none is needed. */

@@ -39,7 +39,7 @@ async function deleteOne(): Promise<void> {
   const storageRoot: Partial<StorageRoot> = { find: async () => storage };
   await deleteFiles(
     {
-      ...{ session, inventory, clock: systemClock, serverClock },
+      ...{ session, inventory, clock: systemClock, serverClock, proofs: { hashOf: inventory.hash } as never },
       ...{ storageRoot: storageRoot as StorageRoot, setbacks: createSetbacks(systemClock), treeTurns: createTurns() },
       ...{ reportBell: bell, scanBell: bell, log: { info: nothing, debug: nothing } as never },
     },

@@ -63,10 +63,22 @@ test("an upload resumes with the parts that are durable, and completing twice is
   assert.deepEqual(await complete(), await complete());
 });
 
+test("a file that was touched is the same version: its upload goes on with the parts that are durable", async () => {
+  const { agent, item, requestId, version } = await askForFile(cloud, "toucher");
+  const first = await agent.call(api.edge.openUpload, version);
+  await agent.sendParts({ requestId, ...first }, randomBytes(item.size));
+  const touched = { ...item, modifiedAt: item.modifiedAt + 1n };
+  const open = () => agent.call(api.edge.openUpload, { ...version, modifiedAt: touched.modifiedAt });
+  const before = await open();
+  await agent.report([touched]);
+  for (const opened of [before, await open()])
+    assert.deepEqual([opened.uploadId, opened.parts.map(({ number }) => number)], [first.uploadId, [1]]);
+});
+
 test("another version never continues an upload: it gets another one", async () => {
   const { agent, item, version } = await askForFile(cloud, "changer");
   const first = await agent.call(api.edge.openUpload, version);
-  const other = await agent.call(api.edge.openUpload, { ...version, modifiedAt: item.modifiedAt + 1n });
+  const other = await agent.call(api.edge.openUpload, { ...version, size: item.size + 1 });
   assert.notEqual(other.uploadId, first.uploadId);
   await assert.rejects(
     agent.call(api.edge.openUpload, { ...version, versionId: "another-version-id" }),

@@ -5,6 +5,7 @@ import type { ApiFailure } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import {
+  askForFile,
   brokenItem,
   eventually,
   helloBody,
@@ -92,6 +93,21 @@ test("a renamed file keeps its recording, which shows the new path", async () =>
   await agent.report([{ ...item, path: "renamed.mcap" }]);
   const [renamed] = await recordingsOf(agent.deviceId);
   assert.deepEqual([renamed!.id, renamed!.path], [before!.id, "renamed.mcap"]);
+});
+
+test("a file that was touched keeps its recording, with its session, and its request", async () => {
+  const { agent, item, recordingId, requestId } = await askForFile(cloud, "touched");
+  const { deviceId } = agent;
+  const session = await admin.call(api.sessions.create, { deviceId, key: "touched", recordingIds: [recordingId] });
+  await agent.report([{ ...item, modifiedAt: item.modifiedAt + 1n }]);
+  const [recording, ...others] = await recordingsOf(deviceId);
+  assert.deepEqual([recording!.id, recording!.importStatus, others], [recordingId, "pending", []]);
+  assert.equal(recording!.sessionId, session.id);
+  const { work } = await agent.call(api.edge.work, {});
+  assert.deepEqual(
+    work.imports.map(({ requestId: id, versionId, stage }) => [id, versionId, stage]),
+    [[requestId, item.versionId, "deliver"]],
+  );
 });
 
 test("a file that is gone takes its recording with it while nobody asked for it", async () => {

@@ -163,10 +163,8 @@ async function currentUpload(
     orderBy: { createdAtNs: "desc" },
   });
   if (!open) return null;
-  const isSame =
-    open.versionId === input.versionId &&
-    open.sizeBytes === BigInt(input.size) &&
-    open.modifiedAtNs === input.modifiedAt;
+  // A version keeps its content when its file is touched: the agent reads again what is durable before it goes on.
+  const isSame = open.versionId === input.versionId && open.sizeBytes === BigInt(input.size);
   if (isSame || request.state !== "awaiting") return open;
   await tx.upload.update({ where: { id: open.id }, data: { state: "abandoned" } });
   return null;

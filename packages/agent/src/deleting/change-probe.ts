@@ -1,0 +1,48 @@
+import { chmod, lstat, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import type { Clock } from "../clock.ts";
+import { isFileSystemError } from "../indexing/examine-file.ts";
+
+/** In the trash; never what somebody recorded. */
+export const probeName = ".probe";
+
+/** Beyond it the file system's clock is another one than ours, and our times cannot be compared with its. */
+const MAX_SKEW_NS = 1_000_000_000n;
+/** From the ticks of the kernel's clock to file systems that keep even seconds only: 2.2 s in all. */
+const WAITS_MS = [20, 80, 400, 700, 1000];
+
+/**
+ * Whether a change that leaves size and mtime alone shows on the file system of a directory: a file is written there, and its
+ * mode is changed. False where nothing can be written.
+ */
+export async function probeChanges(directory: string, clock: Clock): Promise<boolean> {
+  const path = join(directory, probeName);
+  try {
+    await rm(path, { force: true }); // A crash may have left one that may not be written.
+    await writeFile(path, "Whether a change of this file shows.\n", { mode: 0o600, flag: "wx" });
+    const { ctimeNs } = await lstat(path, { bigint: true });
+    return await showsChange(path, ctimeNs, clock);
+  } catch (error) {
+    if (!isFileSystemError(error)) throw error;
+    return false;
+  } finally {
+    await rm(path, { force: true }).catch(ignoreFileSystem);
+  }
+}
+
+async function showsChange(path: string, ctimeNs: bigint, clock: Clock): Promise<boolean> {
+  for (const [index, waitMs] of WAITS_MS.entries()) {
+    await setTimeout(waitMs);
+    const beforeNs = clock.nowNs();
+    await chmod(path, index % 2 === 0 ? 0o400 : 0o600);
+    const changed = await lstat(path, { bigint: true });
+    if (changed.ctimeNs === ctimeNs) continue;
+    return changed.ctimeNs >= beforeNs - MAX_SKEW_NS && changed.ctimeNs <= clock.nowNs() + MAX_SKEW_NS;
+  }
+  return false;
+}
+
+function ignoreFileSystem(error: unknown): void {
+  if (!isFileSystemError(error)) throw error;
+}

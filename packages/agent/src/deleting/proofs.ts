@@ -1,0 +1,59 @@
+import type { Clock } from "../clock.ts";
+import type { FileIdentity } from "../files/identity.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
+import type { FileSystems } from "./file-systems.ts";
+import { type FileHash, isProof } from "./hash-file.ts";
+
+/** The hashes that a deletion may rest on. */
+export interface Proofs {
+  /** SHA-256 of all bytes of the file as it is now; undefined while no hash proves anything. */
+  hashOf(file: TrackedFile): string | undefined;
+  /** The step that keeps a hash which was read of the file under its identity, as what it proves. */
+  stepFor(file: Pick<TrackedFile, "versionId" | "identity">, hash: FileHash): InventoryStep;
+}
+
+interface Fleeting {
+  readonly identity: FileIdentity;
+  readonly sha256: string;
+  readonly mount: number;
+  readonly takenMs: number;
+}
+
+const FLEETING_MS = 600_000;
+
+/**
+ * A hash proves what the file holds as long as every change of the bytes would show. Where the file system does not show
+ * them, it does so for the process and the mount that took it, for ten minutes. spec: edge agent §4
+ */
+export function createProofs(ctx: {
+  readonly inventory: Pick<Inventory, "hash">;
+  readonly fileSystems: Pick<FileSystems, "known">;
+  readonly clock: Clock;
+}): Proofs {
+  const { inventory, fileSystems, clock } = ctx;
+  const fleeting = new Map<string, Fleeting>();
+  const isOver = ({ takenMs }: Fleeting) => clock.uptimeMs() - takenMs >= FLEETING_MS;
+  return {
+    hashOf(file) {
+      const facts = fileSystems.known(file);
+      if (!facts) return undefined;
+      if (facts.showsChanges) return inventory.hash(file);
+      const taken = fleeting.get(file.versionId);
+      const isHolding = taken?.identity === file.identity && taken.mount === facts.mount && !isOver(taken);
+      return isHolding ? taken.sha256 : undefined;
+    },
+    stepFor(file, { sha256, begunNs }) {
+      const facts = fileSystems.known(file);
+      const { versionId, identity } = file;
+      fleeting.delete(versionId);
+      for (const [id, taken] of fleeting) {
+        if (!isOver(taken)) break; // They are in the order in which they were taken.
+        fleeting.delete(id);
+      }
+      if (facts && !facts.showsChanges)
+        fleeting.set(versionId, { identity, sha256, mount: facts.mount, takenMs: clock.uptimeMs() });
+      return { do: "noteHash", versionId, sha256, of: identity, isProof: isProof(identity, begunNs) };
+    },
+  };
+}

@@ -1,0 +1,160 @@
+import { SourceChangedError } from "@downlink/recordings";
+import { type Bell, createBell, pause } from "../bell.ts";
+import type { Clock } from "../clock.ts";
+import type { FileHash } from "../deleting/hash-file.ts";
+import { FileMoved, type Storage } from "../files/open-tracked.ts";
+import { isFileSystemError } from "../indexing/examine-file.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
+import type { Log } from "../log.ts";
+import type { ProblemBoard } from "../problems.ts";
+import type { Recheck, RecheckBoard } from "./recheck-board.ts";
+import { type Comparison, recheckFile } from "./recheck-file.ts";
+
+export interface RecheckContext {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly inventory: Inventory;
+  readonly problems: ProblemBoard;
+  readonly rechecks: RecheckBoard;
+  /** Undefined while the root is missing. */
+  readonly storage: () => Storage | undefined;
+  /** Whether somebody waits for the file. */
+  readonly isWanted: (versionId: string) => boolean;
+  /** The step that keeps a hash, as what it proves. */
+  readonly hashStep: (file: Pick<TrackedFile, "versionId" | "identity">, hash: FileHash) => InventoryStep;
+  /** To be rung when a scan is needed to find out what happened to a file. */
+  readonly scanBell: Bell;
+  /** To be rung when files are decided on. */
+  readonly youngBell: Bell;
+  readonly reportBell: Bell;
+  readonly workBell: Bell;
+  readonly deleteBell: Bell;
+}
+
+export interface Rechecks {
+  /** There may be something to read. */
+  ring(): void;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Of two kinds, so that what takes hours does not keep what takes moments. Whole files are read one after the other. */
+const kinds = [
+  { isWholeRead: false, parallel: 4 },
+  { isWholeRead: true, parallel: 1 },
+] as const;
+type Kind = (typeof kinds)[number];
+
+/** Decisions wait at most so long, or for so many others, to be recorded with one write to the disk. */
+const COMMIT_EVERY = { files: 200, ms: 250 };
+/** After that it is looked again at what is due: what somebody waits for comes first. */
+const FILES_A_TURN = 1000;
+/** A file that somebody waits for and that cannot be read so often is told of as another one, with the reason. */
+const MAX_READ_FAILURES = 3;
+
+/** Finds out whether files that were written, or are other entries of the file system, hold what they held. */
+export function createRechecks(ctx: RecheckContext): Rechecks {
+  const bells = kinds.map(() => createBell());
+  return {
+    ring() {
+      for (const bell of bells) bell.ring();
+    },
+    run: async (signal) => {
+      await Promise.all(kinds.map((kind, index) => runKind(ctx, { ...kind, bell: bells[index]! }, signal)));
+    },
+  };
+}
+
+async function runKind(ctx: RecheckContext, kind: Kind & { readonly bell: Bell }, signal: AbortSignal): Promise<void> {
+  const { rechecks } = ctx;
+  while (!signal.aborted) {
+    const storage = ctx.storage();
+    const due = storage ? rechecks.due(kind.isWholeRead) : [];
+    if (storage && due.length > 0) await decideAll(ctx, { due: byUrgency(ctx, due), storage, kind, signal });
+    await kind.bell.wait(signal, storage && rechecks.nextDueMs(kind.isWholeRead));
+  }
+}
+
+function byUrgency({ isWanted }: RecheckContext, due: readonly Recheck[]): Recheck[] {
+  const { wanted = [], others = [] } = Object.groupBy(due, ({ versionId }) =>
+    isWanted(versionId) ? "wanted" : "others",
+  );
+  return [...wanted, ...others].slice(0, FILES_A_TURN);
+}
+
+interface Turn {
+  readonly due: readonly Recheck[];
+  readonly storage: Storage;
+  readonly kind: Kind;
+  readonly signal: AbortSignal;
+}
+
+async function decideAll(ctx: RecheckContext, { due, storage, kind, signal }: Turn): Promise<void> {
+  const decided: InventoryStep[] = [];
+  let lastCommitMs = ctx.clock.monotonicMs();
+  const queue = due.values();
+  const worker = async () => {
+    for (const recheck of queue) {
+      if (signal.aborted) return;
+      decided.push(...(await decide(ctx, recheck, { storage, signal })));
+      const isTime = ctx.clock.monotonicMs() - lastCommitMs >= COMMIT_EVERY.ms;
+      if (!isTime && decided.length < COMMIT_EVERY.files) continue;
+      commit(ctx, decided.splice(0));
+      lastCommitMs = ctx.clock.monotonicMs();
+    }
+  };
+  await Promise.all(Array.from({ length: kind.parallel }, worker));
+  commit(ctx, decided.splice(0));
+  await pause(0, signal);
+}
+
+/** Only what is recorded is decided: an upload that begins in between would find the file moved. */
+function commit({ inventory, rechecks, ...bells }: RecheckContext, steps: readonly InventoryStep[]): void {
+  if (steps.length === 0) return;
+  inventory.change(steps);
+  for (const step of steps) if (step.do === "renew" || step.do === "event") rechecks.forget(step.versionId);
+  for (const bell of [bells.scanBell, bells.reportBell, bells.workBell, bells.deleteBell]) bell.ring();
+}
+
+async function decide(
+  ctx: RecheckContext,
+  recheck: Recheck,
+  { storage, signal }: Pick<Turn, "storage" | "signal">,
+): Promise<InventoryStep[]> {
+  const { inventory, clock, rechecks } = ctx;
+  const { versionId, path } = recheck;
+  const file = inventory.version(versionId);
+  if (file?.identity !== recheck.was || file.path !== path) return drop(ctx, recheck);
+  try {
+    return conclude(ctx, recheck, await recheckFile(file, recheck, { inventory, clock, storage, signal }));
+  } catch (error) {
+    if (signal.aborted) return [];
+    if (error instanceof FileMoved || error instanceof SourceChangedError) return drop(ctx, recheck);
+    if (!isFileSystemError(error)) throw error;
+    ctx.problems.raise("FileUnreadable", `${path}: ${error.message}`);
+    const failures = rechecks.postpone(versionId);
+    return failures >= MAX_READ_FAILURES && ctx.isWanted(versionId) ? stepsOfOther(recheck) : [];
+  }
+}
+
+/** The next scan tells what became of it. */
+function drop({ rechecks, scanBell }: RecheckContext, { versionId }: Recheck): [] {
+  rechecks.forget(versionId);
+  scanBell.ring();
+  return [];
+}
+
+function conclude({ log, hashStep }: RecheckContext, recheck: Recheck, { isSame, hash }: Comparison): InventoryStep[] {
+  const { versionId, was, identity, path } = recheck;
+  log[isSame ? "debug" : "info"]({ path }, isSame ? "touched, with the same content" : "its content is another one");
+  if (!isSame) return stepsOfOther(recheck);
+  const renewed = { do: "renew", versionId, was, identity } as const;
+  return hash ? [renewed, hashStep({ versionId, identity }, hash)] : [renewed];
+}
+
+function stepsOfOther({ versionId, was, path, identity }: Recheck): InventoryStep[] {
+  return [
+    { do: "event", versionId, event: "changed", was },
+    { do: "track", path, identity },
+  ];
+}
