@@ -32,9 +32,13 @@ export const edgeLimits = {
 } as const;
 
 const InstanceId = z.string().min(16).max(64);
+const Reason = z.object({ versionId: VersionId, code: z.string(), text: z.string() });
 /** A file that cannot be told whose it is, with the reason. */
-const Unassigned = z.object({ versionId: VersionId, code: z.string(), text: z.string() });
+const Unassigned = Reason;
 export type Unassigned = z.infer<typeof Unassigned>;
+/** A file whose import failed, with the reason. */
+const FailedImport = Reason;
+export type FailedImport = z.infer<typeof FailedImport>;
 
 /**
  * The rule under which a file is deleted on the device. `imported`: autoDeleteAfterImport · `retention`: it ended longer ago than
@@ -164,6 +168,9 @@ export const edge = {
       imported: z.array(VersionId).optional().meta({
         description: "In a listing: which of the upserts are imported, for an agent that lost its state",
       }),
+      failed: z.array(FailedImport).optional().meta({
+        description: "In a listing: of which of the upserts the import failed, and why",
+      }),
       isListingComplete: z
         .boolean()
         .optional()
@@ -198,11 +205,19 @@ export const edge = {
       partSize: z.int().min(edgeLimits.slowLinkPartBytes).max(edgeLimits.minPartBytes).optional().meta({
         description: "A wish, on a slow link; an upload that is open already keeps its own",
       }),
+      sha256: Sha256Hex.optional().meta({
+        description:
+          "Of the whole file, where it is known. Where this device's imported recordings have that content already, the request ends as `failed` with `DuplicateContent` before a byte is sent, and the call with `RequestSuperseded`",
+      }),
     }),
     response: z.object({
       uploadId: z.string(),
       partSize: z.int().min(1),
       isStored: z.boolean().meta({ description: "Every byte is here already: nothing more to send" }),
+      wantsSha256: z.boolean().optional().meta({
+        description:
+          "An imported recording of this device may have the same content: it pays to hash the file and to open the upload again with its `sha256`. Who does not sends the parts",
+      }),
       parts: z
         .array(z.object({ number: partNumber, md5: Md5Base64, length: ByteCount }))
         .meta({ description: "Durable parts" }),

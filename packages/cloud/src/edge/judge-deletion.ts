@@ -7,6 +7,14 @@ export interface Refusal {
   readonly notBefore?: bigint;
 }
 
+interface ImportFacts {
+  readonly id: string;
+  readonly importStatus: string;
+  readonly importedAtNs: bigint | null;
+  /** Computed by the cloud from the stored bytes. */
+  readonly contentSha256: string | null;
+}
+
 /** All that decides whether one file may be deleted on its device; times in server time. */
 export interface DeletionCase {
   readonly reason: DeletionReason;
@@ -14,14 +22,9 @@ export interface DeletionCase {
   readonly sha256: string | undefined;
   readonly firstReportedAtNs: bigint;
   /** Null: the file is no recording. */
-  readonly recording: {
-    readonly id: string;
-    readonly importStatus: string;
-    readonly importedAtNs: bigint | null;
-    readonly endNs: bigint;
-    /** Computed by the cloud from the stored bytes. */
-    readonly contentSha256: string | null;
-  } | null;
+  readonly recording: (ImportFacts & { readonly endNs: bigint }) | null;
+  /** Of a copy that was rejected as a duplicate: the recording of the same device that has its content. */
+  readonly original: ImportFacts | null;
   readonly hasOpenRequest: boolean;
   readonly settings: Pick<EdgeSettings, "enabled" | "retainRecordingsSeconds" | "autoDeleteAfterImport">;
   /** For how long after its import a file stays on the device. */
@@ -40,7 +43,7 @@ export function judgeDeletion(matter: DeletionCase): Refusal | undefined {
     return { code: "SettingOff", text: "autoDeleteAfterImport is off" };
   if (reason === "retention") return judgeAge(matter, recording.endNs) ?? judgeHash(matter, recording);
   if (reason === "prune") return undefined;
-  return judgeImport(matter, recording);
+  return judgeImport(matter, matter.original ?? recording);
 }
 
 function judgeAge({ settings, firstReportedAtNs, nowNs }: DeletionCase, endNs: bigint): Refusal | undefined {
@@ -60,7 +63,8 @@ function judgeHash({ sha256 }: DeletionCase, { contentSha256 }: { contentSha256:
   return { code: "HashDiffers", text: `the file has SHA-256 ${sha256}, the imported data ${contentSha256}` };
 }
 
-function judgeImport(matter: DeletionCase, recording: NonNullable<DeletionCase["recording"]>): Refusal | undefined {
+/** A duplicate is stored as the recording that it is a copy of. */
+function judgeImport(matter: DeletionCase, recording: ImportFacts): Refusal | undefined {
   const { id, importStatus, importedAtNs, contentSha256 } = recording;
   if (importStatus !== "complete" || contentSha256 === null || importedAtNs === null)
     return { code: "ImportNotComplete", text: `recording ${id} is not imported` };

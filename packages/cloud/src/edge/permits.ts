@@ -1,6 +1,6 @@
 import { type api, edgeLimits, type Input, type Output, type PermitAnswer } from "@downlink/protocol";
 import type { AgentCtx } from "../context.ts";
-import type { AgentModel } from "../db/generated/models.ts";
+import type { AgentModel, RecordingModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { toJson } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
@@ -43,7 +43,9 @@ type KnownCase = Omit<Parameters<typeof judgeDeletion>[0], "reason" | "sha256" |
 async function readCases(tx: Transaction, agent: AgentModel, items: readonly Item[]): Promise<Map<string, KnownCase>> {
   const found = await findVersions(tx, { agentId: agent.id, versionIds: items.map(({ versionId }) => versionId) });
   const recordingIds = found.flatMap(({ recordingId }) => recordingId ?? []);
-  await tx.$queryRaw`SELECT id FROM "Recording" WHERE id = ANY(${recordingIds}) ORDER BY id FOR UPDATE`;
+  const originalIds = await findOriginalIds(tx, recordingIds);
+  const lockedIds = [...recordingIds, ...originalIds];
+  await tx.$queryRaw`SELECT id FROM "Recording" WHERE id = ANY(${lockedIds}) ORDER BY id FOR UPDATE`;
   const files = await tx.edgeFile.findMany({
     where: { id: { in: found.map(({ id }) => id) } },
     include: { recording: true },
@@ -54,12 +56,30 @@ async function readCases(tx: Transaction, agent: AgentModel, items: readonly Ite
   });
   const requested = new Set(open.map(({ recordingId }) => recordingId));
   const settings = settingsOf(await readOwner(tx, agent));
+  const originals = new Map<string | null, RecordingModel>();
+  for (const row of await tx.recording.findMany({ where: { id: { in: originalIds } } })) originals.set(row.id, row);
+  const originalOf = (copy: RecordingModel | null) => {
+    const original = originals.get(copy?.importStatus === "failed" ? copy.duplicateOfId : null);
+    return original && copy && isOfSameDevice(original, copy) ? original : null;
+  };
   return new Map(
-    files.map(({ id, versionId, recordingId, recording, firstReportedAtNs, permitId }) => [
-      versionId,
-      { fileId: id, permitId, recording, firstReportedAtNs, settings, hasOpenRequest: requested.has(recordingId) },
-    ]),
+    files.map(({ id: fileId, versionId, recordingId, recording, firstReportedAtNs, permitId }) => {
+      const facts = { recording, original: originalOf(recording), hasOpenRequest: requested.has(recordingId) };
+      return [versionId, { fileId, permitId, ...facts, firstReportedAtNs, settings }];
+    }),
   );
+}
+
+/** The recordings that have the content of those that were rejected as duplicates. */
+async function findOriginalIds(tx: Transaction, recordingIds: readonly string[]): Promise<string[]> {
+  const where = { id: { in: [...recordingIds] }, importStatus: "failed", duplicateOfId: { not: null } };
+  const copies = await tx.recording.findMany({ where, select: { duplicateOfId: true } });
+  return copies.flatMap(({ duplicateOfId }) => duplicateOfId ?? []);
+}
+
+/** By their keys, recordings of two devices may be the same too: those prove nothing for each other. spec: wire contract §4 */
+function isOfSameDevice(original: RecordingModel, copy: RecordingModel): boolean {
+  return copy.deviceId !== null && original.deviceId === copy.deviceId;
 }
 
 interface Judgement {

@@ -4,7 +4,7 @@ import { cancelRequests } from "../ingest/change-request.ts";
 import type { JobQueue } from "../jobs/queue.ts";
 import { edgeCopyOf } from "../recordings/edge-copy.ts";
 import { importRequestRow } from "../recordings/import-request-rows.ts";
-import { nextImportStatus } from "../recordings/import-status.ts";
+import { nextImportStatus, noFailure } from "../recordings/import-status.ts";
 import { findLocked } from "../recordings/lock-recording.ts";
 import { primarySiteOf } from "../sites/primary-site.ts";
 
@@ -28,7 +28,7 @@ export async function queueImport(tx: Transaction, { recordingId, priority, jobs
   const device = deviceId === null ? null : await tx.device.findUnique({ where: { id: deviceId } });
   const request = { recording, edgeFile, siteId: site.id, deviceName: device?.name, priority, nowNs };
   await tx.importRequest.create({ data: importRequestRow(request) });
-  const data = { importStatus, failureCode: null, failureText: null };
+  const data = { importStatus, ...noFailure };
   await tx.recording.update({ where: { id: recordingId }, data });
   return 1;
 }

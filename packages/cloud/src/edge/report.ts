@@ -2,7 +2,6 @@ import type { api, DeletionReason, EdgeItem, Input, Output } from "@downlink/pro
 import type { AgentCtx } from "../context.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { terminalStates } from "../ingest/import-request-state.ts";
 import { ownerId } from "./agent-owner.ts";
 import { endListing } from "./end-listing.ts";
 import { findVersions } from "./find-versions.ts";
@@ -13,6 +12,7 @@ import { removeFiles } from "./remove-files.ts";
 import { requestAutoImports } from "./request-auto-imports.ts";
 import { storeFiles } from "./store-files.ts";
 import { storeSchemas, unknownSchemas } from "./store-schemas.ts";
+import { acknowledge } from "./work.ts";
 
 type Report = typeof api.edge.report;
 
@@ -21,14 +21,14 @@ type Report = typeof api.edge.report;
  * up: one that arrives after a later one changes nothing, and a repeat of the last one ends in the same state.
  */
 export async function report(ctx: AgentCtx, body: Input<Report>): Promise<Output<Report>> {
-  const { unknown, requested, imported, unassigned } = await withLease(
+  const { unknown, requested, unassigned, ends } = await withLease(
     ctx,
     (tx, agent) => storeReport(tx, { ctx, agent, body }),
     body.sequence,
   );
   if (requested > 0) await ctx.workSignals.announce(ownerId(ctx.caller));
   const { listing, sequence } = body;
-  const answer = { unknownSchemas: unknown, imported, unassigned };
+  const answer = { unknownSchemas: unknown, unassigned, ...ends };
   if (!listing?.isLast) return answer;
   return { ...answer, isListingComplete: await endListing(ctx, { ...listing, sequence }) };
 }
@@ -52,8 +52,8 @@ async function storeReport(tx: Transaction, { ctx, agent, body }: Received) {
     await removeVersions(tx, { agent, versionIds: gone.map(({ versionId }) => versionId), because, nowNs });
   await acknowledge(tx, agent, body.acknowledgements);
   const requested = salvaged + (await requestAutoImports(tx, { agent, items, nowNs }));
-  const imported = body.listing && (await importedAmong(tx, agent, items));
-  return { unknown: await unknownSchemas(tx, agent.orgId, items), requested, imported, unassigned };
+  const ends = body.listing && (await endsAmong(tx, agent, items));
+  return { unknown: await unknownSchemas(tx, agent.orgId, items), requested, unassigned, ends };
 }
 
 interface Removal {
@@ -69,23 +69,31 @@ async function removeVersions(tx: Transaction, { versionIds, ...removal }: Remov
   await removeFiles(tx, { ...removal, files });
 }
 
-/** An agent that lost its state cannot know what was imported before. */
-async function importedAmong(tx: Transaction, { id }: AgentModel, items: readonly EdgeItem[]): Promise<string[]> {
+/** An agent that lost its state cannot know what was imported before, nor what failed and why. */
+async function endsAmong(
+  tx: Transaction,
+  { id }: AgentModel,
+  items: readonly EdgeItem[],
+): Promise<Pick<Output<Report>, "imported" | "failed">> {
   const found = await findVersions(tx, { agentId: id, versionIds: items.map(({ versionId }) => versionId) });
   const ids = found.flatMap(({ recordingId }) => recordingId ?? []);
-  const complete = await tx.recording.findMany({
-    where: { id: { in: ids }, importStatus: "complete" },
-    select: { id: true },
+  const ended = await tx.recording.findMany({
+    where: { id: { in: ids }, importStatus: { in: ["complete", "failed"] } },
+    select: { id: true, importStatus: true, failureCode: true, failureText: true },
   });
-  const isComplete = new Set<string | null>(complete.map((row) => row.id));
-  return found.filter(({ recordingId }) => isComplete.has(recordingId)).map(({ versionId }) => versionId);
-}
-
-/** The agent knows how these requests ended: they leave its work. */
-async function acknowledge(tx: Transaction, agent: AgentModel, requestIds: readonly string[]): Promise<void> {
-  if (requestIds.length === 0) return;
-  await tx.importRequest.updateMany({
-    where: { id: { in: [...requestIds] }, agentId: agent.id, state: { in: [...terminalStates] } },
-    data: { isAcknowledged: true },
+  const byId = new Map<string | null, (typeof ended)[number]>(ended.map((row) => [row.id, row]));
+  const rows = found.flatMap(({ versionId, recordingId }) => {
+    const row = byId.get(recordingId);
+    return row ? [{ versionId, ...row }] : [];
   });
+  return {
+    imported: rows.filter(({ importStatus }) => importStatus === "complete").map(({ versionId }) => versionId),
+    failed: rows
+      .filter(({ importStatus }) => importStatus === "failed")
+      .map(({ versionId, failureCode, failureText }) => ({
+        versionId,
+        code: failureCode ?? "",
+        text: failureText ?? "",
+      })),
+  };
 }

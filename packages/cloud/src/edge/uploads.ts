@@ -8,20 +8,39 @@ import { newId } from "../db/ids.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { ApiError, notFound, refuse } from "../http/errors.ts";
 import { failDelivery, storeDelivery } from "../ingest/delivery.ts";
+import { findOriginal, mayHaveOriginal } from "../ingest/find-original.ts";
 import { statesBefore, workingStates } from "../ingest/import-request-state.ts";
 import { lockRecording } from "../recordings/lock-recording.ts";
+import { ownerId } from "./agent-owner.ts";
 import { withLease } from "./lease.ts";
 
 type Edge = typeof api.edge;
 type OpenInput = Input<Edge["openUpload"]>;
 
-/** Opens the upload of a file version, or finds the one that is open already: the same version resumes, another never mixes in. */
+/**
+ * Opens the upload of a file version, or finds the one that is open already: the same version resumes, another never mixes in. Content that
+ * the device's recordings have already ends the request instead.
+ */
 export async function openUpload(ctx: AgentCtx, input: OpenInput): Promise<Output<Edge["openUpload"]>> {
-  const upload = await withLease(ctx, async (tx, agent) => {
+  const nowNs = ctx.clock.nowNs();
+  const { duplicate, upload, wantsSha256 } = await withLease(ctx, async (tx, agent) => {
     const request = await wantedRequest(tx, { agent, ...input });
-    return (await currentUpload(tx, request, input)) ?? createUpload(tx, { request, input, nowNs: ctx.clock.nowNs() });
+    const text = await rejectDuplicate(tx, { request, input, nowNs });
+    if (text !== undefined) return { duplicate: text };
+    return {
+      upload: (await currentUpload(tx, request, input)) ?? (await createUpload(tx, { request, input, nowNs })),
+      wantsSha256: request.state === "awaiting" && input.sha256 === undefined && (await mayHaveOriginal(tx, request)),
+    };
   });
-  const answer = { uploadId: upload.id, partSize: Number(upload.partSizeBytes) };
+  if (duplicate !== undefined) {
+    await ctx.workSignals.announce(ownerId(ctx.caller)); // the agent hears the whole reason with its work
+    refuse("RequestSuperseded", duplicate);
+  }
+  const answer = {
+    uploadId: upload.id,
+    partSize: Number(upload.partSizeBytes),
+    ...(wantsSha256 && { wantsSha256 }),
+  };
   if (upload.state === "stored" || (await isWhole(ctx, upload))) return { ...answer, isStored: true, parts: [] };
   const parts = await ctx.blobs.listParts(upload.blobKey);
   const pieces = await ctx.blobs.listPieces(upload.blobKey);
@@ -34,6 +53,17 @@ export async function openUpload(ctx: AgentCtx, input: OpenInput): Promise<Outpu
       held: pieces.map((piece) => ({ number: piece.partNumber, ...toPiece(piece) })),
     },
   };
+}
+
+/** Before a byte is sent; once they are here, the import looks by itself. Answers the reason, where there was one. */
+async function rejectDuplicate(tx: Transaction, { request, input, nowNs }: NewUpload): Promise<string | undefined> {
+  const { sha256, size } = input;
+  if (sha256 === undefined || request.state !== "awaiting") return undefined;
+  const original = await findOriginal(tx, request, { sha256, size });
+  if (!original) return undefined;
+  const reason = { code: "DuplicateContent", text: original.text, duplicateOfId: original.id };
+  await failDelivery(tx, { request, reason, nowNs });
+  return original.text;
 }
 
 /** The parts became the object, and the answer or the row was lost: that is made good here. */

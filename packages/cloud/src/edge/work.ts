@@ -12,6 +12,7 @@ import { z } from "zod";
 import type { AgentCtx } from "../context.ts";
 import type { AgentModel, ImportRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
+import { terminalStates } from "../ingest/import-request-state.ts";
 import { type AgentOwner, ownerId, readOwner } from "./agent-owner.ts";
 import { withLease } from "./lease.ts";
 import { wantedSalvages } from "./salvages.ts";
@@ -67,7 +68,7 @@ export function settingsOf(owner: AgentOwner): EdgeSettings {
 
 async function wantedImports(tx: Transaction, agent: AgentModel): Promise<WantedImport[]> {
   const rows = await tx.importRequest.findMany({
-    where: { agentId: agent.id, isAcknowledged: false, state: { not: "cancelled" } },
+    where: { agentId: agent.id, isAcknowledged: false },
     orderBy: [{ priority: "desc" }, { createdAtNs: "asc" }, { id: "asc" }],
   });
   const disabled = agent.siteId === null ? new Set() : await disabledDevices(tx, rows);
@@ -81,20 +82,48 @@ async function disabledDevices(tx: Transaction, rows: readonly ImportRequestMode
   return new Set(disabled.map(({ id }) => id));
 }
 
-const stages: Record<string, WantedImport["stage"]> = { awaiting: "deliver", complete: "imported", error: "failed" };
+const stages: Record<string, WantedImport["stage"]> = {
+  awaiting: "deliver",
+  complete: "imported",
+  error: "failed",
+  cancelled: "failed", // a failure that was taken back
+};
+
+const OVER = ".over";
+
+/**
+ * The id under which the agent acknowledges a request: that its end counts no more has one of its own, because an acknowledgement of the end
+ * may still be on its way.
+ */
+function acknowledgedAs({ id, isOver }: Pick<ImportRequestModel, "id" | "isOver">): string {
+  return isOver ? id + OVER : id;
+}
+
+/** The agent knows how these requests ended: they leave its work. */
+export async function acknowledge(tx: Transaction, agent: AgentModel, said: readonly string[]): Promise<void> {
+  if (said.length === 0) return;
+  const [over, ended] = [said.filter((id) => id.endsWith(OVER)), said.filter((id) => !id.endsWith(OVER))];
+  const ids = { false: ended, true: over.map((id) => id.slice(0, -OVER.length)) };
+  for (const isOver of [false, true])
+    await tx.importRequest.updateMany({
+      where: { id: { in: ids[`${isOver}`] }, isOver, agentId: agent.id, state: { in: [...terminalStates] } },
+      data: { isAcknowledged: true },
+    });
+}
 
 function toWantedImport(row: ImportRequestModel): WantedImport[] {
   if (row.versionId === null || row.recordingId === null) return []; // the recording was deleted meanwhile
   const reason = row.errorCode === null ? undefined : { code: row.errorCode, text: row.errorText ?? "" };
   return [
     {
-      requestId: row.id,
+      requestId: acknowledgedAs(row),
       recordingId: row.recordingId,
       versionId: row.versionId,
       stage: stages[row.state] ?? "processing",
       priority: row.priority,
       requestedAt: row.createdAtNs,
       reason,
+      isOver: row.isOver || undefined,
     },
   ];
 }

@@ -39,9 +39,16 @@ export async function storeDelivery(tx: Transaction, { upload, jobs, nowNs }: De
   await jobs.enqueue(tx, ingestJob(upload.sizeBytes), { requestId: upload.requestId });
 }
 
+export interface FailureReason {
+  readonly code: string;
+  readonly text: string;
+  /** The imported recording that has the same content. */
+  readonly duplicateOfId?: string | undefined;
+}
+
 interface Failure {
   readonly request: ImportRequestModel & { recordingId: string };
-  readonly reason: { code: string; text: string };
+  readonly reason: FailureReason;
   readonly nowNs: bigint;
 }
 
@@ -61,13 +68,18 @@ export async function moveRecording(
   tx: Transaction,
   id: string,
   event: RecordingEvent,
-  reason?: { code: string; text: string },
+  reason?: FailureReason,
 ): Promise<void> {
   const recording = await lockRecording(tx, id);
   const next = nextImportStatus(recording.importStatus as ImportStatus, event, recording.edgeFile !== null);
   if (next === recording.importStatus || next === "removed") return;
   await tx.recording.update({
     where: { id },
-    data: { importStatus: next, failureCode: reason?.code ?? null, failureText: reason?.text ?? null },
+    data: {
+      importStatus: next,
+      failureCode: reason?.code ?? null,
+      failureText: reason?.text ?? null,
+      duplicateOfId: reason?.duplicateOfId ?? null,
+    },
   });
 }

@@ -2,7 +2,7 @@ import type { ImportStatus } from "@downlink/protocol";
 import type { Prisma } from "../db/generated/client.ts";
 import { newId } from "../db/ids.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { nextImportStatus } from "../recordings/import-status.ts";
+import { nextImportStatus, noFailure } from "../recordings/import-status.ts";
 import { lockRecording } from "../recordings/lock-recording.ts";
 import { tellOfRecording } from "../recordings/recording-events.ts";
 import type { Finish } from "./finish-import.ts";
@@ -31,8 +31,7 @@ export async function fileRecording(tx: Transaction, finish: Finish, target: Tar
     blobKey: request.blobKey,
     indexKey: request.indexKey,
     damage: damageOf(summary),
-    failureCode: null,
-    failureText: null,
+    ...noFailure,
   };
   const { id: recordingId, path } = request.recordingId
     ? await updateEdgeRecording(tx, request.recordingId, imported)

@@ -33,7 +33,10 @@ export async function finishImport(tx: Transaction, finish: Finish): Promise<voi
   const named = await nameTarget(tx, source);
   const known = await findKnown(tx, finish, named);
   const decision = whichRecording({ isEdge, key: named.key, contentSha256, ...known });
-  if (decision.kind === "reject") throw new IngestFailure(decision.code, decision.text);
+  if (decision.kind === "reject") {
+    const duplicateOfId = decision.code === "DuplicateContent" ? decision.duplicateOfId : undefined;
+    throw new IngestFailure(decision.code, decision.text, duplicateOfId);
+  }
   if (decision.kind === "existing") return endAsExisting(tx, finish, decision.recordingId);
   const recordingId = await fileRecording(tx, finish, await resolveTarget(tx, source, named));
   await complete(tx, finish, { recordingId });
@@ -41,7 +44,7 @@ export async function finishImport(tx: Transaction, finish: Finish): Promise<voi
 
 /** Hashes are compared only within one organization and, for devices, one device. spec: wire contract §4 */
 async function findKnown(tx: Transaction, { request, contentSha256 }: Finish, { projectId, device, key }: NamedTarget) {
-  const columns = { id: true, key: true, contentSha256: true } as const;
+  const columns = { id: true, key: true, contentSha256: true, deviceId: true, path: true } as const;
   const imported = { orgId: request.orgId, importStatus: "complete", id: { not: request.recordingId ?? "" } };
   const sameKey = key && (await tx.recording.findFirst({ where: { ...imported, projectId, key }, select: columns }));
   const sameContent =
@@ -51,7 +54,11 @@ async function findKnown(tx: Transaction, { request, contentSha256 }: Finish, { 
       orderBy: [{ createdAtNs: "asc" }, { id: "asc" }],
       select: columns,
     }));
-  return { sameKey: sameKey || undefined, sameContent: sameContent ?? undefined };
+  const tell = ({ path, ...row }: NonNullable<typeof sameContent> & { deviceId: string | null }) => ({
+    ...row,
+    path: device !== undefined && row.deviceId === device.id ? path : undefined,
+  });
+  return { sameKey: sameKey ? tell(sameKey) : undefined, sameContent: sameContent ? tell(sameContent) : undefined };
 }
 
 /** No recording is created, and the bytes go: they are stored already. */

@@ -5,11 +5,14 @@ import { SalvageRefused, ThreadFailed, TooHeavy } from "../indexing/indexing-err
 /** The file can never be imported as it is; `message` tells a person what to do. Anything else thrown is tried again. */
 export class IngestFailure extends Error {
   readonly code: string;
+  /** The imported recording that has the same content. */
+  readonly duplicateOfId: string | undefined;
 
-  constructor(code: string, message: string) {
+  constructor(code: string, message: string, duplicateOfId?: string) {
     super(message);
     this.name = "IngestFailure";
     this.code = code;
+    this.duplicateOfId = duplicateOfId;
   }
 }
 

@@ -10,21 +10,28 @@ import { tellFailure } from "./tell-failure.ts";
 
 const MAX_MISMATCHES = 3;
 
-/** The file can never be imported: quarantined with its reason, its object kept; a retry is offered. */
+/**
+ * The file can never be imported: quarantined with its reason, its object kept; a retry is offered. The bytes of a duplicate go,
+ * because they are stored already.
+ */
 export async function failImport(
   deps: IngestDeps,
   request: ImportRequestModel,
-  { code, message }: IngestFailure,
+  { code, message, duplicateOfId }: IngestFailure,
 ): Promise<void> {
   const nowNs = deps.clock.nowNs();
   await withTransaction(deps.db, async (tx) => {
-    await takeTurn(tx, request);
+    if (duplicateOfId === undefined) await takeTurn(tx, request);
+    else await lockWithOriginal(tx, request, duplicateOfId);
     await removeIndex(tx, deps, request);
-    const ended = { quarantinedAtNs: nowNs, nextAttemptAtNs: null, indexKey: null };
+    const kept = duplicateOfId === undefined ? {} : { blobKey: null };
+    const ended = { ...kept, quarantinedAtNs: nowNs, nextAttemptAtNs: null, indexKey: null };
     const data = { errorCode: code, errorText: message, ...ended };
     const failed = await changeRequest(tx, { id: request.id, event: "fail", nowNs, attempt: request.attempts, data });
     if (!failed) return;
-    if (failed.recordingId) await moveRecording(tx, failed.recordingId, "fail", { code, text: message });
+    if (duplicateOfId !== undefined && request.blobKey)
+      await deps.jobs.enqueue(tx, "remove-object", { blobKey: request.blobKey });
+    if (failed.recordingId) await moveRecording(tx, failed.recordingId, "fail", { code, text: message, duplicateOfId });
     await tellFailure(tx, failed, nowNs);
   });
   deps.log.warn({ requestId: request.id, code }, `import failed: ${message}`);
@@ -51,6 +58,14 @@ export async function redeliver(deps: IngestDeps, request: ImportRequestModel): 
     { requestId: request.id },
     "the stored bytes differ from what the agent announced; asking for them anew",
   );
+}
+
+/** Nothing is rejected, and no byte removed, for the sake of a recording whose data was deleted at this moment: the import is tried again. */
+async function lockWithOriginal(tx: Transaction, { recordingId }: ImportRequestModel, originalId: string) {
+  const ids = [originalId, ...(recordingId === null ? [] : [recordingId])];
+  await tx.$queryRaw`SELECT id FROM "Recording" WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE`;
+  const original = await tx.recording.findUnique({ where: { id: originalId }, select: { importStatus: true } });
+  if (original?.importStatus !== "complete") throw new Error(`recording ${originalId} was deleted at this moment`);
 }
 
 /** Everybody who changes a recording or its requests locks the recording's row first. */

@@ -4,8 +4,8 @@ import { whichRecording } from "./which-recording.ts";
 
 const content = "a".repeat(64);
 const other = "b".repeat(64);
-const first = { id: "rec_1", key: "k1", contentSha256: content };
-const keyless = { id: "rec_2", key: null, contentSha256: content };
+const first = { id: "rec_1", key: "k1", contentSha256: content, path: "day/one.mcap" };
+const keyless = { id: "rec_2", key: null, contentSha256: content, path: undefined };
 const upload = { isEdge: false, key: undefined, contentSha256: content, sameKey: undefined, sameContent: undefined };
 
 test("a file that nothing resembles is a new recording", () => {
@@ -28,7 +28,7 @@ test("same key and other content fails the import", () => {
 test("same device and same content under another key is rejected, naming the first", () => {
   const decision = whichRecording({ ...upload, key: "k2", sameContent: first });
   assert.equal(decision.kind === "reject" && decision.code, "DuplicateContent");
-  assert.match(decision.kind === "reject" ? decision.text : "", /rec_1/);
+  assert.match(decision.kind === "reject" ? decision.text : "", /rec_1 \(day\/one\.mcap\)/);
 });
 
 test("a repeated upload without a key for the same device is the existing recording", () => {

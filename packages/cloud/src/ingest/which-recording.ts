@@ -3,6 +3,8 @@ export interface ImportedRecording {
   readonly id: string;
   readonly key: string | null;
   readonly contentSha256: string | null;
+  /** Undefined where it is no recording of the incoming file's device. */
+  readonly path: string | undefined;
 }
 
 interface Incoming {
@@ -19,7 +21,13 @@ interface Incoming {
 export type Decision =
   | { readonly kind: "new" }
   | { readonly kind: "existing"; readonly recordingId: string }
-  | { readonly kind: "reject"; readonly code: "KeyTaken" | "DuplicateContent"; readonly text: string };
+  | { readonly kind: "reject"; readonly code: "KeyTaken"; readonly text: string }
+  | {
+      readonly kind: "reject";
+      readonly code: "DuplicateContent";
+      readonly text: string;
+      readonly duplicateOfId: string;
+    };
 
 /**
  * Which recording is it? spec: wire contract §4, deduplication by content hash
@@ -45,6 +53,12 @@ export function whichRecording({ isEdge, key, contentSha256, sameKey, sameConten
   return isRepeat ? { kind: "existing", recordingId: first.id } : duplicateOf(first);
 }
 
-function duplicateOf({ id }: ImportedRecording): Decision {
-  return { kind: "reject", code: "DuplicateContent", text: `the same content was imported already as recording ${id}` };
+function duplicateOf(first: ImportedRecording): Decision {
+  return { kind: "reject", code: "DuplicateContent", text: describeDuplicate(first), duplicateOfId: first.id };
+}
+
+/** The id comes first: a long path is cut. */
+export function describeDuplicate({ id, path }: Pick<ImportedRecording, "id" | "path">): string {
+  const name = path === undefined ? id : `${id} (${path})`;
+  return `the same content was imported already as recording ${name}`;
 }

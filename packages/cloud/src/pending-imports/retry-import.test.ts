@@ -96,8 +96,9 @@ test("an upload whose object is gone is 409 and asks for the file again", async 
 test("an edge import is processed again from its kept object, and the agent hears how it ended", async () => {
   const agent = await startAgent(cloud, "kept");
   const bytes = await anotherMcap();
-  const first = await uploadFile(cloud, bytes, { filename: "f.mcap", deviceId: agent.deviceId });
-  const { item, recordingId } = await requestFromEdge(agent, bytes);
+  const key = "taken-for-a-while";
+  const first = await uploadFile(cloud, await anotherMcap(), { filename: "f.mcap", deviceId: agent.deviceId, key });
+  const { item, recordingId } = await requestFromEdge(agent, bytes, key);
   const requestId = await deliver(agent, item, bytes);
   assert.equal((await endOfRecording(recordingId)).importStatus, "failed");
   await agent.report([], { acknowledgements: [requestId] });

@@ -1,9 +1,10 @@
 import type { ImportStatus } from "@downlink/protocol";
+import type { EdgeFileModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { cancelRequests } from "../ingest/change-request.ts";
 import type { JobQueue } from "../jobs/queue.ts";
 import { edgeCopyOf } from "./edge-copy.ts";
-import { nextImportStatus } from "./import-status.ts";
+import { nextImportStatus, noFailure } from "./import-status.ts";
 import type { LockedRecording } from "./lock-recording.ts";
 import { tellOfRecording } from "./recording-events.ts";
 
@@ -13,14 +14,20 @@ interface Forget {
   readonly nowNs: bigint;
 }
 
-/** Drops what was imported, and the row too where no edge copy is left. The object goes after the commit, by a job. */
+/**
+ * Drops what was imported, and the row too where no edge copy is left. The object goes after the commit, by a job. Copies that were
+ * rejected as duplicates of it are at the edge again as if nobody had asked for them: what they were said to be is not there any more.
+ */
 export async function forgetData(tx: Transaction, { recording, jobs, nowNs }: Forget): Promise<void> {
   const { id, blobKey, importId } = recording;
+  const ended = await findEnd(tx, recording);
   await cancelRequests(tx, { recordingId: id, jobs, nowNs });
   for (const key of [blobKey, recording.indexKey, recording.nextIndexKey])
     if (key) await jobs.enqueue(tx, "remove-object", { blobKey: key });
   if (importId) await tx.import.updateMany({ where: { id: importId }, data: { deletedAtNs: nowNs } });
-  const hasEdgeCopy = edgeCopyOf(recording, nowNs) !== null;
+  for (const copy of await lockDuplicates(tx, id)) await forgetData(tx, { recording: copy, jobs, nowNs });
+  const edgeFile = edgeCopyOf(recording, nowNs);
+  const hasEdgeCopy = edgeFile !== null;
   const next = nextImportStatus(recording.importStatus as ImportStatus, "deleteData", hasEdgeCopy);
   if (next === "removed") {
     await tellOfRecording(tx, id, { type: "recording.deleted", occurredAtNs: nowNs });
@@ -38,9 +45,29 @@ export async function forgetData(tx: Transaction, { recording, jobs, nowNs }: Fo
     nextIndexKey: null,
     damage: null,
   };
-  await tx.recording.update({ where: { id }, data: { ...cleared, failureCode: null, failureText: null } });
+  await tx.recording.update({ where: { id }, data: { ...cleared, ...noFailure } });
+  if (ended && edgeFile) await takeBack(tx, ended, edgeFile);
   await tx.recordingAttachment.updateMany({ where: { recordingId: id }, data: { siteId: null } });
   await tx.recordingTopic.updateMany({ where: { recordingId: id }, data: unlisted });
+}
+
+/** The request by which the agent knows how the import ended. */
+async function findEnd(tx: Transaction, { id: recordingId, importStatus }: LockedRecording) {
+  if (importStatus !== "complete" && importStatus !== "failed") return null;
+  const where = { recordingId, source: "edge", state: { in: ["complete", "error"] } };
+  return tx.importRequest.findFirst({ where, orderBy: { createdAtNs: "desc" }, select: { id: true } });
+}
+
+/** The agent is told that this end counts no more. It may name the file anew by now. */
+async function takeBack(tx: Transaction, { id }: { id: string }, { versionId, agentId }: EdgeFileModel): Promise<void> {
+  await tx.importRequest.update({ where: { id }, data: { isAcknowledged: false, isOver: true, versionId, agentId } });
+}
+
+/** Who locks them in another order at this moment is repeated by `withTransaction`. */
+async function lockDuplicates(tx: Transaction, originalId: string): Promise<LockedRecording[]> {
+  const rows = await tx.$queryRaw<{ id: string }[]>`
+    SELECT id FROM "Recording" WHERE "duplicateOfId" = ${originalId} ORDER BY id FOR UPDATE`;
+  return tx.recording.findMany({ where: { id: { in: rows.map(({ id }) => id) } }, include: { edgeFile: true } });
 }
 
 /** In lists of topics are those of imported recordings. */

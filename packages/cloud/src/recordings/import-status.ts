@@ -29,6 +29,9 @@ export type RecordingEvent =
   | "deleteData";
 export type RecordingOutcome = ImportStatus | "removed";
 
+/** What a recording says of a failure, in every status but `failed`. */
+export const noFailure = { failureCode: null, failureText: null, duplicateOfId: null } as const;
+
 const transitions: Record<ImportStatus, Record<RecordingEvent, RecordingOutcome>> = {
   none: {
     request: "pending",

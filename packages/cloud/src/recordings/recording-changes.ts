@@ -8,7 +8,7 @@ import { primarySiteOf } from "../sites/primary-site.ts";
 import { edgeCopyOf } from "./edge-copy.ts";
 import { forgetData } from "./forget-data.ts";
 import { AUTO_IMPORT_PRIORITY, importRequestRow } from "./import-request-rows.ts";
-import { nextImportStatus } from "./import-status.ts";
+import { nextImportStatus, noFailure } from "./import-status.ts";
 import { lockRecording } from "./lock-recording.ts";
 
 interface Answer {
@@ -28,7 +28,7 @@ export async function requestImport(ctx: Ctx, { id }: RecordingModel, priority: 
     if (!edgeFile) notFound(`the edge copy of recording ${id}`);
     await cancelRequests(tx, { recordingId: id, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() });
     await tx.importRequest.create({ data: await newRequest(tx, { recording, priority, nowNs: ctx.clock.nowNs() }) });
-    await tx.recording.update({ where: { id }, data: { importStatus: next, failureCode: null, failureText: null } });
+    await tx.recording.update({ where: { id }, data: { importStatus: next, ...noFailure } });
     return { id, importStatus: next, agentOf: agentOf(recording) };
   });
   if (answer.agentOf) await ctx.workSignals.announce(answer.agentOf);
