@@ -23,7 +23,7 @@ export function foldCase(unit: string): string {
 }
 
 /**
- * Literal text, `*`, `**`, `?`, `[a-z]`, `[^a-z]`, `{a,b}`, `{a..c}`, `\` before what is meant literally, and `!` in front.
+ * Literal text, `*`, `**`, `?`, `[a-z]`, `[^a-z]` or `[!a-z]`, `{a,b}`, `{a..c}`, `\` before what is meant literally, and `!` in front.
  * Throws a RangeError with a sentence for what is none of these.
  */
 export function parseGlob(text: string, fold: Fold): ParsedGlob {
@@ -160,8 +160,7 @@ function parseBraces(reader: Reader): GlobNode {
 function parseClass(reader: Reader): GlobNode {
   const { text, fold } = reader;
   const opened = reader.at;
-  if (text[opened + 1] === "!") fail(reader, "write [^…] for all characters but some");
-  const isNegated = text[opened + 1] === "^";
+  const isNegated = text[opened + 1] === "^" || text[opened + 1] === "!";
   reader.at += isNegated ? 2 : 1;
   const items: string[] = [];
   for (let isFirst = true; isFirst || text[reader.at] !== "]"; isFirst = false)
