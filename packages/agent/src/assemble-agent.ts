@@ -20,6 +20,7 @@ import { runHeartbeat } from "./heartbeat.ts";
 import { createThrottle } from "./imports/throttle.ts";
 import { createUploads, type UploadContext } from "./imports/upload-loop.ts";
 import { runWork } from "./imports/work-loop.ts";
+import { noteInstant } from "./instant.ts";
 import type { Log } from "./log.ts";
 import { createRecheckBoard } from "./rechecks/recheck-board.ts";
 import { createRechecks } from "./rechecks/recheck-loop.ts";
@@ -62,7 +63,11 @@ export function assembleAgent(parts: AgentParts): Agent {
   const { storageRoot, session, reportState } = ground;
   const { uploads, throttle, deletions, forecast, reporting, scanning, rechecks } = assembleWorkers(ground, parts);
   const { settle: settleDeletions } = deletions;
-  const shown = { startedNs: clock.nowNs(), stateDir: settings.stateDir, apiUrl: requireSetting(settings, "apiUrl") };
+  const shown = {
+    started: noteInstant(clock),
+    stateDir: settings.stateDir,
+    apiUrl: requireSetting(settings, "apiUrl"),
+  };
   return {
     loops: {
       session: (signal) => session.run(signal),

@@ -5,7 +5,7 @@ import { runDaemon } from "./daemon.ts";
 import { createLog } from "./log.ts";
 import { FakeCloud } from "./testing/fake-cloud.ts";
 import { writeRecording } from "./testing/recordings.ts";
-import { makeDevice, settingsFor, untilStatus } from "./testing/run-daemon.ts";
+import { makeDevice, settingsFor, startDaemon, untilStatus } from "./testing/run-daemon.ts";
 
 const YEAR_NS = 365n * 24n * 3_600_000_000_000n;
 
@@ -41,4 +41,24 @@ test("a clock that jumps by years in both directions loses nothing and gives not
   assert.deepEqual(cloud.failures, []);
   stop.abort();
   await daemon;
+});
+
+test("a clock that is set from 1972 to today while the agent runs: it is said that it was off, and no age is", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  let skewNs = -54n * YEAR_NS;
+  const clock: Clock = { ...systemClock, nowNs: () => systemClock.nowNs() + skewNs };
+  await using agent = startDaemon(settingsFor(device, cloud), clock);
+  const off = await agent.until("it says so", ({ problems }) => problems.some(({ code }) => code === "ClockSkewed"));
+  assert.deepEqual([off.health, off.connection.state], ["degraded", "connected"]);
+  assert.match(off.problems[0]!.fix, /timedatectl/);
+  assert.ok(Math.abs(off.connection.clockSkewMs! - Number(54n * YEAR_NS) / 1e6) < 10_000);
+  const { scans } = off.counters;
+  await agent.until("it has scanned again", ({ counters }) => counters.scans > scans);
+  skewNs = 0n;
+  const { health, problems, agent: process, connection, storage } = await agent.status();
+  assert.deepEqual([health, problems], ["healthy", []]);
+  assert.ok(Math.abs(connection.clockSkewMs!) < 10_000);
+  const times = [process.startedAt, connection.since, connection.lastContactAt, storage.lastScanAt];
+  for (const time of times) assert.ok(Math.abs(Date.now() - Date.parse(time!)) < 60_000, String(time));
 });

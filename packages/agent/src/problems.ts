@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.ts";
+import { type Instant, noteInstant, tellInstant } from "./instant.ts";
 
 interface ProblemText {
   readonly title: string;
@@ -32,6 +33,12 @@ export const problemTexts = {
     title: "Directory notifications are not available",
     cause: "The system's limit of inotify watches or instances is reached. New files are found by scanning only.",
     fix: "Raise fs.inotify.max_user_watches, or set DOWNLINK_WATCH_USE_NOTIFY=false to accept it.",
+  },
+  ClockSkewed: {
+    title: "This device's clock and the control plane's differ by more than a minute",
+    cause:
+      "This device's clock was never set, has lost its battery or is not kept right; or the control plane's is wrong. Nothing is deleted because of it, but recordings bear the times that this clock shows.",
+    fix: "Set this device's clock: `timedatectl set-ntp true`, or as the robot sets its clocks otherwise (chrony, PTP, GPS). If it is right, set that of the control plane.",
   },
   CloudUnreachable: {
     title: "The control plane cannot be reached",
@@ -177,7 +184,7 @@ export type ProblemCode = keyof typeof problemTexts;
 export interface Problem {
   readonly code: ProblemCode;
   readonly detail: string;
-  /** Wall time of the first of an unbroken row, nanoseconds since the epoch. */
+  /** When the first of an unbroken row was, by the clock as it is set when it is asked for; nanoseconds since the epoch. */
   readonly sinceNs: bigint;
 }
 
@@ -193,20 +200,23 @@ export function createProblemBoard(
   clock: Clock,
   onChange: (problem: Problem, isOver: boolean) => void = () => {},
 ): ProblemBoard {
-  const current = new Map<ProblemCode, Problem>();
+  const current = new Map<ProblemCode, { readonly detail: string; readonly since: Instant }>();
+  const tell = (code: ProblemCode, { detail, since }: { detail: string; since: Instant }): Problem => {
+    return { code, detail, sinceNs: tellInstant(since, clock) };
+  };
   return {
     raise(code, detail) {
       const known = current.get(code);
-      const problem = { code, detail, sinceNs: known?.sinceNs ?? clock.nowNs() };
+      const problem = { detail, since: known?.since ?? noteInstant(clock) };
       current.set(code, problem);
-      if (!known) onChange(problem, false);
+      if (!known) onChange(tell(code, problem), false);
     },
     clear(...codes) {
       for (const code of codes) {
         const problem = current.get(code);
-        if (problem && current.delete(code)) onChange(problem, true);
+        if (problem && current.delete(code)) onChange(tell(code, problem), true);
       }
     },
-    list: () => [...current.values()],
+    list: () => [...current].map(([code, problem]) => tell(code, problem)),
   };
 }

@@ -6,9 +6,11 @@ import { createWorkBoard, type WorkBoard } from "../imports/work-board.ts";
 import { rememberCloudSettings } from "../inventory/cloud-settings.ts";
 import type { ReportState } from "../report/report-loop.ts";
 import { requireSetting } from "../settings/settings.ts";
+import { type ClockSkew, createClockSkew } from "./clock-skew.ts";
 import { createCredential, withCredential } from "./credential.ts";
 import { createGreeting } from "./greeting.ts";
 import type { ServerClock } from "./server-clock.ts";
+import { watchServerDate } from "./server-date.ts";
 import { type CloudSession, createSession } from "./session.ts";
 
 /** By which the loops wake each other. */
@@ -27,6 +29,7 @@ interface CloudSide {
   readonly session: CloudSession;
   readonly board: WorkBoard;
   readonly reportState: ReportState;
+  readonly skew: ClockSkew;
 }
 
 /** The session, and what is known of what the cloud wants and has been told. */
@@ -37,7 +40,9 @@ export function connectToCloud(
 ): CloudSide {
   const baseUrl = requireSetting(settings, "apiUrl");
   const credential = createCredential(settings, transport);
-  const client = withCredential(createClient({ baseUrl, transport }), credential);
+  const skew = createClockSkew({ clock, ...state });
+  const watched = watchServerDate(transport, { clock, skew });
+  const client = withCredential(createClient({ baseUrl, transport: watched }), credential);
   const board = createWorkBoard((cloudSettings) => {
     rememberCloudSettings(state, cloudSettings);
     hold.observe(cloudSettings.retainRecordingsSeconds);
@@ -47,5 +52,5 @@ export function connectToCloud(
   const greeting = createGreeting({ ...state, ...bells, clock, log, board, reportState, serverClock });
   const { obtain: prepare } = credential;
   const session = createSession({ client, clock, problems: state.problems, prepare, ...greeting });
-  return { session, board, reportState };
+  return { session, board, reportState, skew };
 }

@@ -1,16 +1,15 @@
 import { ApiFailure } from "@downlink/client";
 import { createBell } from "../bell.ts";
 import type { Clock } from "../clock.ts";
+import { type Instant, noteInstant, tellInstant } from "../instant.ts";
 import type { ProblemBoard } from "../problems.ts";
 import { problemOf, provedOver } from "./describe-failure.ts";
 
 export interface Connection {
   readonly state: "connecting" | "connected" | "offline" | "held elsewhere" | "refused";
-  /** Wall times, nanoseconds. */
+  /** By the clock as it is set when it is asked for; nanoseconds. */
   readonly sinceNs: bigint;
   readonly lastContactNs: bigint | undefined;
-  /** Server's clock minus ours, at the last hello. */
-  readonly clockSkewMs: number | undefined;
   readonly lastError: string | undefined;
 }
 
@@ -19,9 +18,13 @@ export interface ConnectionMonitor {
   current(): Connection;
   noteSuccess(): void;
   noteFailure(failure: unknown): void;
-  noteSkew(clockSkewMs: number): void;
   /** Waits so long, or until a call comes through, or until aborted. */
   untilReachable(delayMs: number, signal: AbortSignal): Promise<void>;
+}
+
+interface Known extends Pick<Connection, "state" | "lastError"> {
+  readonly since: Instant;
+  readonly lastContact: Instant | undefined;
 }
 
 export function createConnectionMonitor({
@@ -32,16 +35,19 @@ export function createConnectionMonitor({
   problems: ProblemBoard;
 }): ConnectionMonitor {
   const sleepers = new Set<() => void>();
-  const unknown = { lastContactNs: undefined, clockSkewMs: undefined, lastError: undefined };
-  let current: Connection = { state: "connecting", sinceNs: clock.nowNs(), ...unknown };
-  const show = (changes: Partial<Connection>) => {
-    const sinceNs = (changes.state ?? current.state) === current.state ? current.sinceNs : clock.nowNs();
-    current = { ...current, ...changes, sinceNs };
+  let known: Known = { state: "connecting", since: noteInstant(clock), lastContact: undefined, lastError: undefined };
+  const show = (changes: Partial<Known>) => {
+    const since = (changes.state ?? known.state) === known.state ? known.since : noteInstant(clock);
+    known = { ...known, ...changes, since };
   };
   return {
-    current: () => current,
+    current() {
+      const { since, lastContact, ...rest } = known;
+      const lastContactNs = lastContact && tellInstant(lastContact, clock);
+      return { ...rest, sinceNs: tellInstant(since, clock), lastContactNs };
+    },
     noteSuccess() {
-      show({ state: "connected", lastContactNs: clock.nowNs(), lastError: undefined });
+      show({ state: "connected", lastContact: noteInstant(clock), lastError: undefined });
       problems.clear(...provedOver);
       for (const wake of sleepers) wake();
     },
@@ -53,7 +59,6 @@ export function createConnectionMonitor({
       problems.raise(problem, lastError);
       show({ state: stateOf(failure), lastError });
     },
-    noteSkew: (clockSkewMs) => show({ clockSkewMs }),
     async untilReachable(delayMs, signal) {
       const bell = createBell();
       sleepers.add(bell.ring);

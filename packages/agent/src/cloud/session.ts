@@ -96,13 +96,10 @@ async function keepLease(ctx: Keeping, signal: AbortSignal): Promise<void> {
   }
 }
 
-async function sayHello({ client, clock, monitor, gate, ...ctx }: Keeping, signal: AbortSignal): Promise<void> {
-  const sentMs = clock.monotonicMs();
+async function sayHello({ client, monitor, gate, ...ctx }: Keeping, signal: AbortSignal): Promise<void> {
   const welcome = await client.call(api.edge.hello, ctx.makeHello(), { signal, timeoutMs: HELLO_TIMEOUT_MS });
-  const travelMs = (clock.monotonicMs() - sentMs) / 2;
   ctx.onWelcome(welcome);
   ctx.problems.clear("Refused");
-  monitor.noteSkew(Math.round(Number((welcome.serverTime - clock.nowNs()) / 1_000_000n) + travelMs));
   monitor.noteSuccess();
   gate.open(welcome.lease);
 }

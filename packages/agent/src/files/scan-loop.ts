@@ -74,7 +74,7 @@ export async function runScans(ctx: ScanContext, signal: AbortSignal): Promise<v
     number += 1;
     absent = await scanOnce(ctx, { number, storage, absent, signal });
     const tookMs = ctx.clock.monotonicMs() - startMs;
-    ctx.storageRoot.noteScan({ endedNs: ctx.clock.nowNs(), tookMs });
+    ctx.storageRoot.noteScan(tookMs);
     const disk = await measureDisk(storage.root);
     if (disk) ctx.forecast.note(disk.freeBytes);
     // Whether the root is there and was scanned decides in each of them, also when nothing changed.

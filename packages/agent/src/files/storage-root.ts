@@ -1,12 +1,13 @@
 import type { Clock } from "../clock.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
+import { type Instant, noteInstant, tellInstant } from "../instant.ts";
 import type { StateFacts } from "../inventory/owner.ts";
 import type { ProblemBoard } from "../problems.ts";
 import type { Storage } from "./open-tracked.ts";
 import { ensureMarker, findMountedRoot } from "./root-marker.ts";
 
 export interface LastScan {
-  /** Wall time. */
+  /** By the clock as it is set when it is asked for. */
   readonly endedNs: bigint;
   readonly tookMs: number;
 }
@@ -18,7 +19,8 @@ export interface StorageRoot {
   find(): Promise<Storage | undefined>;
   /** As of the last look. */
   current(): Storage | undefined;
-  noteScan(scan: LastScan): void;
+  /** One has ended just now. */
+  noteScan(tookMs: number): void;
   lastScan(): LastScan | undefined;
   /** When it was looked for last, and in between scanned; monotonic milliseconds. */
   lastLookMs(): number;
@@ -35,7 +37,7 @@ export function openStorageRoot(
   ctx: { facts: StateFacts; problems: ProblemBoard; clock: Clock },
 ): StorageRoot {
   let current: Storage | undefined;
-  let lastScan: LastScan | undefined;
+  let lastScan: { readonly ended: Instant; readonly tookMs: number } | undefined;
   let scans = 0;
   let lastLookMs = ctx.clock.monotonicMs();
   return {
@@ -51,11 +53,11 @@ export function openStorageRoot(
       return current;
     },
     current: () => current,
-    noteScan: (scan) => {
-      lastScan = scan;
+    noteScan(tookMs) {
+      lastScan = { ended: noteInstant(ctx.clock), tookMs };
       scans += 1;
     },
-    lastScan: () => lastScan,
+    lastScan: () => lastScan && { endedNs: tellInstant(lastScan.ended, ctx.clock), tookMs: lastScan.tookMs },
     lastLookMs: () => lastLookMs,
     scans: () => scans,
   };

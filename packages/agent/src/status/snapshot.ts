@@ -1,6 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { formatTimestamp } from "@downlink/protocol";
 import type { Clock } from "../clock.ts";
+import type { ClockSkew } from "../cloud/clock-skew.ts";
 import type { CloudSession } from "../cloud/session.ts";
 import type { Deletions } from "../deleting/deletion-loop.ts";
 import type { DiskForecast } from "../files/disk-forecast.ts";
@@ -8,6 +9,7 @@ import type { StorageRoot } from "../files/storage-root.ts";
 import type { Throttle, ThrottleState } from "../imports/throttle.ts";
 import type { Uploads } from "../imports/upload-loop.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
+import { type Instant, tellInstant } from "../instant.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { StateFacts } from "../inventory/owner.ts";
 import { type ProblemBoard, type ProblemCode, problemTexts } from "../problems.ts";
@@ -16,10 +18,11 @@ import type { StatusDocument } from "./status-schema.ts";
 import { formatBytes } from "./text.ts";
 
 export interface SnapshotContext {
-  readonly startedNs: bigint;
+  readonly started: Instant;
   readonly stateDir: string;
   readonly apiUrl: string;
   readonly session: CloudSession;
+  readonly skew: ClockSkew;
   readonly storageRoot: StorageRoot;
   readonly inventory: Inventory;
   readonly uploads: Uploads;
@@ -48,14 +51,15 @@ export function summarize({
 
 /** All there is to say about a running agent. */
 export async function takeSnapshot(ctx: SnapshotContext): Promise<StatusDocument> {
+  ctx.skew.judge();
   const problems = ctx.problems.list().toSorted((a, b) => weightOf(a.code) - weightOf(b.code));
-  const { state, sinceNs, lastContactNs, clockSkewMs, lastError } = ctx.session.connection();
+  const { state, sinceNs, lastContactNs, lastError } = ctx.session.connection();
   const isHealthy = problems.length === 0 && state === "connected";
   const owner = ctx.facts.owner();
   return {
     version: 1,
     health: isHealthy ? "healthy" : "degraded",
-    agent: { version: agentVersion, pid: process.pid, startedAt: formatTimestamp(ctx.startedNs) },
+    agent: { version: agentVersion, pid: process.pid, startedAt: formatTimestamp(tellInstant(ctx.started, ctx.clock)) },
     device: {
       id: owner.deviceId ?? null,
       name: owner.deviceName ?? null,
@@ -69,7 +73,7 @@ export async function takeSnapshot(ctx: SnapshotContext): Promise<StatusDocument
       state,
       since: formatTimestamp(sinceNs),
       lastContactAt: lastContactNs === undefined ? null : formatTimestamp(lastContactNs),
-      clockSkewMs: clockSkewMs ?? null,
+      clockSkewMs: ctx.skew.currentMs() ?? null,
       lastError: lastError ?? null,
     },
     storage: await describeStorage(ctx),
