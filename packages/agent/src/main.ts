@@ -1,6 +1,8 @@
 #!/usr/bin/env node
+import { resolve } from "node:path";
 import { Command, CommanderError, Option } from "commander";
 import { becomeLean } from "./commands/become-lean.ts";
+import { ownCommand, withOwnCommand } from "./commands/own-command.ts";
 import { InvalidSetting } from "./settings/invalid-setting.ts";
 import {
   loadSettings,
@@ -43,10 +45,15 @@ program
 program
   .command("enroll")
   .description("Check token, URL, storage root and state directory, and write the env file")
-  .action(async () => {
+  .option(
+    "--token-file <file>",
+    "holds the token in its first line; - is the standard input, from which it comes also where there is none",
+  )
+  .action(async ({ tokenFile }: { tokenFile?: string }) => {
     const { enroll } = await import("./commands/enroll.ts");
-    const { configFile, name, nextCommand } = await enroll(settingsOf(program, true), program.opts<Flags>().config);
-    print(`Enrolled as ${name}. Settings are in ${configFile}. Next:\n\n  ${nextCommand}\n`);
+    const { config } = program.opts<Flags>();
+    const { configFile, name } = await enroll(await settingsToEnroll(tokenFile), config && resolve(config));
+    print(`Enrolled as ${name}. Settings are in ${configFile}. Next:\n\n  ${ownCommand(config)} run\n`);
   });
 
 program
@@ -142,13 +149,31 @@ interface Flags {
 
 const SITE_TOKEN_PREFIX = "dl_st_";
 
-function settingsOf(command: Command, isFileNew = false): Settings {
-  return loadSettings(sourcesOf(command, isFileNew));
+function settingsOf(command: Command): Settings {
+  return loadSettings(sourcesOf(command));
 }
 
-function sourcesOf(command: Command, isFileNew = false): SettingSources {
+/** The token comes from wherever it is given; asked for last, when nothing else is missing. */
+async function settingsToEnroll(tokenFile: string | undefined): Promise<Settings> {
+  const { readTokenFile, readTokenFrom } = await import("./commands/read-token.ts");
+  const { requireForEnrolment } = await import("./commands/enroll.ts");
+  const ends = { input: process.stdin, notes: process.stderr };
+  const settings = loadSettings(sourcesOf(program, { isFileNew: true }));
+  const hasToken = (settings.deviceToken ?? settings.siteToken) !== undefined;
+  if (hasToken && tokenFile === undefined) return settings;
+  const mayCome = tokenFile !== undefined || (settings.apiUrl !== undefined && settings.storageRoot !== undefined);
+  requireForEnrolment(settings, mayCome);
+  const token = await (tokenFile === undefined ? readTokenFrom(ends) : readTokenFile(tokenFile, ends));
+  return { ...settings, deviceToken: undefined, siteToken: undefined, ...tokenSetting(token) };
+}
+
+function tokenSetting(token: string): Pick<SettingSources["flags"], "deviceToken" | "siteToken"> {
+  return token.startsWith(SITE_TOKEN_PREFIX) ? { siteToken: token } : { deviceToken: token };
+}
+
+function sourcesOf(command: Command, { isFileNew = false } = {}): SettingSources {
   const { config, storageRoot, stateDir, url, token, deviceName } = command.opts<Flags>();
-  const given = token?.startsWith(SITE_TOKEN_PREFIX) ? { siteToken: token } : { deviceToken: token };
+  const given = token === undefined ? {} : tokenSetting(token);
   const flags: Partial<Record<SettingName, string>> = { storageRoot, stateDir, apiUrl: url, deviceName, ...given };
   return { flags, environment: process.env, configFile: config, isFileNew };
 }
@@ -162,12 +187,19 @@ async function watch(settings: Settings, isJson: boolean) {
 
 function screen() {
   const { isTTY, columns } = process.stdout;
-  return { nowMs: Date.now(), columns: isTTY ? Math.max(40, columns) : 80, isColored: isTTY && !process.env.NO_COLOR };
+  const { NO_COLOR, TERM } = process.env;
+  const isColored = isTTY && !NO_COLOR && TERM !== "dumb";
+  return { nowMs: Date.now(), columns: isTTY ? Math.max(40, columns) : 80, isColored, asPrinted };
 }
 
 /** Texts of any length: only a terminal has lines that end. */
 function page() {
   return { ...screen(), columns: process.stdout.isTTY ? screen().columns : Number.POSITIVE_INFINITY };
+}
+
+/** A command in a message works as it is printed. */
+function asPrinted(text: string): string {
+  return withOwnCommand(text, program.opts<Flags>().config);
 }
 
 function toJson(value: unknown): string {
@@ -181,7 +213,7 @@ function print(text: string): void {
 function reportFailure(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.healthy : exitCodes.usage;
   const isExpected = error instanceof InvalidSetting || error instanceof StateRefused || isExpectedFailure(error);
-  process.stderr.write(`agent: ${isExpected ? (error as Error).message : describeFault(error)}\n`);
+  process.stderr.write(`agent: ${isExpected ? asPrinted((error as Error).message) : describeFault(error)}\n`);
   return error instanceof InvalidSetting ? exitCodes.usage : exitCodes.error;
 }
 
@@ -189,7 +221,7 @@ function reportFailure(error: unknown): number {
 function isExpectedFailure(error: unknown): boolean {
   const { name, code, errno } = error as { name?: string; code?: unknown; errno?: unknown };
   return (
-    ["AgentSilent", "ApiFailure", "NetworkFailure"].includes(name ?? "") ||
+    ["AgentSilent", "ApiFailure", "EnrolmentRefused", "NetworkFailure"].includes(name ?? "") ||
     typeof errno === "number" ||
     code === "ERR_SQLITE_ERROR"
   );

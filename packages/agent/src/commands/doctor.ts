@@ -6,7 +6,7 @@ import { type Finding, fail, ok, warn } from "../doctor/finding.ts";
 import { openDatabaseToRead } from "../inventory/database.ts";
 import { readDataUrl } from "../inventory/owner.ts";
 import type { Settings } from "../settings/settings.ts";
-import { paint, type RenderOptions } from "../status/screen.ts";
+import { asPrinted, paint, type RenderOptions } from "../status/screen.ts";
 import { AgentSilent } from "../status/socket.ts";
 import { wrap } from "../status/text.ts";
 import { readStatus } from "./status.ts";
@@ -53,7 +53,7 @@ export function renderFindings(findings: readonly Finding[], options: RenderOpti
   const width = options.columns - VERDICT_WIDTH - CHECK_WIDTH;
   const lines = findings.flatMap(({ check, verdict, text, fix }) => {
     const head = paint(colors[verdict], verdict.padEnd(VERDICT_WIDTH), options) + check.padEnd(CHECK_WIDTH);
-    const texts = [text, ...(fix === null ? [] : [`→ ${fix}`])];
+    const texts = [text, ...(fix === null ? [] : [`→ ${asPrinted(fix, options)}`])];
     const body = texts.flatMap((part) => wrap(part, { width, lines: Number.POSITIVE_INFINITY }));
     return body.map((line, index) => (index === 0 ? head : " ".repeat(VERDICT_WIDTH + CHECK_WIDTH)) + line);
   });

@@ -1,62 +1,133 @@
-import { accessSync, constants, mkdirSync, readdirSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { createClient } from "@downlink/client";
+import { ApiFailure, createClient, NetworkFailure } from "@downlink/client";
 import { undiciTransport } from "@downlink/client/node";
 import { api } from "@downlink/protocol";
 import { type AgentState, openAgentState } from "../agent-state.ts";
 import { systemClock } from "../clock.ts";
 import { configuredToken, createCredential } from "../cloud/credential.ts";
+import { problemOf } from "../cloud/describe-failure.ts";
 import { makeHello, ownerOf } from "../cloud/greeting.ts";
+import { readOwnToken } from "../cloud/own-token.ts";
 import type { Welcome } from "../cloud/session.ts";
+import { checkCloud } from "../doctor/check-cloud.ts";
 import { ensureMarker } from "../files/root-marker.ts";
 import type { Owner } from "../inventory/owner.ts";
 import { createLog } from "../log.ts";
 import { readMachineId } from "../machine-id.ts";
 import { openWayOut } from "../network/way-out.ts";
+import { problemTexts } from "../problems.ts";
 import { InvalidSetting } from "../settings/invalid-setting.ts";
 import { DEFAULT_FILE, requireSetting, type Settings, writeConfigFile } from "../settings/settings.ts";
 import { StateRefused } from "../state-errors.ts";
+import { checkPlaces } from "./enrolment-places.ts";
+import { type EnrolmentTraces, watchTraces } from "./enrolment-traces.ts";
 
 export interface Enrolment {
   /** Of the device or the site. */
   readonly name: string;
   readonly configFile: string;
-  readonly nextCommand: string;
 }
 
-/** Everything that can be checked is checked before anything is written. Fails with what to do about it. */
+/** The control plane does not take the agent; the message says what to do. */
+export class EnrolmentRefused extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "EnrolmentRefused";
+  }
+}
+
+const needs = {
+  url: "  --url URL            the control plane, as in https://downlink.example",
+  root: "  --storage-root DIR   the directory with the recordings",
+  token:
+    "  --token-file FILE    holds the token of the device or site, which the control plane makes; or give it on standard input",
+};
+
+/** Throws {@link InvalidSetting} that names what is missing, all at once. */
+export function requireForEnrolment({ apiUrl, storageRoot }: Settings, hasToken: boolean): void {
+  const missing = [
+    ...(apiUrl === undefined ? [needs.url] : []),
+    ...(storageRoot === undefined ? [needs.root] : []),
+    ...(hasToken ? [] : [needs.token]),
+  ];
+  if (missing.length > 0) throw new InvalidSetting(`to enroll, give also\n${missing.join("\n")}`);
+}
+
+/** Checks everything, then writes; what it wrote before something fails goes again. Fails with what to do about it. */
 export async function enroll(settings: Settings, configFile = DEFAULT_FILE): Promise<Enrolment> {
-  configuredToken(settings);
-  const apiUrl = requireSetting(settings, "apiUrl");
+  requireForEnrolment(settings, true);
   const root = requireSetting(settings, "storageRoot");
-  checkRoot(root);
+  const { stateDir } = settings;
+  const places = { configFile, stateDir, root };
+  await checkPlaces(places);
+  await checkControlPlane(settings);
+  using traces = watchTraces(places);
   const log = createLog({ format: "text", level: "warn", out: process.stderr });
-  using state = openAgentState(settings.stateDir, { clock: systemClock, log });
-  const { token, welcome } = await sayHello(state, settings);
+  using state = openAgentState(stateDir, { clock: systemClock, log });
+  const { token, welcome } = await introduce(state, settings, traces);
   const owner = ownerOf(welcome);
-  refuseOtherOwner(state, owner, settings.stateDir);
+  refuseOtherOwner(state, owner, stateDir);
   const rootMarkerId = await ensureMarker(root);
-  state.facts.rebind({ ...owner, machineId: readMachineId(), apiUrl, rootMarkerId });
-  state.facts.noteLease(welcome.lease); // With it, `run` takes over at once.
-  mkdirSync(dirname(configFile), { recursive: true });
-  const ownToken = welcome.site ? { siteToken: token } : { deviceToken: token };
-  const { stateDir, caFile, httpProxy, httpsProxy, noProxy } = settings;
+  makeReadable(dirname(configFile));
+  const apiUrl = requireSetting(settings, "apiUrl");
+  const isSite = welcome.site !== undefined;
+  const ownToken = { siteToken: isSite ? token : undefined, deviceToken: isSite ? undefined : token };
+  const { caFile, httpProxy, httpsProxy, noProxy } = settings;
   // The way that led here must lead the service too, which does not have this environment.
   const way = { caFile, httpProxy, httpsProxy, noProxy };
   writeConfigFile(configFile, { ...ownToken, apiUrl, storageRoot: root, stateDir, ...way });
-  const nextCommand = configFile === DEFAULT_FILE ? "agent run" : `agent --config ${configFile} run`;
-  return { name: owner.deviceName ?? `site ${owner.siteName}`, configFile, nextCommand };
+  state.facts.rebind({ ...owner, machineId: readMachineId(), apiUrl, rootMarkerId });
+  state.facts.noteLease(welcome.lease); // With it, `run` takes over at once.
+  traces.keep();
+  return { name: owner.deviceName ?? `site ${owner.siteName}`, configFile };
 }
 
-function checkRoot(root: string): void {
+/** Nothing is told yet: no hello, no lease, no device made. */
+async function checkControlPlane(settings: Settings): Promise<void> {
+  const token = configuredToken(settings);
+  const findings = await checkCloud({ ...settings, token, dataUrl: undefined });
+  const failed = findings.find(({ verdict }) => verdict === "fail");
+  if (!failed) return;
+  const isToken = failed.check === "Token";
+  throw new EnrolmentRefused(
+    isToken ? `the token is refused: ${withStop(failed.text)} ${tokenFix}` : `${withStop(failed.text)} ${failed.fix}`,
+  );
+}
+
+const tokenFix =
+  "Make a new token for this device or site in the control plane and give that; with a token that can only create devices, give the name of the new one with --device-name NAME.";
+
+/** The device or site that the token makes of this agent. What may have been told without that we heard of it stays. */
+async function introduce(state: AgentState, settings: Settings, traces: EnrolmentTraces) {
+  const kept = readOwnToken(settings.stateDir);
   try {
-    if (!statSync(root).isDirectory()) throw new InvalidSetting(`the storage root ${root} is not a directory`);
-    readdirSync(root);
-    accessSync(root, constants.W_OK);
-  } catch (error) {
-    if (error instanceof InvalidSetting) throw error;
-    throw new InvalidSetting(`the storage root ${root} cannot be used: ${(error as Error).message}`);
+    return await sayHello(state, settings);
+  } catch (failure) {
+    if (!(failure instanceof ApiFailure || failure instanceof NetworkFailure)) throw failure;
+    const begun = readOwnToken(settings.stateDir);
+    const isRefused = failure instanceof ApiFailure && failure.code !== undefined && failure.status < 500;
+    const isPending = begun !== undefined && kept === undefined && (begun.enrolledWith !== undefined || !isRefused);
+    if (isPending) traces.keep();
+    const pending = isPending ? ` What was begun is kept in ${settings.stateDir}: the same command completes it.` : "";
+    throw new EnrolmentRefused(`${withStop(failure.message)} ${fixOf(failure)}${pending}`);
   }
+}
+
+const ownFixes: Partial<Record<string, string>> = {
+  TokenRefused: tokenFix,
+  DeviceNameTaken:
+    "Give another name with --device-name NAME. If it is this very device, which lost its state: make a device token for it and give that.",
+  LeaseHeldElsewhere: "Stop the other agent and try again; one that ended without saying so counts for another minute.",
+};
+
+function fixOf(failure: ApiFailure | NetworkFailure): string {
+  const problem = problemOf(failure) ?? "Refused";
+  return ownFixes[problem] ?? problemTexts[problem].fix;
+}
+
+function withStop(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /** With the token of the device or site itself, which an unassociated one is exchanged for. */
@@ -74,4 +145,10 @@ function refuseOtherOwner({ facts }: AgentState, owner: Owner, stateDir: string)
   if (knownId === undefined || knownId === (owner.deviceId ?? owner.siteId)) return;
   const what = known.siteId === undefined ? `device ${known.deviceName}` : `site ${known.siteName}`;
   throw new StateRefused(`${stateDir} holds the state of ${what}; give another --state-dir, or remove it`);
+}
+
+/** The agent's user has to come by, whatever the umask of who enrolls. The file itself is its owner's alone. */
+function makeReadable(directory: string): void {
+  const made = mkdirSync(directory, { recursive: true });
+  for (let at = directory; made !== undefined && at.length >= made.length; at = dirname(at)) chmodSync(at, 0o755);
 }

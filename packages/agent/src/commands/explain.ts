@@ -10,7 +10,7 @@ import { openDatabaseToRead } from "../inventory/database.ts";
 import type { FileState } from "../inventory/file-state.ts";
 import { compileAutoImport } from "../report/auto-import.ts";
 import { requireSetting, type Settings } from "../settings/settings.ts";
-import { labelled, type RenderOptions } from "../status/screen.ts";
+import { asPrinted, labelled, type RenderOptions } from "../status/screen.ts";
 import { printable } from "../status/text.ts";
 import { readStatus } from "./status.ts";
 
@@ -80,6 +80,8 @@ export function renderExplanation(explanation: Explanation, options: RenderOptio
     ["Next", next],
     ["To do", todo],
   ] as const;
-  const lines = rows.flatMap(([label, text]) => (text === null ? [] : labelled(label, text, layout)));
+  const lines = rows.flatMap(([label, text]) =>
+    text === null ? [] : labelled(label, asPrinted(text, options), layout),
+  );
   return `${[...labelled("File", "", layout).map((label) => label + printable(path)), ...lines].join("\n")}\n`;
 }

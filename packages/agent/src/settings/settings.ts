@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { describeSystemError } from "../describe-system-error.ts";
 import { writeDurableFile } from "../durable-file.ts";
 import { diskAmountOf } from "./disk-amount.ts";
 import { formatEnvFile, parseEnvFile } from "./env-file.ts";
@@ -162,11 +163,14 @@ export function resolveSettings({ configFile, isFileNew = false, ...sources }: S
   });
 }
 
-/** Writes the settings into the env file, readable by its owner only; what else stands in it stays. */
-export function writeConfigFile(path: string, values: { readonly [K in SettingName]?: string | undefined }): void {
+/** Writes the settings into the env file, readable by its owner only, undefined ones out of it; what else stands in it stays. */
+export function writeConfigFile(path: string, values: Partial<Record<SettingName, string | undefined>>): void {
   const merged = parseEnvFile(path, readText(path, false));
-  for (const [setting, value] of Object.entries(values))
-    if (value !== undefined) merged.set(settingKey(setting as SettingName), value);
+  for (const [setting, value] of Object.entries(values)) {
+    const key = settingKey(setting as SettingName);
+    if (value === undefined) merged.delete(key);
+    else merged.set(key, value);
+  }
   writeDurableFile(path, formatEnvFile(merged), 0o600);
 }
 
@@ -201,7 +205,9 @@ function firstOf(definition: Definition<unknown>, read: (key: string) => string 
 export function requireSetting<K extends SettingName>(settings: Settings, setting: K): NonNullable<Settings[K]> {
   const value = settings[setting];
   if (value !== undefined && value !== null) return value as NonNullable<Settings[K]>;
-  throw new InvalidSetting(`${settingKey(setting)} is not set; run \`agent enroll\`, or set it in ${DEFAULT_FILE}`);
+  throw new InvalidSetting(
+    `${settingKey(setting)} is not set; run \`agent enroll\`, or set it in the env file, which \`agent config\` names`,
+  );
 }
 
 /** What the control plane sets and this agent does not understand is only shown. */
@@ -253,7 +259,7 @@ function readText(path: string, mustExist: boolean): string {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" && !mustExist) return "";
     if (code === "ENOENT" || code === "EACCES" || code === "EISDIR")
-      throw new InvalidSetting(`cannot read ${path}: ${code}`);
+      throw new InvalidSetting(`cannot read ${path}: ${describeSystemError(error)}`);
     throw error;
   }
 }

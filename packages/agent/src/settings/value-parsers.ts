@@ -13,11 +13,12 @@ export function deviceNameOf(text: string): string {
   throw new InvalidSetting(`${text} is no device name: up to 100 letters, digits, and the characters _ . -`);
 }
 
+/** Without what a person copies with it: the `/v1` of every call, and slashes at the end. */
 export function urlOf(text: string): string {
   const url = URL.parse(text);
   if (url?.protocol !== "http:" && url?.protocol !== "https:")
-    throw new InvalidSetting(`${text} is not an http(s) URL`);
-  return text.replace(/\/+$/, "");
+    throw new InvalidSetting(`${text} is not an http(s) URL such as https://downlink.example`);
+  return text.replace(/\/+$/, "").replace(/\/v1$/, "").replace(/\/+$/, "");
 }
 
 /** `http://[user:password@]host:port`; without a scheme it is `http`. An empty text stands for no proxy. */

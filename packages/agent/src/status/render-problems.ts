@@ -1,4 +1,4 @@
-import { age, type Layout, paint } from "./screen.ts";
+import { age, asPrinted, type Layout, paint } from "./screen.ts";
 import type { StatusDocument } from "./status-schema.ts";
 import { wrap } from "./text.ts";
 
@@ -22,7 +22,7 @@ function problemLines(
       paint("yellow", line, layout),
     ),
     ...indented(detail, { columns, lines, indent: "    " }),
-    ...indented(`→ ${fix}`, { columns, lines, indent: "    " }),
+    ...indented(`→ ${asPrinted(fix, layout)}`, { columns, lines, indent: "    " }),
   ];
 }
 

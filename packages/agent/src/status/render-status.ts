@@ -2,7 +2,7 @@ import { fileStates } from "../inventory/file-state.ts";
 import { renderDeletions } from "./render-deletions.ts";
 import { renderProblems } from "./render-problems.ts";
 import { renderUploads } from "./render-uploads.ts";
-import { age, type Layout, labelled, paint, type RenderOptions } from "./screen.ts";
+import { age, asPrinted, type Layout, labelled, paint, type RenderOptions } from "./screen.ts";
 import type { StatusDocument } from "./status-schema.ts";
 import { formatBytes, formatDuration, wrap } from "./text.ts";
 
@@ -77,10 +77,14 @@ function filesText({ files }: StatusDocument): string {
   return counts.length === 0 ? "none" : counts.join(", ");
 }
 
-function howToStart({ stateDir }: StatusDocument, { columns, lines }: Layout): string[] {
+/** A command is worth nothing when it is cut. */
+const LINES_OF_A_COMMAND = 8;
+
+function howToStart({ stateDir }: StatusDocument, layout: Layout): string[] {
   const texts = [
     `No agent runs with ${stateDir}; the above is what it last knew.`,
     "Start it with `agent run`, or as a service: `systemctl start downlink-agent`.",
   ];
-  return ["", ...texts.flatMap((text) => wrap(text, { width: columns, lines }))];
+  const room = { width: layout.columns, lines: LINES_OF_A_COMMAND };
+  return ["", ...texts.flatMap((text) => wrap(asPrinted(text, layout), room))];
 }

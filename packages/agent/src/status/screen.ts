@@ -5,6 +5,8 @@ export interface RenderOptions {
   readonly nowMs: number;
   readonly columns: number;
   readonly isColored: boolean;
+  /** How a text that calls the program `agent` is to be printed; absent: as it is. */
+  readonly asPrinted?: (text: string) => string;
 }
 
 /** While a screen is laid out: how many lines a text may take. */
@@ -16,6 +18,10 @@ const LABEL_WIDTH = 12;
 
 export function paint(format: Parameters<typeof styleText>[0], text: string, { isColored }: RenderOptions): string {
   return isColored ? styleText(format, text, { validateStream: false }) : text;
+}
+
+export function asPrinted(text: string, options: RenderOptions): string {
+  return options.asPrinted?.(text) ?? text;
 }
 
 export function labelled(label: string, text: string, options: Layout): string[] {

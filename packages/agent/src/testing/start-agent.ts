@@ -10,10 +10,24 @@ export interface AgentProcess extends AsyncDisposable {
   kill(signal: NodeJS.Signals): void;
 }
 
+export interface StartOptions {
+  /** User and group, and none of root's other groups. */
+  readonly user?: { readonly uid: number; readonly gid: number; readonly groups?: readonly number[] };
+  /** All of its standard input. */
+  readonly input?: string;
+}
+
 /** The real program, as a process of its own, with only the given settings. */
-export function startAgent(args: readonly string[], environment: Readonly<Record<string, string>> = {}): AgentProcess {
+export function startAgent(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  { user, input }: StartOptions = {},
+): AgentProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(DOWNLINK_|NODE_TEST)|_proxy$/i.test(name));
-  const child = spawn(process.execPath, [main, ...args], { env: { ...Object.fromEntries(inherited), ...environment } });
+  const [program, ...own] = [...(user ? becoming(user) : []), process.execPath, main, ...args] as [string, ...string[]];
+  const child = spawn(program, own, { env: { ...Object.fromEntries(inherited), ...environment } });
+  child.stdin.on("error", () => {}); // It may end without having read.
+  if (input !== undefined) child.stdin.end(input);
   const exited = collect(child);
   return {
     pid: child.pid!,
@@ -24,6 +38,11 @@ export function startAgent(args: readonly string[], environment: Readonly<Record
       await exited;
     },
   };
+}
+
+function becoming({ uid, gid, groups = [] }: NonNullable<StartOptions["user"]>): string[] {
+  const others = groups.length === 0 ? "--clear-groups" : `--groups=${groups.join(",")}`;
+  return ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, others];
 }
 
 /** Runs one command to its end. */

@@ -1,0 +1,88 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describeSystemError } from "../describe-system-error.ts";
+import { readMarker } from "../files/root-marker.ts";
+import { lockStateDir } from "../inventory/lock.ts";
+import { InvalidSetting } from "../settings/invalid-setting.ts";
+import { StateRefused } from "../state-errors.ts";
+
+export interface EnrolmentPlaces {
+  readonly configFile: string;
+  readonly stateDir: string;
+  readonly root: string;
+}
+
+/**
+ * Whether everything that an enrolment writes can be written; nothing of what is tried stays. Throws {@link InvalidSetting} or
+ * {@link StateRefused} that says what to do.
+ */
+export async function checkPlaces({ configFile, stateDir, root }: EnrolmentPlaces): Promise<void> {
+  refuse(
+    tryWritingBelow(dirname(configFile)),
+    (why) =>
+      `the settings cannot be written to ${configFile}: ${why}. Do this as root, or name a file that you may write with --config FILE`,
+  );
+  if (existsSync(configFile) && !statSync(configFile).isFile())
+    throw new InvalidSetting(`${configFile} is not a file; name one with --config FILE`);
+  refuse(
+    tryWritingBelow(stateDir),
+    (why) =>
+      `the state directory ${stateDir} cannot be made or written: ${why}. Do this as root or as the agent's user, or name another with --state-dir DIR`,
+  );
+  checkNobodyRuns(stateDir);
+  await checkRoot(root);
+}
+
+function refuse(why: string | undefined, tell: (why: string) => string): void {
+  if (why !== undefined) throw new InvalidSetting(tell(why));
+}
+
+/** Why no file can be made in the directory, or in the one above it that is there, in which the missing ones would be made. */
+function tryWritingBelow(directory: string): string | undefined {
+  const there = nearestThere(directory);
+  const probe = join(there, `.downlink-probe-${randomUUID()}`);
+  try {
+    writeFileSync(probe, "");
+    rmSync(probe);
+    return undefined;
+  } catch (error) {
+    const why = describeSystemError(error);
+    return there === directory ? why : `${why} in ${there}`;
+  }
+}
+
+export function nearestThere(path: string): string {
+  return existsSync(path) || path === "/" ? path : nearestThere(dirname(path));
+}
+
+function checkNobodyRuns(stateDir: string): void {
+  if (!existsSync(join(stateDir, "agent.lock"))) return;
+  try {
+    lockStateDir(stateDir)[Symbol.dispose]();
+  } catch (error) {
+    if (!(error instanceof StateRefused)) throw error;
+    throw new StateRefused(
+      `${error.message}. Stop it, do this again, and start it again; a service: \`systemctl stop downlink-agent\`, and afterwards \`systemctl start downlink-agent\``,
+    );
+  }
+}
+
+/** A root that has its marker already may be read-only. */
+async function checkRoot(root: string): Promise<void> {
+  const fix = "Mount it, or name the directory with the recordings with --storage-root DIR";
+  try {
+    if (!statSync(root).isDirectory())
+      throw new InvalidSetting(`the storage root ${root} is not a directory. Name one with --storage-root DIR`);
+    readdirSync(root);
+  } catch (error) {
+    if (error instanceof InvalidSetting) throw error;
+    throw new InvalidSetting(`the storage root ${root} cannot be used: ${describeSystemError(error)}. ${fix}`);
+  }
+  if ((await readMarker(root)) !== undefined) return;
+  refuse(
+    tryWritingBelow(root),
+    (why) =>
+      `the agent's marker cannot be written into the storage root ${root}: ${why}. Mount it writable, or give this user write permission`,
+  );
+}

@@ -1,0 +1,68 @@
+import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { writeDurableFile } from "../durable-file.ts";
+import { markerName } from "../files/root-marker.ts";
+import type { EnrolmentPlaces } from "./enrolment-places.ts";
+
+/** What an enrolment writes, unless it is kept, goes again when this is disposed of, or the process interrupted. */
+export interface EnrolmentTraces extends Disposable {
+  keep(): void;
+}
+
+/** The names that the agent itself gives: whatever else appears in the directory is somebody's. */
+const OWN_NAMES = /^(agent\.|owner\.json|device-token\.json)/;
+
+/** To be called before anything is written. */
+export function watchTraces({ configFile, stateDir, root }: EnrolmentPlaces): EnrolmentTraces {
+  const marker = join(root, markerName);
+  const undo = [
+    undoFiles(stateDir),
+    undoDirectories(stateDir),
+    undoFile(configFile),
+    undoDirectories(dirname(configFile)),
+    undoFile(marker),
+  ];
+  let isOver = false;
+  const end = (mustUndo: boolean) => {
+    if (isOver) return;
+    isOver = true;
+    process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+    if (mustUndo) for (const step of undo) step();
+  };
+  const onSignal = () => {
+    end(true);
+    process.exit(1);
+  };
+  process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
+  return { keep: () => end(false), [Symbol.dispose]: () => end(true) };
+}
+
+function undoFiles(directory: string): () => void {
+  const before = new Set(namesIn(directory));
+  return () => {
+    const made = namesIn(directory).filter((name) => !before.has(name) && OWN_NAMES.test(name));
+    for (const name of made) rmSync(join(directory, name), { force: true });
+  };
+}
+
+function namesIn(directory: string): string[] {
+  return existsSync(directory) ? readdirSync(directory) : [];
+}
+
+/** Only what is empty goes. */
+function undoDirectories(directory: string): () => void {
+  const missing: string[] = [];
+  for (let at = directory; !existsSync(at); at = dirname(at)) missing.push(at);
+  return () => {
+    for (const path of missing) if (existsSync(path) && namesIn(path).length === 0) rmdirSync(path);
+  };
+}
+
+function undoFile(path: string): () => void {
+  const before = existsSync(path) ? readFileSync(path, "utf8") : undefined;
+  return () => {
+    rmSync(`${path}.partial`, { force: true });
+    if (before === undefined) rmSync(path, { force: true });
+    else if (readFileSync(path, "utf8") !== before) writeDurableFile(path, before, 0o600);
+  };
+}

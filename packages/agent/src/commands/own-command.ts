@@ -1,0 +1,34 @@
+import { existsSync, realpathSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
+import { DEFAULT_FILE } from "../settings/settings.ts";
+import { shellWord } from "./shell-word.ts";
+
+/** Program and arguments that begin this program anew, by paths that stay when a package's version changes. */
+export function ownProgram(): string[] {
+  return [stablePath(process.execPath), stablePath(realpathSync(process.argv[1]!))];
+}
+
+/** How a person calls this program from any directory, with the settings that it was called with itself. */
+export function ownCommand(configFile: string | undefined): string {
+  const program = isOnPath() ? ["agent"] : ownProgram();
+  const isDefault = configFile === undefined || resolve(configFile) === DEFAULT_FILE;
+  return [...program, ...(isDefault ? [] : ["--config", resolve(configFile)])].map(shellWord).join(" ");
+}
+
+/** Messages call the program `agent`; in what is printed stands how it is called here. */
+export function withOwnCommand(text: string, configFile: string | undefined): string {
+  return text.replace(/`agent(?= )/g, () => `\`${ownCommand(configFile)}`);
+}
+
+function isOnPath(): boolean {
+  const own = realpathSync(process.argv[1]!);
+  const places = (process.env.PATH ?? "").split(delimiter).map((directory) => join(directory, "agent"));
+  return places.some((place) => existsSync(place) && realpathSync(place) === own);
+}
+
+/** pnpm keeps each version in a folder of its own and links to the one in use: what leads through the link stays. */
+export function stablePath(path: string): string {
+  const [, base, rest] = /^(.*)\/node_modules\/\.pnpm\/[^/]+\/node_modules\/(.*)$/.exec(path) ?? [];
+  const linked = base === undefined ? path : `${base}/node_modules/${rest}`;
+  return existsSync(linked) && realpathSync(linked) === realpathSync(path) ? linked : path;
+}
