@@ -1,8 +1,8 @@
 import { indexBag } from "./bag1/bag-index.ts";
-import { inspectBag } from "./bag1/inspect-bag.ts";
+import { inspectBag, inspectBagSummary } from "./bag1/inspect-bag.ts";
 import { surveyBag } from "./bag1/survey-bag.ts";
 import { verifyBag } from "./bag1/verify-bag.ts";
-import { inspectMcap, requireMcapEnd } from "./mcap/inspect-mcap.ts";
+import { inspectMcap, inspectMcapSummary, requireMcapEnd } from "./mcap/inspect-mcap.ts";
 import { surveyMcap } from "./mcap/survey-mcap.ts";
 import { verifyMcap } from "./mcap/verify-mcap.ts";
 import type { ReadContext } from "./read-context.ts";
@@ -15,6 +15,8 @@ export interface RecordingFormat {
   name: RecordingFormatName;
   /** Surveys a recording that has its end; otherwise faults with a code that means incomplete. */
   inspect(context: ReadContext): Promise<{ survey: Survey; method: RecordingSummary["method"] }>;
+  /** The same from a summary of about a megabyte at most; undefined where that does not tell all. */
+  inspectSummary(context: ReadContext): Promise<Survey | undefined>;
   /** The cheap check: faults without a sound end. */
   requireEnd(context: ReadContext): Promise<unknown>;
   /** Reads all of a recording once and in order. Faults where it cannot be given whole; a salvage never. */
@@ -27,6 +29,7 @@ export const formats: Record<RecordingFormatName, RecordingFormat> = {
   mcap: {
     name: "mcap",
     inspect: inspectMcap,
+    inspectSummary: inspectMcapSummary,
     verify: verifyMcap,
     requireEnd: requireMcapEnd,
     surveyIncomplete: surveyMcap,
@@ -34,6 +37,7 @@ export const formats: Record<RecordingFormatName, RecordingFormat> = {
   bag1: {
     name: "bag1",
     inspect: inspectBag,
+    inspectSummary: inspectBagSummary,
     verify: verifyBag,
     requireEnd: indexBag,
     surveyIncomplete: surveyBag,

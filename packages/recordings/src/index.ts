@@ -12,15 +12,16 @@ export type {
 export { createRewritePool, type RewritePool } from "./export/rewrite/rewrite-pool.ts";
 export { FileSource, type FileStat } from "./file-source.ts";
 export { recordingFormatOf } from "./formats.ts";
-export { type InspectOptions, inspectRecording, isFinished } from "./inspect.ts";
+export { type InspectOptions, inspectRecording, inspectSummary, isFinished } from "./inspect.ts";
 export { type HoldMemory, largeMemory } from "./large-memory.ts";
-export { defaultLimits, type InspectLimits } from "./limits.ts";
+export { defaultLimits, type InspectLimits, leanLimits } from "./limits.ts";
 export { type Reason, type ReasonCode, RecordingFault } from "./reasons.ts";
 export { SalvageEmpty, type SalvageOptions, salvageRecording } from "./salvage/salvage-recording.ts";
 export { bytesSource, countReads, type RandomAccessSource, SourceChangedError } from "./source.ts";
 export type {
   AttachmentSummary,
   Inspection,
+  LeftOutCounts,
   MetadataRecord,
   RecordingDamage,
   RecordingFormatName,

@@ -1,5 +1,5 @@
 import { detectFormat } from "./detect-format.ts";
-import type { InspectLimits } from "./limits.ts";
+import { type InspectLimits, summaryLimits } from "./limits.ts";
 import { createReadContext, type ReadContext } from "./read-context.ts";
 import { type Reason, RecordingFault, stateOf } from "./reasons.ts";
 import { findSalvage } from "./salvage/find-salvage.ts";
@@ -28,6 +28,28 @@ export async function inspectRecording(source: RandomAccessSource, options: Insp
   return { ...found, salvage: await findSalvage(options.fileName, context) };
 }
 
+/**
+ * What a finished file is, from its summary alone, in a few megabytes of memory; undefined where that does not tell, or something is
+ * wrong: `inspectRecording` does.
+ */
+export async function inspectSummary(
+  source: RandomAccessSource,
+  options: Pick<InspectOptions, "fileName" | "signal">,
+): Promise<(Inspection & { state: "finished" | "empty" }) | undefined> {
+  const context = createReadContext(source, { ...options, limits: summaryLimits });
+  context.signal?.throwIfAborted();
+  try {
+    const format = await detectFormat(source, options.fileName);
+    const survey = await format.inspectSummary(context);
+    if (!survey) return undefined;
+    const summary = toSummary(survey, { format: format.name, sizeBytes: source.sizeBytes, method: "index" });
+    return { state: summary.messageCount === 0 ? "empty" : "finished", summary };
+  } catch (error) {
+    if (error instanceof RecordingFault) return undefined;
+    throw error;
+  }
+}
+
 async function verify(source: RandomAccessSource, options: InspectOptions): Promise<Inspection> {
   const { sha256: _, ...found } = await indexRecording(source, { ...options, write: async () => undefined });
   return found;
@@ -47,11 +69,15 @@ async function look(fileName: string, context: ReadContext): Promise<Inspection>
 }
 
 /** The cheap check whether a recording has its end; a few kilobytes for MCAP, the index section for bags. */
-export async function isFinished(source: RandomAccessSource, fileName: string): Promise<boolean> {
+export async function isFinished(
+  source: RandomAccessSource,
+  fileName: string,
+  limits?: Partial<InspectLimits>,
+): Promise<boolean> {
   return (
     (await faultOf(async () => {
       const format = await detectFormat(source, fileName);
-      await format.requireEnd(createReadContext(source));
+      await format.requireEnd(createReadContext(source, { limits }));
     })) === undefined
   );
 }

@@ -11,6 +11,8 @@ export interface TopicSummary {
   schema: Uint8Array;
   /** SHA-256 of the schema's bytes, hexadecimal. */
   schemaSha256: string;
+  /** The schema is too large to be held: `schema` is empty. */
+  isSchemaLeftOut?: boolean;
   /** Stable id of encoding, schema name, schema encoding and schema bytes: 16 hexadecimal digits. */
   version: string;
   messageCount: number;
@@ -65,6 +67,15 @@ export interface RecordingDamage {
   reasons: Reason[];
 }
 
+/** What is in a recording, and not in its summary, because it is beyond the limits. */
+export interface LeftOutCounts {
+  channels: number;
+  attachments: number;
+  metadata: number;
+  /** Not looked into: `messageCount` is then the least that there can be, and the span what their heads say. */
+  chunks: number;
+}
+
 export interface RecordingSummary {
   format: RecordingFormatName;
   sizeBytes: number;
@@ -82,6 +93,8 @@ export interface RecordingSummary {
   library?: string;
   /** Absent: nothing was found to be damaged. */
   damage?: RecordingDamage;
+  /** Absent: all is listed. */
+  leftOut?: LeftOutCounts;
 }
 
 /** What could still be read of a recording that is not whole. Times and counts as far as they are told without reading messages. */

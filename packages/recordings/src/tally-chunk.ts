@@ -1,9 +1,8 @@
-import { type ChunkHeader, loadChunk, placeOf } from "./chunk.ts";
+import { type ChunkHeader, placeOf, streamChunk } from "./chunk.ts";
 import { nameOf, type Place } from "./field-cursor.ts";
-import type { InspectLimits } from "./limits.ts";
 import type { ReadContext } from "./read-context.ts";
 import { RecordingFault } from "./reasons.ts";
-import { addChunk, addTally, extendSpan, type Survey, type Tally, tooManyChannels } from "./survey.ts";
+import { addChunk, addTally, extendSpan, hasChannel, type Survey, type Tally, tooManyChannels } from "./survey.ts";
 
 export interface ChunkToTally {
   chunk: ChunkHeader;
@@ -11,8 +10,8 @@ export interface ChunkToTally {
   indexed: ReadonlyMap<number, Tally>;
   /** The span in the chunk's own header, where the format has one. Indexes that contradict it are not believed. */
   span?: Span;
-  /** Adds the channels in a decompressed chunk to the survey and reports its messages. */
-  scan(bytes: Uint8Array, place: string, onMessage: (channelId: number, logTimeNs: bigint) => void): void;
+  /** Adds the channels in a chunk's records, which come in pieces, to the survey and sums up its messages by channel. */
+  scan(pieces: AsyncIterable<Uint8Array>, chunk: ChunkHeader): Promise<ReadonlyMap<number, Tally>>;
 }
 
 interface Span {
@@ -33,7 +32,7 @@ export async function tallyChunk(survey: Survey, told: ChunkToTally, context: Re
 }
 
 export function requireChannel(survey: Survey, channelId: number, place: Place): void {
-  if (survey.channels.has(channelId)) return;
+  if (hasChannel(survey, channelId)) return;
   throw new RecordingFault("BadRecord", `${nameOf(place)} names channel ${channelId}, which is not in the file`);
 }
 
@@ -46,30 +45,57 @@ function isBelievable({ chunk, indexed, span }: ChunkToTally): boolean {
 }
 
 function knowsAll(survey: Survey, indexed: ReadonlyMap<number, Tally>): boolean {
-  for (const channelId of indexed.keys()) if (!survey.channels.has(channelId)) return false;
+  for (const channelId of indexed.keys()) if (!hasChannel(survey, channelId)) return false;
   return true;
 }
 
-async function scanChunk(survey: Survey, told: ChunkToTally, context: ReadContext): Promise<Map<number, Tally>> {
-  const bytes = await loadChunk(told.chunk, context);
-  survey.decompressedChunkCount += 1;
-  const tallies = new Map<number, Tally>();
-  told.scan(bytes, placeOf(told.chunk), (channelId, logTimeNs) => {
-    const tally = tallies.get(channelId) ?? { messageCount: 0 };
-    if (tally.messageCount === 0) addFirst(tallies, channelId, { tally, limits: context.limits });
-    tally.messageCount += 1;
-    extendSpan(tally, logTimeNs, logTimeNs);
-  });
-  return tallies;
+async function scanChunk(
+  survey: Survey,
+  told: ChunkToTally,
+  context: ReadContext,
+): Promise<ReadonlyMap<number, Tally>> {
+  const { chunk } = told;
+  context.signal?.throwIfAborted();
+  if (isTooMuchToScan(survey, chunk, context)) return leaveOutChunk(survey, told);
+  try {
+    const tallies = await told.scan(streamChunk(chunk, context), chunk);
+    survey.decompressedChunkCount += 1;
+    return tallies;
+  } catch (error) {
+    const isLeftOut = context.limits.leavesOut && error instanceof RecordingFault && isTooLarge.has(error.reason.code);
+    if (!isLeftOut) throw error;
+    return leaveOutChunk(survey, told);
+  }
+}
+
+const isTooLarge: ReadonlySet<string> = new Set(["ChunkTooLarge", "RecordTooLarge"]);
+
+/** Where what is large is left out, so is what takes long: forty chunks of 250 MiB may be packed into some hundred kilobytes. */
+function isTooMuchToScan(survey: Survey, chunk: ChunkHeader, { source, limits }: ReadContext): boolean {
+  survey.scannedBytes += chunk.uncompressedBytes;
+  return limits.leavesOut && survey.scannedBytes > scanFloorBytes + scanExpansion * source.sizeBytes;
+}
+
+const scanFloorBytes = 1024 ** 3;
+const scanExpansion = 100;
+
+/** What its head says is believed; it holds one message at least. */
+function leaveOutChunk(survey: Survey, { span }: ChunkToTally): ReadonlyMap<number, Tally> {
+  survey.leftOut.chunks += 1;
+  survey.leftOut.messageCount += 1;
+  const { startNs, endNs } = span ?? {};
+  const isTime = startNs !== undefined && endNs !== undefined && startNs <= endNs && endNs < 2n ** 63n;
+  if (isTime) extendSpan(survey, startNs, endNs);
+  return new Map();
 }
 
 /** A bag may name a connection of its own in each of millions of records: they are refused before they are counted. */
 export function addFirst<T extends Tally>(
   tallies: Map<number, T>,
   channelId: number,
-  { tally, limits }: { tally: T; limits: InspectLimits },
+  { tally, most }: { tally: T; most: number },
 ): void {
-  if (tallies.size >= limits.maxChannels) throw tooManyChannels(limits);
+  if (tallies.size >= most) throw tooManyChannels(most);
   tallies.set(channelId, tally);
 }
 

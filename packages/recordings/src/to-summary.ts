@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import type {
+  LeftOutCounts,
   MetadataRecord,
   RecordingFormatName,
   RecordingIdentity,
   RecordingSummary,
   TopicSummary,
 } from "./summary.ts";
-import { type Channel, countMessages, extendSpan, type Schema, type Survey } from "./survey.ts";
+import { type Channel, countMessages, extendSpan, type Schema, type Survey, sha256OfSchema } from "./survey.ts";
 
 export function toSummary(
   survey: Survey,
@@ -23,7 +24,14 @@ export function toSummary(
     identity: findIdentity(survey.metadata),
     profile: survey.profile || undefined,
     library: survey.library || undefined,
+    ...leftOutOf(survey),
   };
+}
+
+function leftOutOf({ leftOut }: Survey): { leftOut?: LeftOutCounts } {
+  const { channels, attachments, metadata, chunks } = leftOut;
+  const isAny = channels.size + attachments + metadata + chunks > 0;
+  return isAny ? { leftOut: { channels: channels.size, attachments, metadata, chunks } } : {};
 }
 
 /** In the order in which the file introduces them. */
@@ -57,14 +65,14 @@ const noSchema: Schema = { id: 0, name: "", encoding: "", data: new Uint8Array(0
 function hashOnce(): (schema: Schema) => string {
   const known = new Map<Schema, string>();
   return (schema) => {
-    const sha256 = known.get(schema) ?? createHash("sha256").update(schema.data).digest("hex");
+    const sha256 = known.get(schema) ?? sha256OfSchema(schema);
     known.set(schema, sha256);
     return sha256;
   };
 }
 
 function toTopic(channel: Channel, schema: Schema, sha256Of: (schema: Schema) => string): TopicSummary {
-  const { name, encoding, data } = schema;
+  const { name, encoding, data, sha256 } = schema;
   const schemaSha256 = sha256Of(schema);
   return {
     topic: channel.topic,
@@ -73,6 +81,7 @@ function toTopic(channel: Channel, schema: Schema, sha256Of: (schema: Schema) =>
     schemaEncoding: encoding,
     schema: data,
     schemaSha256,
+    ...(sha256 !== undefined && { isSchemaLeftOut: true }),
     version: versionOf([channel.messageEncoding, name, encoding, schemaSha256]),
     messageCount: 0,
   };

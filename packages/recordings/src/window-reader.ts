@@ -1,3 +1,4 @@
+import { freeMemory } from "./free-memory.ts";
 import type { ReadContext } from "./read-context.ts";
 import { RecordingFault } from "./reasons.ts";
 import { isInside } from "./source.ts";
@@ -32,6 +33,10 @@ export function openWindowReader(context: ReadContext): WindowReader {
     refuseBeyond({ offset, length, sizeBytes: source.sizeBytes });
     const isContiguous = offset >= windowStart && offset <= windowStart + window.byteLength + windowBytes;
     windowBytes = isContiguous ? Math.min(windowBytes * 2, maxWindowBytes) : minWindowBytes;
+    // Thousands of windows in a row would pile up before they are collected.
+    freeMemory(window);
+    context.held = { offset: 0, bytes: new Uint8Array(0) };
+    window = context.held.bytes;
     window = await source.read(offset, Math.min(Math.max(length, windowBytes), source.sizeBytes - offset));
     windowStart = offset;
     context.held = { offset, bytes: window };

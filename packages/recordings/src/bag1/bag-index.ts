@@ -1,7 +1,7 @@
 import { openCursor, readU32 } from "../field-cursor.ts";
 import type { ReadContext } from "../read-context.ts";
 import { RecordingFault } from "../reasons.ts";
-import { addChunk, addTally, createSurvey, extendSpan, type Survey } from "../survey.ts";
+import { addChunk, addTally, createSurvey, extendSpan, hasChannel, type Survey } from "../survey.ts";
 import { openWindowReader, type WindowReader } from "../window-reader.ts";
 import { type BagRecord, readData, readRecord } from "./record-frame.ts";
 import { magic, opcodeOf, opcodes, readConnection, timeOf, u32Of, u64Of } from "./records.ts";
@@ -100,7 +100,7 @@ async function addChunkInfo(survey: Survey, record: BagRecord, reading: ChunkInf
   const cursor = openCursor(data, `the record at byte ${record.offset}`, "BadSummary");
   for (let left = connectionCount; left > 0; left -= 1) {
     const channelId = readU32(cursor) + 1;
-    if (!survey.channels.has(channelId))
+    if (!hasChannel(survey, channelId))
       throw badIndex(record.offset, `names connection ${channelId - 1}, which is not in the file`);
     addTally(survey, channelId, { messageCount: readU32(cursor) });
   }

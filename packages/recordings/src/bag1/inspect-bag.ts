@@ -1,11 +1,19 @@
 import type { ReadContext } from "../read-context.ts";
 import type { RecordingSummary } from "../summary.ts";
 import type { Survey } from "../survey.ts";
-import { indexBag } from "./bag-index.ts";
+import { openWindowReader } from "../window-reader.ts";
+import { indexBag, readBagHeader } from "./bag-index.ts";
 
 /** Surveys a bag that has its end; otherwise faults with `ActiveBag` or `NoEnd`. */
 export async function inspectBag(
   context: ReadContext,
 ): Promise<{ survey: Survey; method: RecordingSummary["method"] }> {
   return { survey: await indexBag(context), method: "index" };
+}
+
+/** The same where the index is small; undefined where it is not. */
+export async function inspectBagSummary(context: ReadContext): Promise<Survey | undefined> {
+  const { indexPosition } = await readBagHeader(openWindowReader(context), context);
+  const indexBytes = context.source.sizeBytes - indexPosition;
+  return indexBytes > context.limits.maxSummaryBytes ? undefined : await indexBag(context);
 }

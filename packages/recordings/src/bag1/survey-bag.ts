@@ -1,11 +1,10 @@
-import type { ChunkHeader } from "../chunk.ts";
+import { type ChunkHeader, placeOf } from "../chunk.ts";
 import { openCursor } from "../field-cursor.ts";
 import type { ReadContext } from "../read-context.ts";
 import { RecordingFault } from "../reasons.ts";
-import { addChannel, addSchema, type Survey, type Tally } from "../survey.ts";
-import { addFirst, tallyChunk } from "../tally-chunk.ts";
+import { addChannel, addSchema, extendSpan, mostChannels, type Survey, type Tally } from "../survey.ts";
+import { addFirst, type ChunkToTally, tallyChunk } from "../tally-chunk.ts";
 import { openWindowReader, type WindowReader } from "../window-reader.ts";
-import { visitRecords } from "./chunk-records.ts";
 import { type BagRecord, readData, readRecord } from "./record-frame.ts";
 import {
   type Connection,
@@ -18,6 +17,7 @@ import {
   textOf,
   u32Of,
 } from "./records.ts";
+import { createPieceVisitor, type PieceVisitor } from "./visit-pieces.ts";
 
 /**
  * Skims a bag from its start: counts and times from the index data behind each chunk; a chunk is decompressed only when
@@ -47,13 +47,28 @@ export async function surveyBag(survey: Survey, context: ReadContext): Promise<v
   }
 }
 
-function scanInto(survey: Survey, context: ReadContext) {
-  return (bytes: Uint8Array, place: string, onMessage: (channelId: number, logTimeNs: bigint) => void) => {
-    visitRecords(bytes, place, {
+function scanInto(survey: Survey, context: ReadContext): ChunkToTally["scan"] {
+  return async (pieces, chunk) => {
+    const tallies = new Map<number, Tally>();
+    const visitor: PieceVisitor = {
       connection: (header, data) => addConnection(survey, readConnection(header, data), context),
-      message: ({ channelId, logTimeNs }) => onMessage(channelId, logTimeNs),
-    });
+      message({ channelId, logTimeNs }) {
+        const tally = tallies.get(channelId) ?? { messageCount: 0 };
+        if (tally.messageCount === 0) addFirst(tallies, channelId, { tally, most: mostChannelsOf(context) });
+        tally.messageCount += 1;
+        extendSpan(tally, logTimeNs, logTimeNs);
+      },
+    };
+    const records = createPieceVisitor(placeOf(chunk), visitor, context.limits.maxRecordBytes);
+    for await (const piece of pieces) records.push(piece);
+    records.end();
+    return tallies;
   };
+}
+
+/** Where channels are left out, they are as many as a file may have at all. */
+function mostChannelsOf({ limits }: ReadContext): number {
+  return limits.leavesOut ? mostChannels : limits.maxChannels;
 }
 
 export function addConnection(survey: Survey, connection: Connection, { limits }: ReadContext): void {
@@ -103,7 +118,8 @@ async function tallyIndex(
     );
   }
   const tally = indexed.get(channelId) ?? { messageCount: 0 };
-  if (messageCount > 0 && tally.messageCount === 0) addFirst(indexed, channelId, { tally, limits: context.limits });
+  if (messageCount > 0 && tally.messageCount === 0)
+    addFirst(indexed, channelId, { tally, most: mostChannelsOf(context) });
   tally.messageCount += messageCount;
   for (let done = 0; done < dataBytes; done += indexPieceBytes) {
     const piece = await reader.fetch(dataOffset + done, Math.min(indexPieceBytes, dataBytes - done));

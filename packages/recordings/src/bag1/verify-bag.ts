@@ -143,7 +143,8 @@ function createMessageTally(chunk: Reading["chunk"], { survey, context }: Verify
       connection: (header, data) => addConnection(survey, readConnection(header, data), context),
       message({ channelId, logTimeNs, dataStart, dataBytes }) {
         const channel = channels.get(channelId) ?? newChannel(channelId, logTimeNs);
-        if (channel.messageCount === 0) addFirst(channels, channelId, { tally: channel, limits: context.limits });
+        if (channel.messageCount === 0)
+          addFirst(channels, channelId, { tally: channel, most: context.limits.maxChannels });
         channel.messageCount += 1;
         channel.recordsBytes += dataBytes;
         channel.lastEnd = dataStart + dataBytes;

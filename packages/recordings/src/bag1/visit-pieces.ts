@@ -17,8 +17,8 @@ export interface PlacedMessage extends Omit<RawMessage, "data"> {
 }
 
 /**
- * Visits the records of a decompressed chunk that comes in pieces; of messages only the headers are held. `end` throws where the last
- * record is not whole. `maxRecordBytes`: of a connection, which is held as a whole.
+ * Visits the records of a decompressed chunk that comes in pieces; of messages only the headers are held. `end` faults where the last
+ * record is not whole. `maxRecordBytes`: of a connection, which is held as a whole; more faults with `RecordTooLarge`.
  */
 export function createPieceVisitor(place: string, visitor: PieceVisitor, maxRecordBytes: number) {
   const pieces = createRecordPieces((bytes, from, base) => {
@@ -27,28 +27,30 @@ export function createPieceVisitor(place: string, visitor: PieceVisitor, maxReco
     while (at + lengthBytes <= bytes.byteLength) {
       const start = base + at;
       const where: Place = () => `${place}, at its byte ${start},`;
-      const headerEnd = at + lengthBytes + view.getUint32(at, true);
-      const dataStart = headerEnd + lengthBytes;
-      if (headerEnd - at > maxRecordBytes) throw notWhole(where);
-      if (dataStart > bytes.byteLength) return at;
-      const dataBytes = view.getUint32(headerEnd, true);
-      const header = parseHeader(bytes.subarray(at + lengthBytes, headerEnd), where, "BadChunk");
+      const headerBytes = view.getUint32(at, true);
+      const headWanted = requireSmall(lengthBytes + headerBytes + lengthBytes, maxRecordBytes, where);
+      if (at + headWanted > bytes.byteLength) return { at, wantedBytes: headWanted };
+      const dataStart = at + headWanted;
+      const dataBytes = view.getUint32(dataStart - lengthBytes, true);
+      const header = parseHeader(bytes.subarray(at + lengthBytes, dataStart - lengthBytes), where, "BadChunk");
       const opcode = opcodeOf(header);
       if (opcode === opcodes.connection) {
-        if (dataBytes > maxRecordBytes) throw notWhole(where);
-        if (dataStart + dataBytes > bytes.byteLength) return at;
+        const wantedBytes = requireSmall(headWanted + dataBytes, maxRecordBytes, where);
+        if (at + wantedBytes > bytes.byteLength) return { at, wantedBytes };
         visitor.connection(header, bytes.subarray(dataStart, dataStart + dataBytes));
       }
       if (opcode === opcodes.message)
         visitor.message({ ...readMessageHeader(header), dataStart: base + dataStart, dataBytes });
       at = dataStart + dataBytes;
     }
-    return at;
+    return { at, wantedBytes: lengthBytes };
   });
   return {
     push: pieces.push,
     end(): void {
-      if (!pieces.isWhole()) throw notWhole(() => `${place}, at its end,`);
+      if (pieces.isWhole()) return;
+      const text = `${place}, at its end, holds a record that is not whole; the file is damaged there`;
+      throw new RecordingFault("BadChunk", text);
     },
   };
 }
@@ -56,6 +58,8 @@ export function createPieceVisitor(place: string, visitor: PieceVisitor, maxReco
 /** Of what stands before a header and before data. */
 const lengthBytes = 4;
 
-function notWhole(place: Place): RecordingFault {
-  return new RecordingFault("BadChunk", `${nameOf(place)} holds a record that is not whole; the file is damaged there`);
+function requireSmall(bytes: number, most: number, place: Place): number {
+  if (bytes <= most) return bytes;
+  const text = `${nameOf(place)} holds a record of ${bytes} bytes that says what its messages are; at most ${most} are read`;
+  throw new RecordingFault("RecordTooLarge", text);
 }

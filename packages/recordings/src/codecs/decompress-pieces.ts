@@ -17,7 +17,7 @@ export type OnFrames = (isOneFrame: boolean) => void;
  */
 export async function* unzstdPieces(
   pieces: AsyncIterable<Uint8Array>,
-  { onFrames = () => undefined, hold }: { onFrames?: OnFrames | undefined; hold: HoldMemory },
+  { onFrames = () => undefined, hold }: UnzstdOptions,
 ): AsyncGenerator<Uint8Array> {
   const source = openPieces(pieces);
   const walk = createZstdWalk();
@@ -31,6 +31,12 @@ export async function* unzstdPieces(
   if (frameCount === 0) throw new Error("not a whole frame");
   onFrames(frameCount === 1 && source.isCoveredByFrames());
   await source.drain();
+}
+
+interface UnzstdOptions {
+  onFrames?: OnFrames | undefined;
+  /** Asked for what each frame needs to be kept of its content, before any of it is decompressed; may throw. */
+  hold: HoldMemory;
 }
 
 const pieceBytes = 1024 * 1024;

@@ -41,6 +41,8 @@ export interface CompressedPieces extends Compressed {
   pieces: AsyncIterable<Uint8Array>;
   /** All pieces together. */
   storedBytes: number;
+  /** What would need more memory at once, a window or a whole of bzip2, faults with `ChunkTooLarge`. */
+  mostBytes?: number;
   onFrames?: OnFrames;
 }
 
@@ -84,17 +86,29 @@ export function createDecompressor({ isBlocking = false, hold = holdFreely }: De
     if (leftBytes > 0) throw wrongLength(input, input.uncompressedBytes - leftBytes);
   }
   async function* piecesOf(input: CompressedPieces): AsyncGenerator<Uint8Array> {
-    const { compression, pieces, uncompressedBytes, storedBytes, onFrames } = input;
+    const { compression, pieces, uncompressedBytes, storedBytes, onFrames, mostBytes, place } = input;
     if (isPlain(compression)) yield* pieces;
     else if (compression === "lz4" && uncompressedBytes > 0) yield* unlz4Pieces(pieces, { isBlocking, onFrames });
-    else if (compression === "zstd" && uncompressedBytes > 0)
-      yield* unzstdPieces(pieces, { onFrames, hold: (bytes) => holdMuch(Math.min(bytes, uncompressedBytes)) });
-    else {
+    else if (compression === "zstd" && uncompressedBytes > 0) {
+      const holdWindow: HoldMemory = (bytes) => {
+        refuseLarge(bytes, mostBytes, place);
+        return holdMuch(Math.min(bytes, uncompressedBytes));
+      };
+      yield* unzstdPieces(pieces, { onFrames, hold: holdWindow });
+    } else {
+      refuseLarge(uncompressedBytes, mostBytes, place);
       using _held = await holdMuch(2 * (storedBytes + uncompressedBytes)); // with the memory of the module
-      yield await whole({ ...input, bytes: await joined(pieces) });
+      yield await whole({ ...input, bytes: await joined(pieces, mostBytes, place) });
     }
   }
   return Object.assign(whole, { inPieces });
+}
+
+/** `most`: undefined for no bound but those of the chunk. */
+function refuseLarge(bytes: number, most: number | undefined, place: string): void {
+  if (most === undefined || bytes <= most) return;
+  const text = `${place} needs ${bytes} bytes at once to be decompressed; at most ${most} are taken for it`;
+  throw new RecordingFault("ChunkTooLarge", text);
 }
 
 const known = ["", "none", "zstd", "lz4", "bz2"] as const;
@@ -183,17 +197,33 @@ const mostBegunShare = 0.85;
 const unzstdAside = promisify(zstdDecompress);
 
 async function unlz4(bytes: Uint8Array, frame: Lz4Frame, { leftBytes, isBlocking }: Bounds): Promise<Uint8Array> {
-  if (frame.mostBytes > leftBytes + lz4SlackBytes) throw new Error("larger than its header says");
+  if (frame.mostBytes > leftBytes + lz4SlackBytes) return await unlz4Filled(bytes, { leftBytes, isBlocking });
   if (!isBlocking) return loadLz4().decompressFrame(bytes);
   return loadLz4().decompressFrameSync(asBuffer(bytes));
 }
 
-/** The bound of a frame exceeds its content by the unfilled rest of each block; flushed frames have many. */
-const lz4SlackBytes = 256 * 1024 * 1024;
+/** The bound of a frame exceeds its content by the unfilled rest of each block. Flushed frames have many, those that lie too. */
+async function unlz4Filled(bytes: Uint8Array, { leftBytes, isBlocking }: Bounds): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let filledBytes = 0;
+  for await (const part of unlz4Pieces(onePiece(bytes), { isBlocking })) {
+    filledBytes += part.byteLength;
+    if (filledBytes > leftBytes) throw new Error("larger than its header says");
+    parts.push(part);
+  }
+  return Buffer.concat(parts, filledBytes);
+}
 
-async function joined(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+const lz4SlackBytes = 4 * 1024 * 1024;
+
+async function joined(pieces: AsyncIterable<Uint8Array>, most?: number, place = ""): Promise<Uint8Array> {
   const all: Uint8Array[] = [];
-  for await (const piece of pieces) all.push(piece);
+  let bytes = 0;
+  for await (const piece of pieces) {
+    bytes += piece.byteLength;
+    refuseLarge(bytes, most, place);
+    all.push(piece);
+  }
   return all.length === 1 ? all[0]! : Buffer.concat(all);
 }
 

@@ -8,7 +8,7 @@ import { magic, opcodes, recordHeadBytes } from "./opcodes.ts";
 import { openRecord, parseRecordHead, type RecordHead } from "./record-head.ts";
 import { type RecordSpan, readHeader, readMetadata, type Statistics } from "./records.ts";
 import { edgesOf, type SummarySection } from "./summary-section.ts";
-import { readAttachment } from "./walk-mcap.ts";
+import { isLeftOut, readAttachment } from "./walk-mcap.ts";
 
 /**
  * Surveys a file from its summary section alone: at most a megabyte in a few reads, whatever the file's size.
@@ -32,7 +32,9 @@ export async function indexMcap(
 export function addRepeatedChannels(survey: Survey, section: SummarySection, limits: InspectLimits): void {
   for (const schema of section.schemas) addSchema(survey, schema, limits);
   for (const channel of section.channels) {
-    if (channel.schemaId === 0 || survey.schemas.has(channel.schemaId)) addChannel(survey, channel, limits);
+    const { schemaId } = channel;
+    const isThere = schemaId === 0 || survey.schemas.has(schemaId) || survey.leftOut.schemas.has(schemaId);
+    if (isThere) addChannel(survey, channel, limits);
   }
 }
 
@@ -133,12 +135,15 @@ async function addIndexedRecords(survey: Survey, section: SummarySection, contex
   for (const span of section.metadata) {
     const head = await findRecord(span, opcodes.metadata, { reader, context });
     if (!head) return false;
-    addMetadata(survey, readMetadata(await openRecord(head, reader, context)), context.limits);
+    if (isLeftOut(head, context)) survey.leftOut.metadata += 1;
+    else addMetadata(survey, readMetadata(await openRecord(head, reader, context)), context.limits);
   }
   for (const span of section.attachments) {
     const head = await findRecord(span, opcodes.attachment, { reader, context });
     if (!head) return false;
-    addAttachment(survey, (await readAttachment(head, reader)).attachment, context.limits);
+    const { attachment } = await readAttachment(head, reader, context);
+    if (attachment) addAttachment(survey, attachment, context.limits);
+    else survey.leftOut.attachments += 1;
   }
   return true;
 }
@@ -146,12 +151,12 @@ async function addIndexedRecords(survey: Survey, section: SummarySection, contex
 async function readFirstRecord(
   reader: WindowReader,
   context: ReadContext,
-): Promise<{ profile: string; library: string }> {
+): Promise<{ profile?: string; library?: string }> {
   const offset = magic.byteLength;
   const head = parseRecordHead(await reader.fetch(offset, recordHeadBytes), offset, context.source.sizeBytes);
   if (head.opcode !== opcodes.header)
     throw new RecordingFault("BadRecord", "the file does not begin with a header record");
-  return readHeader(await openRecord(head, reader, context));
+  return isLeftOut(head, context) ? {} : readHeader(await openRecord(head, reader, context));
 }
 
 async function findRecord(

@@ -12,9 +12,7 @@ import { surveyMcap } from "./survey-mcap.ts";
 export async function inspectMcap(
   context: ReadContext,
 ): Promise<{ survey: Survey; method: RecordingSummary["method"] }> {
-  const end = await readMcapEnd(context.source, tailBytes);
-  const section = await readSummary(end, context);
-  const indexed = section && (await indexMcap(section, end, context));
+  const { section, indexed } = await readBySummary(context);
   if (indexed) return { survey: indexed, method: "index" };
   const survey = createSurvey();
   // Channels that the summary repeats save decompressing the chunks in which they first appear.
@@ -22,6 +20,19 @@ export async function inspectMcap(
   await surveyMcap(survey, context);
   const isScan = survey.chunkCount > 0 && survey.decompressedChunkCount === survey.chunkCount;
   return { survey, method: isScan ? "scan" : "skim" };
+}
+
+/** Surveys a file from its summary alone; undefined where that does not tell. Faults as `inspectMcap` does. */
+export async function inspectMcapSummary(context: ReadContext): Promise<Survey | undefined> {
+  return (await readBySummary(context)).indexed;
+}
+
+async function readBySummary(context: ReadContext): Promise<{ section?: SummarySection; indexed?: Survey }> {
+  const end = await readMcapEnd(context.source, tailBytes);
+  const section = await readSummary(end, context);
+  if (!section) return {};
+  const indexed = await indexMcap(section, end, context);
+  return indexed ? { section, indexed } : { section };
 }
 
 /** Leading magic is the caller's to check. */
@@ -38,9 +49,15 @@ async function readSummary(end: McapEnd, context: ReadContext): Promise<SummaryS
   try {
     return await readSummarySection(end, context);
   } catch (error) {
-    if (error instanceof RecordingFault && summaryCodes.has(error.reason.code)) return undefined;
+    if (error instanceof RecordingFault && codesOf(context).has(error.reason.code)) return undefined;
     throw error;
   }
 }
 
+/** Where what is too much is left out, a summary that holds too much is done without as well. */
+function codesOf({ limits }: ReadContext): ReadonlySet<string> {
+  return limits.leavesOut ? leftOutCodes : summaryCodes;
+}
+
 const summaryCodes: ReadonlySet<string> = new Set(["BadSummary", "LengthBeyondFile", "InvalidTime"]);
+const leftOutCodes: ReadonlySet<string> = new Set([...summaryCodes, "TooManyChannels", "TooManyRecords"]);

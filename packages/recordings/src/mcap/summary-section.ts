@@ -141,9 +141,9 @@ export function edgesOf({ chunks, attachments, metadata }: SummarySection): {
 /** 64 MiB of tiny records would be ten times as much in memory. */
 function refuseFlood(section: SummarySection, limits: InspectLimits): void {
   const { schemas, channels, chunks, attachments, metadata } = section;
-  if (schemas.length > maxSchemas || channels.length > limits.maxChannels) throw tooManyChannels(limits);
-  const most = Math.max(chunks?.length ?? 0, attachments.length, metadata.length);
-  refuseMore(most - 1, "records in its summary", limits);
+  if (schemas.length > maxSchemas || channels.length > limits.maxChannels) throw tooManyChannels(limits.maxChannels);
+  refuseMore((chunks?.length ?? 0) - 1, "chunks in its summary", limits.maxChunks);
+  refuseMore(Math.max(attachments.length, metadata.length) - 1, "records in its summary", limits.maxListedRecords);
 }
 
 /** Their ids have 16 bits; repeats are not worth more memory. */

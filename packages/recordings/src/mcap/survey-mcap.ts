@@ -1,21 +1,34 @@
+import { type ChunkHeader, placeOf } from "../chunk.ts";
+import { openCursor } from "../field-cursor.ts";
 import type { ReadContext } from "../read-context.ts";
 import { RecordingFault } from "../reasons.ts";
-import { addAttachment, addChannel, addMetadata, addSchema, addTally, type Survey } from "../survey.ts";
+import {
+  addAttachment,
+  addChannel,
+  addMetadata,
+  addSchema,
+  addTally,
+  leaveOutChannel,
+  type Survey,
+  type Tally,
+} from "../survey.ts";
 import { requireChannel, tallyChunk } from "../tally-chunk.ts";
-import { visitRecords } from "./chunk-records.ts";
+import { opcodes } from "./opcodes.ts";
 import { readChannel, readSchema } from "./records.ts";
-import { type McapItem, walkMcap } from "./walk-mcap.ts";
+import { createRecordTally } from "./tally-messages.ts";
+import { type LeftOutRecord, type McapItem, walkMcap } from "./walk-mcap.ts";
 
 /**
  * Skims a file from its start: counts and times from the message indexes behind each chunk; a chunk is decompressed only
  * when it has none, or when they name a channel that was not seen yet. Fills `survey` up to a fault.
  */
 export async function surveyMcap(survey: Survey, context: ReadContext): Promise<void> {
+  const scan = createChunkScan(survey, context);
   let isBehindData = false;
   await walkMcap(context, (item) => {
     const isData = item.kind === "message" || item.kind === "chunk";
     isBehindData = !isData && (isBehindData || item.kind === "dataEnd");
-    if (item.kind === "chunk") return addChunk(survey, item, context);
+    if (item.kind === "chunk") return addChunk(survey, item, { context, scan });
     if (isBehindData) addRepeated(survey, item, context);
     else addItem(survey, item, context);
     survey.readableBytes = item.end;
@@ -39,25 +52,51 @@ function addItem(survey: Survey, item: McapItem, { limits }: ReadContext): void 
   if (item.kind === "channel") addChannel(survey, item.channel, limits);
   if (item.kind === "metadata") addMetadata(survey, item.metadata, limits);
   if (item.kind === "attachment") addAttachment(survey, item.attachment, limits);
+  if (item.kind === "leftOut") leaveOut(survey, item);
   if (item.kind !== "message") return;
   const { channelId, logTimeNs, offset } = item;
   requireChannel(survey, channelId, () => `the message at byte ${offset}`);
   addTally(survey, channelId, { messageCount: 1, startNs: logTimeNs, endNs: logTimeNs });
 }
 
+function leaveOut(survey: Survey, { opcode, id }: LeftOutRecord): void {
+  if (opcode === opcodes.schema && !survey.schemas.has(id)) survey.leftOut.schemas.add(id);
+  if (opcode === opcodes.channel) leaveOutChannel(survey, id);
+  if (opcode === opcodes.metadata) survey.leftOut.metadata += 1;
+  if (opcode === opcodes.attachment) survey.leftOut.attachments += 1;
+}
+
+interface ChunkReading {
+  context: ReadContext;
+  scan: ReturnType<typeof createChunkScan>;
+}
+
 /** What may need more reading. */
-async function addChunk(survey: Survey, item: McapItem & { kind: "chunk" }, context: ReadContext): Promise<void> {
+async function addChunk(
+  survey: Survey,
+  item: McapItem & { kind: "chunk" },
+  { context, scan }: ChunkReading,
+): Promise<void> {
   const { chunk, indexed } = item;
-  await tallyChunk(survey, { chunk, indexed, span: chunk, scan: scanInto(survey, context) }, context);
+  await tallyChunk(survey, { chunk, indexed, span: chunk, scan }, context);
   survey.readableBytes = item.end;
 }
 
-function scanInto(survey: Survey, { limits }: ReadContext) {
-  return (bytes: Uint8Array, place: string, onMessage: (channelId: number, logTimeNs: bigint) => void) => {
-    visitRecords(bytes, place, {
-      schema: (cursor) => addSchema(survey, readSchema(cursor), limits),
-      channel: (cursor) => addChannel(survey, readChannel(cursor), limits),
-      tally: onMessage,
-    });
+function createChunkScan(survey: Survey, { limits }: ReadContext) {
+  let place = "";
+  const define = (opcode: number, content: Uint8Array, at: number): boolean => {
+    const cursor = openCursor(content, () => `${place}, at its byte ${at},`, "BadChunk");
+    if (opcode === opcodes.schema) addSchema(survey, readSchema(cursor), limits);
+    else if (content.byteLength > limits.maxMapBytes && limits.leavesOut)
+      leaveOut(survey, { opcode, id: cursor.view.getUint16(0, true) });
+    else addChannel(survey, readChannel(cursor), limits);
+    return true;
+  };
+  const records = createRecordTally(define, limits.maxRecordBytes);
+  return async (pieces: AsyncIterable<Uint8Array>, chunk: ChunkHeader): Promise<ReadonlyMap<number, Tally>> => {
+    place = placeOf(chunk);
+    records.begin(place, undefined);
+    for await (const piece of pieces) records.push(piece);
+    return new Map(records.end().channels.map((channel) => [channel.channelId, channel]));
   };
 }

@@ -58,8 +58,10 @@ export function createRecordTally(onDefinition: OnDefinition, maxRecordBytes: nu
       const contentBytes = view.getUint32(at + 1, true) + view.getUint32(at + 5, true) * 2 ** 32;
       const end = at + recordHeadBytes + contentBytes;
       const neededBytes = neededOf(opcode, contentBytes);
-      if (opcode === 0 || neededBytes > maxRecordBytes) throw broken(placeAt(state, base + at));
-      if (at + recordHeadBytes + neededBytes > bytes.byteLength) return at;
+      if (opcode === 0) throw broken(placeAt(state, base + at));
+      if (neededBytes > maxRecordBytes) throw tooLarge(placeAt(state, base + at), contentBytes, maxRecordBytes);
+      const wantedBytes = recordHeadBytes + neededBytes;
+      if (at + wantedBytes > bytes.byteLength) return { at, wantedBytes };
       if (opcode === opcodes.message) addMessage(view, at, { end, base });
       else if (isDefinition(opcode)) {
         const contentAt = at + recordHeadBytes;
@@ -67,7 +69,7 @@ export function createRecordTally(onDefinition: OnDefinition, maxRecordBytes: nu
       } else state.isPlain = false;
       at = end;
     }
-    return at;
+    return { at, wantedBytes: recordHeadBytes };
   };
   return {
     begin(place, indexes) {
@@ -120,6 +122,11 @@ function neededOf(opcode: number, contentBytes: number): number {
 
 function placeAt({ place }: State, at: number): Place {
   return () => `${place}, at its byte ${at},`;
+}
+
+function tooLarge(place: Place, bytes: number, most: number): RecordingFault {
+  const text = `${nameOf(place)} holds a record of ${bytes} bytes that says what its messages are; at most ${most} are read`;
+  return new RecordingFault("RecordTooLarge", text);
 }
 
 function broken(place: Place): RecordingFault {

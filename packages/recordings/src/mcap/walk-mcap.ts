@@ -1,5 +1,5 @@
 import type { ChunkHeader } from "../chunk.ts";
-import { openCursor, readTime, readU16, readU32, toValidTime } from "../field-cursor.ts";
+import { type FieldCursor, openCursor, readTime, readU16, readU32, toValidTime } from "../field-cursor.ts";
 import type { ReadContext } from "../read-context.ts";
 import { RecordingFault } from "../reasons.ts";
 import type { AttachmentSummary, MetadataRecord } from "../summary.ts";
@@ -21,9 +21,16 @@ export type McapItem = { end: number } & (
   | { kind: "chunk"; chunk: McapChunk; indexed: Map<number, Tally> }
   | { kind: "attachment"; attachment: AttachmentSummary; offset: number }
   | { kind: "metadata"; metadata: MetadataRecord }
+  | ({ kind: "leftOut" } & LeftOutRecord)
   | { kind: "dataEnd" }
   | { kind: "other" }
 );
+
+/** A record that is too large to be read and not needed. `id`: of a schema or channel. */
+export interface LeftOutRecord {
+  opcode: number;
+  id: number;
+}
 
 /**
  * Walks the records without decompressing: to the footer, or to a fault where the file stops making sense. Behind the end of the data
@@ -81,7 +88,8 @@ async function readItem(head: RecordHead, reader: WindowReader, context: ReadCon
   const { opcode, end } = head;
   if (opcode === opcodes.message) return toMessage(head, await reader.fetch(head.contentOffset, messageHeadBytes));
   if (opcode === opcodes.chunk) return readChunk(head, reader, context);
-  if (opcode === opcodes.attachment) return readAttachmentOrNone(head, reader);
+  if (opcode === opcodes.attachment) return readAttachmentOrNone(head, reader, context);
+  if (isLeftOut(head, context)) return { kind: "leftOut", opcode, id: await readId(head, reader), end };
   if (opcode === opcodes.schema) {
     return { kind: "schema", schema: readSchema(await openRecord(head, reader, context)), end };
   }
@@ -175,27 +183,56 @@ function tallyEntries(bytes: Uint8Array, tally: Tally, offset: number): void {
   extendSpan(tally, startNs, endNs);
 }
 
+/** Records whose content is made into objects, which take many times its bytes. */
+export function isLeftOut({ opcode, contentBytes }: RecordHead, { limits }: ReadContext): boolean {
+  if (!limits.leavesOut) return false;
+  return contentBytes > (opcode === opcodes.schema ? limits.maxRecordBytes : limits.maxMapBytes) && isHeld.has(opcode);
+}
+
+const isHeld: ReadonlySet<number> = new Set([opcodes.header, opcodes.schema, opcodes.channel, opcodes.metadata]);
+
+/** What a schema or channel begins with. */
+async function readId(head: RecordHead, reader: WindowReader): Promise<number> {
+  return readU16(await openRecordStart(head, reader, 2));
+}
+
 /** One that is damaged costs only itself: the messages behind it are as sound as ever. */
-async function readAttachmentOrNone(head: RecordHead, reader: WindowReader): Promise<McapItem> {
+async function readAttachmentOrNone(head: RecordHead, reader: WindowReader, context: ReadContext): Promise<McapItem> {
+  const { opcode, end, offset } = head;
   try {
-    return await readAttachment(head, reader);
+    const { attachment } = await readAttachment(head, reader, context);
+    return attachment ? { kind: "attachment", attachment, offset, end } : { kind: "leftOut", opcode, id: 0, end };
   } catch (error) {
     if (error instanceof RecordingFault) return { kind: "other", end: head.end };
     throw error;
   }
 }
 
+/** Without one: its name is too large to be read. */
 export async function readAttachment(
   head: RecordHead,
   reader: WindowReader,
-): Promise<McapItem & { kind: "attachment" }> {
+  { limits }: ReadContext,
+): Promise<{ attachment?: AttachmentSummary }> {
   const cursor = await openRecordStart(head, reader, attachmentStartBytes);
+  const textsBytes = textsBytesOf(cursor);
+  if (limits.leavesOut && textsBytes > cursor.bytes.byteLength && textsBytes <= head.contentBytes) return {};
   const attachment = readAttachmentHead(cursor, head.contentOffset);
   const crcOffset = attachment.dataOffset + attachment.sizeBytes;
   refuseBeyond({ offset: crcOffset, length: 4, sizeBytes: head.end });
   const crc = readU32(openCursor(await reader.fetch(crcOffset, 4), `the attachment at byte ${head.offset}`));
-  return { kind: "attachment", attachment: { ...attachment, crc }, offset: head.offset, end: head.end };
+  return { attachment: { ...attachment, crc } };
 }
+
+/** Up to the end of the name, or of the media type where the name is there. */
+function textsBytesOf({ view }: FieldCursor): number {
+  if (view.byteLength < nameAt + 4) return 0;
+  const nameEnd = nameAt + 4 + view.getUint32(nameAt, true);
+  return nameEnd + 4 <= view.byteLength ? nameEnd + 4 + view.getUint32(nameEnd, true) + 8 : nameEnd + 4;
+}
+
+/** Behind two times. */
+const nameAt = 16;
 
 /** Name and media type must fit. */
 const attachmentStartBytes = 4 * 1024;
