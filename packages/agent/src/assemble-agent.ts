@@ -20,6 +20,7 @@ import { runHeartbeat } from "./heartbeat.ts";
 import { createThrottle } from "./imports/throttle.ts";
 import { createUploads, type UploadContext } from "./imports/upload-loop.ts";
 import { runWork } from "./imports/work-loop.ts";
+import { openExaminationNotes } from "./indexing/examination-notes.ts";
 import { noteInstant } from "./instant.ts";
 import type { Log } from "./log.ts";
 import { createRecheckBoard } from "./rechecks/recheck-board.ts";
@@ -91,6 +92,7 @@ export function assembleAgent(parts: AgentParts): Agent {
     [Symbol.dispose]() {
       scanning.watch?.[Symbol.dispose]();
       ground.fileSystems[Symbol.dispose]();
+      ground.notes[Symbol.dispose]();
     },
   };
 }
@@ -114,7 +116,8 @@ function layGround(parts: AgentParts) {
   const hasScanned = () => storageRoot.current() !== undefined && storageRoot.lastScan() !== undefined;
   const isListed = () => cloud.reportState.needsListing === false && hasScanned();
   const trust = { fileSystems, proofs, rechecks: board, isInRecheck: board.has };
-  const kept = { inventory, facts, problems, storageRoot, young, treeTurns, ...trust };
+  const notes = openExaminationNotes(settings.stateDir, { facts, clock });
+  const kept = { inventory, facts, problems, storageRoot, young, notes, treeTurns, ...trust };
   return { ...bells, ...cloud, ...kept, clock, log, serverClock, hold, hasScanned, isListed };
 }
 

@@ -17,4 +17,6 @@ export type Told =
  * process before and after each of them: a new step is a new test by itself.
  */
 export const recording = tracingChannel<unknown, Recorded>("downlink.agent.recording");
+/** The content of a file is being looked at, which may end the process. */
+export const examination = tracingChannel<unknown, { readonly path: string }>("downlink.agent.examination");
 export const telling = tracingChannel<unknown, Told>("downlink.agent.telling");

@@ -24,6 +24,12 @@ export const problemTexts = {
     cause: "The agent's user may not read it, or the disk reports errors.",
     fix: "Give the agent's user read permission, or check the disk (dmesg).",
   },
+  FileSetAside: {
+    title: "A file was set aside because the agent ended while it examined it",
+    cause:
+      "The agent was killed more than once at this file: its content takes more memory than there is, or somebody killed the agent. All other files are examined; this one is tried again once a day, and when it changes.",
+    fix: "Look at it on another machine (`mcap doctor`, `rosbag check`). Moving it out of the storage root ends the complaint.",
+  },
   OddFileName: {
     title: "A file name is not valid UTF-8",
     cause: "Its bytes cannot be written as text, so that it cannot be reported.",

@@ -72,6 +72,10 @@ export const EdgeRecordingItem = z
         (topics) => new Set(topics.map(({ topic, version }) => `${topic}\0${version}`)).size === topics.length,
         "must name no topic twice in one version",
       ),
+    reason: z
+      .object({ code: StorableText.max(64), text: StorableText.max(1000) })
+      .optional()
+      .meta({ description: "What of it is not listed here: it can be imported whole" }),
     wantsImport: z.boolean().optional().meta({
       description: "It matches the device's auto-import globs: imported unless somebody asked for it before",
     }),

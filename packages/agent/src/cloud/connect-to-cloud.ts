@@ -18,6 +18,7 @@ export function createBells() {
   return {
     scanBell: createBell(),
     youngBell: createBell(),
+    putOffBell: createBell(),
     reportBell: createBell(),
     workBell: createBell(),
     salvageBell: createBell(),

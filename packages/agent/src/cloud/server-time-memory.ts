@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readBootId } from "../boot-id.ts";
 import type { StateFacts } from "../inventory/owner.ts";
 import { isStateUnwritable } from "../state-errors.ts";
 
@@ -32,13 +32,4 @@ export function createServerTimeMemory(
       }
     },
   };
-}
-
-/** Linux makes one at each start. */
-function readBootId(): string | undefined {
-  try {
-    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-  } catch {
-    return undefined; // Another system, or a container that hides it.
-  }
 }

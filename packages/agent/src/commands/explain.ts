@@ -30,6 +30,7 @@ export async function explainFile(settings: Settings, file: string): Promise<Exp
     path,
     state: row.state as FileState,
     reason: row.reason_text as string | null,
+    reasonCode: row.reason_code as string | null,
     isAutoImported: compileAutoImport(globs).matches(path),
     settleTimeMs: settings.settleTimeMs,
     incompleteAfterMs: settings.incompleteAfterMs,
@@ -40,7 +41,7 @@ export async function explainFile(settings: Settings, file: string): Promise<Exp
 
 function findRow(database: DatabaseSync | undefined, path: string) {
   return database
-    ?.prepare("SELECT state, reason_text FROM files LEFT JOIN findings USING (version_id) WHERE path = ?")
+    ?.prepare("SELECT state, reason_code, reason_text FROM files LEFT JOIN findings USING (version_id) WHERE path = ?")
     .get(path);
 }
 

@@ -8,6 +8,7 @@ const facts: FileFacts = {
   path: "cam/one.mcap",
   state: "requested",
   reason: null,
+  reasonCode: null,
   isAutoImported: false,
   settleTimeMs: 2000,
   incompleteAfterMs: 600_000,

@@ -10,6 +10,7 @@ export interface FileFacts {
   readonly path: string;
   readonly state: FileState;
   readonly reason: string | null;
+  readonly reasonCode: string | null;
   readonly isAutoImported: boolean;
   readonly settleTimeMs: number;
   readonly incompleteAfterMs: number;
@@ -21,6 +22,10 @@ export interface FileFacts {
 type Told = Omit<Explanation, "path" | "state">;
 type Teller = (facts: FileFacts) => Partial<Told> & Pick<Told, "why" | "next">;
 
+/** As `indexing/examine-file.ts` gives it. */
+const setAsideCode = "EndsAgent";
+/** As `indexing/build-item.ts` gives it. */
+const partlyListedCode = "PartlyListed";
 const START_IT = "Start the agent: `agent run`, or `systemctl start downlink-agent`.";
 const ASK_FOR_IT =
   "Ask for its import in the control plane, or let DOWNLINK_AUTO_IMPORT match it to import such files unasked.";
@@ -35,10 +40,13 @@ const tellers: Readonly<Record<FileState, Teller>> = {
     next: `It is looked at again whenever it changes; unchanged for ${formatDuration(incompleteAfterMs / 1000)} it counts as incomplete.`,
     todo: "None while it is being recorded; else close it with the tool that wrote it.",
   }),
-  unreadable: ({ reason }) => ({
+  unreadable: ({ reason, reasonCode }) => ({
     why: reason ?? "It cannot be read.",
-    next: "It is tried again, after longer and longer pauses.",
-    todo: problemTexts.FileUnreadable.fix,
+    next:
+      reasonCode === setAsideCode
+        ? "It is tried again a day after the last time, and when it changes."
+        : "It is tried again, after longer and longer pauses.",
+    todo: (reasonCode === setAsideCode ? problemTexts.FileSetAside : problemTexts.FileUnreadable).fix,
   }),
   incomplete: ({ reason }) => ({
     why: reason ?? "It has no end, and did not change for a long time.",
@@ -101,7 +109,9 @@ const needsAgent: ReadonlySet<FileState> = new Set([...needsCloud, "seen", "sett
 
 export function explainState(facts: FileFacts): Explanation {
   const { path, state, status } = facts;
-  const told: Told = { lastAttempt: null, todo: null, problems: [], ...tellers[state](facts) };
+  const teller = tellers[state](facts);
+  const why = facts.reasonCode === partlyListedCode ? `${teller.why} ${facts.reason}` : teller.why;
+  const told: Told = { lastAttempt: null, todo: null, problems: [], ...teller, why };
   if (status.health === "not running" && needsAgent.has(state))
     return { path, state, ...told, next: "Nothing: no agent runs.", todo: START_IT };
   const hindrance = hindranceOf(facts);

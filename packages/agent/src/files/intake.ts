@@ -1,7 +1,16 @@
 import { SourceChangedError } from "@downlink/recordings";
 import { type Bell, pause } from "../bell.ts";
 import type { Clock } from "../clock.ts";
-import { examineFile, isFileSystemError, unreadableVerdict, type Verdict } from "../indexing/examine-file.ts";
+import { examination } from "../durable-steps.ts";
+import type { ExaminationNotes } from "../indexing/examination-notes.ts";
+import {
+  examineFile,
+  examineSummary,
+  isFileSystemError,
+  setAsideVerdict,
+  unreadableVerdict,
+  type Verdict,
+} from "../indexing/examine-file.ts";
 import { isBeforeIndexing, nextState } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
@@ -16,24 +25,43 @@ export interface IntakeContext {
   readonly log: Log;
   readonly inventory: Inventory;
   readonly young: YoungFiles;
+  readonly notes: ExaminationNotes;
   readonly problems: ProblemBoard;
   /** Undefined while the root is missing. */
   readonly storage: () => Storage | undefined;
   /** Rings when there may be something to look at. */
   readonly youngBell: Bell;
+  /** Rings when a file was put off that a quick look did not tell of. */
+  readonly putOffBell: Bell;
   /** To be rung when something is to be reported. */
   readonly reportBell: Bell;
   /** To be rung when a scan is needed to find out what happened to a file. */
   readonly scanBell: Bell;
 }
 
-/** Files examined at once: enough to hide the disk's delays, few enough not to be noticed. */
+/** Files of which the summary is looked at at once: enough to hide the disk's delays, few enough not to be noticed. */
 const PARALLEL = 4;
 /** Findings wait at most so long, or for so many others, to be recorded with one write to the disk. */
 const COMMIT_EVERY = { files: 200, ms: 250 };
 
-/** Looks at young files as they become due, until aborted. */
+/**
+ * Looks at young files as they become due, until aborted: quickly at several at once, and beside it at one after the other of those
+ * whose summary does not tell what they are, or that may have ended a process before. None of them holds up the others.
+ */
 export async function runIntake(ctx: IntakeContext, signal: AbortSignal): Promise<void> {
+  const closeNotes = () => ctx.notes.close();
+  signal.addEventListener("abort", closeNotes, { once: true });
+  const failed = new AbortController();
+  const both = AbortSignal.any([signal, failed.signal]);
+  const lanes = [runQuickLooks(ctx, both), runLongLooks(ctx, both)];
+  for (const lane of lanes) lane.catch(() => failed.abort());
+  const ends = await Promise.allSettled(lanes);
+  signal.removeEventListener("abort", closeNotes);
+  const failure = ends.find((end) => end.status === "rejected");
+  if (failure) throw failure.reason;
+}
+
+async function runQuickLooks(ctx: IntakeContext, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const storage = ctx.storage();
     const due = storage ? ctx.young.takeDue(ctx.clock.monotonicMs()) : [];
@@ -42,6 +70,32 @@ export async function runIntake(ctx: IntakeContext, signal: AbortSignal): Promis
     if (nextMs === undefined) await ctx.youngBell.wait(signal);
     else await ctx.youngBell.wait(signal, Math.max(1, nextMs - ctx.clock.monotonicMs()));
   }
+}
+
+async function runLongLooks(ctx: IntakeContext, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const storage = ctx.storage();
+    const next = storage && nextLongLook(ctx);
+    if (storage && next) commit(ctx, await lookAgain(ctx, next, { storage, signal, look: examineFile }));
+    else await ctx.putOffBell.wait(signal, pauseMsOf(ctx));
+  }
+}
+
+/** Until the next is due; suspects that are wait for the quick looks to end. */
+function pauseMsOf({ young, clock }: IntakeContext): number | undefined {
+  const nextMs = young.nextPutOffMs();
+  return nextMs === undefined ? undefined : Math.max(LOOK_AGAIN_MS, nextMs - clock.monotonicMs());
+}
+
+const LOOK_AGAIN_MS = 500;
+
+/** Suspects after all others: should one of them end this process, nothing else is left undone. */
+function nextLongLook({ young, inventory, notes, clock }: IntakeContext): TrackedFile | undefined {
+  const nowMs = clock.monotonicMs();
+  const due = young.takePutOff(nowMs).flatMap((versionId) => inventory.version(versionId) ?? []);
+  const clear = due.find((file) => notes.standingOf(file, "index") !== "suspect");
+  const areOthersDone = (young.nextDueMs() ?? Number.POSITIVE_INFINITY) > nowMs;
+  return clear ?? (areOthersDone ? due[0] : undefined);
 }
 
 async function takeIn(
@@ -55,7 +109,8 @@ async function takeIn(
     for (const versionId of queue) {
       if (work.signal.aborted) return;
       const file = ctx.inventory.version(versionId);
-      if (file && isBeforeIndexing(file.state)) found.push(...(await lookAgain(ctx, file, work)));
+      if (file && isBeforeIndexing(file.state))
+        found.push(...(await lookAgain(ctx, file, { ...work, look: examineSummary })));
       const isTime = ctx.clock.monotonicMs() - lastCommitMs >= COMMIT_EVERY.ms;
       if (found.length >= COMMIT_EVERY.files || (isTime && found.length > 0)) commit(ctx, found.splice(0));
       if (isTime) lastCommitMs = ctx.clock.monotonicMs();
@@ -77,13 +132,17 @@ function commit(ctx: IntakeContext, steps: readonly InventoryStep[]): void {
   ctx.reportBell.ring();
 }
 
+interface Look {
+  readonly storage: Storage;
+  readonly signal: AbortSignal;
+  /** Undefined where it does not tell. */
+  readonly look: (...args: Parameters<typeof examineFile>) => Promise<Verdict | undefined>;
+}
+
 /** What to record about a young file now; nothing when it has to wait. */
-async function lookAgain(
-  ctx: IntakeContext,
-  file: TrackedFile,
-  { storage, signal }: { storage: Storage; signal: AbortSignal },
-): Promise<InventoryStep[]> {
+async function lookAgain(ctx: IntakeContext, file: TrackedFile, work: Look): Promise<InventoryStep[]> {
   const { versionId } = file;
+  const { storage, signal, look } = work;
   try {
     const identity = await lookAt(storage, file.path);
     if (!identity) throw new FileMoved(file.path, "missing");
@@ -93,8 +152,11 @@ async function lookAgain(
     }
     const rest = ctx.young.restOf(versionId, ctx.clock.monotonicMs());
     if (rest === "moving") return wait(ctx, versionId);
-    const verdict = await examineOpened(file, { storage, signal, isOverdue: rest === "overdue" });
-    return conclude(ctx, file, verdict);
+    const standing = ctx.notes.standingOf(file, "index");
+    if (standing === "setAside") return setAside(ctx, file);
+    if (standing === "suspect" && look === examineSummary) return putOff(ctx, versionId);
+    const verdict = await examineNoted(ctx, file, { ...work, isOverdue: rest === "overdue" });
+    return verdict ? conclude(ctx, file, verdict) : putOff(ctx, versionId);
   } catch (error) {
     if (signal.aborted) return [];
     if (isFileSystemError(error)) return conclude(ctx, file, unreadableVerdict(error));
@@ -104,18 +166,45 @@ async function lookAgain(
   }
 }
 
+/** To a long look. */
+function putOff({ young, putOffBell }: IntakeContext, versionId: string): [] {
+  young.putOff(versionId);
+  putOffBell.ring();
+  return [];
+}
+
+function setAside(ctx: IntakeContext, file: TrackedFile): InventoryStep[] {
+  const verdict = setAsideVerdict();
+  ctx.problems.raise("FileSetAside", `${file.path}: ${verdict.findings.reason?.text}`);
+  wait(ctx, file.versionId);
+  const isKnown = ctx.inventory.findings(file.versionId)?.reason?.code === verdict.findings.reason?.code;
+  return isKnown ? [] : [{ do: "event", versionId: file.versionId, ...verdict }];
+}
+
 function wait(ctx: IntakeContext, versionId: string): [] {
   ctx.young.postpone(versionId, ctx.clock.monotonicMs());
   return [];
 }
 
+/** Should the process end of it, the next one knows of which file. */
+async function examineNoted(
+  { notes }: IntakeContext,
+  file: TrackedFile,
+  work: Look & { readonly isOverdue: boolean },
+): Promise<Verdict | undefined> {
+  using _note = notes.begin(file, "index");
+  const verdict = await examination.tracePromise(() => examineOpened(file, work), { path: file.path });
+  if (verdict) notes.acquit(file, "index");
+  return verdict;
+}
+
 async function examineOpened(
   file: TrackedFile,
-  { storage, ...options }: { storage: Storage; signal: AbortSignal; isOverdue: boolean },
-): Promise<Verdict> {
+  { storage, look, ...options }: Look & { readonly isOverdue: boolean },
+): Promise<Verdict | undefined> {
   const { path, identity } = file;
   await using source = await openTracked(storage, path, identity);
-  const verdict = await examineFile(file, source, options);
+  const verdict = await look(file, source, options);
   await checkUnmoved(storage, { source, path, identity });
   return verdict;
 }

@@ -169,7 +169,7 @@ function showProblems({ problems, inventory }: ScanContext, { unreadable, oddNam
   else problems.clear("DirectoryUnreadable");
   if (oddNames[0] !== undefined) problems.raise("OddFileName", `${oddNames[0]}${andMore(oddNames)}`);
   else problems.clear("OddFileName");
-  if (!inventory.countByState().unreadable) problems.clear("FileUnreadable");
+  if (!inventory.countByState().unreadable) problems.clear("FileUnreadable", "FileSetAside");
 }
 
 function andMore(all: readonly unknown[]): string {

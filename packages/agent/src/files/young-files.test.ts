@@ -19,6 +19,18 @@ test("a new file is due after the settle time, and has settled then", () => {
   assert.deepEqual([young.restOf("v", 2099), young.restOf("v", 2100)], ["moving", "settled"]);
 });
 
+test("a file that was put off is due for a long look only, until it changes", () => {
+  const young = createYoungFiles(times);
+  young.sync([file()], 0);
+  young.putOff("v");
+  assert.deepEqual([young.takeDue(2000), young.nextDueMs()], [[], undefined]);
+  assert.deepEqual([young.takePutOff(1999), young.takePutOff(2000), young.nextPutOffMs()], [[], ["v"], 2000]);
+  young.postpone("v", 2000);
+  assert.deepEqual([young.takePutOff(2000), young.nextPutOffMs()], [[], 4000]);
+  young.sync([file({ identity: { ...identity, sizeBytes: 2 } })], 3000);
+  assert.deepEqual([young.takePutOff(9000), young.takeDue(9000)], [[], ["v"]]);
+});
+
 test("a change begins the wait anew; seeing the same again does not", () => {
   const young = createYoungFiles(times);
   young.sync([file()], 0);

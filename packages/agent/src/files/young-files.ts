@@ -14,6 +14,8 @@ interface Young {
   readonly unchangedSinceMs: number;
   readonly pauseMs: number;
   readonly dueMs: number;
+  /** A quick look did not tell what it is. */
+  readonly needsTime: boolean;
 }
 
 /**
@@ -24,9 +26,16 @@ export interface YoungFiles {
   readonly size: number;
   /** Takes in what is new or has changed, and drops what is young no longer. */
   sync(files: Iterable<TrackedFile>, nowMs: number): void;
-  /** The files to look at now, longest due first. */
+  /** The files to take a quick look at now, longest due first. */
   takeDue(nowMs: number): string[];
+  /** When the next quick look is due. */
   nextDueMs(): number | undefined;
+  /** A quick look does not tell what it is. */
+  putOff(versionId: string): void;
+  /** Those that were put off and are due, longest first. */
+  takePutOff(nowMs: number): string[];
+  /** When the next that was put off is due. */
+  nextPutOffMs(): number | undefined;
   /** Whether the file stood still long enough to be examined, or so long that no end can be expected. */
   restOf(versionId: string, nowMs: number): "moving" | "settled" | "overdue";
   /** It was found changed: it has to stand still anew. */
@@ -41,8 +50,21 @@ export function createYoungFiles(times: YoungTimes): YoungFiles {
   const { settleTimeMs, incompleteAfterMs } = times;
   const young = new Map<string, Young>();
   const begin = (identity: FileIdentity, nowMs: number): Young => {
-    return { identity, unchangedSinceMs: nowMs, pauseMs: settleTimeMs, dueMs: nowMs + settleTimeMs };
+    const dueMs = nowMs + settleTimeMs;
+    return { identity, unchangedSinceMs: nowMs, pauseMs: settleTimeMs, dueMs, needsTime: false };
   };
+  const takeAll = (nowMs: number, isPutOff: boolean): string[] =>
+    [...young]
+      .filter(([, { dueMs, needsTime }]) => needsTime === isPutOff && dueMs <= nowMs)
+      .sort(([, a], [, b]) => a.dueMs - b.dueMs)
+      .map(([versionId]) => versionId);
+  const nextMs = (isPutOff: boolean): number | undefined =>
+    earliest(
+      young
+        .values()
+        .filter(({ needsTime }) => needsTime === isPutOff)
+        .map(({ dueMs }) => dueMs),
+    );
   return {
     get size() {
       return young.size;
@@ -57,12 +79,14 @@ export function createYoungFiles(times: YoungTimes): YoungFiles {
       }
       for (const versionId of young.keys()) if (!stillYoung.has(versionId)) young.delete(versionId);
     },
-    takeDue: (nowMs) =>
-      [...young]
-        .filter(([, { dueMs }]) => dueMs <= nowMs)
-        .sort(([, a], [, b]) => a.dueMs - b.dueMs)
-        .map(([versionId]) => versionId),
-    nextDueMs: () => earliest(young.values().map(({ dueMs }) => dueMs)),
+    takeDue: (nowMs) => takeAll(nowMs, false),
+    nextDueMs: () => nextMs(false),
+    putOff(versionId) {
+      const known = young.get(versionId);
+      if (known) young.set(versionId, { ...known, needsTime: true });
+    },
+    takePutOff: (nowMs) => takeAll(nowMs, true),
+    nextPutOffMs: () => nextMs(true),
     restOf(versionId, nowMs) {
       const restMs = nowMs - (young.get(versionId)?.unchangedSinceMs ?? nowMs);
       if (restMs >= incompleteAfterMs) return "overdue";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { EdgeItem, type EdgeRecordingItem, edgeLimits, RecordingKey } from "@downlink/protocol";
-import type { RecordingSummary, Salvage } from "@downlink/recordings";
+import type { LeftOutCounts, RecordingSummary, Salvage } from "@downlink/recordings";
 import type { Findings, Schema, TrackedFile } from "../inventory/tracked-file.ts";
 
 type Reason = NonNullable<Findings["reason"]>;
@@ -15,7 +15,15 @@ const MAX_SCHEMA_BYTES = 2 * 1024 * 1024;
 
 type FinishedFacts = Pick<EdgeRecordingItem, "versionId" | "path" | "size" | "modifiedAt" | "headTailSha256">;
 
-/** What to keep of a finished recording, or the reason why it cannot be reported as one. */
+/** Where a report has no room for all of a recording: a share of it for each list. */
+const LIST_BYTES = { topics: MAX_ITEM_BYTES / 2, metadata: MAX_ITEM_BYTES / 4, attachments: MAX_ITEM_BYTES / 8 };
+/** spec: the contract's longest. */
+const MAX_TOPIC_LENGTH = 1024;
+
+/**
+ * What to keep of a finished recording, or the reason why it cannot be reported as one. What is too much for a report is left out and
+ * told of: the recording can be imported as any other.
+ */
 export function findingsOfSummary(
   file: TrackedFile,
   summary: RecordingSummary,
@@ -25,7 +33,9 @@ export function findingsOfSummary(
   if (startNs === undefined || endNs === undefined)
     return { code: "InvalidTime", text: "The messages have no time span." };
   const facts = { ...fileFacts(file), headTailSha256 };
-  const encoded = EdgeItem.safeEncode(toItem(facts, summary, { startNs, endNs }));
+  const { item: told, leftOut } = fitIntoReport(toItem(facts, summary, { startNs, endNs }), summary.leftOut);
+  const reason = leftOut && partlyListed(leftOut);
+  const encoded = EdgeItem.safeEncode({ ...told, reason });
   if (!encoded.success)
     return { code: "OutOfContract", text: `Its summary cannot be reported: ${encoded.error.issues[0]?.message}.` };
   const item = JSON.stringify(encoded.data);
@@ -33,7 +43,57 @@ export function findingsOfSummary(
     const text = `Its summary takes ${Buffer.byteLength(item)} bytes, more than the ${MAX_ITEM_BYTES} that a report may hold.`;
     return { code: "SummaryTooLarge", text };
   }
-  return { headTailSha256, startNs, endNs, item };
+  return { headTailSha256, startNs, endNs, reason, item };
+}
+
+const noBounds = { topics: Infinity, metadata: Infinity, attachments: Infinity };
+const nothing: LeftOutCounts = { channels: 0, attachments: 0, metadata: 0, chunks: 0 };
+
+function fitIntoReport(
+  item: EdgeRecordingItem,
+  before: LeftOutCounts = nothing,
+): { item: EdgeRecordingItem; leftOut?: LeftOutCounts } {
+  const named = item.topics.filter(({ topic }) => topic.length <= MAX_TOPIC_LENGTH);
+  const most = bytesOf({ ...item, topics: named }) <= MAX_ITEM_BYTES ? noBounds : LIST_BYTES;
+  const topics = takeFitting(named, most.topics);
+  const metadata = takeFitting(item.metadata, most.metadata);
+  const attachments = takeFitting(item.attachments, most.attachments);
+  const leftOut = {
+    channels: before.channels + item.topics.length - topics.length,
+    metadata: before.metadata + item.metadata.length - metadata.length,
+    attachments: before.attachments + item.attachments.length - attachments.length,
+    chunks: before.chunks,
+  };
+  const isWhole = Object.values(leftOut).every((count) => count === 0);
+  return isWhole ? { item } : { item: { ...item, topics, metadata, attachments }, leftOut };
+}
+
+/** The first of them. */
+function takeFitting<T extends object>(all: readonly T[], maxBytes: number): T[] {
+  let bytes = 0;
+  const end = all.findIndex((one) => {
+    bytes += bytesOf(one);
+    return bytes > maxBytes;
+  });
+  return all.slice(0, end === -1 ? all.length : end);
+}
+
+/** As JSON; a time becomes a text of thirty characters. */
+function bytesOf(value: object): number {
+  return Buffer.byteLength(JSON.stringify(value, (_, field) => (typeof field === "bigint" ? TIME : field))) + 1;
+}
+
+const TIME = "2026-01-01T00:00:00.000000000Z";
+
+function partlyListed({ channels, attachments, metadata, chunks }: LeftOutCounts): Reason {
+  const parts = [
+    channels > 0 ? `${channels} of its channels` : "",
+    metadata > 0 ? `${metadata} of its metadata records` : "",
+    attachments > 0 ? `${attachments} of its attachments` : "",
+    chunks > 0 ? `what is in ${chunks} of its chunks` : "",
+  ].filter(Boolean);
+  const text = `It holds more than the agent can list: ${parts.join(", ")} will be known once it is imported, which it can be as a whole.`;
+  return { code: "PartlyListed", text };
 }
 
 function toItem(
@@ -67,7 +127,8 @@ function toItem(
 }
 
 export function schemasOf({ topics }: RecordingSummary): Schema[] {
-  const bySha = new Map(topics.map(({ schemaSha256, schema }) => [schemaSha256, schema]));
+  const held = topics.filter(({ isSchemaLeftOut }) => !isSchemaLeftOut);
+  const bySha = new Map(held.map(({ schemaSha256, schema }) => [schemaSha256, schema]));
   return [...bySha]
     .filter(([, data]) => data.byteLength <= MAX_SCHEMA_BYTES)
     .map(([sha256, data]) => ({ sha256, data }));

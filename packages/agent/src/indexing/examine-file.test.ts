@@ -4,7 +4,7 @@ import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { EdgeItem } from "@downlink/protocol";
+import { EdgeItem, edgeLimits } from "@downlink/protocol";
 import { bytesSource, countReads, FileSource } from "@downlink/recordings";
 import { corrupt, makeBag, makeMcap } from "@downlink/recordings/testing";
 import { reportedState } from "../inventory/file-state.ts";
@@ -70,14 +70,36 @@ test("every broken file gets a state and a reason that can be told, and none thr
   }
 });
 
-test("a recording whose summary no report could hold is damaged, and says so", async () => {
-  const metadata = [{ name: "big", metadata: { text: "x".repeat(5_000_000) } }];
-  const bytes = await makeMcap({ metadata });
-  const verdict = await examineFile(trackedFile("a.mcap", bytes.byteLength), bytesSource(bytes), {
-    signal,
-    isOverdue: false,
-  });
-  assert.deepEqual([verdict.event, verdict.findings?.reason?.code], ["foundDamaged", "SummaryTooLarge"]);
+test("a recording with more in it than a report holds is listed as far as that goes, and says what is left out", async () => {
+  const metadata = [
+    { name: "small", metadata: { text: "x" } },
+    { name: "big", metadata: { text: "x".repeat(5_000_000) } },
+  ];
+  const topics = Array.from(
+    { length: 9000 },
+    (_, index) => ({ topic: `/${index}`.padEnd(300, "x"), kind: "imu", rateHz: 10 }) as const,
+  );
+  const files = {
+    "metadata.mcap": { bytes: await makeMcap({ metadata }), text: /: 1 of its metadata records will be known/ },
+    "topics.mcap": {
+      bytes: await makeMcap({ topics, durationSeconds: 0.1 }),
+      text: /: \d+ of its channels will be known/,
+    },
+    "long.mcap": {
+      bytes: await makeMcap({ topics: [{ topic: "/t".padEnd(2000, "x"), kind: "imu", rateHz: 10 }] }),
+      text: /: 1 of its channels will/,
+    },
+  };
+  for (const [path, { bytes, text }] of Object.entries(files)) {
+    const file = trackedFile(path, bytes.byteLength);
+    const { event, findings } = await examineFile(file, bytesSource(bytes), { signal, isOverdue: false });
+    assert.deepEqual([event, findings?.reason?.code], ["finished", "PartlyListed"]);
+    assert.match(findings!.reason!.text, text);
+    const item = itemOf(file, "indexed", findings);
+    assert.ok(item?.state === "indexed" && item.messageCount > 0);
+    assert.deepEqual(item.reason, findings!.reason);
+    assert.ok(Buffer.byteLength(JSON.stringify(EdgeItem.encode(item))) < edgeLimits.bytesPerReport);
+  }
 });
 
 function trackedFile(path: string, sizeBytes: number): TrackedFile {

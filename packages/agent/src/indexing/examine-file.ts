@@ -1,7 +1,9 @@
 import {
   type Inspection,
   inspectRecording,
+  inspectSummary,
   isFinished,
+  leanLimits,
   type RandomAccessSource,
   SourceChangedError,
 } from "@downlink/recordings";
@@ -20,25 +22,37 @@ export interface ExamineOptions {
 }
 
 /**
- * Says what a file is that stopped changing: reads the summary only, at most 1 MiB of an indexed MCAP of any size. Throws
- * what reading throws: {@link SourceChangedError}, errors of the file system, the signal's reason.
+ * Says what a file is that stopped changing: reads the summary only, at most 1 MiB of an indexed MCAP of any size. Where that does
+ * not tell it takes up to some 40 MB of memory and reads more: one file at a time. Throws what reading throws:
+ * {@link SourceChangedError}, errors of the file system, the signal's reason.
  */
 export async function examineFile(
   file: TrackedFile,
   source: RandomAccessSource,
   options: ExamineOptions,
 ): Promise<Verdict> {
+  const told = await examineSummary(file, source, options);
+  if (told) return told;
+  const inspection = await inspectSafely(source, file.path, options);
+  return toVerdict(file, inspection, await hashHeadAndTail(source));
+}
+
+/** The same in a few megabytes of memory, as far as the file's summary alone tells; undefined where it does not. */
+export async function examineSummary(
+  file: TrackedFile,
+  source: RandomAccessSource,
+  { signal, isOverdue }: ExamineOptions,
+): Promise<Verdict | undefined> {
   const fileName = file.path;
-  if (!options.isOverdue && !(await hasEnd(source, fileName))) return { event: "unfinished" };
-  const headTailSha256 = await hashHeadAndTail(source);
-  const inspection = await inspectSafely(source, fileName, options);
-  return toVerdict(file, inspection, headTailSha256);
+  if (!isOverdue && !(await hasEnd(source, fileName))) return { event: "unfinished" };
+  const summed = await passFaults(() => inspectSummary(source, { fileName, signal }), signal);
+  return summed instanceof Error || !summed ? undefined : toVerdict(file, summed, await hashHeadAndTail(source));
 }
 
 /** When the check itself fails on the content, the inspection may say what is wrong with it. */
 async function hasEnd(source: RandomAccessSource, fileName: string): Promise<boolean> {
   try {
-    return await isFinished(source, fileName);
+    return await isFinished(source, fileName, leanLimits);
   } catch (error) {
     if (isReadFailure(error)) throw error;
     return true;
@@ -47,12 +61,20 @@ async function hasEnd(source: RandomAccessSource, fileName: string): Promise<boo
 
 /** Content must never end the agent, not even by a fault of the reader: the file is then damaged, and the next one follows. */
 async function inspectSafely(source: RandomAccessSource, fileName: string, { signal }: ExamineOptions) {
+  const look = () => inspectRecording(source, { fileName, signal, salvage: true, limits: leanLimits });
+  const found = await passFaults(look, signal);
+  if (!(found instanceof Error)) return found;
+  return { state: "damaged", reason: { code: "InspectionFailed", text: String(found) } } as const;
+}
+
+/** Answers what went wrong with the content; what reading throws is thrown. */
+async function passFaults<T>(look: () => Promise<T>, signal: AbortSignal): Promise<T | Error> {
   try {
-    return await inspectRecording(source, { fileName, signal, salvage: true });
+    return await look();
   } catch (error) {
     signal.throwIfAborted();
     if (isReadFailure(error)) throw error;
-    return { state: "damaged", reason: { code: "InspectionFailed", text: String(error) } } as const;
+    return error instanceof Error ? error : new Error(String(error));
   }
 }
 
@@ -82,6 +104,13 @@ function isReadFailure(error: unknown): boolean {
 
 export function isFileSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && typeof (error as NodeJS.ErrnoException).errno === "number";
+}
+
+/** The verdict on a file of whose examination the agent died more than once. */
+export function setAsideVerdict(): Verdict & { event: FileEvent; findings: Findings } {
+  const text =
+    "The agent ended more than once while it examined this file: it may take more memory than there is. It is tried again once a day, and when it changes.";
+  return { event: "readFailed", findings: { headTailSha256: emptySha256, reason: { code: "EndsAgent", text } } };
 }
 
 /** The verdict on a file that the system does not let us read. */

@@ -4,6 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { type AgentSettings, edgeLimits } from "@downlink/protocol";
 import { writeDurableFile } from "../durable-file.ts";
 import { recording } from "../durable-steps.ts";
+import type { Suspects } from "../indexing/suspects.ts";
 import { StateRefused } from "../state-errors.ts";
 import { noteCloudSettings } from "./cloud-settings.ts";
 
@@ -49,6 +50,9 @@ export interface StateFacts {
   /** What time the server said that it is, at which uptime since which start of the machine. */
   serverTime(): KnownServerTime | undefined;
   noteServerTime(known: KnownServerTime): void;
+  /** The files during whose examination the agent died. */
+  suspects(): Suspects;
+  noteSuspects(suspects: Suspects): void;
 }
 
 export interface KnownRetention {
@@ -116,6 +120,8 @@ export function openStateFacts(database: DatabaseSync, stateDir: string): StateF
     retention: () => toRetention(read("retention")),
     noteRetention: ({ seconds, heldUntilNs }) => void record("retention", `${seconds} ${heldUntilNs}`),
     serverTime: () => toServerTime(read("serverTime")),
+    suspects: () => JSON.parse(read("suspects") ?? '{"byKey":{}}') as Suspects,
+    noteSuspects: (suspects) => void record("suspects", JSON.stringify(suspects)),
     noteServerTime: ({ bootId, serverTimeNs, atMs }) => void set.run("serverTime", `${bootId} ${serverTimeNs} ${atMs}`),
   };
 }

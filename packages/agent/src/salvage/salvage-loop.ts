@@ -6,6 +6,7 @@ import type { CloudSession } from "../cloud/session.ts";
 import { FileMoved } from "../files/open-tracked.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
 import type { WorkBoard } from "../imports/work-board.ts";
+import type { ExaminationNotes } from "../indexing/examination-notes.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
@@ -18,6 +19,7 @@ export interface SalvageContext {
   readonly board: WorkBoard;
   readonly inventory: Inventory;
   readonly storageRoot: StorageRoot;
+  readonly notes: ExaminationNotes;
   readonly log: Log;
   /** Rings when there may be something to salvage. */
   readonly salvageBell: Bell;
@@ -42,7 +44,7 @@ export async function runSalvages(ctx: SalvageContext, signal: AbortSignal): Pro
       const storage = ctx.storageRoot.current();
       if (storage && !isClean) await removeLeftovers(storage);
       isClean ||= storage !== undefined;
-      for (const request of wanted)
+      for (const request of lastSuspects(ctx, wanted))
         if (!ended.has(request.requestId) && (await attend(ctx, request, signal))) ended.add(request.requestId);
       attempt = 0;
       await ctx.salvageBell.wait(signal, isClean && wanted.length === ended.size ? undefined : LOOK_AGAIN_MS);
@@ -54,6 +56,15 @@ export async function runSalvages(ctx: SalvageContext, signal: AbortSignal): Pro
   }
 }
 
+/** One during which the agent ended before must not keep it from the others. */
+function lastSuspects({ inventory, notes }: SalvageContext, wanted: readonly WantedSalvage[]): WantedSalvage[] {
+  const isSuspect = ({ versionId }: WantedSalvage): boolean => {
+    const file = inventory.version(versionId);
+    return file !== undefined && notes.standingOf(file, "salvage") === "suspect";
+  };
+  return [...wanted.filter((request) => !isSuspect(request)), ...wanted.filter(isSuspect)];
+}
+
 /** False when it has to wait. */
 async function attend(ctx: SalvageContext, request: WantedSalvage, signal: AbortSignal): Promise<boolean> {
   const { inventory, storageRoot, log, scanBell } = ctx;
@@ -62,9 +73,13 @@ async function attend(ctx: SalvageContext, request: WantedSalvage, signal: Abort
   if (!storage) return false;
   if (!file) return ctx.isListed() && giveUp(ctx, request, { code: "FileGone", text: gone, signal });
   if (file.state !== "incomplete" && file.state !== "damaged") return false;
+  const standing = ctx.notes.standingOf(file, "salvage");
+  if (standing === "setAside") return giveUp(ctx, request, { code: "NothingReadable", text: endsAgent, signal });
   try {
     const { reason } = inventory.findings(file.versionId) ?? {};
+    using _note = ctx.notes.begin(file, "salvage");
     await writeSalvage({ storage, file, reason, signal });
+    ctx.notes.acquit(file, "salvage");
     log.info({ path: file.path }, "file salvaged");
     scanBell.ring();
     return true;
@@ -76,6 +91,8 @@ async function attend(ctx: SalvageContext, request: WantedSalvage, signal: Abort
   }
 }
 
+const endsAgent =
+  "The agent ended more than once while it salvaged the file, which may take more memory than there is. It can be asked for again a day later.";
 const gone = "The file is no longer on the device, or was changed.";
 
 /** Undefined where the next scan tells. */
