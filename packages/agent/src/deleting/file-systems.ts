@@ -55,7 +55,8 @@ export function createFileSystems(clock: Clock): FileSystems {
   const lookAt = async (device: FileNumber, trash: string): Promise<FileSystemFacts> => {
     const seal = await sealOf(trash);
     const last = byDevice.get(device);
-    const known = last?.seal === seal && last !== undefined ? last : meet(device, trash, seal);
+    const isSame = last !== undefined && seal !== undefined && last.seal === seal;
+    const known = isSame ? last : meet(device, trash, seal);
     if (ageMs(known) < TRY_AGAIN_MS) return known;
     const showsChanges = seal !== undefined && (await probeChanges(trash, clock));
     if (byDevice.get(device) !== known) return { ...known, showsChanges: false }; // It went meanwhile.

@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { type Clock, systemClock } from "../clock.ts";
+import { identityOf } from "../files/identity.ts";
+import type { TrackedFile } from "../inventory/tracked-file.ts";
+import { mountExfat } from "../testing/mount-exfat.ts";
+import { makeDevice } from "../testing/run-daemon.ts";
+import { createFileSystems } from "./file-systems.ts";
+import { createProofs } from "./proofs.ts";
+import { trashName } from "./trash.ts";
+
+const sha256 = "1".repeat(64);
+
+function trackIn(root: string): { storage: { root: string; device: bigint }; file: TrackedFile } {
+  writeFileSync(join(root, "a.mcap"), "bytes");
+  const storage = { root, device: statSync(root, { bigint: true }).dev };
+  const identity = identityOf(statSync(join(root, "a.mcap"), { bigint: true }), storage.device);
+  const rest = { reportedAs: undefined, needsReport: false, revision: 0, foundIn: 0 } as const;
+  return { storage, file: { versionId: "v", path: "a.mcap", identity, state: "imported", ...rest } };
+}
+
+/** What the inventory would answer of a hash that was kept, whatever it proves. */
+const inventory = { hash: () => sha256 };
+
+/** A clock of which the test moves the time since the start. */
+function makeClock(skewNs = 0n) {
+  let passedMs = 0;
+  const clock: Clock = {
+    ...systemClock,
+    nowNs: () => systemClock.nowNs() + skewNs,
+    uptimeMs: () => systemClock.uptimeMs() + passedMs,
+  };
+  const pass = (ms: number) => {
+    passedMs += ms;
+  };
+  return { clock, pass };
+}
+
+test("a file system that sets ctime by our clock shows changes: there the hash that is kept is a proof", async () => {
+  using device = makeDevice();
+  using fileSystems = createFileSystems(systemClock);
+  const { storage, file } = trackIn(device.root);
+  const proofs = createProofs({ inventory, fileSystems, clock: systemClock });
+  assert.equal(proofs.hashOf(file), undefined, "nobody has tried it");
+  const facts = await fileSystems.look(storage, file);
+  assert.equal(facts.showsChanges, true);
+  assert.equal(proofs.hashOf(file), sha256);
+  assert.deepEqual(readdirSync(join(device.root, trashName)), []);
+});
+
+for (const skewNs of [-2_000_000_000n, 2_000_000_000n])
+  test(`one whose clock is ${skewNs / 1_000_000_000n} s from ours does not: a hash holds for ten minutes`, async () => {
+    using device = makeDevice();
+    const { clock, pass } = makeClock(skewNs);
+    using fileSystems = createFileSystems(clock);
+    const { storage, file } = trackIn(device.root);
+    const proofs = createProofs({ inventory, fileSystems, clock });
+    assert.equal((await fileSystems.look(storage, file)).showsChanges, false);
+    assert.equal(proofs.hashOf(file), undefined, "what was kept by another process proves nothing");
+    proofs.stepFor(file, { sha256, begunNs: 0n });
+    assert.equal(proofs.hashOf(file), sha256);
+    assert.equal(proofs.hashOf({ ...file, identity: { ...file.identity } }), undefined, "it was of another identity");
+    pass(599_000);
+    await fileSystems.look(storage, file);
+    assert.equal(proofs.hashOf(file), sha256);
+    pass(2_000);
+    assert.equal(proofs.hashOf(file), undefined);
+  });
+
+test("a trash that went and came again may be on another mount: what was proven before is not", async () => {
+  using device = makeDevice();
+  const { clock } = makeClock(5_000_000_000n);
+  using fileSystems = createFileSystems(clock);
+  const { storage, file } = trackIn(device.root);
+  const proofs = createProofs({ inventory, fileSystems, clock });
+  const { mount } = await fileSystems.look(storage, file);
+  proofs.stepFor(file, { sha256, begunNs: 0n });
+  rmSync(join(device.root, trashName), { recursive: true });
+  mkdirSync(join(device.root, trashName));
+  assert.notEqual((await fileSystems.look(storage, file)).mount, mount);
+  assert.equal(proofs.hashOf(file), undefined);
+});
+
+test("where nothing can be written nothing is proven for longer than until the next look", async () => {
+  using device = makeDevice();
+  using fileSystems = createFileSystems(systemClock);
+  const { storage, file } = trackIn(device.root);
+  const proofs = createProofs({ inventory, fileSystems, clock: systemClock });
+  writeFileSync(join(device.root, trashName), "in the way");
+  assert.equal((await fileSystems.look(storage, file)).showsChanges, false);
+  proofs.stepFor(file, { sha256, begunNs: 0n });
+  await fileSystems.look(storage, file);
+  assert.equal(proofs.hashOf(file), undefined);
+});
+
+test("exFAT shows no changes, and what was proven on it does not outlive its mount, which the kernel gives the same numbers", async (t) => {
+  using device = makeDevice();
+  using card = mountExfat(t, join(device.root, "card"));
+  if (!card) return;
+  using fileSystems = createFileSystems(systemClock);
+  const { storage, file } = trackIn(join(device.root, "card"));
+  const proofs = createProofs({ inventory, fileSystems, clock: systemClock });
+  assert.equal((await fileSystems.look(storage, file)).showsChanges, false);
+  proofs.stepFor(file, { sha256, begunNs: 0n });
+  assert.equal(proofs.hashOf(file), sha256);
+  card.remount();
+  await eventuallyUnproven(() => proofs.hashOf(file));
+  assert.equal((await fileSystems.look(storage, file)).showsChanges, false);
+  assert.equal(proofs.hashOf(file), undefined);
+});
+
+/** The kernel's word comes with the next turn of the loop. */
+async function eventuallyUnproven(hashOf: () => string | undefined): Promise<void> {
+  const deadline = AbortSignal.timeout(5000);
+  while (hashOf() !== undefined) {
+    deadline.throwIfAborted();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
