@@ -3,6 +3,7 @@ import type { FaultBed } from "./fault-bed.ts";
 import { assertInvariants } from "./invariants.ts";
 import { type KeptAgent, keepRunning } from "./keep-running.ts";
 import { liveThrough, makeRobot, type Robot } from "./robot.ts";
+import { copyCard, takeOutCard, touchFiles } from "./touch-files.ts";
 
 interface Struck {
   readonly bed: FaultBed;
@@ -20,6 +21,9 @@ const faults: readonly { readonly name: string; readonly weight: number; readonl
   { name: "link dead, then cut", weight: 2, strike: killLink },
   { name: "link loses packets", weight: 2, strike: loseLink },
   { name: "robot's clock set", weight: 2, strike: setClock },
+  { name: "files touched", weight: 4, strike: ({ robot }) => robot.withFiles(touchFiles) },
+  { name: "card taken out and put in", weight: 2, strike: ({ robot }) => robot.withFiles(takeOutCard) },
+  { name: "card copied to another one", weight: 2, strike: ({ robot }) => robot.withFiles(copyCard) },
   { name: "control plane killed", weight: 1, strike: ({ bed }) => bed.crashCloud() },
   { name: "Postgres killed", weight: 1, strike: ({ bed }) => bed.crashPostgres() },
 ];

@@ -7,6 +7,7 @@ import { makeMcap, makeZeroMcap } from "@downlink/recordings/testing";
 import type { EdgeAgentOptions } from "../processes/edge-agent.ts";
 import { type Ground, untilAnswered } from "./fault-bed.ts";
 import { createShiftedClock } from "./shifted-clock.ts";
+import { touchFiles } from "./touch-files.ts";
 
 /** A device with recordings of every fate on it, and the settings of its agent. */
 export interface Robot extends AsyncDisposable {
@@ -18,6 +19,8 @@ export interface Robot extends AsyncDisposable {
   readonly agentOptions: EdgeAgentOptions;
   /** From now on its agent's wall clock is off by so much. */
   setClock(shiftMs: number): Promise<void>;
+  /** Does something with its files while nobody else does. */
+  withFiles<T>(work: (root: string) => Promise<T>): Promise<T>;
 }
 
 /** What becomes of the files on it. `large` takes two parts. */
@@ -63,7 +66,18 @@ export async function makeRobot(ground: Ground, extras: Extras = {}): Promise<Ro
     journal,
     agentOptions: { ...place, env, nodeArgs, within: extras.within },
     setClock: clock.set,
+    withFiles: createTurns(root),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** One after the other, in the order of the calls. */
+function createTurns(root: string): Robot["withFiles"] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const turn = last.then(() => work(root));
+    last = turn.catch(() => {});
+    return turn;
   };
 }
 
@@ -108,14 +122,15 @@ export async function recordingsOf({ admin }: Ground, { deviceId }: Robot): Prom
   return await admin.call(api.recordings.list, { deviceId });
 }
 
-/** Asks for files, deletes one that was asked for, renames another, and waits until nothing more is to come. */
+/** Asks for files, deletes one that was asked for, renames another, touches some, and waits until nothing more is to come. */
 export async function liveThrough(ground: Ground, robot: Robot): Promise<void> {
   const list = () => recordingsOf(ground, robot);
   const listed = await untilAnswered(list, (all) => all.length === 4);
-  await rm(join(robot.root, files.deleted));
+  await robot.withFiles((root) => rm(join(root, files.deleted)));
   for (const path of [files.deleted, files.small, files.large])
     await requestImport(ground, robot, listed.find((one) => one.path === path)!.id);
-  await rename(join(robot.root, files.renamedFrom), join(robot.root, files.renamedTo));
+  await robot.withFiles((root) => rename(join(root, files.renamedFrom), join(root, files.renamedTo)));
+  await robot.withFiles(touchFiles);
   await untilAnswered(list, isSettled);
   await untilAnswered(
     () => ground.admin.call(api.edgeFiles.list, { deviceId: robot.deviceId }),
