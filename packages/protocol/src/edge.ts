@@ -171,6 +171,12 @@ export const edge = {
       failed: z.array(FailedImport).optional().meta({
         description: "In a listing: of which of the upserts the import failed, and why",
       }),
+      importedContents: z
+        .array(z.object({ versionId: VersionId, sha256: Sha256Hex }))
+        .optional()
+        .meta({
+          description: "In a listing: of those that are imported, the SHA-256 that was computed of the stored bytes",
+        }),
       isListingComplete: z
         .boolean()
         .optional()

@@ -62,3 +62,33 @@ test("a hash is worth nothing any more once the file's ctime is another one, not
   inventory.change([{ do: "move", versionId, path: "b.mcap", identity: { ...identity, ctimeNs: 2n } }]);
   assert.equal(inventory.hash(inventory.at("b.mcap")!), undefined);
 });
+
+test("of a file that was touched it is known what it held, and nothing is proven; a hash of other bytes makes another version", (t) => {
+  const stateDir = mkdtempSync(join(tmpdir(), "downlink-upgrade-"));
+  t.after(() => rmSync(stateDir, { recursive: true }));
+  using database = openDatabase(stateDir).database;
+  const inventory = openInventory(database);
+  const identity = { device: 0, inode: 7, sizeBytes: 1, mtimeNs: 1n, ctimeNs: 1n };
+  inventory.change([{ do: "track", path: "a.mcap", identity }]);
+  const { versionId } = inventory.at("a.mcap")!;
+  inventory.change([
+    { do: "event", versionId, event: "finished", findings: { headTailSha256: "0", item: "{}" } },
+    { do: "noteHash", versionId, sha256: "a hash", of: identity, isProof: true },
+  ]);
+  const learned = { do: "noteHash", versionId, sha256: "a hash", isProof: false } as const;
+  inventory.change([{ ...learned, of: identity }]);
+  assert.equal(inventory.hash(inventory.version(versionId)!), "a hash", "what was proven stays so");
+  // A restored image: another inode under the very times.
+  const copied = { ...identity, inode: 8 };
+  inventory.change([{ do: "renew", versionId, was: identity, identity: copied }]);
+  inventory.change([{ do: "renew", versionId, was: identity, identity: { ...identity, inode: 9 } }]);
+  assert.equal(inventory.version(versionId)!.identity, copied, "a decision on what it was before has no effect");
+  assert.deepEqual(
+    [inventory.hash(inventory.version(versionId)!), inventory.contentHash(versionId)],
+    [undefined, "a hash"],
+  );
+  inventory.change([{ ...learned, sha256: "another hash", of: copied }]);
+  assert.equal(inventory.version(versionId), undefined);
+  assert.deepEqual([inventory.at("a.mcap")?.state, inventory.at("a.mcap")?.identity], ["seen", copied]);
+  assert.equal(inventory.removals().get(versionId)?.because, "changed");
+});

@@ -33,9 +33,10 @@ export function prepareDeletionStatements(database: DatabaseSync): DeletionState
   };
   const hash = prepare("SELECT sha256 FROM hashes WHERE version_id = ? AND ctime_ns = ? AND is_proof = 1");
   const contentHash = prepare("SELECT sha256 FROM hashes WHERE version_id = ?");
-  const noteHash = prepare(
-    "INSERT OR REPLACE INTO hashes (version_id, sha256, ctime_ns, is_proof) VALUES (?, ?, ?, ?)",
-  );
+  // What was proven of the file as it is stays so, whatever is learned of its content besides.
+  const noteHash = prepare(`INSERT INTO hashes (version_id, sha256, ctime_ns, is_proof) VALUES (?, ?, ?, ?)
+    ON CONFLICT (version_id) DO UPDATE SET sha256 = excluded.sha256, ctime_ns = excluded.ctime_ns,
+      is_proof = max(excluded.is_proof, is_proof AND sha256 = excluded.sha256 AND ctime_ns = excluded.ctime_ns)`);
   const voidProof = prepare("UPDATE hashes SET is_proof = 0 WHERE version_id = ?");
   const forgetHash = prepare("DELETE FROM hashes WHERE version_id = ?");
   const intents = prepare("SELECT * FROM intents");

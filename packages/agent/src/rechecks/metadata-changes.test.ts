@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   chmodSync,
   chownSync,
   closeSync,
   linkSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -276,5 +278,24 @@ describe("a change of the content that leaves the size", { concurrency: 4 }, () 
       repair(path, { at: 0.001 });
       await cloud.until("another version is known", () => cloud.at("a.mcap")?.versionId !== versionId);
     });
+  });
+});
+
+test("an agent that lost its state learns what is stored of its files: touched, they stay imported", async () => {
+  await withRecording(async (scene) => {
+    const { cloud, agent, device, start, path, bytes } = scene;
+    await importWhole(scene);
+    await agent.stop();
+    for (const name of readdirSync(device.stateDir).filter((file) => file.startsWith("agent.db")))
+      rmSync(join(device.stateDir, name));
+    Object.assign(cloud, { leaseMs: 0, isImported: () => true });
+    cloud.contentOf = () => createHash("sha256").update(bytes).digest("hex");
+    await using again = start();
+    await again.until("it is imported", ({ files }) => files.imported === 1);
+    const { versionId } = cloud.at("a.mcap")!;
+    utimesSync(path, later, later);
+    await untilTaken({ ...scene, agent: again });
+    repair(path);
+    await cloud.until("another version is known", () => (cloud.at("a.mcap")?.versionId ?? versionId) !== versionId);
   });
 });

@@ -1,5 +1,5 @@
 import { ApiFailure, NetworkFailure } from "@downlink/client";
-import { api, type CallInput, DeletionReason, edgeLimits } from "@downlink/protocol";
+import { api, type CallInput, DeletionReason, edgeLimits, type Output } from "@downlink/protocol";
 import { type Bell, pause } from "../bell.ts";
 import type { Clock } from "../clock.ts";
 import type { CloudSession } from "../cloud/session.ts";
@@ -121,9 +121,7 @@ class Reporter {
     listing.named = named;
     const isRejected = isLast && answer.isListingComplete === false;
     const forgotten = isLast && !isRejected ? listing.absent : [];
-    const imported = (answer.imported ?? []).map(
-      (versionId) => ({ do: "event", versionId, event: "importDone" }) as const,
-    );
+    const imported = stepsOfImported(inventory, answer);
     inventory.change([...settleBatch(batch, answer.unassigned), ...imported, ...forgotten.map(forget)]);
     if (isLast) this.#listing = undefined;
     if (isLast && !isRejected && this.#listingHello === this.#state.hellos) this.#state.needsListing = false;
@@ -218,6 +216,19 @@ class Reporter {
     this.#ctx.log.debug({ upserts: report.upserts.length, removals: report.removals?.length }, "reported");
     return answer;
   }
+}
+
+/** What is imported of an agent's files that lost its state, and what of it is known to be stored; not that it is there still. */
+function stepsOfImported(
+  { version }: Inventory,
+  { imported = [], importedContents = [] }: Output<typeof api.edge.report>,
+): InventoryStep[] {
+  const ends = imported.map((versionId) => ({ do: "event", versionId, event: "importDone" }) as const);
+  const hashes = importedContents.flatMap(({ versionId, sha256 }): InventoryStep[] => {
+    const of = version(versionId)?.identity;
+    return of ? [{ do: "noteHash", versionId, sha256, of, isProof: false }] : [];
+  });
+  return [...ends, ...hashes];
 }
 
 function forget(versionId: string): InventoryStep {

@@ -56,6 +56,8 @@ export class FakeCloud implements AsyncDisposable {
   leaseMs = 60_000;
   /** Which items of a listing are imported already. */
   isImported: (item: EdgeItem) => boolean = () => false;
+  /** The SHA-256 of what is stored of them. */
+  contentOf: (item: EdgeItem) => string | undefined = () => undefined;
   /** Items for which a whole report is refused with 400. */
   isItemRefused: (item: EdgeItem) => boolean = () => false;
   fault: (request: FakeRequest) => Fault | undefined = () => undefined;
@@ -260,8 +262,16 @@ export class FakeCloud implements AsyncDisposable {
       unknownSchemas,
       unassigned: unassignedAmong(placed),
       imported: report.listing && report.upserts.filter(this.isImported).map(({ versionId }) => versionId),
+      importedContents: report.listing && this.#contentsAmong(report.upserts),
       isListingComplete: report.listing ? this.#list(report.listing, report.upserts) : undefined,
     };
+  }
+
+  #contentsAmong(items: readonly EdgeItem[]): { versionId: string; sha256: string }[] {
+    return items.filter(this.isImported).flatMap((item) => {
+      const sha256 = this.contentOf(item);
+      return sha256 === undefined ? [] : [{ versionId: item.versionId, sha256 }];
+    });
   }
 
   #list({ id, isLast, count }: NonNullable<FakeReport["listing"]>, upserts: EdgeItem[]): boolean | undefined {

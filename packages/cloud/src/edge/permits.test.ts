@@ -213,12 +213,13 @@ test("a cloud that was restored permits nothing until the agent has told it all 
   assert.equal(codeOf(await ask(again, "prune", { versionId: item.versionId })), "granted");
 });
 
-test("a listing tells an agent that lost its state which of its files are imported", async () => {
-  const { agent, item } = await makeImported("forgetful", 4);
+test("a listing tells an agent that lost its state which of its files are imported, and with which content", async () => {
+  const { agent, item, file } = await makeImported("forgetful", 4);
   const other = recordingItem();
   const listing = { id: "listing-1", isLast: true, count: 2 };
-  const { imported } = await agent.report([item, other], { listing });
+  const { imported, importedContents } = await agent.report([item, other], { listing });
   assert.deepEqual(imported, [item.versionId]);
+  assert.deepEqual(importedContents, [file]);
   assert.equal((await agent.report([other])).imported, undefined);
 });
 

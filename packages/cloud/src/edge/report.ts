@@ -74,20 +74,22 @@ async function endsAmong(
   tx: Transaction,
   { id }: AgentModel,
   items: readonly EdgeItem[],
-): Promise<Pick<Output<Report>, "imported" | "failed">> {
+): Promise<Pick<Output<Report>, "imported" | "importedContents" | "failed">> {
   const found = await findVersions(tx, { agentId: id, versionIds: items.map(({ versionId }) => versionId) });
   const ids = found.flatMap(({ recordingId }) => recordingId ?? []);
   const ended = await tx.recording.findMany({
     where: { id: { in: ids }, importStatus: { in: ["complete", "failed"] } },
-    select: { id: true, importStatus: true, failureCode: true, failureText: true },
+    select: { id: true, importStatus: true, contentSha256: true, failureCode: true, failureText: true },
   });
   const byId = new Map<string | null, (typeof ended)[number]>(ended.map((row) => [row.id, row]));
   const rows = found.flatMap(({ versionId, recordingId }) => {
     const row = byId.get(recordingId);
     return row ? [{ versionId, ...row }] : [];
   });
+  const imported = rows.filter(({ importStatus }) => importStatus === "complete");
   return {
-    imported: rows.filter(({ importStatus }) => importStatus === "complete").map(({ versionId }) => versionId),
+    imported: imported.map(({ versionId }) => versionId),
+    importedContents: imported.flatMap(({ versionId, contentSha256: sha256 }) => (sha256 ? [{ versionId, sha256 }] : [])),
     failed: rows
       .filter(({ importStatus }) => importStatus === "failed")
       .map(({ versionId, failureCode, failureText }) => ({
