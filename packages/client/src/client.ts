@@ -24,6 +24,8 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** For one try, answer included; default 60 s. */
   readonly timeoutMs?: number;
+  /** Hears of the headers of each answer, whatever that says; their names are in lower case. */
+  readonly onHeaders?: (headers: ReadonlyMap<string, string>) => void;
 }
 
 export interface Client {
@@ -94,7 +96,7 @@ function mayRepeat(method: string, failure: unknown): boolean {
 async function sendOnce(
   transport: Transport,
   request: Omit<TransportRequest, "signal">,
-  { signal, timeoutMs = DEFAULT_TIMEOUT_MS }: CallOptions,
+  { signal, timeoutMs = DEFAULT_TIMEOUT_MS, onHeaders }: CallOptions,
 ): Promise<TransportResponse> {
   signal?.throwIfAborted();
   const timeout = new AbortController();
@@ -102,6 +104,7 @@ async function sendOnce(
   try {
     const either = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal;
     const response = await transport({ ...request, signal: either });
+    onHeaders?.(response.headers);
     if (response.status >= 200 && response.status < 300) return response;
     throw parseFailure(response);
   } catch (error) {

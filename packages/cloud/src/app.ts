@@ -27,6 +27,7 @@ import { docsRoutes } from "./http/docs-route.ts";
 import type { Env } from "./http/env.ts";
 import { ApiError } from "./http/errors.ts";
 import { healthRoutes } from "./http/health.ts";
+import { nameIncarnation } from "./http/name-incarnation.ts";
 import { requestId } from "./http/request-id.ts";
 import { requestLog } from "./http/request-log.ts";
 import { serve } from "./http/serve.ts";
@@ -84,6 +85,7 @@ export function createApp(deps: Deps): Hono<Env> {
   layoutRoutes(app, deps);
   serve(app, deps, { contract: api.extensions, handlers: extensions });
   publishRoute(app, deps);
+  app.use("/v1/edge/*", nameIncarnation(deps));
   serve(app, deps, { contract: api.edge, handlers: edge });
   uploadRoute(app, deps);
   partRoute(app, deps);

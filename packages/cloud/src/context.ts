@@ -24,7 +24,6 @@ export interface Deps {
   readonly log: Logger;
   /** What links are built from, without a slash at the end. Known once the server listens. */
   readonly publicUrl: () => string;
-  readonly incarnation: string;
   /** For how long after its import a file stays on its device. */
   readonly deleteSafetySeconds: number;
   /** Exports read uncompressed chunks whole, also where few of their messages are wanted. */

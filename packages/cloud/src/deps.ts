@@ -55,7 +55,6 @@ export async function openDeps(config: Config, log: Logger, clock: Clock = syste
     clock,
     log,
     publicUrl,
-    incarnation: deployment.incarnation,
     deleteSafetySeconds: config.deleteSafetySeconds,
     readsWholeChunks: config.exportsWholeChunks,
     stopping: stopping.signal,

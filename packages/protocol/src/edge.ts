@@ -14,11 +14,16 @@ import { Timestamp } from "./shapes/time.ts";
  */
 export const leaseHeader = "downlink-lease";
 
+/** In every answer to an agent: the cloud's incarnation at that moment. When it is not the one of the last hello, say hello again. */
+export const incarnationHeader = "downlink-incarnation";
+
 /** Limits that both sides hold. Bytes, seconds and counts. */
 export const edgeLimits = {
   itemsPerReport: 500,
   permitsPerCall: 500,
   permitSeconds: 600,
+  /** For so long the agent acts on a permit: much less, so that a cloud that was restored meanwhile has it still open. */
+  permitUseSeconds: 60,
   bytesPerReport: 4 * 1024 * 1024,
   leaseSeconds: 60,
   formerInstances: 8,

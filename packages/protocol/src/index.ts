@@ -12,6 +12,7 @@ export { Device, DeviceName, PropertyInterval } from "./devices.ts";
 export {
   DeletionReason,
   edgeLimits,
+  incarnationHeader,
   leaseHeader,
   PermitAnswer,
   PermitRefusal,

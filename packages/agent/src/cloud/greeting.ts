@@ -30,7 +30,9 @@ export interface GreetingContext {
 }
 
 /** What this process says in its hello, and what it makes of the answer. */
-export function createGreeting(ctx: GreetingContext): Pick<SessionContext, "makeHello" | "onWelcome"> {
+export function createGreeting(
+  ctx: GreetingContext,
+): Pick<SessionContext, "makeHello" | "onWelcome" | "onOtherIncarnation"> {
   const { clock, log, inventory, facts, board, reportState, reportBell, workBell } = ctx;
   const instanceId = randomUUID();
   return {
@@ -39,7 +41,11 @@ export function createGreeting(ctx: GreetingContext): Pick<SessionContext, "make
       return makeHello({ clock, inventory, facts }, instanceId);
     },
     onWelcome(welcome) {
-      const { device, site, lease, isInventoryKnown, settings } = welcome;
+      const { device, site, lease, settings } = welcome;
+      const isSetBack = lease < (facts.lastLease() ?? 0);
+      if (isSetBack)
+        log.warn({ lease }, "the control plane does not know the last lease: it was restored, and is told everything");
+      const isInventoryKnown = welcome.isInventoryKnown && !isSetBack;
       rememberWelcome(ctx, ownerOf(welcome), welcome);
       ctx.serverClock.note(welcome.serverTime);
       board.noteSettings(settings);
@@ -48,6 +54,11 @@ export function createGreeting(ctx: GreetingContext): Pick<SessionContext, "make
       log.info({ device: device?.name, site: site?.name, lease, isInventoryKnown }, "connected");
       reportBell.ring();
       workBell.ring();
+    },
+    onOtherIncarnation() {
+      log.warn("the control plane was restored from a backup: it is told everything, and nothing is deleted before");
+      reportState.needsListing = undefined;
+      reportState.hellos += 1; // What was told of a listing so far, nobody may know any more.
     },
   };
 }

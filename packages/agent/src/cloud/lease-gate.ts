@@ -3,6 +3,7 @@ import { createBell } from "../bell.ts";
 /** Passes whoever has to wait for a lease as soon as there is one. */
 export interface LeaseGate {
   open(lease: number): void;
+  current(): number | undefined;
   /** Only when it is the current one that was lost. */
   close(lost: number): void;
   /** The current lease; throws the signal's reason once that is aborted. */
@@ -20,6 +21,7 @@ export function createLeaseGate(): LeaseGate {
       current = lease;
       gate.resolve(lease);
     },
+    current: () => current,
     close(lost) {
       if (current !== lost) return;
       current = undefined;

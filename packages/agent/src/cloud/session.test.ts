@@ -108,3 +108,45 @@ test("the cloud hears how the agent fares", async () => {
   await cloud.until("a heartbeat arrives", () => cloud.heartbeats.length > 0);
   assert.deepEqual(cloud.heartbeats[0]?.problems, []);
 });
+
+test("a cloud that was restored while the agent runs is noticed at the next call, greeted, and told everything", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  await writeRecording(device, "a.mcap");
+  await using agent = startDaemon(settingsFor(device, cloud));
+  await cloud.until("it is reported", () => cloud.files.size === 1);
+  await agent.until("all is well", ({ health }) => health === "healthy");
+  const { listings } = cloud;
+  const hellos = cloud.calls.filter(({ name }) => name === "hello").length;
+  cloud.files.clear();
+  cloud.incarnation = "2";
+  cloud.changed();
+  await cloud.until("it is told anew", () => cloud.files.size === 1 && cloud.listings > listings);
+  assert.equal(cloud.calls.filter(({ name }) => name === "hello").length, hellos + 1);
+  await agent.until("all is well again", ({ health }) => health === "healthy");
+});
+
+test("a cloud that forgot the last lease is told everything, also where it would take the inventory for known", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  await writeRecording(device, "a.mcap");
+  await using first = startDaemon(settingsFor(device, cloud));
+  await cloud.until("it is reported", () => cloud.files.size === 1);
+  await first.stop();
+  await using second = startDaemon(settingsFor(device, cloud)); // Its lease is the second.
+  await second.until("it is connected", ({ health }) => health === "healthy");
+  const { listings } = cloud;
+  cloud.forgetLeases();
+  await writeRecording(device, "b.mcap", { seed: 2 });
+  await cloud.until("everything is told", () => cloud.listings > listings && cloud.files.size === 2);
+});
+
+test("an older cloud, which names its incarnation in its hello only, is greeted once", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  cloud.namesIncarnation = false;
+  await writeRecording(device, "a.mcap");
+  await using _agent = startDaemon(settingsFor(device, cloud));
+  await cloud.until("it is reported", () => cloud.files.size === 1);
+  assert.equal(cloud.calls.filter(({ name }) => name === "hello").length, 1);
+});

@@ -1,5 +1,5 @@
 import { ApiFailure, type CallOptions, type Client, NetworkFailure, retryDelayMs } from "@downlink/client";
-import { api, type CallInput, leaseHeader, type Operation, type Output } from "@downlink/protocol";
+import { api, type CallInput, incarnationHeader, leaseHeader, type Operation, type Output } from "@downlink/protocol";
 import { pause } from "../bell.ts";
 import type { Clock } from "../clock.ts";
 import { telling } from "../durable-steps.ts";
@@ -20,6 +20,8 @@ export interface SessionContext {
   readonly makeHello: () => Hello;
   /** What it throws ends the session. */
   readonly onWelcome: (welcome: Welcome) => void;
+  /** The cloud is another one than the last hello was said to: restored from a backup. A hello follows. */
+  readonly onOtherIncarnation: () => void;
 }
 
 /** The agent's standing with the cloud: every call but `hello` goes under the lease that the last hello gave. */
@@ -45,13 +47,21 @@ export function createSession(ctx: SessionContext): CloudSession {
   const client = tellingClient(ctx.client);
   const monitor = createConnectionMonitor(ctx);
   const gate = createLeaseGate();
+  const greeted: Greeted = { incarnation: undefined, isOver: false };
+  const onHeaders = (lease: number) => (answered: ReadonlyMap<string, string>) => {
+    const incarnation = answered.get(incarnationHeader) ?? greeted.incarnation;
+    if (incarnation === greeted.incarnation || gate.current() !== lease) return;
+    greeted.isOver = true;
+    ctx.onOtherIncarnation();
+    gate.close(lease);
+  };
   return {
-    run: (signal) => keepLease({ ...ctx, client, monitor, gate }, signal),
+    run: (signal) => keepLease({ ...ctx, client, monitor, gate, greeted }, signal),
     async call(operation, input, options) {
       const lease = await gate.pass(options.signal);
       try {
         const headers = { ...options.headers, [leaseHeader]: String(lease) };
-        const answer = await client.call(operation, input, { ...options, headers });
+        const answer = await client.call(operation, input, { ...options, headers, onHeaders: onHeaders(lease) });
         monitor.noteSuccess();
         return answer;
       } catch (failure) {
@@ -77,7 +87,21 @@ function tellingClient(client: SessionContext["client"]): SessionContext["client
   };
 }
 
-type Keeping = SessionContext & { readonly monitor: ConnectionMonitor; readonly gate: LeaseGate };
+/** To which incarnation of the cloud the last hello was said. */
+interface Greeted {
+  incarnation: string | undefined;
+  /** That one is no more. */
+  isOver: boolean;
+}
+
+type Keeping = SessionContext & {
+  readonly monitor: ConnectionMonitor;
+  readonly gate: LeaseGate;
+  readonly greeted: Greeted;
+};
+
+/** While processes of two incarnations answer in turn, as in the minute of a restore, hellos do not chase each other. */
+const SHORTEST_LEASE_MS = 1000;
 
 async function keepLease(ctx: Keeping, signal: AbortSignal): Promise<void> {
   for (let attempt = 1; !signal.aborted; attempt++) {
@@ -85,7 +109,10 @@ async function keepLease(ctx: Keeping, signal: AbortSignal): Promise<void> {
       await ctx.prepare(signal);
       await sayHello(ctx, signal);
       attempt = 0;
+      const heldMs = ctx.clock.monotonicMs();
       await ctx.gate.untilClosed(signal);
+      const isShort = ctx.clock.monotonicMs() - heldMs < SHORTEST_LEASE_MS;
+      if (ctx.greeted.isOver && isShort) await pause(SHORTEST_LEASE_MS, signal);
     } catch (failure) {
       if (signal.aborted) return;
       if (!(failure instanceof ApiFailure || failure instanceof NetworkFailure)) throw failure;
@@ -96,8 +123,12 @@ async function keepLease(ctx: Keeping, signal: AbortSignal): Promise<void> {
   }
 }
 
-async function sayHello({ client, monitor, gate, ...ctx }: Keeping, signal: AbortSignal): Promise<void> {
+async function sayHello(
+  { client, monitor, gate, greeted, ...ctx }: Keeping,
+  signal: AbortSignal,
+): Promise<void> {
   const welcome = await client.call(api.edge.hello, ctx.makeHello(), { signal, timeoutMs: HELLO_TIMEOUT_MS });
+  Object.assign(greeted, { incarnation: welcome.incarnation, isOver: false } satisfies Greeted);
   ctx.onWelcome(welcome);
   ctx.problems.clear("Refused");
   monitor.noteSuccess();

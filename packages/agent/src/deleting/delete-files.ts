@@ -15,6 +15,8 @@ export interface DeleteContext extends GroupContext {
   readonly serverClock: ServerClock;
   readonly proofs: Proofs;
   readonly reportBell: Bell;
+  /** Whether the cloud, as it is now, has been told all that is here. */
+  readonly isListed: () => boolean;
 }
 
 interface Batch {

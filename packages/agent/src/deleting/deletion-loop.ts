@@ -37,8 +37,6 @@ export interface DeletionContext extends Omit<DeleteContext, "setbacks"> {
   readonly fileSystems: FileSystems;
   /** Whether it is open whether the file is still the version that is known. */
   readonly isInRecheck: (versionId: string) => boolean;
-  /** Whether the cloud has been told all that is here. */
-  readonly isListed: () => boolean;
   /** Rings when something may have to be deleted. */
   readonly deleteBell: Bell;
 }

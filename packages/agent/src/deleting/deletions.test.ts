@@ -222,6 +222,24 @@ describe("files that turn out to be another thing than was thought", { concurren
   }
 });
 
+test("a permit of a cloud that turns out to be another one deletes nothing before that has been told everything", async () => {
+  await withDevice({ files: ["a.mcap"] }, async ({ cloud, pathOf }) => {
+    const { listings } = cloud;
+    let wasThere: boolean | undefined;
+    cloud.gate = ({ name }) => {
+      if (name === "askPermits" && cloud.incarnation === "1") cloud.incarnation = "2";
+      else if (name === "report") wasThere ??= cloud.incarnation === "2" ? existsSync(pathOf("a.mcap")) : undefined;
+      return undefined;
+    };
+    setDevice(cloud, { autoDeleteAfterImport: true });
+    const versionId = await importFile(cloud, "a.mcap");
+    await cloud.until("it is deleted with a later permit", () => cloud.deleted.get(versionId) === "imported");
+    assert.equal(wasThere, true, "the first report to the other cloud tells of the file");
+    assert.equal(cloud.listings, listings + 1);
+    assert.equal(cloud.permits.asked.length, 2);
+  });
+});
+
 describe("deletions for space", { concurrency: 6 }, () => {
   test("a quota deletes imported files, the oldest first, until it holds; the rest stays and is complained of", async () => {
     const flags = { maxDisk: "60kB" }; // one of them

@@ -17,14 +17,13 @@ interface PermitContext {
   readonly serverClock: ServerClock;
   readonly proofs: Proofs;
   readonly clock: Clock;
+  /** Whether the cloud, as it is now, has been told all that is here. */
+  readonly isListed: () => boolean;
 }
-
-/** A permit is not used in its last minute: what was begun ends within it. */
-const GOOD_FOR_MS = (edgeLimits.permitSeconds - 60) * 1000;
 
 /** Asks the cloud for leave; fails as the client does. */
 export async function askPermits(
-  { session, serverClock, proofs, clock }: PermitContext,
+  { session, serverClock, proofs, clock, isListed }: PermitContext,
   wanted: readonly { readonly file: TrackedFile; readonly step: DeletionStep }[],
   signal: AbortSignal,
 ): Promise<Permits> {
@@ -38,6 +37,6 @@ export async function askPermits(
   serverClock.note(serverTime);
   return {
     answers: new Map(answers.map((answer) => [answer.versionId, answer])),
-    isGood: () => clock.uptimeMs() - askedMs < GOOD_FOR_MS,
+    isGood: () => clock.uptimeMs() - askedMs < edgeLimits.permitUseSeconds * 1000 && isListed(),
   };
 }

@@ -41,7 +41,7 @@ async function deleteOne(): Promise<void> {
     {
       ...{ session, inventory, clock: systemClock, serverClock, proofs: { hashOf: inventory.hash } as never },
       ...{ storageRoot: storageRoot as StorageRoot, setbacks: createSetbacks(systemClock), treeTurns: createTurns() },
-      ...{ reportBell: bell, scanBell: bell, log: { info: nothing, debug: nothing } as never },
+      ...{ reportBell: bell, scanBell: bell, isListed: () => true, log: { info: nothing, debug: nothing } as never },
     },
     {
       steps: [{ versionId, reason: "imported", sizeBytes: identity.sizeBytes }],

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import {
   type EdgeItem,
   type EdgeSettings,
+  incarnationHeader,
   leaseHeader,
   type Operation,
   type WantedImport,
@@ -54,6 +55,10 @@ export class FakeCloud implements AsyncDisposable {
   enrolmentToken = "dl_dt_unassociated";
   readonly enrolments = new FakeEnrolments();
   leaseMs = 60_000;
+  /** Another one after a restore from a backup. */
+  incarnation = "1";
+  /** An older cloud names it only in its hello. */
+  namesIncarnation = true;
   /** Which items of a listing are imported already. */
   isImported: (item: EdgeItem) => boolean = () => false;
   /** The SHA-256 of what is stored of them. */
@@ -67,9 +72,12 @@ export class FakeCloud implements AsyncDisposable {
   /** Files of which what is readable is wanted. */
   salvages: readonly WantedSalvage[] = [];
   readonly #leases = new FakeLeases();
+  /** How many were told to their end. */
+  listings = 0;
   #sequence = 0;
   /** An id is never given twice. */
   #requested = 0;
+  #listedIncarnation: string | undefined;
   #listing: { id: string; seen: Set<string> } | undefined;
   readonly #changes = new FakeChanges();
   readonly #server: Server;
@@ -141,6 +149,11 @@ export class FakeCloud implements AsyncDisposable {
     this.#leases.takeElsewhere();
   }
 
+  /** What a restore from a backup brings about whose incarnation nobody renewed. */
+  forgetLeases(): void {
+    this.#leases.setBack(0);
+  }
+
   changed(): void {
     this.#changes.note();
   }
@@ -167,6 +180,7 @@ export class FakeCloud implements AsyncDisposable {
     const { socket } = request;
     try {
       const answer = await this.#handle({ request, url, found });
+      if (this.namesIncarnation) response.setHeader(incarnationHeader, this.incarnation);
       if (fault) socket.destroy();
       else answerJson(response, 200, answer);
     } catch (error) {
@@ -233,12 +247,18 @@ export class FakeCloud implements AsyncDisposable {
     const { number, isAnother } = this.#leases.take({ ...hello, leaseMs: this.leaseMs });
     if (isAnother) this.#sequence = 0;
     return {
-      ...{ orgId: "org_1", settings: this.settings, incarnation: "1" },
+      ...{ orgId: "org_1", settings: this.settings, incarnation: this.incarnation },
       ...(this.site ? { site: this.site } : { projectId: "prj_1", device: this.device }),
       serverTime: BigInt(Date.now()) * 1_000_000n,
       lease: number,
-      isInventoryKnown: digestInventory(this.files.values()).digest === inventory.digest,
+      isInventoryKnown: this.#isListed() && digestInventory(this.files.values()).digest === inventory.digest,
     };
+  }
+
+  /** Of nothing there is nothing to tell. */
+  #isListed(): boolean {
+    if (this.files.size === 0) this.#listedIncarnation = this.incarnation;
+    return this.#listedIncarnation === this.incarnation;
   }
 
   #report(report: FakeReport): unknown {
@@ -282,12 +302,16 @@ export class FakeCloud implements AsyncDisposable {
     this.#listing = undefined;
     if (seen.size !== count) return false;
     for (const versionId of this.files.keys()) if (!seen.has(versionId)) this.files.delete(versionId);
+    this.#listedIncarnation = this.incarnation;
+    this.listings += 1;
     return true;
   }
 
   async #work({ etag, wait }: { etag?: string; wait: number }): Promise<unknown> {
     const deadline = AbortSignal.timeout(wait * 1000);
-    while (this.#workTag() === etag && !deadline.aborted && this.#server.listening) await this.#changes.next(deadline);
+    const { incarnation } = this;
+    const isSame = () => this.#workTag() === etag && this.incarnation === incarnation;
+    while (isSame() && !deadline.aborted && this.#server.listening) await this.#changes.next(deadline);
     return {
       etag: this.#workTag(),
       work: { imports: [...this.requests.values()], salvages: this.salvages, settings: this.settings },

@@ -29,6 +29,12 @@ export class FakeLeases {
     this.#give("another");
   }
 
+  /** As a restored cloud would: what was given since is forgotten, and another number is the last. */
+  setBack(number: number): void {
+    this.#count = number;
+    this.#held = undefined;
+  }
+
   renew(number: number): void {
     if (this.#held?.number !== number) throw new Refusal("LeaseLost");
     this.#held.renewedMs = performance.now();

@@ -1,5 +1,6 @@
 import type { AgentCtx } from "../context.ts";
 import type { AgentModel } from "../db/generated/models.ts";
+import { holdIncarnation } from "../db/incarnation.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { ApiError } from "../http/errors.ts";
 import type { FileVersion } from "./find-versions.ts";
@@ -47,7 +48,7 @@ function removeSome(ctx: AgentCtx, { id, sequence }: Ending, after: string): Pro
     const files = await findAbsent(tx, { agentId: agent.id, listingId: id, after });
     await removeFiles(tx, { agent, files, nowNs: ctx.clock.nowNs() });
     if (files.length === FILES_A_TRANSACTION) return files.at(-1)!.versionId;
-    await noteListed(tx, agent, ctx.incarnation);
+    await noteListed(tx, agent, await holdIncarnation(tx));
     return undefined;
   };
   return withLease(ctx, remove, sequence); // each time, because what was reported since is not in this listing

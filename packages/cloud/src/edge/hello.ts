@@ -2,11 +2,12 @@ import type { api, Input, Output } from "@downlink/protocol";
 import type { AgentCtx } from "../context.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
+import { holdIncarnation } from "../db/incarnation.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { byOwner, readOwner } from "./agent-owner.ts";
 import { isCloned, noteReturn } from "./clones.ts";
 import { isInventoryKnown } from "./inventory.ts";
-import { takeLease } from "./lease.ts";
+import { knowsLaterLease, takeLease } from "./lease.ts";
 import { settingsOf } from "./work.ts";
 
 type Hello = typeof api.edge.hello;
@@ -15,8 +16,8 @@ type Hello = typeof api.edge.hello;
 export async function hello(ctx: AgentCtx, body: Input<Hello>): Promise<Output<Hello>> {
   await noteReturn(ctx, body.instanceId);
   const nowNs = ctx.clock.nowNs();
-  const { incarnation } = ctx;
   return withTransaction(ctx.db, async (tx) => {
+    const incarnation = await holdIncarnation(tx);
     const agent = await registerAgent(tx, { ctx, body, nowNs });
     const owner = await readOwner(tx, agent);
     return {
@@ -48,12 +49,15 @@ async function registerAgent(tx: Transaction, { ctx, body, nowNs }: Greeting): P
   const where = byOwner(ctx.caller);
   const current = await tx.agent.findUnique({ where });
   if (current !== null && current.clonedAtNs !== null) throw isCloned();
-  const lease = takeLease(current, {
+  const said = {
     instanceId: body.instanceId,
     lease: body.lease === undefined ? undefined : BigInt(body.lease),
     formerInstanceIds: body.formerInstanceIds ?? [],
     nowNs,
-  });
+  };
+  const lease = takeLease(current, said);
+  // It was told more than we know: nothing is permitted to it before it has told all that it has.
+  const suspension = knowsLaterLease(current, said) ? { listedIncarnation: null } : {};
   const facts = { host: body.host, clockSkewMs: Number((body.clock - nowNs) / 1_000_000n) };
   const seen = {
     machineId: body.machineId,
@@ -62,7 +66,7 @@ async function registerAgent(tx: Transaction, { ctx, body, nowNs }: Greeting): P
     lastSeenAtNs: nowNs,
     isOnline: true,
   };
-  const said = { ...lease, ...seen };
-  const create = { ...said, id: newId("agt"), orgId, projectId, deviceId, siteId };
-  return tx.agent.upsert({ where, create, update: said });
+  const update = { ...lease, ...seen, ...suspension };
+  const create = { ...update, id: newId("agt"), orgId, projectId, deviceId, siteId };
+  return tx.agent.upsert({ where, create, update });
 }

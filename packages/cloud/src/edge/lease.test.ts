@@ -65,3 +65,21 @@ test("a lease from before the clock was set back by a year keeps nobody out for 
   const ahead = { ...held, leaseExpiresAtNs: nowNs + 365n * 86_400n * SECOND };
   assert.equal(takeLease(ahead, hello()).leaseNumber, 8n);
 });
+
+test("who presents a later lease than is known held it before this database was set back: it goes on above it, at once", () => {
+  for (const current of [held, expired, { ...held, leaseInstanceId: "second" }]) {
+    const { leaseNumber, leaseInstanceId, reportSequence, oustedInstanceId } = takeLease(
+      current,
+      hello({ lease: 12n }),
+    );
+    assert.deepEqual([leaseNumber, leaseInstanceId, reportSequence, oustedInstanceId], [13n, "second", 0n, "zeroth"]);
+  }
+  assert.equal(takeLease(null, hello({ lease: 12n })).leaseNumber, 13n);
+});
+
+test("a number that no cloud ever gave is no later lease", () => {
+  const absurd = hello({ lease: BigInt(Number.MAX_SAFE_INTEGER) });
+  assert.equal(takeLease(expired, absurd).leaseNumber, 8n);
+  assert.equal(takeLease(null, absurd).leaseNumber, 1n);
+  assert.throws(() => takeLease(held, absurd), /another agent works/);
+});

@@ -65,13 +65,17 @@ interface Lease {
 
 /**
  * Who holds the lease after a hello. The same process keeps it; a restart, which presents the last one or knows the process
- * that holds it for a former one, takes over at once; a live lease of somebody else is 409; an expired one is free.
+ * that holds it for a former one, takes over at once; a live lease of somebody else is 409; an expired one is free. Who presents a
+ * later one than is known here held it before this database was set back: it is the rightful holder, and numbers go on above it.
  */
 export function takeLease(current: Lease | null, hello: Hello): Lease {
   const leaseExpiresAtNs = hello.nowNs + LEASE_NS;
   const anew = { leaseInstanceId: hello.instanceId, leaseExpiresAtNs, reportSequence: 0n };
-  if (!current) return { ...anew, leaseNumber: 1n, oustedInstanceId: null, oustedReturns: 0 };
+  const isLater = knowsLaterLease(current, hello);
+  const next = (isLater ? hello.lease! : (current?.leaseNumber ?? 0n)) + 1n;
+  if (!current) return { ...anew, leaseNumber: next, oustedInstanceId: null, oustedReturns: 0 };
   const { leaseNumber, leaseInstanceId, reportSequence, oustedInstanceId, oustedReturns } = current;
+  if (isLater) return { ...anew, leaseNumber: next, oustedInstanceId, oustedReturns };
   if (leaseInstanceId === hello.instanceId)
     return { leaseNumber, leaseInstanceId, leaseExpiresAtNs, reportSequence, oustedInstanceId, oustedReturns };
   const leftNs = current.leaseExpiresAtNs - hello.nowNs;
@@ -82,7 +86,15 @@ export function takeLease(current: Lease | null, hello: Hello): Lease {
   const ousted = isRestart
     ? { oustedInstanceId: leaseInstanceId, oustedReturns: 0 }
     : { oustedInstanceId, oustedReturns };
-  return { ...anew, ...ousted, leaseNumber: leaseNumber + 1n };
+  return { ...anew, ...ousted, leaseNumber: next };
+}
+
+/** Beyond it nothing was ever given, and numbers would soon be no safe integers any more. */
+const HIGHEST_CREDIBLE = 2n ** 52n;
+
+/** Whether the agent held a lease that this database knows nothing of: it was set back to an earlier time. */
+export function knowsLaterLease(current: Pick<Lease, "leaseNumber"> | null, { lease }: Pick<Hello, "lease">): boolean {
+  return lease !== undefined && lease > (current?.leaseNumber ?? 0n) && lease < HIGHEST_CREDIBLE;
 }
 
 function heldElsewhere(leftNs: bigint): ApiError {

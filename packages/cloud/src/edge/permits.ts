@@ -2,6 +2,7 @@ import { type api, edgeLimits, type Input, type Output, type PermitAnswer } from
 import type { AgentCtx } from "../context.ts";
 import type { AgentModel, RecordingModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
+import { holdIncarnation } from "../db/incarnation.ts";
 import { toJson } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { terminalStates } from "../ingest/import-request-state.ts";
@@ -25,9 +26,8 @@ export async function askPermits(ctx: AgentCtx, { items }: Input<Permits>): Prom
     const nowNs = ctx.clock.nowNs();
     const unique = [...new Map(items.map((item) => [item.versionId, item])).values()];
     const cases = await readCases(tx, agent, unique);
-    const { incarnation, deleteSafetySeconds } = ctx;
-    const isSuspended = agent.listedIncarnation !== incarnation;
-    const safetyNs = BigInt(deleteSafetySeconds) * 1_000_000_000n;
+    const isSuspended = agent.listedIncarnation !== (await holdIncarnation(tx));
+    const safetyNs = BigInt(ctx.deleteSafetySeconds) * 1_000_000_000n;
     const judged = unique.map((item) => judge(item, cases.get(item.versionId), { isSuspended, safetyNs, nowNs }));
     const answers = await grant(tx, judged, nowNs);
     return { serverTime: nowNs, answers };

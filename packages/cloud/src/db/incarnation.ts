@@ -1,0 +1,14 @@
+import type { Database } from "./client.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** The cloud's incarnation as it is at this moment. It is never remembered: a process may outlive the restore that makes a new one. */
+export async function readIncarnation({ prisma }: Pick<Database, "prisma">): Promise<string> {
+  return (await prisma.deployment.findUniqueOrThrow({ where: { id: 1 } })).incarnation;
+}
+
+/** It stays the same until the transaction ends: whoever makes a new one takes the row for itself. */
+export async function holdIncarnation(tx: Transaction): Promise<string> {
+  const [deployment] = await tx.$queryRaw<[{ incarnation: string }]>`
+    SELECT incarnation FROM "Deployment" WHERE id = 1 FOR SHARE`;
+  return deployment.incarnation;
+}

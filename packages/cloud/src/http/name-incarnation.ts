@@ -1,0 +1,23 @@
+import { incarnationHeader } from "@downlink/protocol";
+import type { MiddlewareHandler } from "hono";
+import type { Deps } from "../context.ts";
+import { readIncarnation } from "../db/incarnation.ts";
+import { isDatabaseAway } from "../db/sql-state.ts";
+import type { Env } from "./env.ts";
+
+/**
+ * Every answer to an agent names the cloud's incarnation, so that one that stays up learns of a restore at its next call, whatever
+ * that is. It is read after the work is done: an answer of the old one that names the new one costs a hello, the other way round
+ * an agent would trust what is no longer so.
+ */
+export function nameIncarnation({ db }: Deps): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    await next();
+    if (c.res.status === 401 || c.res.status >= 500) return;
+    try {
+      c.header(incarnationHeader, await readIncarnation(db));
+    } catch (error) {
+      if (!isDatabaseAway(error)) throw error; // What was asked for is done; the next answer names it.
+    }
+  };
+}
