@@ -66,13 +66,21 @@ async function getDeviceToken(ctx: Ctx, { id }: Input<Contract["get"]>): Promise
 
 async function updateDeviceToken(ctx: Ctx, { id, enabled }: Input<Contract["update"]>): Promise<DeviceToken> {
   await findDeviceToken(ctx, id);
-  return toDeviceToken(await ctx.db.prisma.deviceToken.update({ where: { id }, data: { enabled } }));
+  const row = await ctx.db.prisma.deviceToken.update({ where: { id }, data: { enabled } });
+  await tellWaiting(ctx, row);
+  return toDeviceToken(row);
 }
 
 async function deleteDeviceToken(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
-  await findDeviceToken(ctx, id);
+  const row = await findDeviceToken(ctx, id);
   await ctx.db.prisma.deviceToken.deleteMany({ where: { id } });
+  await tellWaiting(ctx, row);
   return { id };
+}
+
+/** An agent that waits with the token is not to wait on with one that is no good. */
+async function tellWaiting({ workSignals }: Ctx, { deviceId }: DeviceTokenModel): Promise<void> {
+  if (deviceId !== null) await workSignals.announce(deviceId);
 }
 
 async function findDeviceToken(ctx: Ctx, id: string): Promise<DeviceTokenModel> {

@@ -119,6 +119,7 @@ async function deleteDevice(ctx: Ctx, ref: Input<Contract["delete"]>): Promise<{
     await tx.session.deleteMany({ where: { deviceId: device.id } }); // those that were deleted before
     await tx.device.delete({ where: { id: device.id } });
   });
+  await ctx.workSignals.announce(device.id); // its tokens went with it
   return { id: device.id };
 }
 

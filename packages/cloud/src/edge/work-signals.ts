@@ -4,12 +4,14 @@ import type { Logger } from "pino";
 
 const CHANNEL = "downlink_work";
 const RECONNECT_MS = 1000;
+/** How long anybody waits while no signal can be heard. */
+const DEAF_WAIT_MS = 1000;
 
-/** Wakes the long polls of agents in every process of the control plane. A lost signal costs one poll's wait, never correctness. */
+/** Wakes the long polls of agents in every process of the control plane. A lost signal costs a wait, never correctness. */
 export interface WorkSignals {
-  /** Says that what is wanted of a device may have changed; call it after the commit. */
+  /** Says that what is wanted of a device may have changed, or who may ask; call it after the commit. */
   announce(deviceId: string): Promise<void>;
-  /** Resolves at the next announcement for the device, after `timeoutMs`, or when the signal aborts. */
+  /** Resolves at the next announcement for the device, after `timeoutMs` or sooner, or when the signal aborts. */
   wait(deviceId: string, options: { timeoutMs: number; signal: AbortSignal }): Promise<void>;
   /** How many of this process wait for the device. */
   waiting(deviceId: string): number;
@@ -40,7 +42,8 @@ export class PostgresWorkSignals implements WorkSignals, AsyncDisposable {
   }
 
   async wait(deviceId: string, { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal }): Promise<void> {
-    const ended = AbortSignal.any([signal, this.#closing.signal, AbortSignal.timeout(timeoutMs)]);
+    const longestMs = this.#listener ? timeoutMs : Math.min(timeoutMs, DEAF_WAIT_MS);
+    const ended = AbortSignal.any([signal, this.#closing.signal, AbortSignal.timeout(longestMs)]);
     await once(this.#heard, deviceId, { signal: ended }).catch(ignoreAbort);
   }
 
@@ -59,12 +62,18 @@ export class PostgresWorkSignals implements WorkSignals, AsyncDisposable {
     await client.connect();
     await client.query(`LISTEN ${CHANNEL}`);
     this.#listener = client;
+    this.#wakeAll(); // Whoever waited meanwhile may have missed something.
+  }
+
+  #wakeAll(): void {
+    for (const deviceId of this.#heard.eventNames()) this.#heard.emit(deviceId);
   }
 
   #reconnect(lost: Client, error: Error): void {
     if (this.#closing.signal.aborted || (this.#listener && this.#listener !== lost)) return;
     this.#log.warn({ err: error }, "work signals lost their connection");
     this.#listener = undefined;
+    this.#wakeAll();
     lost.removeAllListeners().on("error", () => undefined); // its connection is gone; what it still says is no news
     setTimeout(() => {
       if (!this.#closing.signal.aborted) this.#listen().catch((again: Error) => this.#reconnect(lost, again));
@@ -77,6 +86,6 @@ export class PostgresWorkSignals implements WorkSignals, AsyncDisposable {
   }
 }
 
-function ignoreAbort(error: Error): void {
+export function ignoreAbort(error: Error): void {
   if (error.name !== "AbortError" && error.name !== "TimeoutError") throw error;
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   AgentSettings,
   type api,
@@ -16,25 +17,57 @@ import { terminalStates } from "../ingest/import-request-state.ts";
 import { type AgentOwner, ownerId, readOwner } from "./agent-owner.ts";
 import { withLease } from "./lease.ts";
 import { wantedSalvages } from "./salvages.ts";
+import { requireStanding } from "./standing.ts";
+import { ignoreAbort } from "./work-signals.ts";
 
 type Work = typeof api.edge.work;
 
-/** The whole desired set; waits while it is what the agent has already. A cancelled request is one that is no longer there. */
+/** How often a poll that waits looks whether it still may: signals tell it at once, but one may be lost. */
+const LOOK_AGAIN_MS = 5000;
+
+/**
+ * The whole desired set; waits while it is what the agent has already. A cancelled request is one that is no longer there. A poll
+ * ends when its token is revoked, and when the cloud is another incarnation than at its beginning.
+ */
 export async function getWork(ctx: AgentCtx, { wait, etag }: Input<Work>): Promise<Output<Work>> {
   const deadlineMs = performance.now() + wait * 1000;
+  let begunUnder: string | undefined;
   for (;;) {
     const listening = new AbortController(); // it listens before it reads, so that no change falls between
     const signal = AbortSignal.any([ctx.signal, listening.signal]);
     const timeoutMs = Math.max(1, Math.ceil(deadlineMs - performance.now()));
-    const announced = ctx.workSignals.wait(ownerId(ctx.caller), { timeoutMs, signal });
+    const news = ctx.workSignals.wait(ownerId(ctx.caller), { timeoutMs, signal });
     try {
+      const { incarnation } = await requireStanding(ctx, ctx.caller);
+      begunUnder ??= incarnation;
       const answer = await readWork(ctx);
-      if (answer.etag !== etag || performance.now() >= deadlineMs || ctx.signal.aborted) return answer;
-      await announced;
+      const isOver = performance.now() >= deadlineMs || ctx.signal.aborted || incarnation !== begunUnder;
+      if (answer.etag !== etag || isOver) return answer;
+      await untilNews(ctx, { news, incarnation, signal });
     } finally {
       listening.abort();
     }
   }
+}
+
+interface Waiting {
+  readonly news: Promise<void>;
+  readonly incarnation: string;
+  readonly signal: AbortSignal;
+}
+
+/** Or until the agent must not wait any longer: it fails where the token is no good, and ends where the incarnation is another. */
+async function untilNews(ctx: AgentCtx, { news, incarnation, signal }: Waiting): Promise<void> {
+  const isNews = news.then(() => true);
+  while (!(await Promise.race([isNews, rest(signal)]))) {
+    if ((await requireStanding(ctx, ctx.caller)).incarnation !== incarnation) return;
+  }
+}
+
+/** Ends with the signal, too: then there are no news to wait for. */
+async function rest(signal: AbortSignal): Promise<false> {
+  await delay(LOOK_AGAIN_MS, undefined, { signal }).catch(ignoreAbort);
+  return false;
 }
 
 async function readWork(ctx: AgentCtx): Promise<Output<Work>> {

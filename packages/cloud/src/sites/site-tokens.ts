@@ -36,8 +36,11 @@ async function createSiteToken(ctx: Ctx, { siteId }: Input<Contract["create"]>):
 }
 
 async function deleteSiteToken(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ success: true }> {
-  const { count } = await ctx.db.prisma.siteToken.deleteMany({ where: { id, orgId: ctx.caller.orgId } });
-  return count === 1 ? { success: true } : notFound(`site token ${id}`);
+  const where = { id, orgId: ctx.caller.orgId };
+  const row = (await ctx.db.prisma.siteToken.findFirst({ where })) ?? notFound(`site token ${id}`);
+  await ctx.db.prisma.siteToken.deleteMany({ where });
+  await ctx.workSignals.announce(row.siteId); // An agent that waits with it is not to wait on.
+  return { success: true };
 }
 
 function toSiteToken({ id, createdAtNs, siteId }: SiteTokenModel): SiteToken {

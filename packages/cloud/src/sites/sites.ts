@@ -72,6 +72,7 @@ async function deleteSite(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<
     await tx.edgeFile.deleteMany({ where: { recording: { edgeSiteId: id } } }); // out of reach from now on
     await tx.site.deleteMany({ where: { id } });
   });
+  await ctx.workSignals.announce(id); // its agent's token went with it
   return { id };
 }
 
