@@ -1,12 +1,15 @@
 import { accessSync, constants, mkdirSync } from "node:fs";
 import type { Clock } from "./clock.ts";
+import { noteAgentSettings } from "./inventory/agent-settings.ts";
 import { openDatabase } from "./inventory/database.ts";
 import { type Inventory, openInventory } from "./inventory/inventory.ts";
 import { lockStateDir } from "./inventory/lock.ts";
 import { openStateFacts, type StateFacts } from "./inventory/owner.ts";
+import { shareState } from "./inventory/share-state.ts";
 import type { Log } from "./log.ts";
 import { readMachineId } from "./machine-id.ts";
 import { createProblemBoard, type Problem, type ProblemBoard, problemTexts } from "./problems.ts";
+import type { Settings } from "./settings/settings.ts";
 
 /** What the state directory holds, locked against other agents until disposed. */
 export interface AgentState extends Disposable {
@@ -15,11 +18,21 @@ export interface AgentState extends Disposable {
   readonly problems: ProblemBoard;
 }
 
+export interface StateContext {
+  readonly apiUrl?: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whose members may read the state. */
+  readonly group: string;
+  /** Noted for whoever reads the state. */
+  readonly settings?: Settings;
+}
+
 /**
  * Throws `StateRefused` when another agent runs with it. With `apiUrl`, binds it to machine and control plane, and throws
  * also when it belongs to others.
  */
-export function openAgentState(stateDir: string, ctx: { apiUrl?: string; clock: Clock; log: Log }): AgentState {
+export function openAgentState(stateDir: string, ctx: StateContext): AgentState {
   mkdirSync(stateDir, { recursive: true, mode: 0o750 });
   accessSync(stateDir, constants.W_OK | constants.X_OK); // SQLite's own complaint would not name the place.
   using stack = new DisposableStack();
@@ -30,6 +43,8 @@ export function openAgentState(stateDir: string, ctx: { apiUrl?: string; clock: 
   if (setAsideAs) problems.raise("StateSetAside", `kept as ${setAsideAs}`);
   const facts = openStateFacts(database, stateDir);
   if (ctx.apiUrl !== undefined) facts.bind({ machineId: readMachineId(), apiUrl: ctx.apiUrl });
+  if (ctx.settings) noteAgentSettings(database, ctx.settings);
+  shareState(stateDir, ctx.group);
   const inventory = openInventory(database, () => problems.clear("StateUnwritable"));
   const opened = stack.move();
   return { inventory, facts, problems, [Symbol.dispose]: () => opened.dispose() };

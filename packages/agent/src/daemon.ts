@@ -35,7 +35,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Settings | unde
   const { stateDir } = settings;
   const apiUrl = requireSetting(settings, "apiUrl");
   const way = openWayOut(settings);
-  using state = openAgentState(stateDir, { apiUrl, clock, log });
+  using state = openAgentState(stateDir, { apiUrl, clock, log, settings, group: settings.stateGroup });
   await using transport = undiciTransport(way);
   using agent = assembleAgent({ settings, log, clock, state, transport });
   await using _status = await serveStatus(stateDir, agent.takeStatus);

@@ -63,7 +63,7 @@ program
   .option("--watch", "again and again, until q or Ctrl-C")
   .action(async (options: { json?: true; watch?: true }) => {
     const { readStatus } = await import("./commands/status.ts");
-    const settings = settingsOf(program);
+    const settings = await settingsToLook();
     const status = options.watch ? await watch(settings, options.json === true) : await readStatus(settings);
     if (!options.watch && options.json) print(toJson(status));
     else if (!options.watch) print((await import("./status/render-status.ts")).renderStatus(status, screen()));
@@ -78,8 +78,11 @@ program
   .option("--json", "as a JSON array")
   .action(async (options: { state?: string; json?: true }) => {
     const { listFiles, renderFiles } = await import("./commands/ls.ts");
-    const files = listFiles(settingsOf(program), options.state);
-    print(options.json ? toJson(files) : renderFiles(files));
+    const settings = await settingsToLook();
+    const files = listFiles(settings, options.state);
+    const none = `No agent has kept any state in ${settings.stateDir}, or only one of another version.\n`;
+    if (options.json) print(toJson(files ?? []));
+    else print(files ? renderFiles(files) : none);
   });
 
 program
@@ -88,7 +91,7 @@ program
   .option("--json", "as JSON")
   .action(async (file: string, options: { json?: true }) => {
     const { explainFile, renderExplanation } = await import("./commands/explain.ts");
-    const explanation = await explainFile(settingsOf(program), file);
+    const explanation = await explainFile(await settingsToLook(), file);
     print(options.json ? toJson(explanation) : renderExplanation(explanation, page()));
   });
 
@@ -151,6 +154,12 @@ const SITE_TOKEN_PREFIX = "dl_st_";
 
 function settingsOf(command: Command): Settings {
   return loadSettings(sourcesOf(command));
+}
+
+/** Also for who may not read the env file. */
+async function settingsToLook(): Promise<Settings> {
+  const { settingsToRead } = await import("./commands/settings-to-read.ts");
+  return settingsToRead(sourcesOf(program));
 }
 
 /** The token comes from wherever it is given; asked for last, when nothing else is missing. */
@@ -221,7 +230,7 @@ function reportFailure(error: unknown): number {
 function isExpectedFailure(error: unknown): boolean {
   const { name, code, errno } = error as { name?: string; code?: unknown; errno?: unknown };
   return (
-    ["AgentSilent", "ApiFailure", "EnrolmentRefused", "NetworkFailure"].includes(name ?? "") ||
+    ["AgentSilent", "ApiFailure", "EnrolmentRefused", "NetworkFailure", "StateUnreadable"].includes(name ?? "") ||
     typeof errno === "number" ||
     code === "ERR_SQLITE_ERROR"
   );

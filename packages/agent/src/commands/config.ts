@@ -3,6 +3,7 @@ import { openDatabaseToRead } from "../inventory/database.ts";
 import { maskTokens } from "../log.ts";
 import {
   DEFAULT_FILE,
+  loadSettings,
   type ResolvedSetting,
   resolveSettings,
   type SettingOrigin,
@@ -24,8 +25,7 @@ export interface ShownSetting {
 
 /** Every effective value and where it comes from; what the control plane sets is what the state last knew of it. */
 export function listSettings(sources: SettingSources): ShownSetting[] {
-  const stateDir = resolveSettings(sources).find(({ setting }) => setting === "stateDir")?.value as string;
-  using database = openDatabaseToRead(stateDir);
+  using database = openDatabaseToRead(loadSettings(sources));
   const cloud = database && textsOf(readCloudSettings(database));
   return resolveSettings({ ...sources, cloud }).map(toShown);
 }

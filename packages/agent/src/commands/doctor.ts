@@ -20,7 +20,7 @@ export async function examineSetup(settings: Settings): Promise<Finding[]> {
     checkStorageRoot(settings),
     checkWatchLimits(settings),
     checkUploadWay(settings),
-    checkCloud({ ...settings, token: knownToken(settings), dataUrl: knownDataUrl(settings.stateDir) }),
+    checkCloud({ ...settings, token: knownToken(settings), dataUrl: knownDataUrl(settings) }),
   ]);
   return [...findings, ...groups.flat()];
 }
@@ -40,8 +40,8 @@ async function examineAgent(settings: Settings): Promise<{ pid: number | null; f
   }
 }
 
-function knownDataUrl(stateDir: string): string | undefined {
-  using database = openDatabaseToRead(stateDir);
+function knownDataUrl(settings: Settings): string | undefined {
+  using database = openDatabaseToRead(settings);
   return database && readDataUrl(database);
 }
 

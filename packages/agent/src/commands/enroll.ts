@@ -64,7 +64,7 @@ export async function enroll(settings: Settings, configFile = DEFAULT_FILE): Pro
   await checkControlPlane(settings);
   using traces = watchTraces(places);
   const log = createLog({ format: "text", level: "warn", out: process.stderr });
-  using state = openAgentState(stateDir, { clock: systemClock, log });
+  using state = openAgentState(stateDir, { clock: systemClock, log, group: settings.stateGroup });
   const { token, welcome } = await introduce(state, settings, traces);
   const owner = ownerOf(welcome);
   refuseOtherOwner(state, owner, stateDir);

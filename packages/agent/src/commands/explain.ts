@@ -18,7 +18,7 @@ import { readStatus } from "./status.ts";
 export async function explainFile(settings: Settings, file: string): Promise<Explanation> {
   const root = requireSetting(settings, "storageRoot");
   const status = await readStatus(settings);
-  using database = openDatabaseToRead(settings.stateDir);
+  using database = openDatabaseToRead(settings);
   const { path, absolutePath } = locate(file, root, (candidate) => findRow(database, candidate) !== undefined);
   const row = path === undefined ? undefined : findRow(database, path);
   if (!row || path === undefined) {

@@ -16,16 +16,20 @@ export interface ListedFile {
   readonly reason: { readonly code: string; readonly text: string } | null;
 }
 
-/** What the state database knows, by path; whether an agent runs or not. */
-export function listFiles({ stateDir }: Settings, state?: string): ListedFile[] {
+/** What the state database knows, by path; whether an agent runs or not. Undefined where there is none. */
+export function listFiles(
+  settings: Pick<Settings, "stateDir" | "stateGroup">,
+  state?: string,
+): ListedFile[] | undefined {
   if (state !== undefined && !fileStates.some((known) => known === state)) {
     throw new InvalidSetting(`${state} is no state; there are ${fileStates.join(", ")}`);
   }
-  using database = openDatabaseToRead(stateDir);
-  const query = database?.prepare(`SELECT path, state, size_bytes, mtime_ns, start_ns, end_ns, reason_code, reason_text,
+  using database = openDatabaseToRead(settings);
+  if (!database) return undefined;
+  const query = database.prepare(`SELECT path, state, size_bytes, mtime_ns, start_ns, end_ns, reason_code, reason_text,
     intents.reason AS deletion FROM files LEFT JOIN findings USING (version_id) LEFT JOIN intents USING (version_id) WHERE ?1 IS NULL OR state = ?1 ORDER BY path`);
-  query?.setReadBigInts(true);
-  return Array.from(query?.iterate(state ?? null) ?? [], (row) => ({
+  query.setReadBigInts(true);
+  return Array.from(query.iterate(state ?? null), (row) => ({
     path: row.path as string,
     state: row.state as FileState,
     sizeBytes: Number(row.size_bytes),

@@ -19,7 +19,7 @@ export async function writeSupportBundle(sources: SettingSources, out: string | 
     "config.json": listSettings(sources),
     "status.json": await readStatus(settings).catch(({ message }: Error) => ({ error: message })),
     "doctor.json": await examineSetup(settings),
-    "database.json": collectDatabase(settings.stateDir),
+    "database.json": collectDatabase(settings),
   };
   const conceal = concealer(sources, knownToken(settings));
   const texts = Object.entries(documents).map(([name, document]) => [name, JSON.stringify(document, null, 2)] as const);

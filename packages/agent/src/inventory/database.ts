@@ -1,7 +1,9 @@
-import { existsSync, renameSync } from "node:fs";
+import { accessSync, constants, existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { isStateCorrupt, StateRefused } from "../state-errors.ts";
+import { pathToFileURL } from "node:url";
+import { isStateCorrupt, isStateUnwritable, StateRefused } from "../state-errors.ts";
+import { readingState } from "./state-unreadable.ts";
 
 const firstSchema = `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -82,14 +84,45 @@ export function openDatabase(stateDir: string): { database: DatabaseSync; setAsi
   }
 }
 
-/** For looking at, while an agent writes or after it ended. Undefined where no agent ever ran. */
-export function openDatabaseToRead(stateDir: string): DatabaseSync | undefined {
-  const path = databasePath(stateDir);
-  if (!existsSync(path)) return undefined;
-  const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+/**
+ * For looking at, while an agent writes or after it ended. Undefined where no agent ever ran, or only another version of it.
+ * Throws {@link StateUnreadable}.
+ */
+export function openDatabaseToRead(place: { stateDir: string; stateGroup: string }): DatabaseSync | undefined {
+  const path = databasePath(place.stateDir);
+  if (!readingState(place, () => isThere(path))) return undefined;
+  const database = openReadOnly(path);
   if (readVersion(database) === SCHEMA_VERSION) return database;
   database.close();
   return undefined;
+}
+
+function isThere(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
+    throw error;
+  }
+}
+
+/**
+ * Who may not write beside the database cannot make the files that its log needs. While an agent runs, or was killed, they are
+ * there; else the database is whole, and nobody changes it.
+ */
+function openReadOnly(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+  try {
+    readVersion(database);
+    return database;
+  } catch (error) {
+    database.close();
+    if (!isStateUnwritable(error) || existsSync(`${path}-wal`)) throw error;
+    const address = pathToFileURL(path);
+    address.searchParams.set("immutable", "1");
+    return new DatabaseSync(address, { readOnly: true });
+  }
 }
 
 function openAt(path: string): DatabaseSync {

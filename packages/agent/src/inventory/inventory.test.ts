@@ -124,7 +124,7 @@ test("a database of a newer agent is refused and left as it is", (t) => {
   database.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
   database.close();
   assert.throws(() => openDatabase(stateDir), /written by a newer agent/);
-  assert.equal(openDatabaseToRead(stateDir), undefined);
+  assert.equal(openDatabaseToRead({ stateDir, stateGroup: "downlink" }), undefined);
 });
 
 test("state of another machine, control plane, organization or device is refused by name", (t) => {

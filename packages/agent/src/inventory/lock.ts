@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { isStateUnwritable, StateRefused } from "../state-errors.ts";
@@ -10,6 +10,7 @@ import { isStateUnwritable, StateRefused } from "../state-errors.ts";
 export function lockStateDir(stateDir: string): Disposable {
   const lock = new DatabaseSync(join(stateDir, "agent.lock"), { timeout: 0 });
   try {
+    chmodSync(join(stateDir, "agent.lock"), 0o600); // Whoever may read it could keep every agent out.
     lock.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
   } catch (error) {
     lock.close();

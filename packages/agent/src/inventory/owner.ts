@@ -88,7 +88,7 @@ export function openStateFacts(database: DatabaseSync, stateDir: string): StateF
     const news = ownerFacts.filter((name) => facts[name] !== undefined && facts[name] !== read(name));
     if (news.length === 0) return;
     const next = { ...owner, ...facts };
-    writeDurableFile(ownerPath(stateDir), `${JSON.stringify(next, null, 2)}\n`, 0o600);
+    writeDurableFile(ownerPath(stateDir), `${JSON.stringify(next, null, 2)}\n`, 0o640);
     for (const name of news) record(name, facts[name]!);
     owner = next;
   };

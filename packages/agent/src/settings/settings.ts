@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { accessSync, constants, readFileSync } from "node:fs";
 import { describeSystemError } from "../describe-system-error.ts";
 import { writeDurableFile } from "../durable-file.ts";
 import { diskAmountOf } from "./disk-amount.ts";
@@ -12,6 +12,7 @@ import {
   deviceNameOf,
   durationMsOf,
   globsOf,
+  groupOf,
   listenAddressOf,
   oneOf,
   pathOf,
@@ -59,6 +60,7 @@ const definitions = {
   apiUrl: define({ ...atStart, name: "API_URL", parse: urlOf }),
   storageRoot: define({ ...atStart, name: "STORAGE_ROOT", parse: pathOf }),
   stateDir: define({ ...atStart, name: "STATE_DIR", parse: pathOf, fallback: "/var/lib/downlink-agent" }),
+  stateGroup: define({ ...atStart, name: "STATE_GROUP", parse: groupOf, fallback: "downlink" }),
   watchInclude: define({ ...anew, name: "WATCH_INCLUDE", parse: globsOf, fallback: "**/*.{mcap,bag}" }),
   watchExclude: define({ ...anew, name: "WATCH_EXCLUDE", parse: globsOf, fallback: "**/*.active" }),
   usesNotify: define({ ...anew, name: "WATCH_USE_NOTIFY", parse: booleanOf, fallback: "true" }),
@@ -109,6 +111,8 @@ export interface SettingSources {
   readonly configFile?: string;
   /** Whether a file that was named may be missing: `enroll` makes it. */
   readonly isFileNew?: boolean;
+  /** Whether a file that may not be read counts as empty. */
+  readonly isFileOptional?: boolean;
   /** As the control plane set them last, by setting. */
   readonly cloud?: Partial<Record<SettingName, string>>;
 }
@@ -141,9 +145,15 @@ export function loadSettings(sources: Omit<SettingSources, "cloud">): Settings {
 }
 
 /** Every setting with where its value comes from; what the control plane sets goes before the default. */
-export function resolveSettings({ configFile, isFileNew = false, ...sources }: SettingSources): ResolvedSetting[] {
+export function resolveSettings({
+  configFile,
+  isFileNew,
+  isFileOptional,
+  ...sources
+}: SettingSources): ResolvedSetting[] {
   const path = configFile ?? DEFAULT_FILE;
-  const file = readConfigFile(path, configFile !== undefined && !isFileNew);
+  const isSkipped = isFileOptional === true && !isReadable(path);
+  const file = isSkipped ? new Map<string, string>() : readConfigFile(path, configFile !== undefined && !isFileNew);
   return settingNames.map((setting) => {
     const definition: Definition<unknown> = definitions[setting];
     const key = settingKey(setting);
@@ -252,6 +262,16 @@ export function readConfigFile(path: string, mustExist: boolean): Map<string, st
   return values;
 }
 
+/** False only where this user may not; a file that is not there is another matter. */
+export function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "EACCES";
+  }
+}
+
 function readText(path: string, mustExist: boolean): string {
   try {
     return readFileSync(path, "utf8");
@@ -259,7 +279,9 @@ function readText(path: string, mustExist: boolean): string {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" && !mustExist) return "";
     if (code === "ENOENT" || code === "EACCES" || code === "EISDIR")
-      throw new InvalidSetting(`cannot read ${path}: ${describeSystemError(error)}`);
+      throw new InvalidSetting(
+        `cannot read ${path}: ${describeSystemError(error)}${code === "EACCES" ? ". It holds the token: do this as root or as the agent's user" : ""}`,
+      );
     throw error;
   }
 }

@@ -42,6 +42,11 @@ function concealCredentials(text: string): string {
   return text.replace(/^(\w+:\/\/)?.*@/, "$1…@");
 }
 
+export function groupOf(text: string): string {
+  if (/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,31}$/.test(text)) return text;
+  throw new InvalidSetting(`${text} is no name or number of a group`);
+}
+
 export function pathOf(text: string): string {
   if (!isAbsolute(text)) throw new InvalidSetting(`${text} is not an absolute path`);
   return text === "/" ? text : text.replace(/\/+$/, "");

@@ -1,16 +1,18 @@
 import { openDatabaseToRead } from "../inventory/database.ts";
 import type { FileState } from "../inventory/file-state.ts";
 import { readOwnerFile } from "../inventory/owner.ts";
+import { readingState } from "../inventory/state-unreadable.ts";
 import { agentVersion } from "../version.ts";
 import type { StatusDocument } from "./status-schema.ts";
 
 /** What the state directory last knew, for when no agent answers. */
 export function readOfflineStatus(options: {
   readonly stateDir: string;
+  readonly stateGroup: string;
   readonly apiUrl: string | undefined;
   readonly storageRoot: string | undefined;
 }): StatusDocument {
-  const owner = readOwnerFile(options.stateDir);
+  const owner = readingState(options, () => readOwnerFile(options.stateDir));
   return {
     version: 1,
     health: "not running",
@@ -34,7 +36,7 @@ export function readOfflineStatus(options: {
       lastScanAt: null,
       lastScanMs: null,
     },
-    files: countFiles(options.stateDir),
+    files: countFiles(options),
     transfers: [],
     retries: [],
     throttle: { isPaused: false, text: null, bytesPerSecond: null, until: null, interface: null, isSlowLink: false },
@@ -44,8 +46,8 @@ export function readOfflineStatus(options: {
   };
 }
 
-function countFiles(stateDir: string): StatusDocument["files"] {
-  using database = openDatabaseToRead(stateDir);
+function countFiles(place: Parameters<typeof openDatabaseToRead>[0]): StatusDocument["files"] {
+  using database = openDatabaseToRead(place);
   const rows = database?.prepare("SELECT state, count(*) AS files FROM files GROUP BY state").all() ?? [];
   return Object.fromEntries(rows.map(({ state, files }) => [state as FileState, Number(files)]));
 }

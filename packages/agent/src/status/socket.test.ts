@@ -11,12 +11,14 @@ import { readOfflineStatus } from "./offline-status.ts";
 import { askStatus, serveStatus } from "./socket.ts";
 import { statusSchema } from "./status-schema.ts";
 
+const nothingKnown = { stateGroup: "downlink", storageRoot: undefined, apiUrl: undefined };
+
 test("what a running agent answers, and what is known without one, both keep the documented schema", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await writeRecording(device, "a.mcap");
   const { stateDir, root: storageRoot } = device;
-  const offline = () => readOfflineStatus({ stateDir, storageRoot, apiUrl: cloud.url });
+  const offline = () => readOfflineStatus({ stateDir, stateGroup: "downlink", storageRoot, apiUrl: cloud.url });
   assert.deepEqual(violations(statusSchema, offline()), []);
   await using agent = startDaemon(settingsFor(device, cloud));
   assert.deepEqual(violations(statusSchema, await agent.status()), []);
@@ -28,7 +30,7 @@ test("what a running agent answers, and what is known without one, both keep the
 });
 
 test("the schema refuses what it does not describe", () => {
-  const status = readOfflineStatus({ stateDir: "/nonexistent", storageRoot: undefined, apiUrl: undefined });
+  const status = readOfflineStatus({ stateDir: "/nonexistent", ...nothingKnown });
   assert.deepEqual(violations(statusSchema, { ...status, version: 2 }), ["$.version is not 1"]);
   assert.deepEqual(violations(statusSchema, { ...status, extra: 1 }), ["$.extra is not known"]);
   assert.deepEqual(violations(statusSchema, { ...status, files: { flying: 1, seen: -1 } }), [
@@ -40,7 +42,7 @@ test("the schema refuses what it does not describe", () => {
 test("a state directory too long for a socket's path is served all the same", async (t) => {
   const stateDir = join(makeDirectory(t), "x".repeat(120));
   mkdirSync(stateDir);
-  const status = readOfflineStatus({ stateDir, storageRoot: undefined, apiUrl: undefined });
+  const status = readOfflineStatus({ stateDir, ...nothingKnown });
   await using _server = await serveStatus(stateDir, async () => status);
   assert.deepEqual(await askStatus(stateDir), status);
 });
@@ -50,7 +52,7 @@ test("a socket that a killed agent left behind is nobody's answer, and does not 
   assert.equal(await askStatus(stateDir), undefined);
   writeFileSync(join(stateDir, "agent.sock"), "");
   assert.equal(await askStatus(stateDir), undefined);
-  const status = readOfflineStatus({ stateDir, storageRoot: undefined, apiUrl: undefined });
+  const status = readOfflineStatus({ stateDir, ...nothingKnown });
   await using _server = await serveStatus(stateDir, async () => status);
   assert.deepEqual(await askStatus(stateDir), status);
 });

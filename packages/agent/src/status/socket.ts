@@ -1,6 +1,7 @@
 import { closeSync, openSync, rmSync } from "node:fs";
 import { createConnection, createServer, type Socket } from "node:net";
 import { join } from "node:path";
+import { shareSocket } from "../inventory/share-state.ts";
 import type { StatusDocument } from "./status-schema.ts";
 
 /** Bytes that a socket's path may have on Linux; one less elsewhere. */
@@ -25,6 +26,7 @@ export async function serveStatus(
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(address.path, resolve);
   });
+  shareSocket(address.path, stateDir);
   return {
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();

@@ -21,14 +21,14 @@ export function collectSystem() {
 }
 
 /** What the state database holds, in numbers; its rows stay here. */
-export function collectDatabase(stateDir: string) {
-  using database = openDatabaseToRead(stateDir);
+export function collectDatabase(place: { stateDir: string; stateGroup: string }) {
+  using database = openDatabaseToRead(place);
   if (!database) return { isThere: false };
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all();
   const countRows = (table: string) => Number(database.prepare(`SELECT count(*) AS rows FROM "${table}"`).get()?.rows);
   return {
     isThere: true,
-    sizeBytes: statSync(databasePath(stateDir)).size,
+    sizeBytes: statSync(databasePath(place.stateDir)).size,
     schemaVersion: Number(database.prepare("PRAGMA user_version").get()?.user_version),
     check: database.prepare("PRAGMA quick_check(10)").all(),
     rows: Object.fromEntries(tables.map(({ name }) => [String(name), countRows(String(name))])),

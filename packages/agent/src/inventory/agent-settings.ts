@@ -1,0 +1,36 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Settings } from "../settings/settings.ts";
+import { isStateUnwritable } from "../state-errors.ts";
+
+const FACT = "agentSettings";
+const shown = [
+  "apiUrl",
+  "storageRoot",
+  "watchInclude",
+  "watchExclude",
+  "autoImport",
+  "scanIntervalMs",
+  "settleTimeMs",
+  "incompleteAfterMs",
+] as const;
+
+/** Of the settings with which the agent was started last, what `status` and `explain` need: no secret. */
+export type ShownSettings = Partial<Pick<Settings, (typeof shown)[number]>>;
+
+/** For whoever may read the state, and not the file of the settings, which holds the token. */
+export function readAgentSettings(database: DatabaseSync): ShownSettings {
+  const value = database.prepare("SELECT value FROM facts WHERE name = ?").get(FACT)?.value;
+  return value === undefined ? {} : (JSON.parse(String(value)) as ShownSettings);
+}
+
+/** Writes only what is new. On a full disk the agent still serves: an older one is told then. */
+export function noteAgentSettings(database: DatabaseSync, settings: Settings): void {
+  const value = JSON.stringify(Object.fromEntries(shown.map((name) => [name, settings[name]])));
+  const known = database.prepare("SELECT value FROM facts WHERE name = ?").get(FACT)?.value;
+  if (known === value) return;
+  try {
+    database.prepare("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)").run(FACT, value);
+  } catch (error) {
+    if (!isStateUnwritable(error)) throw error;
+  }
+}
