@@ -51,7 +51,8 @@ export function createGreeting(
       board.noteSettings(settings);
       reportState.needsListing = !isInventoryKnown;
       reportState.hellos += 1;
-      log.info({ device: device?.name, site: site?.name, lease, isInventoryKnown }, "connected");
+      const listing = isInventoryKnown ? "it knows the files" : "it is told of all files";
+      log.info({ device: device?.name, site: site?.name, lease, listing }, "connected");
       reportBell.ring();
       workBell.ring();
     },

@@ -50,7 +50,7 @@ export async function deleteGroup(ctx: GroupContext, group: readonly Intended[],
   const atNs = clock.nowNs();
   inventory.change(deleted.map(({ step: { versionId } }) => ({ do: "noteDeleted", versionId, atNs })));
   for (const { step, file } of deleted)
-    log.info({ path: file.path, reason: step.reason, sizeBytes: step.sizeBytes }, "deleted");
+    log.info({ path: file.path, rule: step.reason, sizeBytes: step.sizeBytes }, "a file was deleted");
   return deleted.length;
 }
 

@@ -11,7 +11,7 @@ import {
   unreadableVerdict,
   type Verdict,
 } from "../indexing/examine-file.ts";
-import { isBeforeIndexing, nextState } from "../inventory/file-state.ts";
+import { type FileEvent, isBeforeIndexing, nextState } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
 import type { Log } from "../log.ts";
@@ -209,6 +209,14 @@ async function examineOpened(
   return verdict;
 }
 
+/** For the log; what is not here is no news. */
+const words: Partial<Record<FileEvent, string>> = {
+  finished: "a recording is indexed",
+  foundEmpty: "a recording holds no message",
+  foundDamaged: "a file cannot be read as a recording",
+  stayedUnfinished: "a recording has no end, and none is expected any more",
+};
+
 function conclude(ctx: IntakeContext, file: TrackedFile, verdict: Verdict): InventoryStep[] {
   const { versionId, path, state } = file;
   if (verdict.event === "readFailed")
@@ -217,7 +225,8 @@ function conclude(ctx: IntakeContext, file: TrackedFile, verdict: Verdict): Inve
     wait(ctx, versionId);
     if (nextState(state, verdict.event) === state) return [];
   } else {
-    ctx.log.info({ path, reason: verdict.findings?.reason?.code }, `file ${verdict.event}`);
+    const { code, text } = verdict.findings?.reason ?? {};
+    ctx.log.info({ path, code, reason: text }, words[verdict.event] ?? verdict.event);
   }
   return [{ do: "event", versionId, ...verdict }];
 }

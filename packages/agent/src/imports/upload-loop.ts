@@ -204,7 +204,8 @@ class UploadQueue {
     inventory.change([{ do: "event", versionId, event: "uploadStopped" }]);
     if (signal.aborted || stop.signal.aborted) return;
     const kind = classifyFailure(failure);
-    log.warn({ path: file.path, kind, reason: String(failure) }, "an upload did not come through");
+    const reason = failure instanceof Error ? failure.message : String(failure);
+    log.warn({ path: file.path, kind, reason }, "an upload did not come through");
     this.#rest(request, failure, file);
     if (kind === "cancelled") board.close(requestId);
     // Bytes that are not what their hash says: hash them anew next time.

@@ -80,7 +80,7 @@ async function attend(ctx: SalvageContext, request: WantedSalvage, signal: Abort
     using _note = ctx.notes.begin(file, "salvage");
     await writeSalvage({ storage, file, reason, signal });
     ctx.notes.acquit(file, "salvage");
-    log.info({ path: file.path }, "file salvaged");
+    log.info({ path: file.path }, "what is readable of a file was salvaged");
     scanBell.ring();
     return true;
   } catch (error) {
