@@ -115,11 +115,10 @@ program
   .option("--user <name>", "the user it runs as", "downlink-agent")
   .option("--unit-file <file>", "where to write it", "/etc/systemd/system/downlink-agent.service")
   .action(async (options: { print?: true; user: string; unitFile: string }) => {
-    const { installService, unitFor } = await import("./commands/install-service.ts");
+    const { installService, renderInstallation, unitFor } = await import("./commands/install-service.ts");
     const service = { ...options, configFile: program.opts<Flags>().config };
     if (options.print) return print(unitFor(settingsOf(program), service));
-    const left = installService(settingsOf(program), service);
-    print(`The unit is in ${options.unitFile}. Next:\n\n${left.map((command) => `  ${command}\n`).join("")}`);
+    print(renderInstallation(installService(settingsOf(program), service), service));
   });
 
 program

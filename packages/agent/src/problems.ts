@@ -12,7 +12,13 @@ export const problemTexts = {
   StorageMissing: {
     title: "The storage root is not there",
     cause: "The marker file of the enrolled root is missing: the card or disk is not mounted, or the path is wrong.",
-    fix: "Mount it. If the root moved for good, run `agent enroll` again with the new --storage-root.",
+    fix: "Mount it. If the root moved for good, stop the agent (`systemctl stop downlink-agent`), run `agent enroll --storage-root DIR`, and start it again (`systemctl start downlink-agent`).",
+  },
+  StorageUnusable: {
+    title: "The storage root is there and cannot be used",
+    cause:
+      "It bears no marker yet and is mounted read-only or not this user's to write, or its marker may not be read. Without one an empty mount point could not be told from an empty root.",
+    fix: "Mount it writable, or give the agent's user read and write permission; `agent install-service` does that for the service's user.",
   },
   DirectoryUnreadable: {
     title: "A directory cannot be read",
@@ -85,7 +91,7 @@ export const problemTexts = {
   TokenRefused: {
     title: "The token is refused",
     cause: "It is unknown, disabled or revoked, or belongs to no device.",
-    fix: "Make a new device token and run `agent enroll --token …`. A token that can only create a device needs DOWNLINK_DEVICE_NAME.",
+    fix: "Make a new device token, stop the agent (`systemctl stop downlink-agent`), run `agent enroll --token-file FILE`, and start it again (`systemctl start downlink-agent`). A token that can only create a device needs DOWNLINK_DEVICE_NAME.",
   },
   DeviceDisabled: {
     title: "The device is disabled",
@@ -96,7 +102,7 @@ export const problemTexts = {
   DeviceNameTaken: {
     title: "The device's name is taken",
     cause: "The token can only create a device, and one named DOWNLINK_DEVICE_NAME is there already.",
-    fix: "Take another name. If it is this very device, which lost its state: make a device token for it and run `agent enroll --token …`.",
+    fix: "Take another name. If it is this very device, which lost its state: make a device token for it, stop the agent (`systemctl stop downlink-agent`), run `agent enroll --token-file FILE`, and start it again (`systemctl start downlink-agent`).",
   },
   LeaseHeldElsewhere: {
     title: "Another agent works with this token",

@@ -1,8 +1,13 @@
-import { realpathSync, writeFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { writeFileSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import { describeSystemError } from "../describe-system-error.ts";
+import { giveFolder, type LeftStep } from "../service/give-folder.ts";
+import { findUser, mayUser, runProgram } from "../service/run-program.ts";
 import { makeUnit } from "../service/unit.ts";
 import { InvalidSetting } from "../settings/invalid-setting.ts";
 import { DEFAULT_FILE, requireSetting, type Settings } from "../settings/settings.ts";
+import { ownProgram } from "./own-command.ts";
+import { shellWord } from "./shell-word.ts";
 
 export interface ServiceOptions {
   readonly user: string;
@@ -13,32 +18,66 @@ export interface ServiceOptions {
 /** The unit for these settings, as it would be installed. Throws {@link InvalidSetting}. */
 export function unitFor(settings: Settings, { user, configFile = DEFAULT_FILE }: ServiceOptions): string {
   if (!/^[a-z_][a-z0-9_-]{0,31}$/i.test(user)) throw new InvalidSetting(`${user} is no name of a user`);
-  const program = realpathSync(process.argv[1]!);
   return makeUnit({
-    command: [process.execPath, program, "--config", resolve(configFile), "run"],
+    command: [...ownProgram(), "--config", resolve(configFile), "run"],
     user,
+    group: settings.stateGroup,
     stateDir: settings.stateDir,
     storageRoot: requireSetting(settings, "storageRoot"),
   });
 }
 
-/** Writes the unit and answers the commands that are left to be run. Throws {@link InvalidSetting} where it may not be written. */
-export function installService(settings: Settings, options: ServiceOptions): string[] {
+/**
+ * Writes the unit, makes its user, and gives that what it needs, as far as this user may; answers what is left to be done.
+ * Each step may be repeated. Throws {@link InvalidSetting} where the unit may not be written.
+ */
+export function installService(settings: Settings, options: ServiceOptions): LeftStep[] {
   const { user, unitFile, configFile = DEFAULT_FILE } = options;
   const unit = unitFor(settings, options);
   try {
     writeFileSync(unitFile, unit);
   } catch (error) {
-    throw new InvalidSetting(`cannot write ${unitFile}: ${(error as Error).message}; run it as root, or give --print`);
+    throw new InvalidSetting(
+      `cannot write ${unitFile}: ${describeSystemError(error)}. Do this as root, or give --print`,
+    );
   }
-  return [
-    `id -u ${user} >/dev/null 2>&1 || useradd --system --no-create-home --shell /usr/sbin/nologin ${user}`,
-    `chown ${user} ${shellWord(configFile)}`,
-    `mkdir -p ${shellWord(settings.stateDir)} && chown -R ${user} ${shellWord(settings.stateDir)}`,
-    "systemctl daemon-reload && systemctl enable --now downlink-agent",
+  const { stateDir, stateGroup: group } = settings;
+  const root = requireSetting(settings, "storageRoot");
+  const steps = [
+    ...(/^\d+$/.test(group) ? [] : [["groupadd", "--system", "--force", group]]),
+    ...(findUser(user) ? [] : [makeUser(user, group)]),
+    ["chown", user, resolve(configFile)],
+    ["mkdir", "-p", stateDir],
+    ["chown", "-R", `${user}:${group}`, stateDir],
+    ["systemctl", "daemon-reload"],
   ];
+  const isRoot = process.getuid?.() === 0;
+  const left = steps.flatMap((command) => {
+    const why = isRoot ? runProgram(command) : "only root may";
+    return why === undefined ? [] : [{ command, why }];
+  });
+  return [...left, ...giveFolder(root, user), ...checkProgram(user)];
 }
 
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+function makeUser(user: string, group: string): string[] {
+  return ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", "--gid", group, user];
+}
+
+/** A program in somebody's home may be closed to the service. */
+function checkProgram(user: string): LeftStep[] {
+  const ids = process.getuid?.() === 0 ? findUser(user) : undefined;
+  if (ids === undefined) return [];
+  const closed = ownProgram().find((path) => !mayUser(ids, path, "r"));
+  if (closed === undefined) return [];
+  const why = `${user} may not read ${closed}: install the agent where everybody may read it, and do this again from there`;
+  return [{ command: undefined, why }];
+}
+
+export function renderInstallation(left: readonly LeftStep[], { unitFile }: ServiceOptions): string {
+  const lines = left.map(({ command, why }) =>
+    command === undefined ? `  # ${why}` : `  ${command.map(shellWord).join(" ")}  # ${why}`,
+  );
+  const todo = left.length === 0 ? "" : `Left to be done, as root:\n\n${lines.join("\n")}\n\n`;
+  const name = basename(unitFile, ".service");
+  return `The unit is in ${resolve(unitFile)}.\n${todo}Next:\n\n  systemctl enable --now ${shellWord(name)}\n`;
 }

@@ -17,7 +17,7 @@ export function ownCommand(configFile: string | undefined): string {
 
 /** Messages call the program `agent`; in what is printed stands how it is called here. */
 export function withOwnCommand(text: string, configFile: string | undefined): string {
-  return text.replace(/`agent(?= )/g, () => `\`${ownCommand(configFile)}`);
+  return text.replace(/(`(?:sudo -u '#\d+' )?)agent(?= )/g, (_, before: string) => before + ownCommand(configFile));
 }
 
 function isOnPath(): boolean {

@@ -25,7 +25,7 @@ export interface CloudAccess extends Partial<WaySettings> {
 /** Asks nothing that would disturb a running agent: no hello, no lease. */
 export async function checkCloud({ apiUrl, token, deviceName, dataUrl, ...given }: CloudAccess): Promise<Finding[]> {
   if (apiUrl === undefined)
-    return [fail("Control plane", "DOWNLINK_API_URL is not set", "Run `agent enroll --url URL --token TOKEN`.")];
+    return [fail("Control plane", "DOWNLINK_API_URL is not set", "Run `agent enroll --url URL --storage-root DIR --token-file FILE`.")];
   const { way, findings } = checkWayOut(apiUrl, {
     httpProxy: undefined,
     httpsProxy: undefined,
@@ -112,7 +112,7 @@ async function checkToken(
   { apiUrl, token, deviceName }: { apiUrl: string } & Pick<CloudAccess, "token" | "deviceName">,
 ): Promise<Finding> {
   const check = "Token";
-  if (token === undefined) return fail(check, "none is set", "Run `agent enroll --token TOKEN`.");
+  if (token === undefined) return fail(check, "none is set", "Run `agent enroll --token-file FILE`.");
   const client = createClient({ baseUrl: apiUrl, token, transport });
   try {
     await client.call(api.edge.status, { files: {}, problems: [] }, { timeoutMs: TIMEOUT_MS });

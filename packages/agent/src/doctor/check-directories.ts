@@ -4,6 +4,7 @@ import { access, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readMarker } from "../files/root-marker.ts";
 import { readOwnerFile } from "../inventory/owner.ts";
+import { problemTexts } from "../problems.ts";
 import type { Settings } from "../settings/settings.ts";
 import { measureDisk } from "../status/snapshot.ts";
 import { formatBytes } from "../status/text.ts";
@@ -29,7 +30,13 @@ export async function checkStateDir({ stateDir }: Pick<Settings, "stateDir">): P
 export async function checkStorageRoot({ storageRoot, stateDir }: Settings): Promise<Finding[]> {
   const check = "Storage root";
   if (storageRoot === undefined)
-    return [fail(check, "DOWNLINK_STORAGE_ROOT is not set", "Run `agent enroll … --storage-root DIR`.")];
+    return [
+      fail(
+        check,
+        "DOWNLINK_STORAGE_ROOT is not set",
+        "Run `agent enroll --url URL --storage-root DIR --token-file FILE`.",
+      ),
+    ];
   try {
     if (!(await stat(storageRoot)).isDirectory())
       return [
@@ -55,7 +62,7 @@ async function checkMarker(root: string, stateDir: string): Promise<Finding> {
     return warn(check, "no root is enrolled with this state directory yet", "Run `agent enroll`.");
   if (there === enrolled) return ok(check, "it is the enrolled root");
   const is = there === undefined ? "has no marker" : "holds the marker of another root";
-  const fix = "Mount the enrolled card or disk. If the root moved for good, run `agent enroll` again.";
+  const { fix } = problemTexts.StorageMissing;
   return fail(check, `${root} ${is}: nothing is reported gone and nothing deleted`, fix);
 }
 

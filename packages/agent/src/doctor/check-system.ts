@@ -67,7 +67,7 @@ export async function checkUser(agentPid: number | null): Promise<Finding[]> {
     const { uid } = await stat(`/proc/${agentPid}`);
     if (uid === process.getuid()) return [];
     const text = `the agent runs as user ${uid}, this check as ${process.getuid()}: permissions are this user's`;
-    return [warn("User", text, `Run it as the agent's user: sudo -u '#${uid}' agent doctor`)];
+    return [warn("User", text, `Run it as the agent's user: \`sudo -u '#${uid}' agent doctor\``)];
   } catch {
     return []; // It ended meanwhile, or there is no /proc.
   }

@@ -127,7 +127,7 @@ export function explainState(facts: FileFacts): Explanation {
 
 /** The first problem of the agent as a whole that stops this file. */
 function hindranceOf({ state, status }: FileFacts): StatusDocument["problems"][number] | undefined {
-  const stops = new Set<string>(needsAgent.has(state) ? ["StorageMissing", "StateUnwritable"] : []);
+  const stops = new Set<string>(needsAgent.has(state) ? ["StorageMissing", "StorageUnusable", "StateUnwritable"] : []);
   if (needsCloud.has(state)) for (const code of cloudTroubles) stops.add(code);
   if (state === "requested" || state === "uploading") for (const code of uploadTroubles) stops.add(code);
   return status.problems.find(({ code }) => stops.has(code));

@@ -3,6 +3,7 @@ import { compileGlobs } from "@downlink/protocol/globs";
 import { recordingFormatOf } from "@downlink/recordings";
 import { trashName } from "../deleting/trash.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
+import { problemTexts } from "../problems.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
 import { formatDuration } from "../status/text.ts";
@@ -44,11 +45,12 @@ function tellOfPlace({ path, root, status }: UntrackedFacts): Told | undefined {
       todo: "Nothing: leave the trash to the agent.",
     };
   if (status.storage.isPresent !== false) return undefined;
+  const unusable = status.problems.find(({ code }) => code === "StorageUnusable");
   return {
-    state: "storage missing",
-    why: `The storage root ${root} is not there: its marker is missing. Nothing counts as gone meanwhile.`,
+    state: unusable ? "storage unusable" : "storage missing",
+    why: `${unusable ? `The storage root cannot be used: ${unusable.detail}` : `The storage root ${root} is not there: its marker is missing`}. Nothing counts as gone meanwhile.`,
     next: "The agent looks for it every few seconds.",
-    todo: "Mount it. If the root moved for good, run `agent enroll` again with the new --storage-root.",
+    todo: problemTexts[unusable ? "StorageUnusable" : "StorageMissing"].fix,
   };
 }
 
@@ -76,7 +78,7 @@ async function tellOfEntry({ absolutePath, deletion }: UntrackedFacts): Promise<
       state: "not there",
       why: `It cannot be looked at: ${error.message}. The agent knows nothing by this path.`,
       next: "Nothing, unless it comes back.",
-      todo: "Was it renamed? `agent ls` lists all that is known; `agent explain` takes one of those paths.",
+      todo: "Was it renamed? `agent ls` lists all that is known; `agent explain FILE` takes one of those paths.",
     };
   }
 }

@@ -5,6 +5,7 @@ import type { ProblemCode } from "../problems.ts";
 export type Whereabouts =
   | "outside the root"
   | "storage missing"
+  | "storage unusable"
   | "not there"
   | "deleted by the agent"
   | "in the trash"

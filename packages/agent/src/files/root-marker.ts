@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { access, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { writeDurableFile } from "../durable-file.ts";
 
@@ -12,6 +13,17 @@ export async function readMarker(root: string): Promise<string | undefined> {
   } catch (error) {
     if (isAbsence(error)) return undefined;
     throw error;
+  }
+}
+
+/** What keeps a marker that may be there from being read; undefined where there is none, or it was read. */
+export async function whyUnreadable(root: string): Promise<NodeJS.ErrnoException | undefined> {
+  try {
+    await access(join(root, markerName), constants.R_OK);
+    return undefined;
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    return ["EACCES", "EPERM", "EIO"].includes(code) ? (error as NodeJS.ErrnoException) : undefined;
   }
 }
 

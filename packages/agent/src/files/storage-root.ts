@@ -1,10 +1,11 @@
 import type { Clock } from "../clock.ts";
+import { describeSystemError } from "../describe-system-error.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
 import { type Instant, noteInstant, tellInstant } from "../instant.ts";
 import type { StateFacts } from "../inventory/owner.ts";
 import type { ProblemBoard } from "../problems.ts";
 import type { Storage } from "./open-tracked.ts";
-import { ensureMarker, findMountedRoot } from "./root-marker.ts";
+import { ensureMarker, findMountedRoot, whyUnreadable } from "./root-marker.ts";
 
 export interface LastScan {
   /** By the clock as it is set when it is asked for. */
@@ -46,9 +47,8 @@ export function openStorageRoot(
       const markerId = ctx.facts.owner().rootMarkerId ?? (await adoptRoot(path, ctx));
       const mounted = markerId === undefined ? undefined : await findMountedRoot(path, markerId);
       current = mounted && { root: path, device: mounted.device };
-      if (current) ctx.problems.clear("StorageMissing");
-      else if (markerId !== undefined)
-        ctx.problems.raise("StorageMissing", `no marker of the enrolled root in ${path}`);
+      if (current) ctx.problems.clear("StorageMissing", "StorageUnusable");
+      else if (markerId !== undefined) await showMissing(path, ctx.problems);
       lastLookMs = ctx.clock.monotonicMs();
       return current;
     },
@@ -73,7 +73,21 @@ async function adoptRoot(
     return rootMarkerId;
   } catch (error) {
     if (!isFileSystemError(error)) throw error;
-    problems.raise("StorageMissing", `cannot write the marker into ${path}: ${error.message}`);
+    const isThere = error.code !== "ENOENT" && error.code !== "ENOTDIR";
+    const why = isThere ? `the marker cannot be written into ${path}` : path;
+    raiseOne(problems, isThere ? "StorageUnusable" : "StorageMissing", `${why}: ${describeSystemError(error)}`);
     return undefined;
   }
+}
+
+/** A root that is there and may not be read is no card that was taken out. */
+async function showMissing(path: string, problems: ProblemBoard): Promise<void> {
+  const refusal = await whyUnreadable(path);
+  if (refusal === undefined) raiseOne(problems, "StorageMissing", `no marker of the enrolled root in ${path}`);
+  else raiseOne(problems, "StorageUnusable", `the marker in ${path} cannot be read: ${describeSystemError(refusal)}`);
+}
+
+function raiseOne(problems: ProblemBoard, code: "StorageMissing" | "StorageUnusable", detail: string): void {
+  problems.clear(code === "StorageMissing" ? "StorageUnusable" : "StorageMissing");
+  problems.raise(code, detail);
 }

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
 import { FakeCloud } from "../testing/fake-cloud.ts";
-import { flagsFor, makeDevice } from "../testing/run-daemon.ts";
+import { type Device, flagsFor, makeDevice } from "../testing/run-daemon.ts";
 import { runAgent, startAgent } from "../testing/start-agent.ts";
 import { runServiceLoop } from "./service-loop.ts";
 import { makeUnit } from "./unit.ts";
@@ -111,13 +111,18 @@ test("systemd takes the unit without complaint, whatever the paths are", async (
   const directory = mkdtempSync(join(tmpdir(), "downlink-unit-"));
   t.after(() => rmSync(directory, { recursive: true }));
   const paths = { stateDir: "/var/lib/downlink-agent", storageRoot: '/mnt/100% "big" $card' };
-  const unit = makeUnit({ command: [process.execPath, "/opt/down link/main.js", "run"], user: "nobody", ...paths });
+  const unit = makeUnit({
+    command: [process.execPath, "/opt/down link/main.js", "run"],
+    user: "nobody",
+    group: "downlink",
+    ...paths,
+  });
   const file = join(directory, "downlink-agent.service");
   writeFileSync(file, unit);
   assert.equal(execFileSync("systemd-analyze", ["verify", "--man=no", file], { encoding: "utf8", stdio: "pipe" }), "");
 });
 
-test("install-service prints the unit of these settings, or writes it and says what is left to do", async (t) => {
+test("install-service prints the unit of these settings, and refuses what it cannot write or what is no user", async (t) => {
   using device = makeDevice();
   const directory = mkdtempSync(join(tmpdir(), "downlink-unit-"));
   t.after(() => rmSync(directory, { recursive: true }));
@@ -125,15 +130,81 @@ test("install-service prints the unit of these settings, or writes it and says w
   const printed = await runAgent(...flags, "--print");
   assert.equal(printed.code, 0);
   const promises = ["Type=notify", "NotifyAccess=all", "WatchdogSec=60", "Restart=always", "StartLimitIntervalSec=0"];
-  for (const line of [...promises, "IOSchedulingClass=idle", "MemoryMax=200M", "User=downlink-agent"])
+  for (const line of [...promises, "IOSchedulingClass=idle", "MemoryMax=200M", "User=downlink-agent", "Group=downlink"])
     assert.ok(printed.stdout.split("\n").includes(line), line);
   assert.doesNotMatch(printed.stdout, /network|MemoryDenyWriteExecute/);
   assert.ok(printed.stdout.includes(`ReadWritePaths=-${device.root}\n`));
-  const unitFile = join(directory, "x.service");
-  const written = await runAgent(...flags, "--unit-file", unitFile, "--user", "robot");
-  assert.match(written.stdout, /useradd .* robot\n.*systemctl enable --now downlink-agent/s);
   const injected = await runAgent(...flags, "--print", "--user", "x\nExecStart=/bin/false");
   assert.deepEqual([injected.code, injected.stdout], [2, ""]);
   const refused = await runAgent(...flags, "--unit-file", "/nonexistent/x.service");
   assert.deepEqual([refused.code, /cannot write \/nonexistent/.test(refused.stderr)], [2, true]);
+});
+
+/** Programs that note how they are called, and do nothing; `setfacl` does not support the file system where `hasLists` is false. */
+function makePrograms(t: TestContext, { hasLists = true } = {}) {
+  const directory = mkdtempSync(join(tmpdir(), "downlink-programs-"));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const calls = join(directory, "calls");
+  writeFileSync(calls, "");
+  for (const name of ["groupadd", "useradd", "chown", "setfacl", "systemctl"]) {
+    const refuses = name === "setfacl" && !hasLists;
+    const end = refuses ? "echo 'setfacl: Operation not supported' >&2; exit 1" : "exit 0";
+    writeFileSync(join(directory, name), `#!/bin/sh\necho ${name} "$@" >> ${calls}\n${end}\n`, { mode: 0o755 });
+  }
+  return { path: `${directory}:${process.env.PATH}`, calls: () => readFileSync(calls, "utf8").trim().split("\n") };
+}
+
+async function install(device: Device, path: string, user: string) {
+  const unitFile = join(dirname(device.root), "robot.service");
+  const configFile = join(dirname(device.root), "agent.env");
+  writeFileSync(configFile, `DOWNLINK_STORAGE_ROOT=${device.root}\nDOWNLINK_STATE_DIR=${device.stateDir}\n`);
+  const args = ["--config", configFile, "install-service", "--unit-file", unitFile, "--user", user];
+  const { code, stdout, stderr } = await startAgent(args, { PATH: path }).exited;
+  assert.deepEqual([code, stderr], [0, ""]);
+  return { stdout, unit: readFileSync(unitFile, "utf8"), configFile };
+}
+
+test("install-service makes user and group, gives them settings, state and the recordings' folder, and reloads", async (t) => {
+  if (process.getuid?.() !== 0) return t.skip("needs root");
+  using device = makeDevice();
+  chmodSync(dirname(device.root), 0o755);
+  const { path, calls } = makePrograms(t);
+  const { stdout, unit, configFile } = await install(device, path, "nobody");
+  assert.deepEqual(calls(), [
+    "groupadd --system --force downlink",
+    `chown nobody ${configFile}`,
+    `chown -R nobody:downlink ${device.stateDir}`,
+    "systemctl daemon-reload",
+    `setfacl -R -m u:nobody:rwX ${device.root}`,
+    `setfacl -dR -m u:nobody:rwX ${device.root}`,
+  ]);
+  assert.match(stdout, /^The unit is in .*robot\.service\.\nNext:\n\n {2}systemctl enable --now robot\n$/);
+  const [, program] = /^ExecStart=(\S+)/m.exec(unit) ?? [];
+  assert.doesNotMatch(unit, /node_modules\/\.pnpm/, "no path of a version");
+  assert.match(execFileSync(program!, ["--version"], { encoding: "utf8" }), /^v2\d/);
+  const { stdout: fresh } = await install(device, path, "robot");
+  assert.ok(calls().includes("useradd --system --no-create-home --shell /usr/sbin/nologin --gid downlink robot"));
+  assert.match(fresh, /once there is the user robot/);
+});
+
+test("where the folder cannot be given, install-service says how it is", async (t) => {
+  if (process.getuid?.() !== 0) return t.skip("needs root");
+  using device = makeDevice();
+  const { path } = makePrograms(t, { hasLists: false });
+  const { stdout } = await install(device, path, "nobody");
+  assert.ok(
+    stdout.includes(
+      `  setfacl -R -m u:nobody:rwX ${device.root}  # nobody has to write in ${device.root}, and setfacl: Operation not`,
+    ),
+  );
+  const { path: able } = makePrograms(t);
+  const closed = await install(device, able, "nobody");
+  const above = dirname(device.root);
+  assert.ok(
+    closed.stdout.includes(`  setfacl -m u:nobody:x ${above}  # nobody may not pass ${above} on its way`),
+    closed.stdout,
+  );
+  mkdirSync(device.stateDir, { recursive: true });
+  rmSync(device.root, { recursive: true });
+  assert.match((await install(device, able, "nobody")).stdout, /# once .*root is there: nobody has to write in it/);
 });

@@ -2,6 +2,8 @@ export interface UnitOptions {
   /** Program and arguments. */
   readonly command: readonly string[];
   readonly user: string;
+  /** Whose members may read the state; the user need not be one of them. */
+  readonly group: string;
   readonly stateDir: string;
   readonly storageRoot: string;
 }
@@ -29,8 +31,9 @@ SystemCallFilter=@system-service`;
  * The unit of the agent. It depends on no network and no mount: the agent works without, and says so. No
  * `MemoryDenyWriteExecute`: V8 could not compile.
  */
-export function makeUnit({ command, user, stateDir, storageRoot }: UnitOptions): string {
-  const state = stateDir === MANAGED_STATE_DIR ? "StateDirectory=downlink-agent" : writable(stateDir);
+export function makeUnit({ command, user, group, stateDir, storageRoot }: UnitOptions): string {
+  const state =
+    stateDir === MANAGED_STATE_DIR ? "StateDirectory=downlink-agent\nStateDirectoryMode=0750" : writable(stateDir);
   const isTemporary = [stateDir, storageRoot].some((path) => /^\/(var\/)?tmp(\/|$)/.test(path));
   return `[Unit]
 Description=Downlink edge agent
@@ -46,6 +49,7 @@ Restart=always
 RestartSec=5
 TimeoutStopSec=15
 User=${user}
+Group=${group}
 Nice=10
 IOSchedulingClass=idle
 CPUWeight=20
@@ -53,7 +57,7 @@ MemoryMax=200M
 OOMScoreAdjust=500
 ${state}
 ${writable(storageRoot)}
-UMask=0077
+UMask=0027
 NoNewPrivileges=yes
 CapabilityBoundingSet=
 ProtectSystem=strict

@@ -30,12 +30,13 @@ test("each problem comes with its detail and what to do, as far as there is room
   const detail = "no marker of the enrolled root in /data";
   const problems = [problemOf("StorageMissing", detail)];
   const lines = renderStatus({ ...healthy, health: "degraded", problems }, plain).split("\n");
-  assert.deepEqual(lines.slice(-6, -1), [
+  assert.deepEqual(lines.slice(-7, -1), [
     "Problems",
     "  StorageMissing, 30 s: The storage root is not there",
     `    ${detail}`,
-    "    → Mount it. If the root moved for good, run `agent enroll` again with the",
-    "    new --storage-root.",
+    "    → Mount it. If the root moved for good, stop the agent (`systemctl stop",
+    "    downlink-agent`), run `agent enroll --storage-root DIR`, and start it again",
+    "    (`systemctl start downlink-agent`).",
   ]);
 });
 

@@ -57,9 +57,10 @@ function cloudText({ apiUrl, connection }: StatusDocument, { nowMs }: RenderOpti
   return `${connection.state} for ${age(connection.since, nowMs)}${skew}, ${apiUrl}`;
 }
 
-function storageText({ storage }: StatusDocument, { nowMs }: RenderOptions): string {
+function storageText({ storage, problems }: StatusDocument, { nowMs }: RenderOptions): string {
   if (storage.root === null) return "not configured";
-  if (storage.isPresent === false) return `missing: ${storage.root}`;
+  const isUnusable = problems.some(({ code }) => code === "StorageUnusable");
+  if (storage.isPresent === false) return `${isUnusable ? "cannot be used" : "missing"}: ${storage.root}`;
   const { totalBytes, freeBytes, fullInSeconds, lastScanAt } = storage;
   const parts = [
     freeBytes === null || totalBytes === null

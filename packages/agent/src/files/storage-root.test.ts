@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { chmodSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { FakeCloud } from "../testing/fake-cloud.ts";
+import { flagsFor, makeDevice, untilStatus } from "../testing/run-daemon.ts";
+import { startAgent } from "../testing/start-agent.ts";
+import { markerName } from "./root-marker.ts";
+
+test("a root that is there and may not be used is not called missing, and works as soon as it may", async (t) => {
+  if (process.getuid?.() !== 0) return t.skip("needs root, to become somebody else");
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  mkdirSync(device.stateDir);
+  for (const path of [dirname(device.root), device.stateDir]) chmodSync(path, 0o777);
+  const user = { uid: 65_534, gid: 65_534 };
+  const quick = { DOWNLINK_WATCH_SCAN_INTERVAL: "200ms" };
+  await using _agent = startAgent([...flagsFor(device, cloud), "run"], quick, { user });
+  const until = (what: RegExp) =>
+    untilStatus(device.stateDir, `it says ${what}`, ({ problems: [first] }) =>
+      what.test(`${first?.code}: ${first?.detail}`),
+    );
+  const { problems } = await until(/^StorageUnusable: the marker cannot be written into .*: permission denied$/);
+  assert.equal(problems.length, 1);
+  chmodSync(device.root, 0o777);
+  await untilStatus(device.stateDir, "it is used", ({ health }) => health === "healthy");
+  chmodSync(join(device.root, markerName), 0o000);
+  await until(/^StorageUnusable: the marker in .* cannot be read: permission denied$/);
+  chmodSync(device.root, 0o000);
+  await until(/^StorageUnusable/);
+  chmodSync(device.root, 0o777);
+  chmodSync(join(device.root, markerName), 0o444);
+  await untilStatus(device.stateDir, "it is used again", ({ health }) => health === "healthy");
+});

@@ -1,0 +1,60 @@
+import { existsSync, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { findUser, mayUser, runProgram, type UserIds } from "./run-program.ts";
+
+/** A command for root, and why it is left to be run. */
+export interface LeftStep {
+  readonly command: readonly string[] | undefined;
+  readonly why: string;
+}
+
+/** Of file systems that know no owners, by their numbers: FAT, exFAT, NTFS in two drivers. */
+const ownerless = new Set([0x4d44, 0x2011bab0, 0x5346544e, 0x7366746e]);
+
+/**
+ * Lets a user read, write and delete in the recordings' folder, also in what others make there later, and takes nothing from
+ * anybody: by access lists. Answers what root has to do instead.
+ */
+export function giveFolder(root: string, user: string): LeftStep[] {
+  const commands = [
+    ["setfacl", "-R", "-m", `u:${user}:rwX`, root],
+    ["setfacl", "-dR", "-m", `u:${user}:rwX`, root],
+  ];
+  const leave = (why: string) => commands.map((command) => ({ command, why }));
+  if (!existsSync(root)) return leave(`once ${root} is there: ${user} has to write in it`);
+  const ids = findUser(user);
+  if (ids === undefined) return leave(`once there is the user ${user}: it has to write in ${root}`);
+  if (ids.uid === 0 || statSync(root).uid === ids.uid) return openWay(root, user, ids);
+  if (ownerless.has(statfsSync(root).type)) return mayUser(ids, root, "rwx") ? [] : [mountFor(root, ids)];
+  for (const [index, command] of commands.entries()) {
+    const failure = runProgram(command);
+    if (failure !== undefined)
+      return commands
+        .slice(index)
+        .map((left) => ({ command: left, why: `${user} has to write in ${root}, and ${failure}${hintFor(failure)}` }));
+  }
+  return openWay(root, user, ids);
+}
+
+function hintFor(failure: string): string {
+  return failure.includes("there is no setfacl") ? " (it is in the package acl)" : "";
+}
+
+function mountFor(root: string, { uid, gid }: UserIds): LeftStep {
+  return {
+    command: undefined,
+    why: `the file system of ${root} knows no owners: mount it with the options uid=${uid},gid=${gid}`,
+  };
+}
+
+/** The folder may be open, and a directory above it closed. */
+function openWay(root: string, user: string, ids: UserIds): LeftStep[] {
+  const above: string[] = [];
+  for (let at = dirname(root); at !== "/"; at = dirname(at)) above.unshift(at);
+  return above
+    .filter((directory) => !mayUser(ids, directory, "x"))
+    .map((directory) => ({
+      command: ["setfacl", "-m", `u:${user}:x`, directory],
+      why: `${user} may not pass ${directory} on its way to ${root}`,
+    }));
+}

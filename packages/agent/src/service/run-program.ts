@@ -1,0 +1,29 @@
+import { spawnSync } from "node:child_process";
+
+/** Undefined when it went well, else what it complained of. */
+export function runProgram(command: readonly string[]): string | undefined {
+  const [program, ...args] = command as [string, ...string[]];
+  const { error, status, stderr } = spawnSync(program, args, { encoding: "utf8" });
+  if (error) return (error as NodeJS.ErrnoException).code === "ENOENT" ? `there is no ${program} here` : error.message;
+  if (status === 0) return undefined;
+  return stderr.trim().split("\n")[0] || `${program} ended with ${status}`;
+}
+
+export interface UserIds {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Undefined where there is no such user. */
+export function findUser(name: string): UserIds | undefined {
+  const [uid, gid] = ["-u", "-g"].map((flag) =>
+    Number(spawnSync("id", [flag, name], { encoding: "utf8" }).stdout || Number.NaN),
+  );
+  return Number.isInteger(uid) && Number.isInteger(gid) ? { uid: uid!, gid: gid! } : undefined;
+}
+
+/** Whether that user may, as the system sees it: `rwx` in any choice. Only root can ask for others. */
+export function mayUser({ uid, gid }: UserIds, path: string, what: string): boolean {
+  const tests = [...what].flatMap((letter, index) => [...(index === 0 ? [] : ["-a"]), `-${letter}`, path]);
+  return spawnSync("test", tests, { uid, gid }).status === 0;
+}
