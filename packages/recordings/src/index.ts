@@ -12,7 +12,14 @@ export type {
 export { createRewritePool, type RewritePool } from "./export/rewrite/rewrite-pool.ts";
 export { FileSource, type FileStat } from "./file-source.ts";
 export { recordingFormatOf } from "./formats.ts";
-export { type InspectOptions, inspectRecording, inspectSummary, isFinished } from "./inspect.ts";
+export {
+  findEnd,
+  type InspectOptions,
+  inspectRecording,
+  inspectSummary,
+  isFinished,
+  type RecordingEnd,
+} from "./inspect.ts";
 export { type HoldMemory, largeMemory } from "./large-memory.ts";
 export { defaultLimits, type InspectLimits, leanLimits } from "./limits.ts";
 export { type Reason, type ReasonCode, RecordingFault } from "./reasons.ts";

@@ -68,18 +68,25 @@ async function look(fileName: string, context: ReadContext): Promise<Inspection>
   }
 }
 
-/** The cheap check whether a recording has its end; a few kilobytes for MCAP, the index section for bags. */
-export async function isFinished(
+/** Whether a recording has its end. `impossible`: its first bytes are of no format that is read, whatever comes behind them. */
+export type RecordingEnd = "there" | "missing" | "impossible";
+
+/** The cheap check; a few kilobytes for MCAP, the index section for bags. */
+export async function findEnd(
   source: RandomAccessSource,
   fileName: string,
   limits?: Partial<InspectLimits>,
-): Promise<boolean> {
-  return (
-    (await faultOf(async () => {
-      const format = await detectFormat(source, fileName);
-      await format.requireEnd(createReadContext(source, { limits }));
-    })) === undefined
-  );
+): Promise<RecordingEnd> {
+  const fault = await faultOf(async () => {
+    const format = await detectFormat(source, fileName);
+    await format.requireEnd(createReadContext(source, { limits }));
+  });
+  if (fault === undefined) return "there";
+  return fault.code === "NotARecording" || fault.code === "UnsupportedFormat" ? "impossible" : "missing";
+}
+
+export async function isFinished(source: RandomAccessSource, fileName: string): Promise<boolean> {
+  return (await findEnd(source, fileName)) === "there";
 }
 
 async function faultOf(work: () => Promise<void>): Promise<Reason | undefined> {

@@ -123,10 +123,7 @@ async function keepLease(ctx: Keeping, signal: AbortSignal): Promise<void> {
   }
 }
 
-async function sayHello(
-  { client, monitor, gate, greeted, ...ctx }: Keeping,
-  signal: AbortSignal,
-): Promise<void> {
+async function sayHello({ client, monitor, gate, greeted, ...ctx }: Keeping, signal: AbortSignal): Promise<void> {
   const welcome = await client.call(api.edge.hello, ctx.makeHello(), { signal, timeoutMs: HELLO_TIMEOUT_MS });
   Object.assign(greeted, { incarnation: welcome.incarnation, isOver: false } satisfies Greeted);
   ctx.onWelcome(welcome);

@@ -25,7 +25,13 @@ export interface CloudAccess extends Partial<WaySettings> {
 /** Asks nothing that would disturb a running agent: no hello, no lease. */
 export async function checkCloud({ apiUrl, token, deviceName, dataUrl, ...given }: CloudAccess): Promise<Finding[]> {
   if (apiUrl === undefined)
-    return [fail("Control plane", "DOWNLINK_API_URL is not set", "Run `agent enroll --url URL --storage-root DIR --token-file FILE`.")];
+    return [
+      fail(
+        "Control plane",
+        "DOWNLINK_API_URL is not set",
+        "Run `agent enroll --url URL --storage-root DIR --token-file FILE`.",
+      ),
+    ];
   const { way, findings } = checkWayOut(apiUrl, {
     httpProxy: undefined,
     httpsProxy: undefined,

@@ -53,6 +53,25 @@ test("a file without its end is unfinished at first, and incomplete with what is
   assert.ok(findings?.startNs !== undefined && findings.endNs! > findings.startNs);
 });
 
+test("a file that begins like no recording has no end to wait for; one of zeros, none or the first bytes has", async () => {
+  const verdictOf = async (bytes: Uint8Array, path = "a.mcap") => {
+    const { event, findings } = await examineFile(trackedFile(path, bytes.byteLength), bytesSource(bytes), {
+      signal,
+      isOverdue: false,
+    });
+    return [event, findings?.reason?.code];
+  };
+  const noise = Uint8Array.from({ length: 5000 }, (_, index) => (index * 197 + 13) % 251);
+  assert.deepEqual(await verdictOf(noise), ["foundDamaged", "NotARecording"]);
+  assert.deepEqual(await verdictOf(noise, "a.bag"), ["foundDamaged", "NotARecording"]);
+  assert.deepEqual(await verdictOf(Buffer.from("#ROSBAG V1.2\n and so on"), "a.bag"), [
+    "foundDamaged",
+    "UnsupportedFormat",
+  ]);
+  for (const young of [new Uint8Array(5000), new Uint8Array(0), Buffer.from("\x89MCAP", "latin1")])
+    assert.deepEqual(await verdictOf(young), ["unfinished", undefined]);
+});
+
 test("every broken file gets a state and a reason that can be told, and none throws", async () => {
   const variants = [...corrupt(await makeMcap({}), "a.mcap"), ...corrupt(await makeBag({}), "a.bag")];
   for (const { name, fileName, bytes } of variants) {

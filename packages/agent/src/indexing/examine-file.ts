@@ -1,8 +1,8 @@
 import {
+  findEnd,
   type Inspection,
   inspectRecording,
   inspectSummary,
-  isFinished,
   leanLimits,
   type RandomAccessSource,
   SourceChangedError,
@@ -44,18 +44,21 @@ export async function examineSummary(
   { signal, isOverdue }: ExamineOptions,
 ): Promise<Verdict | undefined> {
   const fileName = file.path;
-  if (!isOverdue && !(await hasEnd(source, fileName))) return { event: "unfinished" };
+  if (!isOverdue && (await mayStillEnd(source, fileName))) return { event: "unfinished" };
   const summed = await passFaults(() => inspectSummary(source, { fileName, signal }), signal);
   return summed instanceof Error || !summed ? undefined : toVerdict(file, summed, await hashHeadAndTail(source));
 }
 
-/** When the check itself fails on the content, the inspection may say what is wrong with it. */
-async function hasEnd(source: RandomAccessSource, fileName: string): Promise<boolean> {
+/**
+ * Whether its end is missing and may be written yet: not behind bytes that no recording begins with. When the check itself fails
+ * on the content, the inspection may say what is wrong with it.
+ */
+async function mayStillEnd(source: RandomAccessSource, fileName: string): Promise<boolean> {
   try {
-    return await isFinished(source, fileName, leanLimits);
+    return (await findEnd(source, fileName, leanLimits)) === "missing";
   } catch (error) {
     if (isReadFailure(error)) throw error;
-    return true;
+    return false;
   }
 }
 

@@ -89,7 +89,9 @@ async function endsAmong(
   const imported = rows.filter(({ importStatus }) => importStatus === "complete");
   return {
     imported: imported.map(({ versionId }) => versionId),
-    importedContents: imported.flatMap(({ versionId, contentSha256: sha256 }) => (sha256 ? [{ versionId, sha256 }] : [])),
+    importedContents: imported.flatMap(({ versionId, contentSha256: sha256 }) =>
+      sha256 ? [{ versionId, sha256 }] : [],
+    ),
     failed: rows
       .filter(({ importStatus }) => importStatus === "failed")
       .map(({ versionId, failureCode, failureText }) => ({
