@@ -19,11 +19,21 @@ test("a scan finds the recordings in all directories, and nothing else", async (
     "r.bag.active",
     "notes.txt",
     "d/ü 日.mcap",
+    "d/two\nlines.mcap",
+    "new\nline/c.BAG",
   ]);
   mkdirSync(join(root, "dir.mcap"));
   const scan = await scan_(root);
-  assert.deepEqual([...scan.files.keys()].sort(), [".hidden/c.mcap", "B.MCAP", "a.mcap", "d/e/b.bag", "d/ü 日.mcap"]);
-  assert.deepEqual([...scan.listed.keys()].sort(), ["", ".hidden", "d", "d/e", "dir.mcap", "tmp"]);
+  assert.deepEqual([...scan.files.keys()].sort(), [
+    ".hidden/c.mcap",
+    "B.MCAP",
+    "a.mcap",
+    "d/e/b.bag",
+    "d/two\nlines.mcap",
+    "d/ü 日.mcap",
+    "new\nline/c.BAG",
+  ]);
+  assert.deepEqual([...scan.listed.keys()].sort(), ["", ".hidden", "d", "d/e", "dir.mcap", "new\nline", "tmp"]);
   assert.deepEqual([scan.unknown.size, scan.unreadable, scan.oddNames], [0, [], []]);
 });
 
