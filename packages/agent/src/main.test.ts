@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { statusSchema } from "./status/status-schema.ts";
@@ -15,7 +15,8 @@ test("enroll, run, status, ls, stop: the whole life of an agent on the command l
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await writeRecording(device, "a.mcap");
-  writeFileSync(join(device.root, "cut.mcap"), "\x89MCAP0\r\nrubbish");
+  writeFileSync(join(device.root, "cut.mcap"), "\x89MCAP0\r\nrubbish", "latin1");
+  utimesSync(join(device.root, "cut.mcap"), 1_700_000_000, 1_700_000_000);
   const configFile = join(device.root, "..", "etc", "agent.env");
 
   const enrolled = await runAgent("enroll", "--config", configFile, ...flagsFor(device, cloud));

@@ -72,17 +72,18 @@ program
   });
 
 program
-  .command("ls")
-  .description("List the files the agent knows")
+  .command("ls [globs...]")
+  .description("List the files the agent knows, newest first")
   .option("--state <state>", "only those in this state")
+  .option("--limit <count>", "at most so many")
   .option("--json", "as a JSON array")
-  .action(async (options: { state?: string; json?: true }) => {
+  .action(async (globs: string[], options: { state?: string; limit?: string; json?: true }) => {
     const { listFiles, renderFiles } = await import("./commands/ls.ts");
     const settings = await settingsToLook();
-    const files = listFiles(settings, options.state);
+    const listing = listFiles(settings, { ...options, globs });
     const none = `No agent has kept any state in ${settings.stateDir}, or only one of another version.\n`;
-    if (options.json) print(toJson(files ?? []));
-    else print(files ? renderFiles(files) : none);
+    if (options.json) print(toJson(listing?.files ?? []));
+    else print(listing ? renderFiles(listing, page()) : none);
   });
 
 program

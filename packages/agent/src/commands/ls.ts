@@ -1,10 +1,13 @@
 import { formatTimestamp } from "@downlink/protocol";
+import picomatch from "picomatch";
+import { globOptions } from "../files/match-files.ts";
 import { openDatabaseToRead } from "../inventory/database.ts";
 import { type FileState, fileStates } from "../inventory/file-state.ts";
 import { InvalidSetting } from "../settings/invalid-setting.ts";
 import type { Settings } from "../settings/settings.ts";
+import { asPrinted, type RenderOptions } from "../status/screen.ts";
 import { layOut } from "../status/table.ts";
-import { formatBytes, printable } from "../status/text.ts";
+import { fit, formatBytes, printable, wrap } from "../status/text.ts";
 
 export interface ListedFile {
   readonly path: string;
@@ -16,20 +19,62 @@ export interface ListedFile {
   readonly reason: { readonly code: string; readonly text: string } | null;
 }
 
-/** What the state database knows, by path; whether an agent runs or not. Undefined where there is none. */
-export function listFiles(
-  settings: Pick<Settings, "stateDir" | "stateGroup">,
-  state?: string,
-): ListedFile[] | undefined {
+export interface ListOptions {
+  readonly state?: string | undefined;
+  /** Below the root; one without a slash matches names in any directory. None: every file. */
+  readonly globs?: readonly string[];
+  /** At most so many. */
+  readonly limit?: string | undefined;
+}
+
+export interface Listing {
+  /** Newest first, by when they were written last. */
+  readonly files: readonly ListedFile[];
+  /** How many more there are than the limit lets through. */
+  readonly left: number;
+}
+
+/** What the state database knows, whether an agent runs or not. Undefined where there is none. Throws {@link InvalidSetting}. */
+export function listFiles(settings: Settings, { state, globs = [], limit }: ListOptions): Listing | undefined {
   if (state !== undefined && !fileStates.some((known) => known === state)) {
     throw new InvalidSetting(`${state} is no state; there are ${fileStates.join(", ")}`);
   }
+  const most = limit === undefined ? Number.POSITIVE_INFINITY : limitOf(limit);
   using database = openDatabaseToRead(settings);
   if (!database) return undefined;
   const query = database.prepare(`SELECT path, state, size_bytes, mtime_ns, start_ns, end_ns, reason_code, reason_text,
-    intents.reason AS deletion FROM files LEFT JOIN findings USING (version_id) LEFT JOIN intents USING (version_id) WHERE ?1 IS NULL OR state = ?1 ORDER BY path`);
+    intents.reason AS deletion FROM files LEFT JOIN findings USING (version_id) LEFT JOIN intents USING (version_id)
+    WHERE ?1 IS NULL OR state = ?1 ORDER BY mtime_ns DESC, path`);
   query.setReadBigInts(true);
-  return Array.from(query.iterate(state ?? null), (row) => ({
+  const matches = matcherOf(globs, settings.storageRoot);
+  const files: ListedFile[] = [];
+  let left = 0;
+  for (const row of query.iterate(state ?? null)) {
+    if (!matches(row.path as string)) continue;
+    if (files.length < most) files.push(toListed(row));
+    else left += 1;
+  }
+  return { files, left };
+}
+
+function limitOf(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidSetting(`--limit ${text}: give a number of files, from 1 on`);
+}
+
+function matcherOf(globs: readonly string[], root: string | undefined): (path: string) => boolean {
+  if (globs.length === 0) return () => true;
+  const below = globs.map((glob) =>
+    root !== undefined && glob.startsWith(`${root}/`) ? glob.slice(root.length + 1) : glob,
+  );
+  return picomatch(
+    below.map((glob) => (glob.includes("/") || globs.includes(`${root}/${glob}`) ? glob : `**/${glob}`)),
+    globOptions,
+  );
+}
+
+function toListed(row: Record<string, unknown>): ListedFile {
+  return {
     path: row.path as string,
     state: row.state as FileState,
     sizeBytes: Number(row.size_bytes),
@@ -37,7 +82,7 @@ export function listFiles(
     start: timeOf(row.start_ns),
     end: timeOf(row.end_ns),
     reason: reasonOf(row),
-  }));
+  };
 }
 
 function reasonOf({ deletion, reason_code: code, reason_text: text }: Record<string, unknown>): ListedFile["reason"] {
@@ -49,21 +94,52 @@ function timeOf(timeNs: unknown): string | null {
   return typeof timeNs === "bigint" ? formatTimestamp(timeNs) : null;
 }
 
-export function renderFiles(files: readonly ListedFile[]): string {
+/** How many columns a terminal has to have for each of them. */
+const COLUMNS_FOR = { start: 72, end: 110, reason: 150 } as const;
+const SIZE_WIDTH = 8;
+const MINUTES_WIDTH = "2026-01-02 03:04".length;
+const REASON_WIDTH = 40;
+const GAP = 2;
+
+/** A table as wide as it must be where lines do not end, else one that fits: paths are cut in the middle, the least is left out. */
+export function renderFiles({ files, left }: Listing, options: RenderOptions): string {
   if (files.length === 0) return "No files.\n";
+  const { columns } = options;
+  const isWhole = columns === Number.POSITIVE_INFINITY;
+  const has = (column: keyof typeof COLUMNS_FOR) => columns >= COLUMNS_FOR[column];
+  const stateWidth = Math.max(...files.map(({ state }) => state.length), "STATE".length);
+  const widths = [stateWidth, SIZE_WIDTH, ...(["start", "end"] as const).filter(has).map(() => MINUTES_WIDTH)];
+  const taken = [...widths, ...(has("reason") ? [REASON_WIDTH] : [])].reduce((sum, width) => sum + width + GAP, 0);
+  const timeIn = isWhole ? toSeconds : toMinutes;
   const rows = files.map(({ path, state, sizeBytes, start, end, reason }) => [
-    printable(path),
+    isWhole ? printable(path) : fit(path, columns - taken),
     state,
     formatBytes(sizeBytes).padStart(SIZE_WIDTH),
-    toSeconds(start),
-    toSeconds(end),
-    printable(reason?.text ?? ""),
+    ...(has("start") ? [timeIn(start)] : []),
+    ...(has("end") ? [timeIn(end)] : []),
+    ...(has("reason") ? [isWhole ? printable(reason?.text ?? "") : fit(reason?.text ?? "", REASON_WIDTH)] : []),
   ]);
-  return layOut([["PATH", "STATE", "SIZE".padStart(SIZE_WIDTH), "START", "END", "REASON"], ...rows]);
+  const head = ["PATH", "STATE", "SIZE".padStart(SIZE_WIDTH), "START", "END", "REASON"].slice(0, rows[0]!.length);
+  return layOut([head, ...rows]) + notesOf(files, left, options);
 }
 
-const SIZE_WIDTH = 8;
+/** What is not in the table. */
+function notesOf(files: readonly ListedFile[], left: number, options: RenderOptions): string {
+  if (options.columns === Number.POSITIVE_INFINITY) return "";
+  const hasHidden = options.columns < COLUMNS_FOR.reason && files.some(({ reason }) => reason !== null);
+  const notes = [
+    ...(left > 0 ? [`${left} more, older; a higher --limit shows them.`] : []),
+    ...(hasHidden ? [asPrinted("`agent explain FILE` says why a file is where it is.", options)] : []),
+  ];
+  const lines = notes.flatMap((note) => wrap(note, { width: options.columns, lines: Number.POSITIVE_INFINITY }));
+  return lines.length === 0 ? "" : `\n${lines.join("\n")}\n`;
+}
 
 function toSeconds(time: string | null): string {
   return time?.replace(/(\.\d+)?Z$/, "Z") ?? "";
+}
+
+/** In UTC, as every time here. */
+function toMinutes(time: string | null): string {
+  return time?.slice(0, MINUTES_WIDTH).replace("T", " ") ?? "";
 }

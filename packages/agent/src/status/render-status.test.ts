@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { fileStates } from "../inventory/file-state.ts";
 import { type ProblemCode, problemTexts } from "../problems.ts";
 import { healthyStatus, problem as problemOf, sampleTimeMs } from "../testing/sample-status.ts";
+import { displayWidth } from "./display-width.ts";
 import { renderStatus } from "./render-status.ts";
 import type { StatusDocument } from "./status-schema.ts";
 
@@ -111,7 +112,7 @@ test("whatever there is to say fits the columns and 24 lines, and no name of a f
         .trimEnd()
         .split("\n");
       assert.ok(lines.length <= 24, `${lines.length} lines`);
-      for (const line of lines) assert.ok([...line].length <= columns && !/\p{Cc}/u.test(line), JSON.stringify(line));
+      for (const line of lines) assert.ok(displayWidth(line) <= columns && !/\p{Cc}/u.test(line), JSON.stringify(line));
     }),
   );
 });

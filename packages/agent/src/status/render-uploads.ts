@@ -1,4 +1,5 @@
 import cliProgress from "cli-progress";
+import { padToWidth } from "./display-width.ts";
 import { type Layout, labelled, paint, type RenderOptions } from "./screen.ts";
 import type { StatusDocument } from "./status-schema.ts";
 import { fit, formatBytes, formatDuration } from "./text.ts";
@@ -58,7 +59,7 @@ function transferLine(transfer: StatusDocument["transfers"][number], options: Re
   const left = timeLeft(transfer.secondsLeft).padStart(8);
   const pathWidth = Math.max(1, columns - FIGURES_WIDTH - barWidth);
   const bar = paint("green", barOf(done, barWidth), options);
-  return `  ${fit(transfer.path, pathWidth).padEnd(pathWidth)}  ${bar}${percent}${rate}${left}`;
+  return `  ${padToWidth(fit(transfer.path, pathWidth), pathWidth)}  ${bar}${percent}${rate}${left}`;
 }
 
 function timeLeft(seconds: number | null): string {

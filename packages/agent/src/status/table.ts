@@ -1,11 +1,15 @@
+import { displayWidth, padToWidth } from "./display-width.ts";
+
 /** Lines in columns as wide as their widest text. */
 export function layOut(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, column) => rows.reduce((width, row) => Math.max(width, row[column]!.length), 0));
+  const widths = rows[0]!.map((_, column) =>
+    rows.reduce((width, row) => Math.max(width, displayWidth(row[column]!)), 0),
+  );
   return rows
     .map(
       (row) =>
         `${row
-          .map((text, column) => text.padEnd(widths[column]!))
+          .map((text, column) => padToWidth(text, widths[column]!))
           .join("  ")
           .trimEnd()}\n`,
     )

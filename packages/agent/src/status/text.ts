@@ -1,3 +1,5 @@
+import { displayWidth, takeWidth } from "./display-width.ts";
+
 /** What a terminal would obey instead of show is shown as U+FFFD: names of files come from anywhere. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "\uFFFD");
@@ -5,10 +7,12 @@ export function printable(text: string): string {
 
 /** Cuts in the middle, where paths differ least. */
 export function fit(text: string, width: number): string {
-  const characters = [...printable(text)];
-  if (characters.length <= width) return characters.join("");
-  const head = Math.ceil((width - 1) / 2);
-  return [...characters.slice(0, head), "…", ...characters.slice(characters.length - (width - 1 - head))].join("");
+  const shown = printable(text);
+  if (displayWidth(shown) <= width) return shown;
+  const characters = [...shown];
+  const head = takeWidth(characters, Math.ceil((width - 1) / 2)).join("");
+  const tail = takeWidth(characters.reverse(), width - 1 - displayWidth(head)).reverse();
+  return `${head}…${tail.join("")}`;
 }
 
 /** In lines of a width, between words; the last of at most so many is cut at its end. */
@@ -17,7 +21,7 @@ export function wrap(text: string, { width, lines }: { width: number; lines: num
   for (const word of printable(text).split(/\s+/)) {
     const last = wrapped.at(-1)!;
     if (last === "") wrapped[wrapped.length - 1] = word;
-    else if (last.length + 1 + word.length <= width) wrapped[wrapped.length - 1] = `${last} ${word}`;
+    else if (displayWidth(last) + 1 + displayWidth(word) <= width) wrapped[wrapped.length - 1] = `${last} ${word}`;
     else wrapped.push(word);
   }
   const shown = wrapped.slice(0, lines);
@@ -27,8 +31,7 @@ export function wrap(text: string, { width, lines }: { width: number; lines: num
 
 /** Cuts at the end. */
 function cut(text: string, width: number): string {
-  const characters = [...text];
-  return characters.length <= width ? text : `${characters.slice(0, width - 1).join("")}…`;
+  return displayWidth(text) <= width ? text : `${takeWidth(text, width - 1).join("")}…`;
 }
 
 export function formatBytes(bytes: number): string {

@@ -23,7 +23,7 @@ const EVERY_MS = 1000;
  * terminal is afterwards as it was before; elsewhere one line each time.
  */
 export async function watchStatus(options: WatchOptions): Promise<StatusDocument> {
-  const isScreen = options.output.isTTY && !options.isJson;
+  const isScreen = options.output.isTTY && !options.isJson && process.env.TERM !== "dumb";
   using stop = stopSignal(options, isScreen);
   using _screen = isScreen ? takeScreen(options.output) : undefined;
   let status = await options.readStatus();
