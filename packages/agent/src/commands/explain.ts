@@ -31,6 +31,8 @@ export async function explainFile(settings: Settings, file: string): Promise<Exp
     state: row.state as FileState,
     reason: row.reason_text as string | null,
     reasonCode: row.reason_code as string | null,
+    outcome: row.code === null ? null : { code: String(row.code), text: String(row.text) },
+    isWished: row.wished !== null,
     isAutoImported: compileAutoImport(globs).matches(path),
     settleTimeMs: settings.settleTimeMs,
     incompleteAfterMs: settings.incompleteAfterMs,
@@ -41,7 +43,8 @@ export async function explainFile(settings: Settings, file: string): Promise<Exp
 
 function findRow(database: DatabaseSync | undefined, path: string) {
   return database
-    ?.prepare("SELECT state, reason_code, reason_text FROM files LEFT JOIN findings USING (version_id) WHERE path = ?")
+    ?.prepare(`SELECT state, reason_code, reason_text, code, text, wishes.version_id AS wished FROM files LEFT JOIN findings USING (version_id)
+      LEFT JOIN outcomes USING (version_id) LEFT JOIN wishes USING (version_id) WHERE path = ?`)
     .get(path);
 }
 

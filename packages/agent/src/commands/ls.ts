@@ -1,6 +1,5 @@
 import { formatTimestamp } from "@downlink/protocol";
-import picomatch from "picomatch";
-import { globOptions } from "../files/match-files.ts";
+import { compileGlobs } from "@downlink/protocol/globs";
 import { openDatabaseToRead } from "../inventory/database.ts";
 import { type FileState, fileStates } from "../inventory/file-state.ts";
 import { InvalidSetting } from "../settings/invalid-setting.ts";
@@ -42,8 +41,9 @@ export function listFiles(settings: Settings, { state, globs = [], limit }: List
   const most = limit === undefined ? Number.POSITIVE_INFINITY : limitOf(limit);
   using database = openDatabaseToRead(settings);
   if (!database) return undefined;
-  const query = database.prepare(`SELECT path, state, size_bytes, mtime_ns, start_ns, end_ns, reason_code, reason_text,
-    intents.reason AS deletion FROM files LEFT JOIN findings USING (version_id) LEFT JOIN intents USING (version_id)
+  const query = database.prepare(`SELECT path, state, size_bytes, mtime_ns, start_ns, end_ns,
+    coalesce(reason_code, code) AS reason_code, coalesce(reason_text, text) AS reason_text, intents.reason AS deletion
+    FROM files LEFT JOIN findings USING (version_id) LEFT JOIN outcomes USING (version_id) LEFT JOIN intents USING (version_id)
     WHERE ?1 IS NULL OR state = ?1 ORDER BY mtime_ns DESC, path`);
   query.setReadBigInts(true);
   const matches = matcherOf(globs, settings.storageRoot);
@@ -67,10 +67,12 @@ function matcherOf(globs: readonly string[], root: string | undefined): (path: s
   const below = globs.map((glob) =>
     root !== undefined && glob.startsWith(`${root}/`) ? glob.slice(root.length + 1) : glob,
   );
-  return picomatch(
-    below.map((glob) => (glob.includes("/") || globs.includes(`${root}/${glob}`) ? glob : `**/${glob}`)),
-    globOptions,
-  );
+  const anywhere = below.map((glob) => (glob.includes("/") || globs.includes(`${root}/${glob}`) ? glob : `**/${glob}`));
+  try {
+    return compileGlobs(anywhere);
+  } catch (error) {
+    throw error instanceof RangeError ? new InvalidSetting(error.message) : error;
+  }
 }
 
 function toListed(row: Record<string, unknown>): ListedFile {

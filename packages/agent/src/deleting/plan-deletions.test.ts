@@ -34,15 +34,20 @@ test("without any setting nothing is deleted, whatever there is", () => {
   assert.deepEqual(plan(files, {}, { freeBytes: 0 }), []);
 });
 
-test("imported files go when the device is set so, and only those", () => {
+test("imported files go when the device is set so, and copies of them, and only those", () => {
   const files = fileStates.map((state) => file(state, state));
-  assert.deepEqual(plan(files, { deletesImported: true }), ["imported imported"]);
+  assert.deepEqual(plan(files, { deletesImported: true }), ["imported imported", "duplicate imported"]);
 });
 
 test("what ended longer ago than the retention goes, whether imported or not; what is asked for or unfinished stays", () => {
   const files = fileStates.map((state) => file(state, state));
   const old = { retainSeconds: 3600 };
-  assert.deepEqual(plan(files, old).sort(), ["failed retention", "imported retention", "reported retention"]);
+  assert.deepEqual(plan(files, old).sort(), [
+    "duplicate retention",
+    "failed retention",
+    "imported retention",
+    "reported retention",
+  ]);
   assert.deepEqual(plan(files, { retainSeconds: 86_400 }), []);
   assert.deepEqual(plan(files, old, { isRetentionHeld: true }), []);
   assert.deepEqual(plan(files, old, { serverNowNs: undefined }), []);
@@ -112,8 +117,9 @@ function complaints(situation: DeletionSituation, steps: readonly DeletionStep[]
     forbid(isForSpace && sameInode.length > 1, "it frees nothing");
     const isNeeded = sameInode.some((one) => ["requested", "uploading", "stored", "settling"].includes(one.state));
     forbid(isNeeded, "under another name it is under way");
-    if (reason === "imported") forbid(state !== "imported" || !policy.deletesImported, "not by autoDelete");
-    if (reason === "space") forbid(state !== "imported", "never imported");
+    const isStored = state === "imported" || state === "duplicate";
+    if (reason === "imported") forbid(!isStored || !policy.deletesImported, "not by autoDelete");
+    if (reason === "space") forbid(!isStored, "never imported");
     if (reason === "prune") forbid(!policy.prunesUnimported, "PRUNE_UNIMPORTED is off");
     if (reason !== "retention") continue;
     const ageNs = serverNowNs === undefined || endNs === undefined ? -1n : serverNowNs - endNs;

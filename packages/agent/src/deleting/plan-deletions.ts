@@ -88,7 +88,7 @@ function planByRule(situation: DeletionSituation): Choice[] {
   const isUnderWay = nameCheck(files.filter(({ state }) => underWay.has(state)));
   const ruleFor = ({ versionId, state, endNs, identity }: PlannedFile): DeletionReason | undefined => {
     if (isUnderWay(identity)) return undefined;
-    const isImported = state === "imported";
+    const isImported = isStored(state);
     if (isImported && policy.deletesImported && isWorthTrying(versionId, "imported")) return "imported";
     const isOld = oldestNs !== undefined && endNs !== undefined && endNs < oldestNs;
     const isDeletable = isOld && (isImported || isUnimported(state));
@@ -107,6 +107,11 @@ function choose(files: readonly PlannedFile[], reasonFor: (file: PlannedFile) =>
     if (reason) chosen.push({ file, reason });
   }
   return chosen;
+}
+
+/** In the cloud, as its own recording or as the one that it is a copy of. */
+function isStored(state: FileState): boolean {
+  return state === "imported" || state === "duplicate";
 }
 
 /** Told of, and neither asked for nor under way. */
@@ -157,7 +162,7 @@ function spaceReason(
   const isCutOff = reach === "offline" && policy.prunesUnimported;
   const isPermitted = reach === "connected" && policy.isEnabled;
   if (endNs === undefined || !(isCutOff || isPermitted)) return undefined;
-  if (state === "imported") return "space";
+  if (isStored(state)) return "space";
   // What was never told of soon is, unless the agent is cut off.
   const isLeft = isUnimported(state) || (state === "indexed" && isCutOff);
   return isLeft && policy.prunesUnimported ? "prune" : undefined;

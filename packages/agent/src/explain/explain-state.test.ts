@@ -9,6 +9,8 @@ const facts: FileFacts = {
   state: "requested",
   reason: null,
   reasonCode: null,
+  outcome: null,
+  isWished: false,
   isAutoImported: false,
   settleTimeMs: 2000,
   incompleteAfterMs: 600_000,

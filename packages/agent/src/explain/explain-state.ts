@@ -1,5 +1,6 @@
 import { provedOver } from "../cloud/describe-failure.ts";
 import type { FileState } from "../inventory/file-state.ts";
+import type { ImportOutcome } from "../inventory/tracked-file.ts";
 import { problemTexts } from "../problems.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
 import { formatBytes, formatDuration } from "../status/text.ts";
@@ -11,6 +12,10 @@ export interface FileFacts {
   readonly state: FileState;
   readonly reason: string | null;
   readonly reasonCode: string | null;
+  /** How its last import ended, while that holds. */
+  readonly outcome: ImportOutcome | null;
+  /** Somebody on the device asked for it, and the control plane has not heard of that. */
+  readonly isWished: boolean;
   readonly isAutoImported: boolean;
   readonly settleTimeMs: number;
   readonly incompleteAfterMs: number;
@@ -28,7 +33,7 @@ const setAsideCode = "EndsAgent";
 const partlyListedCode = "PartlyListed";
 const START_IT = "Start the agent: `agent run`, or `systemctl start downlink-agent`.";
 const ASK_FOR_IT =
-  "Ask for its import in the control plane, or let DOWNLINK_AUTO_IMPORT match it to import such files unasked.";
+  "Ask for its import with `agent import`, in the control plane, or let DOWNLINK_AUTO_IMPORT match it to import such files unasked.";
 
 const tellers: Readonly<Record<FileState, Teller>> = {
   seen: ({ settleTimeMs }) => ({
@@ -66,18 +71,7 @@ const tellers: Readonly<Record<FileState, Teller>> = {
     why: "It is finished, and the control plane has not heard of it yet.",
     next: "It is reported within seconds.",
   }),
-  reported: ({ isAutoImported }) =>
-    isAutoImported
-      ? {
-          why: "The control plane knows it. It matches the globs of DOWNLINK_AUTO_IMPORT, and is imported unless somebody cancelled that or deleted its data.",
-          next: "If nobody did, it is uploaded within a minute.",
-          todo: "Ask for its import in the control plane.",
-        }
-      : {
-          why: "The control plane knows it, and nobody has asked for its import.",
-          next: "Nothing until somebody asks.",
-          todo: ASK_FOR_IT,
-        },
+  reported: tellReported,
   unassigned: ({ reason }) => ({
     why: `The control plane does not know whose it is: ${reason ?? "it names no device"}.`,
     next: "The control plane is asked again every ten minutes, and after each start.",
@@ -90,10 +84,16 @@ const tellers: Readonly<Record<FileState, Teller>> = {
     next: "It is imported, or fails with a reason, without this device.",
   }),
   imported: () => ({ why: "It is in the control plane.", next: "Nothing more is to be done." }),
-  failed: () => ({
-    why: "The control plane could not import it.",
+  failed: ({ outcome }) => ({
+    why: outcome
+      ? `Its import was asked for and failed: ${sentence(outcome.text)} (${outcome.code})`
+      : "Its import was asked for, and the control plane could not import it.",
     next: "Nothing until somebody asks for it again.",
-    todo: "See the reason at the recording in the control plane, and ask for its import again there.",
+    todo: `${remedies[outcome?.code ?? ""] ?? "See to the reason."} Then ask for it again: \`agent retry\`, or in the control plane.`,
+  }),
+  duplicate: ({ outcome }) => ({
+    why: `Its content is in the control plane already, and nothing of it was kept twice: ${sentence(outcome?.text ?? "another recording has it")}`,
+    next: "Nothing is sent. It counts as stored: it goes where the device deletes what is imported.",
   }),
   deleting: () => ({
     why: "The rules for deleting say that it may go: auto-delete after import, retention, or the disk quota.",
@@ -103,15 +103,58 @@ const tellers: Readonly<Record<FileState, Teller>> = {
   gone: () => ({ why: "It is not there any more.", next: "The control plane is told." }),
 };
 
+/** What a person can do about a reason, where there is more to say than it says itself. */
+const remedies: Readonly<Record<string, string>> = {
+  FileUnreadable: problemTexts.FileUnreadable.fix,
+  KeyTaken: "Delete the recording that has its key, or have the recorder write another key.",
+  EdgeCopyGone: "It was gone and is back.",
+};
+
+function sentence(text: string): string {
+  const whole = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(whole) ? whole : `${whole}.`;
+}
+
+/** States of which only the control plane knows whether they still hold. */
+const isSaidByCloud: ReadonlySet<FileState> = new Set(["reported", "stored", "imported", "failed", "duplicate"]);
+
+/** What the control plane said last may not hold any more while nobody hears it. */
+function asOf({ state, status }: FileFacts): string {
+  if (!isSaidByCloud.has(state) || status.connection.state === "connected") return "";
+  const { lastContactAt } = status.connection;
+  return ` That is what the control plane said last${lastContactAt === null ? "" : `, at ${lastContactAt}`}.`;
+}
+
+function tellReported({ isAutoImported, isWished, outcome }: FileFacts): ReturnType<Teller> {
+  if (isWished)
+    return {
+      why: "Its import was asked for on this device, and the control plane has not heard of it.",
+      next: "It is asked for as soon as the control plane is reached.",
+    };
+  if (outcome)
+    return { why: sentence(outcome.text), next: "Nothing until somebody asks for it again.", todo: ASK_FOR_IT };
+  return isAutoImported
+    ? {
+        why: "The control plane knows it. It matches the globs of DOWNLINK_AUTO_IMPORT, and is imported unless somebody cancelled that or deleted its data.",
+        next: "If nobody did, it is uploaded within a minute.",
+        todo: "Ask for its import with `agent import`, or in the control plane.",
+      }
+    : {
+        why: "The control plane knows it, and nobody has asked for its import.",
+        next: "Nothing until somebody asks.",
+        todo: ASK_FOR_IT,
+      };
+}
+
 /** States in which the file goes on only with the control plane. */
 const needsCloud: ReadonlySet<FileState> = new Set(["indexed", "requested", "uploading"]);
 const needsAgent: ReadonlySet<FileState> = new Set([...needsCloud, "seen", "settling", "unreadable"]);
 
 export function explainState(facts: FileFacts): Explanation {
   const { path, state, status } = facts;
-  const teller = tellers[state](facts);
-  const why = facts.reasonCode === partlyListedCode ? `${teller.why} ${facts.reason}` : teller.why;
-  const told: Told = { lastAttempt: null, todo: null, problems: [], ...teller, why };
+  const said = tellers[state](facts);
+  const partly = facts.reasonCode === partlyListedCode ? ` ${facts.reason}` : "";
+  const told: Told = { lastAttempt: null, todo: null, problems: [], ...said, why: said.why + partly + asOf(facts) };
   if (status.health === "not running" && needsAgent.has(state))
     return { path, state, ...told, next: "Nothing: no agent runs.", todo: START_IT };
   const hindrance = hindranceOf(facts);

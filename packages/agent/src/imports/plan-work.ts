@@ -1,7 +1,7 @@
 import type { WantedImport } from "@downlink/protocol";
 import { type FileEvent, type FileState, nextState } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import type { InventoryStep } from "../inventory/tracked-file.ts";
+import type { ImportOutcome, InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
 import type { WorkBoard } from "./work-board.ts";
 
 const events: Readonly<Record<WantedImport["stage"], FileEvent>> = {
@@ -23,7 +23,7 @@ export interface WorkPlan {
 /** How the files' states follow from what the cloud wants. */
 export function planWork(
   board: Pick<WorkBoard, "byVersion" | "isClosed">,
-  inventory: Pick<Inventory, "files" | "version">,
+  inventory: Pick<Inventory, "files" | "version" | "outcome">,
 ): WorkPlan {
   const steps: InventoryStep[] = [];
   const missing: WantedImport[] = [];
@@ -31,13 +31,57 @@ export function planWork(
     const { versionId, stage, requestId } = request;
     if (stage === "deliver" && board.isClosed(requestId)) continue;
     const file = inventory.version(versionId);
-    const event = events[stage];
-    if (file && nextState(file.state, event) !== file.state) steps.push({ do: "event", versionId, event });
-    else if (!file && stage === "deliver") missing.push(request);
+    if (file) steps.push(...stepTo(file, request, inventory));
+    else if (stage === "deliver") missing.push(request);
   }
   for (const { versionId, state } of inventory.files()) {
     if (passing.has(state) && !board.byVersion().has(versionId))
       steps.push({ do: "event", versionId, event: "unwanted" });
   }
   return { steps, missing };
+}
+
+function stepTo(file: TrackedFile, request: WantedImport, inventory: Pick<Inventory, "outcome">): InventoryStep[] {
+  const { stage, isOver, reason } = request;
+  const { versionId, state } = file;
+  if (isOver) {
+    const next = nextState(state, "importTakenBack");
+    const isNew = next !== state || (next === "reported" && inventory.outcome(versionId) === undefined);
+    const outcome = outcomeOfOver(state, request);
+    return isNew ? [{ do: "event", versionId, event: "importTakenBack", outcome }] : [];
+  }
+  if (stage === "failed") return stepToFailure(file, reason, inventory);
+  const event = events[stage];
+  return nextState(state, event) === state ? [] : [{ do: "event", versionId, event }];
+}
+
+/** Also where it failed before, and the reason is another one. */
+export function stepToFailure(
+  { versionId, state }: TrackedFile,
+  outcome: ImportOutcome | undefined,
+  inventory: Pick<Inventory, "outcome">,
+): InventoryStep[] {
+  const event = outcome?.code === DUPLICATE ? "foundDuplicate" : "importFailed";
+  const next = nextState(state, event);
+  const isEnded = next === "failed" || next === "duplicate";
+  const known = inventory.outcome(versionId);
+  const isNews = outcome !== undefined && (known?.code !== outcome.code || known.text !== outcome.text);
+  return next !== state || (isEnded && isNews) ? [{ do: "event", versionId, event, outcome }] : [];
+}
+
+const DUPLICATE = "DuplicateContent";
+
+/** Why nobody asks for a file of which the last thing known was another one. */
+export function outcomeOfOver(
+  state: FileState,
+  { stage, reason }: Partial<Pick<WantedImport, "stage" | "reason">> = {},
+): ImportOutcome {
+  if (state === "duplicate" || reason?.code === DUPLICATE)
+    return {
+      code: "OriginalDeleted",
+      text: "It is a copy of a recording that was in the control plane, and whose data was deleted there since",
+    };
+  return state === "imported" || stage === "imported"
+    ? { code: "DataDeleted", text: "It was imported, and its data was deleted in the control plane since" }
+    : { code: "FailureTakenBack", text: "Its last import failed, and that was taken back in the control plane since" };
 }

@@ -1,5 +1,5 @@
 import { putStream } from "@downlink/client/node";
-import { api } from "@downlink/protocol";
+import { api, type Output } from "@downlink/protocol";
 import type { FileSource } from "@downlink/recordings";
 import type { Dispatcher } from "undici";
 import type { CloudSession } from "../cloud/session.ts";
@@ -26,6 +26,10 @@ export interface UploadJob {
   readonly showsChanges: () => Promise<boolean>;
   /** Hears of the hash of the whole file before the cloud does. Throws {@link ContentMismatch} for that of another version. */
   readonly onHashed: (hash: FileHash) => void;
+  /** Of the file as it is, where it is known. */
+  readonly knownSha256: string | undefined;
+  /** The same, by reading all of it. */
+  readonly hashWhole: (signal: AbortSignal) => Promise<string>;
   readonly meter: TransferMeter;
   /** Hears of each part that came through, with its bytes. */
   readonly onPart: (bytes: number) => void;
@@ -64,11 +68,9 @@ const STALL_TIMEOUT_MS = 60_000;
  */
 export async function uploadFile(job: UploadJob): Promise<void> {
   const { session, storage, requestId, file, signal } = job;
-  const { versionId, path, identity } = file;
+  const { path, identity } = file;
   await using source = await openTracked(storage, path, identity);
-  const partSize = job.throttle.wishedPartBytes();
-  const facts = { requestId, versionId, size: identity.sizeBytes, modifiedAt: identity.mtimeNs, partSize };
-  const opened = await session.call(api.edge.openUpload, facts, { signal });
+  const opened = await open(job);
   if (opened.isStored) return;
   const showsChanges = await job.showsChanges();
   if (!showsChanges) job.forgetHashes();
@@ -94,6 +96,21 @@ async function compareAgain(
   const hashes = createPartHashes(0n);
   for (const [index, part] of parts.entries())
     if ((await hashes.md5Of(source, part)) !== sent[index]?.md5) throw new PartMismatch(path, part.number);
+}
+
+/**
+ * The hash of the whole file is sent along where it is known, and made only where the cloud says that it may have the content already: then
+ * one slow read may save the whole transfer. With a hash that it knows the cloud ends the request, and the call fails.
+ */
+async function open(job: UploadJob): Promise<Output<typeof api.edge.openUpload>> {
+  const { session, throttle, requestId, file, signal, knownSha256 } = job;
+  const { versionId, identity } = file;
+  const version = { requestId, versionId, size: identity.sizeBytes, modifiedAt: identity.mtimeNs };
+  const facts = { ...version, partSize: throttle.wishedPartBytes() };
+  const opened = await session.call(api.edge.openUpload, { ...facts, sha256: knownSha256 }, { signal });
+  if (!opened.wantsSha256 || opened.isStored) return opened;
+  const sha256 = await job.hashWhole(signal);
+  return await session.call(api.edge.openUpload, { ...facts, sha256 }, { signal });
 }
 
 interface SentPart {

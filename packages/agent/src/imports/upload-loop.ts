@@ -5,7 +5,7 @@ import type { Bell } from "../bell.ts";
 import type { Clock } from "../clock.ts";
 import { problemOf } from "../cloud/describe-failure.ts";
 import type { CloudSession } from "../cloud/session.ts";
-import { type FileHash, isProof } from "../deleting/hash-file.ts";
+import { type FileHash, hashFile, isProof } from "../deleting/hash-file.ts";
 import type { Storage } from "../files/open-tracked.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
 import type { Inventory } from "../inventory/inventory.ts";
@@ -156,6 +156,8 @@ class UploadQueue {
       forgetHashes: () => this.#memories.forgetHashes(requestId),
       showsChanges: () => this.#ctx.showsChanges(storage, file),
       onHashed: (hash) => this.#noteHash(file, hash),
+      knownSha256: inventory.hash(file),
+      hashWhole: (hashSignal) => this.#hashWhole(file, { storage, signal: hashSignal }),
       onPart: (bytes) => this.#notePart(request, bytes),
       onPartFailed: (failure) => this.#notePartFailure(request, file, failure),
     });
@@ -172,6 +174,13 @@ class UploadQueue {
         this.#ctx.workBell.ring();
       });
     this.#running.set(requestId, { versionId, stop, meter, ended });
+  }
+
+  /** Slowly, beside everything else. What it proves is kept for the day on which the file may be deleted. */
+  async #hashWhole(file: TrackedFile, options: { storage: Storage; signal: AbortSignal }): Promise<string> {
+    const hash = await hashFile(file, { clock: this.#ctx.clock, ...options });
+    this.#noteHash(file, hash);
+    return hash.sha256;
   }
 
   /** Before the cloud is told that it is whole: from then on it is known what was delivered, whatever becomes of the answer. */
@@ -267,7 +276,7 @@ class UploadQueue {
         return;
       }
     }
-    inventory.change([{ do: "event", versionId, event: "importFailed" }]);
+    inventory.change([{ do: "event", versionId, event: "importFailed", outcome: why }]);
     board.close(requestId);
     this.#memories.forget(requestId);
     this.#showFailing();

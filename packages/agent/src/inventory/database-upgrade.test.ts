@@ -33,6 +33,7 @@ test("the state of an agent of the first version is taken over with all that it 
   const old = new DatabaseSync(databasePath(stateDir));
   old.exec(version1);
   old.close();
+  const outcome = { code: "KeyTaken", text: "the key is taken" };
   for (let opening = 1; opening <= 2; opening++) {
     const { database, setAsideAs } = openDatabase(stateDir);
     assert.equal(setAsideAs, undefined);
@@ -41,6 +42,12 @@ test("the state of an agent of the first version is taken over with all that it 
     assert.deepEqual([file.versionId, file.state, file.endNs], ["version-1", "imported", 20n]);
     assert.deepEqual([...inventory.removals().keys()], ["version-0"]);
     assert.equal(inventory.hash(file), opening === 1 ? undefined : "a hash");
+    assert.deepEqual(inventory.outcome("version-1"), opening === 1 ? undefined : outcome);
+    assert.deepEqual(inventory.wishes(), opening === 1 ? [] : ["version-1"]);
+    inventory.change([
+      { do: "event", versionId: "version-1", event: "importDone", outcome },
+      { do: "wish", versionId: "version-1" },
+    ]);
     inventory.change([{ do: "noteHash", versionId: "version-1", sha256: "a hash", of: file.identity, isProof: true }]);
     assert.equal(database.prepare("PRAGMA user_version").get()?.user_version, SCHEMA_VERSION);
     database.close();

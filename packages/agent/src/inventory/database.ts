@@ -61,8 +61,19 @@ const deletionSchema = `
 /** Of a hash that proves nothing for a deletion, the content it is of is known nevertheless. */
 const contentSchema = "ALTER TABLE hashes ADD COLUMN is_proof INTEGER NOT NULL DEFAULT 1;";
 
+const outcomeSchema = `
+  -- What is known of how a file's last import ended, while that holds: why it failed, or that it counts no more.
+  CREATE TABLE outcomes (
+    version_id TEXT PRIMARY KEY REFERENCES files (version_id) ON DELETE CASCADE,
+    code TEXT NOT NULL, text TEXT NOT NULL
+  ) STRICT;
+
+  -- Imports that somebody asked for on the device and that the control plane has not heard of.
+  CREATE TABLE wishes (version_id TEXT PRIMARY KEY REFERENCES files (version_id) ON DELETE CASCADE) STRICT;
+`;
+
 /** Each leads from its index to the next version. Those that agents in the field have taken are never edited. */
-const schemaSteps = [firstSchema, deletionSchema, contentSchema];
+const schemaSteps = [firstSchema, deletionSchema, contentSchema, outcomeSchema];
 export const SCHEMA_VERSION = schemaSteps.length;
 
 export function databasePath(stateDir: string): string {

@@ -4,24 +4,39 @@ import { type FileEvent, type FileState, fileEvents, fileStates, isBeforeIndexin
 
 /** Every state × every event, written out by hand; `.` is "stays". Columns as in `fileEvents`. */
 const expected: Record<FileState, string> = {
-  //           chan vani unfi stay fini empt dama read ackn want unwa upst upsp deli idon ifai delp dele kept unas assi
-  seen: "      sett gone sett inco inde empt dama unre .    .    .    .    .    .    .    .    .    .    .    .    .",
-  settling: "  .    gone .    inco inde empt dama unre .    .    .    .    .    .    .    .    .    .    .    .    .",
-  unreadable: "sett gone sett inco inde empt dama .    .    .    .    .    .    .    .    .    .    .    .    .    .",
-  incomplete: "gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
-  damaged: "   gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
-  empty: "     gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
-  indexed: "   gone gone .    .    .    .    .    .    repo requ .    .    .    stor impo fail dele .    .    unas .",
-  reported: "  gone gone .    .    .    .    .    .    .    requ .    .    .    stor impo fail dele .    .    unas .",
+  //           chan vani unfi stay fini empt dama read ackn want unwa upst upsp deli idon ifai fdup back delp dele kept unas assi
+  seen: "sett gone sett inco inde empt dama unre .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
+  settling:
+    ".    gone .    inco inde empt dama unre .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
+  unreadable:
+    "sett gone sett inco inde empt dama .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
+  incomplete:
+    "gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
+  damaged:
+    "gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
+  empty:
+    "gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
+  indexed:
+    "gone gone .    .    .    .    .    .    repo requ .    .    .    stor impo fail dupl .    dele .    .    unas .",
+  reported:
+    "gone gone .    .    .    .    .    .    .    requ .    .    .    stor impo fail dupl .    dele .    .    unas .",
   unassigned:
-    "gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    repo",
-  requested: " gone gone .    .    .    .    .    .    .    .    repo uplo .    stor impo fail .    .    .    .    .",
-  uploading: " gone gone .    .    .    .    .    .    .    .    repo .    requ stor impo fail .    .    .    .    .",
-  stored: "    gone gone .    .    .    .    .    .    .    requ repo .    .    .    impo fail .    .    .    .    .",
-  imported: "  gone gone .    .    .    .    .    .    .    requ .    .    .    stor .    fail dele .    .    .    .",
-  failed: "    gone gone .    .    .    .    .    .    .    requ .    .    .    stor impo .    dele .    .    .    .",
-  deleting: "  gone gone .    .    .    .    .    .    .    requ .    .    .    .    .    .    .    gone repo .    .",
-  gone: "      .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
+    "gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    repo",
+  requested:
+    "gone gone .    .    .    .    .    .    .    .    repo uplo .    stor impo fail dupl repo .    .    .    .    .",
+  uploading:
+    "gone gone .    .    .    .    .    .    .    .    repo .    requ stor impo fail dupl repo .    .    .    .    .",
+  stored:
+    "gone gone .    .    .    .    .    .    .    requ repo .    .    .    impo fail dupl repo .    .    .    .    .",
+  imported:
+    "gone gone .    .    .    .    .    .    .    requ .    .    .    stor .    fail dupl repo dele .    .    .    .",
+  failed:
+    "gone gone .    .    .    .    .    .    .    requ .    .    .    stor impo .    dupl repo dele .    .    .    .",
+  duplicate:
+    "gone gone .    .    .    .    .    .    .    requ .    .    .    stor impo fail .    repo dele .    .    .    .",
+  deleting:
+    "gone gone .    .    .    .    .    .    .    requ .    .    .    .    .    .    .    repo .    gone repo .    .",
+  gone: ".    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
 };
 
 test("every state answers every event as the table says", () => {

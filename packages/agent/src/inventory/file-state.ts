@@ -19,7 +19,10 @@ import type { EdgeItem } from "@downlink/protocol";
  *                                 imported ◀── importDone                                      │
  *                                    └───────────────────────── wanted ───────────────────────┘
  *
- *   indexed, reported, imported, failed ── deletionPlanned ──▶ deleting ── deleted ──▶ gone
+ *   As importFailed, foundDuplicate leads to duplicate: the cloud has the same content as another recording. From requested on,
+ *   importTakenBack leads to reported: an end counts no more, because the data was deleted or the failure taken back.
+ *
+ *   indexed, reported, imported, failed, duplicate ── deletionPlanned ──▶ deleting ── deleted ──▶ gone
  *                           reported ◀────────── kept ─────────┘  └── wanted ──▶ requested
  *   indexed, reported ── unassigned (it names no device, at a site) ──▶ unassigned ── assigned ──▶ reported
  *
@@ -41,6 +44,7 @@ export const fileStates = [
   "stored",
   "imported",
   "failed",
+  "duplicate",
   "deleting",
   "gone",
 ] as const;
@@ -63,6 +67,8 @@ export const fileEvents = [
   "delivered",
   "importDone",
   "importFailed",
+  "foundDuplicate",
+  "importTakenBack",
   "deletionPlanned",
   "deleted",
   "kept",
@@ -94,9 +100,12 @@ const recording: Row = {
   delivered: "stored",
   importDone: "imported",
   importFailed: "failed",
+  foundDuplicate: "duplicate",
 };
 
 const deletable: Row = { ...recording, deletionPlanned: "deleting" };
+
+const takenBack: Row = { importTakenBack: "reported" };
 
 const transitions: Readonly<Record<FileState, Row>> = {
   seen: beforeIndexing,
@@ -108,12 +117,20 @@ const transitions: Readonly<Record<FileState, Row>> = {
   indexed: { ...deletable, acknowledged: "reported", unassigned: "unassigned" },
   reported: { ...deletable, unassigned: "unassigned" },
   unassigned: { ...notARecording, assigned: "reported" },
-  requested: { ...recording, unwanted: "reported", uploadStarted: "uploading" },
-  uploading: { ...recording, wanted: "uploading", unwanted: "reported", uploadStopped: "requested" },
-  stored: { ...recording, unwanted: "reported" },
-  imported: deletable,
-  failed: deletable,
-  deleting: { changed: "gone", vanished: "gone", deleted: "gone", kept: "reported", wanted: "requested" },
+  requested: { ...recording, ...takenBack, unwanted: "reported", uploadStarted: "uploading" },
+  uploading: { ...recording, ...takenBack, wanted: "uploading", unwanted: "reported", uploadStopped: "requested" },
+  stored: { ...recording, ...takenBack, unwanted: "reported" },
+  imported: { ...deletable, ...takenBack },
+  failed: { ...deletable, ...takenBack },
+  duplicate: { ...deletable, ...takenBack },
+  deleting: {
+    ...takenBack,
+    changed: "gone",
+    vanished: "gone",
+    deleted: "gone",
+    kept: "reported",
+    wanted: "requested",
+  },
   gone: {},
 };
 
@@ -142,6 +159,7 @@ const reportedStates: Readonly<Record<FileState, EdgeItem["state"] | undefined>>
   stored: "indexed",
   imported: "indexed",
   failed: "indexed",
+  duplicate: "indexed",
   deleting: "indexed",
   gone: undefined,
 };

@@ -5,10 +5,12 @@ import { type FileIdentity, isSameIdentity } from "../files/identity.ts";
 import { type DeletionStatements, prepareDeletionStatements } from "./deletion-rows.ts";
 import { type FileState, nextState, reportedState } from "./file-state.ts";
 import { loadInventory, prepareStatements, type Statements, writeFindings } from "./inventory-rows.ts";
+import { type OutcomeStatements, prepareOutcomeStatements } from "./outcome-rows.ts";
 import type {
   DeletionIntent,
   Findings,
   GoneBecause,
+  ImportOutcome,
   InventoryStep,
   PastDeletion,
   Removal,
@@ -39,6 +41,10 @@ export interface Inventory {
   hash(file: TrackedFile): string | undefined;
   /** SHA-256 of the version's content, also where the file was touched since; undefined while it is not known. */
   contentHash(versionId: string): string | undefined;
+  /** Of its last import, while that holds. */
+  outcome(versionId: string): ImportOutcome | undefined;
+  /** Versions of which somebody on the device wants the import, and the cloud has not heard of it. */
+  wishes(): string[];
   /** Deletions that are not over. */
   intents(): DeletionIntent[];
   /** Latest first, as far as they are kept. */
@@ -48,7 +54,11 @@ export interface Inventory {
 }
 
 export function openInventory(database: DatabaseSync, onWritten: () => void = () => {}): Inventory {
-  const statements = { ...prepareStatements(database), ...prepareDeletionStatements(database) };
+  const statements = {
+    ...prepareStatements(database),
+    ...prepareDeletionStatements(database),
+    ...prepareOutcomeStatements(database),
+  };
   const memory = indexFiles(loadInventory(database));
   return {
     get size() {
@@ -70,6 +80,8 @@ export function openInventory(database: DatabaseSync, onWritten: () => void = ()
     schema: (sha256) => statements.schema(sha256),
     hash: (file) => statements.hash(file),
     contentHash: (versionId) => statements.contentHash(versionId),
+    outcome: (versionId) => statements.outcome(versionId),
+    wishes: () => statements.wishes(),
     intents: () => statements.intents(),
     lastDeleted: (limit) => statements.lastDeleted(limit),
     change(steps) {
@@ -115,14 +127,19 @@ function countByState(files: Iterable<TrackedFile>): Partial<Record<FileState, n
   return counts;
 }
 
+type AllStatements = Statements & DeletionStatements & OutcomeStatements;
+
+/** States of an import that ended, or of a file that is on its way out as such: how it ended stays known. */
+const keepsOutcome: ReadonlySet<FileState> = new Set(["failed", "duplicate", "deleting"]);
+
 /** One change in the making: written to the open transaction step by step, shown in memory after its commit. */
 class Journal {
   readonly #memory: Memory;
-  readonly #statements: Statements & DeletionStatements;
+  readonly #statements: AllStatements;
   readonly #touched = new Map<string, TrackedFile | undefined>();
   readonly #publications: (() => void)[] = [];
 
-  constructor(memory: Memory, statements: Statements & DeletionStatements) {
+  constructor(memory: Memory, statements: AllStatements) {
     this.#memory = memory;
     this.#statements = statements;
   }
@@ -143,6 +160,8 @@ class Journal {
     if (step.do === "renew") this.#renew(file, step);
     if (step.do === "noteHash") this.#noteHash(file, step);
     if (step.do === "forgetHash") this.#statements.forgetHash(file.versionId);
+    if (step.do === "wish") this.#statements.insertWish(file.versionId);
+    if (step.do === "forgetWish") this.#statements.deleteWish(file.versionId);
     if (step.do === "intend") this.#intend(file, step);
     if (file.state !== "deleting") return;
     if (step.do === "permit") this.#statements.permitIntent(file.versionId, step.permitId ?? "");
@@ -215,6 +234,8 @@ class Journal {
       this.#remove(file, step.event === "changed" ? "changed" : "vanished");
       return;
     }
+    if (step.outcome) this.#statements.setOutcome(file.versionId, step.outcome);
+    else if (state !== file.state && !keepsOutcome.has(state)) this.#statements.deleteOutcome(file.versionId);
     const endNs = step.findings ? step.findings.endNs : file.endNs;
     const next = { ...file, state, endNs, identity: step.identity ?? file.identity };
     if (state === file.state && next.identity === file.identity && !step.findings) return;
@@ -236,6 +257,7 @@ class Journal {
     let state = nextState(file.state, "kept");
     if (before === "imported" && !isImportOver) state = nextState(state, "importDone");
     if (before === "failed") state = nextState(state, "importFailed");
+    if (before === "duplicate") state = nextState(state, "foundDuplicate");
     this.#statements.deleteIntent(file.versionId);
     this.#update(file, { ...file, state });
   }

@@ -37,6 +37,12 @@ export interface Schema {
   readonly data: Uint8Array;
 }
 
+/** How the last import of a file ended, where that is worth a word: a code of the cloud's or the agent's, and the reason for people. */
+export interface ImportOutcome {
+  readonly code: string;
+  readonly text: string;
+}
+
 /** Why a version is gone: somebody else changed or removed the file, or we deleted it under that rule. */
 export type GoneBecause = "changed" | "vanished" | DeletionReason;
 
@@ -58,6 +64,8 @@ export type InventoryStep =
       readonly identity?: FileIdentity;
       readonly findings?: Findings;
       readonly schemas?: readonly Schema[];
+      /** Kept until an event leads to another state than one of an import that ended. */
+      readonly outcome?: ImportOutcome;
     }
   /**
    * The file that is there is the version that it was: only what the file system says of it changed. No effect when it
@@ -95,6 +103,9 @@ export type InventoryStep =
     }
   /** The cloud is to hear of it anew. */
   | { readonly do: "retell"; readonly versionId: string }
+  /** Somebody on the device asked for its import, or the cloud has heard of that. */
+  | { readonly do: "wish"; readonly versionId: string }
+  | { readonly do: "forgetWish"; readonly versionId: string }
   | { readonly do: "forgetRemoval"; readonly versionId: string };
 
 /** A deletion that was decided and is not over. */

@@ -11,6 +11,7 @@ import type { ProblemBoard } from "../problems.ts";
 import type { AutoImport } from "./auto-import.ts";
 import { beginListing, createListingBarrier, type Listing } from "./listing.ts";
 import type { DeviceNaming } from "./name-device.ts";
+import { planEnds } from "./plan-ends.ts";
 import { planSchemas, planUpserts, type ReportLimits, settleBatch } from "./plan-report.ts";
 
 export interface ReportContext {
@@ -115,14 +116,20 @@ class Reporter {
     const isLast = done === listing.versionIds.length;
     const named = listing.named + batch.upserts.length;
     const tail = { id: listing.id, isLast, count: isLast ? named : undefined };
+    const told = batch.upserts.flatMap(({ versionId }) => inventory.version(versionId) ?? []);
     const answer = await this.#sendItems({ upserts: batch.upserts, listing: tail }, signal);
     if (!answer) return;
     listing.done = done;
     listing.named = named;
     const isRejected = isLast && answer.isListingComplete === false;
     const forgotten = isLast && !isRejected ? listing.absent : [];
-    const imported = stepsOfImported(inventory, answer);
-    inventory.change([...settleBatch(batch, answer.unassigned), ...imported, ...forgotten.map(forget)]);
+    const ends = planEnds(inventory, told, answer);
+    inventory.change([
+      ...settleBatch(batch, answer.unassigned),
+      ...ends,
+      ...stepsOfStored(inventory, answer),
+      ...forgotten.map(forget),
+    ]);
     if (isLast) this.#listing = undefined;
     if (isLast && !isRejected && this.#listingHello === this.#state.hellos) this.#state.needsListing = false;
     this.#ctx.workBell.ring();
@@ -218,17 +225,15 @@ class Reporter {
   }
 }
 
-/** What is imported of an agent's files that lost its state, and what of it is known to be stored; not that it is there still. */
-function stepsOfImported(
+/** What is known to be stored of the files of an agent that lost its state; not that it is there still. */
+function stepsOfStored(
   { version }: Inventory,
-  { imported = [], importedContents = [] }: Output<typeof api.edge.report>,
+  { importedContents = [] }: Output<typeof api.edge.report>,
 ): InventoryStep[] {
-  const ends = imported.map((versionId) => ({ do: "event", versionId, event: "importDone" }) as const);
-  const hashes = importedContents.flatMap(({ versionId, sha256 }): InventoryStep[] => {
+  return importedContents.flatMap(({ versionId, sha256 }): InventoryStep[] => {
     const of = version(versionId)?.identity;
     return of ? [{ do: "noteHash", versionId, sha256, of, isProof: false }] : [];
   });
-  return [...ends, ...hashes];
 }
 
 function forget(versionId: string): InventoryStep {

@@ -63,6 +63,8 @@ export class FakeCloud implements AsyncDisposable {
   isImported: (item: EdgeItem) => boolean = () => false;
   /** The SHA-256 of what is stored of them. */
   contentOf: (item: EdgeItem) => string | undefined = () => undefined;
+  /** Of which items of a listing the import failed; undefined: an older cloud, which does not say. */
+  failureOf: ((item: EdgeItem) => { code: string; text: string } | undefined) | undefined = () => undefined;
   /** Items for which a whole report is refused with 400. */
   isItemRefused: (item: EdgeItem) => boolean = () => false;
   fault: (request: FakeRequest) => Fault | undefined = () => undefined;
@@ -141,6 +143,14 @@ export class FakeCloud implements AsyncDisposable {
   advance(requestId: string, stage: WantedImport["stage"], reason?: WantedImport["reason"]): void {
     const request = this.requests.get(requestId);
     if (request) this.requests.set(requestId, { ...request, stage, reason });
+    this.changed();
+  }
+
+  /** An end that counts no more is told under an id of its own. */
+  takeBack(requestId: string, request: WantedImport): void {
+    this.requests.delete(requestId);
+    const overId = `${requestId}.over`;
+    this.requests.set(overId, { ...request, requestId: overId, isOver: true });
     this.changed();
   }
 
@@ -283,6 +293,7 @@ export class FakeCloud implements AsyncDisposable {
       unassigned: unassignedAmong(placed),
       imported: report.listing && report.upserts.filter(this.isImported).map(({ versionId }) => versionId),
       importedContents: report.listing && this.#contentsAmong(report.upserts),
+      failed: report.listing && this.#failedAmong(report.upserts),
       isListingComplete: report.listing ? this.#list(report.listing, report.upserts) : undefined,
     };
   }
@@ -292,6 +303,16 @@ export class FakeCloud implements AsyncDisposable {
       const sha256 = this.contentOf(item);
       return sha256 === undefined ? [] : [{ versionId: item.versionId, sha256 }];
     });
+  }
+
+  #failedAmong(upserts: readonly EdgeItem[]): unknown {
+    return (
+      this.failureOf &&
+      upserts.flatMap((item) => {
+        const failure = this.failureOf?.(item);
+        return failure ? [{ versionId: item.versionId, ...failure }] : [];
+      })
+    );
   }
 
   #list({ id, isLast, count }: NonNullable<FakeReport["listing"]>, upserts: EdgeItem[]): boolean | undefined {

@@ -14,10 +14,10 @@ interface Upload {
 interface FarSide {
   readonly publicUrl: string;
   readonly requests: ReadonlyMap<string, WantedImport>;
-  advance(requestId: string, stage: WantedImport["stage"]): void;
+  advance(requestId: string, stage: WantedImport["stage"], reason?: WantedImport["reason"]): void;
 }
 
-type OpenInput = { requestId: string; versionId: string; size: number; partSize?: number };
+type OpenInput = { requestId: string; versionId: string; size: number; partSize?: number; sha256?: string };
 type UploadRef = { requestId: string; uploadId: string };
 
 /** Uploads by parts, with the rules of the contract: a part is verified before it counts, and never rewritten. */
@@ -29,6 +29,8 @@ export class FakeUploads {
   readonly received: number[] = [];
   /** The part size that each opening wished for. */
   readonly wishes: (number | undefined)[] = [];
+  /** Contents of other recordings by their SHA-256, with how those are named; while there are any, files are to be hashed. */
+  readonly originals = new Map<string, string>();
   /** A new upload begins with this part, and with other bytes in it than any file has. */
   corruptPart: number | undefined;
   readonly #uploads = new Map<string, Upload>();
@@ -38,10 +40,17 @@ export class FakeUploads {
     this.#far = far;
   }
 
-  open({ requestId, versionId, size, partSize }: OpenInput): unknown {
+  open({ requestId, versionId, size, partSize, sha256 = "" }: OpenInput): unknown {
     this.wishes.push(partSize);
     const request = this.#requestOf(requestId);
     if (request.versionId !== versionId) throw new Refusal("VersionSuperseded");
+    const original = this.originals.get(sha256);
+    if (original !== undefined) {
+      const text = `the same content was imported already as recording ${original}`;
+      this.#far.advance(requestId, "failed", { code: "DuplicateContent", text });
+      throw new Refusal("RequestSuperseded");
+    }
+    const wantsSha256 = (this.originals.size > 0 && sha256 === "") || undefined;
     const uploadId = `upl_${requestId}`;
     const upload = this.#uploads.get(uploadId) ?? {
       requestId,
@@ -53,7 +62,7 @@ export class FakeUploads {
     this.#uploads.set(uploadId, upload);
     if (this.corruptPart !== undefined) upload.parts.set(this.corruptPart, Buffer.alloc(upload.partSize, 0xee));
     const parts = Array.from(upload.parts, ([number, bytes]) => ({ number, md5: md5Of(bytes), length: bytes.length }));
-    return { uploadId, partSize: upload.partSize, isStored: upload.isStored, parts };
+    return { uploadId, partSize: upload.partSize, isStored: upload.isStored, parts, wantsSha256 };
   }
 
   grant({

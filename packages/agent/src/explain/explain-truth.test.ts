@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import type { WantedImport } from "@downlink/protocol";
+import { explainFile } from "../commands/explain.ts";
+import type { FileState } from "../inventory/file-state.ts";
+import { FakeCloud } from "../testing/fake-cloud.ts";
+import { writeRecording } from "../testing/recordings.ts";
+import { type Device, makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
+
+const boom = { code: "KeyTaken", text: "recording rec_9 has the key already" };
+const unreadable = { code: "FileUnreadable", text: "EIO" };
+const duplicate = {
+  code: "DuplicateContent",
+  text: "the same content was imported already as recording rec_9 (day/first.mcap)",
+};
+
+type Stage = WantedImport["stage"];
+type Reason = WantedImport["reason"];
+/** One thing after the other that happens in the control plane. */
+type Happening = { readonly stage: Stage; readonly reason?: Reason } | "takenBack";
+
+interface Case {
+  readonly name: string;
+  readonly happens: readonly Happening[];
+  readonly state: FileState;
+  readonly why: RegExp;
+  /** Where the agent lost its state and only the listing's answer tells it. */
+  readonly relisted?: readonly [FileState, RegExp];
+}
+
+const nobody = /nobody has asked for its import/;
+const cases: readonly Case[] = [
+  { name: "nobody has asked", happens: [], state: "reported", why: nobody },
+  { name: "it is being processed", happens: [{ stage: "processing" }], state: "stored", why: /which processes it/ },
+  {
+    name: "it is imported",
+    happens: [{ stage: "imported" }],
+    state: "imported",
+    why: /^It is in the control plane\.$/,
+  },
+  {
+    name: "it was imported and its data was deleted",
+    happens: [{ stage: "imported" }, "takenBack"],
+    state: "reported",
+    why: /its data was deleted in the control plane/,
+    relisted: ["reported", nobody],
+  },
+  {
+    name: "its import failed",
+    happens: [{ stage: "failed", reason: boom }],
+    state: "failed",
+    why: /was asked for and failed: Recording rec_9 has the key already\. \(KeyTaken\)$/,
+  },
+  {
+    name: "its import failed, and for another reason after a retry",
+    happens: [
+      { stage: "failed", reason: boom },
+      { stage: "failed", reason: unreadable },
+    ],
+    state: "failed",
+    why: /failed: EIO\. \(FileUnreadable\)$/,
+  },
+  {
+    name: "its failure was taken back",
+    happens: [{ stage: "failed", reason: boom }, "takenBack"],
+    state: "reported",
+    why: /import failed, and that was taken back/,
+    relisted: ["reported", nobody],
+  },
+  {
+    name: "it is a copy",
+    happens: [{ stage: "failed", reason: duplicate }],
+    state: "duplicate",
+    why: /in the control plane already.*recording rec_9 \(day\/first\.mcap\)\.$/,
+  },
+  {
+    name: "it was a copy of what was deleted",
+    happens: [{ stage: "failed", reason: duplicate }, "takenBack"],
+    state: "reported",
+    why: /copy of a recording that was in the control plane/,
+    relisted: ["reported", nobody],
+  },
+];
+
+interface Scene {
+  readonly device: Device;
+  readonly cloud: FakeCloud;
+  readonly requestId: string;
+}
+
+/** The file is delivered, and what else happens has not happened yet. */
+async function withDelivered(work: (scene: Scene) => Promise<void>): Promise<void> {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  await writeRecording(device, "a.mcap");
+  {
+    await using agent = startDaemon(settingsFor(device, cloud));
+    await agent.until("it is reported", ({ files }) => files.reported === 1);
+  }
+  cloud.leaseMs = 0;
+  await work({ device, cloud, requestId: cloud.requestImport("a.mcap") });
+}
+
+/** All of it as the control plane's work shows it at the end; each end may have been acknowledged in between. */
+async function happen({ cloud, requestId }: Scene, happens: readonly Happening[], settle: () => Promise<void>) {
+  const request = cloud.requests.get(requestId)!;
+  if (happens.length === 0) cloud.cancel(requestId);
+  let last = request;
+  for (const what of happens) {
+    if (what === "takenBack") cloud.takeBack(requestId, last);
+    else {
+      last = { ...request, ...what };
+      cloud.requests.set(requestId, last);
+      cloud.changed();
+    }
+    await settle();
+  }
+}
+
+async function assertTold({ device, cloud }: Scene, state: FileState, why: RegExp) {
+  await using agent = startDaemon(settingsFor(device, cloud));
+  await agent.until(`it is ${state}`, (status) => status.files[state] === 1 && status.connection.state === "connected");
+  const told = await explainFile(settingsFor(device, cloud), "a.mcap");
+  assert.deepEqual([told.state, why.test(told.why)], [state, true], told.why);
+}
+
+describe("explain tells the truth", { concurrency: 4 }, () => {
+  for (const { name, happens, state, why, relisted } of cases) {
+    test(`when ${name}: to an agent that hears of each step, and after its restart`, async () => {
+      await withDelivered(async (scene) => {
+        const { device, cloud } = scene;
+        cloud.gate = ({ name: call }) => (call === "put" ? new Promise(() => {}) : undefined);
+        {
+          await using agent = startDaemon(settingsFor(device, cloud));
+          await agent.until("it is under way", ({ files }) => files.uploading === 1);
+          await happen(scene, happens, async () => {
+            const ends = [...cloud.requests.values()].filter(({ stage }) => stage === "imported" || stage === "failed");
+            await cloud.until("ends are acknowledged", () =>
+              ends.every(({ requestId }) => !cloud.requests.has(requestId)),
+            );
+          });
+        }
+        await assertTold(scene, state, why);
+        await assertTold(scene, state, why);
+      });
+    });
+
+    test(`when ${name}: to an agent that was away meanwhile, and whose acknowledgement is lost`, async () => {
+      await withDelivered(async (scene) => {
+        await happen(scene, happens, () => Promise.resolve());
+        const before = new Map(scene.cloud.requests);
+        await assertTold(scene, state, why);
+        for (const [id, request] of before) scene.cloud.requests.set(id, request);
+        await assertTold(scene, state, why);
+      });
+    });
+
+    if (state !== "stored")
+      test(`when ${name}: to an agent that lost its state`, async () => {
+        await withDelivered(async (scene) => {
+          const { device, cloud } = scene;
+          const [last] = happens.toReversed();
+          const end = last === "takenBack" ? undefined : last;
+          cloud.requests.clear();
+          cloud.isImported = () => end?.stage === "imported";
+          cloud.failureOf = () => (end?.stage === "failed" ? end.reason : undefined);
+          for (const file of readdirSync(device.stateDir).filter((entry) => entry.startsWith("agent.db")))
+            rmSync(join(device.stateDir, file));
+          await assertTold(scene, ...(relisted ?? [state, why]));
+        });
+      });
+  }
+
+  test("what the control plane said last is said to be that, while it is not reached", async () => {
+    await withDelivered(async (scene) => {
+      const { device, cloud } = scene;
+      await happen(scene, [{ stage: "imported" }], () => Promise.resolve());
+      await assertTold(scene, "imported", /^It is in the control plane\.$/);
+      const told = await explainFile(settingsFor(device, cloud), "a.mcap");
+      assert.match(told.why, /^It is in the control plane\. That is what the control plane said last/);
+    });
+  });
+
+  test("an agent whose state says more than the control plane's listing puts it right; an older control plane's silence says nothing", async () => {
+    for (const [failureOf, state] of [
+      [undefined, "failed"],
+      [() => undefined, "reported"],
+    ] as const) {
+      await withDelivered(async (scene) => {
+        const { cloud } = scene;
+        await happen(scene, [{ stage: "failed", reason: boom }], () => Promise.resolve());
+        await assertTold(scene, "failed", /KeyTaken/);
+        cloud.requests.clear();
+        cloud.failureOf = failureOf;
+        cloud.files.clear(); // It knows nothing of the files: they are listed.
+        await assertTold(scene, state, state === "failed" ? /KeyTaken/ : /taken back/);
+      });
+    }
+  });
+});

@@ -1,0 +1,32 @@
+import type { api, Output } from "@downlink/protocol";
+import { outcomeOfOver, stepToFailure } from "../imports/plan-work.ts";
+import type { FileState } from "../inventory/file-state.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
+
+type Answer = Pick<Output<typeof api.edge.report>, "imported" | "failed">;
+
+const ended: ReadonlySet<FileState> = new Set(["imported", "failed", "duplicate"]);
+
+/**
+ * What a listing's answer says of how imports ended, of the files as they were when it was sent: one that moved on since has newer news. An
+ * older cloud does not say what failed, and so its silence says nothing.
+ */
+export function planEnds(
+  inventory: Pick<Inventory, "version" | "outcome">,
+  told: readonly TrackedFile[],
+  { imported = [], failed }: Answer,
+): InventoryStep[] {
+  const isImported = new Set(imported);
+  const failures = new Map(failed?.map(({ versionId, code, text }) => [versionId, { code, text }]));
+  return told.flatMap((file): InventoryStep[] => {
+    const { versionId, state } = file;
+    if (isImported.has(versionId)) return [{ do: "event", versionId, event: "importDone" }];
+    if (failed === undefined || inventory.version(versionId) !== file) return [];
+    const failure = failures.get(versionId);
+    if (failure) return stepToFailure(file, failure, inventory);
+    return ended.has(state)
+      ? [{ do: "event", versionId, event: "importTakenBack", outcome: outcomeOfOver(state) }]
+      : [];
+  });
+}
