@@ -4,6 +4,7 @@ import { EdgeItem, Sha256Hex, VersionId } from "./edge-items.ts";
 import { edgePieces, HeldPieces, Md5Base64, partNumber, pieceLimits, uploadParams } from "./edge-pieces.ts";
 import { DeliveryFailure, EdgeSettings, EdgeWork, SalvageFailure } from "./edge-work.ts";
 import { agentToken, enrolmentToken, operation } from "./operation.ts";
+import { ImportStatus } from "./recordings.ts";
 import { queryInteger } from "./shapes/query.ts";
 import { ByteCount } from "./shapes/summaries.ts";
 import { Timestamp } from "./shapes/time.ts";
@@ -202,6 +203,28 @@ export const edge = {
       etag: z.string().max(128).optional(),
     }),
     response: z.object({ etag: z.string(), work: EdgeWork }),
+  }),
+  requestImports: operation({
+    method: "post",
+    path: "/v1/edge/imports",
+    access: agentToken(),
+    summary: "Ask for imports on behalf of somebody at the device; repeatable",
+    description:
+      "As `POST /v1/recordings/{keyOrId}/import` does: what is queued, running or done already stays as it is. The requests then come with the agent's work.",
+    body: z.object({
+      versionIds: z.array(VersionId).max(edgeLimits.itemsPerReport),
+      priority: z.int().default(0).meta({ description: "Higher comes first" }),
+    }),
+    response: z.object({
+      answers: z.array(
+        z.object({
+          versionId: VersionId,
+          importStatus: ImportStatus.optional().meta({
+            description: "Absent: no recording is known by this version, or its copy is about to be deleted",
+          }),
+        }),
+      ),
+    }),
   }),
   openUpload: operation({
     method: "post",

@@ -58,7 +58,7 @@ export {
   pathParameters,
   type WithHeaders,
 } from "./operation.ts";
-export { PendingImport, PendingImportStatus } from "./pending-imports.ts";
+export { PendingImport, PendingImportStatus, Requester } from "./pending-imports.ts";
 export { Project, ProjectName } from "./projects.ts";
 export { ImportStatus, Recording, RecordingKey } from "./recordings.ts";
 export { ListedSession, Session, SessionKey } from "./sessions.ts";

@@ -9,6 +9,10 @@ import { Timestamp } from "./shapes/time.ts";
 export const PendingImportStatus = z.enum(["received", "processing", "ready for indexing", "error", "complete"]);
 export type PendingImportStatus = z.infer<typeof PendingImportStatus>;
 
+/** Who asked for an import: an API key, somebody on the device or at the edge site by its agent, or the globs of auto-import there. */
+export const Requester = z.object({ kind: z.enum(["apiKey", "device", "site", "autoImport"]), id: z.string() });
+export type Requester = z.infer<typeof Requester>;
+
 export const PendingImport = z
   .object({
     requestId: z.string(),
@@ -40,6 +44,7 @@ export const PendingImport = z
       description: "True where the upload was a repeat: its content is the recording's already, and nothing was stored",
     }),
     priority: z.int().meta({ description: "Of a file that a device is asked for; higher comes first" }),
+    requestedBy: Requester.optional().meta({ description: "Of a file that a device is asked for, where it is known" }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
     quarantinedAt: Timestamp.optional(),

@@ -8,6 +8,7 @@ import { withLease } from "./lease.ts";
 import { askPermits } from "./permits.ts";
 import { composePart, grantPieces } from "./pieces.ts";
 import { report } from "./report.ts";
+import { requestImports } from "./request-imports.ts";
 import { failSalvage } from "./salvages.ts";
 import { completeUpload, failImport, grantParts, openUpload } from "./uploads.ts";
 import { getWork } from "./work.ts";
@@ -20,6 +21,7 @@ export const edge: Handlers<Contract> = {
   hello,
   report,
   work: getWork,
+  requestImports,
   openUpload,
   grantParts,
   grantPieces,

@@ -1,9 +1,9 @@
-import type { ImportStatus } from "@downlink/protocol";
+import type { ImportStatus, Requester } from "@downlink/protocol";
 import type { Transaction } from "../db/transaction.ts";
 import { cancelRequests } from "../ingest/change-request.ts";
 import type { JobQueue } from "../jobs/queue.ts";
 import { edgeCopyOf } from "../recordings/edge-copy.ts";
-import { importRequestRow } from "../recordings/import-request-rows.ts";
+import { importRequestRow, raisePriority } from "../recordings/import-request-rows.ts";
 import { nextImportStatus, noFailure } from "../recordings/import-status.ts";
 import { findLocked } from "../recordings/lock-recording.ts";
 import { primarySiteOf } from "../sites/primary-site.ts";
@@ -11,22 +11,28 @@ import { primarySiteOf } from "../sites/primary-site.ts";
 interface Wish {
   readonly recordingId: string;
   readonly priority: number;
+  readonly requestedBy?: Requester;
   readonly jobs: JobQueue;
   readonly nowNs: bigint;
 }
 
 /** Asks for a recording within another change. Answers how many imports that brought about: none where it is under way or done, or not there. */
-export async function queueImport(tx: Transaction, { recordingId, priority, jobs, nowNs }: Wish): Promise<0 | 1> {
+export async function queueImport(
+  tx: Transaction,
+  { recordingId, priority, requestedBy, jobs, nowNs }: Wish,
+): Promise<0 | 1> {
   const recording = await findLocked(tx, recordingId);
   const edgeFile = recording && edgeCopyOf(recording, nowNs);
   if (!edgeFile) return 0;
   const { deviceId, orgId } = recording;
   const importStatus = nextImportStatus(recording.importStatus as ImportStatus, "request", true);
+  if (requestedBy && recording.importStatus === "pending")
+    await raisePriority(tx, recordingId, { priority, requestedBy });
   if (importStatus === recording.importStatus) return 0;
   await cancelRequests(tx, { recordingId, jobs, nowNs }); // of one that failed
   const site = await primarySiteOf(tx, orgId);
   const device = deviceId === null ? null : await tx.device.findUnique({ where: { id: deviceId } });
-  const request = { recording, edgeFile, siteId: site.id, deviceName: device?.name, priority, nowNs };
+  const request = { recording, edgeFile, siteId: site.id, deviceName: device?.name, priority, requestedBy, nowNs };
   await tx.importRequest.create({ data: importRequestRow(request) });
   const data = { importStatus, ...noFailure };
   await tx.recording.update({ where: { id: recordingId }, data });

@@ -32,6 +32,7 @@ export async function requestAutoImports(tx: Transaction, { agent, items, nowNs 
       siteId: site.id,
       deviceName: recording.device?.name,
       priority: AUTO_IMPORT_PRIORITY,
+      requestedBy: { kind: "autoImport", id: agent.deviceId ?? agent.siteId ?? agent.id },
       nowNs,
     }),
   );

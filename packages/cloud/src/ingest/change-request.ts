@@ -13,8 +13,8 @@ interface Change {
   readonly data?: RequestData;
 }
 
-/** What may change of a request beside its state. */
-export type RequestData = Partial<Omit<ImportRequestModel, "id" | "orgId" | "state">>;
+/** What may change of a request beside its state, whoever asked for it. */
+export type RequestData = Partial<Omit<ImportRequestModel, "id" | "orgId" | "state" | "requestedBy">>;
 
 /** Of an error's text, in UTF-16 units: what the index by error can hold. */
 const MAX_ERROR_LENGTH = 600;

@@ -1,4 +1,4 @@
-import { type PendingImport, PendingImportStatus } from "@downlink/protocol";
+import { type PendingImport, PendingImportStatus, Requester } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import { terminalStates } from "../ingest/import-request-state.ts";
@@ -27,6 +27,7 @@ export function toPendingImport(ctx: Pick<Ctx, "caller">, row: Row): PendingImpo
     salvageOf: row.salvageOfId ?? undefined,
     existing: row.isExisting,
     priority: row.priority,
+    requestedBy: Requester.safeParse(row.requestedBy).data,
     createdAt: row.createdAtNs,
     updatedAt: row.updatedAtNs,
     quarantinedAt: row.quarantinedAtNs ?? undefined,

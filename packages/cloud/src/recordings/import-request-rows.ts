@@ -1,5 +1,7 @@
+import type { Requester } from "@downlink/protocol";
 import type { EdgeFileModel, RecordingModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
+import type { Transaction } from "../db/transaction.ts";
 
 /** Of what an agent asks for by its globs: whatever a person asks for goes before it. */
 export const AUTO_IMPORT_PRIORITY = -10;
@@ -10,11 +12,12 @@ interface RequestOf {
   readonly siteId: string;
   readonly deviceName: string | undefined;
   readonly priority: number;
+  readonly requestedBy?: Requester | undefined;
   readonly nowNs: bigint;
 }
 
 /** A request that waits for the device to deliver the recording's file. */
-export function importRequestRow({ recording, edgeFile, siteId, deviceName, priority, nowNs }: RequestOf) {
+export function importRequestRow({ recording, edgeFile, siteId, deviceName, priority, requestedBy, nowNs }: RequestOf) {
   return {
     id: newId("req"),
     orgId: recording.orgId,
@@ -31,7 +34,19 @@ export function importRequestRow({ recording, edgeFile, siteId, deviceName, prio
     versionId: edgeFile.versionId,
     agentId: edgeFile.agentId,
     priority,
+    requestedBy,
     createdAtNs: nowNs,
     updatedAtNs: nowNs,
   };
+}
+
+/** What waits only because a glob matched it waits from now on because somebody asked. */
+export async function raisePriority(
+  tx: Transaction,
+  recordingId: string,
+  { priority, requestedBy }: { readonly priority: number; readonly requestedBy: Requester },
+): Promise<void> {
+  if (priority <= AUTO_IMPORT_PRIORITY) return;
+  const where = { recordingId, state: "awaiting", priority: AUTO_IMPORT_PRIORITY };
+  await tx.importRequest.updateMany({ where, data: { priority, requestedBy } });
 }

@@ -1,4 +1,4 @@
-import type { ImportStatus } from "@downlink/protocol";
+import type { ImportStatus, Requester } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import type { RecordingModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
@@ -7,7 +7,7 @@ import { cancelRequests } from "../ingest/change-request.ts";
 import { primarySiteOf } from "../sites/primary-site.ts";
 import { edgeCopyOf } from "./edge-copy.ts";
 import { forgetData } from "./forget-data.ts";
-import { AUTO_IMPORT_PRIORITY, importRequestRow } from "./import-request-rows.ts";
+import { importRequestRow, raisePriority } from "./import-request-rows.ts";
 import { nextImportStatus, noFailure } from "./import-status.ts";
 import { lockRecording } from "./lock-recording.ts";
 
@@ -18,16 +18,19 @@ interface Answer {
 
 /** Queues the import of an edge recording; queued, running or done already, it changes at most the place in the queue. 404 when its edge copy is gone. */
 export async function requestImport(ctx: Ctx, { id }: RecordingModel, priority: number): Promise<Answer> {
+  const requestedBy = { kind: "apiKey", id: ctx.caller.keyId } as const;
   const answer = await withTransaction(ctx.db, async (tx) => {
     const recording = await lockRecording(tx, id);
     const edgeFile = edgeCopyOf(recording, ctx.clock.nowNs());
     const next = nextImportStatus(recording.importStatus as ImportStatus, "request", edgeFile !== null);
-    if (next === "pending" && recording.importStatus === "pending") await raisePriority(tx, id, priority);
+    if (next === "pending" && recording.importStatus === "pending")
+      await raisePriority(tx, id, { priority, requestedBy });
     if (next === recording.importStatus || next === "removed")
       return { id, importStatus: recording.importStatus as ImportStatus, agentOf: agentOf(recording) };
     if (!edgeFile) notFound(`the edge copy of recording ${id}`);
     await cancelRequests(tx, { recordingId: id, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() });
-    await tx.importRequest.create({ data: await newRequest(tx, { recording, priority, nowNs: ctx.clock.nowNs() }) });
+    const request = { recording, priority, requestedBy, nowNs: ctx.clock.nowNs() };
+    await tx.importRequest.create({ data: await newRequest(tx, request) });
     await tx.recording.update({ where: { id }, data: { importStatus: next, ...noFailure } });
     return { id, importStatus: next, agentOf: agentOf(recording) };
   });
@@ -74,19 +77,13 @@ function agentOf({ edgeSiteId, deviceId }: RecordingModel): string | null {
 interface RequestOf {
   readonly recording: Awaited<ReturnType<typeof lockRecording>>;
   readonly priority: number;
+  readonly requestedBy: Requester;
   readonly nowNs: bigint;
 }
 
-async function newRequest(tx: Transaction, { recording, priority, nowNs }: RequestOf) {
+async function newRequest(tx: Transaction, { recording, ...request }: RequestOf) {
   const site = await primarySiteOf(tx, recording.orgId);
   const { device } = await tx.recording.findUniqueOrThrow({ where: { id: recording.id }, select: { device: true } });
   const edgeFile = recording.edgeFile!;
-  return importRequestRow({ recording, edgeFile, siteId: site.id, deviceName: device?.name, priority, nowNs });
-}
-
-/** What waits only because a glob matched it waits from now on because somebody asked. */
-async function raisePriority(tx: Transaction, recordingId: string, priority: number): Promise<void> {
-  if (priority <= AUTO_IMPORT_PRIORITY) return;
-  const where = { recordingId, state: "awaiting", priority: AUTO_IMPORT_PRIORITY };
-  await tx.importRequest.updateMany({ where, data: { priority } });
+  return importRequestRow({ ...request, recording, edgeFile, siteId: site.id, deviceName: device?.name });
 }

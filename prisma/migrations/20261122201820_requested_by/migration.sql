@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "ImportRequest" ADD COLUMN     "requestedBy" JSONB;
