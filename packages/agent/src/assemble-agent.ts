@@ -4,6 +4,7 @@ import type { Clock } from "./clock.ts";
 import { connectToCloud, createBells } from "./cloud/connect-to-cloud.ts";
 import { createServerClock } from "./cloud/server-clock.ts";
 import { createServerTimeMemory } from "./cloud/server-time-memory.ts";
+import { createActions } from "./control/actions.ts";
 import { createDeletions } from "./deleting/deletion-loop.ts";
 import { createFileSystems } from "./deleting/file-systems.ts";
 import { createProofs } from "./deleting/proofs.ts";
@@ -19,6 +20,8 @@ import { createYoungFiles } from "./files/young-files.ts";
 import { runHeartbeat } from "./heartbeat.ts";
 import { createThrottle } from "./imports/throttle.ts";
 import { createUploads, type UploadContext } from "./imports/upload-loop.ts";
+import { createUploadPause } from "./imports/upload-pause.ts";
+import { createWishes } from "./imports/wishes.ts";
 import { runWork } from "./imports/work-loop.ts";
 import { openExaminationNotes } from "./indexing/examination-notes.ts";
 import { noteInstant } from "./instant.ts";
@@ -51,6 +54,8 @@ export interface Agent extends Disposable {
   readonly describe: () => string;
   /** To be called when settings that take effect at once have changed: whoever waits looks at them. */
   readonly onSettings: () => void;
+  /** Carries out what somebody on the device asks. */
+  readonly act: (request: unknown) => Promise<unknown>;
 }
 
 /** One that takes longer stands still. */
@@ -62,7 +67,10 @@ export function assembleAgent(parts: AgentParts): Agent {
   const { scanIntervalMs } = settings;
   const ground = layGround(parts);
   const { storageRoot, session, reportState } = ground;
-  const { uploads, throttle, deletions, forecast, reporting, scanning, rechecks } = assembleWorkers(ground, parts);
+  const { uploads, throttle, deletions, forecast, reporting, scanning, rechecks, pause, wishes } = assembleWorkers(
+    ground,
+    parts,
+  );
   const { settle: settleDeletions } = deletions;
   const shown = {
     started: noteInstant(clock),
@@ -78,12 +86,14 @@ export function assembleAgent(parts: AgentParts): Agent {
       report: (signal) => runReports({ ...ground, ...reporting }, reportState, signal),
       work: (signal) => runWork(ground, signal),
       uploads: (signal) => uploads.run(signal),
+      wishes: (signal) => wishes.run(signal),
       salvages: (signal) => runSalvages(ground, signal),
       deletions: (signal) => deletions.run(signal),
       heartbeat: (signal) => runHeartbeat(ground, signal),
       network: (signal) => throttle.run(signal),
     },
     isProgressing: () => clock.monotonicMs() - storageRoot.lastLookMs() < LONGEST_SCAN_MS + scanIntervalMs,
+    act: createActions({ ...ground, uploads, throttle, pause, wishes }),
     describe: () => summarize({ ...ground, uploads }),
     onSettings() {
       for (const bell of [ground.scanBell, ground.reportBell, ground.workBell, ground.deleteBell]) bell.ring();
@@ -125,7 +135,8 @@ function layGround(parts: AgentParts) {
 function assembleWorkers(ground: ReturnType<typeof layGround>, { settings, transport, clock }: AgentParts) {
   const { storageRoot, workBell } = ground;
   const cloudSettings = ground.board.settings;
-  const throttle = createThrottle({ clock, settings, cloudSettings, onChange: workBell.ring });
+  const pause = createUploadPause({ facts: ground.facts, clock });
+  const throttle = createThrottle({ clock, settings, cloudSettings, pause, onChange: workBell.ring });
   const { stateDir } = settings;
   const globs = () => settings.autoImport ?? cloudSettings()?.autoImport ?? [];
   const rechecks = assembleRechecks(ground);
@@ -134,6 +145,8 @@ function assembleWorkers(ground: ReturnType<typeof layGround>, { settings, trans
   return {
     throttle,
     rechecks,
+    pause,
+    wishes: createWishes(ground),
     uploads: createUploads({ ...ground, dispatcher: transport.dispatcher, throttle, showsChanges }),
     deletions: createDeletions({ ...ground, stateDir, quota: settings }),
     forecast: createDiskForecast(clock),

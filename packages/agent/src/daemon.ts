@@ -2,6 +2,7 @@ import { undiciTransport } from "@downlink/client/node";
 import { openAgentState } from "./agent-state.ts";
 import { assembleAgent } from "./assemble-agent.ts";
 import { type Clock, systemClock } from "./clock.ts";
+import { serveControl } from "./control/control-socket.ts";
 import type { Log } from "./log.ts";
 import type { MetricsContext } from "./metrics/serve-metrics.ts";
 import { openWayOut } from "./network/way-out.ts";
@@ -39,6 +40,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Settings | unde
   await using transport = undiciTransport(way);
   using agent = assembleAgent({ settings, log, clock, state, transport });
   await using _status = await serveStatus(stateDir, agent.takeStatus);
+  await using _control = await serveControl(stateDir, agent.act);
   await using _metrics = await openMetrics(settings, { ...agent, ...state, log });
   log.info(
     { version: agentVersion, root: settings.storageRoot, stateDir, files: state.inventory.size },

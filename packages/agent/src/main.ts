@@ -11,6 +11,7 @@ import {
   type Settings,
   withoutHandedOver,
 } from "./settings/settings.ts";
+import { durationMsOf } from "./settings/value-parsers.ts";
 import { StateRefused } from "./state-errors.ts";
 
 /** 0 healthy · 1 error · 2 usage · 3 degraded · 4 not running. Commands are imported when called: `status` must be quick. */
@@ -94,6 +95,44 @@ program
     const { explainFile, renderExplanation } = await import("./commands/explain.ts");
     const explanation = await explainFile(await settingsToLook(), file);
     print(options.json ? toJson(explanation) : renderExplanation(explanation, page()));
+  });
+
+for (const [action, description] of [
+  ["import", "Ask the control plane for these files' import; kept until it can be asked"],
+  ["retry", "Try again now what failed or waits after failures"],
+] as const)
+  program
+    .command(`${action} <file...>`)
+    .description(description)
+    .option("--json", "as a JSON array")
+    .action(async (files: string[], options: { json?: true }) => {
+      const { actOnFiles, renderAnswers } = await import("./commands/act.ts");
+      const answers = await actOnFiles(settingsOf(program), action, files);
+      print(options.json ? toJson(answers) : renderAnswers(answers));
+      const isDone = answers.every(({ result }) => result !== "refused" && result !== "unknown");
+      if (!isDone) process.exitCode = exitCodes.error;
+    });
+
+program
+  .command("pause")
+  .description("Stop uploads, and nothing else, until `agent resume`; also over restarts")
+  .option("--for <duration>", "only for so long: 30min, 2h, 1d")
+  .option("--json", "as JSON")
+  .action(async (options: { for?: string; json?: true }) => {
+    const { pauseUploads, renderPause } = await import("./commands/act.ts");
+    const forMs = options.for === undefined ? null : durationMsOf(options.for);
+    const answer = await pauseUploads(settingsOf(program), forMs);
+    print(options.json ? toJson(answer) : renderPause(answer, Date.now()));
+  });
+
+program
+  .command("resume")
+  .description("Let uploads go on after `agent pause`")
+  .option("--json", "as JSON")
+  .action(async (options: { json?: true }) => {
+    const { renderResumption, resumeUploads } = await import("./commands/act.ts");
+    const answer = await resumeUploads(settingsOf(program));
+    print(options.json ? toJson(answer) : renderResumption(answer));
   });
 
 program
@@ -223,17 +262,24 @@ function reportFailure(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.healthy : exitCodes.usage;
   const isExpected = error instanceof InvalidSetting || error instanceof StateRefused || isExpectedFailure(error);
   process.stderr.write(`agent: ${isExpected ? asPrinted((error as Error).message) : describeFault(error)}\n`);
+  if (error instanceof Error && error.name === "AgentNotRunning") return exitCodes.notRunning;
   return error instanceof InvalidSetting ? exitCodes.usage : exitCodes.error;
 }
+
+const expectedFailures: ReadonlySet<string> = new Set([
+  "AgentNotRunning",
+  "AgentSilent",
+  "ApiFailure",
+  "ControlRefused",
+  "EnrolmentRefused",
+  "NetworkFailure",
+  "StateUnreadable",
+]);
 
 /** What the far side or the system did; a stack would say nothing. */
 function isExpectedFailure(error: unknown): boolean {
   const { name, code, errno } = error as { name?: string; code?: unknown; errno?: unknown };
-  return (
-    ["AgentSilent", "ApiFailure", "EnrolmentRefused", "NetworkFailure", "StateUnreadable"].includes(name ?? "") ||
-    typeof errno === "number" ||
-    code === "ERR_SQLITE_ERROR"
-  );
+  return expectedFailures.has(name ?? "") || typeof errno === "number" || code === "ERR_SQLITE_ERROR";
 }
 
 function describeFault(error: unknown): string {

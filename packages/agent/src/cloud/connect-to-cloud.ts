@@ -23,6 +23,7 @@ export function createBells() {
     workBell: createBell(),
     salvageBell: createBell(),
     deleteBell: createBell(),
+    wishBell: createBell(),
   };
 }
 

@@ -1,5 +1,3 @@
-import { existsSync, realpathSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { formatTimestamp } from "@downlink/protocol";
 import { explainState } from "../explain/explain-state.ts";
@@ -12,6 +10,7 @@ import { compileAutoImport } from "../report/auto-import.ts";
 import { requireSetting, type Settings } from "../settings/settings.ts";
 import { asPrinted, labelled, type RenderOptions } from "../status/screen.ts";
 import { printable } from "../status/text.ts";
+import { locate } from "./locate-file.ts";
 import { readStatus } from "./status.ts";
 
 /** Why a file is not in the cloud, or that it is. `file`: absolute, or below the working directory or the storage root. */
@@ -53,25 +52,6 @@ function findDeletion(database: DatabaseSync | undefined, path: string) {
   query?.setReadBigInts(true);
   const row = query?.get(path);
   return row && { at: formatTimestamp(row.deleted_at_ns as bigint), reason: String(row.reason) };
-}
-
-/** A relative path is one below the root, as `agent ls` shows it, unless it names something below the working directory. */
-function locate(file: string, root: string, isKnown: (path: string) => boolean) {
-  const isBelowRoot = !isAbsolute(file) && (isKnown(file) || !existsSync(resolve(file)));
-  const absolutePath = isBelowRoot ? join(root, file) : resolve(file);
-  const path = [absolutePath, withRealParent(absolutePath)]
-    .flatMap((candidate) => [relative(root, candidate), relative(realOrSame(root), candidate)])
-    .find((candidate) => candidate !== "" && candidate.split("/")[0] !== ".." && !isAbsolute(candidate));
-  return { path, absolutePath };
-}
-
-/** The entry itself stays as it is named: it may be a symlink. */
-function withRealParent(path: string): string {
-  return join(realOrSame(dirname(path)), basename(path));
-}
-
-function realOrSame(path: string): string {
-  return existsSync(path) ? realpathSync(path) : path;
 }
 
 export function renderExplanation(explanation: Explanation, options: RenderOptions): string {

@@ -194,7 +194,10 @@ function tellRequested({ path, status, nowMs }: FileFacts): ReturnType<Teller> {
     return {
       why: `Its import was asked for, and uploads are paused: ${text}.`,
       next: until === null ? "It goes on once that is over." : `It goes on at ${until}.`,
-      todo: "Change DOWNLINK_UPLOAD_RATE or DOWNLINK_UPLOAD_INTERFACES, here or in the control plane.",
+      todo:
+        status.pause.by !== null
+          ? "`agent resume` lets uploads go on."
+          : "Change DOWNLINK_UPLOAD_RATE or DOWNLINK_UPLOAD_INTERFACES, here or in the control plane.",
     };
   const others = status.files.requested ?? 1;
   return {

@@ -42,6 +42,8 @@ export interface YoungFiles {
   restart(versionId: string, identity: FileIdentity, nowMs: number): void;
   /** It is young no longer. */
   forget(versionId: string): void;
+  /** It is looked at as soon as somebody asks what is due. Answers whether it is young. */
+  hurry(versionId: string, nowMs: number): boolean;
   /** It was looked at to no avail: again later, after longer and longer pauses. */
   postpone(versionId: string, nowMs: number): void;
 }
@@ -94,6 +96,11 @@ export function createYoungFiles(times: YoungTimes): YoungFiles {
     },
     restart: (versionId, identity, nowMs) => void young.set(versionId, begin(identity, nowMs)),
     forget: (versionId) => void young.delete(versionId),
+    hurry(versionId, nowMs) {
+      const known = young.get(versionId);
+      if (known) young.set(versionId, { ...known, dueMs: nowMs });
+      return known !== undefined;
+    },
     postpone(versionId, nowMs) {
       const known = young.get(versionId);
       if (known) young.set(versionId, postponed(known, times, nowMs));

@@ -78,6 +78,7 @@ test("over an interface that uploads may not take only what exists is told", asy
 test("uploads that a timetable pauses are looked at again when it ends, to the minute", () => {
   let time = new Date(2026, 0, 5, 17, 59, 40);
   const throttle = createThrottle({
+    pause: { current: () => undefined, msLeft: () => undefined },
     clock: { ...systemClock, nowNs: () => BigInt(time.getTime()) * 1_000_000n },
     settings: {
       ...{

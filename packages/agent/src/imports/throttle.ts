@@ -7,9 +7,12 @@ import { firstHop } from "../network/way-out.ts";
 import type { Settings } from "../settings/settings.ts";
 import { createLinkSpeed, type LinkSpeed, SLOW_BYTES_PER_SECOND } from "./link-speed.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
+import type { PauseState, UploadPause } from "./upload-pause.ts";
 
 /** How uploads are held back at the moment, to be shown. */
 export interface ThrottleState {
+  /** Somebody on the device stopped them. */
+  readonly pause: PauseState | undefined;
   /** Undefined: no limit. */
   readonly bytesPerSecond: number | undefined;
   /** Why nothing is uploaded at all. */
@@ -44,6 +47,7 @@ export interface ThrottleContext {
   >;
   /** As the control plane set them last. */
   readonly cloudSettings: () => EdgeSettings | undefined;
+  readonly pause: Pick<UploadPause, "current" | "msLeft">;
   /** Uploads have to wait, or need not any more, because of the way. */
   readonly onChange: () => void;
 }
@@ -55,7 +59,7 @@ const MINUTE_MS = 60_000;
 
 /** What the device sets goes before what the control plane sets. */
 export function createThrottle(ctx: ThrottleContext): Throttle {
-  const { clock, settings, cloudSettings } = ctx;
+  const { clock, settings, cloudSettings, pause } = ctx;
   const way = openWay(ctx);
   const cloudRules = cachedParser();
   const rules = () => settings.uploadRate ?? cloudRules(cloudSettings()?.uploadRate);
@@ -67,24 +71,46 @@ export function createThrottle(ctx: ThrottleContext): Throttle {
   return {
     limiter: createRateLimiter(rateNow, clock),
     linkSpeed,
-    isPaused: () => rateNow() === 0 || way?.refusal() !== undefined,
+    isPaused: () => pause.current() !== undefined || rateNow() === 0 || way?.refusal() !== undefined,
     concurrency: () => (isSlow() ? 1 : concurrency()),
     partsInFlight: () => (isSlow() ? 1 : PARTS_IN_FLIGHT),
     wishedPartBytes: () => (isSlow() ? edgeLimits.slowLinkPartBytes : undefined),
-    msUntilChange: () => (rules().length === 0 ? undefined : MINUTE_MS - (nowMs() % MINUTE_MS)),
+    msUntilChange: () => {
+      const changeMs = rules().length === 0 ? undefined : MINUTE_MS - (nowMs() % MINUTE_MS);
+      return earlier(pause.msLeft(), changeMs);
+    },
     run: (signal) => (way ? way.run(signal) : createBell().wait(signal)),
     state() {
       const rate = rateNow();
       const changeMs = nextUploadRateChange(rules(), nowMs());
+      const paused = pause.current();
       return {
+        pause: paused,
         bytesPerSecond: rate === Number.POSITIVE_INFINITY ? undefined : rate,
-        pausedBecause: way?.refusal() ?? (rate === 0 ? "the upload rate is off" : undefined),
-        untilNs: changeMs === undefined ? undefined : BigInt(changeMs) * 1_000_000n,
+        pausedBecause:
+          (paused && describePause(paused)) ?? way?.refusal() ?? (rate === 0 ? "the upload rate is off" : undefined),
+        untilNs: paused ? endOf(paused) : toNs(changeMs),
         interfaceName: way?.interfaceName(),
         isSlowLink: linkSpeed.isSlow(),
       };
     },
   };
+}
+
+function describePause({ by, until }: PauseState): string {
+  return `by ${by}${until === undefined ? ", until `agent resume`" : ""}`;
+}
+
+function endOf({ until }: PauseState): bigint | undefined {
+  return until === undefined ? undefined : BigInt(Date.parse(until)) * 1_000_000n;
+}
+
+function toNs(timeMs: number | undefined): bigint | undefined {
+  return timeMs === undefined ? undefined : BigInt(timeMs) * 1_000_000n;
+}
+
+function earlier(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
 /** Undefined: uploads may take any. */

@@ -47,6 +47,8 @@ export interface Uploads {
   transfers(): Transfer[];
   /** Uploads that wait after a failed try, soonest first. */
   retries(): Retry[];
+  /** An upload that waits after a failed try is tried at once. Answers whether it did wait. */
+  retryNow(versionId: string): boolean;
   counters(): UploadCounters;
 }
 
@@ -70,6 +72,12 @@ export function createUploads(ctx: UploadContext): Uploads {
     run: (signal) => queue.run(signal),
     transfers: () => queue.transfers(),
     retries: memories.retries,
+    retryNow(versionId) {
+      const request = ctx.board.byVersion().get(versionId);
+      const hasRested = request !== undefined && memories.wake(request.requestId);
+      if (hasRested) ctx.workBell.ring();
+      return hasRested;
+    },
     counters: () => ({ ...queue.counters }),
   };
 }

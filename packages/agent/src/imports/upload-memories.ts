@@ -16,6 +16,8 @@ export interface UploadMemories {
   /** After a failed try it rests, longer each time. `path` where it is known which file that was. */
   rest(requestId: string, failure: unknown, path?: string): void;
   isResting(requestId: string): boolean;
+  /** It need not rest any longer. Answers whether it did. */
+  wake(requestId: string): boolean;
   /** Until the next one has rested; undefined: none rests. */
   restMs(): number | undefined;
   /** Those that rest, soonest first. */
@@ -62,6 +64,12 @@ export function createUploadMemories(clock: Clock): UploadMemories {
       if (path !== undefined) memory.lastTry = { path, error: (failure as Error).message };
     },
     isResting: (requestId) => (memories.get(requestId)?.notBeforeMs ?? 0) > clock.monotonicMs(),
+    wake(requestId) {
+      const memory = memories.get(requestId);
+      if (!memory || memory.notBeforeMs <= clock.monotonicMs()) return false;
+      memory.notBeforeMs = 0;
+      return true;
+    },
     restMs: () => shortestRestMs(memories.values(), clock.monotonicMs()),
     retries: () => listRetries(memories.values(), clock.monotonicMs()),
     noteReadFailure: (requestId) => ++recall(requestId).readFailures,

@@ -161,7 +161,7 @@ class Journal {
     if (step.do === "noteHash") this.#noteHash(file, step);
     if (step.do === "forgetHash") this.#statements.forgetHash(file.versionId);
     if (step.do === "wish") this.#statements.insertWish(file.versionId);
-    if (step.do === "forgetWish") this.#statements.deleteWish(file.versionId);
+    if (step.do === "forgetWish") this.#forgetWish(file, step.outcome);
     if (step.do === "intend") this.#intend(file, step);
     if (file.state !== "deleting") return;
     if (step.do === "permit") this.#statements.permitIntent(file.versionId, step.permitId ?? "");
@@ -250,6 +250,11 @@ class Journal {
     if (state === file.state || was !== file.identity) return;
     this.#statements.insertIntent({ versionId: file.versionId, reason, stateBefore: file.state });
     this.#update(file, { ...file, state });
+  }
+
+  #forgetWish({ versionId }: TrackedFile, outcome: ImportOutcome | undefined): void {
+    this.#statements.deleteWish(versionId);
+    if (outcome) this.#statements.setOutcome(versionId, outcome);
   }
 
   #keep(file: TrackedFile, { isImportOver }: Extract<InventoryStep, { do: "keep" }>): void {

@@ -47,6 +47,9 @@ export interface StateFacts {
   /** The retention that was known last. */
   retention(): KnownRetention | undefined;
   noteRetention(retention: KnownRetention): void;
+  /** Somebody on the device stopped uploads; undefined: nobody did, or it is over. */
+  pause(): KnownPause | undefined;
+  notePause(pause: KnownPause | undefined): void;
   /** What time the server said that it is, at which uptime since which start of the machine. */
   serverTime(): KnownServerTime | undefined;
   noteServerTime(known: KnownServerTime): void;
@@ -62,6 +65,18 @@ export interface KnownRetention {
   readonly heldUntilNs: bigint;
 }
 
+/** As it is kept: JSON, so that a name may hold anything. */
+export interface KnownPause {
+  readonly by: string;
+  readonly since: string;
+  /** For how long, and until when by the wall clock; absent: until somebody ends it. */
+  readonly forMs?: number;
+  readonly until?: string;
+  /** The end by the uptime of the machine since one of its starts. */
+  readonly bootId?: string;
+  readonly endsAtUptimeMs?: number;
+}
+
 export interface KnownServerTime {
   readonly bootId: string;
   readonly serverTimeNs: bigint;
@@ -69,6 +84,12 @@ export interface KnownServerTime {
 }
 
 const DATA_URL = "dataUrl";
+const PAUSE = "pause";
+
+export function readPause(database: DatabaseSync): KnownPause | undefined {
+  const value = database.prepare("SELECT value FROM facts WHERE name = ?").get(PAUSE)?.value;
+  return value === undefined ? undefined : (JSON.parse(String(value)) as KnownPause);
+}
 
 export function readDataUrl(database: DatabaseSync): string | undefined {
   return database.prepare("SELECT value FROM facts WHERE name = ?").get(DATA_URL)?.value as string | undefined;
@@ -119,6 +140,11 @@ export function openStateFacts(database: DatabaseSync, stateDir: string): StateF
     noteAutoImportTold: (globs) => void set.run("autoImportTold", globs),
     retention: () => toRetention(read("retention")),
     noteRetention: ({ seconds, heldUntilNs }) => void record("retention", `${seconds} ${heldUntilNs}`),
+    pause: () => readPause(database),
+    notePause(pause) {
+      if (pause) record(PAUSE, JSON.stringify(pause));
+      else database.prepare("DELETE FROM facts WHERE name = ?").run(PAUSE);
+    },
     serverTime: () => toServerTime(read("serverTime")),
     suspects: () => JSON.parse(read("suspects") ?? '{"byKey":{}}') as Suspects,
     noteSuspects: (suspects) => void record("suspects", JSON.stringify(suspects)),

@@ -105,7 +105,7 @@ export type InventoryStep =
   | { readonly do: "retell"; readonly versionId: string }
   /** Somebody on the device asked for its import, or the cloud has heard of that. */
   | { readonly do: "wish"; readonly versionId: string }
-  | { readonly do: "forgetWish"; readonly versionId: string }
+  | { readonly do: "forgetWish"; readonly versionId: string; readonly outcome?: ImportOutcome }
   | { readonly do: "forgetRemoval"; readonly versionId: string };
 
 /** A deletion that was decided and is not over. */

@@ -1,8 +1,9 @@
 import { openDatabaseToRead } from "../inventory/database.ts";
 import type { FileState } from "../inventory/file-state.ts";
-import { readOwnerFile } from "../inventory/owner.ts";
+import { readOwnerFile, readPause } from "../inventory/owner.ts";
 import { readingState } from "../inventory/state-unreadable.ts";
 import { agentVersion } from "../version.ts";
+import { describePause } from "./describe-pause.ts";
 import type { StatusDocument } from "./status-schema.ts";
 
 /** What the state directory last knew, for when no agent answers. */
@@ -40,10 +41,16 @@ export function readOfflineStatus(options: {
     transfers: [],
     retries: [],
     throttle: { isPaused: false, text: null, bytesPerSecond: null, until: null, interface: null, isSlowLink: false },
+    pause: readLastPause(options),
     deletions: { planned: [], nextPath: null, heldUntil: null, deletedFiles: 0, last: [] },
     counters: { uploadedBytes: 0, uploadedFiles: 0, failedTries: 0, scans: 0 },
     problems: [],
   };
+}
+
+function readLastPause(place: Parameters<typeof openDatabaseToRead>[0]): StatusDocument["pause"] {
+  using database = openDatabaseToRead(place);
+  return describePause(database && readPause(database));
 }
 
 function countFiles(place: Parameters<typeof openDatabaseToRead>[0]): StatusDocument["files"] {

@@ -14,6 +14,7 @@ import type { Inventory } from "../inventory/inventory.ts";
 import type { StateFacts } from "../inventory/owner.ts";
 import { type ProblemBoard, type ProblemCode, problemTexts } from "../problems.ts";
 import { agentVersion } from "../version.ts";
+import { describePause } from "./describe-pause.ts";
 import type { StatusDocument } from "./status-schema.ts";
 import { formatBytes } from "./text.ts";
 
@@ -81,6 +82,7 @@ export async function takeSnapshot(ctx: SnapshotContext): Promise<StatusDocument
     transfers: ctx.uploads.transfers().map((transfer) => ({ ...transfer, secondsLeft: transfer.secondsLeft ?? null })),
     retries: describeRetries(ctx),
     throttle: describeThrottle(ctx.throttle.state()),
+    pause: describePause(ctx.throttle.state().pause),
     deletions: describeDeletions(ctx),
     counters: { ...ctx.uploads.counters(), scans: ctx.storageRoot.scans() },
     problems: problems.map(({ code, detail, sinceNs: since }) => ({

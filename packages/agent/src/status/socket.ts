@@ -67,11 +67,11 @@ async function readAll(socket: Socket, timeoutMs: number): Promise<string> {
 }
 
 /** A path that is too long for a socket is reached through a descriptor of its directory. */
-function openSocketAddress(stateDir: string): Disposable & { readonly path: string } {
-  const path = join(stateDir, "agent.sock");
+export function openSocketAddress(stateDir: string, name = "agent.sock"): Disposable & { readonly path: string } {
+  const path = join(stateDir, name);
   if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) return { path, [Symbol.dispose]() {} };
   if (process.platform !== "linux")
     throw new Error(`${stateDir} is too long for a socket; choose a shorter DOWNLINK_STATE_DIR`);
   const directory = openSync(stateDir, "r");
-  return { path: `/proc/self/fd/${directory}/agent.sock`, [Symbol.dispose]: () => closeSync(directory) };
+  return { path: `/proc/self/fd/${directory}/${name}`, [Symbol.dispose]: () => closeSync(directory) };
 }

@@ -70,6 +70,8 @@ export const statusSchema = {
       interface: textOrNull,
       isSlowLink: { type: "boolean" },
     }),
+    /** Somebody stopped uploads with `agent pause`; `until` null: until `agent resume`. All null: nobody did. */
+    pause: object({ by: textOrNull, since: textOrNull, until: textOrNull }),
     /** What is to be deleted now and under which rule, and what was since the start. Before `heldUntil` nothing goes for its age. */
     deletions: object({
       planned: { type: "array", items: object({ reason: deletionReason, files: count, bytes: count }) },

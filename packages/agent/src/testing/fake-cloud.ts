@@ -232,6 +232,7 @@ export class FakeCloud implements AsyncDisposable {
     hello: (input) => this.#hello(input as never),
     report: (input) => this.#report(input as never),
     work: async (input) => await this.#work(input as never),
+    requestImports: ({ versionIds }) => this.#requestImports(versionIds as string[]),
     openUpload: (input) => this.uploads.open(input as never),
     grantParts: (input) => this.uploads.grant(input as never),
     completeUpload: (input) => this.uploads.complete(input as never),
@@ -303,6 +304,22 @@ export class FakeCloud implements AsyncDisposable {
       const sha256 = this.contentOf(item);
       return sha256 === undefined ? [] : [{ versionId: item.versionId, sha256 }];
     });
+  }
+
+  /** As a control plane that is too old would answer. */
+  knowsWishes = true;
+
+  #requestImports(versionIds: readonly string[]): unknown {
+    if (!this.knowsWishes) throw new Refusal("NotFound");
+    const answers = versionIds.map((versionId) => {
+      const file = this.files.get(versionId);
+      const open = [...this.requests.values()].find(
+        (request) => request.versionId === versionId && request.stage === "deliver",
+      );
+      if (file && !open) this.requestImport(file.path);
+      return { versionId, importStatus: file ? "pending" : undefined };
+    });
+    return { answers };
   }
 
   #failedAmong(upserts: readonly EdgeItem[]): unknown {

@@ -25,6 +25,7 @@ export const healthyStatus: StatusDocument = {
   transfers: [{ path: "cam/one.mcap", sizeBytes: 1000, sentBytes: 450, bytesPerSecond: 12_300_000, secondsLeft: 130 }],
   retries: [],
   throttle: { isPaused: false, text: null, bytesPerSecond: null, until: null, interface: null, isSlowLink: false },
+  pause: { by: null, since: null, until: null },
   deletions: { planned: [], nextPath: null, heldUntil: null, deletedFiles: 0, last: [] },
   counters: { uploadedBytes: 0, uploadedFiles: 0, failedTries: 0, scans: 7 },
   problems: [],

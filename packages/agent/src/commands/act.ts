@@ -1,0 +1,98 @@
+import { userInfo } from "node:os";
+import type { ControlRequest, FileAnswer, PauseAnswer } from "../control/actions.ts";
+import { askControl, ControlRefused } from "../control/control-socket.ts";
+import { openDatabaseToRead } from "../inventory/database.ts";
+import { requireSetting, type Settings } from "../settings/settings.ts";
+import { askStatus } from "../status/socket.ts";
+import { formatDuration, printable } from "../status/text.ts";
+import { explainFile } from "./explain.ts";
+import { locate } from "./locate-file.ts";
+
+/** There is nobody to ask. */
+export class AgentNotRunning extends Error {
+  constructor(stateDir: string) {
+    super(
+      `no agent runs with ${stateDir}, so nothing was done; start it with \`agent run\`, or as a service: \`systemctl start downlink-agent\``,
+    );
+    this.name = "AgentNotRunning";
+  }
+}
+
+/** Stops uploads for so many milliseconds; null: until {@link resumeUploads}. */
+export async function pauseUploads(settings: Settings, forMs: number | null): Promise<PauseAnswer> {
+  return (await ask(settings, { action: "pause", by: whoAsks(), forMs })) as PauseAnswer;
+}
+
+export async function resumeUploads(settings: Settings): Promise<PauseAnswer> {
+  return (await ask(settings, { action: "resume" })) as PauseAnswer;
+}
+
+/** `files`: absolute, or below the working directory or the storage root. */
+export async function actOnFiles(
+  settings: Settings,
+  action: "import" | "retry",
+  files: readonly string[],
+): Promise<FileAnswer[]> {
+  const root = requireSetting(settings, "storageRoot");
+  const paths = locateAll(settings, root, files);
+  const known = paths.filter((path) => path !== undefined);
+  const answers = (await ask(settings, { action, paths: known })) as FileAnswer[];
+  const byPath = new Map(answers.map((answer) => [answer.path, answer]));
+  return await Promise.all(
+    files.map(async (file, index) => {
+      const answer = byPath.get(paths[index] ?? "");
+      return answer && answer.result !== "unknown" ? answer : await tellUnknown(settings, file);
+    }),
+  );
+}
+
+function locateAll(settings: Settings, root: string, files: readonly string[]): (string | undefined)[] {
+  using database = openDatabaseToRead(settings);
+  const find = database?.prepare("SELECT 1 FROM files WHERE path = ?");
+  return files.map((file) => locate(file, root, (path) => find?.get(path) !== undefined).path);
+}
+
+/** What the agent does not keep has a reason that `explain` knows. */
+async function tellUnknown(settings: Settings, file: string): Promise<FileAnswer> {
+  const { path, why } = await explainFile(settings, file);
+  return { path, result: "unknown", text: why };
+}
+
+async function ask({ stateDir }: Settings, request: ControlRequest): Promise<unknown> {
+  const answer = await askControl(stateDir, request);
+  if (answer !== undefined) return answer;
+  if ((await askStatus(stateDir)) === undefined) throw new AgentNotRunning(stateDir);
+  throw new ControlRefused(
+    "the running agent is older than this command; start it again: `systemctl restart downlink-agent`",
+  );
+}
+
+/** The person rather than root, where it is known. */
+function whoAsks(): string {
+  const { SUDO_USER: behindSudo } = process.env;
+  if (behindSudo) return behindSudo;
+  try {
+    return userInfo().username;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return `user ${process.getuid?.() ?? "?"}`; // It has no name here.
+  }
+}
+
+export function renderPause({ pause }: PauseAnswer, nowMs: number): string {
+  const { by, until } = pause;
+  const end =
+    until === null
+      ? "until `agent resume`"
+      : `for ${formatDuration((Date.parse(until) - nowMs) / 1000)}, until ${until}`;
+  return `Uploads are paused by ${printable(by ?? "?")}, ${end}. Everything else goes on: files are found and reported, and deleted where the rules say so.\n`;
+}
+
+export function renderResumption({ wasPaused, stillHeld }: PauseAnswer): string {
+  const said = wasPaused ? "Uploads go on." : "Uploads were not paused.";
+  return stillHeld === null ? `${said}\n` : `${said} They still wait: ${printable(stillHeld)}.\n`;
+}
+
+export function renderAnswers(answers: readonly FileAnswer[]): string {
+  return answers.map(({ path, text }) => `${printable(path)}: ${printable(text)}\n`).join("");
+}

@@ -1,0 +1,179 @@
+import type { Bell } from "../bell.ts";
+import type { Clock } from "../clock.ts";
+import type { CloudSession } from "../cloud/session.ts";
+import type { YoungFiles } from "../files/young-files.ts";
+import type { Throttle } from "../imports/throttle.ts";
+import type { Uploads } from "../imports/upload-loop.ts";
+import type { UploadPause } from "../imports/upload-pause.ts";
+import type { WishAnswer, Wishes } from "../imports/wishes.ts";
+import { type FileState, isBeforeIndexing } from "../inventory/file-state.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import type { TrackedFile } from "../inventory/tracked-file.ts";
+import type { Log } from "../log.ts";
+import { describePause } from "../status/describe-pause.ts";
+import type { StatusDocument } from "../status/status-schema.ts";
+
+/** What may be asked of a running agent by who may change something on it. Paths are below the root. */
+export type ControlRequest =
+  | { readonly action: "pause"; readonly by: string; readonly forMs: number | null }
+  | { readonly action: "resume" }
+  | { readonly action: "import"; readonly paths: readonly string[] }
+  | { readonly action: "retry"; readonly paths: readonly string[] };
+
+/**
+ * What became of one file. `done`: it was asked for, or is tried again · `kept`: it is done as soon as the control plane is reached · `already`: there is nothing
+ * to do · `refused`: it cannot be done, and why · `unknown`: the agent keeps no such file.
+ */
+export interface FileAnswer {
+  readonly path: string;
+  readonly result: "done" | "kept" | "already" | "refused" | "unknown";
+  readonly text: string;
+}
+
+export interface PauseAnswer {
+  readonly pause: StatusDocument["pause"];
+  /** Whether there was one before. */
+  readonly wasPaused: boolean;
+  /** Why uploads wait all the same. */
+  readonly stillHeld: string | null;
+}
+
+export interface ActionContext {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly inventory: Inventory;
+  readonly session: Pick<CloudSession, "connection">;
+  readonly pause: UploadPause;
+  readonly throttle: Throttle;
+  readonly uploads: Uploads;
+  readonly wishes: Wishes;
+  readonly young: YoungFiles;
+  readonly workBell: Bell;
+  readonly youngBell: Bell;
+  readonly reportBell: Bell;
+}
+
+/** Somebody waits at a terminal. */
+const ANSWER_WITHIN_MS = 3000;
+
+/** Carries out what a command asks. Throws what is to be said to the person. */
+export function createActions(ctx: ActionContext): (request: unknown) => Promise<unknown> {
+  return async (given) => {
+    const request = toRequest(given);
+    ctx.log.info(request, "asked for on this device");
+    if (request.action === "pause") return pause(ctx, request);
+    if (request.action === "resume") return resume(ctx);
+    if (request.action === "import") return await askForImports(ctx, request.paths);
+    return await retry(ctx, request.paths);
+  };
+}
+
+/** A later command line may ask for what this agent does not know. */
+function toRequest(given: unknown): ControlRequest {
+  const { action, by, forMs, paths } = (given ?? {}) as Record<string, unknown>;
+  const isPaths = Array.isArray(paths) && paths.every((path) => typeof path === "string");
+  if ((action === "import" || action === "retry") && isPaths) return { action, paths };
+  if (action === "resume") return { action };
+  const isTime = forMs === null || (typeof forMs === "number" && forMs >= 1 && Number.isFinite(forMs));
+  if (action === "pause" && typeof by === "string" && isTime) return { action, by: by.slice(0, 100), forMs };
+  throw new Error("the running agent does not know this request; start it again, so that both are of one version");
+}
+
+function pause(ctx: ActionContext, { by, forMs }: Extract<ControlRequest, { action: "pause" }>): PauseAnswer {
+  const wasPaused = ctx.pause.current() !== undefined;
+  const begun = ctx.pause.begin({ by, forMs: forMs === null ? undefined : Math.round(forMs) });
+  ctx.workBell.ring();
+  return { pause: describePause(begun), wasPaused, stillHeld: null };
+}
+
+function resume(ctx: ActionContext): PauseAnswer {
+  const wasPaused = ctx.pause.end();
+  ctx.workBell.ring();
+  return { pause: describePause(undefined), wasPaused, stillHeld: ctx.throttle.state().pausedBecause ?? null };
+}
+
+async function askForImports(ctx: ActionContext, paths: readonly string[]): Promise<FileAnswer[]> {
+  const wanted = paths.map((path) => ({ path, file: ctx.inventory.at(path) }));
+  const told = wanted.map(({ path, file }) => whyNotAsked(ctx, path, file));
+  const asked = wanted.flatMap(({ file }, index) => (file && !told[index] ? [file.versionId] : []));
+  const answers = await ctx.wishes.add(asked, ANSWER_WITHIN_MS);
+  return wanted.map(({ path, file }, index) => told[index] ?? answerOf(ctx, path, answers.get(file!.versionId)));
+}
+
+/** Undefined: the control plane is to be asked. */
+function whyNotAsked(ctx: ActionContext, path: string, file: TrackedFile | undefined): FileAnswer | undefined {
+  if (!file) return { path, result: "unknown", text: "the agent keeps no file by this path" };
+  const { state, versionId } = file;
+  if (state === "requested" || state === "uploading" || state === "stored")
+    return { path, result: "already", text: `its import was asked for already; it is ${state}` };
+  if (state === "imported") return { path, result: "already", text: "it is in the control plane already" };
+  if (state === "duplicate")
+    return {
+      path,
+      result: "already",
+      text: ctx.inventory.outcome(versionId)?.text ?? "its content is imported already",
+    };
+  const why = cannotBeImported[state];
+  if (why === undefined) return undefined;
+  const { text = undefined } = ctx.inventory.findings(versionId)?.reason ?? {};
+  return { path, result: "refused", text: text === undefined ? why : `${why} (${text})` };
+}
+
+const UNFINISHED = "it is not finished, or was not looked into yet; ask again once `agent ls` shows it as reported";
+
+const cannotBeImported: Readonly<Partial<Record<FileState, string>>> = {
+  seen: UNFINISHED,
+  settling: UNFINISHED,
+  unreadable: "it cannot be read; `agent explain` says what to do",
+  incomplete: "it is incomplete; what is readable of it can be asked for in the control plane",
+  damaged: "it is damaged; what is readable of it can be asked for in the control plane",
+  empty: "it is a recording without a single message",
+  unassigned: "the control plane does not know whose it is; `agent explain` says what to do",
+};
+
+function answerOf({ session }: ActionContext, path: string, answer: WishAnswer | undefined): FileAnswer {
+  if (answer === "pending" || answer === "importing")
+    return { path, result: "done", text: "its import is asked for; it is uploaded when its turn comes" };
+  if (answer === "complete") return { path, result: "already", text: "it is in the control plane already" };
+  if (answer === "unsupported")
+    return { path, result: "refused", text: "the control plane is too old to be asked from here; ask there" };
+  if (answer !== undefined)
+    return {
+      path,
+      result: "refused",
+      text: "the control plane does not know it, or it is being deleted; ask again in a minute",
+    };
+  const { state } = session.connection();
+  const why = state === "connected" ? "the control plane has not answered yet" : "the control plane is not reached";
+  return {
+    path,
+    result: "kept",
+    text: `${why}; the wish is kept, also over a restart, and it is asked for as soon as it is reached`,
+  };
+}
+
+async function retry(ctx: ActionContext, paths: readonly string[]): Promise<FileAnswer[]> {
+  const failed = paths.filter((path) => ctx.inventory.at(path)?.state === "failed");
+  const asked = new Map((await askForImports(ctx, failed)).map((answer) => [answer.path, answer]));
+  return paths.map((path) => asked.get(path) ?? retryHere(ctx, path));
+}
+
+function retryHere(ctx: ActionContext, path: string): FileAnswer {
+  const { inventory, uploads, young, clock, youngBell, reportBell } = ctx;
+  const file = inventory.at(path);
+  if (!file) return { path, result: "unknown", text: "the agent keeps no file by this path" };
+  const { versionId, state } = file;
+  if (isBeforeIndexing(state) && young.hurry(versionId, clock.monotonicMs())) {
+    youngBell.ring();
+    return { path, result: "done", text: "it is looked at again now" };
+  }
+  if (state === "unassigned") {
+    inventory.change([{ do: "retell", versionId }]);
+    reportBell.ring();
+    return { path, result: "done", text: "the control plane is asked again now whose it is" };
+  }
+  if (state === "requested" && uploads.retryNow(versionId))
+    return { path, result: "done", text: "its upload is tried again now" };
+  if (state === "requested") return { path, result: "already", text: "its upload waits for its turn; none has failed" };
+  return { path, result: "already", text: `it is ${state}: nothing of it has failed that could be tried again` };
+}

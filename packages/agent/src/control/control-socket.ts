@@ -1,0 +1,110 @@
+import { chmodSync, rmSync } from "node:fs";
+import { createConnection, createServer, type Socket } from "node:net";
+import { AgentSilent, openSocketAddress } from "../status/socket.ts";
+
+const NAME = "control.sock";
+/** Of a request: more paths than any command line holds. */
+const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
+const REQUEST_TIMEOUT_MS = 10_000;
+const ANSWER_TIMEOUT_MS = 60_000;
+
+/** What goes wrong between a command and the agent, with what to do about it. */
+export class ControlRefused extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "ControlRefused";
+  }
+}
+
+/**
+ * Takes requests of who may change something: one JSON text a connection, until its sender ends; one is answered. The socket is the daemon's
+ * user's alone (0600), apart from the one that tells the status: the kernel lets nobody else but root connect. The state directory's lock must be held.
+ */
+export async function serveControl(
+  stateDir: string,
+  act: (request: unknown) => Promise<unknown>,
+): Promise<AsyncDisposable> {
+  const address = openSocketAddress(stateDir, NAME);
+  rmSync(address.path, { force: true }); // Left behind by a kill.
+  const sockets = new Set<Socket>();
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket)).on("error", () => socket.destroy());
+    answer(socket, act).catch((error: Error) => socket.destroy(error));
+  });
+  await listenPrivately(server, address.path);
+  return {
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+      address[Symbol.dispose]();
+    },
+  };
+}
+
+/** The socket is made within `listen`, so that there is no moment at which others could connect. */
+async function listenPrivately(server: ReturnType<typeof createServer>, path: string): Promise<void> {
+  const listening = new Promise<void>((resolve, reject) => {
+    server.once("error", reject).once("listening", resolve);
+  });
+  const mask = process.umask(0o177);
+  try {
+    server.listen(path);
+  } finally {
+    process.umask(mask);
+  }
+  await listening;
+  chmodSync(path, 0o600);
+}
+
+async function answer(socket: Socket, act: (request: unknown) => Promise<unknown>): Promise<void> {
+  const text = await readAll(socket, { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: MAX_REQUEST_BYTES });
+  socket.setTimeout(0);
+  socket.end(JSON.stringify(await act(parse(text)).then((value) => ({ value }), toError)));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function toError(error: Error): { error: string } {
+  return { error: error.message };
+}
+
+/** Undefined: no agent runs. Throws {@link ControlRefused} and {@link AgentSilent}. */
+export async function askControl(stateDir: string, request: unknown, timeoutMs = ANSWER_TIMEOUT_MS): Promise<unknown> {
+  try {
+    using address = openSocketAddress(stateDir, NAME);
+    const socket = createConnection({ path: address.path, allowHalfOpen: true });
+    socket.end(JSON.stringify(request));
+    const text = await readAll(socket, { timeoutMs, maxBytes: Number.POSITIVE_INFINITY });
+    if (text === "") return undefined;
+    const { value, error } = JSON.parse(text) as { value?: unknown; error?: string };
+    if (error !== undefined) throw new ControlRefused(error);
+    return value;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "";
+    if (["ENOENT", "ECONNREFUSED", "ECONNRESET", "ENOTDIR", "EPIPE"].includes(code)) return undefined;
+    if (code !== "EACCES" && code !== "EPERM") throw error;
+    throw new ControlRefused(
+      `only root and the user that the agent of ${stateDir} runs as may do this; try it with sudo`,
+    );
+  }
+}
+
+async function readAll(socket: Socket, { timeoutMs, maxBytes }: { timeoutMs: number; maxBytes: number }) {
+  socket.setEncoding("utf8").setTimeout(timeoutMs, () => {
+    socket.destroy(new AgentSilent(timeoutMs));
+  });
+  let text = "";
+  for await (const chunk of socket) {
+    text += String(chunk);
+    if (text.length > maxBytes) throw new RangeError("the request is too large");
+  }
+  return text;
+}

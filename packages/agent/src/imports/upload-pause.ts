@@ -1,0 +1,69 @@
+import { formatTimestamp } from "@downlink/protocol";
+import { readBootId } from "../boot-id.ts";
+import type { Clock } from "../clock.ts";
+import type { KnownPause, StateFacts } from "../inventory/owner.ts";
+
+/** Uploads that somebody on the device has stopped. Times are wall time. */
+export interface PauseState {
+  readonly by: string;
+  readonly since: string;
+  /** Undefined: until somebody ends it. */
+  readonly until: string | undefined;
+}
+
+/** Stops uploads and nothing else: what is there is found and reported, and what the rules allow is deleted meanwhile. */
+export interface UploadPause {
+  /** Undefined: nobody has stopped them, or that is over. */
+  current(): PauseState | undefined;
+  /** Milliseconds until it ends by itself; undefined: there is none, or it does not. */
+  msLeft(): number | undefined;
+  /** Durable when it returns. It replaces an earlier one. */
+  begin(pause: { readonly by: string; readonly forMs: number | undefined }): PauseState;
+  /** Answers whether there was one. */
+  end(): boolean;
+}
+
+interface PauseContext {
+  readonly facts: Pick<StateFacts, "pause" | "notePause">;
+  readonly clock: Clock;
+  readonly bootId?: string | undefined;
+}
+
+/**
+ * The end is counted by the machine's uptime, which nobody sets. Over a restart of the machine only the wall clock can be asked, and it may
+ * be wrong by years then: it shortens the pause at most to its end, and never makes it longer than it was at first.
+ */
+export function createUploadPause({ facts, clock, bootId = readBootId() }: PauseContext): UploadPause {
+  let known = facts.pause();
+  if (known?.forMs !== undefined && (known.bootId === undefined || known.bootId !== bootId)) {
+    known = { ...known, bootId, endsAtUptimeMs: clock.uptimeMs() + leftByWallClock(known, clock) };
+    facts.notePause(known);
+  }
+  const msLeft = () => (known?.endsAtUptimeMs === undefined ? undefined : known.endsAtUptimeMs - clock.uptimeMs());
+  const isOver = () => (msLeft() ?? 1) <= 0;
+  const show = ({ by, since, until }: KnownPause): PauseState => ({ by, since, until });
+  return {
+    current: () => (known && !isOver() ? show(known) : undefined),
+    msLeft: () => (known && !isOver() ? msLeft() : undefined),
+    begin({ by, forMs }) {
+      const since = formatTimestamp(clock.nowNs());
+      const until = forMs === undefined ? undefined : formatTimestamp(clock.nowNs() + BigInt(forMs) * 1_000_000n);
+      const ends = forMs === undefined ? {} : { forMs, until, bootId, endsAtUptimeMs: clock.uptimeMs() + forMs };
+      const pause = { by, since, ...ends };
+      facts.notePause(pause);
+      known = pause;
+      return show(pause);
+    },
+    end() {
+      const wasPaused = known !== undefined && !isOver();
+      if (known) facts.notePause(undefined);
+      known = undefined;
+      return wasPaused;
+    },
+  };
+}
+
+function leftByWallClock({ forMs = 0, until }: KnownPause, clock: Clock): number {
+  const leftMs = Date.parse(until ?? "") - Number(clock.nowNs() / 1_000_000n);
+  return Number.isNaN(leftMs) ? forMs : Math.min(forMs, Math.max(0, leftMs));
+}
