@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { formatTimestamp } from "@downlink/protocol";
 import { explainState } from "../explain/explain-state.ts";
+import { explainTouched } from "../explain/explain-touched.ts";
 import { explainUntracked } from "../explain/explain-untracked.ts";
 import type { Explanation } from "../explain/explanation.ts";
 import { readCloudSettings } from "../inventory/cloud-settings.ts";
@@ -25,26 +26,39 @@ export async function explainFile(settings: Settings, file: string): Promise<Exp
     return await explainUntracked({ path, absolutePath, root, deletion, settings, status });
   }
   const globs = settings.autoImport ?? (database && readCloudSettings(database).autoImport) ?? [];
-  return explainState({
+  const explanation = explainState({
     path,
-    state: row.state as FileState,
-    reason: row.reason_text as string | null,
-    reasonCode: row.reason_code as string | null,
-    outcome: row.code === null ? null : { code: String(row.code), text: String(row.text) },
-    isWished: row.wished !== null,
+    state: row.state,
+    reason: row.reasonText,
+    reasonCode: row.reasonCode,
+    outcome: row.outcome,
+    isWished: row.isWished,
     isAutoImported: compileAutoImport(globs).matches(path),
     settleTimeMs: settings.settleTimeMs,
     incompleteAfterMs: settings.incompleteAfterMs,
     status,
     nowMs: Date.now(),
   });
+  const touched = status.health === "not running" ? undefined : explainTouched(row, absolutePath);
+  return { ...explanation, ...touched };
 }
 
 function findRow(database: DatabaseSync | undefined, path: string) {
-  return database
-    ?.prepare(`SELECT state, reason_code, reason_text, code, text, wishes.version_id AS wished FROM files LEFT JOIN findings USING (version_id)
-      LEFT JOIN outcomes USING (version_id) LEFT JOIN wishes USING (version_id) WHERE path = ?`)
-    .get(path);
+  const query = database?.prepare(`SELECT state, reason_code, reason_text, code, text, wishes.version_id AS wished,
+      inode, size_bytes, mtime_ns FROM files LEFT JOIN findings USING (version_id) LEFT JOIN outcomes USING (version_id)
+      LEFT JOIN wishes USING (version_id) WHERE path = ?`);
+  query?.setReadBigInts(true);
+  const row = query?.get(path);
+  if (!row) return undefined;
+  const entry = { inode: row.inode as bigint, sizeBytes: row.size_bytes as bigint, mtimeNs: row.mtime_ns as bigint };
+  return {
+    ...entry,
+    state: row.state as FileState,
+    reasonCode: row.reason_code as string | null,
+    reasonText: row.reason_text as string | null,
+    outcome: row.code === null ? null : { code: String(row.code), text: String(row.text) },
+    isWished: row.wished !== null,
+  };
 }
 
 function findDeletion(database: DatabaseSync | undefined, path: string) {

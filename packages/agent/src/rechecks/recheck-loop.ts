@@ -26,7 +26,6 @@ export interface RecheckContext {
   /** To be rung when a scan is needed to find out what happened to a file. */
   readonly scanBell: Bell;
   /** To be rung when files are decided on. */
-  readonly youngBell: Bell;
   readonly reportBell: Bell;
   readonly workBell: Bell;
   readonly deleteBell: Bell;
