@@ -52,8 +52,9 @@ export function planScan(known: Known, scan: FinishedScan, absentBefore: Readonl
   for (const [path, identity] of scan.files) {
     const file = known.at(path);
     if (file && (file.state === "deleting" || isSameIdentity(file.identity, identity))) continue;
-    if (file && !isBeforeIndexing(file.state) && isSameContentHolder(file.identity, identity)) {
-      steps.push({ do: "renew", versionId: file.versionId, was: file.identity, identity });
+    const renewal = file && renewalOf(file, identity);
+    if (renewal) {
+      steps.push(renewal);
       continue;
     }
     const moved = movable.get(contentHolderKey(identity));
@@ -76,6 +77,15 @@ export function planScan(known: Known, scan: FinishedScan, absentBefore: Readonl
   const absent = unfound.filter(({ versionId }) => !absentBefore.has(versionId));
   steps.push(...gone.map((file) => eventOn(file, "vanished")));
   return { steps, moves, appeared, suspects, absent: new Set(absent.map(({ versionId }) => versionId)) };
+}
+
+/** Where only ctime differs: mode, owner or links. A file that is not examined yet has to stand still anew instead. */
+export function renewalOf(
+  { versionId, state, identity: was }: TrackedFile,
+  identity: FileIdentity,
+): InventoryStep | undefined {
+  if (isBeforeIndexing(state) || state === "deleting" || !isSameContentHolder(was, identity)) return undefined;
+  return { do: "renew", versionId, was, identity };
 }
 
 function eventOn({ versionId, identity }: TrackedFile, event: "changed" | "vanished") {

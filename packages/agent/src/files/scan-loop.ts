@@ -12,7 +12,7 @@ import type { Turns } from "../turns.ts";
 import type { DiskForecast } from "./disk-forecast.ts";
 import type { FileIdentity } from "./identity.ts";
 import { FileMoved, openTracked, type Storage } from "./open-tracked.ts";
-import { type Move, planScan, type Suspect } from "./plan-scan.ts";
+import { type Move, planScan, renewalOf, type Suspect } from "./plan-scan.ts";
 import { type Scan, scanTree } from "./scan.ts";
 import type { StorageRoot } from "./storage-root.ts";
 import type { DirectoryWatch } from "./watch.ts";
@@ -111,7 +111,15 @@ async function scanOnce(ctx: ScanContext, { number, storage, absent, signal }: S
   const { inventory } = ctx;
   // What a scan found once matches: patterns make more garbage than all the rest of a scan.
   const matches = (path: string) => (inventory.at(path)?.foundIn ?? 0) > 0 || ctx.matches(path);
-  const isKnown = (path: string, identity: FileIdentity) => inventory.noteFound(path, identity, number);
+  // Beside the plan, which would hold all paths: somebody may have changed the owner of a hundred thousand files.
+  const renewals: InventoryStep[] = [];
+  const isKnown = (path: string, identity: FileIdentity) => {
+    if (inventory.noteFound(path, identity, number)) return true;
+    const file = inventory.at(path);
+    const renewal = file && renewalOf(file, identity);
+    if (renewal) renewals.push(renewal);
+    return renewal !== undefined;
+  };
   const scan = await scanTree({ root: storage.root, rootDevice: storage.device, matches, isKnown, signal });
   // Whatever was seen is worth nothing if the root went away meanwhile.
   if (!(await ctx.storageRoot.find())) return new Set();
@@ -119,6 +127,7 @@ async function scanOnce(ctx: ScanContext, { number, storage, absent, signal }: S
   const plan = planScan(ctx.inventory, { ...scan, number }, absent);
   const moves = await Promise.all(plan.moves.map((move) => settleMove(ctx.inventory, storage, move)));
   await applySteps(ctx, [...plan.steps, ...moves.flat(), ...plan.appeared]);
+  await applySteps(ctx, renewals);
   ctx.noteSuspects(plan.suspects);
   ctx.young.sync(ctx.inventory.files(), ctx.clock.monotonicMs());
   showProblems(ctx, scan);
@@ -155,9 +164,10 @@ async function hashAt(storage: Storage, { path, identity }: Omit<Move, "file">):
   }
 }
 
-async function applySteps(ctx: ScanContext, steps: readonly InventoryStep[]): Promise<void> {
-  for (let at = 0; at < steps.length; at += STEPS_PER_COMMIT) {
-    ctx.inventory.change(steps.slice(at, at + STEPS_PER_COMMIT));
+/** Takes them out as they are applied. */
+async function applySteps(ctx: ScanContext, steps: InventoryStep[]): Promise<void> {
+  while (steps.length > 0) {
+    ctx.inventory.change(steps.splice(0, STEPS_PER_COMMIT));
     await setImmediate();
   }
 }

@@ -5,8 +5,6 @@ import type { Bell } from "../bell.ts";
 import type { Clock } from "../clock.ts";
 import { problemOf } from "../cloud/describe-failure.ts";
 import type { CloudSession } from "../cloud/session.ts";
-import { type FileHash, hashFile, isProof } from "../deleting/hash-file.ts";
-import type { Storage } from "../files/open-tracked.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
@@ -15,13 +13,14 @@ import type { ProblemBoard } from "../problems.ts";
 import { classifyFailure } from "./classify-failure.ts";
 import { planUploads } from "./plan-uploads.ts";
 import { planWork } from "./plan-work.ts";
+import { type HashContext, rememberHashes } from "./remember-hashes.ts";
 import type { Throttle } from "./throttle.ts";
 import { createTransferMeter, type Transfer, type TransferMeter } from "./transfers.ts";
-import { ContentMismatch, uploadFile } from "./upload-file.ts";
+import { uploadFile } from "./upload-file.ts";
 import { createUploadMemories, type Retry, type UploadMemories } from "./upload-memories.ts";
 import type { WorkBoard } from "./work-board.ts";
 
-export interface UploadContext {
+export interface UploadContext extends HashContext {
   readonly session: CloudSession;
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
@@ -35,8 +34,6 @@ export interface UploadContext {
   readonly isListed: () => boolean;
   /** Whether it is open whether the file is still the version that is known. */
   readonly isInRecheck: (versionId: string) => boolean;
-  /** Whether a rewrite of the file with its times set back would show. */
-  readonly showsChanges: (storage: Storage, file: TrackedFile) => Promise<boolean>;
   readonly workBell: Bell;
   readonly reportBell: Bell;
   readonly scanBell: Bell;
@@ -160,12 +157,7 @@ class UploadQueue {
       ...{ session: this.#ctx.session, dispatcher: this.#ctx.dispatcher, throttle: this.#ctx.throttle },
       ...{ storage, requestId, file, meter },
       signal: AbortSignal.any([signal, stop.signal]),
-      hashesFor: (partSize) => this.#memories.hashesFor(requestId, { partSize, identity: file.identity }),
-      forgetHashes: () => this.#memories.forgetHashes(requestId),
-      showsChanges: () => this.#ctx.showsChanges(storage, file),
-      onHashed: (hash) => this.#noteHash(file, hash),
-      knownSha256: inventory.hash(file),
-      hashWhole: (hashSignal) => this.#hashWhole(file, { storage, signal: hashSignal }),
+      ...rememberHashes({ ...this.#ctx, memories: this.#memories }, { requestId, file, storage }),
       onPart: (bytes) => this.#notePart(request, bytes),
       onPartFailed: (failure) => this.#notePartFailure(request, file, failure),
     });
@@ -182,20 +174,6 @@ class UploadQueue {
         this.#ctx.workBell.ring();
       });
     this.#running.set(requestId, { versionId, stop, meter, ended });
-  }
-
-  /** Slowly, beside everything else. What it proves is kept for the day on which the file may be deleted. */
-  async #hashWhole(file: TrackedFile, options: { storage: Storage; signal: AbortSignal }): Promise<string> {
-    const hash = await hashFile(file, { clock: this.#ctx.clock, ...options });
-    this.#noteHash(file, hash);
-    return hash.sha256;
-  }
-
-  /** Before the cloud is told that it is whole: from then on it is known what was delivered, whatever becomes of the answer. */
-  #noteHash({ versionId, identity, path }: TrackedFile, { sha256, begunNs }: FileHash): void {
-    const isProven = isProof(identity, begunNs);
-    this.#ctx.inventory.change([{ do: "noteHash", versionId, sha256, of: identity, isProof: isProven }]);
-    if (!this.#ctx.inventory.version(versionId)) throw new ContentMismatch(path);
   }
 
   #delivered({ requestId, versionId }: WantedImport, { path, identity }: TrackedFile): void {
@@ -226,10 +204,9 @@ class UploadQueue {
     this.#rest(request, failure, file);
     if (kind === "cancelled") board.close(requestId);
     // Bytes that are not what their hash says: hash them anew next time.
-    if (failure instanceof ApiFailure && failure.code === "DigestMismatch") {
-      this.#memories.forgetHashes(requestId);
-      inventory.change([{ do: "forgetHash", versionId }]);
-    }
+    const isMisread = failure instanceof ApiFailure && failure.code === "DigestMismatch";
+    if (isMisread) this.#memories.forgetHashes(requestId);
+    if (isMisread) inventory.change([{ do: "forgetHash", versionId }]);
     if (kind === "rewritten") inventory.change([{ do: "event", versionId, event: "changed" }]);
     if (kind === "rewritten" || kind === "moved") scanBell.ring();
     if (kind !== "unreadable") return;

@@ -10,6 +10,8 @@ export interface Statements {
   insertFile(file: TrackedFile): boolean;
   /** False when the path is taken. */
   updateFile(file: TrackedFile): boolean;
+  /** Of what changes of a hundred thousand files at once, just that. */
+  setCtime(file: TrackedFile): boolean;
   deleteFile(versionId: string): void;
   insertRemoval(versionId: string, removal: Removal): void;
   deleteRemoval(versionId: string): void;
@@ -31,6 +33,7 @@ export function prepareStatements(database: DatabaseSync): Statements {
   const updateFile =
     prepare(`UPDATE OR IGNORE files SET path = $path, device = $device, inode = $inode, size_bytes = $sizeBytes,
     mtime_ns = $mtimeNs, ctime_ns = $ctimeNs, state = $state, reported_as = $reportedAs, needs_report = $needsReport WHERE version_id = $versionId`);
+  const setCtime = prepare("UPDATE files SET ctime_ns = ? WHERE version_id = ?");
   const deleteFile = prepare("DELETE FROM files WHERE version_id = ?");
   const insertRemoval = prepare("INSERT OR REPLACE INTO removals (version_id, reported_as, because) VALUES (?, ?, ?)");
   const deleteRemoval = prepare("DELETE FROM removals WHERE version_id = ?");
@@ -43,6 +46,7 @@ export function prepareStatements(database: DatabaseSync): Statements {
   return {
     insertFile: (file) => insertFile.run(toRow(file)).changes > 0,
     updateFile: (file) => updateFile.run(toRow(file)).changes > 0,
+    setCtime: ({ versionId, identity }) => setCtime.run(identity.ctimeNs, versionId).changes > 0,
     deleteFile: (versionId) => void deleteFile.run(versionId),
     insertRemoval: (versionId, { reportedAs, because }) =>
       void insertRemoval.run(versionId, reportedAs ?? null, because),

@@ -156,8 +156,10 @@ test("only a file that is known as just that is noted as found, and is so whatev
   const inventory = openInventory(database);
   inventory.change([{ do: "track", path: "a.mcap", identity }]);
   assert.equal(inventory.noteFound("b.mcap", identity, 1), false);
-  assert.equal(inventory.noteFound("a.mcap", { ...identity, ctimeNs: identity.ctimeNs + 1n }, 1), false);
+  assert.equal(inventory.noteFound("a.mcap", { ...identity, mtimeNs: identity.mtimeNs + 1n }, 1), false);
   assert.equal(inventory.at("a.mcap")?.foundIn, 0);
+  assert.equal(inventory.noteFound("a.mcap", { ...identity, ctimeNs: identity.ctimeNs + 1n }, 2), false);
+  assert.equal(inventory.at("a.mcap")?.foundIn, 2, "it is not missing");
   assert.equal(inventory.noteFound("a.mcap", { ...identity }, 1), true);
   const { versionId } = inventory.at("a.mcap")!;
   inventory.change([{ do: "event", versionId, event: "unfinished" }]);

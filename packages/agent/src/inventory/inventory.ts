@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { recording } from "../durable-steps.ts";
-import { type FileIdentity, isSameIdentity } from "../files/identity.ts";
+import { type FileIdentity, isSameContentHolder, isSameIdentity } from "../files/identity.ts";
 import { type DeletionStatements, prepareDeletionStatements } from "./deletion-rows.ts";
 import { type FileState, nextState, reportedState } from "./file-state.ts";
 import { loadInventory, prepareStatements, type Statements, writeFindings } from "./inventory-rows.ts";
@@ -27,7 +27,7 @@ export interface Inventory {
   files(): IteratorObject<TrackedFile>;
   at(path: string): TrackedFile | undefined;
   version(versionId: string): TrackedFile | undefined;
-  /** Whether a file is known as just that. Then the scan of that number has found it. */
+  /** Whether a file is known as just that. Then, and where only ctime differs, the scan of that number has found it. */
   noteFound(path: string, identity: FileIdentity, scan: number): boolean;
   /** Versions that are gone, until the cloud has acknowledged it. */
   removals(): ReadonlyMap<string, Removal>;
@@ -69,9 +69,9 @@ export function openInventory(database: DatabaseSync, onWritten: () => void = ()
     version: (versionId) => memory.byVersion.get(versionId),
     noteFound(path, identity, scan) {
       const file = memory.byPath.get(path);
-      if (!file || !isSameIdentity(file.identity, identity)) return false;
+      if (!file || !isSameContentHolder(file.identity, identity)) return false;
       file.foundIn = scan;
-      return true;
+      return isSameIdentity(file.identity, identity);
     },
     removals: () => memory.removals,
     due: () => memory.due,
@@ -198,7 +198,8 @@ class Journal {
     if (was !== file.identity || file.state === "deleting") return;
     const next = { ...file, identity };
     this.#statements.voidProof(file.versionId);
-    this.#update(file, identity.mtimeNs === was.mtimeNs ? next : asDue(next));
+    if (!isSameContentHolder(was, identity)) this.#update(file, identity.mtimeNs === was.mtimeNs ? next : asDue(next));
+    else if (this.#statements.setCtime(next)) this.#show(file, next);
   }
 
   #noteHash(file: TrackedFile, { of, sha256, isProof }: Extract<InventoryStep, { do: "noteHash" }>): void {

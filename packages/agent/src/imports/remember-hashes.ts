@@ -1,0 +1,51 @@
+import type { Clock } from "../clock.ts";
+import { type FileHash, hashFile, isProof } from "../deleting/hash-file.ts";
+import type { Storage } from "../files/open-tracked.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import type { TrackedFile } from "../inventory/tracked-file.ts";
+import { ContentMismatch, type UploadJob } from "./upload-file.ts";
+import type { UploadMemories } from "./upload-memories.ts";
+
+export interface HashContext {
+  readonly clock: Clock;
+  readonly inventory: Inventory;
+  /** Whether a rewrite of the file with its times set back would show. */
+  readonly showsChanges: (storage: Storage, file: TrackedFile) => Promise<boolean>;
+}
+
+interface Sent {
+  readonly requestId: string;
+  readonly file: TrackedFile;
+  readonly storage: Storage;
+}
+
+type HashMeans = Pick<
+  UploadJob,
+  "hashesFor" | "forgetHashes" | "showsChanges" | "onHashed" | "knownSha256" | "hashWhole"
+>;
+
+/** What an upload has to do with hashes: those of an earlier try, and that of the whole file. */
+export function rememberHashes(
+  { clock, inventory, memories, showsChanges }: HashContext & { readonly memories: UploadMemories },
+  { requestId, file, storage }: Sent,
+): HashMeans {
+  const { versionId, identity, path } = file;
+  const note = ({ sha256, begunNs }: FileHash): void => {
+    inventory.change([{ do: "noteHash", versionId, sha256, of: identity, isProof: isProof(identity, begunNs) }]);
+    if (!inventory.version(versionId)) throw new ContentMismatch(path);
+  };
+  return {
+    hashesFor: (partSize) => memories.hashesFor(requestId, { partSize, identity }),
+    forgetHashes: () => memories.forgetHashes(requestId),
+    showsChanges: () => showsChanges(storage, file),
+    // Before the cloud is told that it is whole: then it is known what was delivered, whatever becomes of the answer.
+    onHashed: note,
+    knownSha256: inventory.hash(file),
+    // Slowly, beside everything else. What it proves is kept for the day on which the file may be deleted.
+    async hashWhole(signal) {
+      const hash = await hashFile(file, { clock, storage, signal });
+      note(hash);
+      return hash.sha256;
+    },
+  };
+}
