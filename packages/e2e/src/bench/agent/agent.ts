@@ -63,6 +63,14 @@ function tellFiles(all: readonly FilesFigures[]): void {
   row("RSS at most while rescanning", "100,000: 150 MB", ({ peakRescanningMB }) => inMB(peakRescanningMB));
   row("CPU idle", "1 %", ({ idleCpuPercent }) => `${idleCpuPercent.toFixed(2)} %`);
   row("rescan, nothing changed", "100,000: 2 s", ({ rescanMs }) => `${(rescanMs / 1000).toFixed(2)} s`);
+  row(
+    "chmod -R of all: the scan that hears of it",
+    "a rescan",
+    ({ touched }) => `${(touched.scanMs / 1000).toFixed(2)} s`,
+  );
+  row("  CPU of it", "", ({ touched }) => `${touched.cpuSeconds.toFixed(1)} s`);
+  row("  read, written", "no content", ({ touched }) => `${inMB(touched.readMB)}, ${inMB(touched.writtenMB)}`);
+  row("  RSS at most", "", ({ touched }) => inMB(touched.peakMB));
   row("closed until visible, median of 5", "10 s", ({ visibleSeconds }) => `${visibleSeconds.toFixed(1)} s`);
   row("inotify watches", "directories", ({ watches }) => String(watches));
   say(table.toString());

@@ -1,11 +1,13 @@
+import { execFile } from "node:child_process";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
 import { api } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import type { ControlPlane } from "../../processes/control-plane.ts";
 import type { AgentUnderTest } from "./agent-under-test.ts";
-import { figuresOf, resetPeak } from "./process-figures.ts";
+import { figuresOf, ioOf, resetPeak } from "./process-figures.ts";
 
 const PER_DIRECTORY = 1000;
 const IDLE_MS = 40_000;
@@ -27,8 +29,21 @@ export interface FilesFigures {
   /** From the second start until the first scan is over. */
   readonly peakStartingMB: number;
   readonly watches: number;
+  readonly touched: TouchedFigures;
   /** Median of closing a file until the cloud lists it. */
   readonly visibleSeconds: number;
+}
+
+/** What it takes to hear that every file has another mode, and nothing else. */
+export interface TouchedFigures {
+  /** Of the scan that finds it, with what is recorded of it. */
+  readonly scanMs: number;
+  /** More than as long a time without it. */
+  readonly cpuSeconds: number;
+  /** Of all that it read meanwhile, and what it wrote. */
+  readonly readMB: number;
+  readonly writtenMB: number;
+  readonly peakMB: number;
 }
 
 /** How an agent fares with so many small recordings. */
@@ -65,7 +80,29 @@ export async function measureFiles(agent: AgentUnderTest, cloud: ControlPlane, f
     peakRescanningMB: after.peakRssMB,
     peakStartingMB: started.peakRssMB,
     watches: after.inotifyWatches,
+    touched: await measureTouched(agent, second.pid, after.cpuSeconds - before.cpuSeconds),
     visibleSeconds: await measureAppearance(agent, cloud),
+  };
+}
+
+/** As a nightly `chown -R` does it. */
+async function measureTouched(agent: AgentUnderTest, pid: number, idleCpuSeconds: number): Promise<TouchedFigures> {
+  await resetPeak(pid);
+  const [before, io] = [await figuresOf(pid), await ioOf(pid)];
+  await promisify(execFile)("chmod", ["-R", "u+x", agent.root]);
+  const endMs = performance.now() + IDLE_MS;
+  let scanMs = 0;
+  while (performance.now() < endMs) {
+    scanMs = Math.max(scanMs, (await agent.status())?.storage.lastScanMs ?? 0);
+    await delay(1000);
+  }
+  const [after, ioAfter] = [await figuresOf(pid), await ioOf(pid)];
+  return {
+    scanMs,
+    cpuSeconds: after.cpuSeconds - before.cpuSeconds - idleCpuSeconds,
+    readMB: ioAfter.readMB - io.readMB,
+    writtenMB: ioAfter.writtenMB - io.writtenMB,
+    peakMB: after.peakRssMB,
   };
 }
 

@@ -28,6 +28,13 @@ export async function figuresOf(pid: number): Promise<ProcessFigures> {
   };
 }
 
+/** Of all that it read and wrote by system calls, also of the page cache and of sockets. */
+export async function ioOf(pid: number): Promise<{ readonly readMB: number; readonly writtenMB: number }> {
+  const io = await readFile(`/proc/${pid}/io`, "utf8");
+  const megabytesOf = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, "m").exec(io)![1]) / 1e6;
+  return { readMB: megabytesOf("rchar"), writtenMB: megabytesOf("wchar") };
+}
+
 export async function resetPeak(pid: number): Promise<void> {
   await writeFile(`/proc/${pid}/clear_refs`, "5");
 }
