@@ -10,7 +10,8 @@ export type Recorded =
 /** What the cloud is told or given. */
 export type Told =
   | { readonly what: "call"; readonly operation: string }
-  | { readonly what: "part"; readonly uploadId: string; readonly number: number };
+  | { readonly what: "part"; readonly uploadId: string; readonly number: number }
+  | { readonly what: "piece"; readonly uploadId: string; readonly number: number; readonly offset: number };
 
 /**
  * Whatever a crash must not tear apart passes through one of these two. Nobody listens but the fault tests, which kill the

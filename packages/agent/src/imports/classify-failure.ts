@@ -2,7 +2,7 @@ import { ApiFailure } from "@downlink/client";
 import { SourceChangedError } from "@downlink/recordings";
 import { FileMoved } from "../files/open-tracked.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
-import { ContentMismatch, PartMismatch } from "./upload-file.ts";
+import { ContentMismatch, PartMismatch } from "./open-upload.ts";
 
 /**
  * What a failed upload means.

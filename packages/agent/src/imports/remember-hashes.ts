@@ -3,7 +3,7 @@ import { type FileHash, hashFile, isProof } from "../deleting/hash-file.ts";
 import type { Storage } from "../files/open-tracked.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
-import { ContentMismatch, type UploadJob } from "./upload-file.ts";
+import { ContentMismatch, type UploadJob } from "./open-upload.ts";
 import type { UploadMemories } from "./upload-memories.ts";
 
 export interface HashContext {

@@ -5,7 +5,9 @@ import type { Clock } from "../clock.ts";
 import { createUploadWay, type UploadWay } from "../network/upload-way.ts";
 import { firstHop } from "../network/way-out.ts";
 import type { Settings } from "../settings/settings.ts";
+import { createTurns } from "../turns.ts";
 import { createLinkSpeed, type LinkSpeed, SLOW_BYTES_PER_SECOND } from "./link-speed.ts";
+import { createPieceSizes, type PieceSizes } from "./piece-sizes.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
 import type { PauseState, UploadPause } from "./upload-pause.ts";
 
@@ -27,6 +29,9 @@ export interface ThrottleState {
 export interface Throttle {
   readonly limiter: RateLimiter;
   readonly linkSpeed: LinkSpeed;
+  readonly pieceSizes: PieceSizes;
+  /** Where requests have to go one after the other, waits for the turn of one of so many bytes. */
+  takeTurn(bytes: number): Promise<Disposable | undefined>;
   isPaused(): boolean;
   /** Files at once, parts of each at once, and the part size to wish for; undefined: the usual one. */
   concurrency(): number;
@@ -66,11 +71,16 @@ export function createThrottle(ctx: ThrottleContext): Throttle {
   const nowMs = () => Number(clock.nowNs() / 1_000_000n);
   const rateNow = () => uploadRateAt(rules(), nowMs());
   const linkSpeed = createLinkSpeed(clock);
+  const pieceSizes = createPieceSizes(clock, rateNow);
+  const turns = createTurns();
   const isSlow = () => linkSpeed.isSlow() || rateNow() < SLOW_BYTES_PER_SECOND;
   const concurrency = () => settings.uploadConcurrency ?? cloudSettings()?.uploadConcurrency ?? DEFAULT_CONCURRENCY;
   return {
     limiter: createRateLimiter(rateNow, clock),
     linkSpeed,
+    pieceSizes,
+    takeTurn: async (bytes) =>
+      bytes >= edgeLimits.minPieceBytes && pieceSizes.isOneAtATime() ? await turns.take() : undefined,
     isPaused: () => pause.current() !== undefined || rateNow() === 0 || way?.refusal() !== undefined,
     concurrency: () => (isSlow() ? 1 : concurrency()),
     partsInFlight: () => (isSlow() ? 1 : PARTS_IN_FLIGHT),

@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts";
 export interface Transfer {
   readonly path: string;
   readonly sizeBytes: number;
-  /** Durable at the cloud, or handed to the network. */
+  /** Durable at the cloud. */
   readonly sentBytes: number;
   readonly bytesPerSecond: number;
   /** Undefined while nothing moves. */
@@ -12,40 +12,42 @@ export interface Transfer {
 }
 
 export interface TransferMeter {
-  /** Bytes on their way; negative when they have to be sent again. */
+  /** Bytes that the cloud acknowledged just now. What the kernel took is nothing yet. */
   add(bytes: number): void;
-  /** Bytes that were there already: progress, but no rate. */
+  /** Bytes that were there already: progress, but no rate; negative when they turn out not to be. */
   skip(bytes: number): void;
   snapshot(): Transfer;
 }
 
-const WINDOW_MS = 10_000;
-const SAMPLE_MS = 500;
+/** The rate is that since the last acknowledgement before so long ago, so that seldom ones give a steady rate as well. */
+const WINDOW_MS = 30_000;
+/** What was acknowledged at once says nothing of a rate. */
+const LEAST_MS = 500;
 
-/** Measures an upload; the rate is that of the last ten seconds. */
+/** Measures an upload by what is durable. */
 export function createTransferMeter(file: { path: string; sizeBytes: number }, clock: Clock): TransferMeter {
-  const startMs = clock.monotonicMs();
-  const samples: { atMs: number; bytes: number }[] = [];
+  /** The first one is where the rate is counted from. */
+  const marks: { readonly atMs: number; readonly bytes: number }[] = [{ atMs: clock.monotonicMs(), bytes: 0 }];
   let sentBytes = 0;
-  const note = (bytes: number) => {
-    const nowMs = clock.monotonicMs();
-    const last = samples.at(-1);
-    if (last && nowMs - last.atMs < SAMPLE_MS) last.bytes += bytes;
-    else samples.push({ atMs: nowMs, bytes });
-    while (samples[0] && samples[0].atMs < nowMs - WINDOW_MS) samples.shift();
+  const forgetOld = (nowMs: number) => {
+    while (marks[1] && marks[1].atMs <= nowMs - WINDOW_MS) marks.shift();
   };
   return {
     add(bytes) {
+      const atMs = clock.monotonicMs();
       sentBytes += bytes;
-      if (bytes > 0) note(bytes);
+      forgetOld(atMs);
+      marks.push({ atMs, bytes });
     },
     skip(bytes) {
       sentBytes += bytes;
     },
     snapshot() {
-      note(0);
-      const seconds = Math.max(SAMPLE_MS, Math.min(WINDOW_MS, clock.monotonicMs() - startMs)) / 1000;
-      const bytesPerSecond = Math.round(samples.reduce((sum, { bytes }) => sum + bytes, 0) / seconds);
+      const nowMs = clock.monotonicMs();
+      forgetOld(nowMs);
+      const [from, ...later] = marks;
+      const seconds = Math.max(LEAST_MS, nowMs - from!.atMs) / 1000;
+      const bytesPerSecond = Math.round(later.reduce((sum, { bytes }) => sum + bytes, 0) / seconds);
       const leftBytes = file.sizeBytes - sentBytes;
       const secondsLeft = bytesPerSecond > 0 ? Math.ceil(leftBytes / bytesPerSecond) : undefined;
       return { ...file, sentBytes, bytesPerSecond, secondsLeft };

@@ -10,7 +10,7 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { putStream } from "@downlink/client/node";
 import { FileSource } from "@downlink/recordings";
-import { createPartHashes, partsOf, readPart } from "./upload-parts.ts";
+import { createPartHashes, partsOf, readRange } from "./upload-parts.ts";
 
 const MiB = 1024 * 1024;
 
@@ -22,7 +22,7 @@ test("parts together are the file, their hashes those of what is read, whatever 
     for (const part of partsOf(bytes.length, partSize)) {
       const of = bytes.subarray(part.offset, part.offset + part.length);
       assert.equal(await hashes.md5Of(source, part), createHash("md5").update(of).digest("base64"));
-      assert.deepEqual(await collect(readPart(source, part)), of);
+      assert.deepEqual(await collect(readRange(source, part)), of);
     }
     assert.equal(hashes.sha256(), createHash("sha256").update(bytes).digest("hex"));
   }
@@ -33,7 +33,7 @@ test("the memory of a block is used again only when whoever sends it is done wit
   await using _source = source;
   for (const pieceBytes of [3_001, 100_000, MiB]) {
     await using far = await slowReader();
-    const body = cut(readPart(source, { number: 1, offset: 0, length: bytes.length }), pieceBytes);
+    const body = cut(readRange(source, { offset: 0, length: bytes.length }), pieceBytes);
     await putStream(far.url, { body, length: bytes.length });
     assert.equal(far.md5(), createHash("md5").update(bytes).digest("hex"), `in pieces of ${pieceBytes}`);
   }

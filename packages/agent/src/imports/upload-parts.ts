@@ -1,11 +1,15 @@
 import { createHash, type Hash } from "node:crypto";
 import type { FileSource } from "@downlink/recordings";
 
-export interface Part {
-  /** From 1. */
-  readonly number: number;
+/** Of a file. */
+export interface ByteRange {
   readonly offset: number;
   readonly length: number;
+}
+
+export interface Part extends ByteRange {
+  /** From 1. */
+  readonly number: number;
 }
 
 export function partsOf(sizeBytes: number, partSize: number): Part[] {
@@ -42,7 +46,7 @@ export function createPartHashes(begunNs: bigint): PartHashes {
       if (part.number !== md5s.length + 1) throw new RangeError(`part ${part.number} is not the next`);
       const md5 = createHash("md5");
       const next = whole.copy(); // Kept only when the part was read to its end.
-      for await (const block of readPart(source, part, 1)) {
+      for await (const block of readRange(source, part, 1)) {
         md5.update(block);
         next.update(block);
       }
@@ -54,14 +58,21 @@ export function createPartHashes(begunNs: bigint): PartHashes {
   };
 }
 
+/** MD5 in base 64. */
+export async function hashRange(source: FileSource, range: ByteRange): Promise<string> {
+  const md5 = createHash("md5");
+  for await (const block of readRange(source, range, 1)) md5.update(block);
+  return md5.digest("base64");
+}
+
 /**
  * A part is read twice, once for its MD5, which must be known before it is sent: the second time from the page cache. A block
  * holds until `blocks` more were asked for. Memory of its own for each would cost more CPU time than hashing and sending: V8
  * looks for garbage whenever some megabytes outside of its heap came and went.
  */
-export async function* readPart(
+export async function* readRange(
   source: FileSource,
-  { offset, length }: Part,
+  { offset, length }: ByteRange,
   blocks = BLOCKS,
 ): AsyncGenerator<Uint8Array> {
   const memory = Buffer.allocUnsafeSlow(Math.min(length, blocks * BLOCK_BYTES));

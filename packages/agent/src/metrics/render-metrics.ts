@@ -88,7 +88,7 @@ function uploadMetrics({ transfers, throttle, counters }: StatusDocument): Metri
     metric(
       "uploaded_bytes_total",
       "counter",
-      "Bytes of parts that the control plane stored since the start.",
+      "Bytes that the control plane stored durably since the start.",
       one(counters.uploadedBytes),
     ),
     metric("uploaded_files_total", "counter", "Files uploaded since the start.", one(counters.uploadedFiles)),

@@ -29,6 +29,9 @@ import { FakeUploads } from "./fake-uploads.ts";
 import { Refusal } from "./refusal.ts";
 import { stablePort } from "./stable-port.ts";
 
+/** The first segment of the path to which bytes are sent. */
+const putNames: Readonly<Record<string, string>> = { parts: "put", pieces: "putPiece" };
+
 type Call = (input: Record<string, unknown>) => unknown;
 
 /** The far side of the edge contract, in memory: keeps its rules of lease, listing and upload, and can fail on demand. */
@@ -179,9 +182,8 @@ export class FakeCloud implements AsyncDisposable {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? "/", this.url);
-    const found = url.pathname.startsWith("/parts/")
-      ? { name: "put", params: {} }
-      : matchOperation(request.method, url.pathname);
+    const put = putNames[url.pathname.split("/")[1] ?? ""];
+    const found = put ? { name: put, params: {} } : matchOperation(request.method, url.pathname);
     const call = { name: found?.name ?? "?", path: url.pathname };
     this.calls.push(call);
     await this.gate(call);
@@ -215,6 +217,7 @@ export class FakeCloud implements AsyncDisposable {
   }): Promise<unknown> {
     if (url.pathname === "/livez") return { status: "live" };
     if (found?.name === "put") return await this.uploads.receivePart(url, request);
+    if (found?.name === "putPiece") return await this.uploads.receivePiece(url, request);
     const { token, enrolmentToken } = this;
     this.enrolments.admit({ token, enrolmentToken, authorization: request.headers.authorization, call: found?.name });
     if (!found?.operation) throw new Refusal("NotFound");
@@ -235,6 +238,8 @@ export class FakeCloud implements AsyncDisposable {
     requestImports: ({ versionIds }) => this.#requestImports(versionIds as string[]),
     openUpload: (input) => this.uploads.open(input as never),
     grantParts: (input) => this.uploads.grant(input as never),
+    grantPieces: (input) => this.uploads.grantPieces(input as never),
+    composePart: (input) => this.uploads.composePart(input as never),
     completeUpload: (input) => this.uploads.complete(input as never),
     failImport: ({ requestId, code, text }) => {
       if (!this.requests.has(requestId as string)) throw new Refusal("RequestSuperseded");

@@ -12,7 +12,7 @@ export type Fault =
   | { readonly kind: "hang" };
 
 export interface FakeRequest {
-  /** Name of the operation in the contract, or `put` for a part. */
+  /** Name of the operation in the contract, or `put` for a part, `putPiece` for a piece. */
   readonly name: string;
   readonly path: string;
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import type { WantedImport } from "@downlink/protocol";
+import type { Piece, WantedImport } from "@downlink/protocol";
+import { FakePieces, type HeldBytes } from "./fake-pieces.ts";
 import { Refusal } from "./refusal.ts";
 
 interface Upload {
@@ -8,6 +9,7 @@ interface Upload {
   readonly size: number;
   readonly partSize: number;
   readonly parts: Map<number, Buffer>;
+  readonly pieces: FakePieces;
   isStored: boolean;
 }
 
@@ -23,6 +25,10 @@ type UploadRef = { requestId: string; uploadId: string };
 /** Uploads by parts, with the rules of the contract: a part is verified before it counts, and never rewritten. */
 export class FakeUploads {
   partSize = 64 * 1024;
+  /** Whether parts may come in pieces; older clouds took whole ones only. */
+  takesPieces = false;
+  /** Pieces that were received whole, in order of arrival, repeats included. */
+  readonly receivedPieces: { readonly number: number; readonly offset: number; readonly length: number }[] = [];
   /** Bytes of every stored version, by version id. */
   readonly stored = new Map<string, Buffer>();
   /** Numbers of the parts that were received whole, in order of arrival, repeats included. */
@@ -57,12 +63,14 @@ export class FakeUploads {
       size,
       partSize: this.partSize,
       parts: new Map(),
+      pieces: new FakePieces(),
       isStored: false,
     };
     this.#uploads.set(uploadId, upload);
     if (this.corruptPart !== undefined) upload.parts.set(this.corruptPart, Buffer.alloc(upload.partSize, 0xee));
     const parts = Array.from(upload.parts, ([number, bytes]) => ({ number, md5: md5Of(bytes), length: bytes.length }));
-    return { uploadId, partSize: upload.partSize, isStored: upload.isStored, parts, wantsSha256 };
+    const pieces = this.takesPieces ? { minBytes: 64 * 1024, held: upload.pieces.all() } : undefined;
+    return { uploadId, partSize: upload.partSize, isStored: upload.isStored, parts, pieces, wantsSha256 };
   }
 
   grant({
@@ -90,6 +98,40 @@ export class FakeUploads {
     const { parts } = this.#uploads.get(uploadId) ?? fail("UploadClosed");
     if (!parts.has(Number(number))) parts.set(Number(number), bytes);
     return {};
+  }
+
+  grantPieces({ requestId, uploadId, number, pieces }: UploadRef & { number: number; pieces: Piece[] }): unknown {
+    const upload = this.#uploadOf({ requestId, uploadId });
+    const urlOf = ({ offset, md5, length }: Piece) =>
+      `${this.#far.publicUrl}/pieces/${uploadId}/${number}/${offset}?md5=${encodeURIComponent(md5)}&length=${length}`;
+    return upload.pieces.grant(number, pieces, urlOf);
+  }
+
+  async receivePiece(url: URL, request: IncomingMessage): Promise<unknown> {
+    const [, , uploadId = "", number = "", offset = ""] = url.pathname.split("/");
+    const bytes = await readBytes(request);
+    if (md5Of(bytes) !== url.searchParams.get("md5")) throw new Refusal("DigestMismatch");
+    const piece = { number: Number(number), offset: Number(offset) };
+    this.receivedPieces.push({ ...piece, length: bytes.length });
+    const { pieces } = this.#uploads.get(uploadId) ?? fail("UploadClosed");
+    pieces.receive(piece.number, { offset: piece.offset, bytes });
+    return {};
+  }
+
+  composePart({
+    requestId,
+    uploadId,
+    number,
+    ...told
+  }: UploadRef & { number: number; md5: string; length: number }): unknown {
+    const { parts, pieces } = this.#uploadOf({ requestId, uploadId });
+    if (!parts.has(number)) parts.set(number, pieces.compose(number, told));
+    return {};
+  }
+
+  /** What is held of one part in pieces; a test may change it. */
+  pieces(requestId: string, number: number): HeldBytes[] {
+    return this.#uploads.get(`upl_${requestId}`)?.pieces.of(number) ?? [];
   }
 
   complete({

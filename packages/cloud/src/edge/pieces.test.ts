@@ -59,6 +59,8 @@ test("what was sent of a part in pieces is told when the upload is opened, and g
   const compose = () => opened.agent.call(api.edge.composePart, { ...opened.at, ...part });
   assert.deepEqual(await compose(), await compose());
   assert.deepEqual(await reopen(opened), []);
+  const { number: _, ...whole } = part;
+  assert.deepEqual(await grant(opened, pieces.slice(0, 1)), { held: [{ offset: 0, ...whole }], grants: [] });
   await opened.agent.call(api.edge.completeUpload, { ...opened.at, parts: [], sha256: sha256(bytes) });
   const again = await opened.agent.call(api.edge.openUpload, opened.version);
   assert.deepEqual([again.isStored, again.pieces], [true, undefined]);

@@ -13,7 +13,7 @@ export async function grantPieces(
 ): Promise<Output<Edge["grantPieces"]>> {
   const { blobKey } = await wantedUpload(ctx, input);
   const pieces = input.pieces.map((piece) => ofPart(input.number, piece));
-  const held = await ctx.blobs.listPieces(blobKey, input.number);
+  const held = await listHeld(ctx, blobKey, input.number);
   const granted = goesOn(held, pieces) ? await ctx.blobs.grantPieces(blobKey, pieces) : [];
   return { held: held.map(toPiece), grants: granted };
 }
@@ -29,6 +29,14 @@ export async function composePart(
   const part = { number, md5, lengthBytes: length };
   const { etag } = await orAbandoned(ctx, upload, () => ctx.blobs.composePart(upload.blobKey, part));
   return { etag };
+}
+
+/** A part that is durable as a whole is held as one piece: who composes it is answered as for any other. */
+async function listHeld({ blobs }: AgentCtx, blobKey: string, partNumber: number): Promise<PiecePlan[]> {
+  const pieces = await blobs.listPieces(blobKey, partNumber);
+  if (pieces.length > 0) return pieces;
+  const whole = (await blobs.listParts(blobKey)).find(({ number }) => number === partNumber);
+  return whole ? [{ partNumber, offset: 0, lengthBytes: whole.lengthBytes, md5: whole.md5 }] : [];
 }
 
 function ofPart(partNumber: number, piece: { offset: number; length: number; md5: string }): PiecePlan {

@@ -1,0 +1,49 @@
+import { NetworkFailure } from "@downlink/client";
+import { putStream } from "@downlink/client/node";
+import { type Told, telling } from "../durable-steps.ts";
+import type { OpenUpload } from "./open-upload.ts";
+import { type ByteRange, readRange } from "./upload-parts.ts";
+
+export interface Put {
+  /** Of the file. */
+  readonly range: ByteRange;
+  readonly target: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+  readonly told: Told;
+  readonly signal: AbortSignal;
+}
+
+const STALL_TIMEOUT_MS = 60_000;
+
+/** Sends a range of the file. Only what is acknowledged counts as sent; the entity tag of the answer, where it has one. */
+export async function putRange(upload: OpenUpload, put: Put): Promise<string | undefined> {
+  const { meter, onPart, throttle } = upload.job;
+  const { length } = put.range;
+  using _turn = upload.pieces ? await throttle.takeTurn(length) : undefined;
+  put.signal.throwIfAborted();
+  using _sending = throttle.linkSpeed.sending();
+  const carrying = throttle.pieceSizes.begin();
+  try {
+    const etag = await telling.tracePromise(() => send(upload, put), put.told);
+    carrying.confirmed(length);
+    meter.add(length);
+    onPart(length);
+    return etag;
+  } catch (failure) {
+    if (failure instanceof NetworkFailure) carrying.lost();
+    throw failure;
+  }
+}
+
+async function send({ job, source }: OpenUpload, { range, target, signal }: Put): Promise<string | undefined> {
+  const { limiter, linkSpeed } = job.throttle;
+  const { headers } = await putStream(target.url, {
+    body: limiter.pace(readRange(source, range), signal),
+    length: range.length,
+    headers: target.headers,
+    signal,
+    stallTimeoutMs: STALL_TIMEOUT_MS,
+    dispatcher: job.dispatcher,
+    onProgress: (bytes) => linkSpeed.note(bytes),
+  });
+  return headers.get("etag");
+}

@@ -1,0 +1,142 @@
+import { ApiFailure } from "@downlink/client";
+import { api, type Piece } from "@downlink/protocol";
+import { checkUnmoved } from "../files/open-tracked.ts";
+import { type OpenUpload, PartMismatch } from "./open-upload.ts";
+import { putRange } from "./put-range.ts";
+import { hashRange, type Part } from "./upload-parts.ts";
+
+export interface PartToSend {
+  readonly part: Part;
+  readonly md5: string;
+  readonly signal: AbortSignal;
+}
+
+/** What the cloud holds of one part; outlives a failed try. */
+export interface PieceProgress {
+  heldBytes(): number;
+  /** What it told, and nobody compared with the file yet; undefined: nothing. */
+  told: readonly Piece[] | undefined;
+  /** Says that the cloud holds these, which are the file's. */
+  note(held: readonly Piece[]): void;
+  held(): readonly Piece[];
+  /** All pieces were there, and were not the part: the file changed while it was read, and it does not show. */
+  isRefuted(): boolean;
+  refute(): void;
+}
+
+/** Asked for at once, so that not each piece costs a way there and back more. */
+const PIECES_AHEAD = 4;
+
+export function beginPieces({ job, pieces }: OpenUpload, { number }: Part): PieceProgress {
+  let held: readonly Piece[] = [];
+  let isRefuted = false;
+  const told = pieces?.held.filter((piece) => piece.number === number);
+  return {
+    told: told && told.length > 0 ? told : undefined,
+    heldBytes: () => endOf(held),
+    held: () => held,
+    note(now) {
+      held = now;
+    },
+    isRefuted: () => isRefuted,
+    refute() {
+      job.meter.skip(-endOf(held));
+      held = [];
+      isRefuted = true;
+    },
+  };
+}
+
+/** On a slow link, and wherever the cloud holds some pieces already. */
+export function isBetterInPieces({ job, pieces }: OpenUpload, part: Part, progress: PieceProgress): boolean {
+  if (!pieces) return false;
+  return progress.told !== undefined || progress.heldBytes() > 0 || job.throttle.pieceSizes.mostBytes() < part.length;
+}
+
+/** Sends what the cloud does not hold, piece after piece, and makes them the part. Each that came through stays whatever comes after. */
+export async function sendPieces(
+  upload: OpenUpload,
+  { part, md5, signal }: PartToSend,
+  progress: PieceProgress,
+): Promise<string | undefined> {
+  using _sending = upload.job.throttle.linkSpeed.sending();
+  if (progress.told) await adopt(upload, { part, held: progress.told, progress });
+  while (progress.heldBytes() < part.length) await sendNext(upload, { part, progress, signal });
+  const { session, requestId } = upload.job;
+  const whole = { requestId, uploadId: upload.uploadId, number: part.number, md5, length: part.length };
+  try {
+    return (await session.call(api.edge.composePart, whole, { signal })).etag;
+  } catch (failure) {
+    if (failure instanceof ApiFailure && failure.code === "DigestMismatch") progress.refute();
+    // It forgot them: asking for the next target tells what it has.
+    if (failure instanceof ApiFailure && failure.code === "PartsMissing")
+      await adopt(upload, { part, held: [], progress });
+    throw failure;
+  }
+}
+
+interface Sending {
+  readonly part: Part;
+  readonly progress: PieceProgress;
+  readonly signal: AbortSignal;
+}
+
+/** As many pieces as there are targets for, while they fit what the link carries. */
+async function sendNext(upload: OpenUpload, { part, progress, signal }: Sending): Promise<void> {
+  const { job, source, uploadId } = upload;
+  const { file, storage, requestId } = job;
+  const { number } = part;
+  const planned = await planPieces(upload, part, progress.heldBytes());
+  const asked = { requestId, uploadId, number, pieces: planned };
+  const { held, grants } = await job.session.call(api.edge.grantPieces, asked, { signal });
+  if (endOf(held) !== progress.heldBytes()) return await adopt(upload, { part, held, progress });
+  for (const [index, piece] of planned.entries()) {
+    const target = grants.find(({ offset }) => offset === piece.offset);
+    if (!target) throw new TypeError(`the control plane granted no target for byte ${piece.offset} of part ${number}`);
+    if (index > 0 && !isStillRight(piece.length, job.throttle.pieceSizes.mostBytes())) return;
+    await checkUnmoved(storage, { source, path: file.path, identity: file.identity });
+    const told = { what: "piece", uploadId, number, offset: piece.offset } as const;
+    await putRange(upload, { range: within(part, piece), target, told, signal });
+    progress.note([...progress.held(), piece]);
+  }
+}
+
+async function planPieces({ job, source, pieces }: OpenUpload, part: Part, heldBytes: number): Promise<Piece[]> {
+  const most = Math.max(pieces?.minBytes ?? 1, job.throttle.pieceSizes.mostBytes());
+  const planned: Piece[] = [];
+  for (let offset = heldBytes; offset < part.length && planned.length < PIECES_AHEAD; ) {
+    const range = { offset, length: Math.min(most, part.length - offset) };
+    planned.push({ ...range, md5: await hashRange(source, within(part, range)) });
+    offset += range.length;
+  }
+  return planned;
+}
+
+/** What the cloud holds is gone on with only where it is the file's: nothing that changed meanwhile gets mixed. */
+async function adopt(
+  { job, source }: OpenUpload,
+  { part, held, progress }: { part: Part; held: readonly Piece[]; progress: PieceProgress },
+): Promise<void> {
+  for (const [index, piece] of held.entries()) {
+    const isNext = piece.offset === endOf(held.slice(0, index)) && piece.offset + piece.length <= part.length;
+    if (!isNext) throw new TypeError(`the control plane tells pieces of part ${part.number} that make no part`);
+    if ((await hashRange(source, within(part, piece))) !== piece.md5)
+      throw new PartMismatch(job.file.path, part.number);
+  }
+  job.meter.skip(endOf(held) - progress.heldBytes());
+  progress.note(held);
+  progress.told = undefined;
+}
+
+function isStillRight(length: number, mostBytes: number): boolean {
+  return length <= 2 * mostBytes && 2 * length >= mostBytes;
+}
+
+function within(part: Part, { offset, length }: Pick<Piece, "offset" | "length">) {
+  return { offset: part.offset + offset, length };
+}
+
+function endOf(held: readonly Piece[]): number {
+  const last = held.at(-1);
+  return last ? last.offset + last.length : 0;
+}

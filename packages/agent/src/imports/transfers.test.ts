@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { systemClock } from "../clock.ts";
+import { createTransferMeter } from "./transfers.ts";
+
+const MB = 1_000_000;
+
+function makeMeter() {
+  let nowMs = 0;
+  const meter = createTransferMeter(
+    { path: "a.mcap", sizeBytes: 100 * MB },
+    { ...systemClock, monotonicMs: () => nowMs },
+  );
+  const wait = (seconds: number) => {
+    nowMs += seconds * 1000;
+  };
+  return { meter, wait };
+}
+
+test("the rate is that of what was acknowledged, steady also where acknowledgements are seldom", () => {
+  const { meter, wait } = makeMeter();
+  assert.deepEqual([meter.snapshot().bytesPerSecond, meter.snapshot().secondsLeft], [0, undefined]);
+  for (let part = 0; part < 4; part++) {
+    wait(50);
+    meter.add(5 * MB);
+    assert.equal(meter.snapshot().bytesPerSecond, 100_000);
+  }
+  assert.deepEqual(
+    [meter.snapshot().sentBytes, meter.snapshot().secondsLeft],
+    [20 * MB, 800],
+    "a fifth in 200 seconds",
+  );
+});
+
+test("what moves quickly is shown at the rate of half a minute; what stands still goes down to nothing", () => {
+  const { meter, wait } = makeMeter();
+  for (let second = 0; second < 30; second++, wait(1)) meter.add(MB / 10);
+  for (let second = 0; second < 30; second++, wait(1)) meter.add(MB);
+  assert.ok(Math.abs(meter.snapshot().bytesPerSecond - MB) < MB / 10, String(meter.snapshot().bytesPerSecond));
+  wait(600);
+  assert.ok(meter.snapshot().bytesPerSecond < 10_000);
+});
+
+test("what was there already is progress and no rate, and goes back where it turns out not to be", () => {
+  const { meter, wait } = makeMeter();
+  meter.skip(40 * MB);
+  wait(10);
+  assert.deepEqual([meter.snapshot().sentBytes, meter.snapshot().bytesPerSecond], [40 * MB, 0]);
+  meter.skip(-10 * MB);
+  assert.equal(meter.snapshot().sentBytes, 30 * MB);
+});
