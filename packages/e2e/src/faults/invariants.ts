@@ -29,7 +29,7 @@ async function assertAll(bed: FaultBed, robot: Robot): Promise<void> {
   );
   await assertStoredOnce(bed, robot);
   await assertNothingStuck(bed, robot);
-  assert.deepEqual(await partsSentAgain(robot), [], "a part that was acknowledged is not sent again");
+  assert.deepEqual(await placesSentAgain(robot), [], "a part or a piece that was acknowledged is not sent again");
 }
 
 async function assertStoredOnce(bed: FaultBed, robot: Robot): Promise<void> {
@@ -51,14 +51,14 @@ async function assertNothingStuck({ admin }: FaultBed, { deviceId }: Robot): Pro
   assert.deepEqual([...new Set(names)].sort(), names.sort(), "no request imports twice");
 }
 
-/** Parts that an agent began to send after one knew that the cloud has them. */
-async function partsSentAgain({ journal }: Robot): Promise<string[]> {
+/** Parts, and pieces of them, that an agent began to send after one knew that the cloud has them. */
+async function placesSentAgain({ journal }: Robot): Promise<string[]> {
   const acknowledged = new Set<string>();
   const again: string[] = [];
   for (const line of (await readFile(journal, "utf8")).split("\n")) {
-    const [point = "", part = ""] = line.split("\t");
-    if (point.startsWith("before part") && acknowledged.has(part)) again.push(part);
-    if (point.startsWith("after part")) acknowledged.add(part);
+    const [point = "", place = ""] = line.split("\t");
+    if (/^before (part|piece)/.test(point) && acknowledged.has(place)) again.push(place);
+    if (/^after (part|piece)/.test(point)) acknowledged.add(place);
   }
   return again;
 }

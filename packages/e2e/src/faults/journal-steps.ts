@@ -5,13 +5,14 @@ import { appendFileSync } from "node:fs";
 
 /** As `packages/agent/src/durable-steps.ts` describes them. */
 interface Step {
-  readonly what: "inventory" | "fact" | "file" | "call" | "part";
+  readonly what: "inventory" | "fact" | "file" | "call" | "part" | "piece";
   readonly steps?: readonly { readonly do: string; readonly event?: string }[];
   readonly name?: string;
   readonly path?: string;
   readonly operation?: string;
   readonly uploadId?: string;
   readonly number?: number;
+  readonly offset?: number;
   readonly error?: unknown;
 }
 
@@ -30,9 +31,14 @@ function pass(step: Step, when: "before" | "after" | "failed"): void {
   const count = (passed.get(name) ?? 0) + 1;
   passed.set(name, count);
   const point = `${name} #${count}`;
-  const part = step.what === "part" ? ` ${step.uploadId}/${step.number}` : "";
-  appendFileSync(journal, `${point}\t${part}\n`);
+  appendFileSync(journal, `${point}\t${placeOf(step)}\n`);
   if (point === crashAt) process.kill(process.pid, "SIGKILL");
+}
+
+/** Of what was sent, so that nothing is sent twice. */
+function placeOf({ what, uploadId, number, offset }: Step): string {
+  if (what !== "part" && what !== "piece") return "";
+  return ` ${[uploadId, number, offset].filter((each) => each !== undefined).join("/")}`;
 }
 
 function nameOf({ what, steps = [], name, path, operation }: Step): string {

@@ -20,6 +20,7 @@ const faults: readonly { readonly name: string; readonly weight: number; readonl
   { name: "link cut", weight: 3, strike: async ({ bed }) => bed.proxy.cut() },
   { name: "link dead, then cut", weight: 2, strike: killLink },
   { name: "link loses packets", weight: 2, strike: loseLink },
+  { name: "link slow and cut", weight: 3, strike: wearLink },
   { name: "robot's clock set", weight: 2, strike: setClock },
   { name: "files touched", weight: 4, strike: ({ robot }) => robot.withFiles(touchFiles) },
   { name: "card taken out and put in", weight: 2, strike: ({ robot }) => robot.withFiles(takeOutCard) },
@@ -33,6 +34,8 @@ const FAULTS_PER_LIFE = 6;
 const LONGEST_PAUSE_MS = 700;
 const DEAD_MS = 400;
 const LOST_SHARE = 0.3;
+/** Pieces of 64 KiB, of which some are cut. */
+const WORN_BYTES_PER_SECOND = 400_000;
 const YEAR_MS = 365 * 86_400_000;
 
 export interface Survival {
@@ -90,6 +93,16 @@ async function loseLink({ bed: { proxy } }: Struck): Promise<void> {
   proxy.lose(LOST_SHARE);
   await delay(LONGEST_PAUSE_MS);
   proxy.lose(0);
+}
+
+/** Slow, and cut again and again: of a part only pieces come through. */
+async function wearLink({ bed: { proxy } }: Struck): Promise<void> {
+  proxy.throttle(WORN_BYTES_PER_SECOND);
+  for (let cut = 0; cut < 3; cut++) {
+    await delay(LONGEST_PAUSE_MS);
+    proxy.cut();
+  }
+  proxy.throttle(Number.POSITIVE_INFINITY);
 }
 
 /** By a year, and set right again in between. */

@@ -35,7 +35,7 @@ interface Tunnel {
 export async function startTcpProxy({ port = 0, host = "127.0.0.1" } = {}): Promise<TcpProxy> {
   let target: NetConnectOpts | undefined;
   const tunnels = new Set<Tunnel>();
-  const { beforePiece, afterPiece, forget, ...upload } = createUploadControl();
+  const { slicesOf, beforePiece, afterPiece, forget, ...upload } = createUploadControl();
   const loss = createPacketLoss();
   const beforeUpload = async (piece: Buffer) => {
     await loss.pass();
@@ -44,8 +44,9 @@ export async function startTcpProxy({ port = 0, host = "127.0.0.1" } = {}): Prom
   const server = createServer((near) => {
     if (!target) return void near.destroy();
     const tunnel = openTunnel(tunnels, near, connect(target));
-    carry(tunnel, { from: near, to: tunnel.far, before: beforeUpload, after: afterPiece });
-    carry(tunnel, { from: tunnel.far, to: near, before: loss.pass, after: () => undefined });
+    carry(tunnel, { from: near, to: tunnel.far, slicesOf, before: beforeUpload, after: afterPiece });
+    const back = { slicesOf: (piece: Buffer) => [piece], before: loss.pass, after: async () => undefined };
+    carry(tunnel, { from: tunnel.far, to: near, ...back });
   });
   server.listen(port, host);
   await once(server, "listening");
@@ -92,21 +93,24 @@ function swallow(tunnel: Tunnel): void {
 interface Direction {
   readonly from: Socket;
   readonly to: Socket;
-  /** What a piece waits for before it goes on, and what the next one waits for before it is read. */
-  readonly before: (piece: Buffer) => Promise<void>;
-  readonly after: (piece: Buffer) => Promise<void> | undefined;
+  /** What goes on at once. */
+  readonly slicesOf: (piece: Buffer) => Buffer[];
+  /** What a slice waits for before it goes on, and what the next one waits for after it. */
+  readonly before: (slice: Buffer) => Promise<void>;
+  readonly after: (slice: Buffer) => Promise<void> | undefined;
 }
 
 /** Piece by piece, in their order. The end of one side is the end of the other. */
-function carry(tunnel: Tunnel, { from, to, before, after }: Direction): void {
-  from.on("data", async (piece) => {
+function carry(tunnel: Tunnel, { from, to, slicesOf, before, after }: Direction): void {
+  from.on("data", async (piece: Buffer) => {
     from.pause();
-    await before(piece);
-    if (tunnel.isSwallowed || to.destroyed) return;
-    to.write(piece, async () => {
-      await after(piece);
-      if (!tunnel.isSwallowed) from.resume();
-    });
+    for (const slice of slicesOf(piece)) {
+      await before(slice);
+      if (tunnel.isSwallowed || to.destroyed) return;
+      await new Promise<unknown>((done) => to.write(slice, done));
+      await after(slice);
+    }
+    if (!tunnel.isSwallowed) from.resume();
   });
   const end = () => {
     if (!tunnel.isSwallowed) to.destroy();
@@ -118,6 +122,10 @@ function carry(tunnel: Tunnel, { from, to, before, after }: Direction): void {
 /** What a timer that comes late may cost: so much is caught up, or the link would be slower than it is said to be. */
 const LATE_MS = 20;
 
+/** What a slow link carries in so long goes on at once: nothing arrives before its time, and little is lost with a cut. */
+const SLICE_MS = 50;
+const SMALLEST_SLICE_BYTES = 256;
+
 /** What is done to the bytes towards the target. */
 function createUploadControl() {
   const { hold, forget, ...holding } = createHold();
@@ -128,6 +136,12 @@ function createUploadControl() {
     ...holding,
     forget,
     corrupt: disturbance.expect,
+    slicesOf(piece: Buffer): Buffer[] {
+      const most = Math.max(SMALLEST_SLICE_BYTES, Math.floor(bytesPerMs * SLICE_MS));
+      const slices: Buffer[] = [];
+      for (let at = 0; at < piece.length; at += most) slices.push(piece.subarray(at, at + most));
+      return slices;
+    },
     throttle(bytesPerSecond: number): void {
       bytesPerMs = bytesPerSecond / 1000;
     },

@@ -1,0 +1,42 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { api } from "@downlink/protocol";
+import { makeMcap } from "@downlink/recordings/testing";
+import { eventually } from "./eventually.ts";
+import type { Scenario } from "./scenario.ts";
+import type { TcpProxy } from "./tcp-proxy.ts";
+
+export interface BadLink {
+  readonly bytesPerSecond: number;
+  readonly cutEveryMs: number;
+}
+
+/** Slow, and cut again and again, until it is disposed of. */
+export function makeBad(proxy: TcpProxy, { bytesPerSecond, cutEveryMs }: BadLink): Disposable {
+  proxy.throttle(bytesPerSecond);
+  const cuts = setInterval(proxy.cut, cutEveryMs);
+  return {
+    [Symbol.dispose]() {
+      clearInterval(cuts);
+      proxy.throttle(Number.POSITIVE_INFINITY);
+    },
+  };
+}
+
+/** A recording of about that size, which the cloud knows of; not asked for yet. */
+export async function addRecording(
+  { storageRoot, recordings }: Pick<Scenario, "storageRoot" | "recordings">,
+  { name, sizeBytes }: { name: string; sizeBytes: number },
+): Promise<{ id: string; path: string; bytes: Uint8Array }> {
+  const messageBytes = 10_000;
+  const topics = [{ topic: "/blob", kind: "blob" as const, rateHz: 10, sizeBytes: messageBytes }];
+  const bytes = await makeMcap({ topics, durationSeconds: sizeBytes / messageBytes / 10, compression: "" });
+  const path = join(storageRoot, name);
+  await writeFile(path, bytes);
+  const all = await eventually(recordings, (found) => found.some((one) => one.path === name));
+  return { id: all.find((one) => one.path === name)!.id, path, bytes };
+}
+
+export async function askFor(scenario: Scenario, id: string): Promise<void> {
+  await scenario.cloud().admin.call(api.recordings.requestImport, { keyOrId: id });
+}
