@@ -40,6 +40,13 @@ export type WantedSalvage = z.infer<typeof WantedSalvage>;
 export const EdgeWork = z.object({
   imports: z.array(WantedImport),
   salvages: z.array(WantedSalvage),
+  more: z.boolean().optional().meta({
+    description:
+      "These are the first by priority and order, not all. Only to agents that say `maxRequests`: one that does not know of it would take all others for cancelled",
+  }),
+  cancelled: z.array(z.string()).optional().meta({
+    description: "With `more`: ids of requests that are wanted no more, until they are acknowledged in a report",
+  }),
   settings: EdgeSettings,
 });
 export type EdgeWork = z.infer<typeof EdgeWork>;

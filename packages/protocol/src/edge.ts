@@ -26,6 +26,10 @@ export const edgeLimits = {
   /** For so long the agent acts on a permit: much less, so that a cloud that was restored meanwhile has it still open. */
   permitUseSeconds: 60,
   bytesPerReport: 4 * 1024 * 1024,
+  /** Of `work`, to an agent that takes a part of the set; and of any answer, above which an agent refuses to read it. */
+  requestsPerAnswer: 10_000,
+  bytesPerWork: 4 * 1024 * 1024,
+  bytesPerAnswer: 8 * 1024 * 1024,
   leaseSeconds: 60,
   formerInstances: 8,
   longPollSeconds: 30,
@@ -197,10 +201,15 @@ export const edge = {
     path: "/v1/edge/work",
     access: agentToken(),
     summary: "The whole set of what the cloud wants from this agent, by long poll",
-    description: "Answers at once when it differs from what `etag` names, else after `wait` seconds with the same set.",
+    description:
+      "Answers at once when it differs from what `etag` names, else after `wait` seconds with the same set. A request that is absent is cancelled, but with `more` only if `cancelled` lists it.",
     query: z.object({
       wait: queryInteger({ min: 0, max: edgeLimits.longPollSeconds }).default(0),
       etag: z.string().max(128).optional(),
+      maxRequests: queryInteger({ min: 1, max: edgeLimits.requestsPerAnswer }).optional().meta({
+        description:
+          "The agent understands `more`: it is answered so many, and 4 MiB, at most. Else it is answered all",
+      }),
     }),
     response: z.object({ etag: z.string(), work: EdgeWork }),
   }),

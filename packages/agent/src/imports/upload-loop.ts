@@ -202,7 +202,7 @@ class UploadQueue {
     const reason = failure instanceof Error ? failure.message : String(failure);
     log.warn({ path: file.path, kind, reason }, "an upload did not come through");
     this.#rest(request, failure, file);
-    if (kind === "cancelled") board.close(requestId);
+    if (kind === "cancelled") board.refused(requestId);
     // Bytes that are not what their hash says: hash them anew next time.
     const isMisread = failure instanceof ApiFailure && failure.code === "DigestMismatch";
     if (isMisread) this.#memories.forgetHashes(requestId);

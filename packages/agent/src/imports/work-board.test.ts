@@ -29,3 +29,66 @@ test("an import that was retried in the cloud ends again, and that is acknowledg
   board.update(workAt("imported"));
   assert.deepEqual(board.unacknowledged(), ["req_1"]);
 });
+
+const settings = { enabled: true, retainRecordingsSeconds: 0, autoDeleteAfterImport: false };
+
+function request(number: number, stage: WantedImport["stage"] = "deliver"): WantedImport {
+  const versionId = `version-0000-${String(number).padStart(4, "0")}`;
+  return { requestId: `req_${number}`, recordingId: "rec", versionId, stage, priority: 0, requestedAt: BigInt(number) };
+}
+
+const partOf = (imports: WantedImport[], cancelled: string[] = []): EdgeWork => ({
+  ...{ imports, cancelled, more: true, salvages: [], settings },
+});
+const wholeOf = (imports: WantedImport[]): EdgeWork => ({ imports, salvages: [], settings });
+const idsOf = (board: ReturnType<typeof createWorkBoard>) => board.wanted().map(({ requestId }) => requestId);
+
+test("where the cloud says that there is more, a request that is absent is still wanted, unless it is listed as cancelled", () => {
+  const board = createWorkBoard();
+  board.update(wholeOf([request(1), request(2), request(3)]));
+  board.update(partOf([request(4)], ["req_2", "req_unknown"]));
+  assert.deepEqual(idsOf(board), ["req_4", "req_1", "req_3"]);
+  assert.equal(board.byVersion().get(request(1).versionId)?.requestId, "req_1");
+  assert.deepEqual(board.unacknowledged(), ["req_2", "req_unknown"]);
+  board.acknowledged(["req_2", "req_unknown"]);
+  assert.deepEqual(board.unacknowledged(), []);
+  board.update(partOf([request(2)], ["req_2"]));
+  assert.deepEqual(idsOf(board), ["req_2", "req_4", "req_1", "req_3"], "what is wanted is not cancelled");
+  board.update(wholeOf([request(3)]));
+  assert.deepEqual(idsOf(board), ["req_3"], "a whole set says all");
+});
+
+test("what was delivered is not begun again because a later answer does not name it", () => {
+  const board = createWorkBoard();
+  board.update(partOf([request(1), request(2)]));
+  board.close("req_1");
+  board.update(partOf([request(3)]));
+  assert.ok(board.isClosed("req_1"));
+  board.update(partOf([request(1)]));
+  assert.ok(!board.isClosed("req_1"), "the cloud asks for it anew");
+});
+
+test("an end that was acknowledged is not wanted any more, one that was not still is to be", () => {
+  const board = createWorkBoard();
+  board.update(partOf([request(1, "imported"), request(2, "failed")]));
+  board.acknowledged(["req_1"]);
+  board.update(partOf([request(3)]));
+  assert.deepEqual(idsOf(board), ["req_3", "req_2"]);
+  assert.deepEqual(board.unacknowledged(), ["req_2"]);
+});
+
+test("what the cloud refuses and did not name last is forgotten; what it named waits for its next word", () => {
+  const board = createWorkBoard();
+  board.update(partOf([request(1), request(2)]));
+  board.update(partOf([request(2)]));
+  board.refused("req_1");
+  board.refused("req_2");
+  assert.deepEqual([idsOf(board), board.isClosed("req_2")], [["req_2"], true]);
+});
+
+test("however many the cloud names in turn, a bounded number is kept", () => {
+  const board = createWorkBoard();
+  for (let batch = 0; batch < 5; batch++)
+    board.update(partOf(Array.from({ length: 8000 }, (_, n) => request(batch * 8000 + n))));
+  assert.equal(board.wanted().length, 18_000);
+});

@@ -25,7 +25,7 @@ export async function runWork(
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
       const startMs = performance.now();
-      const input = { wait: edgeLimits.longPollSeconds, etag };
+      const input = { wait: edgeLimits.longPollSeconds, etag, maxRequests: edgeLimits.requestsPerAnswer };
       const answer = await session.call(api.edge.work, input, { signal, timeoutMs: ANSWER_TIMEOUT_MS });
       attempt = 0;
       if (answer.etag === etag) {

@@ -41,6 +41,10 @@ export class FakeCloud implements AsyncDisposable {
   readonly schemas = new Map<string, string>();
   readonly requests = new Map<string, WantedImport>();
   readonly acknowledged: string[] = [];
+  /** Until they are acknowledged, which only happens where an answer names them. */
+  readonly cancelled = new Set<string>();
+  /** Where there are more, an answer says so. */
+  requestsPerAnswer = Number.POSITIVE_INFINITY;
   /** What agents gave up, in order. */
   readonly failures: { readonly requestId: string; readonly code: string }[] = [];
   /** What agents deleted themselves, and why. */
@@ -140,6 +144,7 @@ export class FakeCloud implements AsyncDisposable {
 
   cancel(requestId: string): void {
     this.requests.delete(requestId);
+    this.cancelled.add(requestId);
     this.changed();
   }
 
@@ -288,6 +293,7 @@ export class FakeCloud implements AsyncDisposable {
       if (this.files.delete(versionId)) this.deleted.set(versionId, because);
     }
     for (const { sha256, data } of report.schemas) this.schemas.set(sha256, data);
+    for (const requestId of report.acknowledgements) this.cancelled.delete(requestId);
     for (const requestId of report.acknowledgements)
       if (this.requests.delete(requestId)) this.acknowledged.push(requestId);
     const wanted = report.upserts.flatMap((item) =>
@@ -350,22 +356,26 @@ export class FakeCloud implements AsyncDisposable {
     return true;
   }
 
-  async #work({ etag, wait }: { etag?: string; wait: number }): Promise<unknown> {
+  async #work({ etag, wait, maxRequests }: { etag?: string; wait: number; maxRequests?: number }): Promise<unknown> {
     const deadline = AbortSignal.timeout(wait * 1000);
     const { incarnation } = this;
-    const isSame = () => this.#workTag() === etag && this.incarnation === incarnation;
-    while (isSame() && !deadline.aborted && this.#server.listening) await this.#changes.next(deadline);
-    return {
-      etag: this.#workTag(),
-      work: { imports: [...this.requests.values()], salvages: this.salvages, settings: this.settings },
-    };
+    const read = () => this.#readWork(maxRequests);
+    let answer = read();
+    while (answer.etag === etag && this.incarnation === incarnation && !deadline.aborted && this.#server.listening) {
+      await this.#changes.next(deadline);
+      answer = read();
+    }
+    return answer;
   }
 
-  #workTag(): string {
-    const work = JSON.stringify([...this.requests.values(), this.salvages, this.settings], (_, value: unknown) =>
-      typeof value === "bigint" ? String(value) : value,
-    );
-    return createHash("sha256").update(work).digest("hex");
+  /** The most urgent, where there are more than the agent takes. */
+  #readWork(maxRequests = Number.POSITIVE_INFINITY) {
+    const all = [...this.requests.values()].sort((a, b) => b.priority - a.priority);
+    const imports = all.slice(0, Math.min(maxRequests, this.requestsPerAnswer));
+    const part = imports.length < all.length ? { more: true, cancelled: [...this.cancelled] } : {};
+    const work = { imports, ...part, salvages: this.salvages, settings: this.settings };
+    const text = JSON.stringify(work, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+    return { etag: createHash("sha256").update(text).digest("hex"), work };
   }
 }
 

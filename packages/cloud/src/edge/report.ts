@@ -2,6 +2,7 @@ import type { api, DeletionReason, EdgeItem, Input, Output } from "@downlink/pro
 import type { AgentCtx } from "../context.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
+import { acknowledge } from "./acknowledge.ts";
 import { ownerId } from "./agent-owner.ts";
 import { endListing } from "./end-listing.ts";
 import { findVersions } from "./find-versions.ts";
@@ -12,7 +13,6 @@ import { removeFiles } from "./remove-files.ts";
 import { requestAutoImports } from "./request-auto-imports.ts";
 import { storeFiles } from "./store-files.ts";
 import { storeSchemas, unknownSchemas } from "./store-schemas.ts";
-import { acknowledge } from "./work.ts";
 
 type Report = typeof api.edge.report;
 

@@ -16,10 +16,12 @@ import { withLease } from "./lease.ts";
  */
 export type SalvageState = "requested" | "made" | "failed" | "gone" | "superseded";
 
-export async function wantedSalvages(tx: Transaction, agentId: string): Promise<WantedSalvage[]> {
+/** The first by priority and order, at most `take`. */
+export async function wantedSalvages(tx: Transaction, agentId: string, take?: number): Promise<WantedSalvage[]> {
   const rows = await tx.salvageRequest.findMany({
     where: { agentId, state: "requested" satisfies SalvageState },
     orderBy: [{ priority: "desc" }, { createdAtNs: "asc" }, { id: "asc" }],
+    take,
   });
   return rows.map(({ id, versionId }) => ({ requestId: id, versionId }));
 }

@@ -51,7 +51,9 @@ export async function cancelRequests(tx: Transaction, { recordingId, jobs, nowNs
     select: { id: true, blobKey: true, indexKey: true },
   });
   const ids = requests.map(({ id }) => id);
-  await tx.importRequest.updateMany({ where: { id: { in: ids } }, data: { isAcknowledged: true } });
+  // What an agent was asked for it is told of as cancelled; what had ended it hears of no more.
+  const isNews = { state: { in: statesBefore("cancel") }, agentId: { not: null } };
+  await tx.importRequest.updateMany({ where: { id: { in: ids }, NOT: isNews }, data: { isAcknowledged: true } });
   await tx.importRequest.updateMany({
     where: { id: { in: ids }, state: { in: statesBefore("cancel") } },
     data: { state: "cancelled", blobKey: null, indexKey: null, nextAttemptAtNs: null, updatedAtNs: nowNs },
