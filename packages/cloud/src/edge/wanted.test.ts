@@ -12,7 +12,7 @@ const { prisma } = cloud.deps.db;
 async function ask({ deviceId }: TestAgent, count: number, errorText: string | null = null): Promise<void> {
   const { id, orgId, projectId } = await prisma.agent.findUniqueOrThrow({ where: { deviceId } });
   const [sample] = await prisma.importRequest.findMany({ where: { agentId: id }, take: 1 });
-  const { id: _, ...like } = sample!;
+  const { id: _, requestedBy: __, ...like } = sample!;
   const data = Array.from({ length: count }, (_, n) => ({
     ...{ ...like, id: `req_${deviceId}_${n}`, orgId, projectId, versionId: `version-${String(n).padStart(12, "0")}` },
     ...{ priority: Math.floor((n * 10) / count), errorCode: errorText && "Odd", errorText, blobKey: null },
