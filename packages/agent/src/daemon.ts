@@ -1,7 +1,7 @@
-import { undiciTransport } from "@downlink/client/node";
 import { openAgentState } from "./agent-state.ts";
 import { assembleAgent } from "./assemble-agent.ts";
 import { type Clock, systemClock } from "./clock.ts";
+import { agentTransport } from "./cloud/agent-transport.ts";
 import { serveControl } from "./control/control-socket.ts";
 import type { Log } from "./log.ts";
 import type { MetricsContext } from "./metrics/serve-metrics.ts";
@@ -37,7 +37,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Settings | unde
   const apiUrl = requireSetting(settings, "apiUrl");
   const way = openWayOut(settings);
   using state = openAgentState(stateDir, { apiUrl, clock, log, settings, group: settings.stateGroup });
-  await using transport = undiciTransport(way);
+  await using transport = agentTransport(way);
   using agent = assembleAgent({ settings, log, clock, state, transport });
   await using _status = await serveStatus(stateDir, agent.takeStatus);
   await using _control = await serveControl(stateDir, agent.act);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { api } from "@downlink/protocol";
 import { createClient } from "./client.ts";
 import { ApiFailure, NetworkFailure } from "./errors.ts";
@@ -158,3 +159,54 @@ async function failureOf(promise: Promise<unknown>): Promise<unknown> {
     (error: unknown) => error,
   );
 }
+
+const limits = { bytes: 1000, depth: 4, containers: 20 };
+const tooMuch: [string, string, RegExp][] = [
+  ["too long", JSON.stringify({ text: "x".repeat(1000) }), /is longer than 1000 bytes/],
+  ["too deep", "[".repeat(5), /is nested deeper than 4 levels/],
+  ["too deep behind other things", `{"a":["]]]]",${'"\\"[",'.repeat(5)}[[[`, /is nested deeper than 4 levels/],
+  ["of too many parts", `[${"{},".repeat(30)}{}]`, /holds more than 20 objects and arrays/],
+];
+
+for (const [name, body, reason] of tooMuch) {
+  test(`an answer that is ${name} is refused before it is whole, as none of the service, on success and on failure`, async () => {
+    for (const status of [200, 500]) {
+      const closed = Promise.withResolvers<void>();
+      await using server = await serve((_request, response) => {
+        response.writeHead(status, { "content-type": "application/json" }).write(body); // and no end
+        response.on("close", closed.resolve);
+      });
+      await using transport = undiciTransport({ limits });
+      const call = createClient({ baseUrl: server.url, transport }).call(api.devices.list, {});
+      await assert.rejects(call, (failure: ApiFailure) => reason.test(failure.message) && failure.code === undefined);
+      await closed.promise;
+    }
+  });
+}
+
+test("brackets in texts are no nesting, wherever the network cuts the answer", async () => {
+  const text = '\\"[[[[[[{{{{{{\\\\';
+  await using server = await serve(async (_request, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    for (const byte of Buffer.from(JSON.stringify({ error: text, code: text, episodes: [] })))
+      response.write(Buffer.of(byte));
+    response.end();
+  });
+  await using transport = undiciTransport({ limits });
+  assert.deepEqual(await createClient({ baseUrl: server.url, transport }).call(api.episodes.list, {}), {
+    episodes: [],
+  });
+});
+
+test("no compression is asked for, and none is taken", async () => {
+  const asked: unknown[] = [];
+  await using server = await serve((request, response) => {
+    asked.push(request.headers["accept-encoding"]);
+    const packed = gzipSync(JSON.stringify(Array(50_000).fill("x".repeat(100))));
+    response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end(packed);
+  });
+  await using transport = undiciTransport();
+  const call = createClient({ baseUrl: server.url, transport }).call(api.devices.list, {});
+  await assert.rejects(call, /the answer is encoded as gzip, which nobody asked for/);
+  assert.deepEqual(asked, ["identity"]);
+});

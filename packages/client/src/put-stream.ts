@@ -25,6 +25,8 @@ export interface PutResult {
   readonly headers: ReadonlyMap<string, string>;
 }
 
+/** To a body there is little to say. */
+const answerLimits = { bytes: 1024 * 1024, depth: 32, containers: 10_000 };
 /** What the kernel may hold of bytes that we handed over, and the slowest link that must still work. */
 const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
 const SLOWEST_BYTES_PER_MS = 32;
@@ -49,6 +51,7 @@ export async function putStream(url: string, options: PutOptions): Promise<PutRe
         headersTimeout: 0,
         bodyTimeout: 0,
       }),
+      answerLimits,
     );
     if (answer.status >= 200 && answer.status < 300) return { status: answer.status, headers: answer.headers };
     throw parseFailure(answer);

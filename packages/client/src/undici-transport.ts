@@ -1,4 +1,5 @@
 import type { Dispatcher } from "undici";
+import { type AnswerLimits, createAnswerGuard } from "./answer-limits.ts";
 import { ApiFailure, NetworkFailure } from "./errors.ts";
 import type { Transport, TransportResponse } from "./transport.ts";
 import { request } from "./undici-request.ts";
@@ -9,16 +10,24 @@ export interface UndiciTransport extends Transport, AsyncDisposable {
   readonly dispatcher: Dispatcher;
 }
 
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** For programs that list what people keep; who has little memory gives its own. */
+const defaultLimits: AnswerLimits = { bytes: 64 * 1024 * 1024, depth: 500, containers: 2_000_000 };
+/** What a transport understands of compression, said to every server: nothing that a few bytes could blow up. */
+const plain = { "accept-encoding": "identity" };
 
-export function undiciTransport(way?: WayOut): UndiciTransport {
+export interface TransportOptions {
+  readonly way?: WayOut | undefined;
+  readonly limits?: AnswerLimits;
+}
+
+export function undiciTransport({ way, limits = defaultLimits }: TransportOptions = {}): UndiciTransport {
   const dispatcher = new RoutedAgent(way);
-  const send: Transport = async ({ url, method, signal, ...options }) => {
+  const send: Transport = async ({ url, method, signal, headers: given, body }) => {
+    const headers = { ...plain, ...given };
     try {
       const unhurried = { headersTimeout: 0, bodyTimeout: 0 };
-      return await readAnswer(
-        await request(url, { ...options, ...unhurried, method: method as Dispatcher.HttpMethod, signal, dispatcher }),
-      );
+      const sent = { headers, body, ...unhurried, method: method as Dispatcher.HttpMethod, signal, dispatcher };
+      return await readAnswer(await request(url, sent), limits);
     } catch (error) {
       signal.throwIfAborted();
       throw asNetworkFailure(error, { url, dispatcher });
@@ -27,14 +36,18 @@ export function undiciTransport(way?: WayOut): UndiciTransport {
   return Object.assign(send, { dispatcher, [Symbol.asyncDispose]: () => dispatcher.destroy() });
 }
 
-/** Reads an answer to its end, in bounded memory. */
-export async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<TransportResponse> {
+/** Reads an answer to its end, in bounded memory. Throws an {@link ApiFailure} without a code for one beyond the limits. */
+export async function readAnswer(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  limits = defaultLimits,
+): Promise<TransportResponse> {
+  const guard = createAnswerGuard(limits);
   const chunks: Buffer[] = [];
-  let receivedBytes = 0;
+  const encoding = [headers["content-encoding"] ?? "identity"].flat().join();
   for await (const chunk of body as AsyncIterable<Buffer>) {
-    receivedBytes += chunk.length;
-    if (receivedBytes > MAX_ANSWER_BYTES)
-      throw new NetworkFailure(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+    const excess = encoding === "identity" ? guard.take(chunk) : `is encoded as ${encoding}, which nobody asked for`;
+    // Leaving the loop ends the connection: the rest is not even received.
+    if (excess !== undefined) throw new ApiFailure({ status: statusCode, message: `the answer ${excess}` });
     chunks.push(chunk);
   }
   return { status: statusCode, headers: flattenHeaders(headers), body: Buffer.concat(chunks).toString("utf8") };

@@ -15,7 +15,7 @@ test("a private authority is trusted beside Node's own roots, directly and throu
   await using proxy = await startTestProxy({ hosts: { [`${HOST}:443`]: server.address } });
   const way = { proxies: { httpsProxy: proxy.url }, extraRoots: [createAuthority("Others").cert, authority.cert] };
   assert.equal((await get(`https://${HOST}/x`, way)).body, "GET /x 0");
-  await using transport = undiciTransport(way);
+  await using transport = undiciTransport({ way });
   const { dispatcher } = transport;
   const put = await putStream(`https://${HOST}/part`, { body: [Buffer.alloc(100_000)], length: 100_000, dispatcher });
   assert.equal(put.status, 200);
@@ -88,7 +88,7 @@ async function serveTls(
 }
 
 async function get(url: string, way: WayOut) {
-  await using transport = undiciTransport(way);
+  await using transport = undiciTransport({ way });
   return await transport({ method: "GET", url, headers: {}, signal: AbortSignal.timeout(20_000) });
 }
 

@@ -71,6 +71,9 @@ const troubles: [string, Fault, string][] = [
   ["a disabled device", { kind: "answer", status: 403, code: "DeviceDisabled" }, "DeviceDisabled"],
   ["a fault of the server", { kind: "answer", status: 500, code: "Internal" }, "CloudBusy"],
   ["a broken connection", { kind: "cut" }, "CloudUnreachable"],
+  ["an answer of nothing but brackets", { kind: "body", text: "[".repeat(2_000_000) }, "ForeignAnswer"],
+  ["an answer of two million parts", { kind: "body", text: `[${"{},".repeat(2_000_000)}{}]` }, "ForeignAnswer"],
+  ["an answer of 9 MB", { kind: "body", text: JSON.stringify("x".repeat(9_000_000)) }, "ForeignAnswer"],
 ];
 
 test("whatever stands between agent and cloud is named, and over when it is over", async (t) => {

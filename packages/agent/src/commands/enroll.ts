@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { ApiFailure, createClient, NetworkFailure } from "@downlink/client";
-import { undiciTransport } from "@downlink/client/node";
 import { api } from "@downlink/protocol";
 import { type AgentState, openAgentState } from "../agent-state.ts";
 import { systemClock } from "../clock.ts";
+import { agentTransport } from "../cloud/agent-transport.ts";
 import { configuredToken, createCredential } from "../cloud/credential.ts";
 import { problemOf } from "../cloud/describe-failure.ts";
 import { makeHello, ownerOf } from "../cloud/greeting.ts";
@@ -132,7 +132,7 @@ function withStop(text: string): string {
 
 /** With the token of the device or site itself, which an unassociated one is exchanged for. */
 async function sayHello(state: AgentState, settings: Settings): Promise<{ token: string; welcome: Welcome }> {
-  await using transport = undiciTransport(openWayOut(settings));
+  await using transport = agentTransport(openWayOut(settings));
   const token = await createCredential(settings, transport).obtain();
   const client = createClient({ baseUrl: requireSetting(settings, "apiUrl"), token, transport });
   const body = makeHello({ ...state, clock: systemClock }, crypto.randomUUID());

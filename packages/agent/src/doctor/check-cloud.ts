@@ -1,6 +1,7 @@
 import { ApiFailure, createClient, NetworkFailure, type Transport } from "@downlink/client";
-import { proxyFor, undiciTransport, type WayOut } from "@downlink/client/node";
+import { proxyFor, type WayOut } from "@downlink/client/node";
 import { api } from "@downlink/protocol";
+import { agentTransport } from "../cloud/agent-transport.ts";
 import { problemOf } from "../cloud/describe-failure.ts";
 import { openWayOut, type WaySettings } from "../network/way-out.ts";
 import { problemTexts } from "../problems.ts";
@@ -40,7 +41,7 @@ export async function checkCloud({ apiUrl, token, deviceName, dataUrl, ...given 
     ...given,
   });
   if (!way) return findings;
-  await using transport = undiciTransport(way);
+  await using transport = agentTransport(way);
   const reached = await checkUrl(transport, { check: "Control plane", url: `${apiUrl}/livez` });
   if (reached.some(({ verdict }) => verdict === "fail")) return [...findings, ...reached];
   return [

@@ -5,6 +5,8 @@ import { api, type ErrorCode, errorCodes, type Operation } from "@downlink/proto
 export type Fault =
   | { readonly kind: "answer"; readonly status: number; readonly code?: ErrorCode; readonly retryAfterSeconds?: number }
   | { readonly kind: "html"; readonly status: number }
+  /** Success, with this in place of what was asked for. */
+  | { readonly kind: "body"; readonly text: string }
   /** The connection breaks off, after so many bytes of the body. */
   | { readonly kind: "cut"; readonly afterBytes?: number }
   /** The request is carried out, its answer lost. */
@@ -55,6 +57,10 @@ export async function applyFault(
   request.resume();
   if (fault.kind === "html") {
     response.writeHead(fault.status, { "content-type": "text/html" }).end("<h1>Welcome to the hotel</h1>");
+    return;
+  }
+  if (fault.kind === "body") {
+    response.writeHead(200, { "content-type": "application/json" }).end(fault.text);
     return;
   }
   const code = fault.code ?? "Unavailable";
