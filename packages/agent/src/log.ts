@@ -1,4 +1,5 @@
 import { type DestinationStream, type Level, type Logger, pino } from "pino";
+import { harmlessJson, printable, printableLines } from "./status/text.ts";
 
 export type Log = Logger;
 
@@ -14,7 +15,7 @@ export function createLog(options: { format: "auto" | "text" | "json"; level: Le
   out.on("error", () => {}); // An `error` without a listener would end the process.
   const isText = options.format === "text" || (options.format === "auto" && out.isTTY === true);
   const destination: DestinationStream = {
-    write: (line) => out.write(maskTokens(isText ? formatLine(line) : line)),
+    write: (line) => out.write(maskTokens(isText ? formatLine(line) : harmlessJson(line))),
   };
   return pino({ level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
 }
@@ -31,5 +32,6 @@ function formatLine(line: string): string {
     ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
   );
   const trouble = (err as { stack?: string } | undefined)?.stack;
-  return `${[String(time).slice(11, 19), label.toUpperCase().padEnd(5), msg, ...facts].join(" ")}\n${trouble ? `${trouble}\n` : ""}`;
+  const words = [String(time).slice(11, 19), label.toUpperCase().padEnd(5), msg, ...facts];
+  return `${printable(words.join(" "))}\n${trouble ? `${printableLines(trouble)}\n` : ""}`;
 }

@@ -13,6 +13,7 @@ import {
 } from "./settings/settings.ts";
 import { durationMsOf } from "./settings/value-parsers.ts";
 import { StateRefused } from "./state-errors.ts";
+import { harmlessJson, printable, printableLines } from "./status/text.ts";
 
 /** 0 healthy · 1 error · 2 usage · 3 degraded · 4 not running. Commands are imported when called: `status` must be quick. */
 const exitCodes = { healthy: 0, error: 1, usage: 2, degraded: 3, notRunning: 4 } as const;
@@ -54,7 +55,7 @@ program
     const { enroll } = await import("./commands/enroll.ts");
     const { config } = program.opts<Flags>();
     const { configFile, name } = await enroll(await settingsToEnroll(tokenFile), config && resolve(config));
-    print(`Enrolled as ${name}. Settings are in ${configFile}. Next:\n\n  ${ownCommand(config)} run\n`);
+    print(`Enrolled as ${printable(name)}. Settings are in ${configFile}. Next:\n\n  ${ownCommand(config)} run\n`);
   });
 
 program
@@ -251,7 +252,7 @@ function asPrinted(text: string): string {
 }
 
 function toJson(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
+  return `${harmlessJson(JSON.stringify(value, null, 2))}\n`;
 }
 
 function print(text: string): void {
@@ -261,9 +262,15 @@ function print(text: string): void {
 function reportFailure(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.healthy : exitCodes.usage;
   const isExpected = error instanceof InvalidSetting || error instanceof StateRefused || isExpectedFailure(error);
-  process.stderr.write(`agent: ${isExpected ? asPrinted((error as Error).message) : describeFault(error)}\n`);
+  const text = isExpected ? asPrinted((error as Error).message) : describeFault(error);
+  process.stderr.write(`agent: ${isOurs(error) ? printableLines(text) : printable(text)}\n`);
   if (error instanceof Error && error.name === "AgentNotRunning") return exitCodes.notRunning;
   return error instanceof InvalidSetting ? exitCodes.usage : exitCodes.error;
+}
+
+/** What the far side says has one line; ours may have more. */
+function isOurs(error: unknown): boolean {
+  return !isExpectedFailure(error) && !(error instanceof StateRefused);
 }
 
 const expectedFailures: ReadonlySet<string> = new Set([

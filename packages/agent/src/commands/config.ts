@@ -11,7 +11,7 @@ import {
   type TakesEffect,
 } from "../settings/settings.ts";
 import { layOut } from "../status/table.ts";
-import { printable } from "../status/text.ts";
+import { printableAll } from "../status/text.ts";
 
 export interface ShownSetting {
   /** As in the environment and in the env file. */
@@ -49,8 +49,10 @@ function mask(text: string): string {
 }
 
 export function renderSettings(settings: readonly ShownSetting[], configFile = DEFAULT_FILE): string {
-  const rows = settings.map(({ name, value, from, takesEffect }) => [
-    ...[name, value === null ? "" : printable(value), from],
+  const rows = printableAll(settings).map(({ name, value, from, takesEffect }) => [
+    name,
+    value ?? "",
+    from,
     takesEffect,
   ]);
   return `${layOut([["SETTING", "VALUE", "FROM", "A CHANGE HOLDS"], ...rows])}\nThe file is ${configFile}.\n`;

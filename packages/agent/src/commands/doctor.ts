@@ -8,7 +8,7 @@ import { readDataUrl } from "../inventory/owner.ts";
 import type { Settings } from "../settings/settings.ts";
 import { asPrinted, paint, type RenderOptions } from "../status/screen.ts";
 import { AgentSilent } from "../status/socket.ts";
-import { wrap } from "../status/text.ts";
+import { printableAll, wrap } from "../status/text.ts";
 import { readStatus } from "./status.ts";
 
 /** Everything that has to be right for the agent to work, checked now, from this user's side. */
@@ -51,7 +51,7 @@ const colors = { ok: "green", warn: "yellow", fail: "red" } as const;
 
 export function renderFindings(findings: readonly Finding[], options: RenderOptions): string {
   const width = options.columns - VERDICT_WIDTH - CHECK_WIDTH;
-  const lines = findings.flatMap(({ check, verdict, text, fix }) => {
+  const lines = printableAll(findings).flatMap(({ check, verdict, text, fix }) => {
     const head = paint(colors[verdict], verdict.padEnd(VERDICT_WIDTH), options) + check.padEnd(CHECK_WIDTH);
     const texts = [text, ...(fix === null ? [] : [`→ ${asPrinted(fix, options)}`])];
     const body = texts.flatMap((part) => wrap(part, { width, lines: Number.POSITIVE_INFINITY }));

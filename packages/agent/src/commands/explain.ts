@@ -10,7 +10,7 @@ import type { FileState } from "../inventory/file-state.ts";
 import { compileAutoImport } from "../report/auto-import.ts";
 import { requireSetting, type Settings } from "../settings/settings.ts";
 import { asPrinted, labelled, type RenderOptions } from "../status/screen.ts";
-import { printable } from "../status/text.ts";
+import { printableAll } from "../status/text.ts";
 import { locate } from "./locate-file.ts";
 import { readStatus } from "./status.ts";
 
@@ -69,7 +69,7 @@ function findDeletion(database: DatabaseSync | undefined, path: string) {
 }
 
 export function renderExplanation(explanation: Explanation, options: RenderOptions): string {
-  const { path, state, why, lastAttempt, next, todo } = explanation;
+  const { path, state, why, lastAttempt, next, todo } = printableAll(explanation);
   const layout = { ...options, lines: Number.POSITIVE_INFINITY };
   const rows = [
     ["State", state],
@@ -81,5 +81,5 @@ export function renderExplanation(explanation: Explanation, options: RenderOptio
   const lines = rows.flatMap(([label, text]) =>
     text === null ? [] : labelled(label, asPrinted(text, options), layout),
   );
-  return `${[...labelled("File", "", layout).map((label) => label + printable(path)), ...lines].join("\n")}\n`;
+  return `${[...labelled("File", "", layout).map((label) => label + path), ...lines].join("\n")}\n`;
 }

@@ -6,7 +6,7 @@ import { InvalidSetting } from "../settings/invalid-setting.ts";
 import type { Settings } from "../settings/settings.ts";
 import { asPrinted, type RenderOptions } from "../status/screen.ts";
 import { layOut } from "../status/table.ts";
-import { fit, formatBytes, printable, wrap } from "../status/text.ts";
+import { fit, formatBytes, printableAll, wrap } from "../status/text.ts";
 
 export interface ListedFile {
   readonly path: string;
@@ -113,13 +113,13 @@ export function renderFiles({ files, left }: Listing, options: RenderOptions): s
   const widths = [stateWidth, SIZE_WIDTH, ...(["start", "end"] as const).filter(has).map(() => MINUTES_WIDTH)];
   const taken = [...widths, ...(has("reason") ? [REASON_WIDTH] : [])].reduce((sum, width) => sum + width + GAP, 0);
   const timeIn = isWhole ? toSeconds : toMinutes;
-  const rows = files.map(({ path, state, sizeBytes, start, end, reason }) => [
-    isWhole ? printable(path) : fit(path, columns - taken),
+  const rows = printableAll(files).map(({ path, state, sizeBytes, start, end, reason }) => [
+    isWhole ? path : fit(path, columns - taken),
     state,
     formatBytes(sizeBytes).padStart(SIZE_WIDTH),
     ...(has("start") ? [timeIn(start)] : []),
     ...(has("end") ? [timeIn(end)] : []),
-    ...(has("reason") ? [isWhole ? printable(reason?.text ?? "") : fit(reason?.text ?? "", REASON_WIDTH)] : []),
+    ...(has("reason") ? [isWhole ? (reason?.text ?? "") : fit(reason?.text ?? "", REASON_WIDTH)] : []),
   ]);
   const head = ["PATH", "STATE", "SIZE".padStart(SIZE_WIDTH), "START", "END", "REASON"].slice(0, rows[0]!.length);
   return layOut([head, ...rows]) + notesOf(files, left, options);

@@ -1,5 +1,6 @@
 import { fileStates } from "../inventory/file-state.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
+import { printable } from "../status/text.ts";
 
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: number | null];
 
@@ -141,6 +142,8 @@ function renderMetric({ name, type, help, samples }: Metric): string {
 }
 
 function renderLabels(labels: Readonly<Record<string, string>>): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, "\\$&")}"`);
+  const pairs = Object.entries(labels).map(
+    ([name, value]) => `${name}="${printable(value).replace(/[\\"]/g, "\\$&")}"`,
+  );
   return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
 }

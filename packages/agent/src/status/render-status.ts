@@ -4,7 +4,7 @@ import { renderProblems } from "./render-problems.ts";
 import { renderUploads } from "./render-uploads.ts";
 import { age, asPrinted, type Layout, labelled, paint, type RenderOptions } from "./screen.ts";
 import type { StatusDocument } from "./status-schema.ts";
-import { formatBytes, formatDuration, wrap } from "./text.ts";
+import { formatBytes, formatDuration, printableAll, wrap } from "./text.ts";
 
 const MAX_LINES = 24;
 /** A text takes more than one line only while there is room. */
@@ -12,7 +12,8 @@ const LINES_OF_A_TEXT = [3, 2, 1];
 
 /** The status as one screen of at most 24 lines. */
 export function renderStatus(status: StatusDocument, options: RenderOptions): string {
-  const screens = LINES_OF_A_TEXT.map((lines) => layOutScreen(status, { ...options, lines }));
+  const shown = printableAll(status);
+  const screens = LINES_OF_A_TEXT.map((lines) => layOutScreen(shown, { ...options, lines }));
   const screen = screens.find((lines) => lines.length <= MAX_LINES) ?? screens.at(-1)!;
   return `${screen.join("\n")}\n`;
 }

@@ -2,6 +2,7 @@ import { renderStatus } from "./render-status.ts";
 import type { RenderOptions } from "./screen.ts";
 import { AgentSilent } from "./socket.ts";
 import type { StatusDocument } from "./status-schema.ts";
+import { harmlessJson, printableAll } from "./text.ts";
 
 /** The terminal, or whatever stands in its place. */
 export interface WatchTerminal {
@@ -84,8 +85,8 @@ function frameOf(status: StatusDocument, { output, renderOptions }: WatchOptions
 }
 
 function lineOf(status: StatusDocument, { isJson, renderOptions }: WatchOptions): string {
-  if (isJson) return `${JSON.stringify(status)}\n`;
-  const { health, connection, files, transfers, problems } = status;
+  if (isJson) return `${harmlessJson(JSON.stringify(status))}\n`;
+  const { health, connection, files, transfers, problems } = printableAll(status);
   const counts = Object.entries(files).map(([state, count]) => `${count} ${state}`);
   const parts = [
     health,
