@@ -83,10 +83,10 @@ test("no text in what ls, explain, doctor and config print does either", () => {
   const file = { path: "a", state: "reported", sizeBytes: 1, modifiedAt: "m", start: "s", end: "e" };
   const explanation = { path: "a", state: "x", why: "w", lastAttempt: "l", next: "n", todo: "t" };
   const printed: [unknown, (document: never) => string][] = [
-    [[{ ...file, reason: { code: "c", text: "t" } }], renderFiles],
+    [{ files: [{ ...file, reason: { code: "c", text: "t" } }], left: 0 }, (document) => renderFiles(document, page)],
     [explanation, (document) => renderExplanation(document, page)],
     [[{ check: "c", verdict: "ok", text: "t", fix: "f" }], (document) => renderFindings(document, page)],
-    [[{ name: "n", value: "v", from: "default" }], (document) => renderSettings(document)],
+    [[{ name: "n", value: "v", from: "default", takesEffect: "at once" }], (document) => renderSettings(document)],
   ];
   for (const [document, render] of printed) {
     for (const place of placesOf(document).filter((one) => one.at(-1) !== "verdict")) {
