@@ -49,7 +49,7 @@ export function createGreeting(
       rememberWelcome(ctx, ownerOf(welcome), welcome);
       ctx.serverClock.note(welcome.serverTime);
       board.noteSettings(settings);
-      reportState.needsListing = !isInventoryKnown;
+      reportState.needsListing = !isInventoryKnown || facts.areEndsUnknown();
       reportState.hellos += 1;
       const listing = isInventoryKnown ? "it knows the files" : "it is told of all files";
       log.info({ device: device?.name, site: site?.name, lease, listing }, "connected");

@@ -130,7 +130,7 @@ describe("agent import", { concurrency: 3 }, () => {
       assert.match(asked.stdout, /^a\.mcap: the control plane is not reached; the wish is kept, also over a restart/);
       assert.match(
         (await command("explain", "a.mcap")).stdout,
-        /asked for on this device, and the control plane has not heard/,
+        /asked for on this device\. The control plane has not heard/,
       );
       await agent.stop();
       await cloud.listen();

@@ -175,5 +175,7 @@ function retryHere(ctx: ActionContext, path: string): FileAnswer {
   if (state === "requested" && uploads.retryNow(versionId))
     return { path, result: "done", text: "its upload is tried again now" };
   if (state === "requested") return { path, result: "already", text: "its upload waits for its turn; none has failed" };
+  if (state === "incomplete" || state === "damaged" || state === "empty")
+    return { path, result: "refused", text: `it is ${state}; it is looked at again by itself once it changes` };
   return { path, result: "already", text: `it is ${state}: nothing of it has failed that could be tried again` };
 }

@@ -89,7 +89,7 @@ const tellers: Readonly<Record<FileState, Teller>> = {
       ? `Its import was asked for and failed: ${sentence(outcome.text)} (${outcome.code})`
       : "Its import was asked for, and the control plane could not import it.",
     next: "Nothing until somebody asks for it again.",
-    todo: `${remedies[outcome?.code ?? ""] ?? "See to the reason."} Then ask for it again: \`agent retry\`, or in the control plane.`,
+    todo: `${remedyFor(outcome)} Then ask for it again: \`agent retry\`, or in the control plane.`,
   }),
   duplicate: ({ outcome }) => ({
     why: `Its content is in the control plane already, and nothing of it was kept twice: ${sentence(outcome?.text ?? "another recording has it")}`,
@@ -110,6 +110,11 @@ const remedies: Readonly<Record<string, string>> = {
   EdgeCopyGone: "It was gone and is back.",
 };
 
+function remedyFor(outcome: ImportOutcome | null): string {
+  if (!outcome) return "Look at its recording in the control plane for the reason.";
+  return remedies[outcome.code] ?? "See to the reason.";
+}
+
 function sentence(text: string): string {
   const whole = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(whole) ? whole : `${whole}.`;
@@ -125,12 +130,13 @@ function asOf({ state, status }: FileFacts): string {
   return ` That is what the control plane said last${lastContactAt === null ? "" : `, at ${lastContactAt}`}.`;
 }
 
-function tellReported({ isAutoImported, isWished, outcome }: FileFacts): ReturnType<Teller> {
-  if (isWished)
-    return {
-      why: "Its import was asked for on this device, and the control plane has not heard of it.",
-      next: "It is asked for as soon as the control plane is reached.",
-    };
+const canBeWished: ReadonlySet<FileState> = new Set(["indexed", "reported", "failed"]);
+const tellOfWish = {
+  next: "Its import was asked for on this device. The control plane has not heard of that, and is told as soon as it is reached.",
+  todo: null,
+};
+
+function tellReported({ isAutoImported, outcome }: FileFacts): ReturnType<Teller> {
   if (outcome)
     return { why: sentence(outcome.text), next: "Nothing until somebody asks for it again.", todo: ASK_FOR_IT };
   return isAutoImported
@@ -152,7 +158,7 @@ const needsAgent: ReadonlySet<FileState> = new Set([...needsCloud, "seen", "sett
 
 export function explainState(facts: FileFacts): Explanation {
   const { path, state, status } = facts;
-  const said = tellers[state](facts);
+  const said = { ...tellers[state](facts), ...(facts.isWished && canBeWished.has(state) ? tellOfWish : {}) };
   const partly = facts.reasonCode === partlyListedCode ? ` ${facts.reason}` : "";
   const told: Told = { lastAttempt: null, todo: null, problems: [], ...said, why: said.why + partly + asOf(facts) };
   if (status.health === "not running" && needsAgent.has(state))
@@ -194,16 +200,20 @@ function tellRequested({ path, status, nowMs }: FileFacts): ReturnType<Teller> {
     return {
       why: `Its import was asked for, and uploads are paused: ${text}.`,
       next: until === null ? "It goes on once that is over." : `It goes on at ${until}.`,
-      todo:
-        status.pause.by !== null
-          ? "`agent resume` lets uploads go on."
-          : "Change DOWNLINK_UPLOAD_RATE or DOWNLINK_UPLOAD_INTERFACES, here or in the control plane.",
+      todo: isPausedHere(status)
+        ? "`agent resume` lets uploads go on."
+        : "Change DOWNLINK_UPLOAD_RATE or DOWNLINK_UPLOAD_INTERFACES, here or in the control plane.",
     };
   const others = status.files.requested ?? 1;
   return {
     why: "Its import was asked for.",
     next: `It is uploaded when its turn comes: ${status.transfers.length} uploads run, ${others} files wait, higher priority first, then the older request.`,
   };
+}
+
+/** A running agent may be older than this command, and say nothing of it. */
+function isPausedHere({ pause }: { readonly pause?: StatusDocument["pause"] }): boolean {
+  return (pause?.by ?? null) !== null;
 }
 
 function tellUploading({ path, status }: FileFacts): ReturnType<Teller> {

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 import type { WantedImport } from "@downlink/protocol";
 import { explainFile } from "../commands/explain.ts";
+import { databasePath, openDatabaseToRead } from "../inventory/database.ts";
 import type { FileState } from "../inventory/file-state.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { writeRecording } from "../testing/recordings.ts";
@@ -172,6 +174,33 @@ describe("explain tells the truth", { concurrency: 4 }, () => {
         });
       });
   }
+
+  test("an agent that was upgraded asks once for what an earlier one was not told", async () => {
+    await withDelivered(async (scene) => {
+      const { device, cloud } = scene;
+      await happen(scene, [{ stage: "failed", reason: boom }], () => Promise.resolve());
+      await assertTold(scene, "failed", /KeyTaken/);
+      cloud.requests.clear();
+      const old = new DatabaseSync(databasePath(device.stateDir));
+      old.exec("DROP TABLE outcomes; DROP TABLE wishes; PRAGMA user_version = 2");
+      old.close();
+      cloud.failureOf = () => boom;
+      const countReports = () => cloud.calls.filter(({ name }) => name === "report").length;
+      const before = countReports();
+      {
+        await using agent = startDaemon(settingsFor(device, cloud));
+        await agent.until("it has heard the reason", () => {
+          using database = openDatabaseToRead(device.stateDir);
+          return database?.prepare("SELECT 1 FROM outcomes").get() !== undefined;
+        });
+        assert.ok(countReports() > before);
+      }
+      await assertTold(scene, "failed", /KeyTaken/);
+      const listed = countReports();
+      await assertTold(scene, "failed", /KeyTaken/);
+      assert.equal(countReports(), listed, "only once");
+    });
+  });
 
   test("what the control plane said last is said to be that, while it is not reached", async () => {
     await withDelivered(async (scene) => {

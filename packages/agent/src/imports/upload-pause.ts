@@ -2,6 +2,7 @@ import { formatTimestamp } from "@downlink/protocol";
 import { readBootId } from "../boot-id.ts";
 import type { Clock } from "../clock.ts";
 import type { KnownPause, StateFacts } from "../inventory/owner.ts";
+import { isStateUnwritable } from "../state-errors.ts";
 
 /** Uploads that somebody on the device has stopped. Times are wall time. */
 export interface PauseState {
@@ -37,7 +38,7 @@ export function createUploadPause({ facts, clock, bootId = readBootId() }: Pause
   let known = facts.pause();
   if (known?.forMs !== undefined && (known.bootId === undefined || known.bootId !== bootId)) {
     known = { ...known, bootId, endsAtUptimeMs: clock.uptimeMs() + leftByWallClock(known, clock) };
-    facts.notePause(known);
+    keep(facts, known);
   }
   const msLeft = () => (known?.endsAtUptimeMs === undefined ? undefined : known.endsAtUptimeMs - clock.uptimeMs());
   const isOver = () => (msLeft() ?? 1) <= 0;
@@ -61,6 +62,15 @@ export function createUploadPause({ facts, clock, bootId = readBootId() }: Pause
       return wasPaused;
     },
   };
+}
+
+/** With a full disk the agent starts all the same: the next start counts by the wall clock once more. */
+function keep(facts: PauseContext["facts"], pause: KnownPause): void {
+  try {
+    facts.notePause(pause);
+  } catch (error) {
+    if (!isStateUnwritable(error)) throw error;
+  }
 }
 
 function leftByWallClock({ forMs = 0, until }: KnownPause, clock: Clock): number {

@@ -70,6 +70,9 @@ const outcomeSchema = `
 
   -- Imports that somebody asked for on the device and that the control plane has not heard of.
   CREATE TABLE wishes (version_id TEXT PRIMARY KEY REFERENCES files (version_id) ON DELETE CASCADE) STRICT;
+
+  -- Earlier agents were not told why imports failed, nor that data was deleted: a listing's answer says it.
+  INSERT INTO facts SELECT 'endsUnknown', '1' WHERE EXISTS (SELECT 1 FROM files WHERE state IN ('imported', 'failed'));
 `;
 
 /** Each leads from its index to the next version. Those that agents in the field have taken are never edited. */

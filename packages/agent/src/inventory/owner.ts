@@ -47,6 +47,9 @@ export interface StateFacts {
   /** The retention that was known last. */
   retention(): KnownRetention | undefined;
   noteRetention(retention: KnownRetention): void;
+  /** An earlier agent did not hear how all imports ended: the answer to a listing says it. */
+  areEndsUnknown(): boolean;
+  noteEndsKnown(): void;
   /** Somebody on the device stopped uploads; undefined: nobody did, or it is over. */
   pause(): KnownPause | undefined;
   notePause(pause: KnownPause | undefined): void;
@@ -140,6 +143,8 @@ export function openStateFacts(database: DatabaseSync, stateDir: string): StateF
     noteAutoImportTold: (globs) => void set.run("autoImportTold", globs),
     retention: () => toRetention(read("retention")),
     noteRetention: ({ seconds, heldUntilNs }) => void record("retention", `${seconds} ${heldUntilNs}`),
+    areEndsUnknown: () => read("endsUnknown") !== undefined,
+    noteEndsKnown: () => void database.exec("DELETE FROM facts WHERE name = 'endsUnknown'"),
     pause: () => readPause(database),
     notePause(pause) {
       if (pause) record(PAUSE, JSON.stringify(pause));

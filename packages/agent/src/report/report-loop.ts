@@ -5,6 +5,7 @@ import type { Clock } from "../clock.ts";
 import type { CloudSession } from "../cloud/session.ts";
 import type { WorkBoard } from "../imports/work-board.ts";
 import type { Inventory } from "../inventory/inventory.ts";
+import type { StateFacts } from "../inventory/owner.ts";
 import type { GoneBecause, InventoryStep } from "../inventory/tracked-file.ts";
 import type { Log } from "../log.ts";
 import type { ProblemBoard } from "../problems.ts";
@@ -28,6 +29,7 @@ export interface ReportContext {
   readonly clock: Clock;
   readonly nameDevice: DeviceNaming;
   readonly autoImport: AutoImport;
+  readonly facts: Pick<StateFacts, "areEndsUnknown" | "noteEndsKnown">;
 }
 
 /** What the cloud answered to the last hello. */
@@ -108,7 +110,7 @@ class Reporter {
   }
 
   async #sendListed(listing: Listing, signal: AbortSignal): Promise<void> {
-    const { inventory } = this.#ctx;
+    const { inventory, facts } = this.#ctx;
     const rest = listing.versionIds.slice(listing.done, listing.done + this.#maxItems);
     const batch = planUpserts(inventory, rest.filter(this.#isAccepted), this.#limits());
     const isWhole = batch.covered === rest.filter(this.#isAccepted).length;
@@ -131,7 +133,10 @@ class Reporter {
       ...forgotten.map(forget),
     ]);
     if (isLast) this.#listing = undefined;
-    if (isLast && !isRejected && this.#listingHello === this.#state.hellos) this.#state.needsListing = false;
+    if (isLast && !isRejected && this.#listingHello === this.#state.hellos) {
+      this.#state.needsListing = false;
+      if (facts.areEndsUnknown()) facts.noteEndsKnown();
+    }
     this.#ctx.workBell.ring();
   }
 

@@ -14,11 +14,18 @@ const PATH_WIDTH = 24;
 
 /** What is under way, what waits, and what holds it back. */
 export function renderUploads(status: StatusDocument, options: Layout): string[] {
-  if (status.health === "not running") return [];
+  if (status.health === "not running") return renderPause(status, options);
   const { transfers } = status;
   const shown = transfers.slice(0, MAX_TRANSFERS).map((transfer) => transferLine(transfer, options));
   const more = transfers.length > shown.length ? [`  and ${transfers.length - shown.length} more`] : [];
   return ["", ...labelled("Uploads", uploadsText(status, options), options), ...shown, ...more];
+}
+
+/** It outlasts the agent. */
+function renderPause({ pause: { by, until } }: StatusDocument, options: Layout): string[] {
+  if (by === null) return [];
+  const end = until === null ? "until `agent resume`" : `until ${clockTime(until, options.nowMs)}`;
+  return ["", ...labelled("Uploads", `paused: by ${by}, ${end}`, options)];
 }
 
 function uploadsText({ transfers, files, retries, throttle }: StatusDocument, options: RenderOptions): string {

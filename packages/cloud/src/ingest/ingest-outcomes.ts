@@ -12,29 +12,32 @@ const MAX_MISMATCHES = 3;
 
 /**
  * The file can never be imported: quarantined with its reason, its object kept; a retry is offered. The bytes of a duplicate go,
- * because they are stored already.
+ * because they are stored already. False, and nothing is done, where the data of the first was deleted at this moment: the import is to
+ * be tried again.
  */
 export async function failImport(
   deps: IngestDeps,
   request: ImportRequestModel,
   { code, message, duplicateOfId }: IngestFailure,
-): Promise<void> {
+): Promise<boolean> {
   const nowNs = deps.clock.nowNs();
-  await withTransaction(deps.db, async (tx) => {
+  const isDecided = await withTransaction(deps.db, async (tx) => {
     if (duplicateOfId === undefined) await takeTurn(tx, request);
-    else await lockWithOriginal(tx, request, duplicateOfId);
+    else if (!(await lockWithOriginal(tx, request, duplicateOfId))) return false;
     await removeIndex(tx, deps, request);
     const kept = duplicateOfId === undefined ? {} : { blobKey: null };
     const ended = { ...kept, quarantinedAtNs: nowNs, nextAttemptAtNs: null, indexKey: null };
     const data = { errorCode: code, errorText: message, ...ended };
     const failed = await changeRequest(tx, { id: request.id, event: "fail", nowNs, attempt: request.attempts, data });
-    if (!failed) return;
+    if (!failed) return true;
     if (duplicateOfId !== undefined && request.blobKey)
       await deps.jobs.enqueue(tx, "remove-object", { blobKey: request.blobKey });
     if (failed.recordingId) await moveRecording(tx, failed.recordingId, "fail", { code, text: message, duplicateOfId });
     await tellFailure(tx, failed, nowNs);
+    return true;
   });
-  deps.log.warn({ requestId: request.id, code }, `import failed: ${message}`);
+  if (isDecided) deps.log.warn({ requestId: request.id, code }, `import failed: ${message}`);
+  return isDecided;
 }
 
 /** The stored bytes are not what the agent had announced: these go, and the agent sends them anew; after three times it is an error. */
@@ -60,12 +63,16 @@ export async function redeliver(deps: IngestDeps, request: ImportRequestModel): 
   );
 }
 
-/** Nothing is rejected, and no byte removed, for the sake of a recording whose data was deleted at this moment: the import is tried again. */
-async function lockWithOriginal(tx: Transaction, { recordingId }: ImportRequestModel, originalId: string) {
+/** Answers whether the first is still imported: for the sake of one that is not, no byte is given up. */
+async function lockWithOriginal(
+  tx: Transaction,
+  { recordingId }: ImportRequestModel,
+  originalId: string,
+): Promise<boolean> {
   const ids = [originalId, ...(recordingId === null ? [] : [recordingId])];
   await tx.$queryRaw`SELECT id FROM "Recording" WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE`;
   const original = await tx.recording.findUnique({ where: { id: originalId }, select: { importStatus: true } });
-  if (original?.importStatus !== "complete") throw new Error(`recording ${originalId} was deleted at this moment`);
+  return original?.importStatus === "complete";
 }
 
 /** Everybody who changes a recording or its requests locks the recording's row first. */

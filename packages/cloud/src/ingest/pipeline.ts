@@ -28,8 +28,8 @@ export async function ingest(deps: IngestDeps, requestId: string, signal: AbortS
     if (error instanceof TakenOver) return;
     if (signal.aborted) return await letGo(deps, request, error);
     const failure = toIngestFailure(error, request.attempts - request.attemptsBefore);
-    if (failure) await failImport(deps, request, failure);
-    else
+    const isOver = failure !== undefined && (await failImport(deps, request, failure));
+    if (!isOver)
       await postpone(deps, request, {
         error: error as Error,
         states: workingStates,
