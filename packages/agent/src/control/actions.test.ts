@@ -176,7 +176,7 @@ describe("agent retry", { concurrency: 3 }, () => {
     });
   });
 
-  test("a file that could not be read is looked at again at once", async () => {
+  test("a file that was not looked into yet is looked at, and the command says so", async () => {
     await withAgent([], async ({ device, agent, command }) => {
       const path = join(device.root, "a.mcap");
       await writeRecording(device, "a.mcap");

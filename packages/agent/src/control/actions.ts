@@ -53,8 +53,10 @@ export interface ActionContext {
   readonly reportBell: Bell;
 }
 
-/** Somebody waits at a terminal. */
+/** Somebody waits at a terminal: longer for many files, as long as there is somebody to ask. */
 const ANSWER_WITHIN_MS = 3000;
+const LONGER_A_FILE_MS = 20;
+const LONGEST_ANSWER_MS = 30_000;
 
 /** Carries out what a command asks. Throws what is to be said to the person. */
 export function createActions(ctx: ActionContext): (request: unknown) => Promise<unknown> {
@@ -96,7 +98,9 @@ async function askForImports(ctx: ActionContext, paths: readonly string[]): Prom
   const wanted = paths.map((path) => ({ path, file: ctx.inventory.at(path) }));
   const told = wanted.map(({ path, file }) => whyNotAsked(ctx, path, file));
   const asked = wanted.flatMap(({ file }, index) => (file && !told[index] ? [file.versionId] : []));
-  const answers = await ctx.wishes.add(asked, ANSWER_WITHIN_MS);
+  const isConnected = ctx.session.connection().state === "connected";
+  const longerMs = isConnected ? asked.length * LONGER_A_FILE_MS : 0;
+  const answers = await ctx.wishes.add(asked, Math.min(LONGEST_ANSWER_MS, ANSWER_WITHIN_MS + longerMs));
   return wanted.map(({ path, file }, index) => told[index] ?? answerOf(ctx, path, answers.get(file!.versionId)));
 }
 

@@ -61,3 +61,12 @@ test("what was indexed or is gone is young no longer", () => {
   young.sync([file({ state: "indexed" })], 0);
   assert.equal(young.size, 0);
 });
+
+test("a file that waits for its next look is looked at at once when somebody asks for it", () => {
+  const young = createYoungFiles(times);
+  young.sync([file()], 0);
+  for (const nowMs of [2000, 4000, 8000]) young.postpone("v", nowMs);
+  assert.deepEqual(young.takeDue(9000), []);
+  assert.deepEqual([young.hurry("v", 9000), young.takeDue(9000)], [true, ["v"]]);
+  assert.equal(young.hurry("another", 9000), false);
+});

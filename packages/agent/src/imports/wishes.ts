@@ -1,5 +1,5 @@
 import { ApiFailure, NetworkFailure } from "@downlink/client";
-import { api, edgeLimits, type Output } from "@downlink/protocol";
+import { api, type Output } from "@downlink/protocol";
 import type { Bell } from "../bell.ts";
 import type { CloudSession } from "../cloud/session.ts";
 import type { Inventory } from "../inventory/inventory.ts";
@@ -28,6 +28,8 @@ export interface Wishes {
   add(versionIds: readonly string[], timeoutMs: number): Promise<ReadonlyMap<string, WishAnswer>>;
 }
 
+/** Each takes the control plane some statements within one transaction, for which the agent's other calls wait. */
+const FILES_AT_ONCE = 100;
 /** How soon to look again at wishes for files that the control plane has not heard of. */
 const LOOK_AGAIN_MS = 1000;
 
@@ -76,7 +78,7 @@ async function runWishes(ctx: WishContext, tell: Tell, signal: AbortSignal): Pro
       attempt = 0;
       continue;
     }
-    const versionIds = due.slice(0, edgeLimits.itemsPerReport);
+    const versionIds = due.slice(0, FILES_AT_ONCE);
     try {
       const { answers } = await session.call(api.edge.requestImports, { versionIds }, { signal });
       attempt = 0;
