@@ -3,7 +3,7 @@ import { checkUnmoved, FileMoved } from "../files/open-tracked.ts";
 import { type OpenUpload, PartMismatch } from "./open-upload.ts";
 import { isPartWorthRetrying } from "./part-retries.ts";
 import { putRange } from "./put-range.ts";
-import { beginPieces, isBetterInPieces, type PartToSend, sendPieces } from "./send-pieces.ts";
+import { beginPieces, type PartToSend, sendPieces } from "./send-pieces.ts";
 
 export interface SentPart {
   readonly number: number;
@@ -20,8 +20,8 @@ export async function sendPart(upload: OpenUpload, toSend: PartToSend): Promise<
     const heldBefore = progress.heldBytes();
     try {
       await checkUnmoved(storage, { source: upload.source, path: file.path, identity: file.identity });
-      const isPieced = isBetterInPieces(upload, part, progress);
-      const etag = await (isPieced ? sendPieces(upload, toSend, progress) : putPart(upload, toSend));
+      const pieced = upload.pieces ? await sendPieces(upload, toSend, progress) : "whole";
+      const etag = pieced === "whole" ? await putPart(upload, toSend) : pieced.etag;
       return { number: part.number, md5, etag };
     } catch (failure) {
       signal.throwIfAborted();

@@ -24,6 +24,8 @@ export interface PieceProgress {
   refute(): void;
 }
 
+/** Less than this share of a part is sent again rather than put together: that costs the far side a copy of the part. */
+const WORTH_KEEPING = 16;
 /** Asked for at once, so that not each piece costs a way there and back more. */
 const PIECES_AHEAD = 4;
 
@@ -47,25 +49,43 @@ export function beginPieces({ job, pieces }: OpenUpload, { number }: Part): Piec
   };
 }
 
-/** On a slow link, and wherever the cloud holds some pieces already. */
-export function isBetterInPieces({ job, pieces }: OpenUpload, part: Part, progress: PieceProgress): boolean {
+/** On a slow link, and wherever the cloud holds more of the part than it would cost a quick one to send it again. */
+function isBetterInPieces({ job, pieces }: OpenUpload, part: Part, progress: PieceProgress): boolean {
   if (!pieces) return false;
-  return progress.told !== undefined || progress.heldBytes() > 0 || job.throttle.pieceSizes.mostBytes() < part.length;
+  return progress.heldBytes() * WORTH_KEEPING > part.length || job.throttle.pieceSizes.mostBytes() < part.length;
 }
 
-/** Sends what the cloud does not hold, piece after piece, and makes them the part. Each that came through stays whatever comes after. */
+/**
+ * Sends what the cloud does not hold, piece after piece, and makes them the part. Each that came through stays whatever comes after.
+ * "whole": the part had better go whole.
+ */
 export async function sendPieces(
+  upload: OpenUpload,
+  toSend: PartToSend,
+  progress: PieceProgress,
+): Promise<"whole" | { readonly etag?: string }> {
+  const { part, signal } = toSend;
+  using _sending = upload.job.throttle.linkSpeed.sending();
+  if (progress.told) await adopt(upload, { part, held: progress.told, progress });
+  while (progress.heldBytes() < part.length) {
+    if (!isBetterInPieces(upload, part, progress)) {
+      await adopt(upload, { part, held: [], progress });
+      return "whole";
+    }
+    await sendNext(upload, { part, progress, signal });
+  }
+  return await compose(upload, toSend, progress);
+}
+
+async function compose(
   upload: OpenUpload,
   { part, md5, signal }: PartToSend,
   progress: PieceProgress,
-): Promise<string | undefined> {
-  using _sending = upload.job.throttle.linkSpeed.sending();
-  if (progress.told) await adopt(upload, { part, held: progress.told, progress });
-  while (progress.heldBytes() < part.length) await sendNext(upload, { part, progress, signal });
+): Promise<{ readonly etag?: string }> {
   const { session, requestId } = upload.job;
   const whole = { requestId, uploadId: upload.uploadId, number: part.number, md5, length: part.length };
   try {
-    return (await session.call(api.edge.composePart, whole, { signal })).etag;
+    return await session.call(api.edge.composePart, whole, { signal });
   } catch (failure) {
     if (failure instanceof ApiFailure && failure.code === "DigestMismatch") progress.refute();
     // It forgot them: asking for the next target tells what it has.
