@@ -1,4 +1,5 @@
 import { provedOver } from "../cloud/describe-failure.ts";
+import { partlyListedCode, setAsideCode } from "../indexing/reason-codes.ts";
 import type { FileState } from "../inventory/file-state.ts";
 import type { ImportOutcome } from "../inventory/tracked-file.ts";
 import { problemTexts } from "../problems.ts";
@@ -27,10 +28,6 @@ export interface FileFacts {
 type Told = Omit<Explanation, "path" | "state">;
 type Teller = (facts: FileFacts) => Partial<Told> & Pick<Told, "why" | "next">;
 
-/** As `indexing/examine-file.ts` gives it. */
-const setAsideCode = "EndsAgent";
-/** As `indexing/build-item.ts` gives it. */
-const partlyListedCode = "PartlyListed";
 const START_IT = "Start the agent: `agent run`, or `systemctl start downlink-agent`.";
 const ASK_FOR_IT =
   "Ask for its import with `agent import`, in the control plane, or let DOWNLINK_AUTO_IMPORT match it to import such files unasked.";

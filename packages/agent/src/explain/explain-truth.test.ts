@@ -182,7 +182,7 @@ describe("explain tells the truth", { concurrency: 4 }, () => {
       await assertTold(scene, "failed", /KeyTaken/);
       cloud.requests.clear();
       const old = new DatabaseSync(databasePath(device.stateDir));
-      old.exec("DROP TABLE outcomes; DROP TABLE wishes; PRAGMA user_version = 2");
+      old.exec("DROP TABLE outcomes; DROP TABLE wishes; PRAGMA user_version = 3");
       old.close();
       cloud.failureOf = () => boom;
       const countReports = () => cloud.calls.filter(({ name }) => name === "report").length;
@@ -190,7 +190,7 @@ describe("explain tells the truth", { concurrency: 4 }, () => {
       {
         await using agent = startDaemon(settingsFor(device, cloud));
         await agent.until("it has heard the reason", () => {
-          using database = openDatabaseToRead(device.stateDir);
+          using database = openDatabaseToRead({ stateDir: device.stateDir, stateGroup: "downlink" });
           return database?.prepare("SELECT 1 FROM outcomes").get() !== undefined;
         });
         assert.ok(countReports() > before);

@@ -3,6 +3,7 @@ import type { Bell } from "../bell.ts";
 import type { Clock } from "../clock.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
 import { hashHeadAndTail } from "../indexing/head-tail.ts";
+import { setAsideCode } from "../indexing/reason-codes.ts";
 import { isBeforeIndexing } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep } from "../inventory/tracked-file.ts";
@@ -179,7 +180,10 @@ function showProblems({ problems, inventory }: ScanContext, { unreadable, oddNam
   else problems.clear("DirectoryUnreadable");
   if (oddNames[0] !== undefined) problems.raise("OddFileName", `${oddNames[0]}${andMore(oddNames)}`);
   else problems.clear("OddFileName");
-  if (!inventory.countByState().unreadable) problems.clear("FileUnreadable", "FileSetAside");
+  const files = inventory.files().filter(({ state }) => state === "unreadable");
+  const codes = new Set(files.map(({ versionId }) => inventory.findings(versionId)?.reason?.code));
+  if (codes.size === 0) problems.clear("FileUnreadable");
+  if (!codes.has(setAsideCode)) problems.clear("FileSetAside");
 }
 
 function andMore(all: readonly unknown[]): string {

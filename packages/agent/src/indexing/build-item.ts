@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { EdgeItem, type EdgeRecordingItem, edgeLimits, RecordingKey } from "@downlink/protocol";
 import type { LeftOutCounts, RecordingSummary, Salvage } from "@downlink/recordings";
 import type { Findings, Schema, TrackedFile } from "../inventory/tracked-file.ts";
+import { partlyListedCode } from "./reason-codes.ts";
 
 type Reason = NonNullable<Findings["reason"]>;
 
@@ -93,7 +94,7 @@ function partlyListed({ channels, attachments, metadata, chunks }: LeftOutCounts
     chunks > 0 ? `what is in ${chunks} of its chunks` : "",
   ].filter(Boolean);
   const text = `It holds more than the agent can list: ${parts.join(", ")} will be known once it is imported, which it can be as a whole.`;
-  return { code: "PartlyListed", text };
+  return { code: partlyListedCode, text };
 }
 
 function toItem(

@@ -15,16 +15,19 @@ export interface StartOptions {
   readonly user?: { readonly uid: number; readonly gid: number; readonly groups?: readonly number[] };
   /** All of its standard input. */
   readonly input?: string;
+  /** The command that becomes it. */
+  readonly within?: readonly string[];
 }
 
 /** The real program, as a process of its own, with only the given settings. */
 export function startAgent(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-  { user, input }: StartOptions = {},
+  { user, input, within = [] }: StartOptions = {},
 ): AgentProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(DOWNLINK_|NODE_TEST)|_proxy$/i.test(name));
-  const [program, ...own] = [...(user ? becoming(user) : []), process.execPath, main, ...args] as [string, ...string[]];
+  const becomes = [...within, ...(user ? becoming(user) : [])];
+  const [program, ...own] = [...becomes, process.execPath, main, ...args] as [string, ...string[]];
   const child = spawn(program, own, { env: { ...Object.fromEntries(inherited), ...environment } });
   child.stdin.on("error", () => {}); // It may end without having read.
   if (input !== undefined) child.stdin.end(input);
