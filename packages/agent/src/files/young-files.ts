@@ -11,6 +11,13 @@ export interface YoungTimes {
 
 interface Young {
   readonly identity: FileIdentity;
+  /** One object for all that a scan found anew: of 100,000 files at the first start. */
+  readonly rest: Rest;
+  /** Of the last sync that came across it: a mark and no list of all that are there, which would be megabytes. */
+  round: number;
+}
+
+interface Rest {
   readonly unchangedSinceMs: number;
   readonly pauseMs: number;
   readonly dueMs: number;
@@ -26,7 +33,7 @@ export interface YoungFiles {
   readonly size: number;
   /** Takes in what is new or has changed, and drops what is young no longer. */
   sync(files: Iterable<TrackedFile>, nowMs: number): void;
-  /** The files to take a quick look at now, longest due first. */
+  /** Files to take a quick look at now, longest due first; of very many, some. */
   takeDue(nowMs: number): string[];
   /** When the next quick look is due. */
   nextDueMs(): number | undefined;
@@ -51,50 +58,55 @@ export interface YoungFiles {
 export function createYoungFiles(times: YoungTimes): YoungFiles {
   const { settleTimeMs, incompleteAfterMs } = times;
   const young = new Map<string, Young>();
-  const begin = (identity: FileIdentity, nowMs: number): Young => {
+  let round = 0;
+  const begin = (nowMs: number): Rest => {
     const dueMs = nowMs + settleTimeMs;
-    return { identity, unchangedSinceMs: nowMs, pauseMs: settleTimeMs, dueMs, needsTime: false };
+    return { unchangedSinceMs: nowMs, pauseMs: settleTimeMs, dueMs, needsTime: false };
   };
-  const takeAll = (nowMs: number, isPutOff: boolean): string[] =>
-    [...young]
-      .filter(([, { dueMs, needsTime }]) => needsTime === isPutOff && dueMs <= nowMs)
-      .sort(([, a], [, b]) => a.dueMs - b.dueMs)
+  const takeSome = (nowMs: number, isPutOff: boolean): string[] =>
+    young
+      .entries()
+      .filter(([, { rest }]) => rest.needsTime === isPutOff && rest.dueMs <= nowMs)
+      .take(MOST_TAKEN)
+      .toArray()
+      .sort(([, a], [, b]) => a.rest.dueMs - b.rest.dueMs)
       .map(([versionId]) => versionId);
   const nextMs = (isPutOff: boolean): number | undefined =>
     earliest(
       young
         .values()
-        .filter(({ needsTime }) => needsTime === isPutOff)
-        .map(({ dueMs }) => dueMs),
+        .filter(({ rest }) => rest.needsTime === isPutOff)
+        .map(({ rest }) => rest.dueMs),
     );
   return {
     get size() {
       return young.size;
     },
     sync(files, nowMs) {
-      const stillYoung = new Set<string>();
+      const rest = begin(nowMs);
+      round += 1;
       for (const { versionId, identity, state } of files) {
         if (!isBeforeIndexing(state)) continue;
-        stillYoung.add(versionId);
         const known = young.get(versionId);
-        if (!known || !isSameIdentity(known.identity, identity)) young.set(versionId, begin(identity, nowMs));
+        if (known && isSameIdentity(known.identity, identity)) known.round = round;
+        else young.set(versionId, { identity, rest, round });
       }
-      for (const versionId of young.keys()) if (!stillYoung.has(versionId)) young.delete(versionId);
+      for (const [versionId, known] of young) if (known.round !== round) young.delete(versionId);
     },
-    takeDue: (nowMs) => takeAll(nowMs, false),
+    takeDue: (nowMs) => takeSome(nowMs, false),
     nextDueMs: () => nextMs(false),
     putOff(versionId) {
       const known = young.get(versionId);
-      if (known) young.set(versionId, { ...known, needsTime: true });
+      if (known) young.set(versionId, { ...known, rest: { ...known.rest, needsTime: true } });
     },
-    takePutOff: (nowMs) => takeAll(nowMs, true),
+    takePutOff: (nowMs) => takeSome(nowMs, true),
     nextPutOffMs: () => nextMs(true),
     restOf(versionId, nowMs) {
-      const restMs = nowMs - (young.get(versionId)?.unchangedSinceMs ?? nowMs);
+      const restMs = nowMs - (young.get(versionId)?.rest.unchangedSinceMs ?? nowMs);
       if (restMs >= incompleteAfterMs) return "overdue";
       return restMs >= settleTimeMs ? "settled" : "moving";
     },
-    restart: (versionId, identity, nowMs) => void young.set(versionId, begin(identity, nowMs)),
+    restart: (versionId, identity, nowMs) => void young.set(versionId, { identity, rest: begin(nowMs), round }),
     forget: (versionId) => void young.delete(versionId),
     hurry(versionId, nowMs) {
       const known = young.get(versionId);
@@ -103,10 +115,13 @@ export function createYoungFiles(times: YoungTimes): YoungFiles {
     },
     postpone(versionId, nowMs) {
       const known = young.get(versionId);
-      if (known) young.set(versionId, postponed(known, times, nowMs));
+      if (known) young.set(versionId, { ...known, rest: postponed(known.rest, times, nowMs) });
     },
   };
 }
+
+/** Lists of all of 100,000 would be megabytes at each turn. */
+const MOST_TAKEN = 1000;
 
 function earliest(times: Iterable<number>): number | undefined {
   let first: number | undefined;
@@ -115,11 +130,7 @@ function earliest(times: Iterable<number>): number | undefined {
 }
 
 /** After longer and longer pauses, but no later than when no end can be expected any more. */
-function postponed(
-  known: Young,
-  { settleTimeMs, incompleteAfterMs, longestPauseMs }: YoungTimes,
-  nowMs: number,
-): Young {
+function postponed(known: Rest, { settleTimeMs, incompleteAfterMs, longestPauseMs }: YoungTimes, nowMs: number): Rest {
   const overdueMs = known.unchangedSinceMs + incompleteAfterMs;
   const pauseMs = Math.min(known.pauseMs * 2, Math.max(longestPauseMs, settleTimeMs));
   const dueMs = overdueMs > nowMs ? Math.min(nowMs + known.pauseMs, overdueMs) : nowMs + known.pauseMs;
