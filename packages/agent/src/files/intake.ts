@@ -75,8 +75,8 @@ async function runQuickLooks(ctx: IntakeContext, signal: AbortSignal): Promise<v
 async function runLongLooks(ctx: IntakeContext, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const storage = ctx.storage();
-    const next = storage && nextLongLook(ctx);
-    if (storage && next) commit(ctx, await lookAgain(ctx, next, { storage, signal, look: examineFile }));
+    const due = storage ? nextLongLooks(ctx) : [];
+    if (storage && due.length > 0) await lookThrough(ctx, { storage, due, signal, look: examineFile }, 1);
     else await ctx.putOffBell.wait(signal, pauseMsOf(ctx));
   }
 }
@@ -89,18 +89,32 @@ function pauseMsOf({ young, clock }: IntakeContext): number | undefined {
 
 const LOOK_AGAIN_MS = 500;
 
-/** Suspects after all others: should one of them end this process, nothing else is left undone. */
-function nextLongLook({ young, inventory, notes, clock }: IntakeContext): TrackedFile | undefined {
+/** A suspect alone and after all others: should it end this process, nothing else is left undone. */
+function nextLongLooks({ young, inventory, notes, clock }: IntakeContext): string[] {
   const nowMs = clock.monotonicMs();
-  const due = young.takePutOff(nowMs).flatMap((versionId) => inventory.version(versionId) ?? []);
-  const clear = due.find((file) => notes.standingOf(file, "index") !== "suspect");
+  const due = young.takePutOff(nowMs);
+  const isClear = (versionId: string) => {
+    const file = inventory.version(versionId);
+    return file === undefined || notes.standingOf(file, "index") !== "suspect";
+  };
+  const clear = due.filter(isClear);
+  if (clear.length > 0 || due.length === 0) return clear;
   const areOthersDone = (young.nextDueMs() ?? Number.POSITIVE_INFINITY) > nowMs;
-  return clear ?? (areOthersDone ? due[0] : undefined);
+  return areOthersDone ? due.slice(0, 1) : [];
 }
 
 async function takeIn(
   ctx: IntakeContext,
   work: { storage: Storage; due: readonly string[]; signal: AbortSignal },
+): Promise<void> {
+  await lookThrough(ctx, { ...work, look: examineSummary }, PARALLEL);
+  await pause(0, work.signal);
+}
+
+async function lookThrough(
+  ctx: IntakeContext,
+  work: Look & { readonly due: readonly string[] },
+  parallel: number,
 ): Promise<void> {
   const found: InventoryStep[] = [];
   let lastCommitMs = ctx.clock.monotonicMs();
@@ -109,16 +123,14 @@ async function takeIn(
     for (const versionId of queue) {
       if (work.signal.aborted) return;
       const file = ctx.inventory.version(versionId);
-      if (file && isBeforeIndexing(file.state))
-        found.push(...(await lookAgain(ctx, file, { ...work, look: examineSummary })));
+      if (file && isBeforeIndexing(file.state)) found.push(...(await lookAgain(ctx, file, work)));
       const isTime = ctx.clock.monotonicMs() - lastCommitMs >= COMMIT_EVERY.ms;
       if (found.length >= COMMIT_EVERY.files || (isTime && found.length > 0)) commit(ctx, found.splice(0));
       if (isTime) lastCommitMs = ctx.clock.monotonicMs();
     }
   };
-  await Promise.all(Array.from({ length: PARALLEL }, worker));
+  await Promise.all(Array.from({ length: parallel }, worker));
   commit(ctx, found.splice(0));
-  await pause(0, work.signal);
 }
 
 function commit(ctx: IntakeContext, steps: readonly InventoryStep[]): void {
@@ -194,7 +206,8 @@ async function examineNoted(
 ): Promise<Verdict | undefined> {
   using _note = notes.begin(file, "index");
   const verdict = await examination.tracePromise(() => examineOpened(file, work), { path: file.path });
-  if (verdict) notes.acquit(file, "index");
+  // Without an end it was hardly looked into: what is readable of it is looked for only once it is overdue.
+  if (verdict && verdict.event !== "unfinished") notes.acquit(file, "index");
   return verdict;
 }
 

@@ -19,7 +19,7 @@ export interface ExaminationNotes extends Disposable {
   standingOf(file: TrackedFile, examination: Examination): Standing;
   /** Notes the file until disposed. */
   begin(file: TrackedFile, examination: Examination): Disposable;
-  /** It came to its end, whatever that was. */
+  /** The examination came to its end, whatever that was. */
   acquit(file: TrackedFile, examination: Examination): void;
   /** The agent is to stop: from here on no file is at fault for its end. */
   close(): void;

@@ -85,6 +85,7 @@ async function attend(ctx: SalvageContext, request: WantedSalvage, signal: Abort
     return true;
   } catch (error) {
     if (signal.aborted) return false;
+    ctx.notes.acquit(file, "salvage");
     scanBell.ring();
     const why = explain(error, file);
     return why !== undefined && giveUp(ctx, request, { ...why, signal });
