@@ -157,11 +157,7 @@ async function lookAtFileSystems(
     const file = needsProof(step) ? inventory.version(step.versionId) : undefined;
     if (file) byDevice.set(file.identity.device, file);
   }
-  try {
-    for (const file of byDevice.values()) await fileSystems.look(storage, file);
-  } catch (error) {
-    if (!isFileSystemError(error)) throw error; // The folder is gone; a scan will tell.
-  }
+  for (const file of byDevice.values()) await fileSystems.look(storage, file);
 }
 
 /** What can be done now, and the first file that has to be read before. Nobody asks for proof of who is cut off. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import {
+  chmodSync,
   existsSync,
   linkSync,
   readdirSync,
@@ -138,6 +139,24 @@ describe("deletions that the cloud's settings ask for", { concurrency: 6 }, () =
       assert.deepEqual(cloud.permits.asked, []);
       assert.ok(existsSync(pathOf("a.mcap")));
     });
+  });
+});
+
+test("a file whose mode changes while the permit is on its way is not deleted by it, and stays the version that it is", async () => {
+  await withDevice({ files: ["a.mcap"] }, async ({ cloud, agent, pathOf }) => {
+    const path = pathOf("a.mcap");
+    setDevice(cloud, { autoDeleteAfterImport: true });
+    let isChanged = false;
+    cloud.gate = ({ name }) => {
+      if (name === "askPermits" && !isChanged) chmodSync(path, 0o600);
+      isChanged ||= name === "askPermits";
+      return undefined;
+    };
+    const versionId = await importFile(cloud, "a.mcap");
+    await cloud.until("a permit is asked for", () => isChanged);
+    await agent.until("it is back", ({ files }) => files.imported === 1);
+    assert.ok(existsSync(path));
+    assert.deepEqual([cloud.deleted.size, cloud.at("a.mcap")?.versionId], [0, versionId]);
   });
 });
 

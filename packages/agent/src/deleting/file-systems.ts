@@ -66,9 +66,11 @@ export function createFileSystems(clock: Clock): FileSystems {
   };
   return {
     async look(storage, file) {
-      const { directory } = await findTrash(storage.root, file);
       using _turn = await turns.take();
-      return await lookAt(file.identity.device, directory);
+      const trash = await findIfThere(storage, file);
+      if (trash !== undefined) return await lookAt(file.identity.device, trash);
+      mounts += 1;
+      return { showsChanges: false, mount: mounts };
     },
     known({ identity }) {
       const known = byDevice.get(identity.device);
@@ -82,6 +84,16 @@ export function createFileSystems(clock: Clock): FileSystems {
 
 /** Until it was tried. */
 const untried = { showsChanges: false, probedMs: Number.NEGATIVE_INFINITY } as const;
+
+/** Undefined where the folder of the file is gone, or its disk: a scan will tell. */
+async function findIfThere({ root }: Storage, file: TrackedFile): Promise<string | undefined> {
+  try {
+    return (await findTrash(root, file)).directory;
+  } catch (error) {
+    if (!isFileSystemError(error)) throw error;
+    return undefined;
+  }
+}
 
 /** What differs after most mounts; undefined where there is no trash and none can be made. */
 async function sealOf(trash: string): Promise<string | undefined> {

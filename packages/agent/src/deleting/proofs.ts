@@ -2,15 +2,18 @@ import type { Clock } from "../clock.ts";
 import type { FileIdentity } from "../files/identity.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
-import type { FileSystems } from "./file-systems.ts";
+import type { FileSystemFacts, FileSystems } from "./file-systems.ts";
 import { type FileHash, isProof } from "./hash-file.ts";
 
 /** The hashes that a deletion may rest on. */
 export interface Proofs {
   /** SHA-256 of all bytes of the file as it is now; undefined while no hash proves anything. */
   hashOf(file: TrackedFile): string | undefined;
-  /** The step that keeps a hash which was read of the file under its identity, as what it proves. */
-  stepFor(file: Pick<TrackedFile, "versionId" | "identity">, hash: FileHash): InventoryStep;
+  /**
+   * The step that keeps a hash which was read of the file under its identity. `seen`: what was known of the file system before
+   * the first byte was read; without it, the hash proves nothing where changes do not show.
+   */
+  stepFor(file: Pick<TrackedFile, "versionId" | "identity">, hash: FileHash, seen?: FileSystemFacts): InventoryStep;
 }
 
 interface Fleeting {
@@ -43,16 +46,15 @@ export function createProofs(ctx: {
       const isHolding = taken?.identity === file.identity && taken.mount === facts.mount && !isOver(taken);
       return isHolding ? taken.sha256 : undefined;
     },
-    stepFor(file, { sha256, begunNs }) {
-      const facts = fileSystems.known(file);
+    stepFor(file, { sha256, begunNs }, seen) {
       const { versionId, identity } = file;
       fleeting.delete(versionId);
       for (const [id, taken] of fleeting) {
         if (!isOver(taken)) break; // They are in the order in which they were taken.
         fleeting.delete(id);
       }
-      if (facts && !facts.showsChanges)
-        fleeting.set(versionId, { identity, sha256, mount: facts.mount, takenMs: clock.uptimeMs() });
+      if (seen?.showsChanges === false)
+        fleeting.set(versionId, { identity, sha256, mount: seen.mount, takenMs: clock.uptimeMs() });
       return { do: "noteHash", versionId, sha256, of: identity, isProof: isProof(identity, begunNs) };
     },
   };

@@ -61,12 +61,12 @@ async function prove(
   if (!file) return;
   const about = { versionId, reason, path: file.path };
   try {
-    const { showsChanges } = await fileSystems.look(options.storage, file);
-    if (showsChanges && !isProof(file.identity, clock.nowNs())) {
+    const seen = await fileSystems.look(options.storage, file);
+    if (seen.showsChanges && !isProof(file.identity, clock.nowNs())) {
       setbacks.note(about, { code: "FileMoved", text: "it was changed a moment ago" }, PROOF_REST_MS);
       return;
     }
-    inventory.change([proofs.stepFor(file, await hashFile(file, { clock, ...options }))]);
+    inventory.change([proofs.stepFor(file, await hashFile(file, { clock, ...options }), seen)]);
     if (!inventory.version(versionId)) scanBell.ring(); // It is another version, which has to be examined.
   } catch (error) {
     if (!(error instanceof FileMoved || isFileSystemError(error))) throw error;

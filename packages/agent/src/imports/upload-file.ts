@@ -23,7 +23,7 @@ export async function uploadFile(job: UploadJob): Promise<void> {
   const upload = { job, source, uploadId: opened.uploadId, pieces: opened.pieces };
   await verifyDurable(upload, { parts, durable, hashes });
   const sent = await sendParts(upload, { parts, durable, hashes });
-  if (!showsChanges) await compareAgain(source, { parts, sent, path });
+  if (!showsChanges) await compareAgain(upload, parts, sent);
   await checkUnmoved(storage, { source, path, identity });
   const sha256 = hashes.sha256();
   job.onHashed({ sha256, begunNs: hashes.begunNs });
@@ -33,12 +33,16 @@ export async function uploadFile(job: UploadJob): Promise<void> {
 
 /** Where a rewrite in the middle of the upload would not show, only a second reading tells that there was none. */
 async function compareAgain(
-  source: FileSource,
-  { parts, sent, path }: { parts: readonly Part[]; sent: readonly SentPart[]; path: string },
+  { job, source }: OpenUpload,
+  parts: readonly Part[],
+  sent: readonly SentPart[],
 ): Promise<void> {
   const hashes = createPartHashes(0n);
-  for (const [index, part] of parts.entries())
-    if ((await hashes.md5Of(source, part)) !== sent[index]?.md5) throw new PartMismatch(path, part.number);
+  for (const [index, part] of parts.entries()) {
+    job.signal.throwIfAborted();
+    const md5 = await hashes.md5Of(source, part);
+    if (md5 !== sent[index]?.md5) throw new PartMismatch(job.file.path, part.number);
+  }
 }
 
 /**

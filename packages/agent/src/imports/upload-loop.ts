@@ -204,9 +204,7 @@ class UploadQueue {
     this.#rest(request, failure, file);
     if (kind === "cancelled") board.refused(requestId);
     // Bytes that are not what their hash says: hash them anew next time.
-    const isMisread = failure instanceof ApiFailure && failure.code === "DigestMismatch";
-    if (isMisread) this.#memories.forgetHashes(requestId);
-    if (isMisread) inventory.change([{ do: "forgetHash", versionId }]);
+    if (failure instanceof ApiFailure && failure.code === "DigestMismatch") this.#memories.forgetHashes(requestId);
     if (kind === "rewritten") inventory.change([{ do: "event", versionId, event: "changed" }]);
     if (kind === "rewritten" || kind === "moved") scanBell.ring();
     if (kind !== "unreadable") return;

@@ -14,7 +14,6 @@ export interface DeletionStatements {
   noteHash(file: TrackedFile, hash: { sha256: string; isProof: boolean }): void;
   /** The content is known as before; no deletion may rest on it. */
   voidProof(versionId: string): void;
-  forgetHash(versionId: string): void;
   intents(): DeletionIntent[];
   intent(versionId: string): DeletionIntent | undefined;
   insertIntent(intent: Omit<DeletionIntent, "permitId">): void;
@@ -38,7 +37,6 @@ export function prepareDeletionStatements(database: DatabaseSync): DeletionState
     ON CONFLICT (version_id) DO UPDATE SET sha256 = excluded.sha256, ctime_ns = excluded.ctime_ns,
       is_proof = max(excluded.is_proof, is_proof AND sha256 = excluded.sha256 AND ctime_ns = excluded.ctime_ns)`);
   const voidProof = prepare("UPDATE hashes SET is_proof = 0 WHERE version_id = ?");
-  const forgetHash = prepare("DELETE FROM hashes WHERE version_id = ?");
   const intents = prepare("SELECT * FROM intents");
   const intent = prepare("SELECT * FROM intents WHERE version_id = ?");
   const insertIntent = prepare("INSERT OR REPLACE INTO intents (version_id, reason, state_before) VALUES (?, ?, ?)");
@@ -57,7 +55,6 @@ export function prepareDeletionStatements(database: DatabaseSync): DeletionState
     noteHash: ({ versionId, identity }, { sha256, isProof }) =>
       void noteHash.run(versionId, sha256, identity.ctimeNs, isProof ? 1 : 0),
     voidProof: (versionId) => void voidProof.run(versionId),
-    forgetHash: (versionId) => void forgetHash.run(versionId),
     intents: () => intents.all().map(toIntent),
     intent: (versionId) => optional(intent.get(versionId), toIntent),
     insertIntent: ({ versionId, reason, stateBefore }) => void insertIntent.run(versionId, reason, stateBefore),

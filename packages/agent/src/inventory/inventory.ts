@@ -159,7 +159,6 @@ class Journal {
     if (step.do === "event") this.#event(file, step);
     if (step.do === "renew") this.#renew(file, step);
     if (step.do === "noteHash") this.#noteHash(file, step);
-    if (step.do === "forgetHash") this.#statements.forgetHash(file.versionId);
     if (step.do === "wish") this.#statements.insertWish(file.versionId);
     if (step.do === "forgetWish") this.#forgetWish(file, step.outcome);
     if (step.do === "intend") this.#intend(file, step);

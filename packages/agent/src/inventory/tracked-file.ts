@@ -84,8 +84,6 @@ export type InventoryStep =
       /** Whether a later change of the bytes shows: only then may a deletion rest on it. */
       readonly isProof: boolean;
     }
-  /** The hash of the version was of bytes that a fault of the disk or the memory made up. */
-  | { readonly do: "forgetHash"; readonly versionId: string }
   /** The file is to be deleted: nothing has happened to it yet. */
   | { readonly do: "intend"; readonly versionId: string; readonly reason: DeletionReason; readonly was: FileIdentity }
   /** From now on it may be in the trash, or gone. Without a permit where none is needed. */
