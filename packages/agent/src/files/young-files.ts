@@ -110,7 +110,7 @@ export function createYoungFiles(times: YoungTimes): YoungFiles {
     forget: (versionId) => void young.delete(versionId),
     hurry(versionId, nowMs) {
       const known = young.get(versionId);
-      if (known) young.set(versionId, { ...known, dueMs: nowMs });
+      if (known) young.set(versionId, { ...known, rest: { ...known.rest, dueMs: nowMs } });
       return known !== undefined;
     },
     postpone(versionId, nowMs) {

@@ -1,5 +1,4 @@
 import { api, type Output } from "@downlink/protocol";
-import type { FileSource } from "@downlink/recordings";
 import { checkUnmoved, openTracked } from "../files/open-tracked.ts";
 import { type OpenUpload, PartMismatch, type UploadJob } from "./open-upload.ts";
 import { type SentPart, sendPart } from "./send-part.ts";

@@ -6,6 +6,8 @@ import { sha256Of } from "../processes/scenario.ts";
 import { type FaultBed, untilAnswered } from "./fault-bed.ts";
 import { files, type Robot, recordingsOf } from "./robot.ts";
 
+const FILES_ASKED_FOR = 3;
+
 /**
  * What holds after every fault, whatever it was: each file is one recording, what is stored is the file byte for byte and
  * stored once, nothing is stuck, and nothing that was acknowledged was sent again.
@@ -30,6 +32,7 @@ async function assertAll(bed: FaultBed, robot: Robot): Promise<void> {
   await assertStoredOnce(bed, robot);
   await assertNothingStuck(bed, robot);
   assert.deepEqual(await placesSentAgain(robot), [], "a part or a piece that was acknowledged is not sent again");
+  assert.ok((await countUploads(robot)) <= FILES_ASKED_FOR, "no upload is thrown away for another one");
 }
 
 async function assertStoredOnce(bed: FaultBed, robot: Robot): Promise<void> {
@@ -49,6 +52,12 @@ async function assertNothingStuck({ admin }: FaultBed, { deviceId }: Robot): Pro
   const imports = await admin.call(api.imports.list, { deviceId });
   const names = imports.map(({ filename }) => filename);
   assert.deepEqual([...new Set(names)].sort(), names.sort(), "no request imports twice");
+}
+
+/** What each part or piece that was sent says of the upload that it is of. */
+async function countUploads({ journal }: Robot): Promise<number> {
+  const places = (await readFile(journal, "utf8")).matchAll(/^before (?:part|piece).*\t ([^/\s]+)\//gm);
+  return new Set(Array.from(places, ([, uploadId]) => uploadId)).size;
 }
 
 /** Parts, and pieces of them, that an agent began to send after one knew that the cloud has them. */
