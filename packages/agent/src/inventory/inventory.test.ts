@@ -184,6 +184,32 @@ test("a rescan of 100,000 unchanged files writes nothing and asks for nothing to
   assert.equal(database.prepare("SELECT total_changes() AS n").get()?.n, before);
 });
 
+test("20,000 files with another owner are recorded as such, and none of them is reported", (t) => {
+  const stateDir = makeStateDir(t);
+  const { database } = openDatabase(stateDir);
+  const inventory = openInventory(database);
+  const paths = Array.from({ length: 20_000 }, (_, n) => `d${n % 100}/recording-2026-01-02-03-04-${n}.mcap`);
+  inventory.change(paths.map((path, n) => ({ do: "track", path, identity: { ...identity, inode: n } })));
+  const files = paths.map((path) => inventory.at(path)!);
+  const findings = { headTailSha256, item: "{}" };
+  inventory.change(files.map(({ versionId }) => ({ do: "event", versionId, event: "finished", findings })));
+  inventory.change(files.map(({ versionId }) => ({ do: "confirm", versionId, as: "indexed", revision: 1 })));
+  assert.equal(inventory.due().size, 0);
+  const cpu = process.cpuUsage();
+  for (let at = 0; at < files.length; at += 2000) {
+    const steps = paths.slice(at, at + 2000).map((path) => {
+      const { versionId, identity: was } = inventory.at(path)!;
+      return { do: "renew", versionId, was, identity: { ...was, ctimeNs: 7n } } as const;
+    });
+    inventory.change(steps);
+  }
+  const { user, system } = process.cpuUsage(cpu);
+  t.diagnostic(`${Math.round((user + system) / 1000)} ms of CPU time`);
+  assert.equal(inventory.due().size, 0);
+  const after = openInventory(openDatabase(stateDir).database);
+  assert.ok(after.files().every(({ identity: now, state }) => now.ctimeNs === 7n && state === "reported"));
+});
+
 function makeStateDir(t: TestContext): string {
   const stateDir = mkdtempSync(join(tmpdir(), "downlink-state-"));
   t.after(() => rmSync(stateDir, { recursive: true, force: true }));

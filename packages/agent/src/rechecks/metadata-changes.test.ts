@@ -197,6 +197,19 @@ describe("a change of anything but the content, at other times", { concurrency: 
     });
   });
 
+  test("a file with another mode is not read for it", async (t) => {
+    await withRecording(async (scene) => {
+      const { path } = scene;
+      execFileSync("touch", ["-a", "-d", "2001-01-01", path]);
+      const { atimeNs } = statSync(path, { bigint: true });
+      chmodSync(path, 0o600);
+      await untilTaken(scene);
+      assert.equal(statSync(path, { bigint: true }).atimeNs, atimeNs);
+      readFileSync(path);
+      if (statSync(path, { bigint: true }).atimeNs === atimeNs) t.diagnostic("reading does not show here");
+    });
+  });
+
   test("two files with the same content stay two, whichever of them is touched", async () => {
     await withRecording(async (scene) => {
       const { cloud, path, versionId } = scene;
