@@ -115,6 +115,6 @@ function rewrite(path: string, at = 0.5): Buffer {
   writeSync(file, Buffer.alloc(8, 0x5a), 0, 8, Math.floor(Number(size) * at));
   closeSync(file);
   const seconds = mtimeNs / 1_000_000_000n;
-  execFileSync("touch", ["-m", "-d", `@${seconds}.${`${mtimeNs % 1_000_000_000n}`.padStart(9, "0")}`, path]);
+  execFileSync("touch", ["-d", `@${seconds}.${`${mtimeNs % 1_000_000_000n}`.padStart(9, "0")}`, path]);
   return readFileSync(path);
 }
