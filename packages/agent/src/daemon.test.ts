@@ -12,6 +12,7 @@ import {
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { corrupt, makeMcap } from "@downlink/recordings/testing";
+import { readOfflineStatus } from "./status/offline-status.ts";
 import { FakeCloud } from "./testing/fake-cloud.ts";
 import { mountSmall } from "./testing/mount-small.ts";
 import { writeRecording } from "./testing/recordings.ts";
@@ -38,7 +39,13 @@ test("a recording is found, reported, uploaded on request byte by byte, and its 
   await cloud.until("the end is acknowledged", () => cloud.acknowledged.includes(requestId));
   const status = await agent.until("it is imported", ({ files }) => files.imported === 1);
   assert.equal(status.health, "healthy");
-  assert.deepEqual(status.device, { id: "dev_1", name: "rover-1", projectId: "prj_1", orgId: "org_1" });
+  assert.deepEqual(status.device, {
+    id: "dev_1",
+    name: "rover-1",
+    projectId: "prj_1",
+    projectName: "field tests",
+    orgId: "org_1",
+  });
   await agent.stop();
 });
 
@@ -192,4 +199,22 @@ test("with a full disk under the state directory the agent stays, says so, and r
     20_000,
   );
   await agent.until("the problem is over", ({ problems }) => problems.length === 0);
+});
+
+test("status tells the project by its name, also after the agent stopped, and by its id where the control plane tells no name", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  await using agent = startDaemon(settingsFor(device, cloud));
+  const told = await agent.until("it is connected", ({ connection }) => connection.state === "connected");
+  assert.equal(told.device.projectName, "field tests");
+  await agent.stop();
+  const { stateDir } = device;
+  const known = { stateDir, stateGroup: "downlink", apiUrl: undefined, storageRoot: undefined };
+  assert.equal(readOfflineStatus(known).device.projectName, "field tests");
+  cloud.projectName = undefined;
+  cloud.leaseMs = 0;
+  using other = makeDevice();
+  await using older = startDaemon(settingsFor(other, cloud));
+  const { device: shown } = await older.until("it is connected", ({ connection }) => connection.state === "connected");
+  assert.deepEqual([shown.projectName, shown.projectId], [null, "prj_1"]);
 });

@@ -131,6 +131,7 @@ export const edge = {
     response: z.object({
       orgId: z.string(),
       projectId: z.string().optional().meta({ description: "The device's; a site belongs to none" }),
+      projectName: z.string().optional().meta({ description: "Absent also from control planes before it was told" }),
       device: z.object({ id: z.string(), name: z.string() }).optional().meta({ description: "With a device token" }),
       site: z.object({ id: z.string(), name: z.string() }).optional().meta({ description: "With a site token" }),
       settings: EdgeSettings,

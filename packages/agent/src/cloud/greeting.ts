@@ -65,8 +65,16 @@ export function createGreeting(
 }
 
 /** Whose files the cloud says that the agent tells of. */
-export function ownerOf({ orgId, projectId, device, site }: Welcome): Owner {
-  return { orgId, projectId, deviceId: device?.id, deviceName: device?.name, siteId: site?.id, siteName: site?.name };
+export function ownerOf({ orgId, projectId, projectName, device, site }: Welcome): Owner {
+  return {
+    orgId,
+    projectId,
+    projectName,
+    deviceId: device?.id,
+    deviceName: device?.name,
+    siteId: site?.id,
+    siteName: site?.name,
+  };
 }
 
 export function makeHello(

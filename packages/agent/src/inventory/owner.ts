@@ -15,6 +15,7 @@ const ownerFacts = [
   "deviceId",
   "deviceName",
   "projectId",
+  "projectName",
   "siteId",
   "siteName",
   "rootMarkerId",

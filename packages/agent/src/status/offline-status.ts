@@ -22,6 +22,7 @@ export function readOfflineStatus(options: {
       id: owner.deviceId ?? null,
       name: owner.deviceName ?? null,
       projectId: owner.projectId ?? null,
+      projectName: owner.projectName ?? null,
       orgId: owner.orgId ?? null,
     },
     site: { id: owner.siteId ?? null, name: owner.siteName ?? null },

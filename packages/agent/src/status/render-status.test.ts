@@ -16,7 +16,7 @@ test("the screen says who, where, how, and what is under way", () => {
   assert.equal(
     renderStatus(healthy, plain),
     `Downlink agent 0.1.0: healthy, pid 42, up 2 h
-Device      rover-1 (dev_1) in project prj_1
+Device      rover-1 (dev_1) in project field tests
 Cloud       connected for 60 s, clock 62 min ahead, https://downlink.example
 Storage     51.7 GB used, 12.3 GB free, scanned 5 s ago, /data
 Files       1 incomplete, 120 reported, 3 requested

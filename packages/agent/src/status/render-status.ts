@@ -44,7 +44,7 @@ function headline({ health, agent }: StatusDocument, options: RenderOptions): st
 function ownerText({ device, site }: StatusDocument): string {
   if (site.id !== null) return `${site.name ?? "?"} (${site.id})`;
   if (device.id === null) return "not known yet";
-  return `${device.name ?? "?"} (${device.id}) in project ${device.projectId ?? "?"}`;
+  return `${device.name ?? "?"} (${device.id}) in project ${device.projectName ?? device.projectId ?? "?"}`;
 }
 
 function cloudText({ apiUrl, connection }: StatusDocument, { nowMs }: RenderOptions): string {

@@ -65,6 +65,7 @@ export async function takeSnapshot(ctx: SnapshotContext): Promise<StatusDocument
       id: owner.deviceId ?? null,
       name: owner.deviceName ?? null,
       projectId: owner.projectId ?? null,
+      projectName: owner.projectName ?? null,
       orgId: owner.orgId ?? null,
     },
     site: { id: owner.siteId ?? null, name: owner.siteName ?? null },

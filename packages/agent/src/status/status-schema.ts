@@ -23,7 +23,13 @@ export const statusSchema = {
     version: { const: 1 },
     health: { enum: ["healthy", "degraded", "not running"] },
     agent: object({ version: text, pid: countOrNull, startedAt: textOrNull }),
-    device: object({ id: textOrNull, name: textOrNull, projectId: textOrNull, orgId: textOrNull }),
+    device: object({
+      id: textOrNull,
+      name: textOrNull,
+      projectId: textOrNull,
+      projectName: textOrNull,
+      orgId: textOrNull,
+    }),
     /** Of an agent that works at an edge site; then the device is not known. */
     site: object({ id: textOrNull, name: textOrNull }),
     apiUrl: textOrNull,

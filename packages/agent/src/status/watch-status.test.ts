@@ -52,3 +52,24 @@ test("on a terminal it is drawn in place, q ends it, and the terminal is as it w
   const [, after] = shown.split("\u001b[?25h\u001b[?1049l");
   assert.match(after!, / icanon .* echo /s, "the keyboard is as it was");
 });
+
+test("a terminal that obeys nothing, and one whose owner wants no colour, get none; a dumb one gets lines", async (t) => {
+  if (spawnSync("script", ["--version"]).status !== 0) return t.skip("script (util-linux) is not here");
+  using device = makeDevice();
+  const show = (environment: NodeJS.ProcessEnv, ...more: string[]) => {
+    const words = commandFor(device.stateDir)
+      .filter((word) => word !== "--watch")
+      .map((word) => `'${word}'`);
+    const command = ["timeout", "-s", "INT", "4", ...words, ...more].join(" ");
+    const env = { ...process.env, NO_COLOR: undefined, FORCE_COLOR: undefined, TERM: "xterm", ...environment };
+    return spawnSync("script", ["-qfec", command, "/dev/null"], { encoding: "utf8", env, input: "" }).stdout;
+  };
+  assert.ok(show({}).includes("\u001b["), "as a colour terminal gets it");
+  for (const [environment, ...more] of [[{ TERM: "dumb" }], [{ NO_COLOR: "1" }], [{ TERM: "dumb" }, "--watch"]] as [
+    NodeJS.ProcessEnv,
+    ...string[],
+  ][]) {
+    const shown = show(environment, ...more);
+    assert.deepEqual([shown.includes("not running"), shown.includes("\u001b")], [true, false]);
+  }
+});

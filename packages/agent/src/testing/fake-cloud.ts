@@ -54,6 +54,8 @@ export class FakeCloud implements AsyncDisposable {
   readonly permits = new FakePermits();
   settings: EdgeSettings = { enabled: true, retainRecordingsSeconds: 0, autoDeleteAfterImport: false };
   device = { id: "dev_1", name: "rover-1" };
+  /** Undefined: a control plane that does not tell it. */
+  projectName: string | undefined = "field tests";
   /** Where the token is a site's. */
   site: { id: string; name: string } | undefined;
   /** At a site, why a file belongs to nobody. */
@@ -269,7 +271,7 @@ export class FakeCloud implements AsyncDisposable {
     if (isAnother) this.#sequence = 0;
     return {
       ...{ orgId: "org_1", settings: this.settings, incarnation: this.incarnation },
-      ...(this.site ? { site: this.site } : { projectId: "prj_1", device: this.device }),
+      ...(this.site ? { site: this.site } : { projectId: "prj_1", projectName: this.projectName, device: this.device }),
       serverTime: BigInt(Date.now()) * 1_000_000n,
       lease: number,
       isInventoryKnown: this.#isListed() && digestInventory(this.files.values()).digest === inventory.digest,

@@ -9,7 +9,7 @@ export const healthyStatus: StatusDocument = {
   version: 1,
   health: "healthy",
   agent: { version: "0.1.0", pid: 42, startedAt: "2026-01-02T01:04:05Z" },
-  device: { id: "dev_1", name: "rover-1", projectId: "prj_1", orgId: "org_1" },
+  device: { id: "dev_1", name: "rover-1", projectId: "prj_1", projectName: "field tests", orgId: "org_1" },
   site: { id: null, name: null },
   apiUrl: "https://downlink.example",
   stateDir: "/var/lib/downlink-agent",

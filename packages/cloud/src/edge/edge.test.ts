@@ -184,6 +184,8 @@ test("hello says whether the cloud knows the agent's inventory", async () => {
   await agent.report([item]);
   const inventory = { count: 1, digest: sha256(`${item.versionId} indexed\n`) };
   const hello = await agent.call(api.edge.hello, { ...helloBody({ lease: agent.hello.lease }), inventory });
+  const [project] = await admin.call(api.projects.list, {});
+  assert.deepEqual([hello.projectId, hello.projectName], [project!.id, project!.name]);
   assert.equal(hello.isInventoryKnown, true);
   const stale = await agent.call(api.edge.hello, {
     ...helloBody({ lease: hello.lease }),

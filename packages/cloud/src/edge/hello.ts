@@ -1,6 +1,6 @@
 import type { api, Input, Output } from "@downlink/protocol";
 import type { AgentCtx } from "../context.ts";
-import type { AgentModel } from "../db/generated/models.ts";
+import type { AgentModel, DeviceModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { holdIncarnation } from "../db/incarnation.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
@@ -23,7 +23,7 @@ export async function hello(ctx: AgentCtx, body: Input<Hello>): Promise<Output<H
     return {
       orgId: ctx.caller.orgId,
       ...("device" in owner
-        ? { projectId: owner.device.projectId, device: { id: owner.device.id, name: owner.device.name } }
+        ? { ...(await projectOf(tx, owner.device)), device: { id: owner.device.id, name: owner.device.name } }
         : { site: { id: owner.site.id, name: owner.site.name } }),
       settings: settingsOf(owner),
       serverTime: nowNs,
@@ -33,6 +33,11 @@ export async function hello(ctx: AgentCtx, body: Input<Hello>): Promise<Output<H
       isInventoryKnown: await isInventoryKnown(tx, { agent, inventory: body.inventory, incarnation }),
     };
   });
+}
+
+async function projectOf(tx: Transaction, { projectId }: DeviceModel) {
+  const { name } = await tx.project.findUniqueOrThrow({ where: { id: projectId }, select: { name: true } });
+  return { projectId, projectName: name };
 }
 
 interface Greeting {

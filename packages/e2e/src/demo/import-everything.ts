@@ -1,3 +1,4 @@
+import { PassThrough } from "node:stream";
 import type { Client } from "@downlink/client";
 import { api, type Recording } from "@downlink/protocol";
 import { MultiBar, Presets } from "cli-progress";
@@ -8,7 +9,10 @@ import { say } from "./say.ts";
 export async function importEverything(client: Client, recordings: readonly Recording[]): Promise<void> {
   for (const { id } of recordings) await client.call(api.recordings.requestImport, { keyOrId: id });
   const bars = new MultiBar(
-    { format: "  {name} {bar} {percentage} %  {told}", hideCursor: true, noTTYOutput: true, notTTYSchedule: 60_000 },
+    {
+      ...{ format: "  {name} {bar} {percentage} %  {told}", hideCursor: true, noTTYOutput: true },
+      ...{ notTTYSchedule: 60_000, stream: barStream() },
+    },
     Presets.shades_grey,
   );
   const totalBytes = recordings.reduce((sum, { size }) => sum + size, 0);
@@ -25,4 +29,12 @@ export async function importEverything(client: Client, recordings: readonly Reco
   bars.stop();
   const imported = ended.filter(({ importStatus }) => importStatus === "complete");
   say(`${imported.length} of ${ended.length} imported; the cloud checked the SHA-256 of each against the robot's`);
+}
+
+/** A terminal that obeys nothing is written to as a file is. */
+function barStream(): NodeJS.WritableStream {
+  if (process.env.TERM !== "dumb") return process.stderr;
+  const lines = new PassThrough();
+  lines.pipe(process.stderr);
+  return lines;
 }
