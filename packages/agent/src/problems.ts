@@ -36,11 +36,6 @@ export const problemTexts = {
       "The agent was killed more than once at this file: its content takes more memory than there is, or somebody killed the agent. All other files are examined; this one is tried again once a day, and when it changes.",
     fix: "Look at it on another machine (`mcap doctor`, `rosbag check`). Moving it out of the storage root ends the complaint.",
   },
-  OddFileName: {
-    title: "A file name is not valid UTF-8",
-    cause: "Its bytes cannot be written as text, so that it cannot be reported.",
-    fix: "Rename the file.",
-  },
   WatchLimit: {
     title: "Directory notifications are not available",
     cause: "The system's limit of inotify watches or instances is reached. New files are found by scanning only.",

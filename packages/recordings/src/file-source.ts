@@ -24,13 +24,13 @@ export class FileSource implements RandomAccessSource, AsyncDisposable {
   }
 
   /** Follows no symlink (`ELOOP`) and refuses what is not a regular file. */
-  static async open(path: string): Promise<FileSource> {
+  static async open(path: string | Buffer): Promise<FileSource> {
     // O_NONBLOCK: opening a FIFO would otherwise wait for its writer.
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     const handle = await open(path, flags);
     try {
       const stats = await handle.stat({ bigint: true });
-      if (!stats.isFile()) throw new Error(`${path} is not a regular file`);
+      if (!stats.isFile()) throw new Error(`${String(path)} is not a regular file`);
       return new FileSource(handle, toFileStat(stats));
     } catch (error) {
       await handle.close();

@@ -4,6 +4,7 @@ import { explainState } from "../explain/explain-state.ts";
 import { explainTouched } from "../explain/explain-touched.ts";
 import { explainUntracked } from "../explain/explain-untracked.ts";
 import type { Explanation } from "../explain/explanation.ts";
+import { textOfName } from "../files/path-text.ts";
 import { readCloudSettings } from "../inventory/cloud-settings.ts";
 import { openDatabaseToRead } from "../inventory/database.ts";
 import type { FileState } from "../inventory/file-state.ts";
@@ -19,7 +20,13 @@ export async function explainFile(settings: Settings, file: string): Promise<Exp
   const root = requireSetting(settings, "storageRoot");
   const status = await readStatus(settings);
   using database = openDatabaseToRead(settings);
-  const { path, absolutePath } = locate(file, root, (candidate) => findRow(database, candidate) !== undefined);
+  const located = locate(file, root, (candidate) => findRow(database, candidate) !== undefined);
+  const { absolutePath } = located;
+  // As a path or as a name on the disk: a backslash may stand for itself or for another byte.
+  const path =
+    [located.path, located.path && textOfName(Buffer.from(located.path))].find(
+      (candidate) => candidate !== undefined && findRow(database, candidate),
+    ) ?? located.path;
   const row = path === undefined ? undefined : findRow(database, path);
   if (!row || path === undefined) {
     const deletion = path === undefined ? undefined : findDeletion(database, path);

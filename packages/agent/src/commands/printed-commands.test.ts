@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { problemTexts } from "../problems.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
-import { makeDevice, untilStatus } from "../testing/run-daemon.ts";
+import { makeDevice } from "../testing/run-daemon.ts";
 import { runAgent, startAgent } from "../testing/start-agent.ts";
 
 const source = fileURLToPath(new URL("..", import.meta.url));
@@ -68,7 +68,7 @@ test("every command that a message or the page names is one of this program, whi
       .flatMap((word) => (named[word] ?? word).split(" "));
     await using agent = startAgent([...config, ...words]);
     const isLasting = words.includes("run") || words.includes("--watch");
-    if (words.includes("run")) await untilStatus(device.stateDir, "it runs", ({ agent: { pid } }) => pid === agent.pid);
+    if (words.includes("run")) await agent.started;
     if (isLasting) agent.kill("SIGTERM");
     const { code, stderr } = await agent.exited;
     assert.ok(code !== 2 && !/unknown|too many/.test(stderr), `${command}: ${stderr}`);

@@ -2,6 +2,7 @@ import { lstat, rename, unlink } from "node:fs/promises";
 import { recording } from "../durable-steps.ts";
 import { identityOf, isSameContentHolder } from "../files/identity.ts";
 import { checkUnmoved, openTracked, type Storage } from "../files/open-tracked.ts";
+import { systemPath } from "../files/path-text.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { findTrash, makeTrash } from "./trash.ts";
 
@@ -28,7 +29,7 @@ export interface Erased {
  */
 export async function eraseFile({ storage, file, needsOnlyName, isAllowed }: Erasure): Promise<Erased> {
   const { path, identity } = file;
-  const absolute = `${storage.root}/${path}`;
+  const absolute = systemPath(storage.root, path);
   await using source = await openTracked(storage, path, identity);
   const { nlink } = await lstat(absolute, { bigint: true });
   const { directory: trash, entry } = await findTrash(storage.root, file);

@@ -2,6 +2,7 @@ import { lstat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { identityOf, isSameContentHolder, isSameIdentity } from "../files/identity.ts";
 import { lookAt, openTracked, type Storage } from "../files/open-tracked.ts";
+import { systemPath } from "../files/path-text.ts";
 import { hashHeadAndTail } from "../indexing/head-tail.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
@@ -36,7 +37,7 @@ export async function settleIntent(ctx: Settling, file: TrackedFile): Promise<vo
   const isPermitted = inventory.intents().some((one) => one.versionId === versionId && one.permitId !== undefined);
   const { entry } = await findTrash(storage.root, file);
   if (await statIfThere(entry)) await putBackAt(ctx, file, entry);
-  else if (!(await statIfThere(join(storage.root, path)))) {
+  else if (!(await statIfThere(systemPath(storage.root, path)))) {
     if (!(await ctx.isRootThere())) return; // Then nothing is where it was, and nothing follows from it.
     if (isPermitted) inventory.change([{ do: "noteDeleted", versionId, atNs: nowNs }]);
   } else if (isPermitted) {
@@ -63,7 +64,7 @@ async function takeBack({ inventory, storage }: Settling, { versionId, path, ide
 async function putBack(ctx: Settling, entry: string): Promise<void> {
   const file = ctx.inventory.version(basename(entry).split(".")[0]!);
   if (file) await putBackAt(ctx, file, entry);
-  else await restore(entry, join(ctx.storage.root, originalName(entry)));
+  else await restore(entry, ctx.storage.root, originalName(entry));
 }
 
 /** Beside whatever may be in its place by now. It stays the same version: only we had moved it. */
@@ -72,8 +73,8 @@ async function putBackAt(
   { versionId, path, identity }: TrackedFile,
   entry: string,
 ): Promise<void> {
-  const place = await restore(entry, join(storage.root, path));
-  const restored = identityOf(await lstat(place, { bigint: true }), storage.device);
+  const place = await restore(entry, storage.root, path);
+  const restored = identityOf(await lstat(systemPath(storage.root, place), { bigint: true }), storage.device);
   if (!isSameContentHolder(restored, identity)) return;
-  inventory.change([{ do: "move", versionId, path: place.slice(storage.root.length + 1), identity: restored }]);
+  inventory.change([{ do: "move", versionId, path: place, identity: restored }]);
 }

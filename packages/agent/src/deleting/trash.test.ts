@@ -34,7 +34,7 @@ test("what is in the trash goes back to its place, its directory made anew where
   mkdirSync(join(root, "runs"));
   const entry = await putInTrash(root, "one");
   rmSync(join(root, "runs"), { recursive: true });
-  assert.equal(await restore(entry, join(root, "runs/a.mcap")), join(root, "runs/a.mcap"));
+  assert.equal(await restore(entry, root, "runs/a.mcap"), "runs/a.mcap");
   assert.equal(readFileSync(join(root, "runs/a.mcap"), "utf8"), "one");
   assert.deepEqual(readdirSync(join(root, trashName)), []);
 });
@@ -48,7 +48,7 @@ test("nothing is replaced by what goes back: it gets a name beside what is there
     ["two", "a.restored-2.mcap"],
   ] as const) {
     const entry = await putInTrash(root, content);
-    assert.equal(await restore(entry, join(root, "runs/a.mcap")), join(root, "runs", name));
+    assert.equal(await restore(entry, root, "runs/a.mcap"), join("runs", name));
     assert.equal(readFileSync(join(root, "runs", name), "utf8"), content);
   }
   assert.equal(readFileSync(join(root, "runs/a.mcap"), "utf8"), "new");
@@ -59,7 +59,7 @@ test("a way back that was cut in the middle is only finished", async (t) => {
   mkdirSync(join(root, "runs"));
   const entry = await putInTrash(root, "one");
   linkSync(entry, join(root, "runs/a.mcap"));
-  assert.equal(await restore(entry, join(root, "runs/a.mcap")), join(root, "runs/a.mcap"));
+  assert.equal(await restore(entry, root, "runs/a.mcap"), "runs/a.mcap");
   assert.deepEqual(readdirSync(join(root, "runs")), ["a.mcap"]);
   assert.equal(statSync(join(root, "runs/a.mcap")).nlink, 1);
 });

@@ -1,7 +1,8 @@
 import type { BigIntStats } from "node:fs";
 import { link, lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
-import { basename, dirname, extname, join } from "node:path";
+import { basename, extname, join } from "node:path";
 import { recording } from "../durable-steps.ts";
+import { systemPath } from "../files/path-text.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
 
 /** In the root, and in the root of each file system mounted below it. Never scanned. */
@@ -24,10 +25,15 @@ export async function findTrash(root: string, file: { path: string; versionId: s
 
 /** The topmost directory at or below the root that is on the file system of the file's own directory. */
 async function findMountPoint(root: string, path: string): Promise<string> {
-  let at = dirname(join(root, path));
-  const { dev } = await lstat(at);
-  while (at !== root && at.startsWith(root) && (await lstat(dirname(at))).dev === dev) at = dirname(at);
-  return at;
+  let at = parentOf(path);
+  const { dev } = await lstat(systemPath(root, at));
+  while (at !== "" && (await lstat(systemPath(root, parentOf(at)))).dev === dev) at = parentOf(at);
+  return join(root, at);
+}
+
+/** Of the root's own entries it is the root, `""`. */
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
 /** With the file's own name, so that it can be put back even when all that was recorded is lost. */
@@ -48,7 +54,7 @@ export async function makeTrash(directory: string): Promise<void> {
   }
 }
 
-export async function statIfThere(path: string): Promise<BigIntStats | undefined> {
+export async function statIfThere(path: string | Buffer): Promise<BigIntStats | undefined> {
   try {
     return await lstat(path, { bigint: true });
   } catch (error) {
@@ -73,19 +79,19 @@ export function originalName(entry: string): string {
   return basename(entry).replace(/^[\w-]+\./, "");
 }
 
-/** Puts a file back, beside whatever may stand in its place by now; returns where it is. */
-export async function restore(entry: string, target: string): Promise<string> {
-  await mkdir(dirname(target), { recursive: true });
-  const extension = extname(target);
-  const stem = target.slice(0, target.length - extension.length);
+/** Puts a file back to its path below the root, beside whatever may stand in its place by now; returns the path where it is. */
+export async function restore(entry: string, root: string, path: string): Promise<string> {
+  await mkdir(systemPath(root, parentOf(path)), { recursive: true });
+  const extension = extname(path);
+  const stem = path.slice(0, path.length - extension.length);
   for (let count = 0; ; count++) {
-    const free = count === 0 ? target : `${stem}.restored-${count}${extension}`;
-    if (await moveWithoutReplacing(entry, free)) return free;
+    const free = count === 0 ? path : `${stem}.restored-${count}${extension}`;
+    if (await moveWithoutReplacing(entry, systemPath(root, free))) return free;
   }
 }
 
 /** False when something is there already. A link never replaces; where there are none, an empty file keeps the place. */
-async function moveWithoutReplacing(from: string, to: string): Promise<boolean> {
+async function moveWithoutReplacing(from: string, to: string | Buffer): Promise<boolean> {
   try {
     await link(from, to);
     await recording.tracePromise(() => unlink(from), { what: "file", path: from });
@@ -100,12 +106,12 @@ async function moveWithoutReplacing(from: string, to: string): Promise<boolean> 
     if (codeOf(error) === "EEXIST") return false;
     throw error;
   }
-  await recording.tracePromise(() => rename(from, to), { what: "file", path: to });
+  await recording.tracePromise(() => rename(from, to), { what: "file", path: String(to) });
   return true;
 }
 
 /** A crash may have come between the two steps of a move. */
-async function finishMove(from: string, to: string): Promise<boolean> {
+async function finishMove(from: string, to: string | Buffer): Promise<boolean> {
   const [there, here] = await Promise.all([statIfThere(from), statIfThere(to)]);
   if (!there || there.ino !== here?.ino || there.dev !== here.dev) return false;
   await unlink(from);

@@ -117,7 +117,7 @@ function tellOfGlobs({ path = "", settings }: UntrackedFacts): Told | undefined 
 }
 
 function tellOfScan({ status, settings }: UntrackedFacts): Told {
-  const unreadable = status.problems.find(({ code }) => code === "DirectoryUnreadable" || code === "OddFileName");
+  const unreadable = status.problems.find(({ code }) => code === "DirectoryUnreadable");
   if (status.health === "not running")
     return {
       state: "not seen yet",

@@ -2,6 +2,8 @@ import { lstat, realpath } from "node:fs/promises";
 import { FileSource } from "@downlink/recordings";
 import { type FileIdentity, identityOf, identityOfStat, isSameIdentity } from "./identity.ts";
 
+import { systemPath } from "./path-text.ts";
+
 /** Where the files are at the moment. */
 export interface Storage {
   readonly root: string;
@@ -22,7 +24,7 @@ export class FileMoved extends Error {
 
 /** Opens the very version of a file that `identity` names. Throws {@link FileMoved}, or the error of the file system. */
 export async function openTracked(storage: Storage, path: string, identity: FileIdentity): Promise<FileSource> {
-  const absolute = `${storage.root}/${path}`;
+  const absolute = systemPath(storage.root, path);
   try {
     // A directory on the way may have been replaced by a symlink that leads out of the root.
     if (!(await isInside(storage, path))) throw new FileMoved(path, "outside");
@@ -49,7 +51,7 @@ export async function checkUnmoved(
 /** The identity of what is at the path now; undefined when nothing is. */
 export async function lookAt(storage: Storage, path: string): Promise<FileIdentity | undefined> {
   try {
-    return identityOf(await lstat(`${storage.root}/${path}`, { bigint: true }), storage.device);
+    return identityOf(await lstat(systemPath(storage.root, path), { bigint: true }), storage.device);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
@@ -58,7 +60,8 @@ export async function lookAt(storage: Storage, path: string): Promise<FileIdenti
 
 /** Whether no symlink is on the way to it. */
 export async function isInside({ root }: Storage, path: string): Promise<boolean> {
-  return (await realpath(`${root}/${path}`)) === `${await realpath(root)}/${path}`;
+  const there = await realpath(systemPath(root, path), { encoding: "buffer" });
+  return there.equals(Buffer.from(systemPath(await realpath(root), path)));
 }
 
 export function isMissing(error: unknown): boolean {

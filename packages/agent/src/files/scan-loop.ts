@@ -173,13 +173,11 @@ async function applySteps(ctx: ScanContext, steps: InventoryStep[]): Promise<voi
   }
 }
 
-function showProblems({ problems, inventory }: ScanContext, { unreadable, oddNames }: Scan): void {
+function showProblems({ problems, inventory }: ScanContext, { unreadable }: Scan): void {
   const [directory] = unreadable;
   if (directory)
     problems.raise("DirectoryUnreadable", `${directory.path || "the root"}: ${directory.code}${andMore(unreadable)}`);
   else problems.clear("DirectoryUnreadable");
-  if (oddNames[0] !== undefined) problems.raise("OddFileName", `${oddNames[0]}${andMore(oddNames)}`);
-  else problems.clear("OddFileName");
   const files = inventory.files().filter(({ state }) => state === "unreadable");
   const codes = new Set(files.map(({ versionId }) => inventory.findings(versionId)?.reason?.code));
   if (codes.size === 0) problems.clear("FileUnreadable");

@@ -34,7 +34,7 @@ test("a scan finds the recordings in all directories, and nothing else", async (
     "new\nline/c.BAG",
   ]);
   assert.deepEqual([...scan.listed.keys()].sort(), ["", ".hidden", "d", "d/e", "dir.mcap", "new\nline", "tmp"]);
-  assert.deepEqual([scan.unknown.size, scan.unreadable, scan.oddNames], [0, [], []]);
+  assert.deepEqual([scan.unknown.size, scan.unreadable], [0, []]);
 });
 
 test("a file that is known as just that is no news, and each is asked about once", async (t) => {
@@ -61,14 +61,16 @@ test("no symlink is followed, neither to a file nor to a directory, neither insi
   assert.deepEqual([...(await scan_(root)).files.keys()].sort(), ["a.mcap", "d/b.mcap"]);
 });
 
-test("names that are not UTF-8 are named as a problem and hurt nobody", async (t) => {
+test("names that are not UTF-8 are found, with their bytes in the text of the path, also below directories of such names", async (t) => {
   const root = makeRoot(t, ["a.mcap", "real\uFFFD.mcap"]);
   const odd = (name: string) => Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, "latin1")]);
   writeFileSync(odd("b\xff\xfe.mcap"), "x");
   mkdirSync(odd("d\xe9"));
+  writeFileSync(odd("d\xe9/c.mcap"), "x");
+  writeFileSync(odd("d\xe9/\\xff.mcap"), "x");
   const scan = await scan_(root);
-  assert.deepEqual([...scan.files.keys()].sort(), ["a.mcap", "real\uFFFD.mcap"]);
-  assert.deepEqual(scan.oddNames.toSorted(), ["b\uFFFD\uFFFD.mcap", "d\uFFFD"]);
+  const found = ["a.mcap", "b\\xff\\xfe.mcap", "d\\xe9/\\x5cxff.mcap", "d\\xe9/c.mcap", "real\uFFFD.mcap"];
+  assert.deepEqual([...scan.files.keys()].sort(), found);
   assert.equal(scan.unknown.size, 0);
 });
 

@@ -1,9 +1,10 @@
-import { lstatSync } from "node:fs";
+import { type Dirent, lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { trashName } from "../deleting/trash.ts";
 import { type FileIdentity, identityOf } from "./identity.ts";
+import { isOddName, systemPath, textOfName } from "./path-text.ts";
 
 export interface ScanOptions {
   readonly root: string;
@@ -25,8 +26,6 @@ export interface Scan {
   /** Entries that are there, but about which nothing could be found out. Whatever is at or below them stays as known. */
   readonly unknown: ReadonlySet<string>;
   readonly unreadable: readonly { readonly path: string; readonly code: string }[];
-  /** Names whose bytes are not valid UTF-8, as far as they can be shown. */
-  readonly oddNames: readonly string[];
 }
 
 /** How long a walk may keep the process from everything else. */
@@ -47,7 +46,6 @@ class Walk implements Scan {
   readonly listed = new Map<string, string>();
   readonly unknown = new Set<string>();
   readonly unreadable: { path: string; code: string }[] = [];
-  readonly oddNames: string[] = [];
   /** Grows while it is walked. */
   readonly waiting = new Set<string>([""]);
   readonly #options: ScanOptions;
@@ -61,14 +59,13 @@ class Walk implements Scan {
     const { root, matches } = this.#options;
     try {
       const which = this.#identify(directory);
-      const entries = await readdir(`${root}/${directory}`, { withFileTypes: true });
+      const entries = await listEntries(systemPath(root, directory));
       // Taken out one by one: what is done can be collected before it grows old.
       for (let entry = entries.pop(); entry; entry = entries.pop()) {
         const path = directory === "" ? entry.name : `${directory}/${entry.name}`;
         // A file system may leave the type open; then only lstat tells.
         if (entry.isDirectory() && entry.name !== trashName) this.waiting.add(path);
         else if (entry.isFile() ? matches(path) : isTypeless(entry)) this.#look(path);
-        if (entry.name.includes("\uFFFD")) this.#checkName(path);
         await this.#yieldInTime();
       }
       this.listed.set(directory, which);
@@ -79,13 +76,13 @@ class Walk implements Scan {
 
   /** Inode numbers are used again, often at once: the time of birth tells, where the file system knows it. */
   #identify(directory: string): string {
-    const { dev, ino, birthtimeNs } = lstatSync(`${this.#options.root}/${directory}`, { bigint: true });
+    const { dev, ino, birthtimeNs } = lstatSync(systemPath(this.#options.root, directory), { bigint: true });
     return `${dev}:${ino}:${birthtimeNs}`;
   }
 
   #look(path: string): void {
     try {
-      const stats = lstatSync(`${this.#options.root}/${path}`, { bigint: true });
+      const stats = lstatSync(systemPath(this.#options.root, path), { bigint: true });
       if (stats.isDirectory() && basename(path) !== trashName) this.waiting.add(path);
       else if (stats.isFile() && this.#options.matches(path)) {
         const identity = identityOf(stats, this.#options.rootDevice);
@@ -94,14 +91,6 @@ class Walk implements Scan {
     } catch (error) {
       this.#noteUnknown(path, error);
     }
-  }
-
-  /** Node shows bytes that are not UTF-8 as U+FFFD; the name it shows is then not one the file system knows. */
-  #checkName(path: string): void {
-    if (lstatSync(`${this.#options.root}/${path}`, { throwIfNoEntry: false })) return;
-    this.oddNames.push(path);
-    this.waiting.delete(path);
-    this.unknown.delete(path);
   }
 
   /** ENOENT: it went while we walked; the next scan decides. */
@@ -118,6 +107,14 @@ class Walk implements Scan {
     this.#options.signal.throwIfAborted();
     this.#sliceEndMs = performance.now() + SLICE_MS;
   }
+}
+
+/** Names are text as in paths; bytes are asked for only where there is a name that needs them. */
+async function listEntries(directory: string | Buffer): Promise<Dirent[]> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  if (!entries.some(({ name }) => isOddName(name))) return entries;
+  const inBytes = await readdir(directory, { withFileTypes: true, encoding: "buffer" });
+  return inBytes.map((entry) => Object.assign(entry, { name: textOfName(entry.name) }) as unknown as Dirent);
 }
 
 function isTypeless(entry: {

@@ -15,7 +15,8 @@ test("a root that is there and may not be used is not called missing, and works 
   for (const path of [dirname(device.root), device.stateDir]) chmodSync(path, 0o777);
   const user = { uid: 65_534, gid: 65_534 };
   const quick = { DOWNLINK_WATCH_SCAN_INTERVAL: "200ms" };
-  await using _agent = startAgent([...flagsFor(device, cloud), "run"], quick, { user });
+  await using agent = startAgent([...flagsFor(device, cloud), "run"], quick, { user });
+  await agent.started;
   const until = (what: RegExp) =>
     untilStatus(device.stateDir, `it says ${what}`, ({ problems: [first] }) =>
       what.test(`${first?.code}: ${first?.detail}`),

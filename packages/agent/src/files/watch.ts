@@ -1,5 +1,6 @@
 import { type FSWatcher, watch } from "node:fs";
 import { isFileSystemError } from "../indexing/examine-file.ts";
+import { systemPath } from "./path-text.ts";
 
 export interface WatchOptions {
   readonly root: string;
@@ -56,7 +57,7 @@ class WatchedDirectories {
 
   #open(directory: string, which: string): void {
     try {
-      const watcher = watch(`${this.#options.root}/${directory}`, (event, name) => {
+      const watcher = watch(systemPath(this.#options.root, directory), (event, name) => {
         if (event === "rename") this.#renamed(directory, name);
       });
       watcher.on("error", (error) => {

@@ -27,6 +27,7 @@ function configure(device: Device, cloud: FakeCloud): string {
 
 async function start(configFile: string, device: Device, options?: StartOptions): Promise<AgentProcess> {
   const agent = startAgent(["--config", configFile, "run"], {}, options);
+  await agent.started;
   await untilStatus(device.stateDir, "the file is reported", ({ files }) => files.reported === 1);
   return agent;
 }

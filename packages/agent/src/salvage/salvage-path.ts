@@ -18,6 +18,8 @@ export function isSalvagePath(path: string): boolean {
 export function salvagePathOf({ path, identity }: Pick<TrackedFile, "path" | "identity">): string {
   const facts = `${path}\0${identity.sizeBytes}\0${identity.mtimeNs}`;
   const id = createHash("sha256").update(facts).digest("hex").slice(0, 24);
-  const name = basename(path).replace(/(\.(mcap|bag|active))+$/i, "");
+  const name = basename(path)
+    .replace(/(\.(mcap|bag|active))+$/i, "")
+    .replaceAll("\\", "_"); // In a path it may stand for another byte.
   return `${salvageDirectory}/${id}/${name || "recording"}.mcap`;
 }

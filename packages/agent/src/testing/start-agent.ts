@@ -6,6 +6,8 @@ const main = fileURLToPath(new URL("../main.ts", import.meta.url));
 
 export interface AgentProcess extends AsyncDisposable {
   readonly pid: number;
+  /** Ends when the agent says that it works, or with the process: who has no cache of compiled files takes long. */
+  readonly started: Promise<void>;
   readonly exited: Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>;
   kill(signal: NodeJS.Signals): void;
 }
@@ -32,8 +34,10 @@ export function startAgent(
   child.stdin.on("error", () => {}); // It may end without having read.
   if (input !== undefined) child.stdin.end(input);
   const exited = collect(child);
+  const started = Promise.race([said(child, "agent started"), exited.then(() => {})]);
   return {
     pid: child.pid!,
+    started,
     exited,
     kill: (signal) => void child.kill(signal),
     async [Symbol.asyncDispose]() {
@@ -51,6 +55,16 @@ function becoming({ uid, gid, groups = [] }: NonNullable<StartOptions["user"]>):
 /** Runs one command to its end. */
 export async function runAgent(...args: string[]) {
   return await startAgent(args).exited;
+}
+
+function said(child: ChildProcess, words: string): Promise<void> {
+  return new Promise((resolve) => {
+    let text = "";
+    child.stdout?.on("data", (chunk: string) => {
+      text += chunk;
+      if (text.includes(words)) resolve();
+    });
+  });
 }
 
 async function collect(child: ChildProcess) {

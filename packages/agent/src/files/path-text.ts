@@ -1,0 +1,48 @@
+import { isUtf8 } from "node:buffer";
+
+/**
+ * A name on the disk is bytes, a path here is text. Bytes that are no UTF-8 stand in it as `\xhh`, and so does a backslash with
+ * which a name itself would look like that: two names are never the same text, and each text leads back to its bytes.
+ */
+export function textOfName(name: Uint8Array): string {
+  if (isUtf8(name)) return escapeText(Buffer.from(name).toString());
+  let text = "";
+  let genuine = "";
+  for (let at = 0; at < name.length; ) {
+    const length = [1, 2, 3, 4].find((count) => isUtf8(name.subarray(at, at + count)) && at + count <= name.length);
+    if (length === undefined) {
+      text += `${escapeText(genuine)}\\x${name[at]!.toString(16).padStart(2, "0")}`;
+      genuine = "";
+    } else {
+      genuine += Buffer.from(name.subarray(at, at + length)).toString();
+    }
+    at += length ?? 1;
+  }
+  return text + escapeText(genuine);
+}
+
+/** Whether the name, as Node tells it, may be another one on the disk, or stands otherwise in a path. */
+export function isOddName(name: string): boolean {
+  return name.includes("\uFFFD") || looksEscaped.test(name);
+}
+
+/** Where a path below the root is, as the system knows it. */
+export function systemPath(root: string, path: string): string | Buffer {
+  const absolute = path === "" ? root : `${root}/${path}`;
+  if (!looksEscaped.test(path)) return absolute;
+  const bytes: Buffer[] = [Buffer.from(`${root}/`)];
+  let from = 0;
+  for (const { index, 1: hex } of path.matchAll(escapes)) {
+    bytes.push(Buffer.from(path.slice(from, index)), Buffer.from(hex!, "hex"));
+    from = index + 4;
+  }
+  return Buffer.concat([...bytes, Buffer.from(path.slice(from))]);
+}
+
+/** The backslash, and bytes above ASCII: no text leads to a slash or a NUL. */
+const escapes = /\\x(5c|[89a-f][0-9a-f])/g;
+const looksEscaped = /\\x(5c|[89a-f][0-9a-f])/;
+
+function escapeText(genuine: string): string {
+  return genuine.replace(escapes, "\\x5cx$1");
+}
