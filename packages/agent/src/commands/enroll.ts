@@ -51,7 +51,7 @@ export function requireForEnrolment({ apiUrl, storageRoot }: Settings, hasToken:
     ...(storageRoot === undefined ? [needs.root] : []),
     ...(hasToken ? [] : [needs.token]),
   ];
-  if (missing.length > 0) throw new InvalidSetting(`to enroll, give also\n${missing.join("\n")}`);
+  if (missing.length > 0) throw new InvalidSetting(`to enroll, give\n${missing.join("\n")}`);
 }
 
 /** Checks everything, then writes; what it wrote before something fails goes again. Fails with what to do about it. */

@@ -62,14 +62,15 @@ function limitOf(text: string): number {
   throw new InvalidSetting(`--limit ${text}: give a number of files, from 1 on`);
 }
 
+/** An absolute one is meant below the root; of the others, one without a slash fits in any directory. */
 function matcherOf(globs: readonly string[], root: string | undefined): (path: string) => boolean {
   if (globs.length === 0) return () => true;
-  const below = globs.map((glob) =>
-    root !== undefined && glob.startsWith(`${root}/`) ? glob.slice(root.length + 1) : glob,
-  );
-  const anywhere = below.map((glob) => (glob.includes("/") || globs.includes(`${root}/${glob}`) ? glob : `**/${glob}`));
+  const belowRoot = globs.map((glob) => {
+    if (root !== undefined && glob.startsWith(`${root}/`)) return glob.slice(root.length + 1);
+    return glob.includes("/") ? glob : `**/${glob}`;
+  });
   try {
-    return compileGlobs(anywhere);
+    return compileGlobs(belowRoot);
   } catch (error) {
     throw error instanceof RangeError ? new InvalidSetting(error.message) : error;
   }

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { isStateUnwritable, StateRefused } from "../state-errors.ts";
@@ -10,7 +10,7 @@ import { isStateUnwritable, StateRefused } from "../state-errors.ts";
 export function lockStateDir(stateDir: string): Disposable {
   const lock = new DatabaseSync(join(stateDir, "agent.lock"), { timeout: 0 });
   try {
-    chmodSync(join(stateDir, "agent.lock"), 0o600); // Whoever may read it could keep every agent out.
+    closeToOthers(join(stateDir, "agent.lock"));
     lock.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
   } catch (error) {
     lock.close();
@@ -22,6 +22,11 @@ export function lockStateDir(stateDir: string): Disposable {
 }
 
 const SQLITE_BUSY = 5;
+
+/** Whoever may read it could keep every agent out. Only its owner can say so. */
+function closeToOthers(path: string): void {
+  if (statSync(path).uid === process.getuid?.()) chmodSync(path, 0o600);
+}
 
 /** Only for messages; the lock is what counts. */
 export function readPid(stateDir: string): number | undefined {

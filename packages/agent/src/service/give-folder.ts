@@ -21,7 +21,7 @@ export function giveFolder(root: string, user: string): LeftStep[] {
     ["setfacl", "-dR", "-m", `u:${user}:rwX`, root],
   ];
   const leave = (why: string) => commands.map((command) => ({ command, why }));
-  if (!existsSync(root)) return leave(`once ${root} is there: ${user} has to write in it`);
+  if (!existsSync(root)) return leave(`once ${root} is there: the user ${user} has to write in it`);
   const ids = findUser(user);
   if (ids === undefined) return leave(`once there is the user ${user}: it has to write in ${root}`);
   if (ids.uid === 0 || statSync(root).uid === ids.uid) return openWay(root, user, ids);
@@ -29,9 +29,10 @@ export function giveFolder(root: string, user: string): LeftStep[] {
   for (const [index, command] of commands.entries()) {
     const failure = runProgram(command);
     if (failure !== undefined)
-      return commands
-        .slice(index)
-        .map((left) => ({ command: left, why: `${user} has to write in ${root}, and ${failure}${hintFor(failure)}` }));
+      return commands.slice(index).map((left) => ({
+        command: left,
+        why: `the user ${user} has to write in ${root}, and ${failure}${hintFor(failure)}`,
+      }));
   }
   return openWay(root, user, ids);
 }
@@ -47,14 +48,15 @@ function mountFor(root: string, { uid, gid }: UserIds): LeftStep {
   };
 }
 
-/** The folder may be open, and a directory above it closed. */
+/** The folder may be open, and a directory above it closed. Only root can find out. */
 function openWay(root: string, user: string, ids: UserIds): LeftStep[] {
+  if (process.getuid?.() !== 0) return [];
   const above: string[] = [];
   for (let at = dirname(root); at !== "/"; at = dirname(at)) above.unshift(at);
   return above
     .filter((directory) => !mayUser(ids, directory, "x"))
     .map((directory) => ({
       command: ["setfacl", "-m", `u:${user}:x`, directory],
-      why: `${user} may not pass ${directory} on its way to ${root}`,
+      why: `the user ${user} may not pass ${directory} on its way to ${root}`,
     }));
 }

@@ -4,7 +4,8 @@ import { spawnSync } from "node:child_process";
 export function runProgram(command: readonly string[]): string | undefined {
   const [program, ...args] = command as [string, ...string[]];
   const { error, status, stderr } = spawnSync(program, args, { encoding: "utf8" });
-  if (error) return (error as NodeJS.ErrnoException).code === "ENOENT" ? `there is no ${program} here` : error.message;
+  const isMissing = ["ENOENT", "EACCES"].includes((error as NodeJS.ErrnoException | undefined)?.code ?? "");
+  if (error) return isMissing ? `there is no ${program} here` : error.message;
   if (status === 0) return undefined;
   return stderr.trim().split("\n")[0] || `${program} ended with ${status}`;
 }

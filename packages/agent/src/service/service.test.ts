@@ -194,17 +194,20 @@ test("where the folder cannot be given, install-service says how it is", async (
   const { stdout } = await install(device, path, "nobody");
   assert.ok(
     stdout.includes(
-      `  setfacl -R -m u:nobody:rwX ${device.root}  # nobody has to write in ${device.root}, and setfacl: Operation not`,
+      `  setfacl -R -m u:nobody:rwX ${device.root}  # the user nobody has to write in ${device.root}, and setfacl: Operation not`,
     ),
   );
   const { path: able } = makePrograms(t);
   const closed = await install(device, able, "nobody");
   const above = dirname(device.root);
   assert.ok(
-    closed.stdout.includes(`  setfacl -m u:nobody:x ${above}  # nobody may not pass ${above} on its way`),
+    closed.stdout.includes(`  setfacl -m u:nobody:x ${above}  # the user nobody may not pass ${above} on its way`),
     closed.stdout,
   );
   mkdirSync(device.stateDir, { recursive: true });
   rmSync(device.root, { recursive: true });
-  assert.match((await install(device, able, "nobody")).stdout, /# once .*root is there: nobody has to write in it/);
+  assert.match(
+    (await install(device, able, "nobody")).stdout,
+    /# once .*root is there: the user nobody has to write in it/,
+  );
 });
