@@ -160,6 +160,21 @@ async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
+test("of a long list that breaks the contract only the first place is looked for", async () => {
+  const work = (imports: unknown) => ({ etag: "e", work: { imports, salvages: [], settings } });
+  const bodies = [work(Array(95_000).fill({})), work([]), [{ ...work([]), etag: 1 }], work(Array(50).fill({}))];
+  await using server = await serve((_request, response) => answerJson(response, 200, bodies.shift()));
+  await using transport = undiciTransport();
+  const client = createClient({ baseUrl: server.url, transport });
+  const before = process.resourceUsage().maxRSS;
+  await assert.rejects(client.call(api.edge.work, {}), /does not follow the contract at work\.imports\.0\.requestId/);
+  const grownKb = process.resourceUsage().maxRSS - before;
+  assert.ok(grownKb < 200_000, `${grownKb} kB to refuse 300 kB`);
+  assert.deepEqual((await client.call(api.edge.work, {})).work.imports, []);
+  await assert.rejects(client.call(api.edge.work, {}), /does not follow the contract at its root/);
+  await assert.rejects(client.call(api.edge.work, {}), /does not follow the contract at work\.imports\.0\.requestId/);
+});
+
 const limits = { bytes: 1000, depth: 4, containers: 20 };
 const tooMuch: [string, string, RegExp][] = [
   ["too long", JSON.stringify({ text: "x".repeat(1000) }), /is longer than 1000 bytes/],

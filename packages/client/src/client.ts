@@ -2,6 +2,7 @@ import type { CallInput, Operation, Output, WithHeaders } from "@downlink/protoc
 import { isWorthRetrying, retryDelayMs } from "./backoff.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { ApiFailure, NetworkFailure } from "./errors.ts";
+import { findFirstFault } from "./find-first-fault.ts";
 import { describeForeignAnswer, parseFailure, parseJson } from "./parse-failure.ts";
 import type { Transport, TransportRequest, TransportResponse } from "./transport.ts";
 
@@ -118,10 +119,12 @@ async function sendOnce(
 
 function decodeResponse(operation: Operation, response: TransportResponse): unknown {
   if (!operation.response) return undefined;
-  const decoded = operation.response.safeDecode(parseJson(response.body) as never);
-  if (decoded.success) return decoded.data;
+  const parsed = parseJson(response.body);
+  const fault = findFirstFault(operation.response, parsed);
+  const decoded = fault ? undefined : operation.response.safeDecode(parsed as never);
+  if (decoded?.success) return decoded.data;
   const isJson = response.headers.get("content-type")?.includes("json");
-  const problem = decoded.error.issues[0];
+  const problem = fault ?? decoded?.error.issues[0];
   throw new ApiFailure({
     status: response.status,
     requestId: response.headers.get("x-request-id"),
