@@ -18,10 +18,11 @@ test("allowed interfaces are the only ones, denied ones never are, and metered c
     ["!metered", "wlan0", false, undefined],
     ["wlan*,!metered", "wlan0", true, "wlan0 is metered"],
     ["metered", "wlan0", true, undefined],
+    ["ETH*", "eth0", false, "eth0 is not among the allowed interfaces"],
   ];
   for (const [rules, name, metered, expected] of cases)
     assert.equal(refusalOf(interfaceRulesOf(rules), { name, isMetered: metered }), expected, `${rules} on ${name}`);
-  for (const text of ["", "eth0,,eth1", "a b", "!"])
+  for (const text of ["", "eth0,,eth1", "a b", "!", "e".repeat(101)])
     assert.throws(() => interfaceRulesOf(text), /no list of interfaces/);
 });
 

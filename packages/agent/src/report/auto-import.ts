@@ -25,11 +25,14 @@ const STEPS_PER_COMMIT = 2000;
 const PATHS_PER_TURN = 50;
 
 export function createAutoImport({ inventory, facts, problems, globs }: AutoImportContext): AutoImport {
-  let known: { readonly text: string; readonly compiled: CompiledGlobs } | undefined;
+  let known:
+    | { readonly source: readonly string[]; readonly text: string; readonly compiled: CompiledGlobs }
+    | undefined;
   const current = () => {
-    const text = JSON.stringify(globs());
-    if (known?.text === text) return known;
-    known = { text, compiled: compileAutoImport(globs()) };
+    const source = globs();
+    if (known?.source === source) return known;
+    const text = JSON.stringify(source);
+    known = { source, text, compiled: known?.text === text ? known.compiled : compileAutoImport(source) };
     const { refusal } = known.compiled;
     if (refusal === undefined) problems.clear("CloudSettingUnusable");
     else problems.raise("CloudSettingUnusable", `autoImport: ${refusal}`);

@@ -9,7 +9,7 @@ export interface InterfaceRules {
 /** `eth0,wlan*` allows only these, `!wwan*,!metered` all but these. Throws {@link InvalidSetting}. */
 export function interfaceRulesOf(text: string): InterfaceRules {
   const terms = text.split(",").map((term) => term.trim());
-  const bad = terms.find((term) => !/^!?[\w.*?@-]+$/.test(term));
+  const bad = terms.find((term) => !/^!?[\w.*?@-]{1,100}$/.test(term));
   if (bad !== undefined)
     throw new InvalidSetting(`${text} is no list of interfaces such as eth0,wlan* or !wwan*,!metered`);
   return {

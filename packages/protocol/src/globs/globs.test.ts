@@ -63,6 +63,7 @@ test("what people write in settings is understood", () => {
   assert.ok(!fits("a/b/c.mcap", "*.mcap"));
   assert.ok(fits(".hidden/x.mcap", "*/x.mcap"));
   assert.ok(fits("run [1].mcap", "run [[]1].mcap"));
+  assert.ok(fits("a[\u{1F600}]", "*[\u{1F600}]"));
   assert.ok(fits("run (1).mcap", "run \\(*\\).mcap"));
   assert.ok(fits("b.mcap", "[!a]*") && !fits("a.mcap", "[!a]*"), "as a shell has it");
   assert.ok(!fits("ETH0", "eth*") === false && !compileGlobs(["eth*"], { isCaseSensitive: true })("ETH0"));

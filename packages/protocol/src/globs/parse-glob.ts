@@ -169,7 +169,7 @@ function parseClass(reader: Reader): GlobNode {
   const inner = text.slice(opened + 1, reader.at - 1);
   const chars = classOf(isNegated ? `^/${items.join("")}` : items.join(""), fold);
   if (/[-*+?.^${}(|)[\]\\]/.test(inner)) return chars;
-  return choiceOf(chars, sequenceOf(...Array.from(`[${inner}]`, (unit) => literalOf(unit, fold))));
+  return choiceOf(chars, sequenceOf(...`[${inner}]`.split("").map((unit) => literalOf(unit, fold))));
 }
 
 function parseClassItem(reader: Reader, opened: number): string {
