@@ -51,7 +51,9 @@ test("an agent that stays up tells everything to a control plane that was set ba
   const before = await agentRow();
   const { prisma } = cloud.deps.db;
   await prisma.edgeFile.deleteMany({});
-  await prisma.agent.updateMany({ data: { leaseNumber: 0n, leaseInstanceId: "of long ago", reportSequence: 0n } });
+  await prisma.agent.updateMany({
+    data: { leaseNumber: 0n, leaseInstanceId: "of long ago", leaseExpiresAtNs: 0n, reportSequence: 0n },
+  });
   const after = await eventually(agentRow, ({ leaseNumber }) => leaseNumber > before.leaseNumber);
   assert.equal(after.leaseInstanceId, before.leaseInstanceId);
   await eventually(

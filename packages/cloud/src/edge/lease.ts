@@ -66,7 +66,7 @@ interface Lease {
 /**
  * Who holds the lease after a hello. The same process keeps it; a restart, which presents the last one or knows the process
  * that holds it for a former one, takes over at once; a live lease of somebody else is 409; an expired one is free. Who presents a
- * later one than is known here held it before this database was set back: it is the rightful holder, and numbers go on above it.
+ * later one than is known here held it before this database was set back: numbers go on above it.
  */
 export function takeLease(current: Lease | null, hello: Hello): Lease {
   const leaseExpiresAtNs = hello.nowNs + LEASE_NS;
@@ -75,17 +75,18 @@ export function takeLease(current: Lease | null, hello: Hello): Lease {
   const next = (isLater ? hello.lease! : (current?.leaseNumber ?? 0n)) + 1n;
   if (!current) return { ...anew, leaseNumber: next, oustedInstanceId: null, oustedReturns: 0 };
   const { leaseNumber, leaseInstanceId, reportSequence, oustedInstanceId, oustedReturns } = current;
-  if (isLater) return { ...anew, leaseNumber: next, oustedInstanceId, oustedReturns };
-  if (leaseInstanceId === hello.instanceId)
+  const isSame = leaseInstanceId === hello.instanceId;
+  if (isSame && !isLater)
     return { leaseNumber, leaseInstanceId, leaseExpiresAtNs, reportSequence, oustedInstanceId, oustedReturns };
   const leftNs = current.leaseExpiresAtNs - hello.nowNs;
-  const isRestart = hello.lease === leaseNumber || hello.formerInstanceIds.includes(leaseInstanceId);
+  const isRestart = isSame || hello.lease === leaseNumber || hello.formerInstanceIds.includes(leaseInstanceId);
   // One that has longer to live than any lease was given before this clock was set back: nobody waits years for its end.
   const isAlive = leftNs > 0n && leftNs <= 2n * LEASE_NS;
   if (isAlive && !isRestart) throw heldElsewhere(leftNs);
-  const ousted = isRestart
-    ? { oustedInstanceId: leaseInstanceId, oustedReturns: 0 }
-    : { oustedInstanceId, oustedReturns };
+  const ousted =
+    isRestart && !isLater
+      ? { oustedInstanceId: leaseInstanceId, oustedReturns: 0 }
+      : { oustedInstanceId, oustedReturns };
   return { ...anew, ...ousted, leaseNumber: next };
 }
 
