@@ -12,7 +12,13 @@ export interface MemoryCgroup extends Disposable {
 
 /** What the unit allows. */
 export function unitMemoryBytes(): number {
-  const unit = makeUnit({ command: ["agent"], user: "agent", group: "agent", stateDir: "/state", storageRoot: "/data" });
+  const unit = makeUnit({
+    command: ["agent"],
+    user: "agent",
+    group: "agent",
+    stateDir: "/state",
+    storageRoot: "/data",
+  });
   const [, megabytes] = /^MemoryMax=(\d+)M$/m.exec(unit)!;
   return Number(megabytes) * 1024 * 1024;
 }
