@@ -43,26 +43,27 @@ for (const [ground, mount, clock] of grounds) {
       await work({ device, cloud, start, path: join(device.root, "a.mcap"), remount: card.remount });
     });
 
-  onGround(
-    "a rewrite with size and time restored while the agent is stopped is never deleted unstored",
-    async (scene) => {
-      const { cloud, path, start, remount } = scene;
-      const first = start();
-      const versionId = await importWhole(cloud);
-      await first.stop();
-      const rewritten = rewrite(path);
-      remount();
-      cloud.settings = { ...cloud.settings, autoDeleteAfterImport: true };
-      await using _second = start();
-      await cloud.until(
-        "it is another version",
-        () => (cloud.at("a.mcap")?.versionId ?? versionId) !== versionId,
-        20_000,
-      );
-      assert.ok(readFileSync(path).equals(rewritten));
-      assert.deepEqual([cloud.deleted.size, cloud.permits.asked], [0, []]);
-    },
-  );
+  for (const where of ["on the same mount", "on another mount"])
+    onGround(
+      `a rewrite with size and time restored while the agent is stopped is never deleted unstored, ${where}`,
+      async (scene) => {
+        const { cloud, path, start, remount } = scene;
+        const first = start();
+        const versionId = await importWhole(cloud);
+        await first.stop();
+        const rewritten = rewrite(path);
+        if (where === "on another mount") remount();
+        cloud.settings = { ...cloud.settings, autoDeleteAfterImport: true };
+        await using _second = start();
+        await cloud.until(
+          "it is another version",
+          () => (cloud.at("a.mcap")?.versionId ?? versionId) !== versionId,
+          20_000,
+        );
+        assert.ok(readFileSync(path).equals(rewritten));
+        assert.deepEqual([cloud.deleted.size, cloud.permits.asked], [0, []]);
+      },
+    );
 
   onGround("what was imported is deleted once it was read by this process and found to be just that", async (scene) => {
     const { cloud, path, start } = scene;
