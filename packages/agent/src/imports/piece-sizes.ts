@@ -41,52 +41,63 @@ const STEP = 4;
  * `limit` is what uploads may take of it, in bytes a second.
  */
 export function createPieceSizes(clock: Pick<Clock, "monotonicMs">, limit: () => number): PieceSizes {
-  let most: number = edgeLimits.minPieceBytes;
-  let linkRate = 0;
-  let confirmedBytes = 0;
-  let many = Promise.withResolvers<void>();
   const cuts = createCuts();
-  const setRate = (bytesPerSecond: number) => {
-    const wasSlow = linkRate < SLOW_BYTES_PER_SECOND;
-    linkRate = bytesPerSecond;
-    const isSlow = linkRate < SLOW_BYTES_PER_SECOND;
-    if (wasSlow && !isSlow) many.resolve();
-    if (!wasSlow && isSlow) many = Promise.withResolvers();
-  };
-  const note = (bytes: number, { ownRate, nowMs }: { ownRate: number; nowMs: number }) => {
-    const isQuick = linkRate >= QUICK_BYTES_PER_SECOND;
-    if (isQuick && cuts.calmMs(nowMs) >= CALM_MS) most = Number.POSITIVE_INFINITY;
-    else if (bytes * 2 >= most || most === Number.POSITIVE_INFINITY) {
-      const wanted = ownRate * Math.min(PIECE_MS / 1000, (cuts.calmMs(nowMs) / 1000) * SHARE_OF_CALM);
-      most = Math.floor(Math.max(edgeLimits.minPieceBytes, Math.min(wanted, bytes * STEP)));
-    }
+  const link = createRateGate();
+  let most: number = edgeLimits.minPieceBytes;
+  let confirmedBytes = 0;
+  const confirm = (bytes: number, seconds: number, linkRate: number) => {
+    // What is short takes the time of its way there and back, which says of the rate only that it is no lower.
+    const isShort = bytes < edgeLimits.minPieceBytes || (most === Number.POSITIVE_INFINITY && seconds < WAY_SECONDS);
+    if (isShort && linkRate < QUICK_BYTES_PER_SECOND) return;
+    link.set(linkRate);
+    const calmMs = cuts.calmMs(clock.monotonicMs());
+    const ownRate = Math.min(bytes / seconds, limit());
+    if (linkRate >= QUICK_BYTES_PER_SECOND && calmMs >= CALM_MS) most = Number.POSITIVE_INFINITY;
+    else if (bytes * 2 >= most || most === Number.POSITIVE_INFINITY) most = pieceBytes(bytes, ownRate, calmMs);
   };
   return {
     mostBytes: () => most,
-    isOneAtATime: () => linkRate < SLOW_BYTES_PER_SECOND,
-    untilManyAtATime: () => many.promise,
+    isOneAtATime: link.isSlow,
+    untilManyAtATime: link.untilQuicker,
     begin() {
       const [startMs, confirmedBefore] = [clock.monotonicMs(), confirmedBytes];
       cuts.noteSending(startMs);
       return {
         confirmed(bytes) {
           confirmedBytes += bytes;
-          const nowMs = clock.monotonicMs();
-          const seconds = Math.max(1, nowMs - startMs) / 1000;
-          const rate = Math.min((confirmedBytes - confirmedBefore) / seconds, limit());
-          // What is short takes the time of its way there and back, which says of the rate only that it is no lower.
-          const isShort =
-            bytes < edgeLimits.minPieceBytes || (most === Number.POSITIVE_INFINITY && seconds < WAY_SECONDS);
-          if (isShort && rate < QUICK_BYTES_PER_SECOND) return;
-          setRate(rate);
-          note(bytes, { ownRate: Math.min(bytes / seconds, limit()), nowMs });
+          const seconds = Math.max(1, clock.monotonicMs() - startMs) / 1000;
+          confirm(bytes, seconds, Math.min((confirmedBytes - confirmedBefore) / seconds, limit()));
         },
         lost() {
           if (!cuts.noteCut(startMs, clock.monotonicMs())) return;
-          most = Math.max(edgeLimits.minPieceBytes, most === Number.POSITIVE_INFINITY ? 0 : Math.floor(most / STEP));
-          setRate(0);
+          const shorter = most === Number.POSITIVE_INFINITY ? 0 : Math.floor(most / STEP);
+          most = Math.max(edgeLimits.minPieceBytes, shorter);
+          link.set(0);
         },
       };
+    },
+  };
+}
+
+/** After one of so many bytes that went at such a rate, in bytes a second. */
+function pieceBytes(lastBytes: number, ownRate: number, calmMs: number): number {
+  const wanted = (ownRate * Math.min(PIECE_MS, calmMs * SHARE_OF_CALM)) / 1000;
+  return Math.floor(Math.max(edgeLimits.minPieceBytes, Math.min(wanted, lastBytes * STEP)));
+}
+
+/** Of all requests together; slow as long as it is not known. */
+function createRateGate() {
+  let bytesPerSecond = 0;
+  let quicker = Promise.withResolvers<void>();
+  const isSlow = () => bytesPerSecond < SLOW_BYTES_PER_SECOND;
+  return {
+    isSlow,
+    untilQuicker: () => quicker.promise,
+    set(now: number): void {
+      const wasSlow = isSlow();
+      bytesPerSecond = now;
+      if (wasSlow && !isSlow()) quicker.resolve();
+      if (!wasSlow && isSlow()) quicker = Promise.withResolvers();
     },
   };
 }

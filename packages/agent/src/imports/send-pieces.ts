@@ -109,7 +109,9 @@ async function sendNext(upload: OpenUpload, { part, progress, signal }: Sending)
   const planned = await planPieces(upload, part, progress.heldBytes());
   const asked = { requestId, uploadId, number, pieces: planned };
   const { held, grants } = await job.session.call(api.edge.grantPieces, asked, { signal });
-  if (endOf(held) !== progress.heldBytes()) return await adopt(upload, { part, held, progress });
+  // What is there already was not answered in time. Less than was acknowledged is a fault of the far side, to be met after a rest.
+  if (endOf(held) > progress.heldBytes()) return await adopt(upload, { part, held, progress });
+  if (endOf(held) < progress.heldBytes()) throw new TypeError(`the control plane lost pieces of part ${number}`);
   for (const [index, piece] of planned.entries()) {
     const target = grants.find(({ offset }) => offset === piece.offset);
     if (!target) throw new TypeError(`the control plane granted no target for byte ${piece.offset} of part ${number}`);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import { DigestMismatch, PieceConflict } from "./blob-errors.ts";
+import { DigestMismatch, PieceConflict, UploadClosed } from "./blob-errors.ts";
 import { filesOf, pieceJournalFile } from "./file-layout.ts";
 import { openFileStore } from "./file-store.ts";
 import { sealLine } from "./journal-lines.ts";
@@ -120,6 +120,17 @@ test("a piece is not acknowledged that comes while the pieces of its part are gi
   await assert.rejects(received, PieceConflict);
   assert.deepEqual(await store.listPieces(key), []);
   await finish(key);
+});
+
+test("a piece is not acknowledged that comes while its upload ends, and nothing is left of it", async () => {
+  const { key, names } = await openUpload(1);
+  const received = store.receivePiece(
+    key,
+    pieces[1]!.plan,
+    breakOff(pieces[1]!.bytes, () => store.abortUpload(key)),
+  );
+  await assert.rejects(received, UploadClosed);
+  assert.deepEqual(await names(), []);
 });
 
 test("a part has no more pieces than a short journal holds, however large it is", async () => {

@@ -28,6 +28,7 @@ export async function receivePiece(
   if (await isHeld(files, piece)) return;
   await using buffer = await openPartBuffer(files, piece.lengthBytes, store.memory);
   await fillVerified(buffer, { ...piece, name: nameOf(piece) }, body);
+  await readParts(key, files); // nothing is begun for an upload that ended meanwhile
   await using journal = await makePieceJournal(files, piece.partNumber);
   if (placePiece(await journal.readDurable(), piece) === "held") return;
   const fileName = await writeOwnFile(files, piece, buffer);
@@ -50,12 +51,12 @@ async function checkTakeable(files: KeyFiles, { plan, kept }: JournalState, piec
   checkPiece(plan, piece);
   const { partNumber } = piece;
   if (kept.has(partNumber)) throw new PieceConflict(`part ${partNumber} is stored as a whole already`);
-  const others = (await listNames(files))
+  const begun = (await listNames(files))
     .map((name) => partOfPieceJournal(files, name))
-    .filter((number) => number !== undefined && number !== partNumber && !kept.has(number));
-  if (others.length >= MOST_PARTS_IN_PIECES)
+    .filter((number) => number !== undefined && !kept.has(number));
+  if (!begun.includes(partNumber) && begun.length >= MOST_PARTS_IN_PIECES)
     throw new PieceRefused(
-      `the parts ${others.join(", ")} are in pieces; no other one may be until one of them is whole`,
+      `the parts ${begun.join(", ")} are in pieces; no other one may be until one of them is whole`,
     );
 }
 
@@ -79,11 +80,13 @@ async function writeOwnFile(files: KeyFiles, piece: PiecePlan, buffer: PartBuffe
   return fileName;
 }
 
-/** Nothing is acknowledged that was removed at the same moment. */
+/** Nothing is acknowledged that was removed at the same moment, and nothing is left of an upload that has ended. */
 async function checkStillCounts(key: string, files: KeyFiles, journal: PieceJournal): Promise<void> {
-  if (await journal.isCurrent()) return;
-  if (await findFile(files.journal)) throw new PieceConflict("the pieces of this part were given up meanwhile");
-  throw new UploadClosed(key);
+  if (!(await findFile(files.journal))) {
+    await journal.remove();
+    throw new UploadClosed(key);
+  }
+  if (!(await journal.isCurrent())) throw new PieceConflict("the pieces of this part were given up meanwhile");
 }
 
 function nameOf({ partNumber, offset }: PiecePlan): string {
