@@ -69,14 +69,15 @@ function fitIntoReport(
   return isWhole ? { item } : { item: { ...item, topics, metadata, attachments }, leftOut };
 }
 
-/** The first of them. */
+/** In their order; behind one that is too large others are not lost: the last metadata record may say whose the file is. */
 function takeFitting<T extends object>(all: readonly T[], maxBytes: number): T[] {
-  let bytes = 0;
-  const end = all.findIndex((one) => {
-    bytes += bytesOf(one);
-    return bytes > maxBytes;
+  let takenBytes = 0;
+  return all.filter((one) => {
+    const bytes = bytesOf(one);
+    const fits = takenBytes + bytes <= maxBytes;
+    if (fits) takenBytes += bytes;
+    return fits;
   });
-  return all.slice(0, end === -1 ? all.length : end);
 }
 
 /** As JSON; a time becomes a text of thirty characters. */

@@ -90,9 +90,10 @@ test("every broken file gets a state and a reason that can be told, and none thr
 });
 
 test("a recording with more in it than a report holds is listed as far as that goes, and says what is left out", async () => {
-  const metadata = [
+  const metadata: { name: string; metadata: Record<string, string> }[] = [
     { name: "small", metadata: { text: "x" } },
     { name: "big", metadata: { text: "x".repeat(5_000_000) } },
+    { name: "downlink", metadata: { deviceName: "rover" } },
   ];
   const topics = Array.from(
     { length: 9000 },
@@ -117,6 +118,11 @@ test("a recording with more in it than a report holds is listed as far as that g
     const item = itemOf(file, "indexed", findings);
     assert.ok(item?.state === "indexed" && item.messageCount > 0);
     assert.deepEqual(item.reason, findings!.reason);
+    if (path === "metadata.mcap")
+      assert.deepEqual(
+        item.metadata.map(({ name }) => name),
+        ["small", "downlink"],
+      );
     assert.ok(Buffer.byteLength(JSON.stringify(EdgeItem.encode(item))) < edgeLimits.bytesPerReport);
   }
 });
