@@ -128,11 +128,11 @@ const UNFINISHED = "it is not finished, or was not looked into yet; ask again on
 const cannotBeImported: Readonly<Partial<Record<FileState, string>>> = {
   seen: UNFINISHED,
   settling: UNFINISHED,
-  unreadable: "it cannot be read; `agent explain` says what to do",
+  unreadable: "it cannot be read; `agent explain FILE` says what to do",
   incomplete: "it is incomplete; what is readable of it can be asked for in the control plane",
   damaged: "it is damaged; what is readable of it can be asked for in the control plane",
   empty: "it is a recording without a single message",
-  unassigned: "the control plane does not know whose it is; `agent explain` says what to do",
+  unassigned: "the control plane does not know whose it is; `agent explain FILE` says what to do",
 };
 
 function answerOf({ session }: ActionContext, path: string, answer: WishAnswer | undefined): FileAnswer {

@@ -244,6 +244,7 @@ describe("files that turn out to be another thing than was thought", { concurren
 test("a permit of a cloud that turns out to be another one deletes nothing before that has been told everything", async () => {
   await withDevice({ files: ["a.mcap"] }, async ({ cloud, pathOf }) => {
     const { listings } = cloud;
+    cloud.isImported = () => true; // to the other cloud as well
     let wasThere: boolean | undefined;
     cloud.gate = ({ name }) => {
       if (name === "askPermits" && cloud.incarnation === "1") cloud.incarnation = "2";

@@ -30,7 +30,7 @@ type Teller = (facts: FileFacts) => Partial<Told> & Pick<Told, "why" | "next">;
 
 const START_IT = "Start the agent: `agent run`, or `systemctl start downlink-agent`.";
 const ASK_FOR_IT =
-  "Ask for its import with `agent import`, in the control plane, or let DOWNLINK_AUTO_IMPORT match it to import such files unasked.";
+  "Ask for its import with `agent import FILE`, in the control plane, or let DOWNLINK_AUTO_IMPORT match it to import such files unasked.";
 
 const tellers: Readonly<Record<FileState, Teller>> = {
   seen: ({ settleTimeMs }) => ({
@@ -86,7 +86,7 @@ const tellers: Readonly<Record<FileState, Teller>> = {
       ? `Its import was asked for and failed: ${sentence(outcome.text)} (${outcome.code})`
       : "Its import was asked for, and the control plane could not import it.",
     next: "Nothing until somebody asks for it again.",
-    todo: `${remedyFor(outcome)} Then ask for it again: \`agent retry\`, or in the control plane.`,
+    todo: `${remedyFor(outcome)} Then ask for it again: \`agent retry FILE\`, or in the control plane.`,
   }),
   duplicate: ({ outcome }) => ({
     why: `Its content is in the control plane already, and nothing of it was kept twice: ${sentence(outcome?.text ?? "another recording has it")}`,
@@ -140,7 +140,7 @@ function tellReported({ isAutoImported, outcome }: FileFacts): ReturnType<Teller
     ? {
         why: "The control plane knows it. It matches the globs of DOWNLINK_AUTO_IMPORT, and is imported unless somebody cancelled that or deleted its data.",
         next: "If nobody did, it is uploaded within a minute.",
-        todo: "Ask for its import with `agent import`, or in the control plane.",
+        todo: "Ask for its import with `agent import FILE`, or in the control plane.",
       }
     : {
         why: "The control plane knows it, and nobody has asked for its import.",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { closeSync, openSync, statSync, utimesSync, writeSync } from "node:fs";
+import { closeSync, openSync, readFileSync, statSync, utimesSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { FakeCloud } from "../testing/fake-cloud.ts";
@@ -169,20 +169,36 @@ test("what the cloud holds of a part and the file does not is never gone on with
   });
 });
 
-test("a file that is rewritten between two pieces is not mixed, also where its time is put back", async () => {
-  await withUpload(async ({ cloud, path, versionId }) => {
-    const release = holdPieces(cloud, 3 * MIN);
-    const requestId = cloud.requestImport("a.mcap");
-    await cloud.until("a piece is on its way", () => cloud.calls.some((call) => isPieceBehind(call.path, 3 * MIN)));
-    const { atime, mtime } = statSync(path);
-    const file = openSync(path, "r+");
-    writeSync(file, "changed", 9 * MIN);
-    closeSync(file);
-    utimesSync(path, atime, mtime);
-    release();
+async function rewriteBetweenPieces(scene: Scene, offset: number): Promise<string> {
+  const { cloud, path } = scene;
+  const release = holdPieces(cloud, 3 * MIN);
+  const requestId = cloud.requestImport("a.mcap");
+  await cloud.until("a piece is on its way", () => cloud.calls.some((call) => isPieceBehind(call.path, 3 * MIN)));
+  const { atime, mtime } = statSync(path);
+  const file = openSync(path, "r+");
+  writeSync(file, "changed", offset);
+  closeSync(file);
+  utimesSync(path, atime, mtime);
+  release();
+  return requestId;
+}
+
+test("a file that is rewritten where it was sent already is another version, also where its time is put back", async () => {
+  await withUpload(async (scene) => {
+    const { cloud, versionId } = scene;
+    const requestId = await rewriteBetweenPieces(scene, MIN + 99);
     await cloud.until("the version is gone", () => !cloud.files.has(versionId) && cloud.at("a.mcap") !== undefined);
     await cloud.until("the request has failed", () => cloud.failures.length > 0);
     assert.deepEqual([cloud.failures, cloud.uploads.stored.size], [[{ requestId, code: "FileChanged" }], 0]);
+  });
+});
+
+test("a file that is rewritten where nothing was sent yet is delivered as it is then, and nothing of it as it was", async () => {
+  await withUpload(async (scene) => {
+    const { cloud, path } = scene;
+    await rewriteBetweenPieces(scene, 9 * MIN);
+    await cloud.until("it is stored or given up", () => cloud.uploads.stored.size + cloud.failures.length > 0);
+    for (const stored of cloud.uploads.stored.values()) assert.ok(stored.equals(readFileSync(path)));
   });
 });
 
