@@ -9,8 +9,10 @@ import { createDeletions } from "./deleting/deletion-loop.ts";
 import { createFileSystems } from "./deleting/file-systems.ts";
 import { createProofs } from "./deleting/proofs.ts";
 import { createRetentionHold } from "./deleting/retention-hold.ts";
+import { changeCards } from "./files/change-cards.ts";
 import { createDiskForecast } from "./files/disk-forecast.ts";
 import { runIntake } from "./files/intake.ts";
+import { createMarkerWatch } from "./files/marker-watch.ts";
 import { matchFiles } from "./files/match-files.ts";
 import type { Suspect } from "./files/plan-scan.ts";
 import { runScans } from "./files/scan-loop.ts";
@@ -83,7 +85,8 @@ export function assembleAgent(parts: AgentParts): Agent {
       scan: (signal) => runScans({ ...ground, ...scanning, forecast, scanIntervalMs, settleDeletions }, signal),
       rechecks: (signal) => rechecks.run(signal),
       intake: (signal) => runIntake({ ...ground, storage: () => storageRoot.current() }, signal),
-      report: (signal) => runReports({ ...ground, ...reporting }, reportState, signal),
+      report: (signal) =>
+        runReports({ ...ground, ...reporting, knowsAllCards: ground.facts.knowsAllCards }, reportState, signal),
       work: (signal) => runWork(ground, signal),
       uploads: (signal) => uploads.run(signal),
       wishes: (signal) => wishes.run(signal),
@@ -103,6 +106,7 @@ export function assembleAgent(parts: AgentParts): Agent {
       scanning.watch?.[Symbol.dispose]();
       ground.fileSystems[Symbol.dispose]();
       ground.notes[Symbol.dispose]();
+      scanning.markerWatch[Symbol.dispose]();
     },
   };
 }
@@ -115,7 +119,8 @@ function layGround(parts: AgentParts) {
   const serverClock = createServerClock(clock, createServerTimeMemory(facts));
   const hold = createRetentionHold(facts, serverClock);
   const cloud = connectToCloud(parts, bells, { serverClock, hold });
-  const storageRoot = openStorageRoot(requireSetting(settings, "storageRoot"), { ...state, clock });
+  const adoptsCards = () => settings.adoptsCards;
+  const storageRoot = openStorageRoot(requireSetting(settings, "storageRoot"), { ...state, clock, adoptsCards });
   const { scanIntervalMs: longestPauseMs, settleTimeMs, incompleteAfterMs } = settings;
   const young = createYoungFiles({ settleTimeMs, incompleteAfterMs, longestPauseMs });
   const { contentHash } = inventory;
@@ -124,7 +129,7 @@ function layGround(parts: AgentParts) {
   const proofs = createProofs({ inventory, fileSystems, clock });
   const treeTurns = createTurns();
   const hasScanned = () => storageRoot.current() !== undefined && storageRoot.lastScan() !== undefined;
-  const isListed = () => cloud.reportState.needsListing === false && hasScanned();
+  const isListed = () => cloud.reportState.needsListing === false && hasScanned() && facts.knowsAllCards();
   const trust = { fileSystems, proofs, rechecks: board, isInRecheck: board.has };
   const notes = openExaminationNotes(settings.stateDir, { facts, clock });
   const kept = { inventory, facts, problems, storageRoot, young, notes, treeTurns, ...trust };
@@ -159,6 +164,9 @@ function assembleWorkers(ground: ReturnType<typeof layGround>, { settings, trans
         ground.rechecks.sync(suspects);
         if (suspects.length > 0) rechecks.ring();
       },
+      changeCards: async () => settings.adoptsCards && (await changeCards({ ...ground, root: storageRoot.path })),
+      markerWatch: createMarkerWatch(storageRoot.path, ground.scanBell.ring),
+      onScanned: () => noteSeen(ground.facts),
       watch: settings.usesNotify ? openWatch(storageRoot.path, ground) : undefined,
       matches: matchFiles({ include: settings.watchInclude, exclude: settings.watchExclude }),
     },
@@ -169,6 +177,11 @@ function assembleRechecks(ground: ReturnType<typeof layGround>) {
   const { storageRoot, board, proofs } = ground;
   const isWanted = (versionId: string) => board.byVersion().get(versionId)?.stage === "deliver";
   return createRechecks({ ...ground, storage: () => storageRoot.current(), isWanted, hashStep: proofs.stepFor });
+}
+
+function noteSeen(facts: AgentState["facts"]): void {
+  const { rootMarkerId } = facts.owner();
+  if (rootMarkerId !== undefined) facts.noteCardSeen(rootMarkerId);
 }
 
 function openWatch(

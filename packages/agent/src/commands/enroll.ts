@@ -12,7 +12,7 @@ import { readOwnToken } from "../cloud/own-token.ts";
 import type { Welcome } from "../cloud/session.ts";
 import { checkCloud } from "../doctor/check-cloud.ts";
 import { ensureMarker } from "../files/root-marker.ts";
-import type { Owner } from "../inventory/owner.ts";
+import { type Owner, UNKNOWN_CARDS } from "../inventory/owner.ts";
 import { createLog } from "../log.ts";
 import { readMachineId } from "../machine-id.ts";
 import { openWayOut } from "../network/way-out.ts";
@@ -77,10 +77,26 @@ export async function enroll(settings: Settings, configFile = DEFAULT_FILE): Pro
   // The way that led here must lead the service too, which does not have this environment.
   const way = { caFile, httpProxy, httpsProxy, noProxy };
   writeConfigFile(configFile, { ...ownToken, apiUrl, storageRoot: root, stateDir, ...way });
-  state.facts.rebind({ ...owner, machineId: readMachineId(), apiUrl, rootMarkerId });
+  rebindRoot(state, { ...owner, machineId: readMachineId(), apiUrl, rootMarkerId }, settings.adoptsCards);
   state.facts.noteLease(welcome.lease); // With it, `run` takes over at once.
   traces.keep();
   return { name: owner.deviceName ?? `site ${owner.siteName}`, configFile };
+}
+
+/** Another card of the store is not another root: what was on the one that was in is away, not gone. */
+function rebindRoot(
+  { inventory, facts }: AgentState,
+  owner: Owner & { rootMarkerId: string },
+  adoptsCards: boolean,
+): void {
+  const { rootMarkerId: into } = owner;
+  const former = facts.owner().rootMarkerId;
+  const isSwapped = adoptsCards && former !== undefined && former !== into;
+  if (isSwapped) inventory.swapCards({ out: former, into, atNs: systemClock.nowNs() });
+  // Whoever enrolls says which cards there are: none are left of which nothing is known.
+  const known = [...facts.cards(), ...(isSwapped ? [former] : [])].filter((card) => card !== UNKNOWN_CARDS);
+  const cards = known.length > 0 ? [...new Set([...known, into])].join(" ") : undefined;
+  facts.rebind({ ...owner, cards });
 }
 
 /** Nothing is told yet: no hello, no lease, no device made. */

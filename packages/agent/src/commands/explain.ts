@@ -1,9 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { formatTimestamp } from "@downlink/protocol";
-import { explainState } from "../explain/explain-state.ts";
+import { type AwayFacts, explainState } from "../explain/explain-state.ts";
 import { explainTouched } from "../explain/explain-touched.ts";
 import { explainUntracked } from "../explain/explain-untracked.ts";
 import type { Explanation } from "../explain/explanation.ts";
+import { shortCard } from "../files/card-marker.ts";
 import { textOfName } from "../files/path-text.ts";
 import { readCloudSettings } from "../inventory/cloud-settings.ts";
 import { openDatabaseToRead } from "../inventory/database.ts";
@@ -40,20 +41,24 @@ export async function explainFile(settings: Settings, file: string): Promise<Exp
     reasonCode: row.reasonCode,
     outcome: row.outcome,
     isWished: row.isWished,
+    away: row.away,
     isAutoImported: compileAutoImport(globs).matches(path),
     settleTimeMs: settings.settleTimeMs,
     incompleteAfterMs: settings.incompleteAfterMs,
     status,
     nowMs: Date.now(),
   });
-  const touched = status.health === "not running" ? undefined : explainTouched(row, absolutePath);
+  // What is at its path while its card is out is another file.
+  const isHere = status.health !== "not running" && row.away === null;
+  const touched = isHere ? explainTouched(row, absolutePath) : undefined;
   return { ...explanation, ...touched };
 }
 
 function findRow(database: DatabaseSync | undefined, path: string) {
   const query = database?.prepare(`SELECT state, reason_code, reason_text, code, text, wishes.version_id AS wished,
-      inode, size_bytes, mtime_ns FROM files LEFT JOIN findings USING (version_id) LEFT JOIN outcomes USING (version_id)
-      LEFT JOIN wishes USING (version_id) WHERE path = ?`);
+      inode, size_bytes, mtime_ns, card, state_before, since_ns FROM files LEFT JOIN findings USING (version_id)
+      LEFT JOIN outcomes USING (version_id) LEFT JOIN wishes USING (version_id) LEFT JOIN away USING (version_id)
+      WHERE files.path = ?1 OR away.path = ?1 ORDER BY card IS NOT NULL, since_ns DESC LIMIT 1`);
   query?.setReadBigInts(true);
   const row = query?.get(path);
   if (!row) return undefined;
@@ -65,7 +70,14 @@ function findRow(database: DatabaseSync | undefined, path: string) {
     reasonText: row.reason_text as string | null,
     outcome: row.code === null ? null : { code: String(row.code), text: String(row.text) },
     isWished: row.wished !== null,
+    away: toAwayFacts(row),
   };
+}
+
+function toAwayFacts({ card, state_before: before, since_ns: sinceNs }: Record<string, unknown>): AwayFacts | null {
+  if (typeof card !== "string") return null;
+  const since = `${new Date(Number((sinceNs as bigint) / 1_000_000n)).toISOString().slice(0, 19)}Z`;
+  return { card: shortCard(card), since, before: before as FileState };
 }
 
 function findDeletion(database: DatabaseSync | undefined, path: string) {

@@ -1,5 +1,6 @@
 import { formatTimestamp } from "@downlink/protocol";
 import { compileGlobs } from "@downlink/protocol/globs";
+import { shortCard } from "../files/card-marker.ts";
 import { openDatabaseToRead } from "../inventory/database.ts";
 import { type FileState, fileStates } from "../inventory/file-state.ts";
 import { InvalidSetting } from "../settings/invalid-setting.ts";
@@ -41,10 +42,11 @@ export function listFiles(settings: Settings, { state, globs = [], limit }: List
   const most = limit === undefined ? Number.POSITIVE_INFINITY : limitOf(limit);
   using database = openDatabaseToRead(settings);
   if (!database) return undefined;
-  const query = database.prepare(`SELECT path, state, size_bytes, mtime_ns, start_ns, end_ns,
+  const query =
+    database.prepare(`SELECT coalesce(away.path, files.path) AS path, card, state, size_bytes, mtime_ns, start_ns, end_ns,
     coalesce(reason_code, code) AS reason_code, coalesce(reason_text, text) AS reason_text, intents.reason AS deletion
     FROM files LEFT JOIN findings USING (version_id) LEFT JOIN outcomes USING (version_id) LEFT JOIN intents USING (version_id)
-    WHERE ?1 IS NULL OR state = ?1 ORDER BY mtime_ns DESC, path`);
+    LEFT JOIN away USING (version_id) WHERE ?1 IS NULL OR state = ?1 ORDER BY mtime_ns DESC, 1`);
   query.setReadBigInts(true);
   const matches = matcherOf(globs, settings.storageRoot);
   const files: ListedFile[] = [];
@@ -88,7 +90,14 @@ function toListed(row: Record<string, unknown>): ListedFile {
   };
 }
 
-function reasonOf({ deletion, reason_code: code, reason_text: text }: Record<string, unknown>): ListedFile["reason"] {
+function reasonOf({
+  card,
+  deletion,
+  reason_code: code,
+  reason_text: text,
+}: Record<string, unknown>): ListedFile["reason"] {
+  if (typeof card === "string")
+    return { code: "CardOut", text: `It is on the card …${shortCard(card)}, which is out.` };
   if (typeof deletion === "string") return { code: "Deleting", text: `It is being deleted: ${deletion}.` };
   return code === null ? null : { code: String(code), text: String(text) };
 }

@@ -195,7 +195,10 @@ function makePlan(ctx: LoopContext, disk: Disk | undefined, reach: DeletionSitua
   const isIdle = policy.retainSeconds === 0 && !policy.deletesImported && policy.maxDiskBytes === undefined;
   if (isIdle && policy.minFreeBytes === undefined) return nothing;
   return planDeletions({
-    files: [...inventory.files()],
+    files: inventory
+      .files()
+      .filter(({ state }) => state !== "away")
+      .toArray(),
     policy,
     freeBytes: disk?.freeBytes,
     reach,

@@ -11,6 +11,7 @@ const facts: FileFacts = {
   reasonCode: null,
   outcome: null,
   isWished: false,
+  away: null,
   isAutoImported: false,
   settleTimeMs: 2000,
   incompleteAfterMs: 600_000,

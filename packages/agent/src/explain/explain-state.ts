@@ -17,12 +17,22 @@ export interface FileFacts {
   readonly outcome: ImportOutcome | null;
   /** Somebody on the device asked for it, and the control plane has not heard of that. */
   readonly isWished: boolean;
+  /** Where it is, in state `away`. */
+  readonly away: AwayFacts | null;
   readonly isAutoImported: boolean;
   readonly settleTimeMs: number;
   readonly incompleteAfterMs: number;
   /** "not running" where no agent answers. */
   readonly status: StatusDocument;
   readonly nowMs: number;
+}
+
+export interface AwayFacts {
+  /** As people tell it from others. */
+  readonly card: string;
+  readonly since: string;
+  /** What it is but for that. */
+  readonly before: FileState;
 }
 
 type Told = Omit<Explanation, "path" | "state">;
@@ -97,6 +107,7 @@ const tellers: Readonly<Record<FileState, Teller>> = {
     next: "It is deleted once the control plane permits it; it stays if anything about it changes.",
     todo: "To keep it, ask for its import, or change the rule.",
   }),
+  away: tellAway,
   gone: () => ({ why: "It is not there any more.", next: "The control plane is told." }),
 };
 
@@ -211,6 +222,25 @@ function tellRequested({ path, status, nowMs }: FileFacts): ReturnType<Teller> {
 /** A running agent may be older than this command, and say nothing of it. */
 function isPausedHere({ pause }: { readonly pause?: StatusDocument["pause"] }): boolean {
   return (pause?.by ?? null) !== null;
+}
+
+function tellAway({ away, path }: FileFacts): ReturnType<Teller> {
+  const { card, since, before } = away ?? { card: "?", since: "?", before: "reported" };
+  const place = `It is on the card …${card}, which was taken out at ${since}`;
+  const back = `Put the card back in: its marker .downlink-root ends in ${card}, and the file is ${path} on it.`;
+  if (before === "requested")
+    return {
+      why: `${place}. Its import was asked for, and waits for the card.`,
+      next: "It is uploaded once the card is in.",
+      todo: back,
+    };
+  if (before === "stored" || before === "imported")
+    return { why: `${place}. Every byte of it is in the control plane.`, next: "Nothing more is to be done." };
+  return {
+    why: `${place}. Before that it was ${before}.`,
+    next: "It stays listed, and goes on where it was once the card is in.",
+    todo: back,
+  };
 }
 
 function tellUploading({ path, status }: FileFacts): ReturnType<Teller> {

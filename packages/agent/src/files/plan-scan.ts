@@ -40,9 +40,13 @@ type Known = Pick<Inventory, "files" | "at">;
  * Where only ctime differs (mode, owner, links), it is the same version; another size is another version at once.
  */
 export function planScan(known: Known, scan: FinishedScan, absentBefore: ReadonlySet<string>): ScanPlan {
-  // A file that is being deleted is the executor's alone.
+  // A file that is being deleted is the executor's alone; of one that is away, nothing here says anything.
   const isMissing = ({ path, state, foundIn }: TrackedFile) =>
-    state !== "deleting" && foundIn !== scan.number && !scan.files.has(path) && isAbsent(path, scan);
+    state !== "deleting" &&
+    state !== "away" &&
+    foundIn !== scan.number &&
+    !scan.files.has(path) &&
+    isAbsent(path, scan);
   const missing = known.files().filter(isMissing).toArray();
   const movable = new Map(missing.map((file) => [contentHolderKey(file.identity), file]));
   const steps: InventoryStep[] = [];

@@ -5,11 +5,12 @@ import { join } from "node:path";
 import { writeDurableFile } from "../durable-file.ts";
 
 export const markerName = ".downlink-root";
+const pattern = /^downlink-root ([\w-]{16,})\s*$/;
 
 /** The id in the root's marker; undefined when there is none, or the root itself is not there or not readable. */
 export async function readMarker(root: string): Promise<string | undefined> {
   try {
-    return /^downlink-root ([\w-]{16,})\s*$/.exec(await readFile(join(root, markerName), "utf8"))?.[1];
+    return pattern.exec(await readFile(join(root, markerName), "utf8"))?.[1];
   } catch (error) {
     if (isAbsence(error)) return undefined;
     throw error;
@@ -27,12 +28,35 @@ export async function whyUnreadable(root: string): Promise<NodeJS.ErrnoException
   }
 }
 
+export type MarkerLook =
+  | { readonly is: "marked"; readonly id: string }
+  /** The root holds none, or is not there, or its disk does not answer any more. */
+  | { readonly is: "missing"; readonly id?: undefined }
+  /** There may be one: it may not be read, or is none that we know how to read. */
+  | { readonly is: "unknown"; readonly id?: undefined };
+
+/** As {@link readMarker}, but tells a root without a marker from one of which nothing can be said. */
+export async function lookForMarker(root: string): Promise<MarkerLook> {
+  try {
+    const id = pattern.exec(await readFile(join(root, markerName), "utf8"))?.[1];
+    return id === undefined ? { is: "unknown" } : { is: "marked", id };
+  } catch (error) {
+    if (!isAbsence(error)) throw error;
+    const { code = "" } = error as NodeJS.ErrnoException;
+    return { is: ["EACCES", "EPERM", "EISDIR", "ELOOP"].includes(code) ? "unknown" : "missing" };
+  }
+}
+
+export function formatMarker(id: string): string {
+  return `downlink-root ${id}\n`;
+}
+
 /** The marker's id, which is made where there is none. */
 export async function ensureMarker(root: string): Promise<string> {
   const known = await readMarker(root);
   if (known !== undefined) return known;
   const id = randomBytes(16).toString("base64url");
-  writeDurableFile(join(root, markerName), `downlink-root ${id}\n`);
+  writeDurableFile(join(root, markerName), formatMarker(id));
   return id;
 }
 

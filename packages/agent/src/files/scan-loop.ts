@@ -12,6 +12,7 @@ import { measureDisk } from "../status/snapshot.ts";
 import type { Turns } from "../turns.ts";
 import type { DiskForecast } from "./disk-forecast.ts";
 import type { FileIdentity } from "./identity.ts";
+import type { MarkerWatch } from "./marker-watch.ts";
 import { FileMoved, openTracked, type Storage } from "./open-tracked.ts";
 import { type Move, planScan, renewalOf, type Suspect } from "./plan-scan.ts";
 import { type Scan, scanTree } from "./scan.ts";
@@ -25,6 +26,11 @@ export interface ScanContext {
   readonly young: YoungFiles;
   readonly problems: ProblemBoard;
   readonly storageRoot: StorageRoot;
+  /** Takes over another card that is in now: true when it did. */
+  readonly changeCards: () => Promise<boolean>;
+  readonly markerWatch: MarkerWatch;
+  /** Everything on the card that is in was found. */
+  readonly onScanned: () => void;
   readonly forecast: DiskForecast;
   readonly matches: (path: string) => boolean;
   readonly scanIntervalMs: number;
@@ -45,7 +51,7 @@ export interface ScanContext {
 }
 
 /** How soon to look again for a root that is missing. */
-const MISSING_ROOT_MS = 5000;
+const MISSING_ROOT_MS = 1000;
 /**
  * Of a core's time, at most one part in so many is spent scanning, however many hints there are; of the time that passes,
  * half: on a busy machine or a slow disk a scan takes long and costs little.
@@ -63,7 +69,9 @@ export async function runScans(ctx: ScanContext, signal: AbortSignal): Promise<v
   while (!signal.aborted) {
     const startMs = ctx.clock.monotonicMs();
     const startCpu = process.cpuUsage();
+    if (await takeOverCard(ctx)) [isThere, absent] = [false, new Set()];
     const storage = await ctx.storageRoot.find();
+    ctx.markerWatch.follow(storage !== undefined);
     if (!storage) {
       isThere = false;
       ctx.watch?.follow(new Map()); // A root that comes back is another one to the system.
@@ -87,6 +95,14 @@ export async function runScans(ctx: ScanContext, signal: AbortSignal): Promise<v
     const leftMs = restMs - (ctx.clock.monotonicMs() - endedMs); // a hint long after the last scan need not wait
     await gatherHints(ctx.scanBell, Math.max(GATHER_HINTS_MS, leftMs), signal);
   }
+}
+
+async function takeOverCard(ctx: ScanContext): Promise<boolean> {
+  using _turn = await ctx.treeTurns.take();
+  if (!(await ctx.changeCards())) return false;
+  ctx.watch?.follow(new Map());
+  for (const bell of [ctx.youngBell, ctx.reportBell, ctx.workBell, ctx.deleteBell]) bell.ring();
+  return true;
 }
 
 /** Waits for the time to pass, whatever rings meanwhile. */
@@ -132,6 +148,7 @@ async function scanOnce(ctx: ScanContext, { number, storage, absent, signal }: S
   ctx.noteSuspects(plan.suspects);
   ctx.young.sync(ctx.inventory.files(), ctx.clock.monotonicMs());
   showProblems(ctx, scan);
+  ctx.onScanned();
   return plan.absent;
 }
 

@@ -2,10 +2,12 @@ import type { Clock } from "../clock.ts";
 import { describeSystemError } from "../describe-system-error.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
 import { type Instant, noteInstant, tellInstant } from "../instant.ts";
-import type { StateFacts } from "../inventory/owner.ts";
+import { type StateFacts, UNKNOWN_CARDS } from "../inventory/owner.ts";
 import type { ProblemBoard } from "../problems.ts";
+import { isCardMarker, isCardOf, ownerTag } from "./card-marker.ts";
+import { isMountPoint } from "./mount-point.ts";
 import type { Storage } from "./open-tracked.ts";
-import { ensureMarker, findMountedRoot, whyUnreadable } from "./root-marker.ts";
+import { ensureMarker, findMountedRoot, readMarker, whyUnreadable } from "./root-marker.ts";
 
 export interface LastScan {
   /** By the clock as it is set when it is asked for. */
@@ -35,7 +37,7 @@ export interface StorageRoot {
  */
 export function openStorageRoot(
   path: string,
-  ctx: { facts: StateFacts; problems: ProblemBoard; clock: Clock },
+  ctx: { facts: StateFacts; problems: ProblemBoard; clock: Clock; adoptsCards: () => boolean },
 ): StorageRoot {
   let current: Storage | undefined;
   let lastScan: { readonly ended: Instant; readonly tookMs: number } | undefined;
@@ -65,11 +67,25 @@ export function openStorageRoot(
 
 async function adoptRoot(
   path: string,
-  { facts, problems }: { facts: StateFacts; problems: ProblemBoard },
+  { facts, problems, adoptsCards }: { facts: StateFacts; problems: ProblemBoard; adoptsCards: () => boolean },
 ): Promise<string | undefined> {
   try {
+    const there = await readMarker(path);
+    if (adoptsCards() && there === undefined && !(await isMountPoint(path))) {
+      raiseOne(problems, "StorageMissing", `nothing is mounted at ${path}, and it has no marker`);
+      return undefined;
+    }
+    const tag = ownerTag(facts.owner());
+    if (there !== undefined && isCardMarker(there) && (tag === undefined || !isCardOf(there, tag))) {
+      const whose =
+        tag === undefined ? "is not known to be ours before the first contact" : "is of another device or site";
+      raiseOne(problems, "StorageMissing", `the card at ${path} ${whose}`);
+      return undefined;
+    }
     const rootMarkerId = await ensureMarker(path);
     facts.bind({ rootMarkerId });
+    // Cards were swapped before this state began: there may be others, and nobody knows what is on them.
+    if (isCardMarker(rootMarkerId)) facts.noteCard(rootMarkerId, [UNKNOWN_CARDS]);
     return rootMarkerId;
   } catch (error) {
     if (!isFileSystemError(error)) throw error;
@@ -83,8 +99,15 @@ async function adoptRoot(
 /** A root that is there and may not be read is no card that was taken out. */
 async function showMissing(path: string, problems: ProblemBoard): Promise<void> {
   const refusal = await whyUnreadable(path);
-  if (refusal === undefined) raiseOne(problems, "StorageMissing", `no marker of the enrolled root in ${path}`);
+  if (refusal === undefined) raiseOne(problems, "StorageMissing", await describeMissing(path));
   else raiseOne(problems, "StorageUnusable", `the marker in ${path} cannot be read: ${describeSystemError(refusal)}`);
+}
+
+async function describeMissing(path: string): Promise<string> {
+  const there = await readMarker(path);
+  return there === undefined
+    ? `no marker of the enrolled root in ${path}`
+    : `what is at ${path} carries the marker of another root (${there})`;
 }
 
 function raiseOne(problems: ProblemBoard, code: "StorageMissing" | "StorageUnusable", detail: string): void {

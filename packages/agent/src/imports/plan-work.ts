@@ -1,7 +1,7 @@
 import type { WantedImport } from "@downlink/protocol";
 import { type FileEvent, type FileState, nextState } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import type { ImportOutcome, InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
+import { type ImportOutcome, type InventoryStep, lifeOf, type TrackedFile } from "../inventory/tracked-file.ts";
 import type { WorkBoard } from "./work-board.ts";
 
 const events: Readonly<Record<WantedImport["stage"], FileEvent>> = {
@@ -34,8 +34,9 @@ export function planWork(
     if (file) steps.push(...stepTo(file, request, inventory));
     else if (stage === "deliver") missing.push(request);
   }
-  for (const { versionId, state } of inventory.files()) {
-    if (passing.has(state) && !board.byVersion().has(versionId))
+  for (const file of inventory.files()) {
+    const { versionId } = file;
+    if (passing.has(lifeOf(file)) && !board.byVersion().has(versionId))
       steps.push({ do: "event", versionId, event: "unwanted" });
   }
   return { steps, missing };
@@ -43,7 +44,8 @@ export function planWork(
 
 function stepTo(file: TrackedFile, request: WantedImport, inventory: Pick<Inventory, "outcome">): InventoryStep[] {
   const { stage, isOver, reason } = request;
-  const { versionId, state } = file;
+  const { versionId } = file;
+  const state = lifeOf(file);
   if (isOver) {
     const next = nextState(state, "importTakenBack");
     const isNew = next !== state || (next === "reported" && inventory.outcome(versionId) === undefined);
@@ -57,10 +59,12 @@ function stepTo(file: TrackedFile, request: WantedImport, inventory: Pick<Invent
 
 /** Also where it failed before, and the reason is another one. */
 export function stepToFailure(
-  { versionId, state }: TrackedFile,
+  file: TrackedFile,
   outcome: ImportOutcome | undefined,
   inventory: Pick<Inventory, "outcome">,
 ): InventoryStep[] {
+  const { versionId } = file;
+  const state = lifeOf(file);
   const event = outcome?.code === DUPLICATE ? "foundDuplicate" : "importFailed";
   const next = nextState(state, event);
   const isEnded = next === "failed" || next === "duplicate";

@@ -141,7 +141,10 @@ class UploadQueue {
     if (!board.settings()?.enabled || !storageRoot.current() || throttle.isPaused()) return [];
     return [...board.byVersion().values()].filter(
       ({ stage, requestId, versionId }) =>
-        stage === "deliver" && !board.isClosed(requestId) && inventory.version(versionId) && !isInRecheck(versionId),
+        stage === "deliver" &&
+        !board.isClosed(requestId) &&
+        (inventory.version(versionId)?.state ?? "away") !== "away" &&
+        !isInRecheck(versionId),
     );
   }
 

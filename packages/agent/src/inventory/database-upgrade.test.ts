@@ -41,6 +41,7 @@ test("the state of an agent of the first version is taken over with all that it 
     const file = inventory.at("a.mcap")!;
     assert.deepEqual([file.versionId, file.state, file.endNs], ["version-1", "imported", 20n]);
     assert.deepEqual([...inventory.removals().keys()], ["version-0"]);
+    assert.equal(file.away, undefined);
     assert.equal(inventory.hash(file), opening === 1 ? undefined : "a hash");
     assert.deepEqual(inventory.outcome("version-1"), opening === 1 ? undefined : outcome);
     assert.deepEqual(inventory.wishes(), opening === 1 ? [] : ["version-1"]);

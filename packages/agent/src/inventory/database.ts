@@ -75,8 +75,18 @@ const outcomeSchema = `
   INSERT INTO facts SELECT 'endsUnknown', '1' WHERE EXISTS (SELECT 1 FROM files WHERE state IN ('imported', 'failed'));
 `;
 
+const awaySchema = `
+  -- Of files in state away: on which card they are, under which path there, since when, and what they are once it is in again.
+  -- In files their path begins with a slash and the card, so that the path itself is free for the card that is in.
+  CREATE TABLE away (
+    version_id TEXT PRIMARY KEY REFERENCES files (version_id) ON DELETE CASCADE,
+    card TEXT NOT NULL, path TEXT NOT NULL, state_before TEXT NOT NULL, since_ns INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX away_cards ON away (card);
+`;
+
 /** Each leads from its index to the next version. Those that agents in the field have taken are never edited. */
-const schemaSteps = [firstSchema, deletionSchema, contentSchema, outcomeSchema];
+const schemaSteps = [firstSchema, deletionSchema, contentSchema, outcomeSchema, awaySchema];
 export const SCHEMA_VERSION = schemaSteps.length;
 
 export function databasePath(stateDir: string): string {

@@ -37,7 +37,8 @@ export function prepareDeletionStatements(database: DatabaseSync): DeletionState
     ON CONFLICT (version_id) DO UPDATE SET sha256 = excluded.sha256, ctime_ns = excluded.ctime_ns,
       is_proof = max(excluded.is_proof, is_proof AND sha256 = excluded.sha256 AND ctime_ns = excluded.ctime_ns)`);
   const voidProof = prepare("UPDATE hashes SET is_proof = 0 WHERE version_id = ?");
-  const intents = prepare("SELECT * FROM intents");
+  // Those of files whose card is out wait for it.
+  const intents = prepare("SELECT * FROM intents WHERE version_id NOT IN (SELECT version_id FROM away)");
   const intent = prepare("SELECT * FROM intents WHERE version_id = ?");
   const insertIntent = prepare("INSERT OR REPLACE INTO intents (version_id, reason, state_before) VALUES (?, ?, ?)");
   const permitIntent = prepare("UPDATE intents SET permit_id = ? WHERE version_id = ?");

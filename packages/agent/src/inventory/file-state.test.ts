@@ -1,42 +1,53 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type FileEvent, type FileState, fileEvents, fileStates, isBeforeIndexing, nextState } from "./file-state.ts";
+import {
+  type FileEvent,
+  type FileState,
+  fileEvents,
+  fileStates,
+  isBeforeIndexing,
+  nextBeneath,
+  nextState,
+  reportedState,
+  stateBeneath,
+} from "./file-state.ts";
 
 /** Every state × every event, written out by hand; `.` is "stays". Columns as in `fileEvents`. */
 const expected: Record<FileState, string> = {
-  //           chan vani unfi stay fini empt dama read ackn want unwa upst upsp deli idon ifai fdup back delp dele kept unas assi
-  seen: "sett gone sett inco inde empt dama unre .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
+  //           chan vani unfi stay fini empt dama read ackn want unwa upst upsp deli idon ifai fdup back delp dele kept unas assi cout cin
+  seen: "sett gone sett inco inde empt dama unre .    .    .    .    .    .    .    .    .    .    .    .    .    .    . away .",
   settling:
-    ".    gone .    inco inde empt dama unre .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
+    ".    gone .    inco inde empt dama unre .    .    .    .    .    .    .    .    .    .    .    .    .    .    . away .",
   unreadable:
-    "sett gone sett inco inde empt dama .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
+    "sett gone sett inco inde empt dama .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    . away .",
   incomplete:
-    "gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
+    "gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    . away .",
   damaged:
-    "gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
+    "gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    . away .",
   empty:
-    "gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
+    "gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    . away .",
   indexed:
-    "gone gone .    .    .    .    .    .    repo requ .    .    .    stor impo fail dupl .    dele .    .    unas .",
+    "gone gone .    .    .    .    .    .    repo requ .    .    .    stor impo fail dupl .    dele .    .    unas . away .",
   reported:
-    "gone gone .    .    .    .    .    .    .    requ .    .    .    stor impo fail dupl .    dele .    .    unas .",
+    "gone gone .    .    .    .    .    .    .    requ .    .    .    stor impo fail dupl .    dele .    .    unas . away .",
   unassigned:
-    "gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    repo",
+    "gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    repo away .",
   requested:
-    "gone gone .    .    .    .    .    .    .    .    repo uplo .    stor impo fail dupl repo .    .    .    .    .",
+    "gone gone .    .    .    .    .    .    .    .    repo uplo .    stor impo fail dupl repo .    .    .    .    . away .",
   uploading:
-    "gone gone .    .    .    .    .    .    .    .    repo .    requ stor impo fail dupl repo .    .    .    .    .",
+    "gone gone .    .    .    .    .    .    .    .    repo .    requ stor impo fail dupl repo .    .    .    .    . away .",
   stored:
-    "gone gone .    .    .    .    .    .    .    requ repo .    .    .    impo fail dupl repo .    .    .    .    .",
+    "gone gone .    .    .    .    .    .    .    requ repo .    .    .    impo fail dupl repo .    .    .    .    . away .",
   imported:
-    "gone gone .    .    .    .    .    .    .    requ .    .    .    stor .    fail dupl repo dele .    .    .    .",
+    "gone gone .    .    .    .    .    .    .    requ .    .    .    stor .    fail dupl repo dele .    .    .    . away .",
   failed:
-    "gone gone .    .    .    .    .    .    .    requ .    .    .    stor impo .    dupl repo dele .    .    .    .",
+    "gone gone .    .    .    .    .    .    .    requ .    .    .    stor impo .    dupl repo dele .    .    .    . away .",
   duplicate:
-    "gone gone .    .    .    .    .    .    .    requ .    .    .    stor impo fail .    repo dele .    .    .    .",
+    "gone gone .    .    .    .    .    .    .    requ .    .    .    stor impo fail .    repo dele .    .    .    . away .",
   deleting:
-    "gone gone .    .    .    .    .    .    .    requ .    .    .    .    .    .    .    repo .    gone repo .    .",
-  gone: ".    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
+    "gone gone .    .    .    .    .    .    .    requ .    .    .    .    .    .    .    repo .    gone repo .    . away .",
+  away: "gone gone .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    repo",
+  gone: ".    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .    .",
 };
 
 test("every state answers every event as the table says", () => {
@@ -69,4 +80,24 @@ test("what was indexed never becomes another content: a change ends the version"
   for (const state of fileStates.filter((candidate) => !isBeforeIndexing(candidate))) {
     assert.equal(nextState(state, "changed"), "gone");
   }
+});
+
+test("beneath a card that is out what the cloud says goes on, and nothing begins that needs the file", () => {
+  for (const state of fileStates.filter((one) => one !== "away" && one !== "gone")) {
+    const before = stateBeneath(state);
+    assert.equal(nextState(state, "cardOut"), "away");
+    assert.equal(reportedState(before), reportedState(state), "the cloud notices nothing");
+    for (const event of fileEvents) {
+      const next = nextBeneath(before, event);
+      const plain = nextState(before, event);
+      const needsFile = ["uploading", "deleting", "away"].includes(plain);
+      assert.equal(next, needsFile ? before : plain, `${before} on ${event}`);
+    }
+  }
+  assert.deepEqual(
+    (["uploadStarted", "deletionPlanned", "cardOut"] as const).map((event) => nextBeneath("requested", event)),
+    ["requested", "requested", "requested"],
+  );
+  assert.equal(nextBeneath("requested", "importDone"), "imported");
+  assert.equal(nextBeneath("reported", "wanted"), "requested");
 });

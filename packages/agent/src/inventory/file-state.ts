@@ -26,6 +26,9 @@ import type { EdgeItem } from "@downlink/protocol";
  *                           reported ◀────────── kept ─────────┘  └── wanted ──▶ requested
  *   indexed, reported ── unassigned (it names no device, at a site) ──▶ unassigned ── assigned ──▶ reported
  *
+ *   From every state: cardOut ─▶ away, and cardIn back to what it was: its card is out. Meanwhile what the cloud says goes on
+ *   beneath it ({@link nextBeneath}).
+ *
  *   From every state: vanished ─▶ gone. From every state that was indexed: changed (in its content) ─▶ gone, and the
  *   bytes that are there now begin as another version. `gone` is the end.
  */
@@ -46,6 +49,7 @@ export const fileStates = [
   "failed",
   "duplicate",
   "deleting",
+  "away",
   "gone",
 ] as const;
 export type FileState = (typeof fileStates)[number];
@@ -74,6 +78,8 @@ export const fileEvents = [
   "kept",
   "unassigned",
   "assigned",
+  "cardOut",
+  "cardIn",
 ] as const;
 export type FileEvent = (typeof fileEvents)[number];
 
@@ -88,9 +94,10 @@ const beforeIndexing: Row = {
   foundEmpty: "empty",
   foundDamaged: "damaged",
   readFailed: "unreadable",
+  cardOut: "away",
 };
 
-const notARecording: Row = { changed: "gone", vanished: "gone" };
+const notARecording: Row = { changed: "gone", vanished: "gone", cardOut: "away" };
 
 /** The cloud may know more than we noted: after a crash, any of these can be the first we hear. */
 const recording: Row = {
@@ -101,6 +108,7 @@ const recording: Row = {
   importDone: "imported",
   importFailed: "failed",
   foundDuplicate: "duplicate",
+  cardOut: "away",
 };
 
 const deletable: Row = { ...recording, deletionPlanned: "deleting" };
@@ -130,13 +138,27 @@ const transitions: Readonly<Record<FileState, Row>> = {
     deleted: "gone",
     kept: "reported",
     wanted: "requested",
+    cardOut: "away",
   },
+  // As what it was; where nothing is known of that, as what the cloud knows.
+  away: { changed: "gone", vanished: "gone", cardIn: "reported" },
   gone: {},
 };
 
 /** Total: an event that has no effect in a state (late, repeated, meant for another state) leaves it as it is. */
 export function nextState(state: FileState, event: FileEvent): FileState {
   return transitions[state][event] ?? state;
+}
+
+/** As what a file goes away whose card is taken out: an upload ends with that. */
+export function stateBeneath(state: FileState): FileState {
+  return state === "uploading" ? "requested" : state;
+}
+
+/** What becomes of what a file was before its card went: whatever needs the file itself waits for the card. */
+export function nextBeneath(before: FileState, event: FileEvent): FileState {
+  const next = nextState(before, event);
+  return next === "uploading" || next === "deleting" || next === "away" ? before : next;
 }
 
 /** As what the cloud should know a file in this state; undefined: not at all. */
@@ -161,6 +183,7 @@ const reportedStates: Readonly<Record<FileState, EdgeItem["state"] | undefined>>
   failed: "indexed",
   duplicate: "indexed",
   deleting: "indexed",
+  away: undefined,
   gone: undefined,
 };
 

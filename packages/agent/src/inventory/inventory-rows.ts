@@ -1,7 +1,8 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
 import { fileNumber } from "../files/identity.ts";
+import { awayPath } from "./card-rows.ts";
 import { type FileState, fileStates } from "./file-state.ts";
-import type { Findings, GoneBecause, Removal, ReportedState, Schema, TrackedFile } from "./tracked-file.ts";
+import type { Away, Findings, GoneBecause, Removal, ReportedState, Schema, TrackedFile } from "./tracked-file.ts";
 
 type Row = Record<string, SQLOutputValue>;
 
@@ -34,6 +35,7 @@ export function prepareStatements(database: DatabaseSync): Statements {
     prepare(`UPDATE OR IGNORE files SET path = $path, device = $device, inode = $inode, size_bytes = $sizeBytes,
     mtime_ns = $mtimeNs, ctime_ns = $ctimeNs, state = $state, reported_as = $reportedAs, needs_report = $needsReport WHERE version_id = $versionId`);
   const setCtime = prepare("UPDATE files SET ctime_ns = ? WHERE version_id = ?");
+  const updateAway = prepare("UPDATE away SET state_before = ? WHERE version_id = ?");
   const deleteFile = prepare("DELETE FROM files WHERE version_id = ?");
   const insertRemoval = prepare("INSERT OR REPLACE INTO removals (version_id, reported_as, because) VALUES (?, ?, ?)");
   const deleteRemoval = prepare("DELETE FROM removals WHERE version_id = ?");
@@ -45,7 +47,10 @@ export function prepareStatements(database: DatabaseSync): Statements {
   const schema = prepare("SELECT data FROM schemas WHERE sha256 = ?");
   return {
     insertFile: (file) => insertFile.run(toRow(file)).changes > 0,
-    updateFile: (file) => updateFile.run(toRow(file)).changes > 0,
+    updateFile(file) {
+      if (file.away) updateAway.run(file.away.before, file.versionId);
+      return updateFile.run(toRow(file)).changes > 0;
+    },
     setCtime: ({ versionId, identity }) => setCtime.run(identity.ctimeNs, versionId).changes > 0,
     deleteFile: (versionId) => void deleteFile.run(versionId),
     insertRemoval: (versionId, { reportedAs, because }) =>
@@ -76,7 +81,8 @@ export function writeFindings(
 /** `files` can be walked once. */
 export function loadInventory(database: DatabaseSync): { files: Iterable<TrackedFile>; removals: [string, Removal][] } {
   const files = database.prepare(
-    "SELECT files.*, end_ns FROM files LEFT JOIN findings USING (version_id) ORDER BY files.id",
+    `SELECT files.*, end_ns, card, away.path AS path_there, state_before, since_ns
+     FROM files LEFT JOIN findings USING (version_id) LEFT JOIN away USING (version_id) ORDER BY files.id`,
   );
   files.setReadBigInts(true);
   const removals = database.prepare("SELECT * FROM removals").all();
@@ -94,7 +100,7 @@ function toRow(file: TrackedFile): Record<string, SQLInputValue> {
   const { identity } = file;
   return {
     versionId: file.versionId,
-    path: file.path,
+    path: file.away ? awayPath(file.away.card, file.path) : file.path,
     device: BigInt.asIntN(64, BigInt(identity.device)),
     inode: BigInt.asIntN(64, BigInt(identity.inode)),
     sizeBytes: identity.sizeBytes,
@@ -110,7 +116,7 @@ function toRow(file: TrackedFile): Record<string, SQLInputValue> {
 function toFile(row: Row): TrackedFile {
   return {
     versionId: row.version_id as string,
-    path: row.path as string,
+    path: (row.path_there ?? row.path) as string,
     identity: {
       device: fileNumber(BigInt.asUintN(64, row.device as bigint)),
       inode: fileNumber(BigInt.asUintN(64, row.inode as bigint)),
@@ -121,11 +127,17 @@ function toFile(row: Row): TrackedFile {
     // An upload ends with its process.
     state: row.state === "uploading" ? "requested" : words.get(row.state as FileState)!,
     endNs: (row.end_ns ?? undefined) as bigint | undefined,
+    ...(row.card === null ? {} : { away: toAway(row) }),
     reportedAs: words.get(row.reported_as as FileState) as ReportedState | undefined,
     needsReport: row.needs_report === 1n,
     revision: 0,
     foundIn: 0,
   };
+}
+
+function toAway(row: Row): Away {
+  const { card, state_before: before, since_ns: sinceNs } = row;
+  return { card: card as string, before: words.get(before as FileState)!, sinceNs: sinceNs as bigint };
 }
 
 const words = new Map(fileStates.map((state) => [state, state]));

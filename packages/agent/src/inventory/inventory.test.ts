@@ -44,6 +44,52 @@ test("a change of what was indexed leaves a removal, and what is there now is an
   assert.equal(inventory.version(versionId), undefined);
 });
 
+test("what is away with its card leaves its path free, goes on with what the cloud says, and is the same again, also after reopening", (t) => {
+  const stateDir = makeStateDir(t);
+  const open = () => openInventory(openDatabase(stateDir).database);
+  const inventory = open();
+  inventory.change([
+    { do: "track", path: "a.mcap", identity },
+    { do: "track", path: "b.mcap", identity },
+  ]);
+  const [a, b] = ["a.mcap", "b.mcap"].map((path) => inventory.at(path)!.versionId);
+  const findings = { headTailSha256, item: "{}" };
+  inventory.change([a, b].map((versionId) => ({ do: "event", versionId: versionId!, event: "finished", findings })));
+  inventory.change([{ do: "intend", versionId: b!, reason: "prune", was: inventory.version(b!)!.identity }]);
+  inventory.swapCards({ out: "A", into: "B", atNs: 5n });
+  inventory.change([{ do: "track", path: "a.mcap", identity }]);
+  const onB = inventory.at("a.mcap")!.versionId;
+  for (const one of [inventory, open()]) {
+    const there = one.version(a!)!;
+    assert.deepEqual(
+      [there.path, there.state, there.away],
+      ["a.mcap", "away", { card: "A", before: "indexed", sinceNs: 5n }],
+    );
+    assert.deepEqual([one.at("a.mcap")?.versionId, one.at("b.mcap"), one.intents()], [onB, undefined, []]);
+    assert.deepEqual([one.countByState(), [...one.due()], one.isAway("A")], [{ away: 2, seen: 1 }, [a, b], true]);
+    assert.equal(one.findings(a!)?.headTailSha256, headTailSha256);
+  }
+  inventory.change([
+    { do: "confirm", versionId: a!, as: "indexed", revision: inventory.version(a!)!.revision },
+    { do: "event", versionId: a!, event: "wanted" },
+    { do: "event", versionId: a!, event: "uploadStarted" },
+    { do: "keep", versionId: b! },
+    { do: "noteDeleted", versionId: b!, atNs: 1n },
+  ]);
+  assert.equal(open().version(a!)?.away?.before, "requested");
+  inventory.swapCards({ out: "B", into: undefined, atNs: 6n });
+  assert.deepEqual([inventory.hasFilesHere(), inventory.isAway("B")], [false, true]);
+  inventory.swapCards({ out: "B", into: "A", atNs: 7n });
+  for (const one of [inventory, open()]) {
+    assert.deepEqual(
+      [one.at("a.mcap")?.versionId, one.at("a.mcap")?.state, one.at("a.mcap")?.away],
+      [a, "requested", undefined],
+    );
+    assert.deepEqual([one.at("b.mcap")?.state, one.intents().length], ["deleting", 1]);
+    assert.deepEqual([one.version(onB)?.away?.card, one.isAway("A"), one.isAway("B")], ["B", false, true]);
+  }
+});
+
 test("a file that was never told of leaves no removal; one that may have been told of does", (t) => {
   const inventory = openInventory(openDatabase(makeStateDir(t)).database);
   inventory.change([

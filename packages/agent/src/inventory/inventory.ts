@@ -2,8 +2,9 @@ import { randomBytes } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { recording } from "../durable-steps.ts";
 import { type FileIdentity, isSameContentHolder, isSameIdentity } from "../files/identity.ts";
+import { type CardSwap, swapCardRows } from "./card-rows.ts";
 import { type DeletionStatements, prepareDeletionStatements } from "./deletion-rows.ts";
-import { type FileState, nextState, reportedState } from "./file-state.ts";
+import { type FileEvent, type FileState, nextBeneath, nextState, reportedState, stateBeneath } from "./file-state.ts";
 import { loadInventory, prepareStatements, type Statements, writeFindings } from "./inventory-rows.ts";
 import { type OutcomeStatements, prepareOutcomeStatements } from "./outcome-rows.ts";
 import type {
@@ -17,14 +18,17 @@ import type {
   Schema,
   TrackedFile,
 } from "./tracked-file.ts";
+import { lifeOf } from "./tracked-file.ts";
 
 /**
- * All files that are there, in memory, as the database has them. Every change is durable before it can be seen here: a
+ * All files that are there or on a card that is out, in memory, as the database has them. Every change is durable before it can be seen here: a
  * crash at any instant leaves the one or the other.
  */
 export interface Inventory {
   readonly size: number;
+  /** Also those that are away. */
   files(): IteratorObject<TrackedFile>;
+  /** What is here; nothing that is away. */
   at(path: string): TrackedFile | undefined;
   version(versionId: string): TrackedFile | undefined;
   /** Whether a file is known as just that. Then, and where only ctime differs, the scan of that number has found it. */
@@ -45,12 +49,17 @@ export interface Inventory {
   outcome(versionId: string): ImportOutcome | undefined;
   /** Versions of which somebody on the device wants the import, and the cloud has not heard of it. */
   wishes(): string[];
-  /** Deletions that are not over. */
+  /** Deletions that are not over, of files that are here. */
   intents(): DeletionIntent[];
   /** Latest first, as far as they are kept. */
   lastDeleted(limit: number): PastDeletion[];
   /** Applies all steps or none. A step about a version that is gone, or to a path that is taken, has no effect. */
   change(steps: readonly InventoryStep[]): void;
+  /** Whether there is anything here, and whether anything of a card is away. */
+  hasFilesHere(): boolean;
+  isAway(card: string): boolean;
+  /** The files of the one card are away from now on; those of the other are here again, as what they were. */
+  swapCards(swap: CardSwap): void;
 }
 
 export function openInventory(database: DatabaseSync, onWritten: () => void = () => {}): Inventory {
@@ -62,9 +71,9 @@ export function openInventory(database: DatabaseSync, onWritten: () => void = ()
   const memory = indexFiles(loadInventory(database));
   return {
     get size() {
-      return memory.byPath.size;
+      return memory.byVersion.size;
     },
-    files: () => memory.byPath.values(),
+    files: () => memory.byVersion.values(),
     at: (path) => memory.byPath.get(path),
     version: (versionId) => memory.byVersion.get(versionId),
     noteFound(path, identity, scan) {
@@ -75,7 +84,7 @@ export function openInventory(database: DatabaseSync, onWritten: () => void = ()
     },
     removals: () => memory.removals,
     due: () => memory.due,
-    countByState: () => countByState(memory.byPath.values()),
+    countByState: () => countByState(memory.byVersion.values()),
     findings: (versionId) => statements.findings(versionId),
     schema: (sha256) => statements.schema(sha256),
     hash: (file) => statements.hash(file),
@@ -98,6 +107,20 @@ export function openInventory(database: DatabaseSync, onWritten: () => void = ()
       journal.publish();
       onWritten();
     },
+    hasFilesHere: () => memory.byPath.size > 0,
+    isAway: (card) => memory.cardsOut.has(card),
+    swapCards(swap) {
+      database.exec("BEGIN IMMEDIATE");
+      try {
+        swapCardRows(database, swap);
+        recording.traceSync(() => database.exec("COMMIT"), { what: "fact", name: "rootMarkerId" });
+      } catch (error) {
+        if (database.isTransaction) database.exec("ROLLBACK");
+        throw error;
+      }
+      swapInMemory(memory, swap);
+      onWritten();
+    },
   };
 }
 
@@ -107,18 +130,38 @@ type Findable = TrackedFile & { foundIn: number };
 interface Memory {
   readonly byPath: Map<string, Findable>;
   readonly byVersion: Map<string, TrackedFile>;
+  /** Of which something is away. */
+  readonly cardsOut: Set<string>;
   readonly due: Set<string>;
   readonly removals: Map<string, Removal>;
 }
 
 function indexFiles({ files, removals }: ReturnType<typeof loadInventory>): Memory {
-  const memory = { byPath: new Map(), byVersion: new Map(), due: new Set<string>(), removals: new Map(removals) };
+  const maps = { byPath: new Map(), byVersion: new Map(), removals: new Map(removals) };
+  const memory = { ...maps, due: new Set<string>(), cardsOut: new Set<string>() };
   for (const file of files) {
-    memory.byPath.set(file.path, file);
+    if (file.away) memory.cardsOut.add(file.away.card);
+    else memory.byPath.set(file.path, file);
     memory.byVersion.set(file.versionId, file);
     if (file.needsReport) memory.due.add(file.versionId);
   }
   return memory;
+}
+
+function swapInMemory({ byPath, byVersion, cardsOut }: Memory, { out, into, atNs }: CardSwap): void {
+  if (byPath.size > 0) cardsOut.add(out);
+  byPath.clear();
+  for (const [versionId, file] of byVersion) {
+    const { away = { card: out, before: stateBeneath(file.state), sinceNs: atNs }, ...rest } = file;
+    if (away.card !== into) {
+      if (!file.away) byVersion.set(versionId, { ...rest, state: "away", away });
+      continue;
+    }
+    const here = { ...rest, state: away.before };
+    byVersion.set(versionId, here);
+    byPath.set(here.path, here);
+  }
+  if (into !== undefined) cardsOut.delete(into);
 }
 
 function countByState(files: Iterable<TrackedFile>): Partial<Record<FileState, number>> {
@@ -214,35 +257,36 @@ class Journal {
 
   #confirm(file: TrackedFile, { as, revision }: Extract<InventoryStep, { do: "confirm" }>): void {
     const isNewest = revision === file.revision;
-    const state = isNewest ? nextState(file.state, "acknowledged") : file.state;
-    this.#update(file, { ...file, state, reportedAs: as, needsReport: file.needsReport && !isNewest });
+    const next = isNewest ? onEvent(file, "acknowledged") : file;
+    this.#update(file, { ...next, reportedAs: as, needsReport: file.needsReport && !isNewest });
   }
 
   #place(file: TrackedFile, { revision, reason }: Extract<InventoryStep, { do: "place" }>): void {
-    const state = nextState(file.state, reason ? "unassigned" : "assigned");
+    const next = onEvent(file, reason ? "unassigned" : "assigned");
     const reportedAs = reportedState(reason ? "unassigned" : "reported");
     const { versionId } = file;
-    this.#update(file, { ...file, state, reportedAs, needsReport: file.needsReport && revision !== file.revision });
+    this.#update(file, { ...next, reportedAs, needsReport: file.needsReport && revision !== file.revision });
     const findings = this.#statements.findings(versionId);
     if (findings) writeFindings(this.#statements, { versionId, findings: { ...findings, reason } });
   }
 
   #event(file: TrackedFile, step: Extract<InventoryStep, { do: "event" }>): void {
     if (step.was && step.was !== file.identity) return;
-    const state = nextState(file.state, step.event);
+    const life = onEvent(file, step.event);
+    const state = lifeOf(life);
     if (state === "gone") {
       this.#remove(file, step.event === "changed" ? "changed" : "vanished");
       return;
     }
     if (step.outcome) this.#statements.setOutcome(file.versionId, step.outcome);
-    else if (state !== file.state && !keepsOutcome.has(state)) this.#statements.deleteOutcome(file.versionId);
+    else if (state !== lifeOf(file) && !keepsOutcome.has(state)) this.#statements.deleteOutcome(file.versionId);
     const endNs = step.findings ? step.findings.endNs : file.endNs;
-    const next = { ...file, state, endNs, identity: step.identity ?? file.identity };
-    if (state === file.state && next.identity === file.identity && !step.findings) return;
-    this.#update(file, reportedState(state) === reportedState(file.state) ? next : asDue(next));
+    const next = { ...life, endNs, identity: step.identity ?? file.identity };
+    if (state === lifeOf(file) && next.identity === file.identity && !step.findings) return;
+    this.#update(file, reportedState(state) === reportedState(lifeOf(file)) ? next : asDue(next));
     if (step.findings) writeFindings(this.#statements, { versionId: file.versionId, findings: step.findings });
     for (const schema of step.schemas ?? []) this.#statements.insertSchema(schema as Schema);
-    if (file.state === "deleting") this.#statements.deleteIntent(file.versionId);
+    if (lifeOf(file) === "deleting") this.#statements.deleteIntent(file.versionId);
   }
 
   #intend(file: TrackedFile, { reason, was }: Extract<InventoryStep, { do: "intend" }>): void {
@@ -276,7 +320,7 @@ class Journal {
 
   #remove(file: TrackedFile, because: GoneBecause): void {
     // Also when no report was acknowledged: one may have arrived whose answer was lost.
-    const removal = reportedState(file.state) && { reportedAs: file.reportedAs, because };
+    const removal = reportedState(lifeOf(file)) && { reportedAs: file.reportedAs, because };
     this.#statements.deleteFile(file.versionId);
     if (removal) this.#statements.insertRemoval(file.versionId, removal);
     this.#show(file, undefined);
@@ -298,7 +342,7 @@ class Journal {
     this.#touched.set(versionId, after);
     this.#publications.push(() => {
       if (before && byPath.get(before.path)?.versionId === versionId) byPath.delete(before.path);
-      if (after) byPath.set(after.path, after);
+      if (after && !after.away) byPath.set(after.path, after);
       if (after) byVersion.set(versionId, after);
       else byVersion.delete(versionId);
       if (after?.needsReport) due.add(versionId);
@@ -307,7 +351,13 @@ class Journal {
   }
 }
 
+/** Beneath `away`, what the cloud says goes on. */
+function onEvent(file: TrackedFile, event: FileEvent): TrackedFile {
+  if (!file.away) return { ...file, state: nextState(file.state, event) };
+  return { ...file, away: { ...file.away, before: nextBeneath(file.away.before, event) } };
+}
+
 function asDue(file: TrackedFile): TrackedFile {
-  if (reportedState(file.state) === undefined) return file;
+  if (reportedState(lifeOf(file)) === undefined) return file;
   return { ...file, needsReport: true, revision: file.revision + 1 };
 }

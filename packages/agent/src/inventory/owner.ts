@@ -19,6 +19,7 @@ const ownerFacts = [
   "siteId",
   "siteName",
   "rootMarkerId",
+  "cards",
 ] as const;
 /** Whose state a directory holds. Learned in pieces: machine and URL at the first start, the rest from the cloud and the root. */
 export type Owner = { readonly [K in (typeof ownerFacts)[number]]?: string | undefined };
@@ -33,6 +34,14 @@ export interface StateFacts {
   bind(facts: Owner): void;
   /** As `bind`, when the operator says that they are meant to change. */
   rebind(facts: Owner): void;
+  /** The card that is in from now on, as the inventory has it already; with it, all that belong to the store. */
+  noteCard(markerId: string, others: readonly string[]): void;
+  /** Ids in the markers of all cards that belong to the store; empty while there was never more than one. */
+  cards(): readonly string[];
+  /** A scan has seen all that is on the card. */
+  noteCardSeen(markerId: string): void;
+  /** Whether this state knows what is on every card: after a loss of the state it does not. */
+  knowsAllCards(): boolean;
   /** The processes that said hello with this state last, the newest at the end. */
   instanceIds(): readonly string[];
   /** Before its first hello: that one may be answered without that we hear of it. */
@@ -124,6 +133,21 @@ export function openStateFacts(database: DatabaseSync, stateDir: string): StateF
       rebind(facts);
     },
     rebind,
+    noteCard(rootMarkerId, others) {
+      const cards = [...new Set([...wordsOf(owner.cards), ...others, rootMarkerId])].join(" ");
+      owner = { ...owner, rootMarkerId, cards };
+      writeDurableFile(ownerPath(stateDir), `${JSON.stringify(owner, null, 2)}\n`, 0o600);
+      for (const name of ["rootMarkerId", "cards"] as const) if (read(name) !== owner[name]) record(name, owner[name]!);
+    },
+    cards: () => wordsOf(owner.cards),
+    noteCardSeen(markerId) {
+      if (!wordsOf(read(SEEN_CARDS)).includes(markerId))
+        record(SEEN_CARDS, [...wordsOf(read(SEEN_CARDS)), markerId].join(" "));
+    },
+    knowsAllCards() {
+      const seen = new Set(owner.cards === undefined ? [] : wordsOf(read(SEEN_CARDS)));
+      return wordsOf(owner.cards).every((card) => seen.has(card));
+    },
     instanceIds: () => instanceIds,
     noteInstanceId(id) {
       if (instanceIds.includes(id)) return;
@@ -156,6 +180,16 @@ export function openStateFacts(database: DatabaseSync, stateDir: string): StateF
     noteSuspects: (suspects) => void record("suspects", JSON.stringify(suspects)),
     noteServerTime: ({ bootId, serverTimeNs, atMs }) => void set.run("serverTime", `${bootId} ${serverTimeNs} ${atMs}`),
   };
+}
+
+/** In the database alone: whoever loses that has seen none. */
+const SEEN_CARDS = "seenCards";
+
+/** Stands among the cards for those of which nothing is known but that there may be some. */
+export const UNKNOWN_CARDS = "?";
+
+function wordsOf(text: string | undefined): string[] {
+  return text ? text.split(" ") : [];
 }
 
 function toRetention(text: string | undefined): KnownRetention | undefined {

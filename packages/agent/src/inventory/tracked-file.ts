@@ -13,6 +13,8 @@ export interface TrackedFile {
   readonly state: FileState;
   /** Of the last message, once it was indexed. */
   readonly endNs?: bigint;
+  /** Where it is, in state `away`. */
+  readonly away?: Away | undefined;
   /** As what the cloud acknowledged it last. */
   readonly reportedAs: ReportedState | undefined;
   readonly needsReport: boolean;
@@ -20,6 +22,21 @@ export interface TrackedFile {
   readonly revision: number;
   /** Number of the last scan that came across it as it is here; 0 where there was none since the start. */
   readonly foundIn: number;
+}
+
+/** Of a file whose card is out. */
+export interface Away {
+  /** The id in the card's marker. */
+  readonly card: string;
+  /** What it is again once the card is in; what the cloud says meanwhile changes it. */
+  readonly before: FileState;
+  /** Wall time, nanoseconds. */
+  readonly sinceNs: bigint;
+}
+
+/** The state without regard to where the file's card is. */
+export function lifeOf({ state, away }: Pick<TrackedFile, "state" | "away">): FileState {
+  return away?.before ?? state;
 }
 
 /** What indexing found out. */

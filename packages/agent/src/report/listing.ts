@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { reportedState } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
+import { lifeOf } from "../inventory/tracked-file.ts";
 
 /** One complete listing in the making: all versions that were here when it began, told in batches. */
 export interface Listing {
@@ -15,7 +16,7 @@ export interface Listing {
 }
 
 export function beginListing(inventory: Inventory): Listing {
-  const here = inventory.files().filter(({ state }) => reportedState(state) !== undefined);
+  const here = inventory.files().filter((file) => reportedState(lifeOf(file)) !== undefined);
   return {
     id: randomUUID(),
     versionIds: here.map(({ versionId }) => versionId).toArray(),

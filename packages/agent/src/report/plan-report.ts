@@ -2,7 +2,7 @@ import { type EdgeItem, edgeLimits, type Unassigned } from "@downlink/protocol";
 import { itemOf } from "../indexing/build-item.ts";
 import { reportedState } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import type { InventoryStep } from "../inventory/tracked-file.ts";
+import { type InventoryStep, lifeOf } from "../inventory/tracked-file.ts";
 import type { DeviceNaming } from "./name-device.ts";
 
 export interface ReportBatch {
@@ -39,7 +39,7 @@ export function planUpserts(
   for (const versionId of versionIds) {
     if (upserts.length === maxItems) break;
     const file = inventory.version(versionId);
-    const state = file && reportedState(file.state);
+    const state = file && reportedState(lifeOf(file));
     if (file && state) {
       const findings = inventory.findings(versionId);
       const itemBytes = Buffer.byteLength(findings?.item ?? "") + 6 * Buffer.byteLength(file.path) + FRAME_BYTES;

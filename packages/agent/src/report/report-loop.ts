@@ -26,6 +26,8 @@ export interface ReportContext {
   readonly workBell: Bell;
   /** Whether a scan was completed since the start and the root is there. */
   readonly hasScanned: () => boolean;
+  /** Whether what is on every card of the store is known; while it is not, absence from a listing says nothing. */
+  readonly knowsAllCards: () => boolean;
   readonly clock: Clock;
   readonly nameDevice: DeviceNaming;
   readonly autoImport: AutoImport;
@@ -79,6 +81,8 @@ class Reporter {
   #hasUnassigned = false;
   #listing: Listing | undefined;
   #listingHello = 0;
+  /** All was told that is known, and the cloud was not told that this is all. */
+  #isLeftOpen = false;
   #maxItems: number = edgeLimits.itemsPerReport;
 
   constructor(ctx: ReportContext, state: ReportState) {
@@ -90,6 +94,7 @@ class Reporter {
   async step(signal: AbortSignal): Promise<boolean> {
     const { inventory, hasScanned } = this.#ctx;
     if (this.#state.needsListing === undefined) return false;
+    if (this.#isLeftOpen && this.#ctx.knowsAllCards()) [this.#isLeftOpen, this.#state.needsListing] = [false, true];
     await this.#ctx.autoImport.retell();
     this.#forgetRefused();
     if (this.#unknownSchemas.size > 0) return await this.#sendSchemas(signal);
@@ -115,7 +120,8 @@ class Reporter {
     const batch = planUpserts(inventory, rest.filter(this.#isAccepted), this.#limits());
     const isWhole = batch.covered === rest.filter(this.#isAccepted).length;
     const done = isWhole ? listing.done + rest.length : listing.done + batch.covered;
-    const isLast = done === listing.versionIds.length;
+    const isThrough = done === listing.versionIds.length;
+    const isLast = isThrough && this.#ctx.knowsAllCards();
     const named = listing.named + batch.upserts.length;
     const tail = { id: listing.id, isLast, count: isLast ? named : undefined };
     const told = batch.upserts.flatMap(({ versionId }) => inventory.version(versionId) ?? []);
@@ -132,8 +138,9 @@ class Reporter {
       ...stepsOfStored(inventory, answer),
       ...forgotten.map(forget),
     ]);
-    if (isLast) this.#listing = undefined;
-    if (isLast && !isRejected && this.#listingHello === this.#state.hellos) {
+    if (isThrough) this.#listing = undefined;
+    if (isThrough) this.#isLeftOpen = !isLast;
+    if (isThrough && !isRejected && this.#listingHello === this.#state.hellos) {
       this.#state.needsListing = false;
       if (facts.areEndsUnknown()) facts.noteEndsKnown();
     }

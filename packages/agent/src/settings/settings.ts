@@ -79,6 +79,7 @@ const definitions = {
   maxDisk: define({ ...atOnce, name: "MAX_DISK_BYTES", parse: diskAmountOf }),
   minFree: define({ ...atOnce, name: "MIN_FREE_BYTES", parse: diskAmountOf }),
   prunesUnimported: define({ ...atOnce, name: "PRUNE_UNIMPORTED", parse: booleanOf, fallback: "false" }),
+  adoptsCards: define({ ...atOnce, name: "ADOPT_CARDS", parse: booleanOf, fallback: "false" }),
   logFormat: define({ ...atStart, name: "LOG_FORMAT", parse: oneOf("auto", "text", "json"), fallback: "auto" }),
   logLevel: define({
     ...atOnce,

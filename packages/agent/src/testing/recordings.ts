@@ -7,7 +7,7 @@ const incompressible = [{ topic: "/blob", kind: "blob", rateHz: 10, sizeBytes: 5
 
 /** Writes a recording of about so many bytes that do not compress, and returns them. */
 export async function writeRecording(
-  device: Device,
+  device: Pick<Device, "root">,
   path: string,
   options: { sizeBytes?: number; seed?: number } = {},
 ): Promise<Buffer> {

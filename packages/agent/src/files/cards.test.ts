@@ -1,0 +1,251 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { explainFile } from "../commands/explain.ts";
+import { listFiles } from "../commands/ls.ts";
+import { databasePath } from "../inventory/database.ts";
+import { FakeCloud } from "../testing/fake-cloud.ts";
+import { mountSmall } from "../testing/mount-small.ts";
+import { writeRecording } from "../testing/recordings.ts";
+import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
+import { isMountPoint } from "./mount-point.ts";
+
+const swapped = { adoptsCards: "true" };
+
+test("cards that are swapped are one store: what is on a card that is out is away, listed, and waited for", async (t) => {
+  await using bed = await openCards(t);
+  if (!bed) return;
+  const { device, cloud } = bed;
+  await bed.record("A", "run/1.mcap", 1);
+  bed.putIn("A");
+  const settings = settingsFor(device, cloud, swapped);
+  await using agent = startDaemon(settings);
+  await cloud.until("it is reported", () => cloud.files.size === 1);
+  const onA = cloud.at("run/1.mcap")!.versionId;
+  bed.takeOut();
+  await agent.until("it is away", ({ files, problems }) => files.away === 1 && problems[0]?.code === "StorageMissing");
+  const requestId = cloud.requestImport("run/1.mcap");
+
+  await bed.record("B", "run/1.mcap", 2);
+  bed.putIn("B");
+  await cloud.until("the other is reported too", () => cloud.files.size === 2);
+  await agent.until("nothing is missing", ({ problems }) => problems.length === 0);
+  assert.match(bed.markerOf("B"), /^downlink-root card-[\w-]{16}-[\w-]{22}\n$/);
+  assert.match(bed.markerOf("A"), /^downlink-root [\w-]{22}\n$/);
+  const onB = [...cloud.files.keys()].find((versionId) => versionId !== onA)!;
+  const waiting = await agent.until("the request is known", ({ counters }) => counters.scans > 3);
+  assert.deepEqual(waiting.files, { away: 1, reported: 1 });
+  const listed = listFiles(settings, {})!.files.map(({ path, state, reason }) => [path, state, reason?.code]);
+  assert.deepEqual(listed.sort(), [
+    ["run/1.mcap", "away", "CardOut"],
+    ["run/1.mcap", "reported", undefined],
+  ]);
+  bed.takeOut();
+  await agent.until("both are away", ({ files }) => files.away === 2);
+  bed.putIn("A");
+  await cloud.until("what was asked for is stored", () => cloud.uploads.stored.has(onA));
+  assert.deepEqual(cloud.uploads.stored.get(onA), readFileSync(join(device.root, "run/1.mcap")));
+  cloud.advance(requestId, "imported");
+  await agent.until("it is what it was", ({ files }) => files.imported === 1 && files.away === 1);
+  assert.deepEqual([new Set(cloud.files.keys()), cloud.failures], [new Set([onA, onB]), []]);
+  bed.takeOut();
+  bed.putIn("B");
+  await agent.until("B is in again", ({ files }) => files.reported === 1 && files.away === 1);
+  const { why, next } = await explainFile(settings, "run/1.mcap");
+  assert.match(`${why} ${next}`, /nobody has asked for its import/);
+  assert.deepEqual(new Set(cloud.files.keys()), new Set([onA, onB]));
+});
+
+test("a swap is noticed at once although nothing else happens, and explain says on which card a file is", async (t) => {
+  await using bed = await openCards(t);
+  if (!bed) return;
+  const { device, cloud } = bed;
+  await bed.record("A", "a.mcap", 1);
+  await bed.record("B", "b.mcap", 2);
+  bed.putIn("A");
+  const settings = settingsFor(device, cloud, { ...swapped, scanIntervalMs: "1h", usesNotify: "false" });
+  await using agent = startDaemon(settings);
+  await agent.until("A is scanned", ({ files }) => files.reported === 1);
+  bed.takeOut();
+  bed.putIn("B");
+  await cloud.until("B is scanned", () => cloud.at("b.mcap") !== undefined);
+  cloud.requestImport("a.mcap");
+  await cloud.until("the agent has heard of it", () => cloud.calls.filter(({ name }) => name === "work").length > 1);
+  const card = bed.markerOf("A").trim().slice(-6);
+  await agent.until("it is asked for", ({ connection }) => connection.state === "connected");
+  let why = "";
+  while (!why.includes("asked for")) ({ why } = await explainFile(settings, "a.mcap"));
+  assert.match(
+    why,
+    new RegExp(`^It is on the card …${card}, which was taken out at 2\\S+Z\\. Its import was asked for, and waits`),
+  );
+});
+
+test("neither an empty mount point, nor a folder of the same disk, nor another owner's card is taken for a fresh one", async (t) => {
+  await using bed = await openCards(t);
+  if (!bed) return;
+  const { device, cloud } = bed;
+  bed.putIn("A");
+  await bed.record("A", "a.mcap", 1);
+  const settings = settingsFor(device, cloud, swapped);
+  await using agent = startDaemon(settings);
+  await cloud.until("it is reported", () => cloud.files.size === 1);
+  bed.takeOut();
+  await agent.until("it is away", ({ files }) => files.away === 1);
+  writeFileSync(join(bed.folder("B"), ".downlink-root"), "downlink-root somebody-elses-card\n");
+  await bed.record("B", "theirs.mcap", 2);
+  bed.putIn("B");
+  await agent.until("it is said", ({ problems }) =>
+    /the marker of another root \(some/.test(problems[0]?.detail ?? ""),
+  );
+  bed.takeOut();
+  const others = `card-${"x".repeat(16)}-${"y".repeat(22)}`;
+  writeFileSync(join(bed.folder("B"), ".downlink-root"), `downlink-root ${others}\n`);
+  bed.putIn("B");
+  await agent.until("it is said of this too", ({ problems }) => (problems[0]?.detail ?? "").includes(others));
+  bed.takeOut();
+  mkdirSync(join(device.root, "..", "folder"));
+  execFileSync("mount", ["--bind", join(device.root, "..", "folder"), device.root]);
+  bed.holdsRoot();
+  await agent.until("still nothing", ({ problems }) => /no marker/.test(problems[0]?.detail ?? ""));
+  bed.takeOut();
+  assert.ok(
+    !existsSync(join(device.root, ".downlink-root")) &&
+      !existsSync(join(device.root, "..", "folder", ".downlink-root")),
+  );
+  assert.equal(await isMountPoint(device.root), false);
+  assert.deepEqual(
+    [cloud.files.size, cloud.at("theirs.mcap"), bed.markerOf("B")],
+    [1, undefined, `downlink-root ${others}\n`],
+  );
+  bed.putIn("A");
+  await agent.until("A is back", ({ files, problems }) => files.reported === 1 && problems.length === 0);
+});
+
+test("a complete list names what is away, and without ADOPT_CARDS another card is missing storage as ever", async (t) => {
+  await using bed = await openCards(t);
+  if (!bed) return;
+  const { device, cloud } = bed;
+  await bed.record("A", "a.mcap", 1);
+  await bed.record("B", "b.mcap", 2);
+  bed.putIn("A");
+  const first = startDaemon(settingsFor(device, cloud, swapped));
+  await cloud.until("A is reported", () => cloud.at("a.mcap") !== undefined);
+  bed.takeOut();
+  bed.putIn("B");
+  await cloud.until("B is reported", () => cloud.at("b.mcap") !== undefined);
+  await first.stop();
+  const known = new Map(cloud.files);
+  cloud.files.delete(cloud.at("b.mcap")!.versionId); // Now they differ, and all is listed.
+  await using second = startDaemon(settingsFor(device, cloud, swapped));
+  await cloud.until("all is listed", () => cloud.at("b.mcap") !== undefined);
+  await second.until("it is settled", ({ health, files }) => health === "healthy" && files.away === 1);
+  assert.deepEqual([...cloud.files.keys()].sort(), [...known.keys()].sort());
+  await second.stop();
+  bed.takeOut();
+  bed.putIn("A");
+  await using strict = startDaemon(settingsFor(device, cloud));
+  const { files } = await strict.until("A is not taken over", ({ problems }) => problems[0]?.code === "StorageMissing");
+  assert.deepEqual([files, cloud.files.size], [{ away: 1, reported: 1 }, 2]);
+});
+
+test("an agent that lost its state database while a card is out takes nothing on it for gone, until it has seen it", async (t) => {
+  await using bed = await openCards(t);
+  if (!bed) return;
+  const { device, cloud } = bed;
+  await bed.record("A", "a.mcap", 1);
+  await bed.record("B", "b.mcap", 2);
+  bed.putIn("A");
+  const settings = settingsFor(device, cloud, swapped);
+  const first = startDaemon(settings);
+  await cloud.until("A is reported", () => cloud.at("a.mcap") !== undefined);
+  bed.takeOut();
+  bed.putIn("B");
+  await cloud.until("B is reported", () => cloud.at("b.mcap") !== undefined);
+  await first.stop();
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(databasePath(device.stateDir) + suffix, { force: true });
+  const [lostA, lostB] = [cloud.at("a.mcap")!.versionId, cloud.at("b.mcap")!.versionId];
+  cloud.requestImport("a.mcap");
+  cloud.leaseMs = 1; // Who lost its state cannot take its own lease over.
+  await using second = startDaemon(settings);
+  const isAnew = (path: string, lost: string) =>
+    [...cloud.files.values()].some((file) => file.path === path && file.versionId !== lost);
+  await cloud.until("B is listed anew", () => isAnew("b.mcap", lostB));
+  await bed.record("B", "later.mcap", 3);
+  await cloud.until("changes are reported as well", () => cloud.at("later.mcap") !== undefined);
+  assert.deepEqual([cloud.files.has(lostA), cloud.failures], [true, []]);
+  cloud.cancel("req_1");
+  bed.takeOut();
+  bed.putIn("A");
+  await cloud.until("A is listed anew", () => isAnew("a.mcap", lostA));
+  await cloud.until("now absence counts", () => !cloud.files.has(lostA) && !cloud.files.has(lostB));
+  assert.deepEqual([...cloud.files.values()].map(({ path }) => path).sort(), ["a.mcap", "b.mcap", "later.mcap"]);
+  await second.until("B is away", ({ files }) => files.away === 2 && files.reported === 1);
+});
+
+test("an agent that lost all its state knows by the marker that there may be other cards", async (t) => {
+  await using bed = await openCards(t);
+  if (!bed) return;
+  const { device, cloud } = bed;
+  await bed.record("A", "a.mcap", 1);
+  await bed.record("B", "b.mcap", 2);
+  bed.putIn("A");
+  const settings = settingsFor(device, cloud, swapped);
+  const first = startDaemon(settings);
+  await cloud.until("A is reported", () => cloud.at("a.mcap") !== undefined);
+  bed.takeOut();
+  bed.putIn("B");
+  await cloud.until("B is reported", () => cloud.at("b.mcap") !== undefined);
+  await first.stop();
+  rmSync(device.stateDir, { recursive: true });
+  const [lostA, lostB] = [cloud.at("a.mcap")!.versionId, cloud.at("b.mcap")!.versionId];
+  cloud.leaseMs = 1; // Who lost its state cannot take its own lease over.
+  await using second = startDaemon(settings);
+  await cloud.until("B is listed anew", () => [...cloud.files.keys()].some((id) => id !== lostA && id !== lostB));
+  await bed.record("B", "later.mcap", 3);
+  await cloud.until("changes are reported as well", () => cloud.at("later.mcap") !== undefined);
+  assert.ok(cloud.files.has(lostA));
+  await second.stop();
+});
+
+/** Two cards, which are put in by mounting them at the device's root; undefined, and skipped, where nothing can be mounted. */
+async function openCards(t: TestContext) {
+  const device = makeDevice();
+  const folder = (name: string) => join(device.root, "..", "cards", name);
+  const mounts = new DisposableStack();
+  for (const name of ["A", "B"]) {
+    const mounted = mountSmall(t, folder(name), "8m");
+    if (!mounted) return undefined;
+    mounts.use(mounted);
+  }
+  const cloud = await FakeCloud.start();
+  let isIn = false;
+  const takeOut = () => {
+    if (isIn) execFileSync("umount", ["-l", device.root]);
+    isIn = false;
+  };
+  return {
+    ...{ device, cloud, folder, takeOut },
+    putIn(name: string): void {
+      execFileSync("mount", ["--bind", folder(name), device.root]);
+      isIn = true;
+    },
+    /** What else was mounted there is to be taken away too. */
+    holdsRoot: () => {
+      isIn = true;
+    },
+    markerOf: (name: string) => readFileSync(join(folder(name), ".downlink-root"), "utf8"),
+    async record(name: string, path: string, seed: number) {
+      mkdirSync(dirname(join(folder(name), path)), { recursive: true });
+      await writeRecording({ root: folder(name) }, path, { seed, sizeBytes: 20_000 });
+    },
+    async [Symbol.asyncDispose]() {
+      takeOut();
+      await cloud[Symbol.asyncDispose]();
+      mounts.dispose();
+      device[Symbol.dispose]();
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { join } from "node:path";
+import type { Clock } from "../clock.ts";
+import { writeDurableFile } from "../durable-file.ts";
+import { isFileSystemError } from "../indexing/examine-file.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import type { StateFacts } from "../inventory/owner.ts";
+import type { Log } from "../log.ts";
+import { isCardOf, makeCardMarker, ownerTag } from "./card-marker.ts";
+import { isMountPoint } from "./mount-point.ts";
+import { formatMarker, lookForMarker, markerName } from "./root-marker.ts";
+
+export interface CardContext {
+  readonly root: string;
+  readonly facts: StateFacts;
+  readonly inventory: Inventory;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Follows the cards: what is on one that is out is away; another one that is in is taken over, where it is one of the store's
+ * or a fresh one. Never one with another owner's marker, and no directory on which nothing is mounted. True when anything
+ * changed. To be called while nobody walks the tree or deletes.
+ */
+export async function changeCards(ctx: CardContext): Promise<boolean> {
+  const { facts, inventory, root } = ctx;
+  const current = facts.owner().rootMarkerId;
+  if (current === undefined) return false; // The first root is no change.
+  const { is, id } = await lookForMarker(root);
+  if (is === "unknown") return false;
+  if (id === current) return inventory.isAway(current) && putIn(ctx, current, current);
+  const card = is === "marked" ? ours(ctx, id) : await markFresh(ctx);
+  if (card !== undefined) return putIn(ctx, current, card);
+  return inventory.hasFilesHere() && takeOut(ctx, current);
+}
+
+/** The card, if it is one of the store's. */
+function ours({ facts }: CardContext, id: string): string | undefined {
+  const tag = ownerTag(facts.owner());
+  return facts.cards().includes(id) || (tag !== undefined && isCardOf(id, tag)) ? id : undefined;
+}
+
+/** Undefined where there is no card, or it cannot be written, or nobody knows yet whose it would be. */
+async function markFresh({ root, facts, log }: CardContext): Promise<string | undefined> {
+  const tag = ownerTag(facts.owner());
+  try {
+    if (tag === undefined || !(await isMountPoint(root))) return undefined;
+    const card = makeCardMarker(tag);
+    // Before anything else knows of it: whatever comes between, the card says itself whose it is.
+    writeDurableFile(join(root, markerName), formatMarker(card));
+    log.info({ card, root }, "a fresh card has got its marker");
+    return card;
+  } catch (error) {
+    if (!isFileSystemError(error)) throw error;
+    log.debug({ root, reason: error.message }, "no fresh card");
+    return undefined;
+  }
+}
+
+function putIn({ inventory, facts, clock, log }: CardContext, out: string, into: string): true {
+  inventory.swapCards({ out, into, atNs: clock.nowNs() });
+  facts.noteCard(into, [out]);
+  const { away = 0 } = inventory.countByState();
+  log.info({ card: into, files: inventory.size - away, away }, "a card is in");
+  return true;
+}
+
+function takeOut({ inventory, clock, log }: CardContext, out: string): true {
+  inventory.swapCards({ out, into: undefined, atNs: clock.nowNs() });
+  log.info({ card: out, away: inventory.size }, "a card is out");
+  return true;
+}

@@ -1,0 +1,34 @@
+import { readFile, realpath, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/**
+ * Whether a file system of its own is mounted at a directory: the empty directory beneath, a folder that is bound to another
+ * place of the same disk, and an automounter that waits for a card are none.
+ */
+export async function isMountPoint(directory: string): Promise<boolean> {
+  const path = await realpath(directory);
+  const [own, parent] = await Promise.all([stat(path, { bigint: true }), stat(dirname(path), { bigint: true })]);
+  if (own.dev === parent.dev) return false;
+  const types = await mountedTypes(path);
+  return types === undefined || (types.length > 0 && types.at(-1) !== "autofs");
+}
+
+/** Of what is mounted there, the topmost last; undefined where the system does not tell. */
+async function mountedTypes(path: string): Promise<string[] | undefined> {
+  try {
+    const lines = (await readFile("/proc/self/mountinfo", "utf8")).split("\n");
+    return lines.flatMap((line) => {
+      const [before = "", after = ""] = line.split(" - ");
+      return unescapeOctal(before.split(" ")[4] ?? "") === path ? [after.split(" ")[0] ?? ""] : [];
+    });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Spaces, tabs, line breaks and backslashes stand there as `\\040` and the like. */
+function unescapeOctal(text: string): string {
+  const bytes = text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+  return bytes;
+}
