@@ -6,11 +6,15 @@ import { type TestContext, test } from "node:test";
 import { explainFile } from "../commands/explain.ts";
 import { listFiles } from "../commands/ls.ts";
 import { databasePath } from "../inventory/database.ts";
+import type { Owner } from "../inventory/owner.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { mountSmall } from "../testing/mount-small.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
+import { startAgent } from "../testing/start-agent.ts";
+import { makeCardMarker, ownerTag } from "./card-marker.ts";
 import { isMountPoint } from "./mount-point.ts";
+import { formatMarker } from "./root-marker.ts";
 
 const swapped = { adoptsCards: "true" };
 
@@ -208,6 +212,59 @@ test("an agent that lost all its state knows by the marker that there may be oth
   await cloud.until("changes are reported as well", () => cloud.at("later.mcap") !== undefined);
   assert.ok(cloud.files.has(lostA));
   await second.stop();
+
+  const own = [
+    "--url",
+    cloud.url,
+    "--token",
+    cloud.token,
+    "--storage-root",
+    device.root,
+    "--state-dir",
+    device.stateDir,
+  ];
+  const config = ["--config", join(device.root, "..", "agent.env")];
+  await using enrolment = startAgent([...own, ...config, "enroll"], { DOWNLINK_ADOPT_CARDS: "true" });
+  assert.equal((await enrolment.exited).code, 0);
+  await using _third = startDaemon(settings);
+  await cloud.until("the operator's word ends the wait", () => !cloud.files.has(lostA));
+});
+
+test("a crash between the marker, the state and the file beside it leaves the store as it was", async (t) => {
+  await using bed = await openCards(t);
+  if (!bed) return;
+  const { device, cloud } = bed;
+  await bed.record("A", "a.mcap", 1);
+  await bed.record("B", "b.mcap", 2);
+  bed.putIn("A");
+  const settings = settingsFor(device, cloud, swapped);
+  const first = startDaemon(settings);
+  await cloud.until("A is reported", () => cloud.at("a.mcap") !== undefined);
+  await first.stop();
+  const ownerFile = join(device.stateDir, "owner.json");
+  const before = readFileSync(ownerFile, "utf8");
+  bed.takeOut();
+  // The marker was written, and nothing else.
+  const fresh = makeCardMarker(ownerTag(JSON.parse(before) as Owner)!);
+  writeFileSync(join(bed.folder("B"), ".downlink-root"), formatMarker(fresh));
+  bed.putIn("B");
+  const second = startDaemon(settings);
+  await cloud.until("B is reported", () => cloud.at("b.mcap") !== undefined);
+  await second.until("A is away", ({ files }) => files.away === 1);
+  await second.stop();
+  // The state was written, and not the file beside it.
+  writeFileSync(ownerFile, before);
+  const known = [...cloud.files.keys()].sort();
+  const third = startDaemon(settings);
+  await third.until(
+    "B is as it was",
+    ({ files, health }) => health === "healthy" && files.reported === 1 && files.away === 1,
+  );
+  bed.takeOut();
+  bed.putIn("A");
+  await third.until("A is in", ({ files, problems }) => files.reported === 1 && problems.length === 0);
+  await third.stop();
+  assert.deepEqual([...cloud.files.keys()].sort(), known);
 });
 
 /** Two cards, which are put in by mounting them at the device's root; undefined, and skipped, where nothing can be mounted. */

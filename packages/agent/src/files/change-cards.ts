@@ -58,8 +58,9 @@ async function markFresh({ root, facts, log }: CardContext): Promise<string | un
 }
 
 function putIn({ inventory, facts, clock, log }: CardContext, out: string, into: string): true {
+  facts.noteCards([out, into]);
   inventory.swapCards({ out, into, atNs: clock.nowNs() });
-  facts.noteCard(into, [out]);
+  facts.noteRoot(into);
   const { away = 0 } = inventory.countByState();
   log.info({ card: into, files: inventory.size - away, away }, "a card is in");
   return true;

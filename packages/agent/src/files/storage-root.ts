@@ -85,7 +85,7 @@ async function adoptRoot(
     const rootMarkerId = await ensureMarker(path);
     facts.bind({ rootMarkerId });
     // Cards were swapped before this state began: there may be others, and nobody knows what is on them.
-    if (isCardMarker(rootMarkerId)) facts.noteCard(rootMarkerId, [UNKNOWN_CARDS]);
+    if (isCardMarker(rootMarkerId)) facts.noteCards([rootMarkerId, UNKNOWN_CARDS]);
     return rootMarkerId;
   } catch (error) {
     if (!isFileSystemError(error)) throw error;

@@ -34,8 +34,10 @@ export interface StateFacts {
   bind(facts: Owner): void;
   /** As `bind`, when the operator says that they are meant to change. */
   rebind(facts: Owner): void;
-  /** The card that is in from now on, as the inventory has it already; with it, all that belong to the store. */
-  noteCard(markerId: string, others: readonly string[]): void;
+  /** Cards that belong to the store: known before anything is done about them. */
+  noteCards(markerIds: readonly string[]): void;
+  /** Which root is there, as the inventory has it already. */
+  noteRoot(markerId: string): void;
   /** Ids in the markers of all cards that belong to the store; empty while there was never more than one. */
   cards(): readonly string[];
   /** A scan has seen all that is on the card. */
@@ -133,11 +135,11 @@ export function openStateFacts(database: DatabaseSync, stateDir: string): StateF
       rebind(facts);
     },
     rebind,
-    noteCard(rootMarkerId, others) {
-      const cards = [...new Set([...wordsOf(owner.cards), ...others, rootMarkerId])].join(" ");
-      owner = { ...owner, rootMarkerId, cards };
+    noteCards: (ids) => rebind({ cards: [...new Set([...wordsOf(owner.cards), ...ids])].join(" ") }),
+    noteRoot(rootMarkerId) {
+      owner = { ...owner, rootMarkerId };
       writeDurableFile(ownerPath(stateDir), `${JSON.stringify(owner, null, 2)}\n`, 0o600);
-      for (const name of ["rootMarkerId", "cards"] as const) if (read(name) !== owner[name]) record(name, owner[name]!);
+      if (read("rootMarkerId") !== rootMarkerId) record("rootMarkerId", rootMarkerId);
     },
     cards: () => wordsOf(owner.cards),
     noteCardSeen(markerId) {
