@@ -142,7 +142,7 @@ program
   .option("--json", "as a JSON array")
   .action(async (options: { json?: true }) => {
     const { examineSetup, renderFindings } = await import("./commands/doctor.ts");
-    const findings = await examineSetup(settingsOf(program));
+    const findings = await examineSetup(loadSettings({ ...sourcesOf(program), onMistake: tellMistake }));
     print(options.json ? toJson(findings) : renderFindings(findings, page()));
     const verdicts = findings.map(({ verdict }) => verdict);
     if (verdicts.includes("fail")) process.exitCode = exitCodes.error;
@@ -199,7 +199,12 @@ function settingsOf(command: Command): Settings {
 /** Also for who may not read the env file. */
 async function settingsToLook(): Promise<Settings> {
   const { settingsToRead } = await import("./commands/settings-to-read.ts");
-  return settingsToRead(sourcesOf(program));
+  return settingsToRead({ ...sourcesOf(program), onMistake: tellMistake });
+}
+
+/** A mistake in the file must not keep a person from seeing how the agent fares, which works on with what it had. */
+function tellMistake({ message }: Error): void {
+  process.stderr.write(`agent: ${message} (left out here)\n`);
 }
 
 /** The token comes from wherever it is given; asked for last, when nothing else is missing. */

@@ -113,7 +113,7 @@ test("neither an empty mount point, nor a folder of the same disk, nor another o
   mkdirSync(join(device.root, "..", "folder"));
   execFileSync("mount", ["--bind", join(device.root, "..", "folder"), device.root]);
   bed.holdsRoot();
-  await agent.until("still nothing", ({ problems }) => /no marker/.test(problems[0]?.detail ?? ""));
+  await agent.until("still nothing", ({ problems }) => /no card is in/.test(problems[0]?.detail ?? ""));
   bed.takeOut();
   assert.ok(
     !existsSync(join(device.root, ".downlink-root")) &&

@@ -50,7 +50,7 @@ export function openStorageRoot(
       const mounted = markerId === undefined ? undefined : await findMountedRoot(path, markerId);
       current = mounted && { root: path, device: mounted.device };
       if (current) ctx.problems.clear("StorageMissing", "StorageUnusable");
-      else if (markerId !== undefined) await showMissing(path, ctx.problems);
+      else if (markerId !== undefined) await showMissing(path, ctx);
       lastLookMs = ctx.clock.monotonicMs();
       return current;
     },
@@ -97,17 +97,19 @@ async function adoptRoot(
 }
 
 /** A root that is there and may not be read is no card that was taken out. */
-async function showMissing(path: string, problems: ProblemBoard): Promise<void> {
+async function showMissing(
+  path: string,
+  { problems, adoptsCards }: { problems: ProblemBoard; adoptsCards: () => boolean },
+): Promise<void> {
   const refusal = await whyUnreadable(path);
-  if (refusal === undefined) raiseOne(problems, "StorageMissing", await describeMissing(path));
+  if (refusal === undefined) raiseOne(problems, "StorageMissing", await describeMissing(path, adoptsCards()));
   else raiseOne(problems, "StorageUnusable", `the marker in ${path} cannot be read: ${describeSystemError(refusal)}`);
 }
 
-async function describeMissing(path: string): Promise<string> {
+async function describeMissing(path: string, adoptsCards: boolean): Promise<string> {
   const there = await readMarker(path);
-  return there === undefined
-    ? `no marker of the enrolled root in ${path}`
-    : `what is at ${path} carries the marker of another root (${there})`;
+  if (there !== undefined) return `what is at ${path} carries the marker of another root (${there})`;
+  return adoptsCards ? `no card is in at ${path}` : `no marker of the enrolled root in ${path}`;
 }
 
 function raiseOne(problems: ProblemBoard, code: "StorageMissing" | "StorageUnusable", detail: string): void {

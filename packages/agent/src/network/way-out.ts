@@ -34,7 +34,9 @@ function readText(path: string): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    throw new InvalidSetting(`${settingKey("caFile")}: cannot read ${path}: ${code}`);
+    throw new InvalidSetting(
+      `${settingKey("caFile")}: cannot read ${path}: ${code}; put the certificates there, or take the setting away`,
+    );
   }
 }
 

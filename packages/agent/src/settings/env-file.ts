@@ -1,13 +1,20 @@
 import { InvalidSetting } from "./invalid-setting.ts";
 
+/** What is done about a mistake: thrown, or told of and left out. */
+export type OnMistake = (mistake: InvalidSetting) => void;
+
+export function throwMistake(mistake: InvalidSetting): never {
+  throw mistake;
+}
+
 /** `KEY=value` lines as systemd reads them: `#` and `;` begin a comment line, quotes around a value are taken off. */
-export function parseEnvFile(path: string, text: string): Map<string, string> {
+export function parseEnvFile(path: string, text: string, onMistake: OnMistake = throwMistake): Map<string, string> {
   const values = new Map<string, string>();
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (/^\s*([#;].*)?$/s.test(line)) continue;
     const match = /^\s*([A-Za-z_]\w*)\s*=(.*)$/s.exec(line);
-    if (!match) throw new InvalidSetting(`${path}:${index + 1}: expected KEY=value`);
-    values.set(match[1]!, unquote(match[2]!.trim()));
+    if (match) values.set(match[1]!, unquote(match[2]!.trim()));
+    else onMistake(new InvalidSetting(`${path}:${index + 1}: expected KEY=value`));
   }
   return values;
 }

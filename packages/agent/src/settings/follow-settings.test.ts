@@ -104,6 +104,12 @@ test("a file that is half written, invalid, gone, a directory or a dead link kee
     );
     assert.deepEqual([throttle.bytesPerSecond, /taken up by itself/.test(problems[0]!.fix)], [3_000_000, true]);
   }
+  bed.replace("DOWNLINK_UPLOAD_RATE=fast\nDOWNLINK_WHAT=1\nhalf\n");
+  await using looking = startAgent(["--config", path, "--state-dir", bed.device.stateDir, "status"]);
+  const seen = await looking.exited;
+  assert.equal(seen.code, 3, "a person still sees how the agent fares");
+  assert.match(seen.stderr, /:5: expected KEY=value.*\n.*unknown setting DOWNLINK_WHAT.*\n.*fast is no upload rate/);
+  assert.match(seen.stdout, /SettingsInvalid/);
   bed.replace("DOWNLINK_UPLOAD_RATE=5MB/s\n");
   const { agent: told } = await bed.until(
     "it is taken up",

@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync } from "node:fs";
 import { describeSystemError } from "../describe-system-error.ts";
 import { writeDurableFile } from "../durable-file.ts";
 import { diskAmountOf } from "./disk-amount.ts";
-import { formatEnvFile, parseEnvFile } from "./env-file.ts";
+import { formatEnvFile, type OnMistake, parseEnvFile, throwMistake } from "./env-file.ts";
 import { interfaceRulesOf } from "./interface-rules.ts";
 import { InvalidSetting } from "./invalid-setting.ts";
 import {
@@ -114,6 +114,8 @@ export interface SettingSources {
   readonly isFileNew?: boolean;
   /** Whether a file that may not be read counts as empty. */
   readonly isFileOptional?: boolean;
+  /** Who only looks at things goes on without what is wrong, and hears of it. Absent: it is thrown. */
+  readonly onMistake?: OnMistake;
   /** As the control plane set them last, by setting. */
   readonly cloud?: Partial<Record<SettingName, string>>;
 }
@@ -153,13 +155,15 @@ export function resolveSettings({
   ...sources
 }: SettingSources): ResolvedSetting[] {
   const path = configFile ?? DEFAULT_FILE;
+  const { onMistake = throwMistake } = sources;
   const isSkipped = isFileOptional === true && !isReadable(path);
-  const file = isSkipped ? new Map<string, string>() : readConfigFile(path, configFile !== undefined && !isFileNew);
+  const mustExist = configFile !== undefined && !isFileNew;
+  const file = isSkipped ? new Map<string, string>() : readConfigFile(path, mustExist, onMistake);
   return settingNames.map((setting) => {
     const definition: Definition<unknown> = definitions[setting];
     const key = settingKey(setting);
     const given = (read: (name: string) => string | undefined) => firstOf(definition, read);
-    const places: { origin: SettingOrigin; from: string; text: string | undefined }[] = [
+    const places: Place[] = [
       { origin: "command line", from: "the command line", text: sources.flags[setting] },
       // An empty text in the environment counts as none; in the file it is one.
       { origin: "environment", from: "the environment", text: given((name) => sources.environment[name] || undefined) },
@@ -167,11 +171,35 @@ export function resolveSettings({
       { origin: "control plane", from: "the control plane's settings", text: sources.cloud?.[setting] },
       { origin: "default", from: "the defaults", text: definition.fallback ?? definition.cloudFallback },
     ];
-    const { origin = "not set", text, from = "" } = places.find((place) => place.text !== undefined) ?? {};
-    const value = text === undefined ? undefined : parseGiven({ ...definition, key, from, origin }, text);
+    const { origin, text, value } = firstSound({ ...definition, key, onMistake }, places);
     const { takesEffect } = definition;
     return { setting, key, origin, text, value, takesEffect, ...secrecyOf(definition, text) };
   });
+}
+
+interface Place {
+  readonly origin: SettingOrigin;
+  /** As a message names it. */
+  readonly from: string;
+  readonly text: string | undefined;
+}
+
+/** What the control plane sets and this agent does not understand is only shown. */
+function firstSound(
+  { onMistake, ...at }: { key: string; parse: (text: string) => unknown; onMistake: OnMistake },
+  places: readonly Place[],
+): { origin: SettingOrigin; text: string | undefined; value: unknown } {
+  for (const { origin, from, text } of places) {
+    if (text === undefined) continue;
+    try {
+      return { origin, text, value: at.parse(text) };
+    } catch (error) {
+      if (!(error instanceof InvalidSetting)) throw error;
+      if (origin === "control plane") return { origin, text, value: undefined };
+      onMistake(new InvalidSetting(`${at.key} in ${from}: ${error.message}`));
+    }
+  }
+  return { origin: "not set", text: undefined, value: undefined };
 }
 
 /** Writes the settings into the env file, readable by its owner only, undefined ones out of it; what else stands in it stays. */
@@ -221,28 +249,6 @@ export function requireSetting<K extends SettingName>(settings: Settings, settin
   );
 }
 
-/** What the control plane sets and this agent does not understand is only shown. */
-function parseGiven(
-  at: { key: string; parse: (text: string) => unknown; from: string; origin: SettingOrigin },
-  text: string,
-): unknown {
-  try {
-    return parseSetting(at, text);
-  } catch (error) {
-    if (error instanceof InvalidSetting && at.origin === "control plane") return undefined;
-    throw error;
-  }
-}
-
-function parseSetting(at: { key: string; parse: (text: string) => unknown; from: string }, text: string): unknown {
-  try {
-    return at.parse(text);
-  } catch (error) {
-    if (error instanceof InvalidSetting) throw new InvalidSetting(`${at.key} in ${at.from}: ${error.message}`);
-    throw error;
-  }
-}
-
 /**
  * Without what the environment holds just as the file does: systemd's `EnvironmentFile` and its like hand the file over in
  * the environment, where it would hide each change of the file for as long as the process lives.
@@ -254,11 +260,11 @@ export function withoutHandedOver(sources: SettingSources): SettingSources {
 }
 
 /** What the file says, by key. Throws {@link InvalidSetting} where it cannot be read or says what no setting is. */
-export function readConfigFile(path: string, mustExist: boolean): Map<string, string> {
-  const values = parseEnvFile(path, readText(path, mustExist));
+function readConfigFile(path: string, mustExist: boolean, onMistake: OnMistake = throwMistake): Map<string, string> {
+  const values = parseEnvFile(path, readText(path, mustExist), onMistake);
   const known = new Set(Object.values(definitions).flatMap(keysOf));
   for (const key of values.keys()) {
-    if (key.startsWith(PREFIX) && !known.has(key)) throw new InvalidSetting(`${path}: unknown setting ${key}`);
+    if (key.startsWith(PREFIX) && !known.has(key)) onMistake(new InvalidSetting(`${path}: unknown setting ${key}`));
   }
   return values;
 }
