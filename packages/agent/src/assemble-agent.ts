@@ -164,7 +164,7 @@ function assembleWorkers(ground: ReturnType<typeof layGround>, { settings, trans
         ground.rechecks.sync(suspects);
         if (suspects.length > 0) rechecks.ring();
       },
-      changeCards: async () => settings.adoptsCards && (await changeCards({ ...ground, root: storageRoot.path })),
+      changeCards: async () => settings.adoptsCards && (await followCards(ground)),
       markerWatch: createMarkerWatch(storageRoot.path, ground.scanBell.ring),
       onScanned: () => noteSeen(ground.facts),
       watch: settings.usesNotify ? openWatch(storageRoot.path, ground) : undefined,
@@ -177,6 +177,15 @@ function assembleRechecks(ground: ReturnType<typeof layGround>) {
   const { storageRoot, board, proofs } = ground;
   const isWanted = (versionId: string) => board.byVersion().get(versionId)?.stage === "deliver";
   return createRechecks({ ...ground, storage: () => storageRoot.current(), isWanted, hashStep: proofs.stepFor });
+}
+
+/** What was found out about the one card, and is not kept, is not about another. */
+async function followCards(ground: ReturnType<typeof layGround>): Promise<boolean> {
+  const { storageRoot, fileSystems, rechecks } = ground;
+  if (!(await changeCards({ ...ground, root: storageRoot.path }))) return false;
+  fileSystems.forget();
+  rechecks.sync([]);
+  return true;
 }
 
 function noteSeen(facts: AgentState["facts"]): void {

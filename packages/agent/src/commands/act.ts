@@ -48,7 +48,7 @@ export async function actOnFiles(
 
 function locateAll(settings: Settings, root: string, files: readonly string[]): (string | undefined)[] {
   using database = openDatabaseToRead(settings);
-  const find = database?.prepare("SELECT 1 FROM files WHERE path = ?");
+  const find = database?.prepare("SELECT 1 FROM files WHERE path = ?1 UNION ALL SELECT 1 FROM away WHERE path = ?1");
   return files.map((file) => locate(file, root, (path) => find?.get(path) !== undefined).path);
 }
 

@@ -1,6 +1,7 @@
 import type { Bell } from "../bell.ts";
 import type { Clock } from "../clock.ts";
 import type { CloudSession } from "../cloud/session.ts";
+import { shortCard } from "../files/card-marker.ts";
 import type { YoungFiles } from "../files/young-files.ts";
 import type { Throttle } from "../imports/throttle.ts";
 import type { Uploads } from "../imports/upload-loop.ts";
@@ -8,7 +9,7 @@ import type { UploadPause } from "../imports/upload-pause.ts";
 import type { WishAnswer, Wishes } from "../imports/wishes.ts";
 import { type FileState, isBeforeIndexing } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import type { TrackedFile } from "../inventory/tracked-file.ts";
+import { lifeOf, type TrackedFile } from "../inventory/tracked-file.ts";
 import type { Log } from "../log.ts";
 import { describePause } from "../status/describe-pause.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
@@ -95,19 +96,42 @@ function resume(ctx: ActionContext): PauseAnswer {
 }
 
 async function askForImports(ctx: ActionContext, paths: readonly string[]): Promise<FileAnswer[]> {
-  const wanted = paths.map((path) => ({ path, file: ctx.inventory.at(path) }));
+  const find = finder(ctx.inventory, paths);
+  const wanted = paths.map((path) => ({ path, file: find(path) }));
   const told = wanted.map(({ path, file }) => whyNotAsked(ctx, path, file));
   const asked = wanted.flatMap(({ file }, index) => (file && !told[index] ? [file.versionId] : []));
   const isConnected = ctx.session.connection().state === "connected";
   const longerMs = isConnected ? asked.length * LONGER_A_FILE_MS : 0;
   const answers = await ctx.wishes.add(asked, Math.min(LONGEST_ANSWER_MS, ANSWER_WITHIN_MS + longerMs));
-  return wanted.map(({ path, file }, index) => told[index] ?? answerOf(ctx, path, answers.get(file!.versionId)));
+  return wanted.map(({ path, file }, index) =>
+    withCard(told[index] ?? answerOf(ctx, path, answers.get(file!.versionId)), file),
+  );
 }
+
+/** What is at the path; where nothing is, what is there on the card that was taken out last. */
+function finder(inventory: Inventory, paths: readonly string[]): (path: string) => TrackedFile | undefined {
+  const absent = new Set(paths.filter((path) => inventory.at(path) === undefined));
+  const away = new Map<string, TrackedFile>();
+  for (const file of absent.size > 0 ? inventory.files() : []) {
+    const { path, away: at } = file;
+    if (at && absent.has(path) && at.sinceNs >= (away.get(path)?.away?.sinceNs ?? at.sinceNs)) away.set(path, file);
+  }
+  return (path) => inventory.at(path) ?? away.get(path);
+}
+
+/** What needs the file itself waits for its card. */
+function withCard(answer: FileAnswer, file: TrackedFile | undefined): FileAnswer {
+  if (!file?.away || needsNoCard.has(file.away.before)) return answer;
+  return { ...answer, text: `${answer.text}; it is on the card …${shortCard(file.away.card)}, which is out` };
+}
+
+const needsNoCard: ReadonlySet<FileState> = new Set(["stored", "imported", "duplicate"]);
 
 /** Undefined: the control plane is to be asked. */
 function whyNotAsked(ctx: ActionContext, path: string, file: TrackedFile | undefined): FileAnswer | undefined {
   if (!file) return { path, result: "unknown", text: "the agent keeps no file by this path" };
-  const { state, versionId } = file;
+  const { versionId } = file;
+  const state = lifeOf(file);
   if (state === "requested" || state === "uploading" || state === "stored")
     return { path, result: "already", text: `its import was asked for already; it is ${state}` };
   if (state === "imported") return { path, result: "already", text: "it is in the control plane already" };
@@ -157,15 +181,19 @@ function answerOf({ session }: ActionContext, path: string, answer: WishAnswer |
 }
 
 async function retry(ctx: ActionContext, paths: readonly string[]): Promise<FileAnswer[]> {
-  const failed = paths.filter((path) => ctx.inventory.at(path)?.state === "failed");
+  const find = finder(ctx.inventory, paths);
+  const failed = paths.filter((path) => {
+    const file = find(path);
+    return file !== undefined && lifeOf(file) === "failed";
+  });
   const asked = new Map((await askForImports(ctx, failed)).map((answer) => [answer.path, answer]));
-  return paths.map((path) => asked.get(path) ?? retryHere(ctx, path));
+  return paths.map((path) => asked.get(path) ?? retryHere(ctx, path, find(path)));
 }
 
-function retryHere(ctx: ActionContext, path: string): FileAnswer {
+function retryHere(ctx: ActionContext, path: string, file: TrackedFile | undefined): FileAnswer {
   const { inventory, uploads, young, clock, youngBell, reportBell } = ctx;
-  const file = inventory.at(path);
   if (!file) return { path, result: "unknown", text: "the agent keeps no file by this path" };
+  if (file.away) return withCard({ path, result: "already", text: "nothing of it can be tried again" }, file);
   const { versionId, state } = file;
   if (isBeforeIndexing(state) && young.hurry(versionId, clock.monotonicMs())) {
     youngBell.ring();

@@ -124,3 +124,18 @@ async function eventuallyUnproven(hashOf: () => string | undefined): Promise<voi
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
+
+test("what was found out about a card is not about the next one at the same place, though its device had the same number", async () => {
+  using device = makeDevice();
+  const { clock } = makeClock(2_000_000_000n);
+  using fileSystems = createFileSystems(clock);
+  const { storage, file } = trackIn(device.root);
+  const proofs = createProofs({ inventory, fileSystems, clock });
+  await fileSystems.look(storage, file);
+  proofs.stepFor(file, { sha256, begunNs: 0n });
+  assert.equal(proofs.hashOf(file), sha256);
+  fileSystems.forget();
+  assert.equal(proofs.hashOf(file), undefined, "nobody has tried it");
+  await fileSystems.look(storage, file);
+  assert.equal(proofs.hashOf(file), undefined, "it may have been changed elsewhere meanwhile");
+});

@@ -23,6 +23,8 @@ export interface FileSystems extends Disposable {
   look(storage: Storage, file: TrackedFile): Promise<FileSystemFacts>;
   /** As found last; undefined where nobody looked in the last five minutes, or it may have been away since. */
   known(file: Pick<TrackedFile, "identity">): FileSystemFacts | undefined;
+  /** Another card is in: nothing that was found out is about it, also where its device has the same number. */
+  forget(): void;
 }
 
 interface Known extends FileSystemFacts {
@@ -42,6 +44,9 @@ export function createFileSystems(clock: Clock): FileSystems {
   const forget = (device: FileNumber) => {
     byDevice.get(device)?.watcher?.close();
     byDevice.delete(device);
+  };
+  const forgetAll = () => {
+    for (const device of [...byDevice.keys()]) forget(device);
   };
   /** Watched before anything is tried, so that nothing comes and goes unheard of. */
   const meet = (device: FileNumber, trash: string, seal: string | undefined): Known => {
@@ -76,9 +81,8 @@ export function createFileSystems(clock: Clock): FileSystems {
       const known = byDevice.get(identity.device);
       return known && ageMs(known) < HOLDS_MS ? known : undefined;
     },
-    [Symbol.dispose]() {
-      for (const device of [...byDevice.keys()]) forget(device);
-    },
+    forget: forgetAll,
+    [Symbol.dispose]: forgetAll,
   };
 }
 

@@ -50,6 +50,25 @@ test("a failed upload says how often, why, and when it is tried again", () => {
   assert.equal(told.next, "It is tried again in 42 s.");
 });
 
+test("of what is away it is said on which card it is, what the control plane made of it, and what needs the card", () => {
+  const tell = (before: FileFacts["state"], more: Partial<FileFacts> = {}) =>
+    explainState({ ...facts, state: "away", away: { card: "abcdef", since: "2026-01-02T03:04:05Z", before }, ...more });
+  const place = "It is on the card …abcdef, which was taken out at 2026-01-02T03:04:05Z. ";
+  const copy = { code: "DuplicateContent", text: "another recording has it" };
+  const failure = { code: "KeyTaken", text: "the key is taken" };
+  assert.equal(tell("requested").why, `${place}Its import was asked for, and waits for the card.`);
+  assert.match(
+    tell("requested").todo ?? "",
+    /Put the card back in.*ends in abcdef, and the file is cam\/one\.mcap on it/,
+  );
+  assert.equal(tell("imported").why, `${place}It is in the control plane.`);
+  assert.match(tell("duplicate", { outcome: copy }).why, /in the control plane already.*Another recording has it\./);
+  assert.match(tell("failed", { outcome: failure }).why, /failed: The key is taken\. \(KeyTaken\)$/);
+  assert.match(tell("reported", { isWished: true }).why, /asked for on this device/);
+  assert.match(tell("reported").next, /For an upload its card has to be in\.$/);
+  assert.match(tell("settling").why, /Before that it was settling\.$/);
+});
+
 test("paused uploads say by what, until when, and which setting changes it", () => {
   const throttle = {
     ...healthyStatus.throttle,

@@ -132,8 +132,8 @@ function sentence(text: string): string {
 const isSaidByCloud: ReadonlySet<FileState> = new Set(["reported", "stored", "imported", "failed", "duplicate"]);
 
 /** What the control plane said last may not hold any more while nobody hears it. */
-function asOf({ state, status }: FileFacts): string {
-  if (!isSaidByCloud.has(state) || status.connection.state === "connected") return "";
+function asOf({ state, away, status }: FileFacts): string {
+  if (!isSaidByCloud.has(away?.before ?? state) || status.connection.state === "connected") return "";
   const { lastContactAt } = status.connection;
   return ` That is what the control plane said last${lastContactAt === null ? "" : `, at ${lastContactAt}`}.`;
 }
@@ -224,24 +224,31 @@ function isPausedHere({ pause }: { readonly pause?: StatusDocument["pause"] }): 
   return (pause?.by ?? null) !== null;
 }
 
-function tellAway({ away, path }: FileFacts): ReturnType<Teller> {
-  const { card, since, before } = away ?? { card: "?", since: "?", before: "reported" };
+/** What it is but for that is told too, as far as it does not hang on its bytes. */
+function tellAway(facts: FileFacts): ReturnType<Teller> {
+  const { card, since, before } = facts.away ?? { card: "?", since: "?", before: "reported" };
   const place = `It is on the card …${card}, which was taken out at ${since}`;
-  const back = `Put the card back in: its marker .downlink-root ends in ${card}, and the file is ${path} on it.`;
+  const todo = `Put the card back in: its marker .downlink-root ends in ${card}, and the file is ${facts.path} on it.`;
   if (before === "requested")
     return {
       why: `${place}. Its import was asked for, and waits for the card.`,
       next: "It is uploaded once the card is in.",
-      todo: back,
+      todo,
     };
-  if (before === "stored" || before === "imported")
-    return { why: `${place}. Every byte of it is in the control plane.`, next: "Nothing more is to be done." };
+  if (saysAllBeneath.has(before)) {
+    const { why, next, todo: otherTodo } = tellers[before](facts);
+    const needsCard = before === "reported" || before === "failed" ? " For an upload its card has to be in." : "";
+    return { why: `${place}. ${why}`, next: next + needsCard, ...(otherTodo === undefined ? {} : { todo: otherTodo }) };
+  }
   return {
     why: `${place}. Before that it was ${before}.`,
     next: "It stays listed, and goes on where it was once the card is in.",
-    todo: back,
+    todo,
   };
 }
+
+/** What is said of it holds wherever the file is. */
+const saysAllBeneath: ReadonlySet<FileState> = new Set(["reported", "stored", "imported", "failed", "duplicate"]);
 
 function tellUploading({ path, status }: FileFacts): ReturnType<Teller> {
   const transfer = status.transfers.find((candidate) => candidate.path === path);

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { actOnFiles } from "../commands/act.ts";
 import { explainFile } from "../commands/explain.ts";
 import { listFiles } from "../commands/ls.ts";
 import { databasePath } from "../inventory/database.ts";
@@ -266,6 +267,51 @@ test("a crash between the marker, the state and the file beside it leaves the st
   await third.stop();
   assert.deepEqual([...cloud.files.keys()].sort(), known);
 });
+
+test("a card that comes back with other inode numbers holds the versions that it held; an import asked for meanwhile waits for it", async (t) => {
+  await using bed = await openCards(t);
+  if (!bed) return;
+  const { device, cloud } = bed;
+  await bed.record("A", "done.mcap", 1);
+  await bed.record("A", "wanted.mcap", 2);
+  bed.putIn("A");
+  const settings = settingsFor(device, cloud, swapped);
+  await using agent = startDaemon(settings);
+  await cloud.until("both are reported", () => cloud.files.size === 2);
+  const requestId = cloud.requestImport("done.mcap");
+  const { versionId } = cloud.at("done.mcap")!;
+  await cloud.until("the one is stored", () => cloud.uploads.stored.has(versionId));
+  cloud.advance(requestId, "imported");
+  await agent.until("it is imported", ({ files }) => files.imported === 1 && files.reported === 1);
+  bed.takeOut();
+  bed.putIn("B");
+  await agent.until("they are away", ({ files, problems }) => files.away === 2 && problems.length === 0);
+  const card = bed.markerOf("A").trim().slice(-6);
+  const [asked, had] = await actOnFiles(settings, "import", ["wanted.mcap", "done.mcap"]);
+  assert.deepEqual([asked?.result, had?.result], ["done", "already"]);
+  assert.match(asked?.text ?? "", new RegExp(`it is on the card …${card}, which is out$`));
+  assert.equal(had?.text, "it is in the control plane already");
+  const listed = listFiles(settings, { globs: ["want*"], limit: "1" })?.files;
+  assert.deepEqual(
+    listed?.map(({ path, reason }) => [path, reason?.code]),
+    [["wanted.mcap", "CardOut"]],
+  );
+  bed.takeOut();
+  for (const name of ["done.mcap", "wanted.mcap"]) asOtherEntry(join(bed.folder("A"), name));
+  bed.putIn("A");
+  const wanted = [...cloud.files.values()].find(({ path }) => path === "wanted.mcap")!.versionId;
+  await cloud.until("what was asked for is stored", () => cloud.uploads.stored.has(wanted));
+  const { files } = await agent.until("all is settled", ({ files: { away = 0, imported } }) => !away && imported === 1);
+  assert.equal(files.seen ?? 0, 0);
+  assert.deepEqual([cloud.files.size, cloud.at("done.mcap")?.versionId], [2, versionId]);
+  assert.equal(cloud.uploads.stored.size, 2, "nothing is sent twice");
+});
+
+/** As a file system shows a file that makes up its inode numbers at each mount. */
+function asOtherEntry(path: string): void {
+  execFileSync("cp", ["-p", path, `${path}.copy`]);
+  renameSync(`${path}.copy`, path);
+}
 
 /** Two cards, which are put in by mounting them at the device's root; undefined, and skipped, where nothing can be mounted. */
 async function openCards(t: TestContext) {

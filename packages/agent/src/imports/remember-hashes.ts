@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { type FileHash, hashFile, isProof } from "../deleting/hash-file.ts";
-import type { Storage } from "../files/open-tracked.ts";
+import { FileMoved, type Storage } from "../files/open-tracked.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { ContentMismatch, type UploadJob } from "./open-upload.ts";
@@ -32,7 +32,9 @@ export function rememberHashes(
   const { versionId, identity, path } = file;
   const note = ({ sha256, begunNs }: FileHash): void => {
     inventory.change([{ do: "noteHash", versionId, sha256, of: identity, isProof: isProof(identity, begunNs) }]);
-    if (!inventory.version(versionId)) throw new ContentMismatch(path);
+    const there = inventory.version(versionId);
+    if (!there) throw new ContentMismatch(path);
+    if (there.away) throw new FileMoved(path, "missing"); // What is told of it now is told again once its card is in.
   };
   return {
     hashesFor: (partSize) => memories.hashesFor(requestId, { partSize, identity }),

@@ -29,7 +29,7 @@ import type { EdgeItem } from "@downlink/protocol";
  *   From every state: cardOut ─▶ away, and cardIn back to what it was: its card is out. Meanwhile what the cloud says goes on
  *   beneath it ({@link nextBeneath}).
  *
- *   From every state: vanished ─▶ gone. From every state that was indexed: changed (in its content) ─▶ gone, and the
+ *   From every other state: vanished ─▶ gone. From every other that was indexed: changed (in its content) ─▶ gone, and the
  *   bytes that are there now begin as another version. `gone` is the end.
  */
 export const fileStates = [
@@ -140,8 +140,8 @@ const transitions: Readonly<Record<FileState, Row>> = {
     wanted: "requested",
     cardOut: "away",
   },
-  // As what it was; where nothing is known of that, as what the cloud knows.
-  away: { changed: "gone", vanished: "gone", cardIn: "reported" },
+  // As what it was; where nothing is known of that, as what the cloud knows. Nothing that is found here is about it.
+  away: { cardIn: "reported" },
   gone: {},
 };
 
@@ -155,11 +155,16 @@ export function stateBeneath(state: FileState): FileState {
   return state === "uploading" ? "requested" : state;
 }
 
-/** What becomes of what a file was before its card went: whatever needs the file itself waits for the card. */
+/**
+ * What becomes of what a file was before its card went: whatever needs the file itself waits for the card. What seems to have
+ * changed or gone was looked for where another card is by now; on its own card it is found out again.
+ */
 export function nextBeneath(before: FileState, event: FileEvent): FileState {
-  const next = nextState(before, event);
-  return next === "uploading" || next === "deleting" || next === "away" ? before : next;
+  const next = event === "changed" ? before : nextState(before, event);
+  return waitsForCard.has(next) ? before : next;
 }
+
+const waitsForCard: ReadonlySet<FileState> = new Set(["uploading", "deleting", "away", "gone"]);
 
 /** As what the cloud should know a file in this state; undefined: not at all. */
 export function reportedState(state: FileState): EdgeItem["state"] | undefined {

@@ -195,7 +195,7 @@ class Journal {
 
   #applyTo(file: TrackedFile | undefined, step: Exclude<InventoryStep, { do: "track" | "forgetRemoval" }>): void {
     if (!file) return;
-    if (step.do === "move") this.#update(file, asDue({ ...file, path: step.path, identity: step.identity }));
+    if (step.do === "move") this.#move(file, step);
     if (step.do === "confirm") this.#confirm(file, step);
     if (step.do === "retell") this.#update(file, asDue(file));
     if (step.do === "place") this.#place(file, step);
@@ -235,9 +235,13 @@ class Journal {
     if (this.#statements.insertFile(file)) this.#show(undefined, file);
   }
 
+  #move(file: TrackedFile, { path, identity }: Extract<InventoryStep, { do: "move" }>): void {
+    if (!file.away) this.#update(file, asDue({ ...file, path, identity }));
+  }
+
   /** The cloud knows of a file's times only that of its last change. */
   #renew(file: TrackedFile, { was, identity }: Extract<InventoryStep, { do: "renew" }>): void {
-    if (was !== file.identity || file.state === "deleting") return;
+    if (was !== file.identity || file.state === "deleting" || file.away) return;
     const next = { ...file, identity };
     this.#statements.voidProof(file.versionId);
     if (!isSameContentHolder(was, identity)) this.#update(file, identity.mtimeNs === was.mtimeNs ? next : asDue(next));
@@ -249,7 +253,7 @@ class Journal {
     const known = this.#statements.contentHash(file.versionId);
     if (known === undefined || known === sha256) {
       this.#statements.noteHash(file, { sha256, isProof });
-    } else if (file.state !== "deleting") {
+    } else if (file.state !== "deleting" && !file.away) {
       this.#remove(file, "changed");
       this.#track({ do: "track", path: file.path, identity: file.identity });
     }
@@ -272,6 +276,7 @@ class Journal {
 
   #event(file: TrackedFile, step: Extract<InventoryStep, { do: "event" }>): void {
     if (step.was && step.was !== file.identity) return;
+    if (file.away && step.event === "changed") return;
     const life = onEvent(file, step.event);
     const state = lifeOf(life);
     if (state === "gone") {

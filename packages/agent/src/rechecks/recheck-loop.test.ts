@@ -55,3 +55,42 @@ test("a file that cannot be compared waits, and is another version once somebody
   assert.deepEqual([inventory.at(unreadable)?.state, inventory.at(unreadable)?.identity], ["seen", suspect.identity]);
   assert.ok(problems.list().some(({ code }) => code === "FileUnreadable"));
 });
+
+test("a file whose card is out is not decided on by what is at its path now: it waits for its card", async () => {
+  using device = makeDevice();
+  mkdirSync(device.stateDir);
+  using database = openDatabase(device.stateDir).database;
+  const inventory = openInventory(database);
+  const was = { device: 0, inode: 1, sizeBytes: 1, mtimeNs: 1n, ctimeNs: 1n };
+  inventory.change([{ do: "track", path: "a.mcap", identity: was }]);
+  const { versionId } = inventory.at("a.mcap")!;
+  const findings = { headTailSha256: "0".repeat(64), item: "{}" };
+  inventory.change([
+    { do: "event", versionId, event: "finished", findings },
+    { do: "event", versionId, event: "importDone" },
+  ]);
+  const board = createRecheckBoard({
+    clock: systemClock,
+    contentHash: () => undefined,
+    settleTimeMs: 0,
+    restlessAfterMs: 1e12,
+  });
+  board.sync([{ file: inventory.version(versionId)!, identity: { ...was, mtimeNs: 2n } }]);
+  inventory.swapCards({ out: "A", into: "B", atNs: 1n });
+  const scanBell = createBell();
+  const stop = new AbortController();
+  const rechecks = createRechecks({
+    ...{ clock: systemClock, inventory, rechecks: board, isWanted: () => false, scanBell },
+    ...{ reportBell: createBell(), workBell: createBell(), deleteBell: createBell() },
+    problems: createProblemBoard(systemClock, () => undefined),
+    log: createLog({ format: "json", level: "error", out: { write: () => true, on: () => undefined } }),
+    storage: () => ({ root: device.root, device: 0n }),
+    hashStep: () => assert.fail("nothing was read"),
+  });
+  const ended = rechecks.run(stop.signal);
+  await scanBell.wait(AbortSignal.timeout(10_000));
+  stop.abort();
+  await ended;
+  assert.deepEqual([board.has(versionId), inventory.removals().size, inventory.at("a.mcap")], [false, 0, undefined]);
+  assert.equal(inventory.version(versionId)?.away?.before, "imported");
+});

@@ -123,7 +123,7 @@ async function decide(
   const { inventory, clock, rechecks } = ctx;
   const { versionId, path } = recheck;
   const file = inventory.version(versionId);
-  if (file?.identity !== recheck.was || file.path !== path) return drop(ctx, recheck);
+  if (file?.identity !== recheck.was || file.path !== path || file.away) return drop(ctx, recheck);
   try {
     return conclude(ctx, recheck, await recheckFile(file, recheck, { inventory, clock, storage, signal }));
   } catch (error) {

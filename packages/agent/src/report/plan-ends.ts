@@ -2,7 +2,7 @@ import type { api, Output } from "@downlink/protocol";
 import { outcomeOfOver, stepToFailure } from "../imports/plan-work.ts";
 import type { FileState } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
+import { type InventoryStep, lifeOf, type TrackedFile } from "../inventory/tracked-file.ts";
 
 type Answer = Pick<Output<typeof api.edge.report>, "imported" | "failed">;
 
@@ -20,13 +20,21 @@ export function planEnds(
   const isImported = new Set(imported);
   const failures = new Map(failed?.map(({ versionId, code, text }) => [versionId, { code, text }]));
   return told.flatMap((file): InventoryStep[] => {
-    const { versionId, state } = file;
+    const { versionId } = file;
+    const state = lifeOf(file);
     if (isImported.has(versionId)) return [{ do: "event", versionId, event: "importDone" }];
-    if (failed === undefined || inventory.version(versionId) !== file) return [];
+    if (failed === undefined || hasMovedOn(file, inventory.version(versionId))) return [];
     const failure = failures.get(versionId);
     if (failure) return stepToFailure(file, failure, inventory);
     return ended.has(state)
       ? [{ do: "event", versionId, event: "importTakenBack", outcome: outcomeOfOver(state) }]
       : [];
   });
+}
+
+/** That its card was taken out or put in meanwhile is no news of its import. */
+function hasMovedOn(told: TrackedFile, now: TrackedFile | undefined): boolean {
+  if (now === told) return false;
+  const isSwapped = now !== undefined && now.away !== told.away;
+  return !isSwapped || lifeOf(now) !== lifeOf(told) || now.identity !== told.identity;
 }

@@ -6,7 +6,7 @@ import type { CloudSession } from "../cloud/session.ts";
 import type { WorkBoard } from "../imports/work-board.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { StateFacts } from "../inventory/owner.ts";
-import type { GoneBecause, InventoryStep } from "../inventory/tracked-file.ts";
+import { type GoneBecause, type InventoryStep, lifeOf } from "../inventory/tracked-file.ts";
 import type { Log } from "../log.ts";
 import type { ProblemBoard } from "../problems.ts";
 import type { AutoImport } from "./auto-import.ts";
@@ -175,7 +175,7 @@ class Reporter {
     if (clock.monotonicMs() < this.#askAgainMs) return this.#askAgain;
     this.#askAgainMs = clock.monotonicMs() + ASK_AGAIN_MS;
     this.#askAgain.clear();
-    for (const { versionId, state } of inventory.files()) if (state === "unassigned") this.#askAgain.add(versionId);
+    for (const file of inventory.files()) if (lifeOf(file) === "unassigned") this.#askAgain.add(file.versionId);
     this.#hasUnassigned = this.#askAgain.size > 0;
     return this.#askAgain;
   }
