@@ -33,6 +33,7 @@ import { createRechecks } from "./rechecks/recheck-loop.ts";
 import { createAutoImport } from "./report/auto-import.ts";
 import { createDeviceNaming } from "./report/name-device.ts";
 import { runReports } from "./report/report-loop.ts";
+import { createSeenCards } from "./report/seen-cards.ts";
 import { runSalvages } from "./salvage/salvage-loop.ts";
 import { requireSetting, type Settings } from "./settings/settings.ts";
 import { summarize, takeSnapshot } from "./status/snapshot.ts";
@@ -86,7 +87,7 @@ export function assembleAgent(parts: AgentParts): Agent {
       rechecks: (signal) => rechecks.run(signal),
       intake: (signal) => runIntake({ ...ground, storage: () => storageRoot.current() }, signal),
       report: (signal) =>
-        runReports({ ...ground, ...reporting, knowsAllCards: ground.facts.knowsAllCards }, reportState, signal),
+        runReports({ ...ground, ...reporting, knowsAllCards: ground.seenCards.knowsAll }, reportState, signal),
       work: (signal) => runWork(ground, signal),
       uploads: (signal) => uploads.run(signal),
       wishes: (signal) => wishes.run(signal),
@@ -129,10 +130,11 @@ function layGround(parts: AgentParts) {
   const proofs = createProofs({ inventory, fileSystems, clock });
   const treeTurns = createTurns();
   const hasScanned = () => storageRoot.current() !== undefined && storageRoot.lastScan() !== undefined;
-  const isListed = () => cloud.reportState.needsListing === false && hasScanned() && facts.knowsAllCards();
+  const seenCards = createSeenCards(state);
+  const isListed = () => cloud.reportState.needsListing === false && hasScanned() && seenCards.knowsAll();
   const trust = { fileSystems, proofs, rechecks: board, isInRecheck: board.has };
   const notes = openExaminationNotes(settings.stateDir, { facts, clock });
-  const kept = { inventory, facts, problems, storageRoot, young, notes, treeTurns, ...trust };
+  const kept = { inventory, facts, problems, storageRoot, young, notes, treeTurns, seenCards, ...trust };
   return { ...bells, ...cloud, ...kept, clock, log, serverClock, hold, hasScanned, isListed };
 }
 
@@ -166,7 +168,7 @@ function assembleWorkers(ground: ReturnType<typeof layGround>, { settings, trans
       },
       changeCards: async () => settings.adoptsCards && (await followCards(ground)),
       markerWatch: createMarkerWatch(storageRoot.path, ground.scanBell.ring),
-      onScanned: () => noteSeen(ground.facts),
+      onScanned: ground.seenCards.noteScan,
       watch: settings.usesNotify ? openWatch(storageRoot.path, ground) : undefined,
       matches: matchFiles({ include: settings.watchInclude, exclude: settings.watchExclude }),
     },
@@ -186,11 +188,6 @@ async function followCards(ground: ReturnType<typeof layGround>): Promise<boolea
   fileSystems.forget();
   rechecks.sync([]);
   return true;
-}
-
-function noteSeen(facts: AgentState["facts"]): void {
-  const { rootMarkerId } = facts.owner();
-  if (rootMarkerId !== undefined) facts.noteCardSeen(rootMarkerId);
 }
 
 function openWatch(

@@ -40,7 +40,8 @@ export interface StateFacts {
   noteRoot(markerId: string): void;
   /** Ids in the markers of all cards that belong to the store; empty while there was never more than one. */
   cards(): readonly string[];
-  /** A scan has seen all that is on the card. */
+  /** Whether this state knows what is on the card. */
+  hasSeenCard(markerId: string): boolean;
   noteCardSeen(markerId: string): void;
   /** Whether this state knows what is on every card: after a loss of the state it does not. */
   knowsAllCards(): boolean;
@@ -142,6 +143,7 @@ export function openStateFacts(database: DatabaseSync, stateDir: string): StateF
       if (read("rootMarkerId") !== rootMarkerId) record("rootMarkerId", rootMarkerId);
     },
     cards: () => wordsOf(owner.cards),
+    hasSeenCard: (markerId) => wordsOf(read(SEEN_CARDS)).includes(markerId),
     noteCardSeen(markerId) {
       if (!wordsOf(read(SEEN_CARDS)).includes(markerId))
         record(SEEN_CARDS, [...wordsOf(read(SEEN_CARDS)), markerId].join(" "));

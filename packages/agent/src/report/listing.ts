@@ -39,9 +39,14 @@ export function createListingBarrier(): ListingBarrier {
   return {
     isOpen(inventory, hasScanned) {
       if (!hasScanned) return false;
-      const isUnseen = (versionId: string) => inventory.version(versionId)?.state === "seen";
+      const isUnseen = (versionId: string) => {
+        const file = inventory.version(versionId);
+        return file !== undefined && lifeOf(file) === "seen";
+      };
       waitingFor ??= Array.from(inventory.files(), ({ versionId }) => versionId);
-      waitingFor = waitingFor.filter(isUnseen);
+      // Nothing becomes unseen again: what was passed need not be asked about any more.
+      for (let last = waitingFor.at(-1); last !== undefined && !isUnseen(last); last = waitingFor.at(-1))
+        waitingFor.pop();
       return waitingFor.length === 0;
     },
   };
