@@ -35,9 +35,11 @@ export async function changeCards(ctx: CardContext): Promise<boolean> {
 }
 
 /** The card, if it is one of the store's. */
-function ours({ facts }: CardContext, id: string): string | undefined {
+function ours({ facts, inventory }: CardContext, id: string): string | undefined {
   const tag = ownerTag(facts.owner());
-  return facts.cards().includes(id) || (tag !== undefined && isCardOf(id, tag)) ? id : undefined;
+  return facts.cards().includes(id) || inventory.isAway(id) || (tag !== undefined && isCardOf(id, tag))
+    ? id
+    : undefined;
 }
 
 /** Undefined where there is no card, or it cannot be written, or nobody knows yet whose it would be. */

@@ -39,10 +39,8 @@ export function createListingBarrier(): ListingBarrier {
   return {
     isOpen(inventory, hasScanned) {
       if (!hasScanned) return false;
-      const isUnseen = (versionId: string) => {
-        const file = inventory.version(versionId);
-        return file !== undefined && lifeOf(file) === "seen";
-      };
+      // What is away does not hold the list up: before it was looked at, the cloud was told nothing of it.
+      const isUnseen = (versionId: string) => inventory.version(versionId)?.state === "seen";
       waitingFor ??= Array.from(inventory.files(), ({ versionId }) => versionId);
       // Nothing becomes unseen again: what was passed need not be asked about any more.
       for (let last = waitingFor.at(-1); last !== undefined && !isUnseen(last); last = waitingFor.at(-1))

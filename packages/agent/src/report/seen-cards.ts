@@ -21,6 +21,9 @@ export function createSeenCards({ facts, inventory }: { facts: StateFacts; inven
       looking.barrier.isOpen(inventory, true);
     },
     knowsAll() {
+      // What is away is not looked at; the card's next scan begins anew.
+      if (looking && (looking.card !== facts.owner().rootMarkerId || inventory.isAway(looking.card)))
+        looking = undefined;
       if (looking?.barrier.isOpen(inventory, true)) {
         facts.noteCardSeen(looking.card);
         looking = undefined;

@@ -46,7 +46,7 @@ export async function followSettings(ctx: FollowContext, signal: AbortSignal): P
   let { sources } = ctx;
   let known = await readText(path);
   const watchAll = () => openWatch([path, ctx.running.settings.caFile ?? path], bell);
-  let watcher = watchAll();
+  let watcher = known === undefined ? undefined : watchAll();
   try {
     while (!signal.aborted) {
       const text = await readStill(path, signal);
@@ -56,14 +56,14 @@ export async function followSettings(ctx: FollowContext, signal: AbortSignal): P
       takeUp(ctx, sources);
       if (text !== known) {
         tellHidden(ctx, { sources, before: known, after: text });
-        await watcher.close(); // Another file may be there, which nobody watches yet.
-        watcher = watchAll();
+        await watcher?.close(); // Another file may be there, which nobody watches yet.
+        watcher = text === undefined ? undefined : watchAll();
       }
       known = text;
       await bell.wait(signal, text === undefined ? LOOK_FOR_MISSING_MS : LOOK_EVERY_MS);
     }
   } finally {
-    await watcher.close();
+    await watcher?.close();
   }
 }
 
