@@ -35,6 +35,6 @@ export function planEnds(
 /** That its card was taken out or put in meanwhile is no news of its import. */
 function hasMovedOn(told: TrackedFile, now: TrackedFile | undefined): boolean {
   if (now === told) return false;
-  const isSwapped = now !== undefined && now.away !== told.away;
+  const isSwapped = now !== undefined && (now.away === undefined) !== (told.away === undefined);
   return !isSwapped || lifeOf(now) !== lifeOf(told) || now.identity !== told.identity;
 }
