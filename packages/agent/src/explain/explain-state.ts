@@ -164,9 +164,13 @@ function tellReported({ isAutoImported, outcome }: FileFacts): ReturnType<Teller
 const needsCloud: ReadonlySet<FileState> = new Set(["indexed", "requested", "uploading"]);
 const needsAgent: ReadonlySet<FileState> = new Set([...needsCloud, "seen", "settling", "unreadable"]);
 
+function tellOf(state: FileState, facts: FileFacts): ReturnType<Teller> {
+  return { ...tellers[state](facts), ...(facts.isWished && canBeWished.has(state) ? tellOfWish : {}) };
+}
+
 export function explainState(facts: FileFacts): Explanation {
   const { path, state, status } = facts;
-  const said = { ...tellers[state](facts), ...(facts.isWished && canBeWished.has(state) ? tellOfWish : {}) };
+  const said = tellOf(state, facts);
   const partly = facts.reasonCode === partlyListedCode ? ` ${facts.reason}` : "";
   const told: Told = { lastAttempt: null, todo: null, problems: [], ...said, why: said.why + partly + asOf(facts) };
   if (status.health === "not running" && needsAgent.has(state))
@@ -236,7 +240,7 @@ function tellAway(facts: FileFacts): ReturnType<Teller> {
       todo,
     };
   if (saysAllBeneath.has(before)) {
-    const { why, next, todo: otherTodo } = tellers[before](facts);
+    const { why, next, todo: otherTodo } = tellOf(before, facts);
     const needsCard = before === "reported" || before === "failed" ? " For an upload its card has to be in." : "";
     return { why: `${place}. ${why}`, next: next + needsCard, ...(otherTodo === undefined ? {} : { todo: otherTodo }) };
   }

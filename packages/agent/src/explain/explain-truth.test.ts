@@ -182,7 +182,7 @@ describe("explain tells the truth", { concurrency: 4 }, () => {
       await assertTold(scene, "failed", /KeyTaken/);
       cloud.requests.clear();
       const old = new DatabaseSync(databasePath(device.stateDir));
-      old.exec("DROP TABLE outcomes; DROP TABLE wishes; PRAGMA user_version = 3");
+      old.exec("DROP TABLE outcomes; DROP TABLE wishes; DROP TABLE away; PRAGMA user_version = 3");
       old.close();
       cloud.failureOf = () => boom;
       const countReports = () => cloud.calls.filter(({ name }) => name === "report").length;
