@@ -64,7 +64,7 @@ test("of what is away it is said on which card it is, what the control plane mad
   assert.equal(tell("imported").why, `${place}It is in the control plane.`);
   assert.match(tell("duplicate", { outcome: copy }).why, /in the control plane already.*Another recording has it\./);
   assert.match(tell("failed", { outcome: failure }).why, /failed: The key is taken\. \(KeyTaken\)$/);
-  assert.match(tell("reported", { isWished: true }).why, /asked for on this device/);
+  assert.match(tell("reported", { isWished: true }).next, /asked for on this device/);
   assert.match(tell("reported").next, /For an upload its card has to be in\.$/);
   assert.match(tell("settling").why, /Before that it was settling\.$/);
 });
