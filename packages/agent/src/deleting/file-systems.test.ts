@@ -131,8 +131,7 @@ test("what was found out about a card is not about the next one at the same plac
   using fileSystems = createFileSystems(clock);
   const { storage, file } = trackIn(device.root);
   const proofs = createProofs({ inventory, fileSystems, clock });
-  await fileSystems.look(storage, file);
-  proofs.stepFor(file, { sha256, begunNs: 0n });
+  proofs.stepFor(file, { sha256, begunNs: 0n }, await fileSystems.look(storage, file));
   assert.equal(proofs.hashOf(file), sha256);
   fileSystems.forget();
   assert.equal(proofs.hashOf(file), undefined, "nobody has tried it");
