@@ -15,6 +15,12 @@ import { createRechecks } from "./recheck-loop.ts";
 /** No file system takes it: looking at it fails as on a disk that is broken, for root too. */
 const unreadable = `${"x".repeat(300)}.mcap`;
 
+const clearNotes = {
+  standingOf: () => "clear" as const,
+  begin: () => ({ [Symbol.dispose]: () => undefined }),
+  acquit: () => undefined,
+};
+
 test("a file that cannot be compared waits, and is another version once somebody waits for it: no request hangs for ever", async () => {
   using device = makeDevice();
   mkdirSync(device.stateDir);
@@ -42,6 +48,7 @@ test("a file that cannot be compared waits, and is another version once somebody
     ...{ scanBell, reportBell: createBell(), workBell: createBell(), deleteBell: createBell() },
     log: createLog({ format: "json", level: "error", out: { write: () => true, on: () => undefined } }),
     storage: () => ({ root: device.root, device: 0n }),
+    notes: clearNotes,
     hashStep: () => assert.fail("nothing was read"),
   });
   const suspect: Suspect = { file: inventory.version(versionId)!, identity: { ...was, mtimeNs: 2n, ctimeNs: 2n } };
@@ -85,6 +92,7 @@ test("a file whose card is out is not decided on by what is at its path now: it 
     problems: createProblemBoard(systemClock, () => undefined),
     log: createLog({ format: "json", level: "error", out: { write: () => true, on: () => undefined } }),
     storage: () => ({ root: device.root, device: 0n }),
+    notes: clearNotes,
     hashStep: () => assert.fail("nothing was read"),
   });
   const ended = rechecks.run(stop.signal);
@@ -93,4 +101,44 @@ test("a file whose card is out is not decided on by what is at its path now: it 
   await ended;
   assert.deepEqual([board.has(versionId), inventory.removals().size, inventory.at("a.mcap")], [false, 0, undefined]);
   assert.equal(inventory.version(versionId)?.away?.before, "imported");
+});
+
+test("content that ended the agent more than once while it was compared is another version, which is set aside by itself", async () => {
+  using device = makeDevice();
+  mkdirSync(device.stateDir);
+  using database = openDatabase(device.stateDir).database;
+  const inventory = openInventory(database);
+  const was = { device: 0, inode: 1, sizeBytes: 1, mtimeNs: 1n, ctimeNs: 1n };
+  inventory.change([{ do: "track", path: "a.mcap", identity: was }]);
+  const { versionId } = inventory.at("a.mcap")!;
+  const findings = { headTailSha256: "0".repeat(64), item: "{}" };
+  inventory.change([{ do: "event", versionId, event: "finished", findings }]);
+  const board = createRecheckBoard({
+    ...{ clock: systemClock, contentHash: () => undefined },
+    ...{ settleTimeMs: 0, restlessAfterMs: 1e12 },
+  });
+  const identity = { ...was, mtimeNs: 2n };
+  board.sync([{ file: inventory.version(versionId)!, identity }]);
+  const scanBell = createBell();
+  const stop = new AbortController();
+  const isPoison = (file: { identity: { mtimeNs: bigint } }) => file.identity.mtimeNs === 2n;
+  const rechecks = createRechecks({
+    ...{ clock: systemClock, inventory, rechecks: board, isWanted: () => false, scanBell },
+    ...{ reportBell: createBell(), workBell: createBell(), deleteBell: createBell() },
+    problems: createProblemBoard(systemClock, () => undefined),
+    log: createLog({ format: "json", level: "error", out: { write: () => true, on: () => undefined } }),
+    storage: () => ({ root: device.root, device: 0n }),
+    notes: {
+      standingOf: (file) => (isPoison(file) ? "setAside" : "clear"),
+      begin: () => assert.fail("it is not looked at again"),
+      acquit: () => undefined,
+    },
+    hashStep: () => assert.fail("nothing was read"),
+  });
+  const ended = rechecks.run(stop.signal);
+  await scanBell.wait(AbortSignal.timeout(10_000));
+  stop.abort();
+  await ended;
+  assert.equal(inventory.removals().get(versionId)?.because, "changed");
+  assert.deepEqual([inventory.at("a.mcap")?.state, inventory.at("a.mcap")?.identity], ["seen", identity]);
 });

@@ -3,6 +3,7 @@ import { type Bell, createBell, pause } from "../bell.ts";
 import type { Clock } from "../clock.ts";
 import type { FileHash } from "../deleting/hash-file.ts";
 import { FileMoved, type Storage } from "../files/open-tracked.ts";
+import type { ExaminationNotes } from "../indexing/examination-notes.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
@@ -17,6 +18,7 @@ export interface RecheckContext {
   readonly inventory: Inventory;
   readonly problems: ProblemBoard;
   readonly rechecks: RecheckBoard;
+  readonly notes: Pick<ExaminationNotes, "standingOf" | "begin" | "acquit">;
   /** Undefined while the root is missing. */
   readonly storage: () => Storage | undefined;
   /** Whether somebody waits for the file. */
@@ -120,12 +122,12 @@ async function decide(
   recheck: Recheck,
   { storage, signal }: Pick<Turn, "storage" | "signal">,
 ): Promise<InventoryStep[]> {
-  const { inventory, clock, rechecks } = ctx;
+  const { inventory, rechecks } = ctx;
   const { versionId, path } = recheck;
   const file = inventory.version(versionId);
   if (file?.identity !== recheck.was || file.path !== path || file.away) return drop(ctx, recheck);
   try {
-    return conclude(ctx, recheck, await recheckFile(file, recheck, { inventory, clock, storage, signal }));
+    return await compare(ctx, { file, recheck, storage, signal });
   } catch (error) {
     if (signal.aborted) return [];
     if (error instanceof FileMoved || error instanceof SourceChangedError) return drop(ctx, recheck);
@@ -134,6 +136,22 @@ async function decide(
     const failures = rechecks.postpone(versionId);
     return failures >= MAX_READ_FAILURES && ctx.isWanted(versionId) ? stepsOfOther(recheck) : [];
   }
+}
+
+interface Comparing extends Pick<Turn, "storage" | "signal"> {
+  readonly file: TrackedFile;
+  readonly recheck: Recheck;
+}
+
+/** Should the process end of what is there now, the next one knows of which file; as another version it is then set aside. */
+async function compare(ctx: RecheckContext, { file, recheck, ...turn }: Comparing): Promise<InventoryStep[]> {
+  const { inventory, clock, notes } = ctx;
+  const there = { ...file, identity: recheck.identity };
+  if (notes.standingOf(there, "index") === "setAside") return stepsOfOther(recheck);
+  using _note = notes.begin(there, "index");
+  const comparison = await recheckFile(file, recheck, { inventory, clock, ...turn });
+  notes.acquit(there, "index");
+  return conclude(ctx, recheck, comparison);
 }
 
 /** The next scan tells what became of it. */
