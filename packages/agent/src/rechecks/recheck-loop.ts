@@ -143,14 +143,18 @@ interface Comparing extends Pick<Turn, "storage" | "signal"> {
   readonly recheck: Recheck;
 }
 
-/** Should the process end of what is there now, the next one knows of which file; as another version it is then set aside. */
+/**
+ * Should the process end of what is there now, the next one knows of which file; as another version it is then set aside. Reading all
+ * bytes ends no process, and takes so long that two that were killed meanwhile say nothing.
+ */
 async function compare(ctx: RecheckContext, { file, recheck, ...turn }: Comparing): Promise<InventoryStep[]> {
   const { inventory, clock, notes } = ctx;
   const there = { ...file, identity: recheck.identity };
-  if (notes.standingOf(there, "index") === "setAside") return stepsOfOther(recheck);
-  using _note = notes.begin(there, "index");
+  const isExamined = recheck.by === "ends";
+  if (isExamined && notes.standingOf(there, "index") === "setAside") return stepsOfOther(recheck);
+  using _note = isExamined ? notes.begin(there, "index") : undefined;
   const comparison = await recheckFile(file, recheck, { inventory, clock, ...turn });
-  notes.acquit(there, "index");
+  if (isExamined) notes.acquit(there, "index");
   return conclude(ctx, recheck, comparison);
 }
 
