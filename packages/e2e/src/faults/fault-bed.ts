@@ -52,10 +52,15 @@ export async function openFaultBed({ host, reachedAs = (url) => url, cloudEnv }:
   const start = async () => {
     const started = await startControlPlane({ dataDir, env: { DOWNLINK_PUBLIC_URL: url, ...cloudEnv } });
     proxy.leadTo(started.url);
+    void tellOfEnd(started, () => isClosing);
     return started;
   };
+  let isClosing = false;
   let cloud: ControlPlane = await start();
   stack.defer(() => cloud[Symbol.asyncDispose]());
+  stack.defer(() => {
+    isClosing = true;
+  });
   const restarts = createTurns();
   const owned = stack.move();
   return {
@@ -75,6 +80,13 @@ export async function openFaultBed({ host, reachedAs = (url) => url, cloudEnv }:
     countObjects: createObjectCount(join(dataDir, "objects")),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** A control plane that ends by itself would only be missed, minutes later, by lives that have no part in it. */
+async function tellOfEnd({ program }: ControlPlane, isClosing: () => boolean): Promise<void> {
+  const how = await program.ended;
+  if (how === "SIGKILL" || isClosing()) return;
+  process.stderr.write(`the control plane ended by itself with ${how}:\n${program.output()}\n`);
 }
 
 /** Asks again while the cloud does not answer, and until the answer is as wanted. */
