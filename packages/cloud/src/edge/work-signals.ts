@@ -58,7 +58,7 @@ export class PostgresWorkSignals implements WorkSignals, AsyncDisposable {
       keepAlive: true,
     });
     client.on("error", (error) => this.#reconnect(client, error));
-    client.on("notification", ({ payload }) => payload && this.#heard.emit(payload));
+    client.on("notification", ({ payload }) => payload && payload !== "error" && this.#heard.emit(payload));
     await client.connect();
     await client.query(`LISTEN ${CHANNEL}`);
     this.#listener = client;
@@ -66,7 +66,7 @@ export class PostgresWorkSignals implements WorkSignals, AsyncDisposable {
   }
 
   #wakeAll(): void {
-    for (const deviceId of this.#heard.eventNames()) this.#heard.emit(deviceId);
+    for (const name of this.#heard.eventNames()) if (name !== "error") this.#heard.emit(name); // which each waiter listens to as well
   }
 
   #reconnect(lost: Client, error: Error): void {
