@@ -133,15 +133,7 @@ test("a complete list names what is away, and without ADOPT_CARDS another card i
   await using bed = await openCards(t);
   if (!bed) return;
   const { device, cloud } = bed;
-  await bed.record("A", "a.mcap", 1);
-  await bed.record("B", "b.mcap", 2);
-  bed.putIn("A");
-  const first = startDaemon(settingsFor(device, cloud, swapped));
-  await cloud.until("A is reported", () => cloud.at("a.mcap") !== undefined);
-  bed.takeOut();
-  bed.putIn("B");
-  await cloud.until("B is reported", () => cloud.at("b.mcap") !== undefined);
-  await first.stop();
+  await bed.reportBoth(settingsFor(device, cloud, swapped));
   const known = new Map(cloud.files);
   cloud.files.delete(cloud.at("b.mcap")!.versionId); // Now they differ, and all is listed.
   await using second = startDaemon(settingsFor(device, cloud, swapped));
@@ -160,16 +152,8 @@ test("an agent that lost its state database while a card is out takes nothing on
   await using bed = await openCards(t);
   if (!bed) return;
   const { device, cloud } = bed;
-  await bed.record("A", "a.mcap", 1);
-  await bed.record("B", "b.mcap", 2);
-  bed.putIn("A");
   const settings = settingsFor(device, cloud, swapped);
-  const first = startDaemon(settings);
-  await cloud.until("A is reported", () => cloud.at("a.mcap") !== undefined);
-  bed.takeOut();
-  bed.putIn("B");
-  await cloud.until("B is reported", () => cloud.at("b.mcap") !== undefined);
-  await first.stop();
+  await bed.reportBoth(settings);
   for (const suffix of ["", "-wal", "-shm"]) rmSync(databasePath(device.stateDir) + suffix, { force: true });
   const [lostA, lostB] = [cloud.at("a.mcap")!.versionId, cloud.at("b.mcap")!.versionId];
   cloud.requestImport("a.mcap");
@@ -196,16 +180,8 @@ test("an agent that lost all its state knows by the marker that there may be oth
   await using bed = await openCards(t);
   if (!bed) return;
   const { device, cloud } = bed;
-  await bed.record("A", "a.mcap", 1);
-  await bed.record("B", "b.mcap", 2);
-  bed.putIn("A");
   const settings = settingsFor(device, cloud, swapped);
-  const first = startDaemon(settings);
-  await cloud.until("A is reported", () => cloud.at("a.mcap") !== undefined);
-  bed.takeOut();
-  bed.putIn("B");
-  await cloud.until("B is reported", () => cloud.at("b.mcap") !== undefined);
-  await first.stop();
+  await bed.reportBoth(settings);
   rmSync(device.stateDir, { recursive: true });
   const [lostA, lostB] = [cloud.at("a.mcap")!.versionId, cloud.at("b.mcap")!.versionId];
   cloud.leaseMs = 1; // Who lost its state cannot take its own lease over.
@@ -331,21 +307,32 @@ async function openCards(t: TestContext) {
     if (isIn) execFileSync("umount", ["-l", device.root]);
     isIn = false;
   };
+  const putIn = (name: string) => {
+    execFileSync("mount", ["--bind", folder(name), device.root]);
+    isIn = true;
+  };
+  const record = async (name: string, path: string, seed: number) => {
+    mkdirSync(dirname(join(folder(name), path)), { recursive: true });
+    await writeRecording({ root: folder(name) }, path, { seed, sizeBytes: 20_000 });
+  };
   return {
-    ...{ device, cloud, folder, takeOut },
-    putIn(name: string): void {
-      execFileSync("mount", ["--bind", folder(name), device.root]);
-      isIn = true;
+    ...{ device, cloud, folder, takeOut, putIn, record },
+    /** An agent has reported a.mcap of card A, then b.mcap of card B, and has ended; B is in. */
+    async reportBoth(settings: ReturnType<typeof settingsFor>): Promise<void> {
+      await record("A", "a.mcap", 1);
+      await record("B", "b.mcap", 2);
+      putIn("A");
+      await using _agent = startDaemon(settings);
+      await cloud.until("A is reported", () => cloud.at("a.mcap") !== undefined);
+      takeOut();
+      putIn("B");
+      await cloud.until("B is reported", () => cloud.at("b.mcap") !== undefined);
     },
     /** What else was mounted there is to be taken away too. */
     holdsRoot: () => {
       isIn = true;
     },
     markerOf: (name: string) => readFileSync(join(folder(name), ".downlink-root"), "utf8"),
-    async record(name: string, path: string, seed: number) {
-      mkdirSync(dirname(join(folder(name), path)), { recursive: true });
-      await writeRecording({ root: folder(name) }, path, { seed, sizeBytes: 20_000 });
-    },
     async [Symbol.asyncDispose]() {
       takeOut();
       await cloud[Symbol.asyncDispose]();
