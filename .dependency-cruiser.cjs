@@ -4,7 +4,7 @@
 const FOR_TESTS = String.raw`\.(slow|suite|test)\.ts$|/testing(/|\.ts$)`;
 const CLOUD = "^packages/cloud/src/";
 /** What resources stand on. None of it names a resource. */
-const FOUNDATION = "(db|blobs|search|jobs|tokens|http|data-plane|indexing)/";
+const FOUNDATION = "(db|blobs|search|jobs|metrics|tokens|http|data-plane|indexing)/";
 
 /** A package may import itself and the named ones. */
 function between(name, { allowed = [], forTests = allowed }) {
@@ -95,6 +95,7 @@ module.exports = {
           `${CLOUD}event-types/require-conformance\\.ts$`,
           `${CLOUD}ingest/(change-request|delivery)\\.ts$`,
           `${CLOUD}projects/scope-sql\\.ts$`,
+          `${CLOUD}quotas/require-room\\.ts$`,
           `${CLOUD}recordings/(edge-copy|forget-data|lock-recording|recording-events|select-recordings)\\.ts$`,
           `${CLOUD}sessions/create-session\\.ts$`,
           `${CLOUD}setup/organization\\.ts$`,

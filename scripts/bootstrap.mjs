@@ -19,6 +19,7 @@ import { homedir } from "node:os";
 import { delimiter, dirname, join, relative, resolve } from "node:path";
 import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
+import { whenParentIsGone } from "./parent.mjs";
 import { takeLock } from "./setup-lock.mjs";
 
 const PNPM = "pnpm@10.34.9";
@@ -26,17 +27,23 @@ const OLDEST_NODE = 24;
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const STATE = join(ROOT, "node_modules", ".cache", "downlink");
 const GENERATED = join(ROOT, "packages", "cloud", "src", "db", "generated", "client.ts");
+const END_WITH_PARENT = new URL("end-with-parent.mjs", import.meta.url).href;
+const SIGNALS = ["SIGINT", "SIGHUP", "SIGTERM"];
 
 class SetupError extends Error {}
+/** A signal ended what was being done; the message is its name. */
+class Interrupted extends Error {}
 
 try {
   const { mode, target, args } = readArguments(process.argv.slice(2));
   await setUp(mode === "generate");
   if (target !== undefined) await run(mode, target, args);
 } catch (error) {
-  if (!(error instanceof SetupError)) throw error;
-  process.stderr.write(`setup: ${error.message}\n`);
-  process.exitCode = 1;
+  if (error instanceof Interrupted) endBy(error.message);
+  else if (error instanceof SetupError) {
+    process.stderr.write(`setup: ${error.message}\n`);
+    process.exitCode = 1;
+  } else throw error;
 }
 
 function readArguments([first, ...rest]) {
@@ -176,14 +183,25 @@ async function step(title, command, args, env) {
   const result = await runQuietly(command, args, env).finally(() => clearInterval(ticker));
   if (isTerminal) say("");
   process.stderr.write(result.code === 0 ? `${seconds()}\n` : "failed\n");
+  if (result.told !== undefined) throw new Interrupted(result.told);
   if (result.code !== 0) throw new SetupError(explain(title, command, result));
 }
 
-/** Runs a command to its end and keeps the last 8,000 characters that it printed. */
+/** Runs a command to its end and keeps the last 8,000 characters that it printed. A signal to us ends it with all that it started. */
 function runQuietly(command, args, env) {
-  return new Promise((done) => {
+  return new Promise((finish) => {
     let output = "";
-    const child = spawn(command, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"] });
+    let told;
+    const child = spawn(command, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+    const stopListening = onSignals((signal) => {
+      told = signal;
+      const isRunning = child.exitCode === null && child.signalCode === null;
+      if (isRunning) process.kill(-child.pid, "SIGTERM"); // its group: npx starts others, and passes nothing on
+    });
+    const done = (result) => {
+      stopListening();
+      finish({ ...result, told });
+    };
     const keep = (chunk) => {
       output = (output + chunk).slice(-8000);
     };
@@ -241,7 +259,9 @@ function makeStateFolder() {
 function run(mode, target, args) {
   const runtime = runtimePath();
   const command =
-    mode === "bin" ? [join(ROOT, "node_modules", ".bin", target), ...args] : [runtime, resolve(ROOT, target), ...args];
+    mode === "bin"
+      ? [join(ROOT, "node_modules", ".bin", target), ...args]
+      : [runtime, "--import", END_WITH_PARENT, resolve(ROOT, target), ...args];
   const nodeOptions = [process.env.NODE_OPTIONS, "--disable-warning=ExperimentalWarning"].filter(Boolean).join(" ");
   // What was stripped of its types once is read from there: a quicker start, and 23 MB less in what stays up.
   const compiled = process.env.NODE_COMPILE_CACHE ?? join(STATE, "compiled");
@@ -253,11 +273,9 @@ function run(mode, target, args) {
     NODE_COMPILE_CACHE: compiled,
   };
   const child = spawn(command[0], command.slice(1), { env, stdio: "inherit" });
-  for (const signal of ["SIGINT", "SIGHUP", "SIGTERM"]) {
-    process.on(signal, () => {
-      if (signal === "SIGTERM" || !isTerminalForeground()) child.kill(signal);
-    });
-  }
+  onSignals((signal) => {
+    if (signal === "SIGTERM" || !isTerminalForeground()) child.kill(signal);
+  });
   return new Promise((done, fail) => {
     child.once("error", (error) => fail(new SetupError(`${command[0]} does not start: ${error.message}`)));
     child.once("exit", (code, signal) => {
@@ -271,6 +289,24 @@ function run(mode, target, args) {
 /** The pinned Node before the shims of .bin: a signal sent to a shim would not reach the program. */
 function pathWith(runtime) {
   return [dirname(runtime), join(ROOT, "node_modules", ".bin"), process.env.PATH ?? "/usr/bin:/bin"].join(delimiter);
+}
+
+/**
+ * Calls `tell` for every signal that asks us to end. npm killed by force is one, too: it has passed nothing on, and nobody would
+ * end us any more. Not so another parent: a shell may go and leave a program of its own running. Returns how to stop listening.
+ */
+function onSignals(tell) {
+  let isTold = false;
+  const listener = (signal) => {
+    isTold = true;
+    tell(signal);
+  };
+  for (const signal of SIGNALS) process.on(signal, listener);
+  if (process.env.npm_lifecycle_event !== undefined) whenParentIsGone(() => isTold || listener("SIGTERM"));
+  return () => {
+    isTold = true;
+    for (const signal of SIGNALS) process.off(signal, listener);
+  };
 }
 
 /** Then Ctrl-C and a hang-up have reached the child already, as a member of the terminal's foreground group. */
@@ -288,6 +324,6 @@ function isTerminalForeground() {
 
 /** Ends the way the child did, so that a shell or a supervisor sees the same. */
 function endBy(signal) {
-  for (const forwarded of ["SIGINT", "SIGHUP", "SIGTERM"]) process.removeAllListeners(forwarded);
+  for (const forwarded of SIGNALS) process.removeAllListeners(forwarded);
   process.kill(process.pid, signal);
 }

@@ -93,7 +93,7 @@ export function assembleAgent(parts: AgentParts): Agent {
       wishes: (signal) => wishes.run(signal),
       salvages: (signal) => runSalvages(ground, signal),
       deletions: (signal) => deletions.run(signal),
-      heartbeat: (signal) => runHeartbeat(ground, signal),
+      heartbeat: (signal) => runHeartbeat({ ...ground, uploads, throttle }, signal),
       network: (signal) => throttle.run(signal),
     },
     isProgressing: () => clock.monotonicMs() - storageRoot.lastLookMs() < LONGEST_SCAN_MS + scanIntervalMs,

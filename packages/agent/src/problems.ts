@@ -83,6 +83,12 @@ export const problemTexts = {
     cause: "It takes no more bytes until there is room.",
     fix: "Free or add storage at the control plane.",
   },
+  CloudQuotaReached: {
+    title: "The organization has stored as much as it may",
+    cause:
+      "The control plane's operator limits how many bytes or recordings the organization has. The files stay here, and their uploads are tried again.",
+    fix: "Delete recordings that nobody needs, or have the operator allow more (`downlink admin limits`).",
+  },
   TokenRefused: {
     title: "The token is refused",
     cause: "It is unknown, disabled or revoked, or belongs to no device.",

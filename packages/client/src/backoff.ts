@@ -27,6 +27,7 @@ export function retryDelayMs(
 export function isWorthRetrying(failure: unknown): boolean {
   if (failure instanceof NetworkFailure) return true;
   return (
-    failure instanceof ApiFailure && (failure.status === 429 || failure.status >= 500 || failure.code === undefined)
+    failure instanceof ApiFailure &&
+    (failure.status === 429 || failure.status === 408 || failure.status >= 500 || failure.code === undefined)
   );
 }

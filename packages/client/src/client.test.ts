@@ -147,6 +147,27 @@ test("retries repeat reads after 500 and changes only when they were refused", a
   assert.equal(calls, 5);
 });
 
+test("what makes something is sent with one key for all its tries, and so may be repeated after a lost answer", async () => {
+  const keys: unknown[] = [];
+  await using server = await serve((request, response) => {
+    keys.push(request.headers["idempotency-key"]);
+    if (keys.length === 1) return void request.socket.destroy();
+    if (keys.length === 2) response.setHeader("retry-after", "0");
+    const code = keys.length === 2 ? "IdempotencyConflict" : "NameTaken";
+    answerJson(response, 409, { error: "x", code });
+  });
+  await using transport = undiciTransport();
+  const client = createClient({ baseUrl: server.url, transport, retries: 3 });
+  const failure = await failureOf(client.call(api.devices.create, { name: "robot" }));
+  assert.ok(failure instanceof ApiFailure && failure.code === "NameTaken");
+  assert.match(String(keys[0]), /^[0-9a-f]{32}$/);
+  assert.deepEqual(keys, [keys[0], keys[0], keys[0]]);
+  await failureOf(client.call(api.devices.create, { name: "robot" }));
+  assert.notEqual(keys[3], keys[0]);
+  await failureOf(createClient({ baseUrl: server.url, transport }).call(api.devices.create, { name: "robot" }));
+  assert.equal(keys[4], undefined, "who never repeats needs none");
+});
+
 async function failureOfAnswer(answer: (response: Parameters<typeof answerJson>[0]) => void): Promise<unknown> {
   await using server = await serve((_, response) => answer(response));
   await using transport: UndiciTransport = undiciTransport();

@@ -1,4 +1,4 @@
-import type { CallInput, Operation, Output, WithHeaders } from "@downlink/protocol";
+import { type CallInput, idempotencyHeader, type Operation, type Output, type WithHeaders } from "@downlink/protocol";
 import { isWorthRetrying, retryDelayMs } from "./backoff.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { ApiFailure, NetworkFailure } from "./errors.ts";
@@ -13,8 +13,9 @@ export interface ClientOptions {
   readonly token?: string;
   readonly transport: Transport;
   /**
-   * How often a call is repeated after a failure that may heal; default 0. What changes something is repeated only
-   * when the service refused it (429, 503): after a lost answer nobody knows whether it took effect.
+   * How often a call is repeated after a failure that may heal; default 0. What makes something is sent with an
+   * `Idempotency-Key`, so that a repeat makes nothing more. What changes something else is repeated only when the service
+   * refused it (408, 429, 503): after a lost answer nobody knows whether it took effect.
    */
   readonly retries?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -49,7 +50,8 @@ export function createClient(options: ClientOptions): Client {
   const baseUrl = options.baseUrl.replace(/\/+$/, "");
   const send = (operation: Operation, input: unknown, callOptions: CallOptions) => {
     const { method, target, body } = encodeRequest(operation, input as Record<string, unknown>);
-    const request = { method, url: baseUrl + target, headers: headersOf(options, callOptions, body), body };
+    const headers = { ...onceHeaders(options, operation), ...headersOf(options, callOptions, body) };
+    const request = { method, url: baseUrl + target, headers, body };
     return sendWithRetries(options, request, callOptions);
   };
   return {
@@ -62,6 +64,16 @@ export function createClient(options: ClientOptions): Client {
       return { output, headers: declaredHeaders(operation, response) } as WithHeaders<O>;
     },
   };
+}
+
+/** Only for who repeats: the service has to remember each. */
+function onceHeaders({ retries = 0 }: ClientOptions, { makes }: Operation): Record<string, string> {
+  return retries > 0 && typeof makes === "object" ? { [idempotencyHeader]: randomKey() } : {};
+}
+
+/** Not by `randomUUID`, which browsers have on pages of https alone. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function headersOf(client: ClientOptions, call: CallOptions, body: string | undefined): Record<string, string> {
@@ -83,15 +95,19 @@ async function sendWithRetries(
     try {
       return await sendOnce(transport, request, call);
     } catch (failure) {
-      if (attempt > retries || !mayRepeat(request.method, failure)) throw failure;
+      if (attempt > retries || !mayRepeat(request, failure)) throw failure;
       await wait(retryDelayMs(failure, attempt), call.signal);
     }
   }
 }
 
-function mayRepeat(method: string, failure: unknown): boolean {
-  const isRefused = failure instanceof ApiFailure && (failure.status === 429 || failure.status === 503);
-  return isRefused || (method === "GET" && isWorthRetrying(failure));
+function mayRepeat({ method, headers }: Omit<TransportRequest, "signal">, failure: unknown): boolean {
+  if (failure instanceof ApiFailure) {
+    const { status, code, retryAfterMs } = failure;
+    const isRefused = [408, 429, 503].includes(status);
+    if (isRefused || (code === "IdempotencyConflict" && retryAfterMs !== undefined)) return true;
+  }
+  return (method === "GET" || headers[idempotencyHeader] !== undefined) && isWorthRetrying(failure);
 }
 
 async function sendOnce(

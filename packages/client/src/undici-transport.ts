@@ -1,5 +1,6 @@
+import { setImmediate as untilIdle } from "node:timers/promises";
+import { createJsonGuard, type JsonLimits } from "@downlink/protocol";
 import type { Dispatcher } from "undici";
-import { type AnswerLimits, createAnswerGuard } from "./answer-limits.ts";
 import { ApiFailure, NetworkFailure } from "./errors.ts";
 import type { Transport, TransportResponse } from "./transport.ts";
 import { request } from "./undici-request.ts";
@@ -11,13 +12,13 @@ export interface UndiciTransport extends Transport, AsyncDisposable {
 }
 
 /** For programs that list what people keep; who has little memory gives its own. */
-const defaultLimits: AnswerLimits = { bytes: 64 * 1024 * 1024, depth: 500, containers: 2_000_000 };
+const defaultLimits: JsonLimits = { bytes: 64 * 1024 * 1024, depth: 500, containers: 2_000_000 };
 /** What a transport understands of compression, said to every server: nothing that a few bytes could blow up. */
 const plain = { "accept-encoding": "identity" };
 
 export interface TransportOptions {
   readonly way?: WayOut | undefined;
-  readonly limits?: AnswerLimits;
+  readonly limits?: JsonLimits;
 }
 
 export function undiciTransport({ way, limits = defaultLimits }: TransportOptions = {}): UndiciTransport {
@@ -27,7 +28,9 @@ export function undiciTransport({ way, limits = defaultLimits }: TransportOption
     try {
       const unhurried = { headersTimeout: 0, bodyTimeout: 0 };
       const sent = { headers, body, ...unhurried, method: method as Dispatcher.HttpMethod, signal, dispatcher };
-      return await readAnswer(await request(url, sent), limits);
+      const answer = await readAnswer(await request(url, sent), limits);
+      await untilIdle(); // To the pool the connection is busy as long: whoever calls again at once would be given another one.
+      return answer;
     } catch (error) {
       signal.throwIfAborted();
       throw asNetworkFailure(error, { url, dispatcher });
@@ -41,7 +44,7 @@ export async function readAnswer(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   limits = defaultLimits,
 ): Promise<TransportResponse> {
-  const guard = createAnswerGuard(limits);
+  const guard = createJsonGuard(limits);
   const chunks: Buffer[] = [];
   const encoding = [headers["content-encoding"] ?? "identity"].flat().join();
   for await (const chunk of body as AsyncIterable<Buffer>) {

@@ -6,6 +6,7 @@ import { attachmentDownloadRoute, attachmentRoute } from "./attachments/download
 import type { Deps } from "./context.ts";
 import { coverage } from "./coverage/coverage.ts";
 import { customProperties } from "./custom-properties/custom-properties.ts";
+import { crossOrigin } from "./data-plane/cross-origin.ts";
 import { partRoute, pieceRoute } from "./data-plane/part-route.ts";
 import { datasetVersions } from "./datasets/dataset-versions.ts";
 import { datasets } from "./datasets/datasets.ts";
@@ -14,6 +15,7 @@ import { agentSettings } from "./devices/agent-settings.ts";
 import { devices } from "./devices/devices.ts";
 import { edge } from "./edge/edge.ts";
 import { edgeFiles } from "./edge/edge-files.ts";
+import { workRoute } from "./edge/work-route.ts";
 import { episodes } from "./episodes/episodes.ts";
 import { eventTypes } from "./event-types/event-types.ts";
 import { events } from "./events/events.ts";
@@ -27,18 +29,25 @@ import { docsRoutes } from "./http/docs-route.ts";
 import type { Env } from "./http/env.ts";
 import { ApiError } from "./http/errors.ts";
 import { healthRoutes } from "./http/health.ts";
+import { bodyPace } from "./http/json-body.ts";
+import { measureRequests } from "./http/measure-requests.ts";
+import { metricsRoute } from "./http/metrics-route.ts";
 import { nameIncarnation } from "./http/name-incarnation.ts";
+import { refuseEncoding } from "./http/refuse-encoding.ts";
 import { requestId } from "./http/request-id.ts";
 import { requestLog } from "./http/request-log.ts";
 import { serve } from "./http/serve.ts";
+import { callInTurn } from "./http/turns.ts";
+import { importQueue } from "./import-queue/import-queue.ts";
 import { imports } from "./imports/imports.ts";
 import { uploadRoute } from "./ingest/upload-route.ts";
-import { uploads } from "./ingest/uploads.ts";
+import { uploads, uploadsAgain } from "./ingest/uploads.ts";
 import { lakeFiles } from "./lake-files/lake-files.ts";
 import { layoutRoutes } from "./layouts/layout-routes.ts";
 import { importFileDownloadRoute, importFileRoute } from "./pending-imports/file-route.ts";
 import { pendingImports } from "./pending-imports/pending-imports.ts";
 import { projects } from "./projects/projects.ts";
+import { importRequests } from "./recordings/import-requests.ts";
 import { recordings } from "./recordings/recordings.ts";
 import { sessions } from "./sessions/sessions.ts";
 import { inboxTokens } from "./sites/inbox-tokens.ts";
@@ -46,14 +55,20 @@ import { siteTokens } from "./sites/site-tokens.ts";
 import { sites } from "./sites/sites.ts";
 import { topics } from "./topics/topics.ts";
 
+const AGENTS = "/v1/edge/";
+
 /** The HTTP face of the control plane: middleware in order, then one line a resource. */
 export function createApp(deps: Deps): Hono<Env> {
   const app = new Hono<Env>();
-  app.use(requestId, requestLog(deps.log));
+  app.use(requestId, requestLog(deps.log), measureRequests(deps), bodyPace(deps.limits.body), refuseEncoding);
+  const turnsOf = (path: string) => (path.startsWith(AGENTS) ? deps.turns.agents : deps.turns.calls);
+  app.use("/v1/*", deps.rates.limitFailures(deps.trustedProxies), callInTurn(turnsOf));
   app.onError((error, c) => answerError(c, error, deps.log));
   app.notFound((c) => answerError(c, new ApiError("NotFound", `there is no ${c.req.method} ${c.req.path}`), deps.log));
 
+  crossOrigin(app, deps);
   healthRoutes(app, deps);
+  metricsRoute(app, deps);
   docsRoutes(app, deps);
   serve(app, deps, { contract: api.projects, handlers: projects });
   serve(app, deps, { contract: api.apiKeys, handlers: apiKeys });
@@ -65,6 +80,8 @@ export function createApp(deps: Deps): Hono<Env> {
   serve(app, deps, { contract: api.eventTypes, handlers: eventTypes });
   serve(app, deps, { contract: api.sessions, handlers: sessions });
   serve(app, deps, { contract: api.recordings, handlers: recordings });
+  serve(app, deps, { contract: api.importQueue, handlers: importQueue });
+  serve(app, deps, { contract: api.importRequests, handlers: importRequests });
   serve(app, deps, { contract: api.attachments, handlers: attachments });
   attachmentRoute(app, deps);
   serve(app, deps, { contract: api.pendingImports, handlers: pendingImports });
@@ -72,7 +89,7 @@ export function createApp(deps: Deps): Hono<Env> {
   serve(app, deps, { contract: api.imports, handlers: imports });
   serve(app, deps, { contract: api.lakeFiles, handlers: lakeFiles });
   serve(app, deps, { contract: api.edgeFiles, handlers: edgeFiles });
-  serve(app, deps, { contract: api.uploads, handlers: uploads });
+  serve(app, deps, { contract: api.uploads, handlers: uploads, agains: uploadsAgain });
   serve(app, deps, { contract: api.exports, handlers: exportLinks });
   serve(app, deps, { contract: api.topics, handlers: topics });
   serve(app, deps, { contract: api.coverage, handlers: coverage });
@@ -86,7 +103,8 @@ export function createApp(deps: Deps): Hono<Env> {
   serve(app, deps, { contract: api.extensions, handlers: extensions });
   publishRoute(app, deps);
   app.use("/v1/edge/*", nameIncarnation(deps));
-  serve(app, deps, { contract: api.edge, handlers: edge });
+  workRoute(app, deps);
+  serve(app, deps, edge);
   uploadRoute(app, deps);
   partRoute(app, deps);
   pieceRoute(app, deps);

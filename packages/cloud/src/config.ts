@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
+import { type Network, parseNetworks } from "./http/client-address.ts";
+import { defaultLimits, type Limits } from "./limits.ts";
 
 const Port = z.coerce.number().int().min(0).max(65535);
 
@@ -11,16 +13,38 @@ const Duration = z
   .regex(/^(0|\d{1,6}(s|min|h|d))$/, "must be 0 or a duration such as 30min, 25h or 2d")
   .transform((text) => Number.parseInt(text, 10) * (secondsIn[text.replace(/^\d+/, "")] ?? 0));
 
+const Networks = z.string().transform((text, context) => {
+  try {
+    return parseNetworks(text);
+  } catch (error) {
+    context.addIssue((error as Error).message);
+    return z.NEVER;
+  }
+});
+
+/** As browsers send them in `Origin`; `*` is every one. */
+const Origins = z
+  .string()
+  .transform((text) => text.split(",").map((origin) => origin.trim()))
+  .refine((origins) => origins.every(isOrigin), "must be origins such as https://console.example.org, or *");
+
 const Environment = z.object({
   DOWNLINK_HOST: z.string().default("127.0.0.1"),
   DOWNLINK_PORT: Port.default(8080),
   DOWNLINK_PUBLIC_URL: z.url().optional(),
+  DOWNLINK_LINK_ORIGINS: Origins.default([]),
   DOWNLINK_DATA_DIR: z.string().min(1).default("./.data"),
   DATABASE_URL: z.string().min(1).optional(),
   DOWNLINK_ADMIN_KEY: z.string().min(32, "must have at least 32 characters").optional(),
   DOWNLINK_SIGNING_KEY: z.string().min(32, "must have at least 32 characters").optional(),
   DOWNLINK_DELETE_SAFETY: Duration.default(0),
   DOWNLINK_EXPORT_WHOLE_CHUNKS: z.enum(["true", "false"]).default("false"),
+  DOWNLINK_TRUSTED_PROXIES: Networks.default([]),
+  DOWNLINK_MAX_CONNECTIONS: z.coerce.number().int().min(10).default(defaultLimits.connections.most),
+  DOWNLINK_METRICS_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
+  DOWNLINK_DRAIN: Duration.default(0),
+  DOWNLINK_GRACE: Duration.default(8),
+  DOWNLINK_RATE_LIMIT: z.coerce.number().int().min(60).default(defaultLimits.rates.callsPerMinute),
   DOWNLINK_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
 });
 
@@ -31,6 +55,8 @@ export interface Config {
   readonly port: number;
   /** What links are built from; undefined: the address that is listened on. */
   readonly publicUrl: string | undefined;
+  /** Whose pages may use links. */
+  readonly linkOrigins: readonly string[];
   readonly dataDir: string;
   /** Undefined: the embedded Postgres under `dataDir`. */
   readonly databaseUrl: string | undefined;
@@ -40,6 +66,15 @@ export interface Config {
   readonly deleteSafetySeconds: number;
   /** Exports read uncompressed chunks whole and compare their checksums, also where few of their messages are wanted. */
   readonly exportsWholeChunks: boolean;
+  /** Whose `X-Forwarded-For` counts. */
+  readonly trustedProxies: readonly Network[];
+  readonly limits: Limits;
+  /** Who holds it reads the metrics; undefined: who asks from this machine. */
+  readonly metricsToken: string | undefined;
+  /** How long calls are taken after the process was told to stop: until a load balancer has looked at `/readyz`. */
+  readonly drainSeconds: number;
+  /** How long what is under way may take to end after that, before it is cut. */
+  readonly graceSeconds: number;
   readonly logLevel: string;
 }
 
@@ -54,12 +89,22 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     host: settings.DOWNLINK_HOST,
     port: settings.DOWNLINK_PORT,
     publicUrl: settings.DOWNLINK_PUBLIC_URL?.replace(/\/+$/, ""),
+    linkOrigins: settings.DOWNLINK_LINK_ORIGINS,
     dataDir: resolve(settings.DOWNLINK_DATA_DIR),
     databaseUrl: settings.DATABASE_URL,
     adminKey: settings.DOWNLINK_ADMIN_KEY,
     signingKey: settings.DOWNLINK_SIGNING_KEY,
     deleteSafetySeconds: settings.DOWNLINK_DELETE_SAFETY,
     exportsWholeChunks: settings.DOWNLINK_EXPORT_WHOLE_CHUNKS === "true",
+    trustedProxies: settings.DOWNLINK_TRUSTED_PROXIES,
+    limits: {
+      ...defaultLimits,
+      connections: { ...defaultLimits.connections, most: settings.DOWNLINK_MAX_CONNECTIONS },
+      rates: { ...defaultLimits.rates, callsPerMinute: settings.DOWNLINK_RATE_LIMIT },
+    },
+    metricsToken: settings.DOWNLINK_METRICS_TOKEN,
+    drainSeconds: settings.DOWNLINK_DRAIN,
+    graceSeconds: settings.DOWNLINK_GRACE,
     logLevel: settings.DOWNLINK_LOG_LEVEL,
   };
 }
@@ -69,4 +114,8 @@ export class ConfigError extends Error {
     super(`the configuration is wrong:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
     this.name = "ConfigError";
   }
+}
+
+function isOrigin(text: string): boolean {
+  return text === "*" || (URL.canParse(text) && new URL(text).origin === text);
 }

@@ -3,9 +3,17 @@ import type { Logger } from "pino";
 import type { BlobStore } from "./blobs/blob-store.ts";
 import type { LinkSigner } from "./blobs/signed-link.ts";
 import type { Database } from "./db/client.ts";
-import type { WorkSignals } from "./edge/work-signals.ts";
+import type { Admission } from "./edge/admission.ts";
+import type { AgentPolls } from "./edge/agent-polls.ts";
+import type { LeaseRenewals } from "./edge/lease-renewals.ts";
+import type { CallRates } from "./http/call-rates.ts";
+import type { Network } from "./http/client-address.ts";
+import type { Turns } from "./http/turns.ts";
 import type { FileIndexer } from "./indexing/file-indexer.ts";
 import type { JobQueue } from "./jobs/queue.ts";
+import type { Limits } from "./limits.ts";
+import type { Metrics } from "./metrics/metrics.ts";
+import type { TokenUses } from "./tokens/token-uses.ts";
 
 export interface Clock {
   /** Nanoseconds since the epoch. */
@@ -19,15 +27,31 @@ export interface Deps {
   readonly indexer: FileIndexer;
   readonly signer: LinkSigner;
   readonly jobs: JobQueue;
-  readonly workSignals: WorkSignals;
+  readonly polls: AgentPolls;
+  readonly renewals: LeaseRenewals;
+  readonly tokenUses: TokenUses;
+  /** Each lets in what a fleet brings along when it comes at once: an agent that was greeted does not stand in that line for its work. */
+  readonly admission: { readonly hellos: Admission; readonly reads: Admission };
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Who holds it reads the metrics; undefined: who asks from this machine. */
+  readonly metricsToken: string | undefined;
+  /** The names of all that this version's database has had. */
+  readonly migrations: readonly string[];
   /** What links are built from, without a slash at the end. Known once the server listens. */
   readonly publicUrl: () => string;
+  /** Whose pages may use links. */
+  readonly linkOrigins: readonly string[];
   /** For how long after its import a file stays on its device. */
   readonly deleteSafetySeconds: number;
   /** Exports read uncompressed chunks whole, also where few of their messages are wanted. */
   readonly readsWholeChunks: boolean;
+  readonly limits: Limits;
+  readonly rates: CallRates;
+  readonly turns: Turns;
+  /** Whose `X-Forwarded-For` counts. */
+  readonly trustedProxies: readonly Network[];
   /** Aborted when the process was told to stop: what waits answers at once, and nothing new is taken. */
   readonly stopping: AbortSignal;
 }
@@ -39,6 +63,8 @@ export interface ApiKeyCaller {
   readonly capabilities: readonly string[];
   /** Empty: every project of the organization. */
   readonly projectIds: readonly string[];
+  /** When its key ends; null: never. */
+  readonly expiresAtNs: bigint | null;
 }
 
 export interface AgentCaller {

@@ -7,16 +7,24 @@ import type { Config } from "./config.ts";
 import type { Clock, Deps } from "./context.ts";
 import { openDatabase } from "./db/client.ts";
 import { startEmbeddedPostgres } from "./db/embedded-postgres.ts";
-import { applyMigrations, migrationsDir } from "./db/migrations.ts";
-import { PostgresWorkSignals } from "./edge/work-signals.ts";
+import { applyMigrations, listMigrations, migrationsDir } from "./db/migrations.ts";
+import { Admission } from "./edge/admission.ts";
+import { AgentPolls } from "./edge/agent-polls.ts";
+import { LeaseRenewals } from "./edge/lease-renewals.ts";
+import { WorkSignals } from "./edge/work-signals.ts";
+import { CallRates } from "./http/call-rates.ts";
+import { createTurns } from "./http/turns.ts";
 import { openFileIndexer } from "./indexing/file-indexer.ts";
 import { PgBossQueue } from "./jobs/pg-boss-queue.ts";
+import { createMetrics } from "./metrics/metrics.ts";
 import { prepareDeployment } from "./setup/first-start.ts";
+import { NotedTokenUses } from "./tokens/token-uses.ts";
 
 const MAX_CONNECTIONS = 20;
 
 export interface OpenDeps extends Deps, AsyncDisposable {
   readonly jobs: PgBossQueue;
+  readonly tokenUses: NotedTokenUses;
   /** What links are built from once the server listens, unless the operator set it. */
   setPublicUrl(url: string): void;
   beginStopping(): void;
@@ -24,26 +32,42 @@ export interface OpenDeps extends Deps, AsyncDisposable {
 
 const systemClock: Clock = { nowNs: () => BigInt(Date.now()) * 1_000_000n };
 
+interface Choices {
+  readonly clock?: Clock | undefined;
+  /** Where the configuration names no database: whether one that another process serves is used. */
+  readonly openPostgres?: typeof startEmbeddedPostgres;
+}
+
 /** Opens everything that the configuration names, in order; disposing closes it in the reverse one. */
-export async function openDeps(config: Config, log: Logger, clock: Clock = systemClock): Promise<OpenDeps> {
+export async function openDeps(
+  config: Config,
+  log: Logger,
+  { clock = systemClock, openPostgres = startEmbeddedPostgres }: Choices = {},
+): Promise<OpenDeps> {
   await using opened = new AsyncDisposableStack();
   await mkdir(config.dataDir, { recursive: true });
   const url =
     config.databaseUrl ??
-    opened.use(await startEmbeddedPostgres({ dir: join(config.dataDir, "postgres"), log: quietly(log) })).url;
+    opened.use(await openPostgres({ dir: join(config.dataDir, "postgres"), log: quietly(log) })).url;
   await applyMigrations({ url, dir: migrationsDir, log });
   const db = opened.use(openDatabase(url, { maxConnections: MAX_CONNECTIONS, log }));
   const { adminKey } = config;
   const keep = (token: string) => keepAdminKey(config, token);
   const deployment = await prepareDeployment(db, { adminKey, nowNs: clock.nowNs(), keepAdminKey: keep });
   const indexer = opened.use(openFileIndexer());
-  const jobs = opened.use(await PgBossQueue.start({ url, log }));
-  const workSignals = opened.use(await PostgresWorkSignals.start({ pool: db.pool, url, log }));
+  const metrics = createMetrics();
+  const jobs = opened.use(await PgBossQueue.start({ url, log, metrics }));
+  const renewals = opened.use(new LeaseRenewals({ pool: db.pool, clock }));
+  const polls = opened.use(new AgentPolls({ renewals, log }));
+  opened.use(await WorkSignals.start({ url, log, hearer: polls }));
+  const tokenUses = opened.use(new NotedTokenUses({ db, clock, log }));
   const signer = createLinkSigner([config.signingKey ?? deployment.signingKey]);
   const address = { publicUrl: config.publicUrl };
   const stopping = new AbortController();
+  stopping.signal.addEventListener("abort", () => polls.answerAll());
   const publicUrl = () => address.publicUrl ?? `http://${config.host}:${config.port}`;
   const blobs = await openFileStore({ directory: join(config.dataDir, "objects"), signer, publicUrl, clock });
+  const migrations = await listMigrations(migrationsDir);
   const closing = opened.move();
   return {
     db,
@@ -51,12 +75,23 @@ export async function openDeps(config: Config, log: Logger, clock: Clock = syste
     indexer,
     signer,
     jobs,
-    workSignals,
+    polls,
+    renewals,
+    tokenUses,
+    admission: { hellos: new Admission(), reads: new Admission() },
     clock,
     log,
+    metrics,
+    metricsToken: config.metricsToken,
+    migrations,
     publicUrl,
+    linkOrigins: config.linkOrigins,
     deleteSafetySeconds: config.deleteSafetySeconds,
     readsWholeChunks: config.exportsWholeChunks,
+    limits: config.limits,
+    rates: new CallRates(config.limits.rates),
+    turns: createTurns(config.limits.turns),
+    trustedProxies: config.trustedProxies,
     stopping: stopping.signal,
     setPublicUrl: (listening) => {
       address.publicUrl ??= listening;

@@ -1,11 +1,13 @@
 #!/usr/bin/env node
 import { Command, InvalidArgumentError } from "commander";
-import { pino } from "pino";
 import { readConfig } from "./config.ts";
+import { joinEmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded-postgres.ts";
 import { sqlState, UNIQUE_VIOLATION } from "./db/sql-state.ts";
 import { withTransaction } from "./db/transaction.ts";
 import { type OpenDeps, openDeps } from "./deps.ts";
 import { printReindex, reindex } from "./ingest/reindex.ts";
+import { openLog } from "./log.ts";
+import { setQuotas } from "./quotas/set-quotas.ts";
 import { startServer } from "./server.ts";
 import { createOrganization } from "./setup/organization.ts";
 import { printSweep } from "./sweep/print-sweep.ts";
@@ -13,6 +15,8 @@ import { DEFAULT_AGE_HOURS, MIN_AGE_HOURS, sweep } from "./sweep/sweep.ts";
 import { tellOperator } from "./tell-operator.ts";
 import { mintToken } from "./tokens/mint.ts";
 import { startWorker } from "./worker.ts";
+
+const SAME_SIGNAL_MS = 1000;
 
 const program = new Command("downlink").description("The Downlink control plane");
 program
@@ -33,6 +37,13 @@ program
   .action(() => withDeps(async () => undefined));
 const admin = program.command("admin").description("operate this deployment");
 admin.command("create-org <name>").description("create an organization and print its admin API key").action(createOrg);
+admin
+  .command("limits <organization>")
+  .description("show what an organization, by its id or name, stores and may store; change what is given")
+  .option("--stored-bytes <number>", "bytes of its files, or none", readQuota)
+  .option("--recordings <number>", "recordings with data, or none", readQuota)
+  .option("--exports <number>", "exports at once in one process, or none", readQuota)
+  .action(limitOrganization);
 admin
   .command("sweep")
   .description("remove from the store what crashes left there, and tell what is missing")
@@ -57,13 +68,14 @@ try {
 }
 
 async function run({ serves, works }: { serves: boolean; works: boolean }): Promise<void> {
-  await withDeps(async (deps, config, stopped) => {
+  const runUntilStopped: Use = async (deps, config, stopped) => {
     await using server = serves ? await startServer(config, deps) : undefined;
     if (works) await startWorker(deps);
     if (server) process.stdout.write(`Downlink serves at ${server.url}\n`);
     await stopped;
     deps.log.info("stopping");
-  });
+  };
+  await open(runUntilStopped, startEmbeddedPostgres);
 }
 
 async function createOrg(name: string): Promise<void> {
@@ -79,6 +91,34 @@ async function createOrg(name: string): Promise<void> {
       process.stderr.write(`downlink: there is an organization named "${name}" already\n`);
       process.exitCode = 1;
     }
+  });
+}
+
+/** `null` takes a limit away. */
+function readQuota(text: string): bigint | null {
+  if (text === "none") return null;
+  if (/^\d{1,18}$/.test(text)) return BigInt(text);
+  throw new InvalidArgumentError("A whole number, or none.");
+}
+
+interface LimitFlags {
+  readonly storedBytes?: bigint | null;
+  readonly recordings?: bigint | null;
+  readonly exports?: bigint | null;
+}
+
+async function limitOrganization(
+  organization: string,
+  { storedBytes, recordings, exports }: LimitFlags,
+): Promise<void> {
+  await withDeps(async ({ db }) => {
+    const toCount = (given: bigint | null | undefined) => (typeof given === "bigint" ? Number(given) : given);
+    const changes = { maxStoredBytes: storedBytes, maxRecordings: toCount(recordings), maxExports: toCount(exports) };
+    const told = await setQuotas(db, organization, changes);
+    process.stdout.write(told ?? "");
+    if (told !== undefined) return;
+    process.stderr.write(`downlink: there is no organization "${organization}"\n`);
+    process.exitCode = 1;
   });
 }
 
@@ -114,21 +154,31 @@ async function reindexStore({ all }: { all: boolean }): Promise<void> {
 
 type Use = (deps: OpenDeps, config: ReturnType<typeof readConfig>, stopped: Promise<void>) => Promise<void>;
 
+/** For what is done once, also beside a running control plane: its Postgres is used, where it has one of its own. */
 async function withDeps(use: Use): Promise<void> {
+  await open(use, joinEmbeddedPostgres);
+}
+
+async function open(use: Use, openPostgres: typeof startEmbeddedPostgres): Promise<void> {
   const config = readConfig(process.env);
-  const log = pino({ level: config.logLevel });
+  const log = openLog(config.logLevel);
   const stopped = untilToldToStop();
-  await using deps = await openDeps(config, log);
+  await using deps = await openDeps(config, log, { openPostgres });
   await use(deps, config, stopped);
 }
 
-/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
+/**
+ * Resolves at the first SIGTERM, SIGINT or hang-up of the terminal; a later one ends the process at once. One within the first
+ * second is the same: a supervisor or a terminal tells every process of a group, and our starter passes on what it was told.
+ */
 function untilToldToStop(): Promise<void> {
   return new Promise((resolve) => {
-    const stop = () => {
-      process.once("SIGTERM", () => process.exit(1)).once("SIGINT", () => process.exit(1));
+    let firstMs: number | undefined;
+    const onSignal = () => {
+      firstMs ??= performance.now();
+      if (performance.now() - firstMs > SAME_SIGNAL_MS) process.exit(1);
       resolve();
     };
-    process.once("SIGTERM", stop).once("SIGINT", stop);
+    process.on("SIGTERM", onSignal).on("SIGINT", onSignal).on("SIGHUP", onSignal);
   });
 }

@@ -86,6 +86,18 @@ for (const list of lists)
     });
   }
 
+for (const list of lists)
+  for (const selector of kinds.filter((kind) => kind in list.shape)) {
+    const selectsNone = list.path.startsWith("/v1/recordings") && (selector === "deviceId" || selector === "sessionId");
+
+    test(`${list.called}: an empty ${selector} ${selectsNone ? "selects what has none" : "is 400 and says which"}`, async () => {
+      const answer = await ask(list, { [selector]: "" });
+      if (selectsNone) return assert.equal(answer.status, 200);
+      assert.equal(answer.status, 400);
+      assert.ok("details" in answer && answer.details?.some(({ path }) => path === selector));
+    });
+  }
+
 const shared = ["deviceName", "recordingKey", "sessionKey"];
 
 for (const list of lists)

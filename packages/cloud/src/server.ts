@@ -1,39 +1,59 @@
 import { once } from "node:events";
-import type { Server } from "node:http";
-import { createAdaptorServer } from "@hono/node-server";
+import { createServer, type Server } from "node:http";
+import type { Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { getRequestListener } from "@hono/node-server";
 import { createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import type { OpenDeps } from "./deps.ts";
+import { clientAddress, isTrusted } from "./http/client-address.ts";
+import { boundConnections, serverOptions } from "./http/connections.ts";
+import { fitOpenFiles, openFileLimit } from "./http/open-files.ts";
+import { refuseUnparsed, refuseUnread } from "./http/refuse-unread.ts";
+import { countTraffic } from "./metrics/count-traffic.ts";
 
-const MAX_HEADER_BYTES = 64 * 1024; // an export link may name hundreds of topics
-const GRACE_MS = 8000;
+const LOOK_FOR_IDLE_MS = 50;
+/** A fleet may come all at once; the system has a limit of its own below. */
+const BACKLOG = 4096;
 
 export interface RunningServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Listens until it is disposed; then it takes no more, ends what is under way within a grace time, and cuts what is left. */
+/**
+ * Listens until it is disposed. Then `/readyz` says so and held polls end, calls are still taken for the time that the operator
+ * set, what is under way ends within a grace time, and what is left is cut.
+ */
 export async function startServer(config: Config, deps: OpenDeps): Promise<RunningServer> {
   const app = createApp(deps);
-  const server = createAdaptorServer({
-    fetch: app.fetch,
-    serverOptions: { maxHeaderSize: MAX_HEADER_BYTES },
-  }) as Server;
-  server.requestTimeout = 0; // an upload takes as long as it takes
-  server.listen(config.port, config.host);
+  const connections = fitOpenFiles(config.limits.connections, { limit: openFileLimit(), log: deps.log });
+  const listener = getRequestListener(app.fetch, { errorHandler: refuseUnread });
+  const server = createServer(serverOptions(connections), listener);
+  refuseUnparsed(server);
+  boundConnections(server, connections, (socket) => countedAddress(socket, config));
+  countTraffic(server, deps.metrics);
+  server.listen({ port: config.port, host: config.host, backlog: BACKLOG });
   await once(server, "listening");
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : config.port;
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
   deps.setPublicUrl(url);
-  return { url, [Symbol.asyncDispose]: () => stop(server, deps) };
+  return { url, [Symbol.asyncDispose]: () => stop(server, config, deps) };
 }
 
-async function stop(server: Server, deps: OpenDeps): Promise<void> {
+/** A proxy of this deployment stands for everybody behind it. */
+function countedAddress({ remoteAddress }: Socket, { trustedProxies }: Config): string | undefined {
+  return isTrusted(remoteAddress, trustedProxies) ? undefined : clientAddress(remoteAddress, undefined, []);
+}
+
+/** An idle connection is one between two calls: each answer says that it is the last, so that the client begins none on it. */
+async function stop(server: Server, { drainSeconds, graceSeconds }: Config, deps: OpenDeps): Promise<void> {
   deps.beginStopping();
+  await delay(drainSeconds * 1000);
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const cut = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+  const closeIdle = setInterval(() => server.closeIdleConnections(), LOOK_FOR_IDLE_MS);
+  const cut = setTimeout(() => server.closeAllConnections(), graceSeconds * 1000);
   await closed;
+  clearInterval(closeIdle);
   clearTimeout(cut);
 }

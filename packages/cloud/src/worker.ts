@@ -1,4 +1,5 @@
 import type { OpenDeps } from "./deps.ts";
+import { noteAgentPoints } from "./edge/agent-points.ts";
 import { noteOffline } from "./edge/note-offline.ts";
 import { makeSalvage } from "./ingest/make-salvage.ts";
 import { ingest } from "./ingest/pipeline.ts";
@@ -18,7 +19,7 @@ export async function startWorker(deps: OpenDeps): Promise<void> {
         reindexRecording(deps, { recordingId, signal }).then(() => undefined),
       salvage: ({ requestId }, signal) => makeSalvage(deps, requestId, signal),
       "remove-object": ({ blobKey }) => deps.blobs.delete(blobKey),
-      reconcile: () => Promise.all([reconcile(deps), noteOffline(deps)]).then(() => undefined),
+      reconcile: () => Promise.all([reconcile(deps), noteOffline(deps), noteAgentPoints(deps)]).then(() => undefined),
       sweep: (_data, signal) => sweepBySchedule(deps, signal),
     },
     CONCURRENCY,

@@ -55,7 +55,7 @@ test("a file that is asked for on the device comes once uploads are not paused t
   assert.equal(object!.sha256, await sha256Of(path));
   const { admin } = scenario.cloud();
   const [request] = await admin.call(api.pendingImports.list, { deviceId: scenario.deviceId, showCompleted: true });
-  assert.deepEqual(request!.requestedBy, { kind: "device", id: scenario.deviceId });
+  assert.deepEqual(request!.requestedBy, { kind: "device", id: scenario.deviceId, name: "rover" });
 });
 
 test("a copy is recognized before it is sent and counts as stored; what the first's deletion means is told, and told right", async (t) => {

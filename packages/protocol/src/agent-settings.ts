@@ -2,10 +2,10 @@ import { z } from "zod";
 import { checkGlob, checkGlobs, globLimits } from "./globs/globs.ts";
 import { apiKey, operation } from "./operation.ts";
 import { inProject } from "./shapes/selectors.ts";
-import { StorableText } from "./shapes/text.ts";
+import { Id, StorableText } from "./shapes/text.ts";
 import { parseUploadRate } from "./upload-rate.ts";
 
-const UploadRate = z.string().max(1000).superRefine(refusedBy(parseUploadRate)).meta({
+const UploadRate = StorableText.max(1000, { abort: true }).superRefine(refusedBy(parseUploadRate)).meta({
   description:
     "`2MB/s`, `16Mbit/s`, `off`, `unlimited`, or a weekly timetable in the device's local time: `Mon-Fri 08:00-18:00 1MB/s; * 10MB/s`. The first rule that fits counts.",
   example: "Mon-Fri 08:00-18:00 1MB/s; * 10MB/s",
@@ -48,18 +48,18 @@ export const AgentSettings = z.object(agentSettingFields).meta({ id: "AgentSetti
 export type AgentSettings = z.infer<typeof AgentSettings>;
 
 const ofDevice = {
-  params: z.object({ nameOrId: z.string().meta({ description: "A device's name or id" }) }),
+  params: z.object({ nameOrId: Id.meta({ description: "A device's name or id" }) }),
   query: z.object(inProject),
 };
 
-const ofSite = { params: z.object({ id: z.string().meta({ description: "An edge site's id" }) }) };
+const ofSite = { params: z.object({ id: Id.meta({ description: "An edge site's id" }) }) };
 
 /** Not in the specification. What the device itself sets goes first. */
 export const agentSettings = {
   get: operation({
     method: "get",
     path: "/v1/devices/{nameOrId}/agent-settings",
-    access: apiKey("devices.list"),
+    access: apiKey("devices.list", "projects"),
     summary: "Get what is set for a device's agent",
     ...ofDevice,
     response: AgentSettings,
@@ -67,7 +67,7 @@ export const agentSettings = {
   put: operation({
     method: "put",
     path: "/v1/devices/{nameOrId}/agent-settings",
-    access: apiKey("devices.update"),
+    access: apiKey("devices.update", "projects"),
     summary: "Set all of them; what is not sent is not set any more",
     ...ofDevice,
     body: z.object(written),
@@ -76,7 +76,7 @@ export const agentSettings = {
   getOfSite: operation({
     method: "get",
     path: "/v1/sites/{id}/agent-settings",
-    access: apiKey("sites.list"),
+    access: apiKey("sites.list", "shared"),
     summary: "Get what is set for an edge site's agent",
     ...ofSite,
     response: AgentSettings,
@@ -84,7 +84,7 @@ export const agentSettings = {
   putOfSite: operation({
     method: "put",
     path: "/v1/sites/{id}/agent-settings",
-    access: apiKey("sites.update"),
+    access: apiKey("sites.update", "organization"),
     summary: "Set all of them for an edge site's agent; what is not sent is not set any more",
     ...ofSite,
     body: z.object(written),

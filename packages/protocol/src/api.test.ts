@@ -4,6 +4,7 @@ import { z } from "zod";
 import { api } from "./api.ts";
 import { capabilities } from "./capabilities.ts";
 import { type Operation, pathParameters } from "./operation.ts";
+import { plainRoutes } from "./plain-routes.ts";
 
 /** Harmless: neither has a default that could stand in the other's way. spec: wire contract, Datasets and Imports */
 const inQueryAndBody = ["force", "id"];
@@ -19,8 +20,9 @@ test("no two operations share a method and path", () => {
   assert.deepEqual(routes, [...new Set(routes)]);
 });
 
-/** Of the plain routes, which take raw bytes. */
-const plainRouteCapabilities = ["extensions.create"];
+const plainRouteCapabilities = plainRoutes.flatMap(({ access }) =>
+  typeof access === "object" ? [access.capability] : [],
+);
 
 test("every capability is used, and is in order", () => {
   const used = new Set<string>(plainRouteCapabilities);
@@ -29,6 +31,12 @@ test("every capability is used, and is in order", () => {
   ))
     used.add(capability);
   assert.deepEqual([...used].sort(), [...capabilities]);
+});
+
+test("what the organization shares with its projects is only read", () => {
+  const shared = operations.filter(([, { access }]) => access.kind === "apiKey" && access.reach === "shared");
+  assert.ok(shared.length > 5);
+  for (const [name, { method }] of shared) assert.equal(method, "get", name);
 });
 
 for (const [name, operation] of operations) {

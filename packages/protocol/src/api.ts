@@ -14,6 +14,8 @@ import { eventTypes } from "./event-types.ts";
 import { events } from "./events.ts";
 import { exportLinks } from "./exports.ts";
 import { extensions } from "./extensions.ts";
+import { importQueue } from "./import-queue.ts";
+import { importRequests } from "./import-requests.ts";
 import { imports } from "./imports.ts";
 import { lakeFiles } from "./lake-files.ts";
 import { layouts } from "./layouts.ts";
@@ -39,6 +41,8 @@ export const api = {
   recordings,
   attachments,
   pendingImports,
+  importQueue,
+  importRequests,
   imports,
   lakeFiles,
   edgeFiles,

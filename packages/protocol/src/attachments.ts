@@ -3,6 +3,7 @@ import { apiKey, operation } from "./operation.ts";
 import { page, sorting } from "./shapes/list.ts";
 import { byDevice, byRecording, bySession, inProject } from "./shapes/selectors.ts";
 import { ByteCount } from "./shapes/summaries.ts";
+import { Id } from "./shapes/text.ts";
 import { Timestamp } from "./shapes/time.ts";
 
 export const RecordingAttachment = z
@@ -27,11 +28,11 @@ export const attachments = {
   list: operation({
     method: "get",
     path: "/v1/recording-attachments",
-    access: apiKey("recordings.list"),
+    access: apiKey("recordings.list", "projects"),
     summary: "List the attachments of imported recordings",
     query: z.object({
       ...byRecording,
-      siteId: z.string().optional(),
+      siteId: Id.optional(),
       ...byDevice,
       ...bySession,
       ...inProject,
@@ -43,9 +44,9 @@ export const attachments = {
   get: operation({
     method: "get",
     path: "/v1/recording-attachments/{id}",
-    access: apiKey("recordings.list"),
+    access: apiKey("recordings.list", "projects"),
     summary: "Get an attachment's description",
-    params: z.object({ id: z.string() }),
+    params: z.object({ id: Id }),
     response: RecordingAttachment,
   }),
 };

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { apiKey, operation } from "./operation.ts";
 import { page } from "./shapes/list.ts";
 import { withAliases } from "./shapes/query.ts";
+import { Id, StorableText } from "./shapes/text.ts";
 
 export const PropertyKey = z
   .string()
@@ -9,7 +10,7 @@ export const PropertyKey = z
   .max(32)
   .regex(/^[A-Za-z0-9_-]+$/, "may hold letters, digits, and the characters _ -")
   .refine((key) => key !== "__proto__", "is no key that JavaScript clients can read");
-const Label = z.string().min(1).max(32);
+const Label = StorableText.min(1).max(32);
 
 export const PropertyResourceType = z.enum(["device", "event", "session"]);
 export type PropertyResourceType = z.infer<typeof PropertyResourceType>;
@@ -17,7 +18,7 @@ export const PropertyValueType = z.enum(["string", "multiline-string", "number",
 export type PropertyValueType = z.infer<typeof PropertyValueType>;
 
 const uniqueStrings = z
-  .array(z.string().min(1).max(256))
+  .array(StorableText.min(1).max(256))
   .max(1000)
   .refine((values) => new Set(values).size === values.length, "the values must be unique");
 /** `values` is the deprecated name of `enumValues`; the latter wins. */
@@ -35,18 +36,20 @@ export const CustomProperty = z
     valueType: PropertyValueType,
     values: z.array(z.string()).optional().meta({ deprecated: true, description: "Superseded by enumValues" }),
     enumValues: z.array(z.string()).optional(),
-    hasAssociatedData: z.boolean().meta({ description: "Whether any resource has a value of it" }),
+    hasAssociatedData: z
+      .boolean()
+      .meta({ description: "Whether any resource that the caller sees has a value of it, or a device had one" }),
   })
   .meta({ id: "CustomProperty" });
 export type CustomProperty = z.infer<typeof CustomProperty>;
 
-const params = z.object({ id: z.string() });
+const params = z.object({ id: Id });
 
 export const customProperties = {
   list: operation({
     method: "get",
     path: "/v1/custom-properties",
-    access: apiKey("properties.list"),
+    access: apiKey("properties.list", "shared"),
     summary: "List custom properties",
     query: z.object({ resourceType: PropertyResourceType.optional(), ...page }),
     response: z.array(CustomProperty),
@@ -54,7 +57,8 @@ export const customProperties = {
   create: operation({
     method: "post",
     path: "/v1/custom-properties",
-    access: apiKey("properties.create"),
+    makes: { repeat: "answer", idField: "id" },
+    access: apiKey("properties.create", "organization"),
     summary: "Create a custom property",
     body: z.object({
       key: PropertyKey,
@@ -68,7 +72,7 @@ export const customProperties = {
   get: operation({
     method: "get",
     path: "/v1/custom-properties/{id}",
-    access: apiKey("properties.list"),
+    access: apiKey("properties.list", "shared"),
     summary: "Get a custom property",
     params,
     response: CustomProperty,
@@ -76,7 +80,7 @@ export const customProperties = {
   update: operation({
     method: "patch",
     path: "/v1/custom-properties/{id}",
-    access: apiKey("properties.update"),
+    access: apiKey("properties.update", "organization"),
     summary: "Change a custom property's label, or reorder or add enum values",
     params,
     body: z.object({ label: Label.optional(), enumValues: EnumValues }),
@@ -85,7 +89,7 @@ export const customProperties = {
   delete: operation({
     method: "delete",
     path: "/v1/custom-properties/{id}",
-    access: apiKey("properties.delete"),
+    access: apiKey("properties.delete", "organization"),
     summary: "Delete a custom property; one of devices goes with all its values, another only when no value uses it",
     params,
     response: z.object({ id: z.string() }),

@@ -5,6 +5,7 @@ import { apiKey, operation } from "./operation.ts";
 import { CursorHeaders, cursorPage } from "./shapes/cursor.ts";
 import { SortOrder } from "./shapes/list.ts";
 import { QueryBoolean, queryInteger } from "./shapes/query.ts";
+import { Id } from "./shapes/text.ts";
 import { Timestamp } from "./shapes/time.ts";
 
 /** The highest number is the editable version; all others are committed and never change. spec: Dataset version */
@@ -45,8 +46,8 @@ const VersionNumber = z.codec(
   { decode: Number, encode: String },
 );
 
-const datasetParams = z.object({ id: z.string() });
-const versionParams = z.object({ id: z.string(), versionNumber: VersionNumber });
+const datasetParams = z.object({ id: Id });
+const versionParams = z.object({ id: Id, versionNumber: VersionNumber });
 
 const Discarded = z.object({
   discardedAdds: z.int().min(0),
@@ -57,7 +58,9 @@ export const datasetVersions = {
   commit: operation({
     method: "post",
     path: "/v1/datasets/{id}/commit",
-    access: apiKey("datasets.update"),
+    makes: { repeat: "answer" },
+    access: apiKey("datasets.update", "projects"),
+    isExpensive: true,
     summary: "Commit the staged changes as a version, and open the next editable one",
     description: "409 where nothing is staged.",
     params: datasetParams,
@@ -66,7 +69,8 @@ export const datasetVersions = {
   discard: operation({
     method: "post",
     path: "/v1/datasets/{id}/discard",
-    access: apiKey("datasets.update"),
+    makes: "nothing",
+    access: apiKey("datasets.update", "projects"),
     summary: "Discard the staged changes: the editable version is the last committed one again",
     params: datasetParams,
     response: Discarded,
@@ -74,7 +78,7 @@ export const datasetVersions = {
   list: operation({
     method: "get",
     path: "/v1/datasets/{id}/versions",
-    access: apiKey("datasets.list"),
+    access: apiKey("datasets.list", "projects"),
     summary: "List a dataset's versions, the editable one among them, by number",
     params: datasetParams,
     query: z.object({ sortOrder: SortOrder.default("asc"), ...cursorPage }),
@@ -84,7 +88,7 @@ export const datasetVersions = {
   get: operation({
     method: "get",
     path: "/v1/datasets/{id}/versions/{versionNumber}",
-    access: apiKey("datasets.list"),
+    access: apiKey("datasets.list", "projects"),
     summary: "Get a version of a dataset",
     params: versionParams,
     response: DatasetVersion.extend({
@@ -96,7 +100,7 @@ export const datasetVersions = {
   listEpisodes: operation({
     method: "get",
     path: "/v1/datasets/{id}/versions/{versionNumber}/episodes",
-    access: apiKey("datasets.list"),
+    access: apiKey("datasets.list", "projects"),
     summary: "List the episodes of a version",
     params: versionParams,
     query: datasetEpisodesQuery,
@@ -106,7 +110,8 @@ export const datasetVersions = {
   compare: operation({
     method: "get",
     path: "/v1/datasets/{id}/versions/{versionNumber}/compare",
-    access: apiKey("datasets.list"),
+    access: apiKey("datasets.list", "projects"),
+    isExpensive: true,
     summary: "List what has changed from a base version to this one, by the episodes' start",
     description:
       "The counts cover the whole changeset. With `limit` 0 there are no changes and no cursor, but the counts.",
@@ -128,7 +133,9 @@ export const datasetVersions = {
   restore: operation({
     method: "post",
     path: "/v1/datasets/{id}/versions/{versionNumber}/restore",
-    access: apiKey("datasets.update"),
+    makes: "nothing",
+    access: apiKey("datasets.update", "projects"),
+    isExpensive: true,
     summary: "Stage what makes the editable version the same as a committed one",
     description:
       "409 where changes are staged and `force`, in the query or the body, is not true. 404 for a version that is not committed.",

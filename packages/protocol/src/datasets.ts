@@ -4,7 +4,7 @@ import { apiKey, operation } from "./operation.ts";
 import { CursorHeaders, cursorPage } from "./shapes/cursor.ts";
 import { sorting } from "./shapes/list.ts";
 import { inProject } from "./shapes/selectors.ts";
-import { StorableText } from "./shapes/text.ts";
+import { Id, StorableText } from "./shapes/text.ts";
 import { Timestamp } from "./shapes/time.ts";
 
 const MAX_EPISODE_IDS = 2000;
@@ -13,7 +13,7 @@ const DatasetName = StorableText.min(1)
   .max(100)
   .meta({ description: "Unique within the project, in any case", example: "pick-and-place" });
 const Description = StorableText.min(1).max(500).nullable();
-const EpisodeIds = z.array(z.string().min(1)).max(MAX_EPISODE_IDS);
+const EpisodeIds = z.array(Id).max(MAX_EPISODE_IDS);
 
 /** A curated set of episodes, with versions. spec: Dataset */
 export const Dataset = z
@@ -64,16 +64,17 @@ export const datasetEpisodesQuery = z.object({
   ...episodeInclude,
 });
 
-const params = z.object({ id: z.string() });
+const params = z.object({ id: Id });
 
 export const datasets = {
   create: operation({
     method: "post",
     path: "/v1/datasets",
-    access: apiKey("datasets.create"),
+    makes: { repeat: "answer", idField: "id" },
+    access: apiKey("datasets.create", "projects"),
     summary: "Create a dataset; its first episodes are staged in version 1",
     body: z.object({
-      projectId: z.string().min(1),
+      projectId: Id,
       name: DatasetName,
       description: Description.optional(),
       episodeIds: EpisodeIds.default([]),
@@ -83,11 +84,11 @@ export const datasets = {
   list: operation({
     method: "get",
     path: "/v1/datasets",
-    access: apiKey("datasets.list"),
+    access: apiKey("datasets.list", "projects"),
     summary: "List datasets",
     query: z.object({
       ...inProject,
-      name: z.string().optional().meta({ description: "Part of the name, in any case" }),
+      name: StorableText.optional().meta({ description: "Part of the name, in any case" }),
       ...sorting("createdAt", "name", "updatedAt", "episodeCount"),
       ...cursorPage,
     }),
@@ -97,7 +98,7 @@ export const datasets = {
   get: operation({
     method: "get",
     path: "/v1/datasets/{id}",
-    access: apiKey("datasets.list"),
+    access: apiKey("datasets.list", "projects"),
     summary: "Get a dataset",
     params,
     response: Dataset,
@@ -105,7 +106,7 @@ export const datasets = {
   update: operation({
     method: "patch",
     path: "/v1/datasets/{id}",
-    access: apiKey("datasets.update"),
+    access: apiKey("datasets.update", "projects"),
     summary: "Update a dataset's name and description; what is not sent stays as it is",
     params,
     body: z.object({
@@ -117,7 +118,7 @@ export const datasets = {
   delete: operation({
     method: "delete",
     path: "/v1/datasets/{id}",
-    access: apiKey("datasets.delete"),
+    access: apiKey("datasets.delete", "projects"),
     summary: "Delete a dataset with all its versions; the episodes stay",
     params,
     response: z.object({ success: z.literal(true) }),
@@ -125,7 +126,7 @@ export const datasets = {
   listEpisodes: operation({
     method: "get",
     path: "/v1/datasets/{id}/episodes",
-    access: apiKey("datasets.list"),
+    access: apiKey("datasets.list", "projects"),
     summary: "List the episodes of a dataset's latest committed version; of the editable one while none is committed",
     params,
     query: datasetEpisodesQuery,
@@ -135,7 +136,7 @@ export const datasets = {
   changeEpisodes: operation({
     method: "patch",
     path: "/v1/datasets/{id}/episodes",
-    access: apiKey("datasets.update"),
+    access: apiKey("datasets.update", "projects"),
     summary: "Stage adds and removals of episodes in the editable version",
     description:
       "All or nothing: an unknown episode, or one of another project, is 404. An id in both lists is 400; removing an episode that is not there is ignored and not counted.",

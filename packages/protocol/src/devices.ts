@@ -1,18 +1,19 @@
 import { z } from "zod";
 import { PropertyKey } from "./custom-properties.ts";
 import { deviceNamePattern, MAX_DEVICE_NAME_LENGTH } from "./device-name.ts";
-import { EdgeAgent } from "./edge-agents.ts";
+import { AgentPoint, EdgeAgent } from "./edge-agents.ts";
 import { apiKey, operation } from "./operation.ts";
 import { page, SortOrder, sorting } from "./shapes/list.ts";
 import { PropertyChanges, PropertyValue, PropertyValues } from "./shapes/properties.ts";
 import { inProject } from "./shapes/selectors.ts";
-import { Timestamp } from "./shapes/time.ts";
+import { Id, StorableText } from "./shapes/text.ts";
+import { TimeBound, Timestamp } from "./shapes/time.ts";
 
 export const DeviceName = z
   .string()
   .min(1)
   .max(MAX_DEVICE_NAME_LENGTH)
-  .regex(deviceNamePattern, "may hold letters, digits, and the characters _ . -");
+  .regex(deviceNamePattern, "may hold letters, digits, and the characters _ . -, but not be . or .. alone");
 
 export const RetainRecordingsSeconds = z
   .int()
@@ -22,7 +23,7 @@ export const RetainRecordingsSeconds = z
 export const Device = z
   .object({
     id: z.string(),
-    name: DeviceName,
+    name: z.string(),
     projectId: z.string(),
     orgId: z.string(),
     retainRecordingsSeconds: RetainRecordingsSeconds.optional(),
@@ -51,7 +52,7 @@ export type PropertyInterval = z.infer<typeof PropertyInterval>;
 
 const deviceRef = {
   params: z.object({
-    nameOrId: z.string().meta({ description: "A device's name or id; where both fit, the name wins" }),
+    nameOrId: Id.meta({ description: "A device's name or id; where both fit, the name wins" }),
   }),
   query: z.object(inProject),
 };
@@ -60,15 +61,22 @@ export const devices = {
   list: operation({
     method: "get",
     path: "/v1/devices",
-    access: apiKey("devices.list"),
+    access: apiKey("devices.list", "projects"),
     summary: "List devices",
     query: z.object({
       ...inProject,
-      query: z.string().optional().meta({ description: "Terms on custom properties, with the prefix `properties.`" }),
+      query: StorableText.optional().meta({ description: "Terms on custom properties, with the prefix `properties.`" }),
+      nameMatches: StorableText.optional().meta({ description: "A part of the name, in any case" }),
       sortBy: z
-        .union([z.enum(["id", "name"]), z.string().regex(/^properties\.[A-Za-z0-9_-]{1,32}$/)])
+        .union([
+          z.enum(["id", "name", "lastSeenAt", "problems", "freeBytes"]),
+          z.string().regex(/^properties\.[A-Za-z0-9_-]{1,32}$/),
+        ])
         .optional()
-        .meta({ description: "`id`, `name`, or a custom property's key prefixed `properties.`" }),
+        .meta({
+          description:
+            "`id`, `name`, or a custom property's key prefixed `properties.`. Of the device's agent: `lastSeenAt`, how many `problems` it has, and the `freeBytes` of its disk. What has no such value comes last",
+        }),
       sortOrder: SortOrder.default("asc"),
       ...page,
     }),
@@ -77,7 +85,8 @@ export const devices = {
   create: operation({
     method: "post",
     path: "/v1/devices",
-    access: apiKey("devices.create"),
+    makes: { repeat: "answer", idField: "id" },
+    access: apiKey("devices.create", "projects"),
     summary: "Create a device",
     body: z.object({
       name: DeviceName,
@@ -89,7 +98,7 @@ export const devices = {
   get: operation({
     method: "get",
     path: "/v1/devices/{nameOrId}",
-    access: apiKey("devices.list"),
+    access: apiKey("devices.list", "projects"),
     summary: "Get a device by name or id",
     ...deviceRef,
     response: Device,
@@ -97,7 +106,7 @@ export const devices = {
   update: operation({
     method: "patch",
     path: "/v1/devices/{nameOrId}",
-    access: apiKey("devices.update"),
+    access: apiKey("devices.update", "projects"),
     summary: "Update a device; what is not sent stays as it is",
     ...deviceRef,
     body: z.object({
@@ -116,7 +125,7 @@ export const devices = {
   delete: operation({
     method: "delete",
     path: "/v1/devices/{nameOrId}",
-    access: apiKey("devices.delete"),
+    access: apiKey("devices.delete", "projects"),
     summary: "Delete a device that has no data left",
     ...deviceRef,
     response: z.object({ id: z.string() }),
@@ -124,15 +133,26 @@ export const devices = {
   releaseAgent: operation({
     method: "post",
     path: "/v1/devices/{nameOrId}/agent/release",
-    access: apiKey("devices.update"),
+    makes: "nothing",
+    access: apiKey("devices.update", "projects"),
     summary: "Serve a device's agent again after it was found to be cloned, once only one of the two is left",
     ...deviceRef,
     response: Device,
   }),
+  listAgentHistory: operation({
+    method: "get",
+    path: "/v1/devices/{nameOrId}/agent-history",
+    access: apiKey("devices.list", "projects"),
+    summary: "List how a device's agent fared in the last seven days, every five minutes",
+    params: deviceRef.params,
+    query: deviceRef.query.extend(page),
+    response: z.array(AgentPoint),
+  }),
   setPastProperty: operation({
     method: "post",
     path: "/v1/actions/devices/{nameOrId}/update-property-time-interval",
-    access: apiKey("devices.update"),
+    makes: "nothing",
+    access: apiKey("devices.update", "projects"),
     summary: "Say what a custom property's value was over a past time range",
     description:
       "Intervals that overlap it are split, trimmed or deleted. The current value is set by updating the device.",
@@ -148,14 +168,14 @@ export const devices = {
   listPropertyHistory: operation({
     method: "get",
     path: "/v1/devices/{nameOrId}/property-time-intervals",
-    access: apiKey("devices.list"),
+    access: apiKey("devices.list", "projects"),
     summary: "List the values that a device's custom properties had, by start",
     params: deviceRef.params,
     query: z.object({
       ...inProject,
-      query: z.string().optional(),
-      start: Timestamp.optional().meta({ description: "Active at or after" }),
-      end: Timestamp.optional().meta({ description: "Active before" }),
+      query: StorableText.optional(),
+      start: TimeBound.optional().meta({ description: "Active at or after" }),
+      end: TimeBound.optional().meta({ description: "Active before" }),
       ...sorting("id", "key", "start", "end"),
       ...page,
     }),
@@ -164,9 +184,9 @@ export const devices = {
   getPropertyInterval: operation({
     method: "get",
     path: "/v1/devices/{nameOrId}/property-time-intervals/{id}",
-    access: apiKey("devices.list"),
+    access: apiKey("devices.list", "projects"),
     summary: "Get one interval of a device's property history",
-    params: deviceRef.params.extend({ id: z.string() }),
+    params: deviceRef.params.extend({ id: Id }),
     query: z.object(inProject),
     response: PropertyInterval,
   }),

@@ -4,6 +4,7 @@ import { page } from "./shapes/list.ts";
 import { queryArray } from "./shapes/query.ts";
 import { byDevice, inProject } from "./shapes/selectors.ts";
 import { ByteCount, DeviceSummary, EdgeSiteSummary } from "./shapes/summaries.ts";
+import { Id } from "./shapes/text.ts";
 import { Timestamp } from "./shapes/time.ts";
 
 const edgeFileStates = ["settling", "incomplete", "damaged", "empty", "unassigned", "unreadable"] as const;
@@ -48,11 +49,11 @@ export const edgeFiles = {
   list: operation({
     method: "get",
     path: "/v1/edge-files",
-    access: apiKey("recordings.list"),
+    access: apiKey("recordings.list", "projects"),
     summary: "List what agents see that is not an importable recording, with the reasons",
     query: z.object({
       ...byDevice,
-      siteId: z.string().optional(),
+      siteId: Id.optional(),
       state: queryArray(edgeFileStates).optional(),
       ...inProject,
       ...page,
@@ -62,11 +63,12 @@ export const edgeFiles = {
   salvage: operation({
     method: "post",
     path: "/v1/edge-files/{id}/salvage",
-    access: apiKey("data.upload"),
+    makes: "nothing",
+    access: apiKey("data.upload", "projects"),
     summary: "Have the agent make a recording of what is readable of an incomplete or damaged file, and import it",
     description:
       "The salvage is an MCAP with a metadata record `downlink.salvage` that names the file, the bytes it lost and why. Repeats change nothing. Once the file itself is finished, that recording is imported in place of a salvage which is still on its way.",
-    params: z.object({ id: z.string() }),
+    params: z.object({ id: Id }),
     body: z.object({
       priority: z.int().min(-1000).max(1000).default(0).meta({ description: "Of its import; higher comes first" }),
     }),

@@ -1,19 +1,21 @@
 import { z } from "zod";
-import { RecordingKey } from "./recordings.ts";
+import { textsByKey } from "./shapes/any-keys.ts";
 import { ByteCount } from "./shapes/summaries.ts";
-import { StorableText } from "./shapes/text.ts";
+import { FileKey, fileText } from "./shapes/text.ts";
 import { Timestamp } from "./shapes/time.ts";
 
-export const Sha256Hex = z.string().regex(/^[0-9a-f]{64}$/, "expected 64 lower-case hexadecimal digits");
+export const Sha256Hex = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hexadecimal digits");
 /** Given by the agent to each version of each file it indexes; random. */
-export const VersionId = z.string().regex(/^[A-Za-z0-9_-]{16,64}$/);
+export const VersionId = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{16,64}$/, "must be 16 to 64 letters, digits, and the characters _ -");
 
 export const EdgeTopic = z.object({
-  topic: StorableText.max(1024),
-  version: StorableText.max(64),
-  encoding: StorableText,
-  schemaName: StorableText,
-  schemaEncoding: StorableText,
+  topic: fileText({ max: 1024 }),
+  version: fileText({ max: 64 }),
+  encoding: fileText(),
+  schemaName: fileText(),
+  schemaEncoding: fileText(),
   schemaSha256: Sha256Hex,
   messageCount: z.int().min(0),
   start: Timestamp.optional(),
@@ -22,8 +24,8 @@ export const EdgeTopic = z.object({
 export type EdgeTopic = z.infer<typeof EdgeTopic>;
 
 export const EdgeAttachment = z.object({
-  name: StorableText,
-  mediaType: StorableText,
+  name: fileText(),
+  mediaType: fileText(),
   logTime: Timestamp,
   createTime: Timestamp,
   crc: z.int().min(0),
@@ -33,15 +35,15 @@ export const EdgeAttachment = z.object({
 
 /** Whose file it is, as the file or its place says; for agents of edge sites, which hold files of many devices. */
 export const DeviceReference = z.object({
-  id: StorableText.min(1).max(64).optional(),
-  name: StorableText.min(1).max(200).optional(),
-  projectId: StorableText.min(1).max(64).optional(),
+  id: fileText({ min: 1, max: 64 }).optional(),
+  name: fileText({ min: 1, max: 200 }).optional(),
+  projectId: fileText({ min: 1, max: 64 }).optional(),
 });
 export type DeviceReference = z.infer<typeof DeviceReference>;
 
 const fileFacts = {
   versionId: VersionId,
-  path: StorableText.min(1).max(4096).meta({ description: "Below the storage root, /-separated, no leading slash" }),
+  path: fileText({ min: 1, max: 4096 }).meta({ description: "Below the storage root, /-separated, no leading slash" }),
   size: ByteCount,
   modifiedAt: Timestamp,
   headTailSha256: Sha256Hex.meta({
@@ -52,7 +54,7 @@ const fileFacts = {
   }),
 };
 
-const EdgeMetadataRecord = z.object({ name: StorableText, metadata: z.record(StorableText, StorableText) });
+const EdgeMetadataRecord = z.object({ name: fileText(), metadata: textsByKey(fileText()) });
 
 /** A finished recording with at least one message. */
 export const EdgeRecordingItem = z
@@ -63,7 +65,7 @@ export const EdgeRecordingItem = z
     start: Timestamp,
     end: Timestamp,
     messageCount: z.int().min(1),
-    key: RecordingKey.optional(),
+    key: FileKey.optional(),
     metadata: z.array(EdgeMetadataRecord),
     attachments: z.array(EdgeAttachment),
     topics: z
@@ -73,7 +75,7 @@ export const EdgeRecordingItem = z
         "must name no topic twice in one version",
       ),
     reason: z
-      .object({ code: StorableText.max(64), text: StorableText.max(1000) })
+      .object({ code: fileText({ max: 64 }), text: fileText({ max: 1000 }) })
       .optional()
       .meta({ description: "What of it is not listed here: it can be imported whole" }),
     wantsImport: z.boolean().optional().meta({
@@ -84,13 +86,14 @@ export const EdgeRecordingItem = z
     path: ["end"],
     error: "must not be before start, nor more than 292 years after it",
   });
+
 export type EdgeRecordingItem = z.infer<typeof EdgeRecordingItem>;
 
 /** A file that is no importable recording, and why. */
 export const EdgeOtherItem = z.object({
   ...fileFacts,
   state: z.enum(["settling", "incomplete", "damaged", "empty", "unassigned", "unreadable"]),
-  reason: z.object({ code: StorableText.max(64), text: StorableText.max(1000) }).optional(),
+  reason: z.object({ code: fileText({ max: 64 }), text: fileText({ max: 1000 }) }).optional(),
   salvage: z.object({ start: Timestamp, end: Timestamp }).optional(),
 });
 export type EdgeOtherItem = z.infer<typeof EdgeOtherItem>;

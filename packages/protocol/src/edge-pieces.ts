@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { withDigest } from "./edge-digests.ts";
 import { agentToken, operation } from "./operation.ts";
 import { ByteCount } from "./shapes/summaries.ts";
+import { Id } from "./shapes/text.ts";
 
 export const pieceLimits = {
   /** Bytes; the last piece of a part may have fewer. */
@@ -8,18 +10,18 @@ export const pieceLimits = {
   piecesPerGrant: 16,
 } as const;
 
-export const Md5Base64 = z.string().regex(/^[A-Za-z0-9+/]{22}==$/, "expected the base 64 of an MD5");
 export const partNumber = z.int().min(1).max(10_000);
-export const uploadParams = z.object({ requestId: z.string(), uploadId: z.string() });
+export const uploadParams = z.object({ requestId: Id, uploadId: Id });
 
 /** A range of one part. */
-const Piece = z.object({ offset: ByteCount, length: z.int().min(1), md5: Md5Base64 });
+const pieceFields = { offset: ByteCount, length: z.int().min(1) };
+const Piece = withDigest(pieceFields);
 export type Piece = z.infer<typeof Piece>;
 
 export const HeldPieces = z.object({
   minBytes: z.int().min(1).meta({ description: "The least that a piece holds, but for the last one of its part" }),
   held: z
-    .array(Piece.extend({ number: partNumber }))
+    .array(withDigest({ ...pieceFields, number: partNumber }))
     .meta({ description: "Durable pieces of parts that are not, each part's from its beginning on" }),
 });
 
@@ -45,9 +47,9 @@ export const edgePieces = {
     access: agentToken(),
     summary: "Make a part of its pieces; repeatable",
     description:
-      "`PartsMissing` where they are not all of it. `DigestMismatch` where together they have another MD5: then they are forgotten.",
+      "`PartsMissing` where they are not all of it. `DigestMismatch` where together they have another digest: then they are forgotten.",
     params: uploadParams,
-    body: z.object({ number: partNumber, md5: Md5Base64, length: z.int().min(1) }),
+    body: withDigest({ number: partNumber, length: z.int().min(1) }),
     response: z.object({ etag: z.string().optional() }),
   }),
 };

@@ -1,12 +1,15 @@
 import { z } from "zod";
 import { DeviceName } from "./devices.ts";
+import { AgentStatus } from "./edge-agents.ts";
+import { DigestAlgorithm, withDigest } from "./edge-digests.ts";
 import { EdgeItem, Sha256Hex, VersionId } from "./edge-items.ts";
-import { edgePieces, HeldPieces, Md5Base64, partNumber, pieceLimits, uploadParams } from "./edge-pieces.ts";
+import { edgePieces, HeldPieces, partNumber, pieceLimits, uploadParams } from "./edge-pieces.ts";
 import { DeliveryFailure, EdgeSettings, EdgeWork, SalvageFailure } from "./edge-work.ts";
 import { agentToken, enrolmentToken, operation } from "./operation.ts";
 import { ImportStatus } from "./recordings.ts";
 import { queryInteger } from "./shapes/query.ts";
 import { ByteCount } from "./shapes/summaries.ts";
+import { fileText, Id, StorableText } from "./shapes/text.ts";
 import { Timestamp } from "./shapes/time.ts";
 
 /**
@@ -32,7 +35,9 @@ export const edgeLimits = {
   bytesPerAnswer: 8 * 1024 * 1024,
   leaseSeconds: 60,
   formerInstances: 8,
-  longPollSeconds: 30,
+  /** For how long a poll may wait. A cloud that does not tell it in its answer to `hello` knows only the former limit. */
+  longPollSeconds: 55,
+  formerLongPollSeconds: 30,
   heartbeatSeconds: 30,
   minPartBytes: 16 * 1024 * 1024,
   /** On a slow link, where a part of the usual size would take longer than a minute. */
@@ -41,7 +46,7 @@ export const edgeLimits = {
   ...pieceLimits,
 } as const;
 
-const InstanceId = z.string().min(16).max(64);
+const InstanceId = StorableText.min(16).max(64);
 const Reason = z.object({ versionId: VersionId, code: z.string(), text: z.string() });
 /** A file that cannot be told whose it is, with the reason. */
 const Unassigned = Reason;
@@ -86,7 +91,7 @@ export const PermitAnswer = z.discriminatedUnion("answer", [
 ]);
 export type PermitAnswer = z.infer<typeof PermitAnswer>;
 
-const requestParams = z.object({ requestId: z.string() });
+const requestParams = z.object({ requestId: Id });
 
 export const edge = {
   enroll: operation({
@@ -97,9 +102,7 @@ export const edge = {
     description:
       "With a device token that belongs to no device. Repeatable: the same enrolment answers the same device. Where the token is not `preapproved` the device is disabled until somebody enables it.",
     body: z.object({
-      enrolmentId: z
-        .string()
-        .min(16)
+      enrolmentId: StorableText.min(16)
         .max(64)
         .meta({ description: "Random, made by the agent and kept before it is sent" }),
       tokenSha256: Sha256Hex.meta({ description: "Of the token that the agent made for itself" }),
@@ -117,13 +120,17 @@ export const edge = {
     access: agentToken(),
     summary: "Introduce this agent process and take or renew the lease",
     body: z.object({
-      agentVersion: z.string().max(64),
+      agentVersion: fileText({ max: 64 }),
       instanceId: InstanceId.meta({ description: "Random, made anew by each process" }),
       formerInstanceIds: z.array(InstanceId).max(edgeLimits.formerInstances).optional().meta({
         description: "Processes that said hello with this state directory before, whether or not they were answered",
       }),
-      machineId: z.string().min(1).max(128),
-      host: z.object({ hostname: z.string().max(255), platform: z.string().max(64), arch: z.string().max(64) }),
+      machineId: fileText({ min: 1, max: 128 }),
+      host: z.object({
+        hostname: fileText({ max: 255 }),
+        platform: fileText({ max: 64 }),
+        arch: fileText({ max: 64 }),
+      }),
       lease: z.int().min(1).optional().meta({ description: "The last lease this state directory held" }),
       inventory: z.object({ count: z.int().min(0), digest: Sha256Hex }),
       clock: Timestamp,
@@ -142,6 +149,9 @@ export const edge = {
         .optional()
         .meta({ description: "Where the targets of granted parts are, to see whether that can be reached" }),
       lease: z.int().min(1),
+      longPollSeconds: z.int().min(1).optional().meta({
+        description: "For how long a call for work may wait; absent from control planes that take 30 at most",
+      }),
       isInventoryKnown: z.boolean().meta({ description: "False: send a complete listing" }),
     }),
   }),
@@ -152,6 +162,7 @@ export const edge = {
     summary: "Report files: upserts and removals by version; repeats are harmless",
     description:
       "Reports take effect in the order of their `sequence`; one that arrives after a later one is refused with `ReportSuperseded` and changes nothing. Schemas that the answer names as unknown are sent once with the next report. A complete listing is a run of reports with one `listing.id`; only after its `last` one does absence count.",
+    bodySize: "large",
     body: z.object({
       sequence: z.int().min(1).meta({
         description: "Rises with every report of one lease; only a repeat of the same report may carry it again",
@@ -164,13 +175,13 @@ export const edge = {
         .optional()
         .meta({ description: "Removals that the agent brought about itself, and under which rule" }),
       acknowledgements: z
-        .array(z.string())
+        .array(Id)
         .max(edgeLimits.itemsPerReport)
         .default([])
         .meta({ description: "Ids of ended import requests" }),
       schemas: z.array(z.object({ sha256: Sha256Hex, data: z.base64() })).default([]),
       listing: z
-        .object({ id: z.string().min(8).max(64), isLast: z.boolean(), count: z.int().min(0).optional() })
+        .object({ id: StorableText.min(8).max(64), isLast: z.boolean(), count: z.int().min(0).optional() })
         .optional()
         .meta({ description: "`count`, on the last one: how many files the whole listing names" }),
     }),
@@ -203,10 +214,10 @@ export const edge = {
     access: agentToken(),
     summary: "The whole set of what the cloud wants from this agent, by long poll",
     description:
-      "Answers at once when it differs from what `etag` names, else after `wait` seconds with the same set. A request that is absent is cancelled, but with `more` only if `cancelled` lists it.",
+      "Answers at once when it differs from what `etag` names, else with the same set after up to `wait` seconds, at least three quarters of them. A poll that waits renews the lease. A request that is absent is cancelled, but with `more` only if `cancelled` lists it.",
     query: z.object({
       wait: queryInteger({ min: 0, max: edgeLimits.longPollSeconds }).default(0),
-      etag: z.string().max(128).optional(),
+      etag: StorableText.max(128).optional(),
       maxRequests: queryInteger({ min: 1, max: edgeLimits.requestsPerAnswer }).optional().meta({
         description:
           "The agent understands `more`: it is answered so many, and 4 MiB, at most. Else it is answered all",
@@ -249,6 +260,9 @@ export const edge = {
       partSize: z.int().min(edgeLimits.slowLinkPartBytes).max(edgeLimits.minPartBytes).optional().meta({
         description: "A wish, on a slow link; an upload that is open already keeps its own",
       }),
+      digests: z.array(DigestAlgorithm).max(8).optional().meta({
+        description: "What the agent can tell its parts and pieces by; absent: MD5 alone",
+      }),
       sha256: Sha256Hex.optional().meta({
         description:
           "Of the whole file, where it is known. Where this device's imported recordings have that content already, the request ends as `failed` with `DuplicateContent` before a byte is sent, and the call with `RequestSuperseded`",
@@ -257,14 +271,15 @@ export const edge = {
     response: z.object({
       uploadId: z.string(),
       partSize: z.int().min(1),
+      digest: DigestAlgorithm.optional().meta({
+        description: "What all parts and pieces of this upload are told by; absent: MD5",
+      }),
       isStored: z.boolean().meta({ description: "Every byte is here already: nothing more to send" }),
       wantsSha256: z.boolean().optional().meta({
         description:
           "An imported recording of this device may have the same content: it pays to hash the file and to open the upload again with its `sha256`. Who does not sends the parts",
       }),
-      parts: z
-        .array(z.object({ number: partNumber, md5: Md5Base64, length: ByteCount }))
-        .meta({ description: "Durable parts" }),
+      parts: z.array(withDigest({ number: partNumber, length: ByteCount })).meta({ description: "Durable parts" }),
       pieces: HeldPieces.optional().meta({
         description: "On a slow link parts may be sent in pieces; absent where that is not possible",
       }),
@@ -278,7 +293,7 @@ export const edge = {
     params: uploadParams,
     body: z.object({
       parts: z
-        .array(z.object({ number: partNumber, md5: Md5Base64, length: z.int().min(1) }))
+        .array(withDigest({ number: partNumber, length: z.int().min(1) }))
         .min(1)
         .max(100),
     }),
@@ -293,8 +308,9 @@ export const edge = {
     access: agentToken(),
     summary: "Say that every part was sent; repeatable",
     params: uploadParams,
+    bodySize: "large",
     body: z.object({
-      parts: z.array(z.object({ number: partNumber, md5: Md5Base64, etag: z.string().optional() })).max(10_000),
+      parts: z.array(withDigest({ number: partNumber, etag: StorableText.optional() })).max(10_000),
       sha256: Sha256Hex,
     }),
     response: z.object({ recordingId: z.string() }),
@@ -305,7 +321,7 @@ export const edge = {
     access: agentToken(),
     summary: "Say that the file cannot be delivered, with a coded reason",
     params: requestParams,
-    body: z.object({ versionId: VersionId, code: DeliveryFailure, text: z.string().max(1000) }),
+    body: z.object({ versionId: VersionId, code: DeliveryFailure, text: fileText({ max: 1000 }) }),
     response: z.object({ recordingId: z.string() }),
   }),
   failSalvage: operation({
@@ -314,7 +330,7 @@ export const edge = {
     access: agentToken(),
     summary: "Say that nothing can be salvaged of the file, with a coded reason",
     params: requestParams,
-    body: z.object({ versionId: VersionId, code: SalvageFailure, text: z.string().max(1000) }),
+    body: z.object({ versionId: VersionId, code: SalvageFailure, text: fileText({ max: 1000 }) }),
     response: z.object({ requestId: z.string() }),
   }),
   askPermits: operation({
@@ -336,11 +352,7 @@ export const edge = {
     path: "/v1/edge/status",
     access: agentToken(),
     summary: "Heartbeat with counters; at most every 30 seconds",
-    body: z.object({
-      files: z.record(z.string(), z.int().min(0)).meta({ description: "Count of files by state" }),
-      disk: z.object({ totalBytes: ByteCount, freeBytes: ByteCount }).optional(),
-      problems: z.array(z.object({ code: z.string().max(64), text: z.string().max(1000), since: Timestamp })).max(20),
-    }),
+    body: AgentStatus,
     response: z.object({ serverTime: Timestamp }),
   }),
 };

@@ -1,11 +1,13 @@
 import { z } from "zod";
 import { apiKey, operation } from "./operation.ts";
+import { AnyObject } from "./shapes/any-keys.ts";
 import { CursorHeaders, cursorPage } from "./shapes/cursor.ts";
 import { jsonObject, storableJsonObject } from "./shapes/json.ts";
 import { sorting } from "./shapes/list.ts";
 import { QueryBoolean, queryArray } from "./shapes/query.ts";
 import { inProject } from "./shapes/selectors.ts";
-import { Timestamp } from "./shapes/time.ts";
+import { Id, StorableText } from "./shapes/text.ts";
+import { TimeBound, Timestamp } from "./shapes/time.ts";
 
 /** Of an episode's metadata, and of its creationContext, as JSON: a page has 2000 episodes. */
 export const MAX_EPISODE_JSON_CHARACTERS = 65_536;
@@ -43,7 +45,7 @@ export const Episode = z
     projectId: z.string(),
     startTime: Timestamp.meta({ description: "Inclusive" }),
     endTime: Timestamp.meta({ description: "Inclusive" }),
-    metadata: z.record(z.string(), z.unknown()),
+    metadata: AnyObject,
     recordings: z
       .array(MemberRecording)
       .optional()
@@ -66,19 +68,15 @@ export const episodeInclude = { include: queryArray(["recordings", "creationCont
 
 /** The filters of every list of episodes. */
 export const episodeFilters = {
-  start: Timestamp.optional().meta({
+  start: TimeBound.optional().meta({
     description: "Given together with `end`: of episodes that touch the time between, both inclusive",
   }),
-  end: Timestamp.optional(),
+  end: TimeBound.optional(),
   hasMissingRecordings: QueryBoolean.optional().meta({
     description: "Whether no primary site holds the data of some recording of the episode now",
   }),
-  recordingId: z
-    .string()
-    .min(1)
-    .optional()
-    .meta({ description: "Of episodes with this recording, which may be deleted" }),
-  metadataQuery: z.string().optional().meta({
+  recordingId: Id.optional().meta({ description: "Of episodes with this recording, which may be deleted" }),
+  metadataQuery: StorableText.optional().meta({
     example: "task:pick,place success:true",
     description:
       "Terms that must all match the top-level keys and values of the metadata: `key:value`, `key:v1,v2`, `key:*`, `*:value`, and `text` in any key or value",
@@ -87,9 +85,9 @@ export const episodeFilters = {
 
 const EpisodeRequest = z
   .object({
-    eventId: z.string().min(1).optional().meta({ description: "Instead of recordings and times" }),
+    eventId: Id.optional().meta({ description: "Instead of recordings and times" }),
     recordings: z
-      .array(z.string().min(1))
+      .array(Id)
       .min(1)
       .max(MAX_EPISODE_RECORDINGS)
       .optional()
@@ -117,21 +115,24 @@ const EpisodeRequest = z
       refuse("endTime", "must not be before startTime");
   });
 
-const params = z.object({ id: z.string() });
+const params = z.object({ id: Id });
 
 export const episodes = {
   getOrCreate: operation({
     method: "post",
     path: "/v1/episodes",
-    access: apiKey("episodes.create"),
+    makes: { repeat: "answer" },
+    access: apiKey("episodes.create", "projects"),
+    isExpensive: true,
     summary: "Get or create episodes, up to 2000 at once, all or none",
     description: [
       "An episode of the project with exactly the same time range and recordings is returned as it is: it keeps its first metadata and creationContext. The same one asked for twice, also by two callers at once, is one episode, `created` once.",
       "With `eventId`, the event's time range and the imported recordings of its device that touch it are taken as they are now; later changes of the event and later imports do not change the episode. An event without such a recording, or within one millisecond, is 400: give recordings and times for it. All distinct events of a request may have at most 10,000 recordings in sum.",
       "Recordings need not be imported, nor touch a range that is given.",
     ].join("\n\n"),
+    bodySize: "large",
     body: z.object({
-      projectId: z.string().min(1),
+      projectId: Id,
       episodes: z
         .array(EpisodeRequest)
         .min(1)
@@ -147,7 +148,7 @@ export const episodes = {
   list: operation({
     method: "get",
     path: "/v1/episodes",
-    access: apiKey("episodes.list"),
+    access: apiKey("episodes.list", "projects"),
     summary: "List episodes",
     query: z.object({
       ...inProject,
@@ -162,7 +163,7 @@ export const episodes = {
   get: operation({
     method: "get",
     path: "/v1/episodes/{id}",
-    access: apiKey("episodes.list"),
+    access: apiKey("episodes.list", "projects"),
     summary: "Get an episode",
     params,
     query: z.object(episodeInclude),
@@ -171,7 +172,7 @@ export const episodes = {
   delete: operation({
     method: "delete",
     path: "/v1/episodes/{id}",
-    access: apiKey("episodes.delete"),
+    access: apiKey("episodes.delete", "projects"),
     summary: "Delete an episode that is in no version of a dataset; its recordings stay",
     description: "409 where a committed version of a dataset has it, or a staged change adds it.",
     params,

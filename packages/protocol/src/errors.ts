@@ -8,6 +8,7 @@ interface ErrorMeaning {
 /** Every `code` that an error body may carry, with its HTTP status and meaning. A closed set: clients may switch on it. */
 export const errorCodes = {
   InvalidRequest: { status: 400, meaning: "The request failed validation; `details` names each place." },
+  MalformedRequest: { status: 400, meaning: "The request line, a header or the host is not HTTP." },
   MalformedJson: { status: 400, meaning: "The body is not JSON." },
   ProjectRequired: { status: 400, meaning: "The organization has several projects and `projectId` is missing." },
   AmbiguousName: { status: 400, meaning: "Several projects have the name or key; give `projectId`." },
@@ -16,10 +17,14 @@ export const errorCodes = {
     meaning: "The cursor does not belong to this query: ask again without one.",
   },
   InvalidLink: { status: 400, meaning: "The link's text is not one that this server made." },
-  DigestMismatch: { status: 400, meaning: "The bytes received differ from the announced length, MD5 or SHA-256." },
+  DigestMismatch: { status: 400, meaning: "The bytes received differ from the announced length or digest." },
   BagUnavailable: { status: 400, meaning: "A bag can be exported only from a recording uploaded as `.bag`." },
   Unauthenticated: { status: 401, meaning: "No credential, or one that is unknown, disabled or revoked." },
   MissingCapability: { status: 403, meaning: "The key is known but lacks the operation's capability." },
+  ProjectLimited: {
+    status: 403,
+    meaning: "The key is limited to some projects, and this is the whole organization's to change or to know.",
+  },
   WrongCredentialKind: { status: 403, meaning: "The credential is valid, but of a kind this operation does not take." },
   DeviceDisabled: { status: 403, meaning: "The device is disabled; an admin can enable it." },
   DeviceTokenUnassociated: { status: 403, meaning: "The device token belongs to no device." },
@@ -27,9 +32,20 @@ export const errorCodes = {
   LinkRefused: { status: 403, meaning: "The link's signature does not match its method and target." },
   NotFound: { status: 404, meaning: "Unknown, or not visible to the caller's organization and projects." },
   NoStreamableRecordings: { status: 404, meaning: "The selection holds no imported recording to stream." },
+  HeadersTimeout: { status: 408, meaning: "The headers were not whole in time; nothing was done." },
+  BodyTimeout: { status: 408, meaning: "The body stood still or came too slowly; nothing was done." },
   NameTaken: { status: 409, meaning: "Another one has this name or key already." },
   Conflict: { status: 409, meaning: "The state of the resource does not allow this; the sentence says which." },
   DeviceNotEmpty: { status: 409, meaning: "The device still has data; delete that first." },
+  IdempotencyConflict: {
+    status: 409,
+    meaning:
+      "The `Idempotency-Key` was used for another request, or its first call is under way: wait for `Retry-After`.",
+  },
+  SecretAlreadyShown: {
+    status: 409,
+    meaning: "The first call with this `Idempotency-Key` made it, and its answer had a secret that is shown once.",
+  },
   LinkUsed: { status: 409, meaning: "The upload link was used already." },
   LeaseHeldElsewhere: { status: 409, meaning: "Another agent works with this token at the moment." },
   LeaseLost: { status: 409, meaning: "A newer agent took over; this one must say hello again." },
@@ -39,9 +55,15 @@ export const errorCodes = {
   VersionSuperseded: { status: 409, meaning: "The file version is not the one that is wanted." },
   UploadClosed: { status: 409, meaning: "This upload takes no more parts; open the current one." },
   PartsMissing: { status: 409, meaning: "Not every part is stored; the sentence names the first one missing." },
+  QuotaReached: {
+    status: 409,
+    meaning:
+      "The organization has as much as its deployment allows it; the sentence has the figure. With status 507 where it is stored bytes.",
+  },
   BodyTooLarge: { status: 413, meaning: "The body is over the limit." },
   UnsupportedMediaType: { status: 415, meaning: "The body has the wrong media type." },
   RangeNotSatisfiable: { status: 416, meaning: "The range lies outside of the object." },
+  HeadersTooLarge: { status: 431, meaning: "The request line and the headers are over the limit." },
   RateLimited: { status: 429, meaning: "Too many requests; wait for `Retry-After` seconds." },
   Internal: { status: 500, meaning: "A fault of the server; quote the `X-Request-Id`." },
   Unavailable: {

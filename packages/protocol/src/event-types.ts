@@ -2,11 +2,11 @@ import { z } from "zod";
 import { PropertyValueType } from "./custom-properties.ts";
 import { apiKey, operation } from "./operation.ts";
 import { page } from "./shapes/list.ts";
-import { StorableText } from "./shapes/text.ts";
+import { Id, StorableText } from "./shapes/text.ts";
 import { Timestamp } from "./shapes/time.ts";
 
 const Name = StorableText.min(1).max(32);
-const PropertyUse = z.object({ id: z.string().min(1), required: z.boolean() });
+const PropertyUse = z.object({ id: Id, required: z.boolean() });
 const PropertyUses = z
   .array(PropertyUse)
   .max(100)
@@ -36,13 +36,13 @@ export const EventType = z
   .meta({ id: "EventType" });
 export type EventType = z.infer<typeof EventType>;
 
-const params = z.object({ id: z.string() });
+const params = z.object({ id: Id });
 
 export const eventTypes = {
   list: operation({
     method: "get",
     path: "/v1/event-types",
-    access: apiKey("eventTypes.list"),
+    access: apiKey("eventTypes.list", "shared"),
     summary: "List event types, by creation",
     query: z.object(page),
     response: z.array(EventType),
@@ -50,7 +50,8 @@ export const eventTypes = {
   create: operation({
     method: "post",
     path: "/v1/event-types",
-    access: apiKey("eventTypes.create"),
+    makes: { repeat: "answer", idField: "id" },
+    access: apiKey("eventTypes.create", "organization"),
     summary: "Create an event type; its name is unique in the organization",
     body: z.object({ name: Name, colorName: Name.optional(), customProperties: PropertyUses }),
     response: EventType,
@@ -58,7 +59,7 @@ export const eventTypes = {
   get: operation({
     method: "get",
     path: "/v1/event-types/{id}",
-    access: apiKey("eventTypes.list"),
+    access: apiKey("eventTypes.list", "shared"),
     summary: "Get an event type",
     params,
     response: EventType,
@@ -66,13 +67,13 @@ export const eventTypes = {
   update: operation({
     method: "patch",
     path: "/v1/event-types/{id}",
-    access: apiKey("eventTypes.update"),
+    access: apiKey("eventTypes.update", "organization"),
     summary: "Change an event type; the list of custom properties is replaced whole",
     description: "Events that have the type stay as they are; a property newly required is asked for when they change.",
     params,
     body: z.object({
       name: Name.optional(),
-      colorName: Name.optional(),
+      colorName: Name.nullable().optional().meta({ description: "Null clears it" }),
       customProperties: PropertyUses.optional(),
     }),
     response: EventType,
@@ -80,7 +81,7 @@ export const eventTypes = {
   delete: operation({
     method: "delete",
     path: "/v1/event-types/{id}",
-    access: apiKey("eventTypes.delete"),
+    access: apiKey("eventTypes.delete", "organization"),
     summary: "Delete an event type that no event has",
     params,
     response: z.object({ id: z.string() }),

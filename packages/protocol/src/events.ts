@@ -1,19 +1,19 @@
 import { z } from "zod";
 import { apiKey, operation } from "./operation.ts";
+import { StoredTexts, textsByKey } from "./shapes/any-keys.ts";
 import { page, sorting } from "./shapes/list.ts";
 import { PropertyChanges, PropertyValues } from "./shapes/properties.ts";
 import { queryArray } from "./shapes/query.ts";
 import { byDevice, inProject } from "./shapes/selectors.ts";
 import { DeviceSummary } from "./shapes/summaries.ts";
-import { StorableText } from "./shapes/text.ts";
-import { Timestamp } from "./shapes/time.ts";
+import { Id, StorableText } from "./shapes/text.ts";
+import { TimeBound, Timestamp } from "./shapes/time.ts";
 
 /** The most that an event's metadata may hold, in characters of all keys and values: a page has 2000 events. */
 export const MAX_EVENT_METADATA_CHARACTERS = 65_536;
 
-const StoredMetadata = z.record(z.string(), z.string());
-const EventMetadata = z
-  .record(StorableText, StorableText)
+const EventMetadata = textsByKey(StorableText)
+  .refine((metadata) => !Object.hasOwn(metadata, "__proto__"), "__proto__ is no key that JavaScript clients can read")
   .refine(
     (metadata) => Object.entries(metadata).flat().join("").length <= MAX_EVENT_METADATA_CHARACTERS,
     `must hold at most ${MAX_EVENT_METADATA_CHARACTERS} characters`,
@@ -27,7 +27,7 @@ export const Event = z
     end: Timestamp.meta({ description: "Inclusive" }),
     deviceId: z.string().meta({ deprecated: true, description: "Use device.id" }),
     device: DeviceSummary,
-    metadata: StoredMetadata,
+    metadata: StoredTexts,
     createdAt: Timestamp,
     updatedAt: Timestamp,
     eventTypeId: z.string().optional(),
@@ -36,23 +36,23 @@ export const Event = z
   .meta({ id: "Event" });
 export type Event = z.infer<typeof Event>;
 
-const params = z.object({ id: z.string() });
+const params = z.object({ id: Id });
 
 export const events = {
   list: operation({
     method: "get",
     path: "/v1/events",
-    access: apiKey("events.list"),
+    access: apiKey("events.list", "projects"),
     summary: "List events",
     query: z.object({
-      start: Timestamp.optional().meta({ description: "Of events that touch this time or a later one" }),
-      end: Timestamp.optional().meta({ description: "Of events that touch this time or an earlier one" }),
-      createdAfter: Timestamp.optional().meta({ description: "Exclusive" }),
-      updatedAfter: Timestamp.optional().meta({ description: "Exclusive" }),
+      start: TimeBound.optional().meta({ description: "Of events that touch this time or a later one" }),
+      end: TimeBound.optional().meta({ description: "Of events that touch this time or an earlier one" }),
+      createdAfter: TimeBound.optional().meta({ description: "Exclusive" }),
+      updatedAfter: TimeBound.optional().meta({ description: "Exclusive" }),
       ...byDevice,
-      eventId: z.string().optional(),
-      eventTypeId: z.string().optional(),
-      query: z.string().optional().meta({ example: "reason:estop,fall zone:*" }),
+      eventId: StorableText.optional(),
+      eventTypeId: Id.optional(),
+      query: StorableText.optional().meta({ example: "reason:estop,fall zone:*" }),
       queryFields: queryArray(["metadata", "properties"])
         .default(["metadata"])
         .meta({ description: "Where the query is looked for; with both, each term may match in either" }),
@@ -65,17 +65,17 @@ export const events = {
   create: operation({
     method: "post",
     path: "/v1/events",
-    access: apiKey("events.create"),
+    makes: { repeat: "answer", idField: "id" },
+    access: apiKey("events.create", "projects"),
     summary: "Create an event on a device's time line",
     body: z.object({
       ...byDevice,
       start: Timestamp,
       end: Timestamp,
       metadata: EventMetadata.default({}),
-      eventTypeId: z
-        .string()
-        .optional()
-        .meta({ description: "The event must have the properties that the type requires" }),
+      eventTypeId: StorableText.optional().meta({
+        description: "The event must have the properties that the type requires",
+      }),
       properties: PropertyChanges.optional().meta({ description: "Keys that are no custom property are ignored" }),
       ...inProject,
     }),
@@ -84,7 +84,7 @@ export const events = {
   get: operation({
     method: "get",
     path: "/v1/events/{id}",
-    access: apiKey("events.list"),
+    access: apiKey("events.list", "projects"),
     summary: "Get an event",
     params,
     response: Event,
@@ -92,7 +92,7 @@ export const events = {
   update: operation({
     method: "patch",
     path: "/v1/events/{id}",
-    access: apiKey("events.update"),
+    access: apiKey("events.update", "projects"),
     summary: "Update an event; what is not sent stays as it is",
     description:
       "Where the type or a property is sent, the event must then have the properties that its type requires; other changes never fail for a requirement that was added later.",
@@ -101,7 +101,7 @@ export const events = {
       start: Timestamp.optional(),
       end: Timestamp.optional(),
       metadata: EventMetadata.optional().meta({ description: "Replaces the whole" }),
-      eventTypeId: z.string().optional().meta({ description: "An empty text removes the type" }),
+      eventTypeId: StorableText.optional().meta({ description: "An empty text removes the type" }),
       properties: PropertyChanges.optional(),
     }),
     response: Event,
@@ -109,7 +109,7 @@ export const events = {
   delete: operation({
     method: "delete",
     path: "/v1/events/{id}",
-    access: apiKey("events.delete"),
+    access: apiKey("events.delete", "projects"),
     summary: "Delete an event",
     params,
     response: z.object({ id: z.string() }),

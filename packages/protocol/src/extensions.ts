@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { apiKey, operation } from "./operation.ts";
 import { page } from "./shapes/list.ts";
+import { Id } from "./shapes/text.ts";
 
 /** The largest package that is taken, in bytes. */
 export const MAX_EXTENSION_BYTES = 64 * 1024 * 1024;
@@ -18,14 +19,14 @@ export const Extension = z
   .meta({ id: "Extension" });
 export type Extension = z.infer<typeof Extension>;
 
-const params = z.object({ id: z.string() });
+const params = z.object({ id: Id });
 
 /** Publishing (`POST /v1/extension-upload`) takes the raw package and is a plain route. */
 export const extensions = {
   list: operation({
     method: "get",
     path: "/v1/extensions",
-    access: apiKey("extensions.list"),
+    access: apiKey("extensions.list", "shared"),
     summary: "List the organization's extensions",
     query: z.object(page),
     response: z.array(Extension),
@@ -33,7 +34,7 @@ export const extensions = {
   get: operation({
     method: "get",
     path: "/v1/extensions/{id}",
-    access: apiKey("extensions.list"),
+    access: apiKey("extensions.list", "shared"),
     summary: "Get an extension, with a signed link to its package",
     params,
     response: Extension.extend({
@@ -43,7 +44,7 @@ export const extensions = {
   delete: operation({
     method: "delete",
     path: "/v1/extensions/{id}",
-    access: apiKey("extensions.delete"),
+    access: apiKey("extensions.delete", "organization"),
     summary: "Delete an extension with all its versions",
     params,
     response: z.object({ id: z.string() }),

@@ -4,7 +4,8 @@ import { page, sorting } from "./shapes/list.ts";
 import { QueryBoolean, QueryTexts } from "./shapes/query.ts";
 import { byDevice, inProject } from "./shapes/selectors.ts";
 import { ByteCount } from "./shapes/summaries.ts";
-import { Timestamp } from "./shapes/time.ts";
+import { Id, StorableText } from "./shapes/text.ts";
+import { TimeBound, Timestamp } from "./shapes/time.ts";
 
 /** How many imports one request may delete. spec: Limits */
 export const MAX_DELETED_IMPORTS = 50;
@@ -37,15 +38,15 @@ export const imports = {
   list: operation({
     method: "get",
     path: "/v1/data/imports",
-    access: apiKey("data.imports.list"),
+    access: apiKey("data.imports.list", "projects"),
     summary: "List imports (deprecated: list recordings)",
     query: z.object({
       ...byDevice,
-      filename: z.string().optional().meta({ description: "Exact" }),
-      start: Timestamp.optional().meta({ description: "Imported at or after" }),
-      end: Timestamp.optional().meta({ description: "Imported at or before" }),
-      dataStart: Timestamp.optional().meta({ description: "With data at or after" }),
-      dataEnd: Timestamp.optional().meta({ description: "With data at or before" }),
+      filename: StorableText.optional().meta({ description: "Exact" }),
+      start: TimeBound.optional().meta({ description: "Imported at or after" }),
+      end: TimeBound.optional().meta({ description: "Imported at or before" }),
+      dataStart: TimeBound.optional().meta({ description: "With data at or after" }),
+      dataEnd: TimeBound.optional().meta({ description: "With data at or before" }),
       includeDeleted: QueryBoolean.default(false),
       ...inProject,
       ...sorting("importId", "deviceId", "importTime", "dataStart", "dataEnd"),
@@ -56,12 +57,12 @@ export const imports = {
   deleteMany: operation({
     method: "delete",
     path: "/v1/data/imports",
-    access: apiKey("data.imports.delete"),
+    access: apiKey("data.imports.delete", "projects"),
     summary: "Delete the data of up to 50 imports of one site (deprecated: delete recordings)",
     description:
       "The ids come as `?id=a&id=b`, as the array `id` of a JSON body, or both. Imports of different sites in one request: 400, and nothing is deleted.",
     query: z.object({ id: QueryTexts.optional() }),
-    body: z.object({ id: z.array(z.string()).optional() }),
+    body: z.object({ id: z.array(StorableText).optional() }),
     response: z.object({
       deletionResults: z.array(z.object({ importId: z.string(), result: z.enum(["success", "notFound"]) })),
     }),
@@ -69,10 +70,10 @@ export const imports = {
   delete: operation({
     method: "delete",
     path: "/v1/data/imports/{importId}",
-    access: apiKey("data.imports.delete"),
+    access: apiKey("data.imports.delete", "projects"),
     summary: "Delete all data of an import permanently (deprecated: delete the recording)",
-    params: z.object({ importId: z.string() }),
-    query: z.object({ deviceId: z.string().optional().meta({ deprecated: true }) }),
+    params: z.object({ importId: Id }),
+    query: z.object({ deviceId: StorableText.optional().meta({ deprecated: true }) }),
     response: z.object({ id: z.string() }),
   }),
 };

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { apiKey, operation } from "./operation.ts";
 import { byDevice, byRecording, bySession, inProject } from "./shapes/selectors.ts";
-import { Timestamp } from "./shapes/time.ts";
+import { Id, StorableText } from "./shapes/text.ts";
+import { TimeBound } from "./shapes/time.ts";
 
 /** The longest range of a query by device, in hours. spec: Limits */
 export const MAX_LAKE_FILE_HOURS = 24;
@@ -18,19 +19,19 @@ export const lakeFiles = {
   list: operation({
     method: "get",
     path: "/v1/lake-files",
-    access: apiKey("data.stream"),
+    access: apiKey("data.stream", "projects"),
     summary: "List the files of a self-managed primary site's lake",
     description:
       "The query must name a device, a recording or a session. By device, `start` and `end` are required and at most 24 hours apart.",
     query: z.object({
-      siteId: z.string().min(1),
+      siteId: Id,
       ...byDevice,
       ...byRecording,
       ...bySession,
       ...inProject,
-      start: Timestamp.optional(),
-      end: Timestamp.optional(),
-      topic: z.string().optional(),
+      start: TimeBound.optional(),
+      end: TimeBound.optional(),
+      topic: StorableText.optional(),
     }),
     response: z.array(LakeFile),
   }),

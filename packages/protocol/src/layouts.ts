@@ -2,12 +2,10 @@ import { z } from "zod";
 import { apiKey, operation } from "./operation.ts";
 import { page } from "./shapes/list.ts";
 import { QueryBoolean } from "./shapes/query.ts";
-import { Timestamp } from "./shapes/time.ts";
+import { Id, PathSegment, StorableText } from "./shapes/text.ts";
+import { TimeBound, Timestamp } from "./shapes/time.ts";
 
-const FolderName = z
-  .string()
-  .max(256)
-  .regex(/^[^/]*$/, "may not hold a slash");
+const FolderName = StorableText.max(256).regex(/^[^/]*$/, "may not hold a slash");
 export const LayoutPermission = z.enum(["CREATOR_WRITE", "ORG_READ", "ORG_WRITE"]);
 export type LayoutPermission = z.infer<typeof LayoutPermission>;
 /** Unknown within, for any depth. */
@@ -29,18 +27,18 @@ export const Layout = z
   .meta({ id: "Layout" });
 export type Layout = z.infer<typeof Layout>;
 
-const params = z.object({ id: z.string() });
-const Name = z.string().min(1).max(256);
+const params = z.object({ id: Id });
+const Name = StorableText.min(1).max(256);
 
 /** Layouts that an organization shares; API keys see and change only shared ones. */
 export const layouts = {
   list: operation({
     method: "get",
     path: "/v1/layouts",
-    access: apiKey("layouts.list"),
+    access: apiKey("layouts.list", "shared"),
     summary: "List the layouts that are shared with the organization",
     query: z.object({
-      updatedSince: Timestamp.optional().meta({ description: "Inclusive; deleted ones are not told of" }),
+      updatedSince: TimeBound.optional().meta({ description: "Inclusive; deleted ones are not told of" }),
       includeData: QueryBoolean.default(true),
       ...page,
     }),
@@ -49,11 +47,13 @@ export const layouts = {
   create: operation({
     method: "post",
     path: "/v1/layouts",
-    access: apiKey("layouts.create"),
+    makes: { repeat: "answer", idField: "id" },
+    access: apiKey("layouts.create", "organization"),
     summary: "Create a shared layout",
     description: "An API key cannot create a layout that is its creator's alone (`CREATOR_WRITE`): 403.",
+    bodySize: "large",
     body: z.object({
-      id: z.string().min(1).max(36).optional().meta({ description: "The client's own; made up where it is absent" }),
+      id: PathSegment.max(36).optional().meta({ description: "The client's own; made up where it is absent" }),
       name: Name,
       savedAt: Timestamp.optional(),
       folderName: FolderName.optional(),
@@ -65,7 +65,7 @@ export const layouts = {
   get: operation({
     method: "get",
     path: "/v1/layouts/{id}",
-    access: apiKey("layouts.list"),
+    access: apiKey("layouts.list", "shared"),
     summary: "Get a layout",
     params,
     query: z.object({ includeData: QueryBoolean.default(false) }),
@@ -74,10 +74,11 @@ export const layouts = {
   update: operation({
     method: "patch",
     path: "/v1/layouts/{id}",
-    access: apiKey("layouts.update"),
+    access: apiKey("layouts.update", "organization"),
     summary: "Update a shared layout",
     description: "An API key cannot take a layout away from the organization (`CREATOR_WRITE`): 403.",
     params,
+    bodySize: "large",
     body: z.object({
       name: Name.optional(),
       savedAt: Timestamp.optional(),
@@ -90,7 +91,7 @@ export const layouts = {
   delete: operation({
     method: "delete",
     path: "/v1/layouts/{id}",
-    access: apiKey("layouts.delete"),
+    access: apiKey("layouts.delete", "organization"),
     summary: "Delete a shared layout; it can be restored",
     description: "Its id stays taken.",
     params,
@@ -99,7 +100,8 @@ export const layouts = {
   restore: operation({
     method: "post",
     path: "/v1/layouts/{id}/restore",
-    access: apiKey("layouts.delete"),
+    makes: "nothing",
+    access: apiKey("layouts.delete", "organization"),
     summary: "Restore a deleted layout",
     description: "Harmless for one that is not deleted.",
     params,

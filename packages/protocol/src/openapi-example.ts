@@ -61,6 +61,6 @@ function objectExample(told: JsonSchema, components: Components, depth: number):
 function textExample({ pattern, format, minLength }: JsonSchema, name: string): string {
   if (format === "uri") return "https://downlink.internal";
   const shape = new RegExp(typeof pattern === "string" ? pattern : "");
-  const texts = [byName[name] ?? "", "text", "a".repeat(16), "a".repeat(64), `${"A".repeat(22)}==`, "properties.color"];
+  const texts = [byName[name] ?? "", "text", "a".repeat(16), "a".repeat(64), `${"A".repeat(43)}=`, "properties.color"];
   return texts.find((text) => text.length >= Number(minLength ?? 1) && shape.test(text)) ?? "";
 }

@@ -1,12 +1,23 @@
 import { z } from "zod";
 import { ErrorBody, type ErrorCode, errorCodes } from "./errors.ts";
 import { exampleOf } from "./openapi-example.ts";
-import { type Contract, type Operation, pathParameters } from "./operation.ts";
+import {
+  type Access,
+  bodyLimits,
+  type Contract,
+  IDEMPOTENCY_HOURS,
+  MAX_IDEMPOTENCY_KEY_CHARACTERS,
+  MAX_QUERY_PARAMETERS,
+  type Operation,
+  pathParameters,
+} from "./operation.ts";
+import { type PlainRoute, plainRoutes } from "./plain-routes.ts";
 import { aliasesOf } from "./shapes/query.ts";
 
 type Json = Record<string, unknown>;
 type Api = Readonly<Record<string, Contract>>;
 
+const limitsText = `A query has at most ${MAX_QUERY_PARAMETERS} parameters, and the request line and headers have 64 KiB. No body is taken with a \`Content-Encoding\`. What a text, list or number may be stands with its field.`;
 const COMPONENTS = "#/components/schemas/";
 
 /** The whole interface as an OpenAPI 3.1 document. */
@@ -26,11 +37,17 @@ export function toOpenApi(
         [operation.method]: { operationId: `${resource}.${name}`, tags: [resource], ...described },
       };
     }
+  for (const route of plainRoutes)
+    paths[route.path] = { ...paths[route.path], [route.method]: describePlainRoute(route) };
   return {
     openapi: "3.1.0",
-    info: { ...info, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
+    info: {
+      ...info,
+      description: `${info.description}\n\n${limitsText}`,
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
     servers: [{ url: serverUrl }],
-    tags: Object.keys(api).map((name) => ({ name })),
+    tags: [...Object.keys(api), ...plainTags(api)].map((name) => ({ name })),
     paths,
     components: {
       schemas,
@@ -48,16 +65,16 @@ const securitySchemes = { apiKey: "apiKey", agent: "agentToken", enrolment: "enr
 
 function describe(operation: Operation, schemas: Json): Json {
   const { summary, description, access, body, response, responseHeaders } = operation;
-  const scope = access.kind === "apiKey" ? `Needs the capability \`${access.capability}\`.` : undefined;
   return {
     summary,
-    description: [description, scope].filter(Boolean).join("\n\n") || summary,
-    security: [{ [securitySchemes[access.kind]]: [] }],
+    description: [description, needsOf(access)].filter(Boolean).join("\n\n") || summary,
+    security: [{ [securitySchemes[access.kind]]: access.kind === "apiKey" ? [access.capability] : [] }],
     parameters: [
       ...pathParameters(operation.path).map((name) => pathParameter(operation, name)),
       ...queryParameters(operation),
+      ...idempotencyParameters(operation),
     ],
-    ...(body && { requestBody: { required: hasRequired(body), content: json(wire(body, schemas), schemas) } }),
+    ...(body && { requestBody: { ...bodyOf(operation), content: json(wire(body, schemas), schemas) } }),
     responses: {
       ...(response
         ? { 200: { description: "Done", ...headers(responseHeaders), content: json(wire(response, schemas), schemas) } }
@@ -67,6 +84,12 @@ function describe(operation: Operation, schemas: Json): Json {
       ),
     },
   };
+}
+
+function needsOf(access: Access): string | undefined {
+  if (access.kind !== "apiKey") return undefined;
+  const needs = `Needs the capability \`${access.capability}\``;
+  return access.reach === "organization" ? `${needs} and all projects: else 403 \`ProjectLimited\`.` : `${needs}.`;
 }
 
 function pathParameter({ params }: Operation, name: string): Json {
@@ -94,6 +117,23 @@ function queryParameters({ query }: Operation): Json[] {
   });
 }
 
+function idempotencyParameters({ makes }: Operation): Json[] {
+  if (makes === undefined || makes === "nothing") return [];
+  const schema = { type: "string", minLength: 1, maxLength: MAX_IDEMPOTENCY_KEY_CHARACTERS };
+  const description = [
+    `Chosen at random by the caller for one thing to be made: a repeat of the call with the same key within ${IDEMPOTENCY_HOURS} hours makes no other`,
+    repeats[makes.repeat],
+    "With another request it is 409 `IdempotencyConflict`, and while the first call is under way, after five seconds, too.",
+  ].join(" ");
+  return [{ name: "Idempotency-Key", in: "header", required: false, schema, description }];
+}
+
+const repeats = {
+  answer: "and gets the first answer, refusals included.",
+  link: "and gets the first answer, with a link that may be another.",
+  secret: "and gets 409 `SecretAlreadyShown`, which names it: what is shown once is not kept.",
+} as const;
+
 function headers(declared: Operation["responseHeaders"]): Json {
   if (!declared) return {};
   const described = Object.entries(declared.shape).map(([name, field]) => {
@@ -101,6 +141,11 @@ function headers(declared: Operation["responseHeaders"]): Json {
     return [name, { schema, ...(description !== undefined && { description }) }];
   });
   return { headers: Object.fromEntries(described) };
+}
+
+function bodyOf({ body, bodySize = "ordinary" }: Operation): Json {
+  const { bytes, values } = bodyLimits[bodySize];
+  return { required: hasRequired(body!), description: `At most ${bytes / 1024 ** 2} MiB and ${values} values` };
 }
 
 function hasRequired(body: z.ZodObject): boolean {
@@ -134,7 +179,7 @@ function json(schema: Json, schemas: Json): Json {
 
 function statusesOf({ params, query, body }: Operation): number[] {
   const found = params || query || body ? [400, 404] : [];
-  return [401, 403, ...found, ...(body ? [409, 413] : []), 429, 503].sort();
+  return [401, 403, ...found, ...(body ? [408, 409, 413] : []), 429, 503].sort();
 }
 
 function errorResponses(): Json {
@@ -149,4 +194,34 @@ function errorResponses(): Json {
       ];
     }),
   );
+}
+
+function plainTags(api: Api): string[] {
+  return [...new Set(plainRoutes.map(tagOf))].filter((tag) => !(tag in api));
+}
+
+function tagOf({ called }: PlainRoute): string {
+  return called.split(".")[0]!;
+}
+
+function describePlainRoute(route: PlainRoute): Json {
+  const { called: operationId, path, summary, description, access, takes, answers, refusals } = route;
+  const isOfKey = typeof access === "object";
+  const needs = isOfKey ? needsOf({ kind: "apiKey", reach: "projects", ...access }) : undefined;
+  const byLink = access === "link" ? "The link is the credential: as it was answered, with its query." : undefined;
+  return {
+    ...{ operationId, tags: [tagOf(route)], summary },
+    description: [description, needs, byLink].filter(Boolean).join("\n\n") || summary,
+    security: isOfKey ? [{ apiKey: [access.capability] }] : [],
+    parameters: pathParameters(path).map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
+    ...(takes && { requestBody: { required: true, content: { [takes]: { schema: {} } } } }),
+    responses: {
+      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer)])),
+      ...Object.fromEntries(refusals.map((status) => [status, { $ref: `#/components/responses/${status}` }])),
+    },
+  };
+}
+
+function describeAnswer({ description, mediaType }: PlainRoute["answers"][number]): Json {
+  return { description, ...(mediaType && { content: { [mediaType]: { schema: {} } } }) };
 }

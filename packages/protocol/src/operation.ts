@@ -1,16 +1,54 @@
 import type { z } from "zod";
 import type { Capability } from "./capabilities.ts";
+import type { JsonLimits } from "./json-guard.ts";
 
 /**
- * Who may call an operation. `apiKey` needs the capability; `agent` is the token of a device or of an edge site; `enrolment` is a
- * device token that belongs to no device yet.
+ * Whose an operation's things are, which decides what a caller may do who is limited to some projects.
+ * `projects`: each belongs to a project; the caller's own are read and changed, all others are not there.
+ * `shared`: the organization's, which its projects need and the operation only reads; the caller reads it too.
+ * `organization`: the organization's, changed or told to those who look after all of it; the caller is refused.
+ */
+export type Reach = "projects" | "shared" | "organization";
+
+/**
+ * Who may call an operation. `apiKey` needs the capability, and all projects where the reach is the organization; `agent` is the
+ * token of a device or of an edge site; `enrolment` is a device token that belongs to no device yet.
  */
 export type Access =
-  | { readonly kind: "apiKey"; readonly capability: Capability }
+  | { readonly kind: "apiKey"; readonly capability: Capability; readonly reach: Reach }
   | { readonly kind: "agent" }
   | { readonly kind: "enrolment" };
 
+/**
+ * What a JSON body may amount to. What is made of values takes far longer to understand than its bytes say, and nobody else is
+ * served meanwhile: large is for what comes in bulk only.
+ */
+export const bodyLimits = {
+  ordinary: { bytes: 1024 * 1024, values: 10_000 },
+  large: { bytes: 4 * 1024 * 1024, containers: 250_000, values: 500_000 },
+} as const satisfies Record<string, JsonLimits>;
+
+/** Of a query; more are 400. */
+export const MAX_QUERY_PARAMETERS = 1000;
+
 export type Method = "get" | "post" | "put" | "patch" | "delete";
+
+/** A POST that makes something takes an `Idempotency-Key`: a repeat with the same one makes nothing more. */
+export interface Making {
+  /**
+   * What such a repeat is answered. `answer`: what the first call was. `link`: the same with its link signed anew. `secret`: 409
+   * `SecretAlreadyShown`, because what is shown once is kept nowhere.
+   */
+  readonly repeat: "answer" | "link" | "secret";
+  /** The field of the answer that names what was made, where that is one thing. */
+  readonly idField?: string;
+}
+
+/** The header by which a caller says that a call is a repeat, in lower case as HTTP/2 and all code have it. */
+export const idempotencyHeader = "idempotency-key";
+export const MAX_IDEMPOTENCY_KEY_CHARACTERS = 255;
+/** For how long a repeat is known as one. */
+export const IDEMPOTENCY_HOURS = 24;
 
 /** One call of the service, as plain data: routes, validation, client, documentation and tests are made from it. */
 export interface Operation {
@@ -23,8 +61,14 @@ export interface Operation {
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodObject;
+  /** How much the body may be; absent: `ordinary`. */
+  readonly bodySize?: keyof typeof bodyLimits;
+  /** Reads or writes much, though it is no list with a `limit`: it takes turns with those. */
+  readonly isExpensive?: true;
   /** Absent: success is 204 with an empty body. */
   readonly response?: z.ZodType;
+  /** Of a POST by API key: what it makes; `nothing` where a repeat by itself changes no more than the first call did. */
+  readonly makes?: Making | "nothing";
   /** Of headers that an answer may carry, by their lower-case names: texts, all optional. */
   readonly responseHeaders?: z.ZodObject;
 }
@@ -60,8 +104,11 @@ export function operation<const O extends Operation>(definition: O): O {
   return definition;
 }
 
-export function apiKey<const C extends Capability>(capability: C): { kind: "apiKey"; capability: C } {
-  return { kind: "apiKey", capability };
+export function apiKey<const C extends Capability, const R extends Reach>(
+  capability: C,
+  reach: R,
+): { kind: "apiKey"; capability: C; reach: R } {
+  return { kind: "apiKey", capability, reach };
 }
 
 export function agentToken(): { kind: "agent" } {

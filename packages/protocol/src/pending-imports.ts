@@ -3,14 +3,19 @@ import { apiKey, operation } from "./operation.ts";
 import { page, sorting } from "./shapes/list.ts";
 import { QueryBoolean } from "./shapes/query.ts";
 import { byDevice, bySession, inProject } from "./shapes/selectors.ts";
-import { Timestamp } from "./shapes/time.ts";
+import { Id, StorableText } from "./shapes/text.ts";
+import { TimeBound, Timestamp } from "./shapes/time.ts";
 
 /** `received → processing → ready for indexing → complete`, or `→ error` from any of them. */
 export const PendingImportStatus = z.enum(["received", "processing", "ready for indexing", "error", "complete"]);
 export type PendingImportStatus = z.infer<typeof PendingImportStatus>;
 
 /** Who asked for an import: an API key, somebody on the device or at the edge site by its agent, or the globs of auto-import there. */
-export const Requester = z.object({ kind: z.enum(["apiKey", "device", "site", "autoImport"]), id: z.string() });
+export const Requester = z.object({
+  kind: z.enum(["apiKey", "device", "site", "autoImport"]),
+  id: z.string().meta({ description: "Of the key, device or site" }),
+  name: z.string().optional().meta({ description: "As it was when the import was asked for" }),
+});
 export type Requester = z.infer<typeof Requester>;
 
 export const PendingImport = z
@@ -44,7 +49,7 @@ export const PendingImport = z
       description: "True where the upload was a repeat: its content is the recording's already, and nothing was stored",
     }),
     priority: z.int().meta({ description: "Of a file that a device is asked for; higher comes first" }),
-    requestedBy: Requester.optional().meta({ description: "Of a file that a device is asked for, where it is known" }),
+    requestedBy: Requester.optional().meta({ description: "Where it is known" }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
     quarantinedAt: Timestamp.optional(),
@@ -65,22 +70,22 @@ export const pendingImports = {
   list: operation({
     method: "get",
     path: "/v1/data/pending-imports",
-    access: apiKey("data.imports.pending.list"),
+    access: apiKey("data.imports.pending.list", "projects"),
     summary: "List pending imports: files whose bytes are here, on their way to become recordings",
     description:
       "A device's name and a session's key are known as well while only a request has them: the device was renamed or deleted, the session waits for a file that says of which device it is. A salvage that is being made is listed where its `requestId` is given. `GET /v1/data/pending-imports/{requestId}/file` (with `data.stream`) answers 302 to the stored bytes.",
     query: z.object({
-      requestId: z.string().optional(),
-      key: z.string().optional(),
+      requestId: StorableText.optional(),
+      key: StorableText.optional(),
       ...byDevice,
       ...bySession,
-      error: z.string().optional().meta({ deprecated: true, description: "Exact" }),
-      filename: z.string().optional().meta({ description: "Exact" }),
-      updatedSince: Timestamp.optional(),
+      error: StorableText.optional().meta({ deprecated: true, description: "Exact" }),
+      filename: StorableText.optional().meta({ description: "Exact" }),
+      updatedSince: TimeBound.optional(),
       showCompleted: QueryBoolean.default(false),
       showQuarantined: QueryBoolean.default(false),
-      siteId: z.string().optional(),
-      siteBackfillJobId: z.string().optional(),
+      siteId: Id.optional(),
+      siteBackfillJobId: StorableText.optional(),
       hasProjectId: QueryBoolean.optional().meta({ description: "False: of files whose project is not known yet" }),
       ...inProject,
       ...sorting(
@@ -101,14 +106,14 @@ export const pendingImports = {
   errors: operation({
     method: "get",
     path: "/v1/data/import-errors",
-    access: apiKey("data.imports.pending.list"),
+    access: apiKey("data.imports.pending.list", "projects"),
     summary: "List the imports that failed, quarantined or not",
     query: z.object({
       ...byDevice,
       ...bySession,
-      filenameMatches: z.string().optional().meta({ description: "A part of the file name, in any case" }),
-      error: z.string().optional().meta({ description: "Exact" }),
-      siteBackfillJobId: z.string().optional(),
+      filenameMatches: StorableText.optional().meta({ description: "A part of the file name, in any case" }),
+      error: StorableText.optional().meta({ description: "Exact" }),
+      siteBackfillJobId: StorableText.optional(),
       hasProjectId: QueryBoolean.optional().meta({ description: "False: of files whose project is not known yet" }),
       ...inProject,
       ...sorting("createdAt", "deviceName", "device.name", "error", "requestId", "updatedAt"),
@@ -119,21 +124,23 @@ export const pendingImports = {
   retry: operation({
     method: "post",
     path: "/v1/data/pending-imports/{requestId}/retry",
-    access: apiKey("data.upload"),
+    makes: "nothing",
+    access: apiKey("data.upload", "projects"),
     summary: "Process the stored file of a failed import again; harmless while it is under way or complete",
     description:
       "A file of a device that is no longer stored is asked of the device again. 409 where neither is possible, or where another import of the recording is under way. `attempts` counts on.",
-    params: z.object({ requestId: z.string() }),
+    params: z.object({ requestId: Id }),
     response: PendingImport,
   }),
   salvage: operation({
     method: "post",
     path: "/v1/data/pending-imports/{requestId}/salvage",
-    access: apiKey("data.upload"),
+    makes: "nothing",
+    access: apiKey("data.upload", "projects"),
     summary: "Make a recording of what is readable of an uploaded file that was refused as incomplete or damaged",
     description:
       "Answers the import request of the salvage, to be followed by its own `requestId`; it is of the same project, device and session, and never has the key. The salvage is an MCAP named `….salvage.mcap`, with a metadata record `downlink.salvage` that names the request and the file, the bytes and messages that were readable, the bytes lost, and why. Where not one message can be read it ends with the code `SalvageEmpty`. Repeats answer the same request, until the recording that came of it is deleted. The file itself stays as it is. 409 where the request cannot be salvaged; a file of a device is salvaged there, by `POST /v1/edge-files/{id}/salvage`.",
-    params: z.object({ requestId: z.string() }),
+    params: z.object({ requestId: Id }),
     response: PendingImport,
   }),
 };

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { apiKey, operation } from "./operation.ts";
+import { Id, StorableText } from "./shapes/text.ts";
 import { Timestamp } from "./shapes/time.ts";
 
-export const ProjectName = z.string().trim().min(1).max(100);
+export const ProjectName = StorableText.trim().min(1).max(100);
 
 export const Project = z
   .object({
@@ -20,14 +21,15 @@ export const projects = {
   list: operation({
     method: "get",
     path: "/v1/projects",
-    access: apiKey("projects.list"),
+    access: apiKey("projects.list", "projects"),
     summary: "List the projects that the caller may see, by name",
     response: z.array(Project),
   }),
   create: operation({
     method: "post",
     path: "/v1/projects",
-    access: apiKey("projects.create"),
+    makes: { repeat: "answer", idField: "id" },
+    access: apiKey("projects.create", "organization"),
     summary: "Create a project",
     body: z.object({ name: ProjectName }),
     response: Project,
@@ -35,9 +37,9 @@ export const projects = {
   update: operation({
     method: "patch",
     path: "/v1/projects/{id}",
-    access: apiKey("projects.update"),
+    access: apiKey("projects.update", "organization"),
     summary: "Rename a project",
-    params: z.object({ id: z.string() }),
+    params: z.object({ id: Id }),
     body: z.object({ name: ProjectName }),
     response: Project,
   }),

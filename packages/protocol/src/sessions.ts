@@ -4,12 +4,12 @@ import { page, sorting } from "./shapes/list.ts";
 import { PropertyChanges, PropertyValues } from "./shapes/properties.ts";
 import { byDevice, inProject } from "./shapes/selectors.ts";
 import { DeviceSummary } from "./shapes/summaries.ts";
-import { UniqueKey } from "./shapes/text.ts";
-import { Timestamp } from "./shapes/time.ts";
+import { Id, StorableText, UniqueKey } from "./shapes/text.ts";
+import { TimeBound, Timestamp } from "./shapes/time.ts";
 
 /** Unique among the sessions of a project. */
 export const SessionKey = UniqueKey;
-const RecordingIds = z.array(z.string().min(1)).max(2000);
+const RecordingIds = z.array(Id).max(2000);
 
 export const Session = z
   .object({
@@ -33,7 +33,7 @@ export const ListedSession = Session.extend({
 export type ListedSession = z.infer<typeof ListedSession>;
 
 const sessionRef = {
-  params: z.object({ keyOrId: z.string().meta({ description: "A session's id or key; the id wins" }) }),
+  params: z.object({ keyOrId: Id.meta({ description: "A session's id or key; the id wins" }) }),
   query: z.object(inProject),
 };
 
@@ -41,14 +41,14 @@ export const sessions = {
   list: operation({
     method: "get",
     path: "/v1/sessions",
-    access: apiKey("sessions.list"),
+    access: apiKey("sessions.list", "projects"),
     summary: "List sessions, with the count and span of their recordings",
     query: z.object({
       ...byDevice,
-      keyMatches: z.string().optional().meta({ description: "Part of the key, in any case" }),
-      start: Timestamp.optional().meta({ description: "Of sessions with a recording that ends at or after" }),
-      end: Timestamp.optional().meta({ description: "Of sessions with a recording that starts at or before" }),
-      query: z.string().optional(),
+      keyMatches: StorableText.optional().meta({ description: "Part of the key, in any case" }),
+      start: TimeBound.optional().meta({ description: "Of sessions with a recording that ends at or after" }),
+      end: TimeBound.optional().meta({ description: "Of sessions with a recording that starts at or before" }),
+      query: StorableText.optional(),
       ...inProject,
       ...sorting("id", "createdAt", "updatedAt"),
       ...page,
@@ -58,7 +58,8 @@ export const sessions = {
   create: operation({
     method: "post",
     path: "/v1/sessions",
-    access: apiKey("sessions.create"),
+    makes: { repeat: "answer", idField: "id" },
+    access: apiKey("sessions.create", "projects"),
     summary: "Create a session, for a device or for recordings of one device",
     description:
       "The recordings share one device and project, and belong to no other session: 409 names the one to remove a recording from first.",
@@ -79,7 +80,7 @@ export const sessions = {
   get: operation({
     method: "get",
     path: "/v1/sessions/{keyOrId}",
-    access: apiKey("sessions.list"),
+    access: apiKey("sessions.list", "projects"),
     summary: "Get a session by id or key",
     ...sessionRef,
     response: Session,
@@ -87,7 +88,7 @@ export const sessions = {
   update: operation({
     method: "patch",
     path: "/v1/sessions/{keyOrId}",
-    access: apiKey("sessions.update"),
+    access: apiKey("sessions.update", "projects"),
     summary: "Update a session: key, properties, and which recordings belong to it",
     description:
       "All or nothing. Adding a recording that the session has, or removing one that it has not, changes nothing; adding one of another session is 409.",
@@ -103,7 +104,7 @@ export const sessions = {
   delete: operation({
     method: "delete",
     path: "/v1/sessions/{keyOrId}",
-    access: apiKey("sessions.delete"),
+    access: apiKey("sessions.delete", "projects"),
     summary: "Delete a session and unlink its recordings, whose data stays",
     ...sessionRef,
     response: z.object({ id: z.string() }),

@@ -2,9 +2,12 @@ import { z } from "zod";
 import { EdgeAgent } from "./edge-agents.ts";
 import { apiKey, operation } from "./operation.ts";
 import { page } from "./shapes/list.ts";
+import { Id, StorableText } from "./shapes/text.ts";
 import { Timestamp } from "./shapes/time.ts";
+import { tokenExpiry, tokenFacts } from "./shapes/token-facts.ts";
 
-const SiteName = z.string().trim().min(1).max(100);
+const SiteName = StorableText.trim().min(1).max(100);
+const ProjectIds = z.array(Id).max(1000);
 const RetainSeconds = z.number().min(0).meta({ description: "Seconds; edge sites only; 0 keeps for ever" });
 
 export const SiteType = z.enum(["service-hosted", "self-hosted", "edge", "byob"]);
@@ -17,32 +20,42 @@ export const Site = z
     type: SiteType,
     url: z.string().optional().meta({ description: "REST endpoint of a self-hosted primary site" }),
     retainRecordingsSeconds: RetainSeconds.optional(),
-    agent: EdgeAgent.optional().meta({ description: "Read-only; absent while no agent was ever there" }),
+    projectIds: z.array(z.string()).meta({
+      description: "The projects that it is for, as far as the caller sees them; empty: every project",
+    }),
+    agent: EdgeAgent.optional().meta({
+      description:
+        "Read-only; absent while no agent was ever there; its `status` tells of all projects' files and is for those who see all",
+    }),
   })
   .meta({ id: "Site" });
 export type Site = z.infer<typeof Site>;
 
-const params = z.object({ id: z.string() });
+const params = z.object({ id: Id });
 
 export const sites = {
   list: operation({
     method: "get",
     path: "/v1/sites",
-    access: apiKey("sites.list"),
+    access: apiKey("sites.list", "shared"),
     summary: "List sites, by name",
+    description: "Who is limited to some projects sees the sites for one of those or for all.",
     query: z.object(page),
     response: z.array(Site),
   }),
   create: operation({
     method: "post",
     path: "/v1/sites",
-    access: apiKey("sites.create"),
+    makes: { repeat: "answer", idField: "id" },
+    access: apiKey("sites.create", "organization"),
     summary: "Create a self-hosted primary site or an edge site",
+    description: "The agent of an edge site acts only in the projects that the site is for.",
     body: z
       .object({
         name: SiteName,
         type: z.enum(["self-hosted", "edge"]),
         retainRecordingsSeconds: RetainSeconds.optional(),
+        projectIds: ProjectIds.default([]).meta({ description: "Empty: every project" }),
       })
       .refine(
         (body) => body.type === "edge" || body.retainRecordingsSeconds === undefined,
@@ -53,7 +66,7 @@ export const sites = {
   get: operation({
     method: "get",
     path: "/v1/sites/{id}",
-    access: apiKey("sites.list"),
+    access: apiKey("sites.list", "shared"),
     summary: "Get a site",
     params,
     response: Site,
@@ -61,23 +74,28 @@ export const sites = {
   update: operation({
     method: "patch",
     path: "/v1/sites/{id}",
-    access: apiKey("sites.update"),
+    access: apiKey("sites.update", "organization"),
     summary: "Update a site",
+    description:
+      "Of a project that an edge site is no longer for, what is there stays; new files are `unassigned`, with the reason `ProjectNotOfSite`.",
     params,
     body: z.object({
       name: SiteName.optional(),
       retainRecordingsSeconds: RetainSeconds.optional(),
+      projectIds: ProjectIds.optional().meta({ description: "Empty: every project; not of the service-hosted site" }),
       url: z
         .url({ protocol: /^https?$/ })
+        .nullable()
         .optional()
-        .meta({ description: "Self-hosted primary sites only" }),
+        .meta({ description: "Self-hosted primary sites only; null clears it" }),
     }),
     response: Site,
   }),
   releaseAgent: operation({
     method: "post",
     path: "/v1/sites/{id}/agent/release",
-    access: apiKey("sites.update"),
+    makes: "nothing",
+    access: apiKey("sites.update", "organization"),
     summary: "Serve an edge site's agent again after it was found to be cloned, once only one of the two is left",
     params,
     response: Site,
@@ -85,7 +103,7 @@ export const sites = {
   delete: operation({
     method: "delete",
     path: "/v1/sites/{id}",
-    access: apiKey("sites.delete"),
+    access: apiKey("sites.delete", "organization"),
     summary: "Delete a site for good; recordings stored at it become unavailable",
     description:
       "Its tokens go with it. A service-hosted site is kept (409) while it holds recordings or imports, and where it is the only one.",
@@ -99,20 +117,21 @@ export const SiteToken = z
     id: z.string(),
     createdAt: Timestamp,
     siteId: z.string(),
+    ...tokenFacts,
     token: z.string().optional().meta({ description: "Shown once, in the answer that creates it" }),
   })
   .meta({ id: "SiteToken" });
 export type SiteToken = z.infer<typeof SiteToken>;
 
-const tokenList = z.object({ siteId: z.string().optional(), ...page });
-const tokenBody = z.object({ siteId: z.string().min(1) });
+const tokenList = z.object({ siteId: Id.optional(), ...page });
+const tokenBody = z.object({ siteId: Id, ...tokenExpiry });
 
 /** For self-hosted primary sites and edge sites to speak with the API. */
 export const siteTokens = {
   list: operation({
     method: "get",
     path: "/v1/site-tokens",
-    access: apiKey("siteTokens.list"),
+    access: apiKey("siteTokens.list", "organization"),
     summary: "List site tokens",
     query: tokenList,
     response: z.array(SiteToken),
@@ -120,7 +139,8 @@ export const siteTokens = {
   create: operation({
     method: "post",
     path: "/v1/site-tokens",
-    access: apiKey("siteTokens.create"),
+    makes: { repeat: "secret", idField: "id" },
+    access: apiKey("siteTokens.create", "organization"),
     summary: "Create a site token",
     body: tokenBody,
     response: SiteToken,
@@ -128,7 +148,7 @@ export const siteTokens = {
   delete: operation({
     method: "delete",
     path: "/v1/site-tokens/{id}",
-    access: apiKey("siteTokens.delete"),
+    access: apiKey("siteTokens.delete", "organization"),
     summary: "Delete a site token; who uses it is refused from then on",
     params,
     response: z.object({ success: z.literal(true) }),
@@ -143,7 +163,7 @@ export const inboxTokens = {
   list: operation({
     method: "get",
     path: "/v1/site-inbox-notification-tokens",
-    access: apiKey("sites.list"),
+    access: apiKey("sites.list", "organization"),
     summary: "List inbox notification tokens",
     query: tokenList,
     response: z.array(InboxToken),
@@ -151,7 +171,8 @@ export const inboxTokens = {
   create: operation({
     method: "post",
     path: "/v1/site-inbox-notification-tokens",
-    access: apiKey("sites.create"),
+    makes: { repeat: "secret", idField: "id" },
+    access: apiKey("sites.create", "organization"),
     summary: "Create an inbox notification token",
     body: tokenBody,
     response: InboxToken,
@@ -159,7 +180,7 @@ export const inboxTokens = {
   delete: operation({
     method: "delete",
     path: "/v1/site-inbox-notification-tokens/{id}",
-    access: apiKey("sites.delete"),
+    access: apiKey("sites.delete", "organization"),
     summary: "Delete an inbox notification token",
     params,
     response: z.object({ id: z.string() }),

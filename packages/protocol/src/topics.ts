@@ -3,7 +3,8 @@ import { apiKey, operation } from "./operation.ts";
 import { page, sorting } from "./shapes/list.ts";
 import { QueryBoolean } from "./shapes/query.ts";
 import { byDevice, byRecording, bySession, inProject } from "./shapes/selectors.ts";
-import { Timestamp } from "./shapes/time.ts";
+import { StorableText } from "./shapes/text.ts";
+import { TimeBound } from "./shapes/time.ts";
 
 export const Topic = z
   .object({
@@ -21,14 +22,14 @@ export const topics = {
   list: operation({
     method: "get",
     path: "/v1/data/topics",
-    access: apiKey("data.topics.list"),
+    access: apiKey("data.topics.list", "projects"),
     summary: "List the topics of the selected recordings",
     description:
       "Topics of recordings that are not imported come only when nothing but `recordingId` or `recordingKey` is given.",
     query: z.object({
-      start: Timestamp.optional().meta({ description: "Of recordings that end at or after" }),
-      end: Timestamp.optional().meta({ description: "Of recordings that start at or before" }),
-      importId: z.string().optional().meta({ deprecated: true }),
+      start: TimeBound.optional().meta({ description: "Of recordings that end at or after" }),
+      end: TimeBound.optional().meta({ description: "Of recordings that start at or before" }),
+      importId: StorableText.optional().meta({ deprecated: true }),
       ...byRecording,
       ...byDevice,
       ...bySession,

@@ -5,7 +5,8 @@ import { RecordingKey } from "./recordings.ts";
 import { SessionKey } from "./sessions.ts";
 import { withAliases } from "./shapes/query.ts";
 import { inProject } from "./shapes/selectors.ts";
-import { StorableText } from "./shapes/text.ts";
+import { Id, StorableText } from "./shapes/text.ts";
+import { Timestamp } from "./shapes/time.ts";
 
 /** A path as the sender likes it: it is kept and shown as it is, and names nothing on the server. */
 const FileName = StorableText.min(1)
@@ -16,19 +17,20 @@ export const uploads = {
   create: operation({
     method: "post",
     path: "/v1/data/upload",
-    access: apiKey("data.upload"),
+    makes: { repeat: "link", idField: "requestId" },
+    access: apiKey("data.upload", "projects"),
     summary: "Ask for a link to upload a recording",
     description:
-      "PUT the file to `link` with `Content-Type: application/octet-stream`; follow `requestId` in the pending imports. A device or session that is missing is made with the link, and stays where the link is never used; this needs no capability but this one. Content that a recording has already makes no other one: that one joins the session that is named here where it is in none, else `pipelineStage` says why it does not.",
+      "PUT the file to `link` with `Content-Type: application/octet-stream` or without a type, as `curl -T` does; follow `requestId` in the pending imports. A device or session that is missing is made with the link, and stays where the link is never used; this needs no capability but this one. Content that a recording has already makes no other one: that one joins the session that is named here where it is in none, else `pipelineStage` says why it does not.",
     body: z
       .object({
         filename: FileName,
-        deviceId: withAliases(z.string().min(1).optional(), ["device.id"]),
+        deviceId: withAliases(Id.optional(), ["device.id"]),
         deviceName: withAliases(DeviceName.optional().meta({ description: "Created at once when absent" }), [
           "device.name",
         ]),
         key: RecordingKey.optional(),
-        sessionId: z.string().min(1).optional(),
+        sessionId: Id.optional(),
         sessionKey: SessionKey.optional().meta({
           description:
             "Of a new session of the device when none has it, created at once; where only the file says which device it is of, once it is imported",
@@ -36,6 +38,6 @@ export const uploads = {
         ...inProject,
       })
       .refine((body) => body.deviceId ?? body.deviceName ?? body.key, "one of deviceId, deviceName or key is required"),
-    response: z.object({ link: z.string(), requestId: z.string() }),
+    response: z.object({ link: z.string(), linkExpiresAt: Timestamp, requestId: z.string() }),
   }),
 };

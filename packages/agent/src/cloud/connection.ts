@@ -3,7 +3,7 @@ import { createBell } from "../bell.ts";
 import type { Clock } from "../clock.ts";
 import { type Instant, noteInstant, tellInstant } from "../instant.ts";
 import type { ProblemBoard } from "../problems.ts";
-import { problemOf, provedOver } from "./describe-failure.ts";
+import { problemOf, provedOver, roomTroubles } from "./describe-failure.ts";
 
 export interface Connection {
   readonly state: "connecting" | "connected" | "offline" | "held elsewhere" | "refused";
@@ -55,6 +55,7 @@ export function createConnectionMonitor({
       const problem = problemOf(failure);
       if (!problem) return;
       const lastError = (failure as Error).message;
+      if (roomTroubles.includes(problem)) return problems.raise(problem, lastError);
       problems.clear(...provedOver.filter((code) => code !== problem)); // There is one way to the cloud, and one trouble on it.
       problems.raise(problem, lastError);
       show({ state: stateOf(failure), lastError });

@@ -13,6 +13,7 @@ const byCode: Partial<Record<ErrorCode, ProblemCode>> = {
   Cloned: "Cloned",
   RateLimited: "CloudBusy",
   StorageFull: "CloudStorageFull",
+  QuotaReached: "CloudQuotaReached",
 };
 
 /** Which problem a failed call shows; undefined for answers that belong to the normal course of things. */
@@ -35,6 +36,9 @@ function networkProblemOf({ cause }: NetworkFailure): ProblemCode {
   if (resolverCodes.has(code)) return "NameUnresolved";
   return tlsCode.test(code) ? "TlsFailed" : "CloudUnreachable";
 }
+
+/** The way to the cloud is fine, and there is no room at its end. */
+export const roomTroubles: readonly ProblemCode[] = ["CloudStorageFull", "CloudQuotaReached"];
 
 /** What a call that came through proves to be over. */
 export const provedOver = [

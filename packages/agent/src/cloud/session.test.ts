@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { uptime } from "node:os";
 import { test } from "node:test";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import type { Fault } from "../testing/fake-http.ts";
@@ -112,6 +113,24 @@ test("the cloud hears how the agent fares", async () => {
   assert.deepEqual(cloud.heartbeats[0]?.problems, []);
 });
 
+test("a heartbeat says what holds uploads back, since when something waits, and when the machine was started", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  await writeRecording(device, "a.mcap");
+  await using first = startDaemon(settingsFor(device, cloud));
+  await cloud.until("it is reported", () => cloud.files.size === 1);
+  await first.stop();
+  const [item] = cloud.files.values();
+  cloud.heartbeats = [];
+  await using _second = startDaemon(settingsFor(device, cloud, { uploadRate: "off" }));
+  await cloud.until("it says so", () => cloud.heartbeats.length > 0);
+  const [said] = cloud.heartbeats;
+  assert.deepEqual([said!.transfers, said!.throttle], [[], { reason: "the upload rate is off" }]);
+  assert.equal(said!.oldestNotImportedAt, (item as { end?: unknown }).end);
+  const bootedMs = Date.now() - uptime() * 1000;
+  assert.ok(Math.abs(Number(said!.bootedAt) / 1e6 - bootedMs) < 5000);
+});
+
 test("a cloud that was restored while the agent runs is noticed at the next call, greeted, and told everything", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
@@ -152,4 +171,43 @@ test("an older cloud, which names its incarnation in its hello only, is greeted 
   await using _agent = startDaemon(settingsFor(device, cloud));
   await cloud.until("it is reported", () => cloud.files.size === 1);
   assert.equal(cloud.calls.filter(({ name }) => name === "hello").length, 1);
+});
+
+test("an older cloud, which lets a call for work wait for 30 seconds and does not say so, is asked for no longer", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  cloud.longPollSeconds = undefined;
+  await writeRecording(device, "a.mcap");
+  await using agent = startDaemon(settingsFor(device, cloud));
+  await cloud.until("it is reported", () => cloud.files.size === 1);
+  cloud.requestImport("a.mcap");
+  await cloud.until("it is stored", () => cloud.uploads.stored.size === 1);
+  assert.deepEqual((await agent.status()).problems, []);
+});
+
+test("an older cloud that comes in place of a newer one is asked for what it takes, without a new hello", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  await writeRecording(device, "a.mcap");
+  await using agent = startDaemon(settingsFor(device, cloud));
+  await cloud.until("it is reported", () => cloud.files.size === 1);
+  cloud.longPollSeconds = undefined;
+  cloud.requestImport("a.mcap");
+  await cloud.until("it is stored", () => cloud.uploads.stored.size === 1);
+  await agent.until("it waits again", ({ problems }) => problems.length === 0);
+  cloud.requestImport("a.mcap");
+  await cloud.until("it is asked for again", () => cloud.calls.filter(({ name }) => name === "work").length >= 4);
+  assert.deepEqual((await agent.status()).problems, []);
+  assert.equal(cloud.calls.filter(({ name }) => name === "hello").length, 1);
+});
+
+test("a cloud that refuses to say what it wants is a trouble, until it says it", async () => {
+  using device = makeDevice();
+  await using cloud = await FakeCloud.start();
+  cloud.fault = ({ name }) => (name === "work" ? { kind: "answer", status: 400, code: "InvalidRequest" } : undefined);
+  await using agent = startDaemon(settingsFor(device, cloud));
+  const { problems } = await agent.until("it is named", (status) => status.problems[0]?.code === "Refused");
+  assert.match(problems[0]!.detail, /^work: /);
+  cloud.fault = () => undefined;
+  await agent.until("it is over", ({ health }) => health === "healthy");
 });

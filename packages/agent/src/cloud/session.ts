@@ -1,5 +1,13 @@
 import { ApiFailure, type CallOptions, type Client, NetworkFailure, retryDelayMs } from "@downlink/client";
-import { api, type CallInput, incarnationHeader, leaseHeader, type Operation, type Output } from "@downlink/protocol";
+import {
+  api,
+  type CallInput,
+  edgeLimits,
+  incarnationHeader,
+  leaseHeader,
+  type Operation,
+  type Output,
+} from "@downlink/protocol";
 import { pause } from "../bell.ts";
 import type { Clock } from "../clock.ts";
 import { telling } from "../durable-steps.ts";
@@ -37,6 +45,8 @@ export interface CloudSession {
   /** Waits before the next try; after network trouble only until somebody else comes through. */
   waitToRetry(failure: unknown, attempt: number, signal: AbortSignal): Promise<void>;
   connection(): Connection;
+  /** For how long the cloud lets a call for work wait; known once a lease is held. */
+  longPollSeconds(): number;
 }
 
 const HELLO_TIMEOUT_MS = 30_000;
@@ -47,7 +57,8 @@ export function createSession(ctx: SessionContext): CloudSession {
   const client = tellingClient(ctx.client);
   const monitor = createConnectionMonitor(ctx);
   const gate = createLeaseGate();
-  const greeted: Greeted = { incarnation: undefined, isOver: false };
+  const { formerLongPollSeconds: longPollSeconds } = edgeLimits;
+  const greeted: Greeted = { incarnation: undefined, isOver: false, longPollSeconds };
   const onHeaders = (lease: number) => (answered: ReadonlyMap<string, string>) => {
     const incarnation = answered.get(incarnationHeader) ?? greeted.incarnation;
     if (incarnation === greeted.incarnation || gate.current() !== lease) return;
@@ -68,6 +79,9 @@ export function createSession(ctx: SessionContext): CloudSession {
         if (options.signal.aborted) throw failure;
         monitor.noteFailure(failure);
         if (isLeaseTrouble(failure)) gate.close(lease);
+        // One of before may have come in place of the one that was greeted: it takes no longer polls.
+        if (failure instanceof ApiFailure && failure.code === "InvalidRequest")
+          greeted.longPollSeconds = edgeLimits.formerLongPollSeconds;
         throw failure;
       }
     },
@@ -77,6 +91,7 @@ export function createSession(ctx: SessionContext): CloudSession {
       else await pause(delayMs, signal);
     },
     connection: monitor.current,
+    longPollSeconds: () => greeted.longPollSeconds,
   };
 }
 
@@ -92,6 +107,7 @@ interface Greeted {
   incarnation: string | undefined;
   /** That one is no more. */
   isOver: boolean;
+  longPollSeconds: number;
 }
 
 type Keeping = SessionContext & {
@@ -125,7 +141,12 @@ async function keepLease(ctx: Keeping, signal: AbortSignal): Promise<void> {
 
 async function sayHello({ client, monitor, gate, greeted, ...ctx }: Keeping, signal: AbortSignal): Promise<void> {
   const welcome = await client.call(api.edge.hello, ctx.makeHello(), { signal, timeoutMs: HELLO_TIMEOUT_MS });
-  Object.assign(greeted, { incarnation: welcome.incarnation, isOver: false } satisfies Greeted);
+  const { incarnation, longPollSeconds = edgeLimits.formerLongPollSeconds } = welcome;
+  Object.assign(greeted, {
+    incarnation,
+    isOver: false,
+    longPollSeconds: Math.min(longPollSeconds, edgeLimits.longPollSeconds),
+  } satisfies Greeted);
   ctx.onWelcome(welcome);
   ctx.problems.clear("Refused");
   monitor.noteSuccess();

@@ -32,6 +32,12 @@ test("what the file itself is at fault for is said in the words of its examinati
     assert.equal(explainState({ ...facts, state, reason }).why, reason);
 });
 
+test("of what was deleted in the control plane no glob promises that it comes again; of what nobody asked for, one may", () => {
+  const tell = (outcome: FileFacts["outcome"]) => explainState({ ...facts, state: "reported", outcome }).todo;
+  assert.doesNotMatch(tell({ code: "DataDeleted", text: "its data was deleted" })!, /AUTO_IMPORT/);
+  assert.match(tell(null)!, /AUTO_IMPORT/);
+});
+
 test("a running upload says how far it is and when it is through", () => {
   const { why, next } = explainState({ ...facts, state: "uploading" });
   assert.equal(why, "It is being uploaded: 450 B of 1.0 kB, 12.3 MB/s.");
@@ -64,7 +70,10 @@ test("of what is away it is said on which card it is, what the control plane mad
   assert.equal(tell("imported").why, `${place}It is in the control plane.`);
   assert.match(tell("duplicate", { outcome: copy }).why, /in the control plane already.*Another recording has it\./);
   assert.match(tell("failed", { outcome: failure }).why, /failed: The key is taken\. \(KeyTaken\)$/);
-  assert.match(tell("reported", { isWished: true }).next, /asked for on this device/);
+  const wished = tell("reported", { isWished: true });
+  assert.match(wished.next, /asked for on this device/);
+  assert.match(wished.why, /somebody on this device asked for it/);
+  assert.doesNotMatch(wished.why, /nobody/);
   assert.match(tell("reported").next, /For an upload its card has to be in\.$/);
   assert.match(tell("settling").why, /Before that it was settling\.$/);
 });

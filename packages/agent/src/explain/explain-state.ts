@@ -39,7 +39,9 @@ type Told = Omit<Explanation, "path" | "state">;
 type Teller = (facts: FileFacts) => Partial<Told> & Pick<Told, "why" | "next">;
 
 const START_IT = "Start the agent: `agent run`, or `systemctl start downlink-agent`.";
-const ASK_FOR_IT =
+const ASK_FOR_IT = "Ask for its import with `agent import FILE`, or in the control plane.";
+/** Only of what was never imported: no match brings back what somebody deleted. */
+const ASK_FOR_SUCH =
   "Ask for its import with `agent import FILE`, in the control plane, or let DOWNLINK_AUTO_IMPORT match it to import such files unasked.";
 
 const tellers: Readonly<Record<FileState, Teller>> = {
@@ -82,7 +84,7 @@ const tellers: Readonly<Record<FileState, Teller>> = {
   unassigned: ({ reason }) => ({
     why: `The control plane does not know whose it is: ${reason ?? "it names no device"}.`,
     next: "The control plane is asked again every ten minutes, and after each start.",
-    todo: "Create the device that the file names, have the recorder write a `downlink` metadata record, or set DOWNLINK_SITE_DEVICE_FROM_PATH=true.",
+    todo: "Create the device that the file names, have the recorder write a `downlink` metadata record, set DOWNLINK_SITE_DEVICE_FROM_PATH=true, or have the site made to be for its project in the control plane.",
   }),
   requested: tellRequested,
   uploading: tellUploading,
@@ -144,19 +146,20 @@ const tellOfWish = {
   todo: null,
 };
 
-function tellReported({ isAutoImported, outcome }: FileFacts): ReturnType<Teller> {
+function tellReported({ isAutoImported, isWished, outcome }: FileFacts): ReturnType<Teller> {
   if (outcome)
     return { why: sentence(outcome.text), next: "Nothing until somebody asks for it again.", todo: ASK_FOR_IT };
+  if (isWished) return { why: "The control plane knows it, and somebody on this device asked for it.", ...tellOfWish };
   return isAutoImported
     ? {
         why: "The control plane knows it. It matches the globs of DOWNLINK_AUTO_IMPORT, and is imported unless somebody cancelled that or deleted its data.",
         next: "If nobody did, it is uploaded within a minute.",
-        todo: "Ask for its import with `agent import FILE`, or in the control plane.",
+        todo: ASK_FOR_IT,
       }
     : {
         why: "The control plane knows it, and nobody has asked for its import.",
         next: "Nothing until somebody asks.",
-        todo: ASK_FOR_IT,
+        todo: ASK_FOR_SUCH,
       };
 }
 
@@ -195,7 +198,7 @@ function hindranceOf({ state, status }: FileFacts): StatusDocument["problems"][n
 }
 
 const cloudTroubles = [...provedOver, "Refused"] as const;
-const uploadTroubles = ["DeviceDisabled", "CloudStorageFull"] as const;
+const uploadTroubles = ["DeviceDisabled", "CloudStorageFull", "CloudQuotaReached"] as const;
 
 function tellRequested({ path, status, nowMs }: FileFacts): ReturnType<Teller> {
   const retry = status.retries.find((candidate) => candidate.path === path);

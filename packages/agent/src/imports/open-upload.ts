@@ -1,4 +1,4 @@
-import type { Piece } from "@downlink/protocol";
+import type { DigestAlgorithm, Piece } from "@downlink/protocol";
 import type { FileSource } from "@downlink/recordings";
 import type { Dispatcher } from "undici";
 import type { CloudSession } from "../cloud/session.ts";
@@ -7,7 +7,7 @@ import type { Storage } from "../files/open-tracked.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import type { Throttle } from "./throttle.ts";
 import type { TransferMeter } from "./transfers.ts";
-import type { PartHashes } from "./upload-parts.ts";
+import type { HashPlan, PartHashes } from "./upload-parts.ts";
 
 export interface UploadJob {
   readonly session: CloudSession;
@@ -16,8 +16,8 @@ export interface UploadJob {
   readonly storage: Storage;
   readonly requestId: string;
   readonly file: TrackedFile;
-  /** For a given part size: hashes that an earlier try may have begun. */
-  readonly hashesFor: (partSize: number) => PartHashes;
+  /** For a given plan: hashes that an earlier try may have begun. */
+  readonly hashesFor: (plan: HashPlan) => PartHashes;
   readonly forgetHashes: () => void;
   /** Whether a rewrite of the file with its times set back would show. */
   readonly showsChanges: () => Promise<boolean>;
@@ -39,6 +39,8 @@ export interface OpenUpload {
   readonly job: UploadJob;
   readonly source: FileSource;
   readonly uploadId: string;
+  /** What the cloud wants parts and pieces told by. */
+  readonly digest: DigestAlgorithm;
   /** Undefined where the cloud takes whole parts only. */
   readonly pieces?: PiecesOfParts;
 }

@@ -37,7 +37,7 @@ export function rememberHashes(
     if (there.away) throw new FileMoved(path, "missing"); // What is told of it now is told again once its card is in.
   };
   return {
-    hashesFor: (partSize) => memories.hashesFor(requestId, { partSize, identity }),
+    hashesFor: (plan) => memories.hashesFor(requestId, { ...plan, identity }),
     forgetHashes: () => memories.forgetHashes(requestId),
     showsChanges: () => showsChanges(storage, file),
     // Before the cloud is told that it is whole: then it is known what was delivered, whatever becomes of the answer.

@@ -1,4 +1,4 @@
-import { api } from "@downlink/protocol";
+import { api, tellDigest } from "@downlink/protocol";
 import { checkUnmoved, FileMoved } from "../files/open-tracked.ts";
 import { type OpenUpload, PartMismatch } from "./open-upload.ts";
 import { isPartWorthRetrying } from "./part-retries.ts";
@@ -7,14 +7,14 @@ import { beginPieces, type PartToSend, sendPieces } from "./send-pieces.ts";
 
 export interface SentPart {
   readonly number: number;
-  readonly md5: string;
+  readonly digest: string;
   readonly etag?: string;
 }
 
 /** Until it is durable, or fails in a way that another try within this upload does not mend. */
 export async function sendPart(upload: OpenUpload, toSend: PartToSend): Promise<SentPart> {
   const { session, storage, file, onPartFailed } = upload.job;
-  const { part, md5, signal } = toSend;
+  const { part, digest, signal } = toSend;
   const progress = beginPieces(upload, part);
   for (let attempt = 1; ; attempt++) {
     const heldBefore = progress.heldBytes();
@@ -22,7 +22,7 @@ export async function sendPart(upload: OpenUpload, toSend: PartToSend): Promise<
       await checkUnmoved(storage, { source: upload.source, path: file.path, identity: file.identity });
       const pieced = upload.pieces ? await sendPieces(upload, toSend, progress) : "whole";
       const etag = pieced === "whole" ? await putPart(upload, toSend) : pieced.etag;
-      return { number: part.number, md5, etag };
+      return { number: part.number, digest, etag };
     } catch (failure) {
       signal.throwIfAborted();
       if (failure instanceof FileMoved || failure instanceof PartMismatch) throw failure;
@@ -37,10 +37,10 @@ export async function sendPart(upload: OpenUpload, toSend: PartToSend): Promise<
 }
 
 /** One try of a whole part: a grant is short-lived, so each try asks for its own. */
-async function putPart(upload: OpenUpload, { part, md5, signal }: PartToSend): Promise<string | undefined> {
+async function putPart(upload: OpenUpload, { part, digest, signal }: PartToSend): Promise<string | undefined> {
   const { job, uploadId } = upload;
   const { number, length } = part;
-  const asked = { requestId: job.requestId, uploadId, parts: [{ number, md5, length }] };
+  const asked = { requestId: job.requestId, uploadId, parts: [{ number, length, ...tellDigest(digest) }] };
   const { grants } = await job.session.call(api.edge.grantParts, asked, { signal });
   const target = grants.find((candidate) => candidate.number === number);
   if (!target) throw new TypeError(`the control plane granted no target for part ${number}`);

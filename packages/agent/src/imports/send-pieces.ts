@@ -1,5 +1,5 @@
 import { ApiFailure } from "@downlink/client";
-import { api, type Piece } from "@downlink/protocol";
+import { algorithmOf, api, digestOf, type Piece, tellDigest } from "@downlink/protocol";
 import { checkUnmoved } from "../files/open-tracked.ts";
 import { type OpenUpload, PartMismatch } from "./open-upload.ts";
 import { putRange } from "./put-range.ts";
@@ -7,7 +7,7 @@ import { hashRange, type Part } from "./upload-parts.ts";
 
 export interface PartToSend {
   readonly part: Part;
-  readonly md5: string;
+  readonly digest: string;
   readonly signal: AbortSignal;
 }
 
@@ -79,11 +79,12 @@ export async function sendPieces(
 
 async function compose(
   upload: OpenUpload,
-  { part, md5, signal }: PartToSend,
+  { part, digest, signal }: PartToSend,
   progress: PieceProgress,
 ): Promise<{ readonly etag?: string }> {
   const { session, requestId } = upload.job;
-  const whole = { requestId, uploadId: upload.uploadId, number: part.number, md5, length: part.length };
+  const told = { number: part.number, length: part.length, ...tellDigest(digest) };
+  const whole = { requestId, uploadId: upload.uploadId, ...told };
   try {
     return await session.call(api.edge.composePart, whole, { signal });
   } catch (failure) {
@@ -123,12 +124,16 @@ async function sendNext(upload: OpenUpload, { part, progress, signal }: Sending)
   }
 }
 
-async function planPieces({ job, source, pieces }: OpenUpload, part: Part, heldBytes: number): Promise<Piece[]> {
+async function planPieces(
+  { job, source, digest, pieces }: OpenUpload,
+  part: Part,
+  heldBytes: number,
+): Promise<Piece[]> {
   const most = Math.max(pieces?.minBytes ?? 1, job.throttle.pieceSizes.mostBytes());
   const planned: Piece[] = [];
   for (let offset = heldBytes; offset < part.length && planned.length < PIECES_AHEAD; ) {
     const range = { offset, length: Math.min(most, part.length - offset) };
-    planned.push({ ...range, md5: await hashRange(source, within(part, range)) });
+    planned.push({ ...range, ...tellDigest(await hashRange(source, within(part, range), digest)) });
     offset += range.length;
   }
   return planned;
@@ -142,7 +147,8 @@ async function adopt(
   for (const [index, piece] of held.entries()) {
     const isNext = piece.offset === endOf(held.slice(0, index)) && piece.offset + piece.length <= part.length;
     if (!isNext) throw new TypeError(`the control plane tells pieces of part ${part.number} that make no part`);
-    if ((await hashRange(source, within(part, piece))) !== piece.md5)
+    const told = digestOf(piece);
+    if ((await hashRange(source, within(part, piece), algorithmOf(told))) !== told)
       throw new PartMismatch(job.file.path, part.number);
   }
   job.meter.skip(endOf(held) - progress.heldBytes());

@@ -45,8 +45,7 @@ test("below the rate at which a part would take a minute one part goes at a time
   for (const path of ["a.mcap", "b.mcap"]) cloud.requestImport(path);
   await cloud.until("both are stored", () => cloud.uploads.stored.size === 2);
   assert.deepEqual([most, cloud.uploads.wishes], [1, [5 * 1024 * 1024, 5 * 1024 * 1024]]);
-  const { counters } = await agent.status();
-  assert.equal(counters.uploadedFiles, 2);
+  await agent.until("both are counted", ({ counters }) => counters.uploadedFiles === 2);
 });
 
 test("what the device sets goes before what the control plane sets", async () => {

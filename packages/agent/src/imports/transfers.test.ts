@@ -8,7 +8,7 @@ const MB = 1_000_000;
 function makeMeter() {
   let nowMs = 0;
   const meter = createTransferMeter(
-    { path: "a.mcap", sizeBytes: 100 * MB },
+    { recordingId: "rec_1", path: "a.mcap", sizeBytes: 100 * MB },
     { ...systemClock, monotonicMs: () => nowMs },
   );
   const wait = (seconds: number) => {

@@ -2,6 +2,8 @@ import type { Clock } from "../clock.ts";
 
 /** A running upload, to be shown. */
 export interface Transfer {
+  /** As the control plane knows the file. */
+  readonly recordingId: string;
   readonly path: string;
   readonly sizeBytes: number;
   /** Durable at the cloud. */
@@ -25,7 +27,10 @@ const WINDOW_MS = 30_000;
 const LEAST_MS = 500;
 
 /** Measures an upload by what is durable. */
-export function createTransferMeter(file: { path: string; sizeBytes: number }, clock: Clock): TransferMeter {
+export function createTransferMeter(
+  file: Pick<Transfer, "recordingId" | "path" | "sizeBytes">,
+  clock: Clock,
+): TransferMeter {
   /** The first one is where the rate is counted from. */
   const marks: { readonly atMs: number; readonly bytes: number }[] = [{ atMs: clock.monotonicMs(), bytes: 0 }];
   let sentBytes = 0;

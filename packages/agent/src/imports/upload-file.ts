@@ -1,4 +1,4 @@
-import { api, type Output } from "@downlink/protocol";
+import { api, type DigestAlgorithm, digestOf, type Output, type ToldDigest, tellDigest } from "@downlink/protocol";
 import { checkUnmoved, openTracked } from "../files/open-tracked.ts";
 import { type OpenUpload, PartMismatch, type UploadJob } from "./open-upload.ts";
 import { type SentPart, sendPart } from "./send-part.ts";
@@ -16,31 +16,36 @@ export async function uploadFile(job: UploadJob): Promise<void> {
   if (opened.isStored) return;
   const showsChanges = await job.showsChanges();
   if (!showsChanges) job.forgetHashes();
-  const hashes = job.hashesFor(opened.partSize);
+  const { uploadId, digest = "md5", pieces } = opened;
+  const hashes = job.hashesFor({ partSize: opened.partSize, digest });
   const parts = partsOf(identity.sizeBytes, opened.partSize);
   const durable = new Map(opened.parts.map((part) => [part.number, part]));
-  const upload = { job, source, uploadId: opened.uploadId, pieces: opened.pieces };
+  const upload = { job, source, uploadId, digest, pieces };
   await verifyDurable(upload, { parts, durable, hashes });
   const sent = await sendParts(upload, { parts, durable, hashes });
   if (!showsChanges) await compareAgain(upload, parts, sent);
   await checkUnmoved(storage, { source, path, identity });
   const sha256 = hashes.sha256();
   job.onHashed({ sha256, begunNs: hashes.begunNs });
-  const completion = { requestId, uploadId: opened.uploadId, parts: sent, sha256 };
+  const told = sent.map(({ digest: ofPart, ...part }) => ({ ...part, ...tellDigest(ofPart) }));
+  const completion = { requestId, uploadId, parts: told, sha256 };
   await session.call(api.edge.completeUpload, completion, { signal });
 }
 
+/** What parts may be told by. */
+const DIGESTS: DigestAlgorithm[] = ["sha256", "md5"];
+
 /** Where a rewrite in the middle of the upload would not show, only a second reading tells that there was none. */
 async function compareAgain(
-  { job, source }: OpenUpload,
+  { job, source, digest }: OpenUpload,
   parts: readonly Part[],
   sent: readonly SentPart[],
 ): Promise<void> {
-  const hashes = createPartHashes(0n);
+  const hashes = createPartHashes(0n, digest);
   for (const [index, part] of parts.entries()) {
     job.signal.throwIfAborted();
-    const md5 = await hashes.md5Of(source, part);
-    if (md5 !== sent[index]?.md5) throw new PartMismatch(job.file.path, part.number);
+    if ((await hashes.digestOf(source, part)) !== sent[index]?.digest)
+      throw new PartMismatch(job.file.path, part.number);
   }
 }
 
@@ -52,7 +57,7 @@ async function open(job: UploadJob): Promise<Output<typeof api.edge.openUpload>>
   const { session, throttle, requestId, file, signal, knownSha256 } = job;
   const { versionId, identity } = file;
   const version = { requestId, versionId, size: identity.sizeBytes, modifiedAt: identity.mtimeNs };
-  const facts = { ...version, partSize: throttle.wishedPartBytes() };
+  const facts = { ...version, partSize: throttle.wishedPartBytes(), digests: DIGESTS };
   const opened = await session.call(api.edge.openUpload, { ...facts, sha256: knownSha256 }, { signal });
   if (!opened.wantsSha256 || opened.isStored) return opened;
   const sha256 = await job.hashWhole(signal);
@@ -61,7 +66,7 @@ async function open(job: UploadJob): Promise<Output<typeof api.edge.openUpload>>
 
 interface PartPlan {
   readonly parts: readonly Part[];
-  readonly durable: ReadonlyMap<number, { readonly md5: string; readonly length: number }>;
+  readonly durable: ReadonlyMap<number, ToldDigest & { readonly length: number }>;
   readonly hashes: PartHashes;
 }
 
@@ -76,9 +81,10 @@ async function verifyDurable({ job, source }: OpenUpload, { parts, durable, hash
   for (const part of parts.slice(0, last + 1)) {
     signal.throwIfAborted();
     await checkUnmoved(storage, { source, path, identity });
-    const md5 = await hashes.md5Of(source, part);
+    const digest = await hashes.digestOf(source, part);
     const stored = durable.get(part.number);
-    if (stored && (stored.md5 !== md5 || stored.length !== part.length)) throw new PartMismatch(path, part.number);
+    if (stored && (digestOf(stored) !== digest || stored.length !== part.length))
+      throw new PartMismatch(path, part.number);
   }
 }
 
@@ -97,15 +103,15 @@ async function sendParts(upload: OpenUpload, { parts, durable, hashes }: PartPla
     for (const part of parts) {
       partSignal.throwIfAborted();
       await checkUnmoved(storage, { source: upload.source, path, identity });
-      const md5 = await hashes.md5Of(upload.source, part);
+      const digest = await hashes.digestOf(upload.source, part);
       if (durable.has(part.number)) {
         meter.skip(part.length);
-        sent.push(Promise.resolve({ number: part.number, md5 }));
+        sent.push(Promise.resolve({ number: part.number, digest }));
         continue;
       }
       while (inFlight.size >= mostInFlight(upload)) await untilRoom(upload, inFlight);
       partSignal.throwIfAborted();
-      const sending = sendPart(upload, { part, md5, signal: partSignal });
+      const sending = sendPart(upload, { part, digest, signal: partSignal });
       sent.push(sending);
       inFlight.add(sending);
       sending.then(

@@ -3,7 +3,7 @@ import { api, type DeliveryFailure, type WantedImport } from "@downlink/protocol
 import type { Dispatcher } from "undici";
 import type { Bell } from "../bell.ts";
 import type { Clock } from "../clock.ts";
-import { problemOf } from "../cloud/describe-failure.ts";
+import { problemOf, roomTroubles } from "../cloud/describe-failure.ts";
 import type { CloudSession } from "../cloud/session.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
 import type { Inventory } from "../inventory/inventory.ts";
@@ -150,12 +150,12 @@ class UploadQueue {
 
   #start(request: WantedImport, signal: AbortSignal): void {
     const { inventory, clock, storageRoot } = this.#ctx;
-    const { requestId, versionId } = request;
+    const { requestId, versionId, recordingId } = request;
     inventory.change([{ do: "event", versionId, event: "uploadStarted" }]);
     const [file, storage] = [inventory.version(versionId), storageRoot.current()];
     if (!file || !storage) return;
     const stop = new AbortController();
-    const meter = createTransferMeter({ path: file.path, sizeBytes: file.identity.sizeBytes }, clock);
+    const meter = createTransferMeter({ recordingId, path: file.path, sizeBytes: file.identity.sizeBytes }, clock);
     const upload = uploadFile({
       ...{ session: this.#ctx.session, dispatcher: this.#ctx.dispatcher, throttle: this.#ctx.throttle },
       ...{ storage, requestId, file, meter },
@@ -271,14 +271,15 @@ class UploadQueue {
 
   #notePart({ requestId }: WantedImport, sentBytes: number): void {
     this.counters.uploadedBytes += sentBytes;
-    this.#ctx.problems.clear("CloudStorageFull");
+    this.#ctx.problems.clear(...roomTroubles);
     this.#memories.complain(requestId, undefined);
     this.#showFailing();
   }
 
   #notePartFailure({ requestId }: WantedImport, { path }: TrackedFile, failure: unknown): void {
     const { message } = failure as Error;
-    if (problemOf(failure) === "CloudStorageFull") this.#ctx.problems.raise("CloudStorageFull", message);
+    const problem = problemOf(failure);
+    if (problem && roomTroubles.includes(problem)) this.#ctx.problems.raise(problem, message);
     this.#memories.complain(requestId, `${path}: ${message}`);
     this.#showFailing();
   }
@@ -293,7 +294,7 @@ class UploadQueue {
 
   #showFailing(): void {
     const text = this.#memories.complaint();
-    if (text === undefined) this.#ctx.problems.clear("UploadFailing");
+    if (text === undefined) this.#ctx.problems.clear("UploadFailing", ...roomTroubles);
     else this.#ctx.problems.raise("UploadFailing", text);
   }
 

@@ -1,7 +1,7 @@
 import { retryDelayMs } from "@downlink/client";
 import type { Clock } from "../clock.ts";
 import type { FileIdentity } from "../files/identity.ts";
-import { createPartHashes, type PartHashes } from "./upload-parts.ts";
+import { createPartHashes, type HashPlan, type PartHashes } from "./upload-parts.ts";
 
 /** An upload that waits after a failed try. */
 export interface Retry {
@@ -35,8 +35,7 @@ export interface UploadMemories {
   keepOnly(requestIds: ReadonlySet<string>): void;
 }
 
-interface HashedParts {
-  readonly partSize: number;
+interface HashedParts extends HashPlan {
   readonly identity: FileIdentity;
 }
 
@@ -77,11 +76,14 @@ export function createUploadMemories(clock: Clock): UploadMemories {
       recall(requestId).complaint = text;
     },
     complaint: () => memories.values().find(({ complaint }) => complaint !== undefined)?.complaint,
-    hashesFor(requestId, { partSize, identity }) {
+    hashesFor(requestId, { partSize, digest, identity }) {
       const memory = recall(requestId);
-      if (memory.hashes?.partSize !== partSize || memory.hashes.identity !== identity)
-        memory.hashes = { partSize, identity, partHashes: createPartHashes(clock.nowNs()) };
-      return memory.hashes.partHashes;
+      const { hashes } = memory;
+      if (hashes?.partSize === partSize && hashes.digest === digest && hashes.identity === identity)
+        return hashes.partHashes;
+      const partHashes = createPartHashes(clock.nowNs(), digest);
+      memory.hashes = { partSize, digest, identity, partHashes };
+      return partHashes;
     },
     forgetHashes(requestId) {
       recall(requestId).hashes = undefined;

@@ -1,4 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
+import { type DigestAlgorithm, makeDigest } from "@downlink/protocol";
 import type { FileSource } from "@downlink/recordings";
 
 /** Of a file. */
@@ -25,48 +26,54 @@ const BLOCK_BYTES = 256 * 1024;
 /** Blocks of a part that is being sent: a stream and a connection hold less than two of them at a time, one is being read. */
 const BLOCKS = 4;
 
+/** What parts are cut by, and told by. */
+export interface HashPlan {
+  readonly partSize: number;
+  readonly digest: DigestAlgorithm;
+}
+
 /** Hashes of one version of a file, part after part; outlives a failed try, so that the next need not read again. */
 export interface PartHashes {
   /** Wall time at which the first byte was not read yet. */
   readonly begunNs: bigint;
-  /** The part's MD5 in base 64. Parts must first be asked for in order. */
-  md5Of(source: FileSource, part: Part): Promise<string>;
+  /** The part's digest (`makeDigest`). Parts must first be asked for in order. */
+  digestOf(source: FileSource, part: Part): Promise<string>;
   /** Of all bytes, hexadecimal; once every part was asked for. */
   sha256(): string;
 }
 
-export function createPartHashes(begunNs: bigint): PartHashes {
+export function createPartHashes(begunNs: bigint, algorithm: DigestAlgorithm): PartHashes {
   let whole: Hash = createHash("sha256");
-  const md5s: string[] = [];
+  const digests: string[] = [];
   return {
     begunNs,
-    async md5Of(source, part) {
-      const known = md5s[part.number - 1];
+    async digestOf(source, part) {
+      const known = digests[part.number - 1];
       if (known !== undefined) return known;
-      if (part.number !== md5s.length + 1) throw new RangeError(`part ${part.number} is not the next`);
-      const md5 = createHash("md5");
+      if (part.number !== digests.length + 1) throw new RangeError(`part ${part.number} is not the next`);
+      const ofPart = createHash(algorithm);
       const next = whole.copy(); // Kept only when the part was read to its end.
       for await (const block of readRange(source, part, 1)) {
-        md5.update(block);
+        ofPart.update(block);
         next.update(block);
       }
       whole = next;
-      md5s.push(md5.digest("base64"));
-      return md5s[part.number - 1]!;
+      digests.push(makeDigest(algorithm, ofPart.digest("base64")));
+      return digests[part.number - 1]!;
     },
     sha256: () => whole.copy().digest("hex"),
   };
 }
 
-/** MD5 in base 64. */
-export async function hashRange(source: FileSource, range: ByteRange): Promise<string> {
-  const md5 = createHash("md5");
-  for await (const block of readRange(source, range, 1)) md5.update(block);
-  return md5.digest("base64");
+/** As `makeDigest` has it. */
+export async function hashRange(source: FileSource, range: ByteRange, algorithm: DigestAlgorithm): Promise<string> {
+  const hash = createHash(algorithm);
+  for await (const block of readRange(source, range, 1)) hash.update(block);
+  return makeDigest(algorithm, hash.digest("base64"));
 }
 
 /**
- * A part is read twice, once for its MD5, which must be known before it is sent: the second time from the page cache. A block
+ * A part is read twice, once for its digest, which must be known before it is sent: the second time from the page cache. A block
  * holds until `blocks` more were asked for. Memory of its own for each would cost more CPU time than hashing and sending: V8
  * looks for garbage whenever some megabytes outside of its heap came and went.
  */

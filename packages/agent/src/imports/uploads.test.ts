@@ -186,6 +186,15 @@ test("a file that is renamed during its upload is delivered all the same", async
   });
 });
 
+test("a cloud that has not heard of SHA-256 gets its parts by MD5", async () => {
+  await withUpload(async (scene) => {
+    scene.cloud.uploads.takesSha256 = false;
+    scene.cloud.requestImport("a.mcap");
+    await untilStored(scene);
+    assert.deepEqual(scene.cloud.failures, []);
+  });
+});
+
 test("a part that the cloud holds differently from the file proves a change that nothing else shows", async () => {
   await withUpload(async ({ cloud, versionId }) => {
     cloud.uploads.corruptPart = 2;
@@ -237,6 +246,22 @@ test("a full store is named, and the upload comes through once there is room", a
     cloud.fault = ({ name }) => (name === "put" ? { kind: "answer", status: 507, code: "StorageFull" } : undefined);
     cloud.requestImport("a.mcap");
     await agent.until("it is named", ({ problems }) => problems.some(({ code }) => code === "CloudStorageFull"));
+    cloud.fault = () => undefined;
+    await untilStored(scene);
+    await agent.until("it is over", ({ problems }) => problems.length === 0);
+  });
+});
+
+test("a quota that is reached is named, and the upload comes through once there is room", async () => {
+  await withUpload(async (scene) => {
+    const { cloud, agent } = scene;
+    cloud.fault = ({ name }) =>
+      name === "openUpload" ? { kind: "answer", status: 507, code: "QuotaReached" } : undefined;
+    cloud.requestImport("a.mcap");
+    const { connection } = await agent.until("it is named", ({ problems }) =>
+      problems.some(({ code }) => code === "CloudQuotaReached"),
+    );
+    assert.equal(connection.state, "connected");
     cloud.fault = () => undefined;
     await untilStored(scene);
     await agent.until("it is over", ({ problems }) => problems.length === 0);

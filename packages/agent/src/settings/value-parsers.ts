@@ -10,7 +10,9 @@ export function textOf(text: string): string {
 
 export function deviceNameOf(text: string): string {
   if (text.length <= MAX_DEVICE_NAME_LENGTH && deviceNamePattern.test(text)) return text;
-  throw new InvalidSetting(`${text} is no device name: up to 100 letters, digits, and the characters _ . -`);
+  throw new InvalidSetting(
+    `${text} is no device name: up to 100 letters, digits, and the characters _ . -, but not . or ..`,
+  );
 }
 
 /** Without what a person copies with it: the `/v1` of every call, and slashes at the end. */

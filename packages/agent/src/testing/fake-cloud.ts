@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import {
   type EdgeItem,
   type EdgeSettings,
+  edgeLimits,
   incarnationHeader,
   leaseHeader,
   type Operation,
@@ -66,6 +67,8 @@ export class FakeCloud implements AsyncDisposable {
   leaseMs = 60_000;
   /** Another one after a restore from a backup. */
   incarnation = "1";
+  /** For how long a call for work may wait. Undefined: an older cloud, which takes 30 seconds and does not say so. */
+  longPollSeconds: number | undefined = edgeLimits.longPollSeconds;
   /** An older cloud names it only in its hello. */
   namesIncarnation = true;
   /** Which items of a listing are imported already. */
@@ -274,6 +277,7 @@ export class FakeCloud implements AsyncDisposable {
       ...(this.site ? { site: this.site } : { projectId: "prj_1", projectName: this.projectName, device: this.device }),
       serverTime: BigInt(Date.now()) * 1_000_000n,
       lease: number,
+      longPollSeconds: this.longPollSeconds,
       isInventoryKnown: this.#isListed() && digestInventory(this.files.values()).digest === inventory.digest,
     };
   }
@@ -359,6 +363,7 @@ export class FakeCloud implements AsyncDisposable {
   }
 
   async #work({ etag, wait, maxRequests }: { etag?: string; wait: number; maxRequests?: number }): Promise<unknown> {
+    if (wait > (this.longPollSeconds ?? edgeLimits.formerLongPollSeconds)) throw new Refusal("InvalidRequest");
     const deadline = AbortSignal.timeout(wait * 1000);
     const { incarnation } = this;
     const read = () => this.#readWork(maxRequests);

@@ -1,12 +1,17 @@
-import { createHash } from "node:crypto";
-import type { Piece } from "@downlink/protocol";
+import type { DigestAlgorithm, Piece, ToldDigest } from "@downlink/protocol";
 import { Refusal } from "./refusal.ts";
+import { isAsTold, tellBytes } from "./told-digests.ts";
 
 export type HeldBytes = { readonly offset: number; readonly bytes: Buffer };
 
 /** Pieces of the parts of one upload, with the rules of the contract. */
 export class FakePieces {
   readonly #held = new Map<number, HeldBytes[]>();
+  readonly #digest: DigestAlgorithm;
+
+  constructor(digest: DigestAlgorithm) {
+    this.#digest = digest;
+  }
 
   of(number: number): HeldBytes[] {
     const held = this.#held.get(number) ?? [];
@@ -16,7 +21,7 @@ export class FakePieces {
 
   /** As the opening of the upload tells them. */
   all(): (Piece & { number: number })[] {
-    return [...this.#held].flatMap(([number, held]) => held.map((piece) => ({ number, ...tell(piece) })));
+    return [...this.#held].flatMap(([number, held]) => held.map((piece) => ({ number, ...this.#tell(piece) })));
   }
 
   /** Targets for what goes on from what is held, else none. */
@@ -24,7 +29,7 @@ export class FakePieces {
     const held = this.of(number);
     const isNext = pieces[0]?.offset === endOf(held);
     const grants = isNext ? pieces.map((piece) => ({ offset: piece.offset, url: urlOf(piece), headers: {} })) : [];
-    return { held: held.map(tell), grants };
+    return { held: held.map((piece) => this.#tell(piece)), grants };
   }
 
   receive(number: number, piece: HeldBytes): void {
@@ -34,23 +39,19 @@ export class FakePieces {
   }
 
   /** The part that its pieces are; they are forgotten, as they are where it is not the one that is told. */
-  compose(number: number, told: { readonly md5: string; readonly length: number }): Buffer {
+  compose(number: number, told: ToldDigest & { readonly length: number }): Buffer {
     const bytes = Buffer.concat(this.of(number).map((piece) => piece.bytes));
     if (bytes.length !== told.length) throw new Refusal("PartsMissing");
     this.#held.delete(number);
-    if (md5Of(bytes) !== told.md5) throw new Refusal("DigestMismatch");
+    if (!isAsTold(bytes, told)) throw new Refusal("DigestMismatch");
     return bytes;
   }
-}
 
-function tell({ offset, bytes }: HeldBytes): Piece {
-  return { offset, length: bytes.length, md5: md5Of(bytes) };
+  #tell({ offset, bytes }: HeldBytes): Piece {
+    return { offset, length: bytes.length, ...tellBytes(bytes, this.#digest) };
+  }
 }
 
 function endOf(held: readonly HeldBytes[]): number {
   return held.reduce((sum, { bytes }) => sum + bytes.length, 0);
-}
-
-function md5Of(bytes: Buffer): string {
-  return createHash("md5").update(bytes).digest("base64");
 }

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import type { Piece, WantedImport } from "@downlink/protocol";
+import type { DigestAlgorithm, Piece, ToldDigest, WantedImport } from "@downlink/protocol";
 import { FakePieces, type HeldBytes } from "./fake-pieces.ts";
 import { Refusal } from "./refusal.ts";
+import { isAsTold, tellBytes } from "./told-digests.ts";
 
 interface Upload {
   readonly requestId: string;
@@ -10,6 +11,7 @@ interface Upload {
   readonly partSize: number;
   readonly parts: Map<number, Buffer>;
   readonly pieces: FakePieces;
+  readonly digest: DigestAlgorithm;
   isStored: boolean;
 }
 
@@ -19,7 +21,15 @@ interface FarSide {
   advance(requestId: string, stage: WantedImport["stage"], reason?: WantedImport["reason"]): void;
 }
 
-type OpenInput = { requestId: string; versionId: string; size: number; partSize?: number; sha256?: string };
+type OpenInput = {
+  requestId: string;
+  versionId: string;
+  size: number;
+  partSize?: number;
+  sha256?: string;
+  digests?: DigestAlgorithm[];
+};
+type ToldPart = ToldDigest & { number: number; length: number };
 type UploadRef = { requestId: string; uploadId: string };
 
 /** Uploads by parts, with the rules of the contract: a part is verified before it counts, and never rewritten. */
@@ -27,6 +37,8 @@ export class FakeUploads {
   partSize = 64 * 1024;
   /** Whether parts may come in pieces; older clouds took whole ones only. */
   takesPieces = false;
+  /** Whether parts may be told by their SHA-256; older clouds took MD5 only, and say nothing of it. */
+  takesSha256 = true;
   /** Pieces that were received whole, in order of arrival, repeats included. */
   readonly receivedPieces: { readonly number: number; readonly offset: number; readonly length: number }[] = [];
   /** Bytes of every stored version, by version id. */
@@ -46,7 +58,7 @@ export class FakeUploads {
     this.#far = far;
   }
 
-  open({ requestId, versionId, size, partSize, sha256 = "" }: OpenInput): unknown {
+  open({ requestId, versionId, size, partSize, sha256 = "", digests = [] }: OpenInput): unknown {
     this.wishes.push(partSize);
     const request = this.#requestOf(requestId);
     if (request.versionId !== versionId) throw new Refusal("VersionSuperseded");
@@ -58,32 +70,35 @@ export class FakeUploads {
     }
     const wantsSha256 = (this.originals.size > 0 && sha256 === "") || undefined;
     const uploadId = `upl_${requestId}`;
+    const digest = this.takesSha256 && digests.includes("sha256") ? "sha256" : "md5";
     const upload = this.#uploads.get(uploadId) ?? {
       requestId,
       size,
       partSize: this.partSize,
       parts: new Map(),
-      pieces: new FakePieces(),
+      pieces: new FakePieces(digest),
+      digest,
       isStored: false,
     };
     this.#uploads.set(uploadId, upload);
     if (this.corruptPart !== undefined) upload.parts.set(this.corruptPart, Buffer.alloc(upload.partSize, 0xee));
-    const parts = Array.from(upload.parts, ([number, bytes]) => ({ number, md5: md5Of(bytes), length: bytes.length }));
+    const parts = Array.from(upload.parts, ([number, bytes]) => ({
+      number,
+      length: bytes.length,
+      ...tellBytes(bytes, upload.digest),
+    }));
     const pieces = this.takesPieces ? { minBytes: 64 * 1024, held: upload.pieces.all() } : undefined;
-    return { uploadId, partSize: upload.partSize, isStored: upload.isStored, parts, pieces, wantsSha256 };
+    const told = { digest: this.takesSha256 ? upload.digest : undefined, pieces, wantsSha256 };
+    return { uploadId, partSize: upload.partSize, isStored: upload.isStored, parts, ...told };
   }
 
-  grant({
-    requestId,
-    uploadId,
-    parts,
-  }: UploadRef & { parts: { number: number; md5: string; length: number }[] }): unknown {
-    this.#uploadOf({ requestId, uploadId });
+  grant({ requestId, uploadId, parts }: UploadRef & { parts: ToldPart[] }): unknown {
+    const { digest } = this.#uploadOf({ requestId, uploadId });
     return {
-      grants: parts.map(({ number, md5, length }) => ({
-        number,
-        url: `${this.#far.publicUrl}/parts/${uploadId}/${number}?md5=${encodeURIComponent(md5)}&length=${length}`,
-        headers: { "content-md5": md5 },
+      grants: parts.map((part) => ({
+        number: part.number,
+        url: `${this.#far.publicUrl}/parts/${uploadId}/${part.number}?${asQuery(part, digest)}`,
+        headers: {},
       })),
     };
   }
@@ -91,9 +106,7 @@ export class FakeUploads {
   async receivePart(url: URL, request: IncomingMessage): Promise<unknown> {
     const [, , uploadId = "", number = ""] = url.pathname.split("/");
     const bytes = await readBytes(request);
-    const isRight =
-      md5Of(bytes) === url.searchParams.get("md5") && String(bytes.length) === url.searchParams.get("length");
-    if (!isRight) throw new Refusal("DigestMismatch");
+    if (!isAnnounced(bytes, url)) throw new Refusal("DigestMismatch");
     this.received.push(Number(number));
     const { parts } = this.#uploads.get(uploadId) ?? fail("UploadClosed");
     if (!parts.has(Number(number))) parts.set(Number(number), bytes);
@@ -102,15 +115,15 @@ export class FakeUploads {
 
   grantPieces({ requestId, uploadId, number, pieces }: UploadRef & { number: number; pieces: Piece[] }): unknown {
     const upload = this.#uploadOf({ requestId, uploadId });
-    const urlOf = ({ offset, md5, length }: Piece) =>
-      `${this.#far.publicUrl}/pieces/${uploadId}/${number}/${offset}?md5=${encodeURIComponent(md5)}&length=${length}`;
+    const urlOf = (piece: Piece) =>
+      `${this.#far.publicUrl}/pieces/${uploadId}/${number}/${piece.offset}?${asQuery(piece, upload.digest)}`;
     return upload.pieces.grant(number, pieces, urlOf);
   }
 
   async receivePiece(url: URL, request: IncomingMessage): Promise<unknown> {
     const [, , uploadId = "", number = "", offset = ""] = url.pathname.split("/");
     const bytes = await readBytes(request);
-    if (md5Of(bytes) !== url.searchParams.get("md5")) throw new Refusal("DigestMismatch");
+    if (!isAnnounced(bytes, url)) throw new Refusal("DigestMismatch");
     const piece = { number: Number(number), offset: Number(offset) };
     this.receivedPieces.push({ ...piece, length: bytes.length });
     const { pieces } = this.#uploads.get(uploadId) ?? fail("UploadClosed");
@@ -118,12 +131,7 @@ export class FakeUploads {
     return {};
   }
 
-  composePart({
-    requestId,
-    uploadId,
-    number,
-    ...told
-  }: UploadRef & { number: number; md5: string; length: number }): unknown {
+  composePart({ requestId, uploadId, number, ...told }: UploadRef & ToldPart): unknown {
     const { parts, pieces } = this.#uploadOf({ requestId, uploadId });
     if (!parts.has(number)) parts.set(number, pieces.compose(number, told));
     return {};
@@ -139,11 +147,11 @@ export class FakeUploads {
     uploadId,
     parts,
     sha256,
-  }: UploadRef & { parts: { number: number; md5: string }[]; sha256: string }): unknown {
+  }: UploadRef & { parts: (ToldDigest & { number: number })[]; sha256: string }): unknown {
     const upload = this.#uploadOf({ requestId, uploadId });
-    const bytes = parts.map(({ number, md5 }) => {
-      const part = upload.parts.get(number) ?? fail("PartsMissing");
-      return md5Of(part) === md5 ? part : fail("DigestMismatch");
+    const bytes = parts.map((told) => {
+      const part = upload.parts.get(told.number) ?? fail("PartsMissing");
+      return isAsTold(part, told) ? part : fail("DigestMismatch");
     });
     const whole = Buffer.concat(bytes);
     if (whole.length !== upload.size) throw new Refusal("PartsMissing");
@@ -177,8 +185,16 @@ function fail(code: ConstructorParameters<typeof Refusal>[0]): never {
   throw new Refusal(code);
 }
 
-function md5Of(bytes: Buffer): string {
-  return createHash("md5").update(bytes).digest("base64");
+/** What a target is good for. An upload's parts and pieces are told by one kind of digest, which its opening named. */
+function asQuery({ md5, sha256, length }: ToldDigest & { length: number }, digest: DigestAlgorithm): URLSearchParams {
+  const told = { md5, sha256 }[digest];
+  if (told === undefined) throw new Refusal("InvalidRequest");
+  return new URLSearchParams({ [digest]: told, length: String(length) });
+}
+
+function isAnnounced(bytes: Buffer, { searchParams }: URL): boolean {
+  const { length, ...told } = Object.fromEntries(searchParams);
+  return isAsTold(bytes, told) && String(bytes.length) === length;
 }
 
 async function readBytes(request: IncomingMessage): Promise<Buffer> {

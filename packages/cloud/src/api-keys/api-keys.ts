@@ -3,11 +3,13 @@ import type { Ctx } from "../context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import type { ApiKeyModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
+import { inOrderOf } from "../db/in-order-of.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { ApiError, invalid, notFound, refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
-import { visibleProjects } from "../projects/find-project.ts";
-import { hashToken, mintToken } from "../tokens/mint.ts";
+import { requireProjects } from "../projects/find-project.ts";
+import { mintToken } from "../tokens/mint.ts";
+import { grantCredential, toTokenFacts, type WithTokenFacts, withTokenFacts } from "../tokens/token-rows.ts";
 import { granted, isUnlimited, lacking } from "./key-grants.ts";
 
 type Contract = typeof api.apiKeys;
@@ -20,9 +22,11 @@ export const apiKeys: Handlers<Contract> = {
 };
 
 async function listApiKeys(ctx: Ctx, { limit, offset }: Input<Contract["list"]>): Promise<ApiKey[]> {
-  const rows = await ctx.db.prisma.$queryRaw<ApiKeyModel[]>`
-    SELECT * FROM "ApiKey" WHERE ${visibleKeys(ctx)} ORDER BY "createdAtNs", "id" LIMIT ${limit} OFFSET ${offset}`;
-  return rows.map(toApiKey);
+  const found = await ctx.db.prisma.$queryRaw<{ id: string }[]>`
+    SELECT "id" FROM "ApiKey" WHERE ${visibleKeys(ctx)} ORDER BY "createdAtNs", "id" LIMIT ${limit} OFFSET ${offset}`;
+  const ids = found.map(({ id }) => id);
+  const rows = await ctx.db.prisma.apiKey.findMany({ where: { id: { in: ids } }, ...withTokenFacts });
+  return inOrderOf(ids, rows).map(toApiKey);
 }
 
 async function createApiKey(ctx: Ctx, body: Input<Contract["create"]>): Promise<ApiKey> {
@@ -33,11 +37,12 @@ async function createApiKey(ctx: Ctx, body: Input<Contract["create"]>): Promise<
       id: newId("key"),
       orgId: ctx.caller.orgId,
       name: body.name,
-      tokenSha256: hashToken(token),
+      credential: { create: await grantCredential(ctx, token, body) },
       capabilities: [...new Set(body.capabilities)],
-      projectIds: await requireProjects(ctx, body.projectIds),
+      projectIds: await grantProjects(ctx, body.projectIds),
       createdAtNs: ctx.clock.nowNs(),
     },
+    ...withTokenFacts,
   });
   return { ...toApiKey(row), token };
 }
@@ -47,7 +52,8 @@ async function updateApiKey(ctx: Ctx, { id, ...changes }: Input<Contract["update
     const capabilities = changes.capabilities ? [...new Set(changes.capabilities)] : key.capabilities;
     const after = { capabilities, enabled: changes.enabled ?? key.enabled };
     requireHeld(ctx, granted(key, after));
-    return toApiKey(await tx.apiKey.update({ where: { id }, data: { ...after, name: changes.name ?? key.name } }));
+    const data = { ...after, name: changes.name ?? key.name };
+    return toApiKey(await tx.apiKey.update({ where: { id }, data, ...withTokenFacts }));
   });
 }
 
@@ -87,29 +93,24 @@ function requireHeld({ caller }: Ctx, capabilities: readonly string[]): void {
     refuse("MissingCapability", `an API key grants only what it holds; this one lacks ${missing.join(", ")}`);
 }
 
-/** The projects that the new key may see: each exists, and the caller may see it itself. */
-async function requireProjects(ctx: Ctx, given: readonly string[]): Promise<string[]> {
-  const projectIds = [...new Set(given)];
-  if (projectIds.length === 0 && ctx.caller.projectIds.length > 0)
+/** The projects that the new key may see: no more than the caller does. */
+async function grantProjects(ctx: Ctx, given: readonly string[]): Promise<string[]> {
+  if (given.length === 0 && ctx.caller.projectIds.length > 0)
     invalid("projectIds", "this API key is limited to some projects; name those of the new one");
-  const found = await ctx.db.prisma.project.findMany({
-    where: { AND: [{ id: { in: projectIds } }, visibleProjects(ctx)] },
-    select: { id: true },
-  });
-  const known = new Set(found.map(({ id }) => id));
-  const unknown = projectIds.find((id) => !known.has(id));
-  return unknown === undefined ? projectIds : notFound(`project ${unknown}`);
+  return requireProjects(ctx, given);
 }
 
+/** One that expires does not count: nobody would be left when it does. */
 async function requireUnlimitedKey(tx: Transaction, orgId: string): Promise<void> {
   const [left] = await tx.$queryRaw<object[]>`
-    SELECT 1 FROM "ApiKey"
-    WHERE "orgId" = ${orgId} AND "enabled" AND "projectIds" = '{}' AND '*' = ANY("capabilities") LIMIT 1`;
+    SELECT 1 FROM "ApiKey" k JOIN "Credential" c ON c."apiKeyId" = k.id
+    WHERE k."orgId" = ${orgId} AND k."enabled" AND k."projectIds" = '{}' AND '*' = ANY(k."capabilities")
+      AND c."expiresAtNs" IS NULL LIMIT 1`;
   if (!left)
     throw new ApiError("Conflict", "this is the last enabled API key of the organization that may do everything");
 }
 
-function toApiKey(row: ApiKeyModel): ApiKey {
+function toApiKey(row: ApiKeyModel & WithTokenFacts): ApiKey {
   const { id, name, capabilities, projectIds, createdAtNs, enabled } = row;
-  return { id, name, capabilities, projectIds, createdAt: createdAtNs, enabled };
+  return { id, name, capabilities, projectIds, createdAt: createdAtNs, enabled, ...toTokenFacts(row) };
 }

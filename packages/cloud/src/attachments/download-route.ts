@@ -1,8 +1,9 @@
+import { apiKey } from "@downlink/protocol";
 import type { Hono } from "hono";
 import { DOWNLOAD_LIFE_MS, makeLink, verifyLink } from "../blobs/signed-link.ts";
 import type { Deps } from "../context.ts";
 import { sendBlob } from "../data-plane/download.ts";
-import { type DataPlaneDeps, linkRequest, logBreak } from "../data-plane/link-request.ts";
+import { type DataPlaneDeps, logBreak, openLink } from "../data-plane/link-request.ts";
 import { sliceOf } from "../data-plane/slice-of.ts";
 import type { Env } from "../http/env.ts";
 import { notFound } from "../http/errors.ts";
@@ -14,7 +15,7 @@ const PATH = "/data-plane/attachments";
 /** Names and types are what some file says, of any length; a link has to fit the header lines of every client. */
 const MAX_TEXT_CHARACTERS = 255;
 
-const access = { kind: "apiKey", capability: "recordings.list" } as const;
+const access = apiKey("recordings.list", "projects");
 
 /** `GET /v1/recording-attachments/{id}/download`: 302 to a link that needs no credential. spec: Attachments/Download */
 export function attachmentRoute(app: Hono<Env>, deps: Deps): void {
@@ -37,13 +38,13 @@ function attachmentLink(deps: Deps, row: StoredAttachment): string {
     mediaType: row.mediaType.slice(0, MAX_TEXT_CHARACTERS),
     fileName: row.name.slice(-MAX_TEXT_CHARACTERS) || row.id,
   };
-  return makeLink(deps, { method: "GET", path, claims, lifeMs: DOWNLOAD_LIFE_MS });
+  return makeLink(deps, { method: "GET", path, claims, lifeMs: DOWNLOAD_LIFE_MS }).link;
 }
 
 /** The link itself: the attachment's bytes out of the stored recording, whole or in ranges. */
 export function attachmentDownloadRoute(app: Hono<Env>, deps: DataPlaneDeps): void {
   app.get(`${PATH}/:id`, async (c) => {
-    const claims = verifyLink(deps.signer, linkRequest(c, deps.clock));
+    const claims = openLink(c, deps, verifyLink);
     const recording = await deps.blobs.open(claims.blobKey!);
     const slice = { offset: Number(claims.offset), sizeBytes: Number(claims.sizeBytes) };
     return sendBlob(c, sliceOf(recording, slice), {

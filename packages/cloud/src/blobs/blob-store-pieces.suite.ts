@@ -36,7 +36,7 @@ function testProgress(openStore: OpenStore): void {
     await store.composePart(key, part.plan);
     assert.deepEqual(await store.listPieces(key), []);
     assert.deepEqual(
-      (await store.listParts(key)).map(({ number, md5, lengthBytes }) => ({ number, md5, lengthBytes })),
+      (await store.listParts(key)).map(({ number, digest, lengthBytes }) => ({ number, digest, lengthBytes })),
       [part.plan],
     );
     await sendPart(store, key, open.last);

@@ -65,7 +65,11 @@ function testParts(openStore: OpenStore): void {
     const { store, key, parts } = open;
     assert.deepEqual(await store.listParts(key), []);
     for (const index of [2, 0]) assert.equal((await sendPart(store, key, parts[index]!)).status, 200);
-    const listed = (await store.listParts(key)).map(({ number, md5, lengthBytes }) => ({ number, md5, lengthBytes }));
+    const listed = (await store.listParts(key)).map(({ number, digest, lengthBytes }) => ({
+      number,
+      digest,
+      lengthBytes,
+    }));
     assert.deepEqual(listed, [parts[0]!.plan, parts[2]!.plan]);
   });
 
@@ -118,8 +122,8 @@ function testCompletion(openStore: OpenStore): void {
     await assert.rejects(store.completeUpload(key, told), isPartsMissing(/^part 2 of 3/));
     await sendPart(store, key, parts[1]!);
     await assert.rejects(store.completeUpload(key, told.slice(0, 2)), isPartsMissing(/^part 3 of 3/));
-    const otherMd5 = [told[0]!, { ...told[1]!, md5: told[0]!.md5 }, told[2]!];
-    await assert.rejects(store.completeUpload(key, otherMd5), isPartsMissing(/^part 2 of 3/));
+    const otherDigest = [told[0]!, { ...told[1]!, digest: told[0]!.digest }, told[2]!];
+    await assert.rejects(store.completeUpload(key, otherDigest), isPartsMissing(/^part 2 of 3/));
     assert.equal(await store.stat(key), undefined);
     await store.completeUpload(key, await store.listParts(key));
   });

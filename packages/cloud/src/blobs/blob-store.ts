@@ -66,7 +66,7 @@ export interface BlobStore {
   grantPieces(key: string, pieces: readonly PiecePlan[]): Promise<PieceGrant[]>;
   /**
    * Makes the pieces the part, after which they are gone; durable once it returns, and repeatable. Throws {@link PartsMissing} where
-   * they are not all of it, {@link DigestMismatch} where together they have another MD5 (then they are forgotten, and the part
+   * they are not all of it, {@link DigestMismatch} where together they have another digest (then they are forgotten, and the part
    * may be sent anew), {@link PartConflict}, {@link PartRefused}, {@link UploadClosed}.
    */
   composePart(key: string, part: PartPlan): Promise<PartReceipt>;
@@ -77,6 +77,9 @@ export interface BlobStore {
    * is, see `receivePart`.
    */
   receivePiece?(key: string, piece: PiecePlan, body: AsyncIterable<Uint8Array>): Promise<void>;
+
+  /** What is wrong with the store, in a sentence without its address; undefined: it takes objects. Rejects where it does not answer. */
+  check(): Promise<string | undefined>;
 
   /** Objects and what is left of unfinished ones, in no order, for the orphan sweep. `prefix` is a text that keys begin with. */
   list(prefix: string): AsyncIterable<ListedObject>;
@@ -121,8 +124,8 @@ export interface UploadPlan {
 export interface PartPlan {
   /** From 1. */
   number: number;
-  /** Base 64. */
-  md5: string;
+  /** MD5 or SHA-256 (`makeDigest` of the protocol); all of one upload are of one kind. */
+  digest: string;
   lengthBytes: number;
 }
 
@@ -143,8 +146,8 @@ export interface PiecePlan {
   /** Within the part. */
   offset: number;
   lengthBytes: number;
-  /** Base 64. */
-  md5: string;
+  /** MD5 or SHA-256 (`makeDigest` of the protocol); all of one upload are of one kind. */
+  digest: string;
 }
 
 export interface PieceGrant {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
+import { algorithmOf, type DigestAlgorithm, makeDigest } from "@downlink/protocol";
 import { DigestMismatch, PartsMissing } from "./blob-errors.ts";
 import type { PartPlan, PartReceipt, PiecePlan } from "./blob-store.ts";
 import { isSystemError, writeFully } from "./durable-file.ts";
@@ -33,7 +34,7 @@ export async function checkPiecesGrantable(root: string, key: string, pieces: re
 }
 
 /**
- * BlobStore.composePart. The part is written as one that came whole is: only once all its bytes have its MD5, and under the same
+ * BlobStore.composePart. The part is written as one that came whole is: only once all its bytes have its digest, and under the same
  * rule of who was first. Its pieces go after that, so that a crash in between is made good by the next call.
  */
 export async function composePart(root: string, key: string, part: PartPlan): Promise<PartReceipt> {
@@ -62,7 +63,7 @@ async function keepPieces(composing: Composing, part: PartPlan): Promise<void> {
   if (heldBytes !== part.lengthBytes)
     throw new PartsMissing(`of part ${part.number} the first ${heldBytes} of ${part.lengthBytes} bytes are held`);
   try {
-    if ((await md5Of(files, held)) !== part.md5) throw isOther(part);
+    if ((await hashPieces(files, held, algorithmOf(part.digest))) !== part.digest) throw isOther(part);
     await keepPart(composing, part, { writeTo: (file, position) => copyPieces(files, held, { file, position }) });
   } catch (error) {
     // Another call made the part of the same pieces, and removed them.
@@ -74,7 +75,7 @@ async function keepPieces(composing: Composing, part: PartPlan): Promise<void> {
 }
 
 function isOther({ number }: PartPlan): DigestMismatch {
-  return new DigestMismatch(`the pieces of part ${number} together do not have its MD5; they are forgotten`);
+  return new DigestMismatch(`the pieces of part ${number} together do not have its digest; they are forgotten`);
 }
 
 async function partsInPieces(files: KeyFiles): Promise<number[]> {
@@ -87,10 +88,10 @@ async function readPieces(files: KeyFiles, partNumber: number): Promise<HeldPiec
   return (await journal?.readDurable()) ?? [];
 }
 
-async function md5Of(files: KeyFiles, held: readonly HeldPiece[]): Promise<string> {
-  const md5 = createHash("md5");
-  for await (const block of bytesOf(files, held)) md5.update(block);
-  return md5.digest("base64");
+async function hashPieces(files: KeyFiles, held: readonly HeldPiece[], algorithm: DigestAlgorithm): Promise<string> {
+  const hash = createHash(algorithm);
+  for await (const block of bytesOf(files, held)) hash.update(block);
+  return makeDigest(algorithm, hash.digest("base64"));
 }
 
 async function copyPieces(

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdir, rm } from "node:fs/promises";
+import { access, constants, mkdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { StorageFull } from "./blob-errors.ts";
 import type { BlobStore, StoredObject } from "./blob-store.ts";
@@ -67,6 +67,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
     },
     composePart: (key, part) => orStorageFull(composePart(root, key, part)),
     receivePiece: (key, piece, body) => orStorageFull(receivePiece({ root, memory }, key, { piece, body })),
+    check: () => checkDirectory(root),
     list: (prefix) => listFiles(root, prefix),
     receivePart: (key, part, body) => orStorageFull(receivePart({ root, memory }, key, { part, body })),
   };
@@ -78,6 +79,18 @@ async function makeShards(root: string): Promise<void> {
   const names = Array.from({ length: 256 }, (_, shard) => shard.toString(16).padStart(2, "0"));
   await Promise.all(names.map((name) => mkdir(join(root, name), { recursive: true, mode: 0o700 })));
   await syncDirectory(root);
+}
+
+/** A disk that was taken away leaves the folder that it was mounted on, without what was made there at the start. */
+async function checkDirectory(root: string): Promise<string | undefined> {
+  try {
+    await access(join(root, "00"), constants.R_OK | constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    if (isSystemError(error, "ENOENT", "ENOTDIR")) return "the object store is not there: is its disk mounted?";
+    if (isSystemError(error, "EROFS", "EACCES", "EPERM")) return "the object store cannot be written";
+    throw error;
+  }
 }
 
 async function statObject(root: string, key: string): Promise<StoredObject | undefined> {

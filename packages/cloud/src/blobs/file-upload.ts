@@ -31,7 +31,7 @@ export async function checkGrantable(root: string, key: string, parts: readonly 
   for (const part of parts) {
     checkPart(plan, part);
     const other = taken.get(part.number);
-    if (other && other.md5 !== part.md5) throw new PartConflict(part.number);
+    if (other && other.digest !== part.digest) throw new PartConflict(part.number);
   }
 }
 

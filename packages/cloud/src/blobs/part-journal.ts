@@ -28,7 +28,7 @@ export async function openJournal(key: string, files: KeyFiles): Promise<PartJou
  * may write it. What is known of a part that comes in pieces has a journal of its own (piece-journal.ts).
  *
  *     plan <size> <part size>        the first line
- *     take <number> <md5> <length>   these bytes arrived and were verified; the first `take` of a number is the one that counts
+ *     take <number> <digest> <length>   these bytes arrived and were verified; the first `take` of a number is the one that counts
  *     kept <number>                  the bytes taken under this number are durable
  *     void <number>                  what `kept` said before is no longer sure
  */
@@ -54,7 +54,7 @@ export class PartJournal implements AsyncDisposable {
 
   /** Not synced: a power cut may take it back, which loses nothing that was acknowledged. */
   async recordTaken(part: PartPlan): Promise<void> {
-    await appendLine(this.#file, `take ${part.number} ${part.md5} ${part.lengthBytes}`);
+    await appendLine(this.#file, `take ${part.number} ${part.digest} ${part.lengthBytes}`);
   }
 
   /** Durable once it returns. */
@@ -93,9 +93,10 @@ function parseJournal([first, ...lines]: readonly string[], partNumber: number |
   const wanted = partNumber === undefined ? undefined : new RegExp(`^.{4} ${partNumber} `);
   for (const line of lines) {
     if (wanted && !wanted.test(line)) continue;
-    const [verb, numberText, md5, length] = wordsOf(line) ?? [];
+    const [verb, numberText, digest, length] = wordsOf(line) ?? [];
     const number = Number(numberText);
-    if (verb === "take" && !taken.has(number)) taken.set(number, { number, md5: md5!, lengthBytes: Number(length) });
+    if (verb === "take" && !taken.has(number))
+      taken.set(number, { number, digest: digest!, lengthBytes: Number(length) });
     if (verb === "kept") kept.add(number);
     if (verb === "void") kept.delete(number);
   }

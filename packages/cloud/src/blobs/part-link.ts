@@ -1,3 +1,4 @@
+import { algorithmOf, base64Of, digestOf } from "@downlink/protocol";
 import { ApiError } from "../http/errors.ts";
 import type { PartGrant, PartPlan, PieceGrant, PiecePlan } from "./blob-store.ts";
 import { type LinkRequest, type LinkSigner, signLink, verifyLink } from "./signed-link.ts";
@@ -33,9 +34,9 @@ export function grantPiece(links: PartLinks, key: string, piece: PiecePlan): Pie
 function signPut(
   links: PartLinks,
   path: string,
-  bytes: { readonly md5: string; readonly lengthBytes: number },
+  bytes: { readonly digest: string; readonly lengthBytes: number },
 ): string {
-  const claims = { md5: bytes.md5, length: String(bytes.lengthBytes) };
+  const claims = { [algorithmOf(bytes.digest)]: base64Of(bytes.digest), length: String(bytes.lengthBytes) };
   const query = signLink(links.signer, { method: "PUT", path, claims, expiresAtMs: links.expiresAtMs });
   return `${links.publicUrl}${path}?${query}`;
 }
@@ -45,14 +46,19 @@ export function readPartLink(signer: LinkSigner, request: LinkRequest): { key: s
   const claims = verifyLink(signer, request);
   const found = PART_PATH.exec(request.path)?.groups;
   if (!found) throw new ApiError("InvalidLink", "this is no link to a part");
-  const part = { number: Number(found.number), md5: claims.md5!, lengthBytes: Number(claims.length) };
-  return { key: found.key!, part };
+  return { key: found.key!, part: { number: Number(found.number), ...bytesOf(claims) } };
 }
 
 export function readPieceLink(signer: LinkSigner, request: LinkRequest): { key: string; piece: PiecePlan } {
   const claims = verifyLink(signer, request);
   const found = PIECE_PATH.exec(request.path)?.groups;
   if (!found) throw new ApiError("InvalidLink", "this is no link to a piece of a part");
-  const bytes = { md5: claims.md5!, lengthBytes: Number(claims.length) };
-  return { key: found.key!, piece: { partNumber: Number(found.number), offset: Number(found.offset), ...bytes } };
+  return {
+    key: found.key!,
+    piece: { partNumber: Number(found.number), offset: Number(found.offset), ...bytesOf(claims) },
+  };
+}
+
+function bytesOf({ md5, sha256, length }: Readonly<Record<string, string>>): { digest: string; lengthBytes: number } {
+  return { digest: digestOf({ md5, sha256 }), lengthBytes: Number(length) };
 }

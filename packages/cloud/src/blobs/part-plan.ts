@@ -37,7 +37,7 @@ export function checkParts(plan: UploadPlan, told: readonly PartPlan[], stored: 
     const [expected, found] = [toldByNumber!.get(number), storedByNumber!.get(number)];
     if (!found) throw new PartsMissing(`part ${number} of ${count} is not stored`);
     if (!expected) throw new PartsMissing(`part ${number} of ${count} is not in the list`);
-    if (found.md5 !== expected.md5 || found.lengthBytes !== expected.lengthBytes)
+    if (found.digest !== expected.digest || found.lengthBytes !== expected.lengthBytes)
       throw new PartsMissing(`part ${number} of ${count} is stored with other bytes than told`);
   }
   if (told.length !== count) throw new PartsMissing(`${told.length} parts are listed; this upload has ${count}`);

@@ -44,7 +44,7 @@ interface Opened {
  * What is known of the pieces of one part, in lines that are only ever appended (journal-lines.ts). It is a file of its own,
  * so that the upload's journal stays as short as parts are few, and goes once the part is durable as a whole.
  *
- *     held <offset> <md5> <length> <file>   these bytes are durable in that file. Of all lines in their order those count
+ *     held <offset> <digest> <length> <file>   these bytes are durable in that file. Of all lines in their order those count
  *                                           which begin where the ones before them end: the first writer wins, and no gap
  *                                           and no overlap can be
  *     void <file>                           what `held` said before is no longer sure
@@ -70,9 +70,9 @@ export class PieceJournal implements AsyncDisposable {
   }
 
   /** The file's bytes and name are durable by now; the line is once this returns. */
-  async recordHeld({ offset, md5, lengthBytes, fileName }: HeldPiece): Promise<void> {
+  async recordHeld({ offset, digest, lengthBytes, fileName }: HeldPiece): Promise<void> {
     const { file } = this.#opened;
-    await appendLine(file, `held ${offset} ${md5} ${lengthBytes} ${fileName}`);
+    await appendLine(file, `held ${offset} ${digest} ${lengthBytes} ${fileName}`);
     try {
       await file.datasync();
     } catch (error) {
@@ -105,9 +105,15 @@ function chainOf(lines: readonly string[], partNumber: number): HeldPiece[] {
   const read = lines.map((line) => wordsOf(line) ?? []);
   const voided = new Set(read.filter(([verb]) => verb === "void").map(([, fileName]) => fileName));
   const chain: HeldPiece[] = [];
-  for (const [verb, offset, md5, length, fileName] of read) {
+  for (const [verb, offset, digest, length, fileName] of read) {
     if (verb !== "held" || voided.has(fileName) || Number(offset) !== endOfPieces(chain)) continue;
-    chain.push({ partNumber, offset: Number(offset), md5: md5!, lengthBytes: Number(length), fileName: fileName! });
+    chain.push({
+      partNumber,
+      offset: Number(offset),
+      digest: digest!,
+      lengthBytes: Number(length),
+      fileName: fileName!,
+    });
   }
   return chain;
 }

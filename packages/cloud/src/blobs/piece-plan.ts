@@ -27,9 +27,9 @@ export function checkPiece(plan: UploadPlan, { partNumber, offset, lengthBytes }
 
 /** Whether these very bytes are held already, or come next. Throws {@link PieceConflict} for all else. */
 export function placePiece(held: readonly PiecePlan[], piece: PiecePlan): "held" | "next" {
-  const { partNumber, offset, lengthBytes, md5 } = piece;
+  const { partNumber, offset, lengthBytes, digest } = piece;
   const other = held.find((each) => each.offset === offset);
-  if (other?.md5 === md5 && other.lengthBytes === lengthBytes) return "held";
+  if (other?.digest === digest && other.lengthBytes === lengthBytes) return "held";
   const heldBytes = endOfPieces(held);
   if (offset === heldBytes) return "next";
   throw new PieceConflict(`the first ${heldBytes} bytes of part ${partNumber} are held; the next piece begins there`);

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { algorithmOf, base64Of } from "@downlink/protocol";
 import { DigestMismatch, PartConflict } from "./blob-errors.ts";
 import type { PartPlan } from "./blob-store.ts";
 import { filesOf, type KeyFiles } from "./file-layout.ts";
@@ -51,25 +52,25 @@ export async function keepPart(
 /** Takes exactly the bytes that were announced, or throws {@link DigestMismatch}, which calls them by their name. */
 export async function fillVerified(
   buffer: Pick<PartBuffer, "add">,
-  part: Pick<PartPlan, "md5" | "lengthBytes"> & { readonly name: string },
+  part: Pick<PartPlan, "digest" | "lengthBytes"> & { readonly name: string },
   body: AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  const md5 = createHash("md5");
+  const hash = createHash(algorithmOf(part.digest));
   let lengthBytes = 0;
   for await (const piece of body) {
     if (lengthBytes + piece.byteLength > part.lengthBytes)
       throw new DigestMismatch(`${part.name} is longer than the ${part.lengthBytes} bytes announced`);
-    md5.update(piece);
+    hash.update(piece);
     await buffer.add(piece, lengthBytes);
     lengthBytes += piece.byteLength;
   }
   if (lengthBytes < part.lengthBytes)
     throw new DigestMismatch(`${part.name} ended after ${lengthBytes} of ${part.lengthBytes} bytes`);
-  if (md5.digest("base64") !== part.md5)
-    throw new DigestMismatch(`the bytes of ${part.name} do not have the MD5 announced`);
+  if (hash.digest("base64") !== base64Of(part.digest))
+    throw new DigestMismatch(`the bytes of ${part.name} do not have the digest announced`);
 }
 
 /** Of one number only one content is ever taken. */
 export function refuseOther(part: PartPlan, taken: PartPlan | undefined): void {
-  if (taken && taken.md5 !== part.md5) throw new PartConflict(part.number);
+  if (taken && taken.digest !== part.digest) throw new PartConflict(part.number);
 }

@@ -50,13 +50,16 @@ interface LinkMaker {
   publicUrl(): string;
 }
 
-/** The whole link, good from now on for `lifeMs`. */
+/** The whole link, good from now on for `lifeMs`, and until when that is. */
 export function makeLink(
   { signer, clock, publicUrl }: LinkMaker,
   { lifeMs, ...link }: Omit<Link, "expiresAtMs"> & { lifeMs: number },
-): string {
+): { link: string; linkExpiresAt: bigint } {
   const expiresAtMs = Number(clock.nowNs() / 1_000_000n) + lifeMs;
-  return `${publicUrl()}${link.path}?${signLink(signer, { ...link, expiresAtMs })}`;
+  return {
+    link: `${publicUrl()}${link.path}?${signLink(signer, { ...link, expiresAtMs })}`,
+    linkExpiresAt: BigInt(expiresAtMs) * 1_000_000n,
+  };
 }
 
 export interface LinkRequest {

@@ -10,12 +10,13 @@ import type { Ctx } from "../context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { invalid, refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
+import { coverageSpan } from "./coverage-span.ts";
 import { coverageWhere } from "./coverage-where.ts";
 
 type Contract = typeof api.coverage;
 type ListQuery = Input<Contract["list"]>;
 
-export const coverage: Handlers<Contract> = { list: listCoverage };
+export const coverage: Handlers<Contract> = { list: listCoverage, span: coverageSpan };
 
 const NS_PER_SECOND = 1_000_000_000n;
 const LAST_NS = 2n ** 63n - 1n;

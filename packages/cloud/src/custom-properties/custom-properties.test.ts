@@ -57,7 +57,7 @@ test("custom property key and label: 1..32 chars each; key pattern ^[A-Za-z0-9_-
 test("a duplicate key per resource type is 409; another resource type and another organization may have it", async () => {
   const key = "duplicate";
   await create({ key });
-  await assert.rejects(create({ key, label: "Other" }), refusedWith("Conflict", `"${key}"`));
+  await assert.rejects(create({ key, label: "Other" }), refusedWith("NameTaken", `"${key}"`));
   await create({ key, resourceType: "event" });
   const other = await cloud.otherOrganization();
   const theirs = await other.call(api.customProperties.create, { ...valid, key } as never);
@@ -156,10 +156,17 @@ test("a property that devices only had has associated data still", async () => {
 });
 
 /** A row of the resource that has a value of the property. */
-async function addValue(resourceType: PropertyResourceType, key: string): Promise<{ forget(): Promise<unknown> }> {
-  const device = await admin.call(api.devices.create, { name: `has-${key}` });
+async function addValue(
+  resourceType: PropertyResourceType,
+  key: string,
+  inProject?: string,
+): Promise<{ forget(): Promise<unknown> }> {
+  const properties = resourceType === "device" ? { [key]: "x" } : undefined;
+  const device = await admin.call(api.devices.create, { name: `has-${key}`, projectId: inProject, properties });
   const { orgId, projectId, id: deviceId } = device;
   const shared = { orgId, projectId, deviceId, properties: { [key]: "x" }, createdAtNs: 0n, updatedAtNs: 0n };
+  if (resourceType === "device")
+    return { forget: () => admin.call(api.devices.update, { nameOrId: device.id, properties: { [key]: null } }) };
   if (resourceType === "session") {
     const { id } = await prisma.session.create({ data: { ...shared, id: newId("sess") } });
     return { forget: () => prisma.session.update({ where: { id }, data: { deletedAtNs: 1n } }) };
@@ -209,3 +216,28 @@ test("a value that is written while its property is deleted stays nowhere", asyn
     assert.deepEqual(await admin.call(api.devices.listPropertyHistory, { nameOrId: device.id }), []);
   }
 });
+
+for (const resourceType of ["device", "event", "session"] as const)
+  test(`whether ${resourceType}s have a value is told of the projects that a key is limited to`, async () => {
+    const { id, key } = await create({ resourceType, key: `told_${resourceType}` });
+    const projects = await Promise.all(
+      ["with", "without"].map((name) => admin.call(api.projects.create, { name: `${name} ${resourceType}s` })),
+    );
+    const clients = await Promise.all(
+      projects.map(async (project) => cloud.withToken(await cloud.addKey(["properties.list"], [project.id]))),
+    );
+    const told = () =>
+      Promise.all(
+        clients.map(async (client) => {
+          const { hasAssociatedData } = await client.call(api.customProperties.get, { id });
+          const listed = await client.call(api.customProperties.list, { resourceType });
+          assert.equal(listed.find((one) => one.id === id)!.hasAssociatedData, hasAssociatedData);
+          return hasAssociatedData;
+        }),
+      );
+    assert.deepEqual(await told(), [false, false]);
+    const value = await addValue(resourceType, key, projects[0]!.id);
+    assert.deepEqual(await told(), [true, false]);
+    await value.forget();
+    assert.deepEqual(await told(), [resourceType === "device", false]);
+  });

@@ -2,9 +2,9 @@ import type { api, CustomProperty, Input } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import type { CustomPropertyModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
-import { sqlState, UNIQUE_VIOLATION } from "../db/sql-state.ts";
+import { onUniqueViolation } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { ApiError, invalid, notFound } from "../http/errors.ts";
+import { ApiError, invalid, notFound, refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
 import { forgetDeviceProperty } from "./forget-device-property.ts";
 import { hasChoices, toCustomProperty } from "./property-rows.ts";
@@ -30,7 +30,7 @@ async function listProperties(ctx: Ctx, query: Input<Contract["list"]>): Promise
     skip: offset,
   });
   const ids = rows.map(({ id }) => id);
-  const used = await findUsedProperties(ctx.db.prisma, ctx.caller.orgId, ids);
+  const used = await findUsedProperties(ctx.db.prisma, ctx.caller, ids);
   return rows.map((row) => toCustomProperty(row, used.has(row.id)));
 }
 
@@ -96,7 +96,7 @@ async function requireProperty(tx: Transaction, id: string): Promise<CustomPrope
 }
 
 async function withUsage(ctx: Ctx, row: CustomPropertyModel): Promise<CustomProperty> {
-  const used = await findUsedProperties(ctx.db.prisma, row.orgId, [row.id]);
+  const used = await findUsedProperties(ctx.db.prisma, ctx.caller, [row.id]);
   return toCustomProperty(row, used.has(row.id));
 }
 
@@ -118,13 +118,11 @@ function requireSuperset({ valueType, enumValues }: CustomPropertyModel, wanted:
 
 /** spec: Custom properties/Delete: only when no value uses it. */
 async function requireUnused(tx: Transaction, { id, orgId, key, resourceType }: CustomPropertyModel): Promise<void> {
-  const used = await findUsedProperties(tx, orgId, [id]);
+  const used = await findUsedProperties(tx, { orgId, projectIds: [] }, [id]);
   if (used.has(id)) throw new ApiError("Conflict", `some ${resourceType} has a value of the property "${key}"`);
 }
 
 function keyTaken({ key, resourceType }: { key: string; resourceType: string }) {
-  return (error: unknown): never => {
-    if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
-    throw new ApiError("Conflict", `there is a custom property of ${resourceType}s with the key "${key}" already`);
-  };
+  const sentence = `there is a custom property of ${resourceType}s with the key "${key}" already`;
+  return onUniqueViolation(() => refuse("NameTaken", sentence));
 }

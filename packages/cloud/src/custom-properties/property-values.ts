@@ -1,4 +1,10 @@
-import type { PropertyChanges, PropertyValue, PropertyValues, PropertyValueType } from "@downlink/protocol";
+import {
+  isStorable,
+  type PropertyChanges,
+  type PropertyValue,
+  type PropertyValues,
+  type PropertyValueType,
+} from "@downlink/protocol";
 import { ApiError } from "../http/errors.ts";
 
 /** What a value is checked against. */
@@ -71,12 +77,13 @@ function faultOf(definition: PropertyDefinition, value: PropertyValue): string |
 function faultOfText(value: PropertyValue, maxLength: number): string | undefined {
   if (typeof value !== "string") return "must be a text";
   if (value.length > maxLength) return `must be at most ${maxLength} characters long`;
-  if (value.includes("\0") || !value.isWellFormed()) return "must hold no NUL and no half of a surrogate pair";
+  if (!isStorable(value)) return "must hold no NUL and no half of a surrogate pair";
   return undefined;
 }
 
 function faultOfMembers(value: PropertyValue, allowed: readonly string[]): string | undefined {
-  if (!Array.isArray(value)) return `must be an array of values among ${listed(allowed)}`;
+  if (!Array.isArray(value) || !value.every((member) => typeof member === "string"))
+    return `must be an array of values among ${listed(allowed)}`;
   const members = new Set(allowed);
   const stranger = value.find((member) => !members.has(member));
   if (stranger !== undefined) return `holds ${JSON.stringify(stranger)}, which is none of ${listed(allowed)}`;

@@ -4,6 +4,7 @@ import type { Env } from "../http/env.ts";
 import { ApiError } from "../http/errors.ts";
 import { type StreamOptions, streamBody } from "../http/stream-response.ts";
 import { parseRange } from "./byte-range.ts";
+import { contentDisposition } from "./content-disposition.ts";
 import type { Sendable } from "./slice-of.ts";
 
 const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(; ?charset=[\w-]+)?$/i;
@@ -53,16 +54,6 @@ function commonHeaders({ etag, mediaType, fileName }: Download): Record<string, 
     "Content-Security-Policy": "sandbox",
     "X-Content-Type-Options": "nosniff",
   };
-}
-
-/** A plain name for old receivers and the true one in UTF-8. spec: RFC 6266 §4.3, RFC 8187 §3.2 */
-function contentDisposition(fileName: string): string {
-  const plain = fileName.replace(/[^\w .()+-]/g, "_");
-  const encoded = encodeURIComponent(fileName.toWellFormed()).replace(
-    /['()*!]/g,
-    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }
 
 /** Whether the receiver has this very object; weak and strong tags are alike here. */

@@ -1,15 +1,27 @@
 import type { Context } from "hono";
-import type { LinkRequest } from "../blobs/signed-link.ts";
-import type { Clock, Deps } from "../context.ts";
+import type { LinkRequest, LinkSigner } from "../blobs/signed-link.ts";
+import type { Deps } from "../context.ts";
+import { proveConnection } from "../http/connections.ts";
 import type { Env } from "../http/env.ts";
 
 /** What the data plane needs: no database, so that it can run in another process or at another site. */
 export type DataPlaneDeps = Pick<Deps, "blobs" | "signer" | "clock" | "log">;
 
-/** A request as its link is verified. */
-export function linkRequest(c: Context<Env>, clock: Clock): LinkRequest {
+/** What a request may do by its link, as `read` finds it there. Throws as `verifyLink` does. */
+export function openLink<T>(
+  c: Context<Env>,
+  { signer, clock }: Pick<DataPlaneDeps, "signer" | "clock">,
+  read: (signer: LinkSigner, request: LinkRequest) => T,
+): T {
   const { pathname: path, searchParams: query } = new URL(c.req.url);
-  return { method: c.req.method, path, query, nowMs: Number(clock.nowNs() / 1_000_000n) };
+  const found = read(signer, { method: c.req.method, path, query, nowMs: Number(clock.nowNs() / 1_000_000n) });
+  proveConnection(c);
+  return found;
+}
+
+/** The organization of an object, with which its key begins. */
+export function ownerOfBlob(key: string): string {
+  return key.slice(0, key.indexOf("/"));
 }
 
 /** What to call when bytes that were promised do not all come. */

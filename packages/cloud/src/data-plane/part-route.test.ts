@@ -5,6 +5,7 @@ import { readdir, stat } from "node:fs/promises";
 import { connect } from "node:net";
 import { Readable } from "node:stream";
 import { after, before, describe, test } from "node:test";
+import { base64Of } from "@downlink/protocol";
 import { request } from "undici";
 import { filesOf } from "../blobs/file-layout.ts";
 import { createLinkSigner, signLink } from "../blobs/signed-link.ts";
@@ -22,13 +23,13 @@ describe("the part route", () => {
   });
   after(() => served[Symbol.asyncDispose]());
 
-  test("acknowledges a part with its number and its MD5 as the tag, with a length or chunked, with a foreign Authorization", async () => {
+  test("acknowledges a part with its number and its digest as the tag, with a length or chunked, with a foreign Authorization", async () => {
     const { key, parts, url } = await openUpload(served);
     const headers = { authorization: "Bearer of somebody else" };
     const answer = await request(url, { method: "PUT", body: parts[0]!.bytes, headers });
     assert.equal(answer.statusCode, 200);
     assert.deepEqual(await answer.body.json(), { number: 1 });
-    assert.equal(answer.headers.etag, `"${Buffer.from(parts[0]!.plan.md5, "base64").toString("hex")}"`);
+    assert.equal(answer.headers.etag, `"${Buffer.from(base64Of(parts[0]!.plan.digest), "base64").toString("hex")}"`);
     const again = await request(url, { method: "PUT", body: Readable.from(inPieces(parts[0]!.bytes, 7000)) });
     assert.equal(again.statusCode, 200);
     assert.deepEqual(
@@ -46,7 +47,7 @@ describe("the part route", () => {
     assert.equal(await send(url, "POST"), "404 ");
     const forger = createLinkSigner(["f".repeat(32)]);
     const { origin, pathname: path } = new URL(url);
-    const claims = { md5: parts[0]!.plan.md5, length: String(PART_BYTES) };
+    const claims = { sha256: base64Of(parts[0]!.plan.digest), length: String(PART_BYTES) };
     const forged = signLink(forger, { method: "PUT", path, claims, expiresAtMs: nowMs + 1000 });
     assert.equal(await send(`${origin}${path}?${forged}`), "403 LinkRefused");
     nowMs += 60_000;

@@ -1,10 +1,12 @@
+import { base64Of } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
 import { DigestMismatch } from "../blobs/blob-errors.ts";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import { PART_PATH_PREFIX, PIECE_PATH_PREFIX, readPartLink, readPieceLink } from "../blobs/part-link.ts";
 import type { LinkSigner } from "../blobs/signed-link.ts";
 import type { Env } from "../http/env.ts";
-import { linkRequest } from "./link-request.ts";
+import type { Turns } from "../http/turns.ts";
+import { openLink, ownerOfBlob } from "./link-request.ts";
 import { requestBody } from "./request-body.ts";
 
 /** What the part route needs: no database, so that it can run in another process or at another site. */
@@ -12,6 +14,7 @@ export interface PartRouteDeps {
   readonly blobs: Pick<BlobStore, "receivePart" | "receivePiece">;
   readonly signer: LinkSigner;
   readonly clock: { nowNs(): bigint };
+  readonly turns: Pick<Turns, "uploads">;
 }
 
 /** `PUT` of one part to the target that `grantParts` signed: 200 once it is durable. A store with targets of its own has no such route. */
@@ -19,10 +22,11 @@ export function partRoute(app: Hono<Env>, deps: PartRouteDeps): void {
   const { receivePart } = deps.blobs;
   if (!receivePart) return;
   app.put(`${PART_PATH_PREFIX}*`, async (c) => {
-    const { key, part } = readPartLink(deps.signer, linkRequest(c, deps.clock));
+    const { key, part } = openLink(c, deps, readPartLink);
     checkContentLength(c, part);
+    using _turn = await deps.turns.uploads.take({ owner: ownerOfBlob(key) }, () => c.req.raw.signal);
     await receivePart(key, part, requestBody(c));
-    c.header("ETag", `"${Buffer.from(part.md5, "base64").toString("hex")}"`);
+    c.header("ETag", `"${Buffer.from(base64Of(part.digest), "base64").toString("hex")}"`);
     return c.json({ number: part.number });
   });
 }
@@ -32,8 +36,9 @@ export function pieceRoute(app: Hono<Env>, deps: PartRouteDeps): void {
   const { receivePiece } = deps.blobs;
   if (!receivePiece) return;
   app.put(`${PIECE_PATH_PREFIX}*`, async (c) => {
-    const { key, piece } = readPieceLink(deps.signer, linkRequest(c, deps.clock));
+    const { key, piece } = openLink(c, deps, readPieceLink);
     checkContentLength(c, piece);
+    using _turn = await deps.turns.uploads.take({ owner: ownerOfBlob(key) }, () => c.req.raw.signal);
     await receivePiece(key, piece, requestBody(c));
     return c.json({ partNumber: piece.partNumber, offset: piece.offset });
   });

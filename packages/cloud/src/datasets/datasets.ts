@@ -1,7 +1,7 @@
 import type { Answer, api, Dataset, Input } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import { newId } from "../db/ids.ts";
-import { sqlState, UNIQUE_VIOLATION } from "../db/sql-state.ts";
+import { onUniqueViolation } from "../db/sql-state.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { notFound, refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
@@ -81,8 +81,5 @@ async function changeEpisodes(ctx: Ctx, { id, ...edit }: Input<Contract["changeE
 }
 
 function nameTaken(name: string) {
-  return (error: unknown): never => {
-    if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
-    return refuse("NameTaken", `the project has a dataset named "${name}" already`);
-  };
+  return onUniqueViolation(() => refuse("NameTaken", `the project has a dataset named "${name}" already`));
 }

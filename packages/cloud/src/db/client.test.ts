@@ -40,6 +40,26 @@ test("a statement that runs for over a minute is ended by the server", async (t)
   assert.deepEqual((await db.pool.query("SHOW statement_timeout")).rows, [{ statement_timeout: "1min" }]);
 });
 
+test("queries side by side in one transaction are answered each by its own, and nothing is said on the terminal", async (t) => {
+  const { db } = await openTestDatabase(t);
+  const said: Error[] = [];
+  const onWarning = (warning: Error) => void said.push(warning);
+  process.on("warning", onWarning);
+  t.after(() => void process.off("warning", onWarning));
+  const numbers = Array.from({ length: 20 }, (_, number) => number);
+  const answers = await db.prisma.$transaction((tx) =>
+    Promise.all(numbers.map((number) => tx.$queryRaw<[{ number: number }]>`SELECT ${number}::int AS number`)),
+  );
+  assert.deepEqual(
+    answers.map(([row]) => row.number),
+    numbers,
+  );
+  const failing = db.prisma.$transaction((tx) => Promise.all([tx.$queryRaw`SELECT 1/0`, tx.$queryRaw`SELECT 1`]));
+  await assert.rejects(failing, /division by zero|aborted/);
+  await new Promise(setImmediate); // warnings are told a little later
+  assert.deepEqual(said, []);
+});
+
 async function openTestDatabase(t: TestContext): Promise<{ db: Database; warnings: string[] }> {
   const warnings: string[] = [];
   const log = { warn: (_details: object, message: string) => void warnings.push(message) };

@@ -1,15 +1,19 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import { Kysely, PostgresDialect } from "kysely";
-import pg from "pg";
-import { PrismaClient } from "./generated/client.ts";
+import type pg from "pg";
+import { type Prisma, PrismaClient } from "./generated/client.ts";
 import type { DB } from "./generated/tables.ts";
 import { kyselyPool } from "./kysely-pool.ts";
+import { ObservedPool } from "./observed-pool.ts";
+import { SequentialClient } from "./sequential-client.ts";
 
 /** Two query layers over one pool: Prisma, and Kysely where a query is hot, dynamic or beyond Prisma. */
 export interface Database {
   readonly prisma: PrismaClient;
   readonly kysely: Kysely<DB>;
   readonly pool: pg.Pool;
+  /** There while all of it is one transaction: what is begun as another is a part of that. */
+  readonly tx?: Prisma.TransactionClient;
 }
 
 interface DatabaseOptions {
@@ -28,7 +32,8 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 90_000;
 
 /** The only place that makes the pool, and Prisma and Kysely over it. Disposing ends every connection. */
 export function openDatabase(url: string, { maxConnections, log }: DatabaseOptions): Database & AsyncDisposable {
-  const pool = new pg.Pool({
+  const pool = new ObservedPool({
+    Client: SequentialClient,
     connectionString: url,
     max: maxConnections,
     application_name: "downlink",

@@ -14,7 +14,14 @@ const db = openDatabase(await createTestDatabase({ after }), { maxConnections: 1
 after(() => db[Symbol.asyncDispose]());
 await db.pool.query(`CREATE TABLE "Thing" (id text PRIMARY KEY, at bigint NOT NULL)`);
 
-const caller: ApiKeyCaller = { kind: "apiKey", keyId: "key_1", orgId: "org_1", capabilities: [], projectIds: [] };
+const caller: ApiKeyCaller = {
+  kind: "apiKey",
+  keyId: "key_1",
+  orgId: "org_1",
+  capabilities: [],
+  projectIds: [],
+  expiresAtNs: null,
+};
 const ctx = { caller, signer: createLinkSigner(["a".repeat(32)]) };
 const columns = { sortValue: Prisma.sql`t.at`, type: "bigint", id: Prisma.sql`t.id` } as const;
 

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Cluster, giveFolder, prepareCluster } from "./embedded/cluster.ts";
+import { ClusterInUse } from "./embedded/embedded-postgres-error.ts";
+import { joinServer, socketUrl } from "./embedded/join-server.ts";
 import { newClaim, reclaimDataDirectory } from "./embedded/server-claim.ts";
 import { type ServerCommand, ServerProcess } from "./embedded/server-process.ts";
 
@@ -51,6 +53,23 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
+/**
+ * As {@link startEmbeddedPostgres}; where another process serves the cluster already, that server is used, and stopping leaves it
+ * alone. For what is done beside a running control plane: the server goes when its own process does.
+ */
+export async function joinEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  for (;;) {
+    try {
+      return await startEmbeddedPostgres(options);
+    } catch (error) {
+      if (!(error instanceof ClusterInUse)) throw error;
+      const url = await joinServer(error);
+      const stop = async () => {};
+      if (url !== undefined) return { url, stop, [Symbol.asyncDispose]: stop };
+    }
+  }
+}
+
 async function start({
   dir,
   settings = {},
@@ -64,7 +83,7 @@ async function start({
     launcher: cluster.binaries.launcher,
     postgres: cluster.binaries.postgres,
     args: listArguments(cluster.dataDir, claim, { unix_socket_directories: `"${socketDir}"`, ...settings }),
-    url: `postgresql://postgres@localhost:5432/postgres?host=${encodeURIComponent(socketDir)}`,
+    url: socketUrl(socketDir),
     leftovers: isTemporary ? cluster.dir : undefined,
     onLogLine: (line) => log.info(`postgres: ${line}`),
   };

@@ -19,6 +19,9 @@ export async function* inBatches<Id, Item>(
   }
 }
 
+/** So many small items are read and answered at once. */
+export const FEW = 64;
+
 const FIRST_COUNT = 16;
 const BATCH_CHARS = 4 * 1024 * 1024;
 /** Large items may stand behind small ones. */

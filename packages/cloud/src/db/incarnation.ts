@@ -1,8 +1,7 @@
-import type { Database } from "./client.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** The cloud's incarnation as it is at this moment. It is never remembered: a process may outlive the restore that makes a new one. */
-export async function readIncarnation({ prisma }: Pick<Database, "prisma">): Promise<string> {
+export async function readIncarnation({ prisma }: { prisma: Pick<Transaction, "deployment"> }): Promise<string> {
   return (await prisma.deployment.findUniqueOrThrow({ where: { id: 1 } })).incarnation;
 }
 

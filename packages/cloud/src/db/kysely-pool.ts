@@ -17,7 +17,7 @@ export function kyselyPool(pool: pg.Pool): PostgresPool {
 
 /** Kysely's type also has cursors, which its dialect is not given. */
 function withBigints(client: pg.PoolClient): PostgresPoolClient {
-  const query = (text: string, values: unknown[]) => client.query({ text, values, types: { getTypeParser } });
+  const query = (text: string, values: unknown[]) => client.query({ text, values, types: bigintTypes });
   return { query, release: () => client.release() } as unknown as PostgresPoolClient;
 }
 
@@ -26,6 +26,9 @@ const getTypeParser: pg.CustomTypesConfig["getTypeParser"] = (oid: number, forma
   if (oid === INT8_ARRAY) return parseBigints;
   return pg.types.getTypeParser(oid, format as "text");
 };
+
+/** For a query whose BIGINT columns arrive as bigint. */
+export const bigintTypes: pg.CustomTypesConfig = { getTypeParser };
 
 /** One-dimensional, as all our columns are. */
 function parseBigints(text: string): (bigint | null)[] {

@@ -62,14 +62,31 @@ export async function pendingMigrations({ url, dir }: Source): Promise<string[]>
   });
 }
 
+/** The names of all migrations of this version, in order. */
+export async function listMigrations(dir: string): Promise<string[]> {
+  const entries = await readdir(dir, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
+}
+
+/** Those of the names that the database has not had, or lost with a restore. */
+export async function missingMigrations(pool: pg.Pool, names: readonly string[]): Promise<string[]> {
+  const { rows } = await pool.query<{ name: string }>(
+    "SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL",
+  );
+  const applied = new Set(rows.map(({ name }) => name));
+  return names.filter((name) => !applied.has(name));
+}
+
 export class MigrationError extends Error {
   override readonly name = "MigrationError";
 }
 
 async function readMigrations(dir: string): Promise<Migration[]> {
-  const entries = await readdir(dir, { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  return Promise.all(names.sort().map((name) => readMigration(dir, name)));
+  const names = await listMigrations(dir);
+  return Promise.all(names.map((name) => readMigration(dir, name)));
 }
 
 async function readMigration(dir: string, name: string): Promise<Migration> {

@@ -16,10 +16,10 @@ const REPEATABLE = new Set(["40001", "40P01"]);
 /**
  * Runs `work` in one transaction and commits it when it resolves. Where the database finds it in another's way, it is
  * repeated, five times in all: `work` must have no effect outside the transaction. `timeoutMs` is for what may take longer than
- * a minute, as it touches as many rows as somebody has.
+ * a minute, as it touches as many rows as somebody has. Within a transaction already it is a part of that.
  */
 export async function withTransaction<T>(
-  db: Pick<Database, "prisma">,
+  db: Pick<Database, "prisma" | "tx">,
   work: (tx: Transaction) => Promise<T>,
   { timeoutMs = TIMEOUT_MS }: { timeoutMs?: number } = {},
 ): Promise<T> {
@@ -27,12 +27,34 @@ export async function withTransaction<T>(
     if (timeoutMs > TIMEOUT_MS) await tx.$executeRawUnsafe(`SET LOCAL statement_timeout = ${timeoutMs}`);
     return work(tx);
   };
+  return db.tx ? inSavepoint(db.tx, workInTime) : beginTransaction(db, workInTime, timeoutMs);
+}
+
+/** As {@link withTransaction}, for who gives statements no longer than usual whatever the whole may take. */
+export async function beginTransaction<T>(
+  { prisma }: Pick<Database, "prisma">,
+  work: (tx: Transaction) => Promise<T>,
+  timeoutMs: number,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await db.prisma.$transaction(workInTime, { timeout: timeoutMs, maxWait: WAIT_FOR_CONNECTION_MS });
+      return await prisma.$transaction(work, { timeout: timeoutMs, maxWait: WAIT_FOR_CONNECTION_MS });
     } catch (error) {
       if (attempt === MAX_ATTEMPTS || !REPEATABLE.has(sqlState(error) ?? "")) throw error;
       await delay(Math.random() * BASE_DELAY_MS * 2 ** attempt);
     }
+  }
+}
+
+/** A part of a transaction that fails is undone by itself; whoever began the whole repeats it. */
+async function inSavepoint<T>(tx: Transaction, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  await tx.$executeRaw`SAVEPOINT part`;
+  try {
+    const result = await work(tx);
+    await tx.$executeRaw`RELEASE SAVEPOINT part`;
+    return result;
+  } catch (error) {
+    await tx.$executeRaw`ROLLBACK TO SAVEPOINT part`;
+    throw error;
   }
 }

@@ -2,11 +2,12 @@ import type { api, DeviceToken, Input } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import type { DeviceTokenModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
-import { selectDevice } from "../devices/find-device.ts";
+import { deviceGone, selectDevice } from "../devices/find-device.ts";
 import { ApiError, invalid, notFound } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
 import { resolveProject, visibleTo } from "../projects/find-project.ts";
-import { hashToken, mintToken } from "../tokens/mint.ts";
+import { mintToken } from "../tokens/mint.ts";
+import { grantCredential, toTokenFacts, type WithTokenFacts, withTokenFacts } from "../tokens/token-rows.ts";
 
 type Contract = typeof api.deviceTokens;
 
@@ -25,6 +26,7 @@ async function listDeviceTokens(ctx: Ctx, query: Input<Contract["list"]>): Promi
     orderBy: [{ createdAtNs: "asc" }, { id: "asc" }],
     take: query.limit,
     skip: query.offset,
+    ...withTokenFacts,
   });
   return rows.map(toDeviceToken);
 }
@@ -32,18 +34,17 @@ async function listDeviceTokens(ctx: Ctx, query: Input<Contract["list"]>): Promi
 async function createDeviceToken(ctx: Ctx, body: Input<Contract["create"]>): Promise<DeviceToken> {
   const { projectId, deviceId } = await resolveOwner(ctx, body);
   const token = mintToken("dl_dt");
-  const row = await ctx.db.prisma.deviceToken.create({
-    data: {
-      id: newId("dt"),
-      orgId: ctx.caller.orgId,
-      projectId,
-      deviceId,
-      tokenSha256: hashToken(token),
-      enabled: body.enabled,
-      preapproved: body.preapproved,
-      createdAtNs: ctx.clock.nowNs(),
-    },
-  });
+  const data = {
+    id: newId("dt"),
+    orgId: ctx.caller.orgId,
+    projectId,
+    deviceId,
+    credential: { create: await grantCredential(ctx, token, body) },
+    enabled: body.enabled,
+    preapproved: body.preapproved,
+    createdAtNs: ctx.clock.nowNs(),
+  };
+  const row = await ctx.db.prisma.deviceToken.create({ data, ...withTokenFacts }).catch(deviceGone(deviceId));
   return { ...toDeviceToken(row), token };
 }
 
@@ -65,30 +66,24 @@ async function getDeviceToken(ctx: Ctx, { id }: Input<Contract["get"]>): Promise
 }
 
 async function updateDeviceToken(ctx: Ctx, { id, enabled }: Input<Contract["update"]>): Promise<DeviceToken> {
-  await findDeviceToken(ctx, id);
-  const row = await ctx.db.prisma.deviceToken.update({ where: { id }, data: { enabled } });
-  await tellWaiting(ctx, row);
-  return toDeviceToken(row);
+  const where = { AND: [{ id }, visibleTo(ctx)] };
+  const [row] = await ctx.db.prisma.deviceToken.updateManyAndReturn({ where, data: { enabled } });
+  return row ? getDeviceToken(ctx, { id }) : notFound(`device token ${id}`);
 }
 
 async function deleteDeviceToken(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
-  const row = await findDeviceToken(ctx, id);
-  await ctx.db.prisma.deviceToken.deleteMany({ where: { id } });
-  await tellWaiting(ctx, row);
+  const { count } = await ctx.db.prisma.deviceToken.deleteMany({ where: { AND: [{ id }, visibleTo(ctx)] } });
+  if (count === 0) notFound(`device token ${id}`);
   return { id };
 }
 
-/** An agent that waits with the token is not to wait on with one that is no good. */
-async function tellWaiting({ workSignals }: Ctx, { deviceId }: DeviceTokenModel): Promise<void> {
-  if (deviceId !== null) await workSignals.announce(deviceId);
-}
-
-async function findDeviceToken(ctx: Ctx, id: string): Promise<DeviceTokenModel> {
-  const row = await ctx.db.prisma.deviceToken.findFirst({ where: { AND: [{ id }, visibleTo(ctx)] } });
+async function findDeviceToken(ctx: Ctx, id: string): Promise<DeviceTokenModel & WithTokenFacts> {
+  const where = { AND: [{ id }, visibleTo(ctx)] };
+  const row = await ctx.db.prisma.deviceToken.findFirst({ where, ...withTokenFacts });
   return row ?? notFound(`device token ${id}`);
 }
 
-function toDeviceToken(row: DeviceTokenModel): DeviceToken {
+function toDeviceToken(row: DeviceTokenModel & WithTokenFacts): DeviceToken {
   return {
     id: row.id,
     createdAt: row.createdAtNs,
@@ -96,5 +91,6 @@ function toDeviceToken(row: DeviceTokenModel): DeviceToken {
     projectId: row.projectId,
     enabled: row.enabled,
     preapproved: row.preapproved,
+    ...toTokenFacts(row),
   };
 }

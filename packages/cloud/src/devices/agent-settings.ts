@@ -29,7 +29,6 @@ async function putAgentSettings(
     await lockDevice(tx, id);
     await tx.device.update({ where: { id }, data: { agentSettings: settings, updatedAtNs: ctx.clock.nowNs() } });
   });
-  await ctx.workSignals.announce(id);
   return settings;
 }
 
@@ -41,6 +40,5 @@ async function putSiteSettings(ctx: Ctx, { id, ...settings }: Input<Contract["pu
   const site = await findSite(ctx, id);
   if (site.type !== "edge") refuse("Conflict", `site "${site.name}" is ${site.type}; only an edge site has an agent`);
   await ctx.db.prisma.site.updateMany({ where: { id }, data: { agentSettings: settings } });
-  await ctx.workSignals.announce(id);
   return settings;
 }

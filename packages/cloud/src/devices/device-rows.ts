@@ -1,8 +1,45 @@
 import type { Device, PropertyInterval, PropertyValue, PropertyValues } from "@downlink/protocol";
+import { type Kysely, sql } from "kysely";
 import type { DeviceModel, DevicePropertyIntervalModel } from "../db/generated/models.ts";
+import type { DB } from "../db/generated/tables.ts";
+import { anyOf, parameter, prepare } from "../db/prepared.ts";
+import { toEdgeAgent } from "../edge/agent-rows.ts";
+import { inProjects } from "../projects/scope-sql.ts";
+
+const devicesWithAgents = (db: Kysely<DB>) =>
+  db
+    .selectFrom("Device as d")
+    .leftJoin("Agent as a", "a.deviceId", "d.id")
+    .select(["d.id", "d.name", "d.projectId", "d.orgId", "d.retainRecordingsSeconds", "d.enabled", "d.properties"])
+    .select(["d.remoteAccessEnabled", "d.autoDeleteAfterImport", "d.createdAtNs", "d.updatedAtNs"])
+    .select(["a.leaseExpiresAtNs", "a.lastSeenAtNs", "a.agentVersion", "a.facts", "a.clonedAtNs", "a.status"]);
+
+/** Of an organization ($1), by name or id ($2), within projects ($3). */
+export const selectDeviceRows = prepare((db) =>
+  devicesWithAgents(db)
+    .where("d.orgId", "=", parameter<string>(1))
+    .where((given) => given.or([given("d.name", "=", parameter<string>(2)), given("d.id", "=", parameter<string>(2))]))
+    .where(inProjects("d.projectId", 3))
+    .limit(sql.lit(3)),
+);
+
+/** By their ids ($1). */
+export const selectDevices = prepare((db) => devicesWithAgents(db).where("d.id", "=", anyOf(1)));
+
+type DeviceWithAgent = Awaited<ReturnType<typeof selectDevices>>[number];
+
+/** With what its agent last said of itself, where one was ever there. */
+export function toDeviceWithAgent(row: DeviceWithAgent, nowNs: bigint): Device {
+  const { leaseExpiresAtNs, lastSeenAtNs, agentVersion, facts, clonedAtNs, status } = row;
+  if (leaseExpiresAtNs === null || lastSeenAtNs === null || agentVersion === null) return toDevice(row);
+  const agent = { leaseExpiresAtNs, lastSeenAtNs, agentVersion, facts, clonedAtNs, status };
+  return { ...toDevice(row), agent: toEdgeAgent(agent, nowNs) };
+}
+
+type ShownDevice = Omit<DeviceModel, "agentSettings" | "properties"> & { readonly properties: unknown };
 
 /** Without what its agent says of itself; see device-agents.ts */
-export function toDevice(row: DeviceModel): Device {
+export function toDevice(row: ShownDevice): Device {
   return {
     id: row.id,
     name: row.name,

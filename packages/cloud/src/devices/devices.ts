@@ -4,18 +4,18 @@ import type { Ctx } from "../context.ts";
 import { readPropertyChanges } from "../custom-properties/find-properties.ts";
 import { applyPropertyChanges } from "../custom-properties/property-values.ts";
 import type { DeviceModel } from "../db/generated/models.ts";
-import { sqlState, UNIQUE_VIOLATION } from "../db/sql-state.ts";
+import { onUniqueViolation } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { announceToAgent } from "../edge/announce-work.ts";
-import { ApiError } from "../http/errors.ts";
+import { refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
 import { workingStates } from "../ingest/import-request-state.ts";
 import { writeEvent } from "../outbox/outbox.ts";
-import { resolveProject } from "../projects/find-project.ts";
+import { projectsToSee, resolveProject } from "../projects/find-project.ts";
 import { createDeviceRow } from "./create-device.ts";
 import { releaseAgent, withAgent } from "./device-agents.ts";
-import { toDevice } from "./device-rows.ts";
-import { findDevice, lockDevice } from "./find-device.ts";
+import { selectDeviceRows, toDevice, toDeviceWithAgent } from "./device-rows.ts";
+import { chooseNamed, findDevice, lockDevice, lockDeviceToDelete } from "./find-device.ts";
+import { listAgentHistory } from "./list-agent-history.ts";
 import { listDevices } from "./list-devices.ts";
 import { getPropertyInterval, listPropertyHistory, setPastProperty } from "./property-history.ts";
 import { recordPropertyChanges } from "./record-properties.ts";
@@ -29,6 +29,7 @@ export const devices: Handlers<Contract> = {
   update: updateDevice,
   delete: deleteDevice,
   releaseAgent,
+  listAgentHistory,
   setPastProperty,
   listPropertyHistory,
   getPropertyInterval,
@@ -46,25 +47,16 @@ async function createDevice(ctx: Ctx, body: Input<Contract["create"]>): Promise<
   return toDevice(await created.catch(nameTaken(name)));
 }
 
-async function getDevice(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Device> {
-  return withAgent(ctx, await findDevice(ctx, ref));
+async function getDevice(ctx: Ctx, { nameOrId, projectId }: Input<Contract["get"]>): Promise<Device> {
+  const rows = await selectDeviceRows(ctx.db, [ctx.caller.orgId, nameOrId, projectsToSee(ctx, projectId)]);
+  return toDeviceWithAgent(chooseNamed(rows, nameOrId), ctx.clock.nowNs());
 }
 
 async function updateDevice(ctx: Ctx, input: Input<Contract["update"]>): Promise<Device> {
   const { nameOrId, projectId, ...changes } = input;
   const { id } = await findDevice(ctx, { nameOrId, projectId });
   const updated = withTransaction(ctx.db, (tx) => changeDevice(tx, { id, ctx, changes }));
-  const row = await updated.catch(nameTaken(changes.name ?? ""));
-  await announceSettings(ctx, row);
-  return withAgent(ctx, row);
-}
-
-/** They are part of the work of the device's agent; and at sites, whether it is enabled decides about its requests. */
-async function announceSettings(ctx: Ctx, { id, orgId }: DeviceModel): Promise<void> {
-  await ctx.workSignals.announce(id);
-  const where = { orgId, deviceId: id, state: "awaiting" };
-  for (const { agentId } of await ctx.db.prisma.importRequest.groupBy({ by: ["agentId"], where }))
-    await announceToAgent(ctx, { agentId });
+  return withAgent(ctx, await updated.catch(nameTaken(changes.name ?? "")));
 }
 
 interface Change {
@@ -102,7 +94,7 @@ async function renameInImports(
 async function deleteDevice(ctx: Ctx, ref: Input<Contract["delete"]>): Promise<{ id: string }> {
   const device = await findDevice(ctx, ref);
   await withTransaction(ctx.db, async (tx) => {
-    await tx.$queryRaw`SELECT id FROM "Device" WHERE id = ${device.id} FOR UPDATE`; // nothing is added to it meanwhile
+    await lockDeviceToDelete(tx, device.id);
     const recordings = await tx.recording.count({ where: { deviceId: device.id } });
     const files = await tx.edgeFile.count({
       where: { OR: [{ agent: { deviceId: device.id } }, { deviceId: device.id, state: { not: "indexed" } }] },
@@ -112,20 +104,16 @@ async function deleteDevice(ctx: Ctx, ref: Input<Contract["delete"]>): Promise<{
     const underWay = { orgId: device.orgId, deviceId: device.id, state: { in: [...workingStates] } };
     const imports = await tx.importRequest.count({ where: underWay });
     if (recordings + files + sessions + events + imports > 0)
-      throw new ApiError(
+      refuse(
         "DeviceNotEmpty",
         `device "${device.name}" still has ${recordings} recordings, ${files} edge files, ${sessions} sessions, ${events} events and ${imports} imports under way`,
       );
     await tx.session.deleteMany({ where: { deviceId: device.id } }); // those that were deleted before
     await tx.device.delete({ where: { id: device.id } });
   });
-  await ctx.workSignals.announce(device.id); // its tokens went with it
   return { id: device.id };
 }
 
 function nameTaken(name: string) {
-  return (error: unknown): never => {
-    if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
-    throw new ApiError("NameTaken", `the project has a device named "${name}" already`);
-  };
+  return onUniqueViolation(() => refuse("NameTaken", `the project has a device named "${name}" already`));
 }

@@ -1,8 +1,13 @@
+import { type Kysely, sql } from "kysely";
 import type { Ctx } from "../context.ts";
 import type { DeviceModel } from "../db/generated/models.ts";
+import type { DB } from "../db/generated/tables.ts";
+import { parameter, prepare } from "../db/prepared.ts";
+import { onForeignKeyViolation } from "../db/sql-state.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { ApiError, notFound } from "../http/errors.ts";
-import { visibleIn } from "../projects/find-project.ts";
+import { projectsToSee, visibleIn } from "../projects/find-project.ts";
+import { inProjects } from "../projects/scope-sql.ts";
 
 interface DeviceRef {
   readonly nameOrId: string;
@@ -16,6 +21,11 @@ export async function findDevice(ctx: Ctx, { nameOrId, projectId }: DeviceRef): 
     where: { AND: [where, { OR: [{ name: nameOrId }, { id: nameOrId }] }] },
     take: 3,
   });
+  return chooseNamed(rows, nameOrId);
+}
+
+/** Of the devices that have a text as their name or id, the one that is meant. */
+export function chooseNamed<Row extends { readonly name: string }>(rows: readonly Row[], nameOrId: string): Row {
   const named = rows.filter((row) => row.name === nameOrId);
   if (named.length > 1)
     throw new ApiError("AmbiguousName", `several projects have a device named "${nameOrId}"; give projectId`);
@@ -37,21 +47,44 @@ export async function selectDevice(ctx: Ctx, selector: DeviceSelector): Promise<
 /** As {@link selectDevice}; undefined as well where no device has the id or the name. */
 export async function lookUpDevice(ctx: Ctx, selector: DeviceSelector): Promise<DeviceModel | undefined> {
   const { deviceId, deviceName, projectId } = selector;
-  if (!deviceId && !deviceName) return undefined;
-  const where = await visibleIn(ctx, projectId);
-  const rows = await ctx.db.prisma.device.findMany({
-    where: { AND: [where, deviceId ? { id: deviceId } : { name: deviceName! }] },
-    take: 2,
-  });
+  const named = deviceId || deviceName;
+  if (!named) return undefined;
+  const statement = deviceId ? selectById : selectByName;
+  const rows = await statement(ctx.db, [ctx.caller.orgId, named, projectsToSee(ctx, projectId)]);
   if (rows.length > 1)
     throw new ApiError("AmbiguousName", `several projects have a device named "${deviceName}"; give projectId`);
-  return rows[0];
+  if (rows.length === 0) await visibleIn(ctx, projectId); // which says so where it is the project that is not there
+  return rows[0] as DeviceModel | undefined;
 }
+
+/** Of an organization ($1), within projects ($3). */
+const devicesWithin = (db: Kysely<DB>) =>
+  db
+    .selectFrom("Device as d")
+    .select(["d.id", "d.orgId", "d.projectId", "d.name", "d.retainRecordingsSeconds", "d.enabled"])
+    .select(["d.remoteAccessEnabled", "d.autoDeleteAfterImport", "d.agentSettings", "d.properties"])
+    .select(["d.createdAtNs", "d.updatedAtNs"])
+    .where("d.orgId", "=", parameter<string>(1))
+    .where(inProjects("d.projectId", 3));
+
+const selectById = prepare((db) => devicesWithin(db).where("d.id", "=", parameter<string>(2)));
+const selectByName = prepare((db) => devicesWithin(db).where("d.name", "=", parameter<string>(2)).limit(sql.lit(2)));
 
 /** The device as it is now; until the transaction ends, other changes of its settings and properties wait. */
 export async function lockDevice(tx: Transaction, id: string): Promise<DeviceModel> {
   await tx.$queryRaw`SELECT id FROM "Device" WHERE id = ${id} FOR NO KEY UPDATE`;
   return (await tx.device.findUnique({ where: { id } })) ?? notFound(`device ${id}`);
+}
+
+/** Nothing is added to the device until the transaction ends. */
+export async function lockDeviceToDelete(tx: Transaction, id: string): Promise<void> {
+  const locked = await tx.$queryRaw<unknown[]>`SELECT id FROM "Device" WHERE id = ${id} FOR UPDATE`;
+  if (locked.length === 0) notFound(`device ${id}`);
+}
+
+/** For a `catch`, where something is added to a device that may be deleted at that moment. */
+export function deviceGone(id: string | null) {
+  return onForeignKeyViolation(() => notFound(`device ${id}`));
 }
 
 /** Keeps a device from being deleted until the transaction ends, so that something can be added to it. */

@@ -1,14 +1,15 @@
 import type { api, Device, Input } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import { Prisma } from "../db/generated/client.ts";
-import type { DeviceModel } from "../db/generated/models.ts";
+import { inOrderOf } from "../db/in-order-of.ts";
+import { readingFrom } from "../db/read-sql.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
+import { hasPart } from "../search/has-part.ts";
 import { jsonbWhere } from "../search/jsonb-where.ts";
 import { narrowingOf } from "../search/narrowing-of.ts";
 import { parseQuery } from "../search/terms.ts";
-import { withAgents } from "./device-agents.ts";
-import { toDevice } from "./device-rows.ts";
+import { selectDevices, toDeviceWithAgent } from "./device-rows.ts";
 
 type ListQuery = Input<(typeof api.devices)["list"]>;
 
@@ -19,17 +20,43 @@ export async function listDevices(ctx: Ctx, query: ListQuery): Promise<Device[]>
   const scope = scopeWhere("d", await visibleIn(ctx, query.projectId));
   const terms = parseQuery(query.query ?? "", { prefix: PREFIX });
   const narrowing = await narrowingOf(ctx, "Device", terms);
-  const where = [...scope, ...(terms.length === 0 ? [] : [jsonbWhere(Prisma.sql`d.properties`, terms, narrowing)])];
-  const rows = await ctx.db.prisma.$queryRaw<DeviceModel[]>`
-    SELECT d.* FROM "Device" d WHERE ${Prisma.join(where, " AND ")}
-    ORDER BY ${order(query)} LIMIT ${query.limit} OFFSET ${query.offset}`;
-  return withAgents(ctx, rows.map(toDevice));
+  const where = [
+    ...scope,
+    ...(query.nameMatches ? [hasPart(Prisma.sql`d.name`, query.nameMatches).where] : []),
+    ...(terms.length === 0 ? [] : [jsonbWhere(Prisma.sql`d.properties`, terms, narrowing)]),
+  ];
+  const { from, keys } = orderOf(query);
+  const found = await readingFrom(ctx.db)<{ id: string }>(Prisma.sql`
+    SELECT d.id FROM ${from} WHERE ${Prisma.join(where, " AND ")}
+    ORDER BY ${Prisma.join(keys)} LIMIT ${query.limit} OFFSET ${query.offset}`);
+  const ids = found.map(({ id }) => id);
+  const nowNs = ctx.clock.nowNs();
+  return inOrderOf(ids, await selectDevices(ctx.db, [ids])).map((row) => toDeviceWithAgent(row, nowNs));
 }
 
-/** Values of one property are of one type: numbers go by value. Devices without the property come last either way. */
-function order({ sortBy = "createdAtNs", sortOrder }: ListQuery): Prisma.Sql {
-  const direction = Prisma.raw(sortOrder);
-  if (!sortBy.startsWith(PREFIX)) return Prisma.sql`d.${Prisma.raw(`"${sortBy}"`)} ${direction}, d.id ${direction}`;
-  const value = Prisma.sql`d.properties -> ${sortBy.slice(PREFIX.length)}::text`;
-  return Prisma.sql`${value} ${direction} NULLS LAST, d.id ${direction}`;
+interface Order {
+  readonly from: Prisma.Sql;
+  readonly keys: readonly Prisma.Sql[];
 }
+
+/** Devices without a value come last either way. */
+function orderOf({ sortBy = "createdAtNs", sortOrder }: ListQuery): Order {
+  const direction = Prisma.raw(sortOrder);
+  const devices = Prisma.sql`"Device" d`;
+  const byId = Prisma.sql`d.id ${direction}`;
+  const valueLast = (value: Prisma.Sql) => [Prisma.sql`${value} ${direction} NULLS LAST`, byId];
+  const ofAgent = agentKeys[sortBy];
+  if (ofAgent)
+    return { from: Prisma.sql`${devices} LEFT JOIN "Agent" a ON a."deviceId" = d.id`, keys: valueLast(ofAgent) };
+  if (sortBy.startsWith(PREFIX))
+    return { from: devices, keys: valueLast(Prisma.sql`d.properties -> ${sortBy.slice(PREFIX.length)}::text`) };
+  return { from: devices, keys: [Prisma.sql`d.${Prisma.raw(`"${sortBy}"`)} ${direction}`, byId] };
+}
+
+/** No index has what agents say every half minute. A status may have any shape, as an earlier version kept it. */
+const agentKeys: Readonly<Record<string, Prisma.Sql>> = {
+  lastSeenAt: Prisma.sql`a."lastSeenAtNs"`,
+  problems: Prisma.sql`
+    CASE WHEN jsonb_typeof(a.status -> 'problems') = 'array' THEN jsonb_array_length(a.status -> 'problems') END`,
+  freeBytes: Prisma.sql`a.status #> '{disk,freeBytes}'`,
+};

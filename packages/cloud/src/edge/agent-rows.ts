@@ -13,8 +13,13 @@ const Facts = z
   })
   .partial();
 
+type ShownAgent = Pick<AgentModel, "leaseExpiresAtNs" | "lastSeenAtNs" | "agentVersion" | "clonedAtNs"> & {
+  readonly facts: unknown;
+  readonly status: unknown;
+};
+
 /** What an agent last said of itself, as others see it. What an earlier version kept otherwise is left out: it must not hide the device. */
-export function toEdgeAgent(row: AgentModel, nowNs: bigint): EdgeAgent {
+export function toEdgeAgent(row: ShownAgent, nowNs: bigint): EdgeAgent {
   const { host, clockSkewMs } = Facts.safeParse(row.facts).data ?? {};
   const status = EdgeAgent.shape.status.safeParse(row.status ?? undefined);
   return {

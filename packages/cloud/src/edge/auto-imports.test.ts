@@ -67,7 +67,7 @@ test("an agent that waits for work hears at once of what its own report brought 
   const { etag } = await agent.call(api.edge.work, {});
   const waiting = agent.call(api.edge.work, { etag, wait: 30 });
   await eventually(
-    async () => cloud.deps.workSignals.waiting(agent.deviceId),
+    async () => cloud.deps.polls.waiting(agent.deviceId),
     (count) => count > 0,
   );
   await agent.report([wanted()]);

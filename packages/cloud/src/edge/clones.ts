@@ -1,6 +1,7 @@
 import type { AgentCtx } from "../context.ts";
+import { Prisma } from "../db/generated/client.ts";
 import { ApiError } from "../http/errors.ts";
-import { byOwner } from "./agent-owner.ts";
+import { ownerId } from "./agent-owner.ts";
 
 /** One may be a call that the network held up. */
 const RETURNS_OF_A_CLONE = 2;
@@ -12,13 +13,12 @@ const RETURNS_OF_A_CLONE = 2;
  */
 export async function noteReturn({ db, caller, clock }: AgentCtx, instanceId: string): Promise<void> {
   const nowNs = clock.nowNs();
-  const isHeld = { leaseInstanceId: { not: instanceId }, leaseExpiresAtNs: { gt: nowNs } };
-  const returned = { ...byOwner(caller), oustedInstanceId: instanceId, ...isHeld };
-  await db.prisma.agent.updateMany({ where: returned, data: { oustedReturns: { increment: 1 } } });
-  await db.prisma.agent.updateMany({
-    where: { ...returned, oustedReturns: { gte: RETURNS_OF_A_CLONE }, clonedAtNs: null },
-    data: { clonedAtNs: nowNs },
-  });
+  const column = Prisma.raw(caller.deviceId === null ? '"siteId"' : '"deviceId"');
+  await db.prisma.$executeRaw`
+    UPDATE "Agent" SET "oustedReturns" = "oustedReturns" + 1,
+      "clonedAtNs" = CASE WHEN "oustedReturns" + 1 >= ${RETURNS_OF_A_CLONE} THEN coalesce("clonedAtNs", ${nowNs}) ELSE "clonedAtNs" END
+    WHERE ${column} = ${ownerId(caller)} AND "oustedInstanceId" = ${instanceId}
+      AND "leaseInstanceId" <> ${instanceId} AND "leaseExpiresAtNs" > ${nowNs}`;
 }
 
 export function isCloned(): ApiError {

@@ -167,7 +167,7 @@ test(
     const { etag } = await agent.call(api.edge.work, {});
     const waiting = agent.call(api.edge.work, { wait: 30, etag });
     await eventually(
-      async () => cloud.deps.workSignals.waiting(site.id),
+      async () => cloud.deps.polls.waiting(site.id),
       (count) => count === 1,
     );
     await admin.call(api.recordings.requestImport, { keyOrId: recording!.id });
@@ -191,7 +191,7 @@ test("a device at a site that is disabled has its imports wait; those of the oth
   const { etag } = await agent.call(api.edge.work, {});
   const waiting = agent.call(api.edge.work, { wait: 30, etag });
   await eventually(
-    async () => cloud.deps.workSignals.waiting(site.id),
+    async () => cloud.deps.polls.waiting(site.id),
     (count) => count === 1,
   );
   await admin.call(api.devices.update, { nameOrId: "quiet", enabled: true });

@@ -229,7 +229,7 @@ test("a control plane that stops answers the long polls at once", async (t) => {
   const { etag } = await agent.call(api.edge.work, {});
   const poll = agent.call(api.edge.work, { wait: 30, etag });
   await eventually(
-    async () => stopping.deps.workSignals.waiting(agent.deviceId),
+    async () => stopping.deps.polls.waiting(agent.deviceId),
     (count) => count > 0,
   );
   stopping.deps.beginStopping();

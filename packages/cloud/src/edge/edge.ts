@@ -11,16 +11,16 @@ import { report } from "./report.ts";
 import { requestImports } from "./request-imports.ts";
 import { failSalvage } from "./salvages.ts";
 import { completeUpload, failImport, grantParts, openUpload } from "./uploads.ts";
-import { getWork } from "./work.ts";
 
-type Contract = typeof api.edge;
+/** But the work, which has a route of its own: it waits. */
+const { work: _, ...contract } = api.edge;
+type Contract = typeof contract;
 
 /** What agents call. spec: edge agent §3 */
-export const edge: Handlers<Contract> = {
+const handlers: Handlers<Contract> = {
   enroll,
   hello,
   report,
-  work: getWork,
   requestImports,
   openUpload,
   grantParts,
@@ -33,8 +33,14 @@ export const edge: Handlers<Contract> = {
   status: storeStatus,
 };
 
+export const edge = { contract, handlers };
+
 async function storeStatus(ctx: AgentCtx, body: Input<Contract["status"]>): Promise<Output<Contract["status"]>> {
   const status = z.encode(api.edge.status.body, body);
+  const serverTime = ctx.clock.nowNs();
+  const { isRenewed } = await ctx.renewals.renew(ctx.caller, status);
+  if (isRenewed) return { serverTime };
+  // Who cannot have it so asks by itself: it is told why, or waits for whoever has the agent's row.
   return withLease(ctx, async (tx, agent) => {
     await tx.agent.update({ where: { id: agent.id }, data: { status } });
     return { serverTime: ctx.clock.nowNs() };

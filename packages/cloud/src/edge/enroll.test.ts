@@ -96,6 +96,35 @@ test("an enrolment id alone opens nothing: whoever did not make it is refused", 
   await assert.rejects((await unassociated(true)).call(api.edge.enroll, body), refusedWith("Conflict"));
 });
 
+test("an enrolment registers no other token's hash, of whatever kind, and that token stays what it is", async () => {
+  const client = await unassociated(true);
+  const site = await admin.call(api.sites.create, { name: "edge", type: "edge" });
+  const hosted = await admin.call(api.sites.create, { name: "hosted", type: "self-hosted" });
+  const { id: deviceId } = await admin.call(api.devices.create, { name: "owner", projectId: project.id });
+  const ofDevice = await admin.call(api.deviceTokens.create, { deviceId });
+  const ofSite = await admin.call(api.siteTokens.create, { siteId: site.id });
+  const ofInbox = await admin.call(api.inboxTokens.create, { siteId: hosted.id });
+  for (const token of [cloud.adminKey, ofDevice.token!, ofSite.token!, ofInbox.token!]) {
+    const { body } = enrolment("squatter");
+    await assert.rejects(
+      client.call(api.edge.enroll, { ...body, tokenSha256: sha256(token) }),
+      refusedWith("Conflict"),
+    );
+  }
+  assert.ok((await admin.call(api.devices.list, {})).every(({ name }) => name !== "squatter"));
+  await sayHello(cloud, { deviceId, token: ofDevice.token! });
+  await assert.rejects(cloud.withToken(ofInbox.token!).call(api.sites.list, {}), refusedWith("WrongCredentialKind"));
+});
+
+test("of two enrolments that register one hash at once, one gets it, and the other is told to make a new one", async () => {
+  const client = await unassociated(true);
+  const { tokenSha256 } = enrolment("either").body;
+  const asked = ["one", "other"].map((name) => client.call(api.edge.enroll, { ...enrolment(name).body, tokenSha256 }));
+  const refused = (await Promise.allSettled(asked)).filter((end) => end.status === "rejected");
+  assert.equal(refused.length, 1);
+  assert.ok(refusedWith("Conflict")(refused[0]!.reason));
+});
+
 test("a disabled or deleted unassociated token creates nothing more, and the devices it made go on", async () => {
   const made = await admin.call(api.deviceTokens.create, { projectId: project.id, preapproved: true });
   const { token, body } = enrolment("outlives");

@@ -1,7 +1,7 @@
-import type { api, Input, Output } from "@downlink/protocol";
+import type { api, Input, Output, TokenMaker } from "@downlink/protocol";
 import type { EnrolmentCtx } from "../context.ts";
 import { newId } from "../db/ids.ts";
-import { sqlState, UNIQUE_VIOLATION } from "../db/sql-state.ts";
+import { onUniqueViolation } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { createDeviceRow, lockDeviceName } from "../devices/create-device.ts";
 import { ApiError, refuse } from "../http/errors.ts";
@@ -14,12 +14,9 @@ type Enrolled = Output<Enroll>;
  * again with the same enrolment it answers the same device: the answer may have been lost. spec: edge agent §1
  */
 export async function enroll(ctx: EnrolmentCtx, input: Input<Enroll>): Promise<Enrolled> {
-  try {
-    return await withTransaction(ctx.db, (tx) => enrollOnce(tx, ctx, input));
-  } catch (error) {
-    if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
-    return nameTaken(input.deviceName); // somebody created it by hand at this moment
-  }
+  const enrollInTransaction = () => withTransaction(ctx.db, (tx) => enrollOnce(tx, ctx, input));
+  // Where somebody took the name or the hash at this moment, it is there to be seen now.
+  return enrollInTransaction().catch(onUniqueViolation(enrollInTransaction));
 }
 
 async function enrollOnce(tx: Transaction, ctx: EnrolmentCtx, input: Input<Enroll>): Promise<Enrolled> {
@@ -29,11 +26,15 @@ async function enrollOnce(tx: Transaction, ctx: EnrolmentCtx, input: Input<Enrol
   const known = await findEnrolled(tx, ctx, input);
   if (known) return known;
   if (await tx.device.findUnique({ where: { projectId_name: { projectId, name } } })) nameTaken(name);
+  if (await tx.credential.findUnique({ where: { tokenSha256 } }))
+    refuse("Conflict", "the token's hash is that of another token; make a new one");
   const nowNs = ctx.clock.nowNs();
   const device = await createDeviceRow(tx, { orgId, projectId, name, enabled: preapproved, nowNs });
   const owner = { orgId, projectId, deviceId: device.id };
-  const token = { tokenSha256, enrolmentId, enrolledWith: tokenId, preapproved, createdAtNs: nowNs };
-  await tx.deviceToken.create({ data: { id: newId("dt"), ...owner, ...token } });
+  const token = { enrolmentId, enrolledWith: tokenId, preapproved, createdAtNs: nowNs };
+  const createdBy = { kind: "deviceToken", id: tokenId } satisfies TokenMaker;
+  const credential = { create: { tokenSha256, createdBy } };
+  await tx.deviceToken.create({ data: { id: newId("dt"), ...owner, ...token, credential } });
   return { orgId, projectId, device: { id: device.id, name, enabled: device.enabled } };
 }
 
@@ -43,9 +44,12 @@ async function findEnrolled(
   { caller }: EnrolmentCtx,
   { enrolmentId, tokenSha256 }: Input<Enroll>,
 ): Promise<Enrolled | undefined> {
-  const token = await tx.deviceToken.findUnique({ where: { enrolmentId }, include: { device: true } });
+  const token = await tx.deviceToken.findUnique({
+    where: { enrolmentId },
+    include: { device: true, credential: true },
+  });
   if (!token?.device) return undefined;
-  if (token.enrolledWith !== caller.tokenId || token.tokenSha256 !== tokenSha256)
+  if (token.enrolledWith !== caller.tokenId || token.credential?.tokenSha256 !== tokenSha256)
     refuse("Conflict", "the enrolment id was used by somebody else; make a new one");
   const { orgId, projectId, id, name, enabled } = token.device;
   return { orgId, projectId, device: { id, name, enabled } };

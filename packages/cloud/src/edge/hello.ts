@@ -1,10 +1,10 @@
-import type { api, Input, Output } from "@downlink/protocol";
+import { type api, edgeLimits, type Input, type Output } from "@downlink/protocol";
 import type { AgentCtx } from "../context.ts";
 import type { AgentModel, DeviceModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
-import { holdIncarnation } from "../db/incarnation.ts";
+import { readIncarnation } from "../db/incarnation.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { byOwner, readOwner } from "./agent-owner.ts";
+import { byOwner, ownerId, readOwner } from "./agent-owner.ts";
 import { isCloned, noteReturn } from "./clones.ts";
 import { isInventoryKnown } from "./inventory.ts";
 import { knowsLaterLease, takeLease } from "./lease.ts";
@@ -12,12 +12,18 @@ import { settingsOf } from "./work.ts";
 
 type Hello = typeof api.edge.hello;
 
-/** spec: edge agent §3, hello */
+/** spec: edge agent §3, hello. A whole fleet may say it at once. */
 export async function hello(ctx: AgentCtx, body: Input<Hello>): Promise<Output<Hello>> {
+  return ctx.admission.hellos.run(ownerId(ctx.caller), () => greet(ctx, body));
+}
+
+async function greet(ctx: AgentCtx, body: Input<Hello>): Promise<Output<Hello>> {
   await noteReturn(ctx, body.instanceId);
   const nowNs = ctx.clock.nowNs();
   return withTransaction(ctx.db, async (tx) => {
-    const incarnation = await holdIncarnation(tx);
+    // Not held, or the whole fleet would stand in line for one row: an agent that is told one that ends at this moment hears of the
+    // next one with its next call, and what it has listed under this one counts for nothing then.
+    const incarnation = await readIncarnation({ prisma: tx });
     const agent = await registerAgent(tx, { ctx, body, nowNs });
     const owner = await readOwner(tx, agent);
     return {
@@ -30,6 +36,7 @@ export async function hello(ctx: AgentCtx, body: Input<Hello>): Promise<Output<H
       incarnation,
       dataUrl: ctx.publicUrl(),
       lease: Number(agent.leaseNumber),
+      longPollSeconds: edgeLimits.longPollSeconds,
       isInventoryKnown: await isInventoryKnown(tx, { agent, inventory: body.inventory, incarnation }),
     };
   });
@@ -49,8 +56,8 @@ interface Greeting {
 async function registerAgent(tx: Transaction, { ctx, body, nowNs }: Greeting): Promise<AgentModel> {
   const { orgId, projectId, deviceId, siteId } = ctx.caller;
   // Two hellos take turns. No stronger lock: a report that holds the agent's row may be about to add to the device.
-  await tx.$queryRaw`SELECT id FROM "Device" WHERE id = ${deviceId} FOR NO KEY UPDATE`;
-  await tx.$queryRaw`SELECT id FROM "Site" WHERE id = ${siteId} FOR NO KEY UPDATE`;
+  if (deviceId !== null) await tx.$queryRaw`SELECT id FROM "Device" WHERE id = ${deviceId} FOR NO KEY UPDATE`;
+  else await tx.$queryRaw`SELECT id FROM "Site" WHERE id = ${siteId} FOR NO KEY UPDATE`;
   const where = byOwner(ctx.caller);
   const current = await tx.agent.findUnique({ where });
   if (current !== null && current.clonedAtNs !== null) throw isCloned();

@@ -6,7 +6,7 @@ import { ApiError, refuse } from "../http/errors.ts";
 import { byOwner } from "./agent-owner.ts";
 import { isCloned } from "./clones.ts";
 
-const LEASE_NS = BigInt(edgeLimits.leaseSeconds) * 1_000_000_000n;
+export const LEASE_NS = BigInt(edgeLimits.leaseSeconds) * 1_000_000_000n;
 
 /**
  * Runs `work` in a transaction that holds the agent's lease: a stale agent changes nothing, and neither does a report whose

@@ -15,21 +15,16 @@ interface Reported {
 
 type OpenRequest = SalvageRequestModel & { recording: { importStatus: string } | null };
 
-/**
- * Salvages that were asked for have come, or the files themselves were finished: either is what was wanted, and is imported.
- * Answers how many imports that brought about.
- */
-export async function noteSalvages(tx: Transaction, { ctx, agent, items }: Reported): Promise<number> {
+/** Salvages that were asked for have come, or the files themselves were finished: either is what was wanted, and is imported. */
+export async function noteSalvages(tx: Transaction, { ctx, agent, items }: Reported): Promise<void> {
   const indexed = items.filter((item) => item.state === "indexed");
   const open = indexed.length === 0 ? [] : await findOpen(tx, agent.id);
-  if (open.length === 0) return 0;
-  let imports = 0;
+  if (open.length === 0) return;
   for (const item of indexed) {
     const record = item.metadata.findLast(({ name }) => name === salvageRecordName)?.metadata;
     const request = open.find(record ? (row) => isOf(record, row) : (row) => isFinished(item, row));
-    if (request) imports += await note(tx, { ctx, request, item, state: record ? "made" : "superseded" });
+    if (request) await note(tx, { ctx, request, item, state: record ? "made" : "superseded" });
   }
-  return imports;
 }
 
 /** Of a salvage that is made, the request is open until its file was delivered. */
@@ -62,16 +57,16 @@ interface Noted {
   readonly state: Extract<SalvageState, "made" | "superseded">;
 }
 
-async function note(tx: Transaction, { ctx, request, item, state }: Noted): Promise<number> {
+async function note(tx: Transaction, { ctx, request, item, state }: Noted): Promise<void> {
   const { id, agentId, recordingId: salvageId, priority } = request;
   const nowNs = ctx.clock.nowNs();
   const version = { agentId, versionId: item.versionId };
   const file = await tx.edgeFile.findUnique({ where: { agentId_versionId: version } });
-  if (!file?.recordingId) return 0;
+  if (!file?.recordingId) return;
   if (salvageId !== null) await withdraw(tx, { ctx, recordingId: salvageId, nowNs });
   const recordingId = state === "made" ? file.recordingId : salvageId;
   await tx.salvageRequest.update({ where: { id }, data: { state, recordingId, updatedAtNs: nowNs } });
-  return queueImport(tx, { recordingId: file.recordingId, priority, jobs: ctx.jobs, nowNs });
+  await queueImport(tx, { recordingId: file.recordingId, priority, jobs: ctx.jobs, nowNs });
 }
 
 /** What is finished comes in place of its salvage. */
@@ -81,6 +76,6 @@ async function withdraw(
 ): Promise<void> {
   const salvage = await findLocked(tx, recordingId);
   if (salvage?.importStatus !== "pending") return;
-  await cancelRequests(tx, { recordingId, jobs: ctx.jobs, nowNs });
+  await cancelRequests(tx, { recordingIds: [recordingId], jobs: ctx.jobs, nowNs });
   await tx.recording.update({ where: { id: recordingId }, data: { importStatus: "none" } });
 }

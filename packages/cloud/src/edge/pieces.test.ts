@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import type { ApiFailure } from "@downlink/client";
-import { api } from "@downlink/protocol";
+import { api, type DigestAlgorithm, tellDigest } from "@downlink/protocol";
 import { type CutPiece, cutPart, cutPiece, cutPieces, newKey, pieceBytes, readBlob } from "../blobs/testing/pieces.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { type AskedFor, askForFile, recordingItem, sayHello, sha256 } from "../testing/test-agent.ts";
@@ -13,11 +13,12 @@ const refusedWith = (code: string) => (error: ApiFailure) => error.code === code
 
 const bytes = randomBytes(3 * pieceBytes + 777);
 const pieces = cutPieces(1, bytes);
-const part = { number: 1, md5: cutPart(1, bytes).plan.md5, length: bytes.byteLength };
+const digests: DigestAlgorithm[] = ["sha256", "md5"];
+const part = { number: 1, ...tellDigest(cutPart(1, bytes).plan.digest), length: bytes.byteLength };
 
 async function openUpload(deviceName: string) {
   const asked = await askForFile(cloud, deviceName, recordingItem({ size: bytes.byteLength }));
-  const upload = await asked.agent.call(api.edge.openUpload, asked.version);
+  const upload = await asked.agent.call(api.edge.openUpload, { ...asked.version, digests });
   return { ...asked, upload, at: { requestId: asked.requestId, uploadId: upload.uploadId } };
 }
 
@@ -27,8 +28,8 @@ function grant({ agent, at }: Pick<Opened, "agent" | "at">, sent: readonly CutPi
   return agent.call(api.edge.grantPieces, { ...at, number: 1, pieces: sent.map(asTold) });
 }
 
-function asTold({ plan: { offset, lengthBytes, md5 } }: CutPiece) {
-  return { offset, length: lengthBytes, md5 };
+function asTold({ plan: { offset, lengthBytes, digest } }: CutPiece) {
+  return { offset, length: lengthBytes, ...tellDigest(digest) };
 }
 
 async function send(opened: Opened, sent: readonly CutPiece[]): Promise<void> {
@@ -41,7 +42,7 @@ async function send(opened: Opened, sent: readonly CutPiece[]): Promise<void> {
 }
 
 async function reopen({ agent, version }: AskedFor) {
-  const { pieces: told } = await agent.call(api.edge.openUpload, version);
+  const { pieces: told } = await agent.call(api.edge.openUpload, { ...version, digests });
   return told!.held;
 }
 
@@ -49,6 +50,8 @@ test("what was sent of a part in pieces is told when the upload is opened, and g
   const opened = await openUpload("piecewise");
   assert.deepEqual(opened.upload.pieces, { minBytes: pieceBytes, held: [] });
   await send(opened, pieces.slice(0, 2));
+  const [queued] = await admin.call(api.importQueue.list, { deviceName: "piecewise" });
+  assert.equal(queued!.bytesReceived, 2 * pieceBytes);
   const held = pieces.slice(0, 2).map(asTold);
   assert.deepEqual(
     await reopen(opened),
@@ -84,7 +87,7 @@ test("pieces that do not make the part are forgotten; a part that is stored with
   assert.deepEqual(await reopen(opened), []);
   await send(opened, pieces);
   await agent.call(api.edge.composePart, { ...at, ...part });
-  const other = { ...part, md5: cutPart(1, randomBytes(9)).plan.md5 };
+  const other = { ...part, ...tellDigest(cutPart(1, randomBytes(9)).plan.digest) };
   await assert.rejects(agent.call(api.edge.composePart, { ...at, ...other }), refusedWith("UploadClosed"));
   assert.notEqual((await agent.call(api.edge.openUpload, opened.version)).uploadId, at.uploadId);
 });

@@ -1,4 +1,4 @@
-import type { api, Input, Output } from "@downlink/protocol";
+import { type api, digestOf, type Input, type Output, type ToldDigest } from "@downlink/protocol";
 import type { PiecePlan } from "../blobs/blob-store.ts";
 import { endOfPieces } from "../blobs/piece-plan.ts";
 import type { AgentCtx } from "../context.ts";
@@ -23,10 +23,10 @@ export async function composePart(
   ctx: AgentCtx,
   input: Input<Edge["composePart"]>,
 ): Promise<Output<Edge["composePart"]>> {
-  const { number, md5, length } = input;
+  const { number, length } = input;
   const upload = await wantedUpload(ctx, input);
   checkPart(upload, { number, length });
-  const part = { number, md5, lengthBytes: length };
+  const part = { number, digest: digestOf(input), lengthBytes: length };
   const { etag } = await orAbandoned(ctx, upload, () => ctx.blobs.composePart(upload.blobKey, part));
   return { etag };
 }
@@ -36,11 +36,11 @@ async function listHeld({ blobs }: AgentCtx, blobKey: string, partNumber: number
   const pieces = await blobs.listPieces(blobKey, partNumber);
   if (pieces.length > 0) return pieces;
   const whole = (await blobs.listParts(blobKey)).find(({ number }) => number === partNumber);
-  return whole ? [{ partNumber, offset: 0, lengthBytes: whole.lengthBytes, md5: whole.md5 }] : [];
+  return whole ? [{ partNumber, offset: 0, lengthBytes: whole.lengthBytes, digest: whole.digest }] : [];
 }
 
-function ofPart(partNumber: number, piece: { offset: number; length: number; md5: string }): PiecePlan {
-  return { partNumber, offset: piece.offset, lengthBytes: piece.length, md5: piece.md5 };
+function ofPart(partNumber: number, piece: { offset: number; length: number } & ToldDigest): PiecePlan {
+  return { partNumber, offset: piece.offset, lengthBytes: piece.length, digest: digestOf(piece) };
 }
 
 /** Whether pieces begin where others end, and follow each other without a gap. */

@@ -16,25 +16,24 @@ interface Wish {
   readonly nowNs: bigint;
 }
 
-/** Asks for a recording within another change. Answers how many imports that brought about: none where it is under way or done, or not there. */
+/** Asks for a recording within another change; where it is under way or done, or not there, that brings nothing about. */
 export async function queueImport(
   tx: Transaction,
   { recordingId, priority, requestedBy, jobs, nowNs }: Wish,
-): Promise<0 | 1> {
+): Promise<void> {
   const recording = await findLocked(tx, recordingId);
   const edgeFile = recording && edgeCopyOf(recording, nowNs);
-  if (!edgeFile) return 0;
+  if (!edgeFile) return;
   const { deviceId, orgId } = recording;
   const importStatus = nextImportStatus(recording.importStatus as ImportStatus, "request", true);
   if (requestedBy && recording.importStatus === "pending")
-    await raisePriority(tx, recordingId, { priority, requestedBy });
-  if (importStatus === recording.importStatus) return 0;
-  await cancelRequests(tx, { recordingId, jobs, nowNs }); // of one that failed
+    await raisePriority(tx, [recordingId], { priority, requestedBy });
+  if (importStatus === recording.importStatus) return;
+  await cancelRequests(tx, { recordingIds: [recordingId], jobs, nowNs }); // of one that failed
   const site = await primarySiteOf(tx, orgId);
   const device = deviceId === null ? null : await tx.device.findUnique({ where: { id: deviceId } });
   const request = { recording, edgeFile, siteId: site.id, deviceName: device?.name, priority, requestedBy, nowNs };
   await tx.importRequest.create({ data: importRequestRow(request) });
   const data = { importStatus, ...noFailure };
   await tx.recording.update({ where: { id: recordingId }, data });
-  return 1;
 }

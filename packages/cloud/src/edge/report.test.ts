@@ -233,9 +233,10 @@ async function ctxOf(agent: TestAgent, beforeTransaction: (number: number) => Pr
     await beforeTransaction(++count);
     return prisma.$transaction(work, options);
   };
+  const $executeRaw = prisma.$executeRaw.bind(prisma);
   return {
     ...cloud.deps,
-    db: { ...cloud.deps.db, prisma: { $transaction, agent: prisma.agent } as unknown as typeof prisma },
+    db: { ...cloud.deps.db, prisma: { $transaction, $executeRaw, agent: prisma.agent } as unknown as typeof prisma },
     caller: {
       kind: "agent",
       siteId: null,

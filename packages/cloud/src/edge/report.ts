@@ -3,7 +3,6 @@ import type { AgentCtx } from "../context.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { acknowledge } from "./acknowledge.ts";
-import { ownerId } from "./agent-owner.ts";
 import { endListing } from "./end-listing.ts";
 import { findVersions } from "./find-versions.ts";
 import { withLease } from "./lease.ts";
@@ -21,12 +20,11 @@ type Report = typeof api.edge.report;
  * up: one that arrives after a later one changes nothing, and a repeat of the last one ends in the same state.
  */
 export async function report(ctx: AgentCtx, body: Input<Report>): Promise<Output<Report>> {
-  const { unknown, requested, unassigned, ends } = await withLease(
+  const { unknown, unassigned, ends } = await withLease(
     ctx,
     (tx, agent) => storeReport(tx, { ctx, agent, body }),
     body.sequence,
   );
-  if (requested > 0) await ctx.workSignals.announce(ownerId(ctx.caller));
   const { listing, sequence } = body;
   const answer = { unknownSchemas: unknown, unassigned, ...ends };
   if (!listing?.isLast) return answer;
@@ -39,21 +37,21 @@ interface Received {
   readonly body: Input<Report>;
 }
 
-/** Answers the schemas that it names and nobody has sent yet, and how many imports it brought about. */
+/** Answers the schemas that it names and nobody has sent yet. */
 async function storeReport(tx: Transaction, { ctx, agent, body }: Received) {
   const nowNs = ctx.clock.nowNs();
   const said = [...new Map(body.upserts.map((item) => [item.versionId, item])).values()]; // said twice, the last counts
   const { items, places, unassigned } = await placeFiles(tx, { agent, items: said, nowNs });
   await storeSchemas(tx, agent.orgId, body.schemas);
   await storeFiles(tx, { agent, items, places, listingId: body.listing?.id, nowNs });
-  const salvaged = await noteSalvages(tx, { ctx, agent, items });
+  await noteSalvages(tx, { ctx, agent, items });
   await removeVersions(tx, { agent, versionIds: body.removals, nowNs });
   for (const [because, gone] of Map.groupBy(body.deletions ?? [], (deletion) => deletion.because))
     await removeVersions(tx, { agent, versionIds: gone.map(({ versionId }) => versionId), because, nowNs });
   await acknowledge(tx, agent, body.acknowledgements);
-  const requested = salvaged + (await requestAutoImports(tx, { agent, items, nowNs }));
+  await requestAutoImports(tx, { agent, items, nowNs });
   const ends = body.listing && (await endsAmong(tx, agent, items));
-  return { unknown: await unknownSchemas(tx, agent.orgId, items), requested, unassigned, ends };
+  return { unknown: await unknownSchemas(tx, agent.orgId, items), unassigned, ends };
 }
 
 interface Removal {

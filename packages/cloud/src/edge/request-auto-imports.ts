@@ -4,6 +4,8 @@ import { insertRows } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { AUTO_IMPORT_PRIORITY, importRequestRow } from "../recordings/import-request-rows.ts";
 import { primarySiteOf } from "../sites/primary-site.ts";
+import { agentRequester } from "./agent-requester.ts";
+import { readServedProjects } from "./served-projects.ts";
 
 interface Reported {
   readonly agent: AgentModel;
@@ -13,18 +15,19 @@ interface Reported {
 
 /**
  * Requests the import of what matches the agent's globs. Once a recording, however often it is reported: what somebody ever
- * asked for, cancelled or deleted again is that person's decision. Answers how many.
+ * asked for, cancelled or deleted again is that person's decision. Never in a project that the agent's site is not for any more.
  */
-export async function requestAutoImports(tx: Transaction, { agent, items, nowNs }: Reported): Promise<number> {
+export async function requestAutoImports(tx: Transaction, { agent, items, nowNs }: Reported): Promise<void> {
   const wanted = items.filter((item) => item.state === "indexed" && item.wantsImport);
-  if (wanted.length === 0) return 0;
-  const ids = await lockUntouched(tx, agent.id, { items: wanted, nowNs });
-  if (ids.length === 0) return 0;
+  if (wanted.length === 0) return;
+  const ids = await lockUntouched(tx, { agent, items: wanted, nowNs });
+  if (ids.length === 0) return;
   const recordings = await tx.recording.findMany({
     where: { id: { in: ids } },
     include: { edgeFile: true, device: true },
   });
   const site = await primarySiteOf(tx, agent.orgId);
+  const requestedBy = { ...(await agentRequester(tx, agent)), kind: "autoImport" } as const;
   const rows = recordings.map((recording) =>
     importRequestRow({
       recording,
@@ -32,28 +35,25 @@ export async function requestAutoImports(tx: Transaction, { agent, items, nowNs 
       siteId: site.id,
       deviceName: recording.device?.name,
       priority: AUTO_IMPORT_PRIORITY,
-      requestedBy: { kind: "autoImport", id: agent.deviceId ?? agent.siteId ?? agent.id },
+      requestedBy,
       nowNs,
     }),
   );
   await insertRows(tx, "ImportRequest", rows);
   await tx.recording.updateMany({ where: { id: { in: ids } }, data: { importStatus: "pending" } });
-  return rows.length;
 }
 
 /** Those at the edge for which there never was a request; locked in the order in which everybody locks several. */
-async function lockUntouched(
-  tx: Transaction,
-  agentId: string,
-  { items, nowNs }: Pick<Reported, "items" | "nowNs">,
-): Promise<string[]> {
+async function lockUntouched(tx: Transaction, { agent, items, nowNs }: Reported): Promise<string[]> {
   const versionIds = items.map(({ versionId }) => versionId);
+  const served = (await readServedProjects(tx, agent)) ?? null;
   const rows = await tx.$queryRaw<{ id: string }[]>`
     SELECT r.id FROM unnest(${versionIds}::text[]) v(id)
-    JOIN "EdgeFile" f ON f."agentId" = ${agentId} AND f."versionId" = v.id
+    JOIN "EdgeFile" f ON f."agentId" = ${agent.id} AND f."versionId" = v.id
       AND coalesce(f."permitExpiresAtNs", 0) <= ${nowNs}
     JOIN "Recording" r ON r.id = f."recordingId"
-    WHERE r."importStatus" = 'none' AND NOT EXISTS (SELECT FROM "ImportRequest" i WHERE i."recordingId" = r.id)
+    WHERE r."importStatus" = 'none' AND (${served}::text[] IS NULL OR r."projectId" = ANY(${served}::text[]))
+      AND NOT EXISTS (SELECT FROM "ImportRequest" i WHERE i."recordingId" = r.id)
     ORDER BY r.id FOR UPDATE OF r`;
   return rows.map(({ id }) => id);
 }

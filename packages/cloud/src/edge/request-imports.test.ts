@@ -36,7 +36,7 @@ test("what somebody on the device asks for is queued once, wakes the agent's pol
   const requests = await requestsOf(agent.deviceId);
   assert.deepEqual(
     requests.map(({ requestedBy }) => requestedBy),
-    [{ kind: "device", id: agent.deviceId }],
+    [{ kind: "device", id: agent.deviceId, name: "asking" }],
   );
 });
 
@@ -54,17 +54,18 @@ test("what failed is queued anew; what is imported stays so, and its request say
   const status = () => ask(agent, item.versionId);
   await eventually(status, (importStatus) => importStatus === "complete");
   const [told] = await admin.call(api.pendingImports.list, { deviceId: agent.deviceId, showCompleted: true });
-  assert.deepEqual(told!.requestedBy, { kind: "device", id: agent.deviceId });
+  assert.deepEqual(told!.requestedBy, { kind: "device", id: agent.deviceId, name: "again" });
 });
 
 test("what waits only for a glob waits from then on because somebody asked", async () => {
   const agent = await startAgent(cloud, "globbed");
   const item = recordingItem({ wantsImport: true });
   await agent.report([item]);
-  assert.deepEqual((await requestsOf(agent.deviceId))[0]!.requestedBy, { kind: "autoImport", id: agent.deviceId });
+  const device = { id: agent.deviceId, name: "globbed" };
+  assert.deepEqual((await requestsOf(agent.deviceId))[0]!.requestedBy, { kind: "autoImport", ...device });
   await ask(agent, item.versionId);
   const { priority, requestedBy } = (await requestsOf(agent.deviceId))[0]!;
-  assert.deepEqual([priority, requestedBy], [0, { kind: "device", id: agent.deviceId }]);
+  assert.deepEqual([priority, requestedBy], [0, { kind: "device", ...device }]);
 });
 
 test("an agent can ask for nothing but its own files, and not for one that may be deleted at this moment", async () => {

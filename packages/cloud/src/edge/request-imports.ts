@@ -1,39 +1,44 @@
-import type { api, ImportStatus, Input, Output, Requester } from "@downlink/protocol";
+import type { api, ImportStatus, Input, Output } from "@downlink/protocol";
 import type { AgentCtx } from "../context.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { edgeCopyOf } from "../recordings/edge-copy.ts";
-import { ownerId } from "./agent-owner.ts";
-import { findVersions } from "./find-versions.ts";
+import { agentRequester } from "./agent-requester.ts";
+import { type FileVersion, findVersions } from "./find-versions.ts";
 import { withLease } from "./lease.ts";
 import { queueImport } from "./queue-import.ts";
+import { readServedProjects } from "./served-projects.ts";
 
 type RequestImports = typeof api.edge.requestImports;
 
-/** Somebody at the device wants them. An agent knows no recordings but those of its own files. */
+/** Somebody at the device wants them. An agent knows no recordings but those of its own files, and asks in no project that its site is not for. */
 export async function requestImports(
   ctx: AgentCtx,
   { versionIds, priority }: Input<RequestImports>,
 ): Promise<Output<RequestImports>> {
-  const { answers, requested } = await withLease(ctx, async (tx, agent) => {
+  return withLease(ctx, async (tx, agent) => {
     const nowNs = ctx.clock.nowNs();
     const wanted = [...new Set(versionIds)];
-    const found = await findVersions(tx, { agentId: agent.id, versionIds: wanted });
+    const found = await findServed(tx, agent, wanted);
     const ids = found.flatMap(({ recordingId }) => recordingId ?? []).sort(); // everybody locks in one order
-    const wish = { priority, requestedBy: requesterOf(agent), jobs: ctx.jobs, nowNs };
-    let count = 0;
-    for (const recordingId of ids) count += await queueImport(tx, { ...wish, recordingId });
+    const wish = { priority, requestedBy: await agentRequester(tx, agent), jobs: ctx.jobs, nowNs };
+    for (const recordingId of ids) await queueImport(tx, { ...wish, recordingId });
     const statuses = await readStatuses(tx, ids, nowNs);
     const idOf = new Map(found.map(({ versionId, recordingId }) => [versionId, recordingId]));
-    const told = wanted.map((versionId) => ({ versionId, importStatus: statuses.get(idOf.get(versionId) ?? "") }));
-    return { answers: told, requested: count };
+    return {
+      answers: wanted.map((versionId) => ({ versionId, importStatus: statuses.get(idOf.get(versionId) ?? "") })),
+    };
   });
-  if (requested > 0) await ctx.workSignals.announce(ownerId(ctx.caller));
-  return { answers };
 }
 
-function requesterOf({ id, deviceId, siteId }: AgentModel): Requester {
-  return deviceId === null ? { kind: "site", id: siteId ?? id } : { kind: "device", id: deviceId };
+async function findServed(tx: Transaction, agent: AgentModel, versionIds: readonly string[]): Promise<FileVersion[]> {
+  const found = await findVersions(tx, { agentId: agent.id, versionIds });
+  const served = await readServedProjects(tx, agent);
+  if (served === undefined) return found;
+  const ids = found.flatMap(({ recordingId }) => recordingId ?? []);
+  const where = { id: { in: ids }, projectId: { in: [...served] } };
+  const own = new Set((await tx.recording.findMany({ where, select: { id: true } })).map(({ id }) => id));
+  return found.filter(({ recordingId }) => recordingId !== null && own.has(recordingId));
 }
 
 /** Of a file that may be deleted at this moment nothing can be asked. */

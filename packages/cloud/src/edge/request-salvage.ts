@@ -1,4 +1,5 @@
-import type { api, Input } from "@downlink/protocol";
+import type { api, Input, Requester } from "@downlink/protocol";
+import { findRequester } from "../api-keys/find-requester.ts";
 import type { Ctx } from "../context.ts";
 import type { EdgeFileModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
@@ -6,36 +7,42 @@ import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { notFound, refuse } from "../http/errors.ts";
 import type { JobQueue } from "../jobs/queue.ts";
 import { visibleTo } from "../projects/find-project.ts";
-import { ownerId } from "./agent-owner.ts";
 import { queueImport } from "./queue-import.ts";
+import { isServed, readServedProjects } from "./served-projects.ts";
 
 /**
  * Asks the agent for what is readable of a file. Under way, it changes nothing; made already, its recording is asked for again.
  * Answers the file's id.
  */
 export async function requestSalvage(ctx: Ctx, { id, priority }: Input<typeof api.edgeFiles.salvage>): Promise<string> {
-  const file = await ctx.db.prisma.edgeFile.findFirst({
-    where: { AND: [{ id }, visibleTo(ctx)] },
-    include: { agent: true },
-  });
+  const file = await ctx.db.prisma.edgeFile.findFirst({ where: { AND: [{ id }, visibleTo(ctx)] } });
   if (!file) notFound(`edge file ${id}`);
   await withTransaction(ctx.db, async (tx) => {
     await tx.$queryRaw`SELECT id FROM "EdgeFile" WHERE id = ${id} FOR UPDATE`;
     const locked = (await tx.edgeFile.findUnique({ where: { id } })) ?? notFound(`edge file ${id}`);
-    await ask(tx, { file: locked, priority, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() });
+    const requestedBy = await findRequester(tx, ctx);
+    await requireServed(tx, locked);
+    await ask(tx, { file: locked, priority, requestedBy, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() });
   });
-  await ctx.workSignals.announce(ownerId(file.agent));
   return id;
+}
+
+/** A salvage is a new file: one of a project that the site is not for any more would belong nowhere. */
+async function requireServed(tx: Transaction, { agentId, projectId, path }: EdgeFileModel): Promise<void> {
+  const served = await readServedProjects(tx, await tx.agent.findUniqueOrThrow({ where: { id: agentId } }));
+  if (projectId !== null && !isServed(served, projectId))
+    refuse("Conflict", `the site that has the file "${path}" is not for its project any more`);
 }
 
 interface Asking {
   readonly file: EdgeFileModel;
   readonly priority: number;
+  readonly requestedBy: Requester;
   readonly jobs: JobQueue;
   readonly nowNs: bigint;
 }
 
-async function ask(tx: Transaction, { file, priority, jobs, nowNs }: Asking): Promise<void> {
+async function ask(tx: Transaction, { file, priority, requestedBy, jobs, nowNs }: Asking): Promise<void> {
   const { orgId, agentId, versionId, path, sizeBytes, modifiedAtNs, salvageStartNs: startNs } = file;
   if (file.state !== "incomplete" && file.state !== "damaged")
     refuse("Conflict", `the file "${path}" is ${file.state}; only an incomplete or damaged one can be salvaged`);
@@ -44,7 +51,7 @@ async function ask(tx: Transaction, { file, priority, jobs, nowNs }: Asking): Pr
   if (known?.state === "requested") return;
   const made = known?.state === "made" ? known.recordingId : null;
   if (made !== null && (await isThere(tx, made))) {
-    await queueImport(tx, { recordingId: made, priority, jobs, nowNs });
+    await queueImport(tx, { recordingId: made, priority, requestedBy, jobs, nowNs });
     return;
   }
   const asked = {

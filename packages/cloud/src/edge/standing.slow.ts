@@ -27,7 +27,7 @@ async function startPoll(at: TestCloud, { call, ...agent }: TestAgent, waitsFor 
   const poll = at.withToken(agent.token).call(api.edge.work, { wait: 30, etag }, { headers, onHeaders });
   poll.catch(() => {});
   await eventually(
-    async () => at.deps.workSignals.waiting(waitsFor),
+    async () => at.deps.polls.waiting(waitsFor),
     (count) => count > 0,
   );
   return { poll, etag, seen };
@@ -78,7 +78,17 @@ test("a poll of a site's agent ends when its token is revoked, or its site delet
 test("a poll looks itself whether its token still holds: a signal may be lost", inTime, async () => {
   const agent = await startAgent(cloud, "unheard");
   const { poll } = await startPoll(cloud, agent);
+  await prisma.$executeRaw`ALTER TABLE "DeviceToken" DISABLE TRIGGER "DeviceToken_tells_of_change"`;
   await prisma.deviceToken.updateMany({ where: { deviceId: agent.deviceId }, data: { enabled: false } });
+  await prisma.$executeRaw`ALTER TABLE "DeviceToken" ENABLE TRIGGER "DeviceToken_tells_of_change"`;
+  await assert.rejects(poll, refusedWith("Unauthenticated"));
+});
+
+test("a poll ends when its token expires, which no signal tells", inTime, async () => {
+  const agent = await startAgent(cloud, "expiring");
+  const { poll } = await startPoll(cloud, agent);
+  const data = { expiresAtNs: cloud.deps.clock.nowNs() };
+  await prisma.credential.updateMany({ where: { deviceToken: { deviceId: agent.deviceId } }, data });
   await assert.rejects(poll, refusedWith("Unauthenticated"));
 });
 

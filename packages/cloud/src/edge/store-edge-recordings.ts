@@ -5,7 +5,7 @@ import type { Transaction } from "../db/transaction.ts";
 import { writeEvents } from "../outbox/outbox.ts";
 import { recordingEvent } from "../recordings/recording-events.ts";
 import { attachmentRows, recordingColumns } from "./edge-rows.ts";
-import type { Place } from "./place-files.ts";
+import type { Place } from "./find-place.ts";
 import type { Batch, KnownVersions } from "./store-files.ts";
 import { storeTopics } from "./store-topics.ts";
 

@@ -5,8 +5,8 @@ import { insertRows, toJson } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { adoptFiles } from "./adopt-files.ts";
 import { fileColumns } from "./edge-rows.ts";
+import type { Place } from "./find-place.ts";
 import { findVersions } from "./find-versions.ts";
-import type { Place } from "./place-files.ts";
 import { storeEdgeRecordings } from "./store-edge-recordings.ts";
 
 export interface Batch {

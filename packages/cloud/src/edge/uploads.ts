@@ -1,6 +1,16 @@
-import { type api, edgeLimits, type Input, type Output } from "@downlink/protocol";
+import {
+  algorithmOf,
+  type api,
+  type DigestAlgorithm,
+  digestOf,
+  edgeLimits,
+  type Input,
+  type Output,
+  type ToldDigest,
+  tellDigest,
+} from "@downlink/protocol";
 import { BlobExists, PartConflict } from "../blobs/blob-errors.ts";
-import type { PiecePlan, UploadPlan } from "../blobs/blob-store.ts";
+import type { PartPlan, PiecePlan, UploadPlan } from "../blobs/blob-store.ts";
 import { minPieceBytes } from "../blobs/piece-plan.ts";
 import type { AgentCtx } from "../context.ts";
 import type { AgentModel, ImportRequestModel, UploadModel } from "../db/generated/models.ts";
@@ -10,8 +20,8 @@ import { ApiError, notFound, refuse } from "../http/errors.ts";
 import { failDelivery, storeDelivery } from "../ingest/delivery.ts";
 import { findOriginal, mayHaveOriginal } from "../ingest/find-original.ts";
 import { statesBefore, workingStates } from "../ingest/import-request-state.ts";
+import { requireRoom } from "../quotas/require-room.ts";
 import { lockRecording } from "../recordings/lock-recording.ts";
-import { ownerId } from "./agent-owner.ts";
 import { withLease } from "./lease.ts";
 
 type Edge = typeof api.edge;
@@ -32,10 +42,7 @@ export async function openUpload(ctx: AgentCtx, input: OpenInput): Promise<Outpu
       wantsSha256: request.state === "awaiting" && input.sha256 === undefined && (await mayHaveOriginal(tx, request)),
     };
   });
-  if (duplicate !== undefined) {
-    await ctx.workSignals.announce(ownerId(ctx.caller)); // the agent hears the whole reason with its work
-    refuse("RequestSuperseded", duplicate);
-  }
+  if (duplicate !== undefined) refuse("RequestSuperseded", duplicate); // the agent hears the whole reason with its work
   const answer = {
     uploadId: upload.id,
     partSize: Number(upload.partSizeBytes),
@@ -44,15 +51,31 @@ export async function openUpload(ctx: AgentCtx, input: OpenInput): Promise<Outpu
   if (upload.state === "stored" || (await isWhole(ctx, upload))) return { ...answer, isStored: true, parts: [] };
   const parts = await ctx.blobs.listParts(upload.blobKey);
   const pieces = await ctx.blobs.listPieces(upload.blobKey);
+  const digest = digestFor(input, [...parts, ...pieces]);
+  if (digest === undefined) {
+    await abandon(ctx, upload);
+    return await openUpload(ctx, input);
+  }
   return {
     ...answer,
+    digest,
     isStored: false,
-    parts: parts.map(({ number, md5, lengthBytes }) => ({ number, md5, length: lengthBytes })),
+    parts: parts.map((part) => ({ number: part.number, length: part.lengthBytes, ...tellDigest(part.digest) })),
     pieces: {
       minBytes: minPieceBytes(planOf(upload)),
       held: pieces.map((piece) => ({ number: piece.partNumber, ...toPiece(piece) })),
     },
   };
+}
+
+/**
+ * What is here decides: it must be compared. Undefined, and the upload begins anew, where the agent cannot: one of before that is back
+ * after a newer one, or with parts of either kind, of which one was on its way while the agent became a newer one.
+ */
+function digestFor({ digests = ["md5"] }: OpenInput, held: readonly { digest: string }[]): DigestAlgorithm | undefined {
+  const [known, ...others] = new Set(held.map(({ digest }) => algorithmOf(digest)));
+  if (known === undefined) return digests.includes("sha256") ? "sha256" : "md5";
+  return digests.includes(known) && others.length === 0 ? known : undefined;
 }
 
 /** Before a byte is sent; once they are here, the import looks by itself. Answers the reason, where there was one. */
@@ -81,7 +104,7 @@ async function isWhole(ctx: AgentCtx, upload: UploadModel): Promise<boolean> {
 export async function grantParts(ctx: AgentCtx, input: Input<Edge["grantParts"]>): Promise<Output<Edge["grantParts"]>> {
   const upload = await wantedUpload(ctx, input);
   for (const part of input.parts) checkPart(upload, part);
-  const parts = input.parts.map(({ number, md5, length }) => ({ number, md5, lengthBytes: length }));
+  const parts = input.parts.map((part) => ({ number: part.number, digest: digestOf(part), lengthBytes: part.length }));
   return await orAbandoned(ctx, upload, async () => ({
     grants: await ctx.blobs.grantParts(upload.blobKey, parts),
   }));
@@ -107,8 +130,8 @@ export async function orAbandoned<T>(ctx: AgentCtx, upload: UploadModel, act: ()
 }
 
 /** As the wire has it. */
-export function toPiece({ offset, lengthBytes, md5 }: PiecePlan): { offset: number; length: number; md5: string } {
-  return { offset, length: lengthBytes, md5 };
+export function toPiece({ offset, lengthBytes, digest }: PiecePlan): { offset: number; length: number } & ToldDigest {
+  return { offset, length: lengthBytes, ...tellDigest(digest) };
 }
 
 function planOf({ sizeBytes, partSizeBytes }: UploadModel): UploadPlan {
@@ -208,6 +231,7 @@ interface NewUpload {
 
 async function createUpload(tx: Transaction, { request, input, nowNs }: NewUpload): Promise<UploadModel> {
   const id = newId("upl");
+  await requireRoom(tx, request.orgId, BigInt(input.size));
   return tx.upload.create({
     data: {
       id,
@@ -266,10 +290,7 @@ export function checkPart(upload: UploadModel, part: { number: number; length: n
     );
 }
 
-function withEtags(
-  durable: readonly { number: number; md5: string; lengthBytes: number }[],
-  said: Input<Edge["completeUpload"]>["parts"],
-) {
+function withEtags(durable: readonly PartPlan[], said: Input<Edge["completeUpload"]>["parts"]) {
   const etags = new Map(said.map((part) => [part.number, part.etag]));
   return durable.map((part) => ({ ...part, etag: etags.get(part.number) }));
 }

@@ -1,22 +1,46 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { Pool } from "pg";
 import { pino } from "pino";
+import { eventually } from "../testing/test-agent.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
-import { PostgresWorkSignals } from "./work-signals.ts";
+import { WorkSignals } from "./work-signals.ts";
 
-test("the loss of the connection wakes whoever waits, and ends nothing", async (t) => {
+const LISTENERS = `FROM pg_stat_activity WHERE application_name = 'downlink-work-signals' AND datname = current_database()`;
+
+async function startSignals(t: TestContext, proof: { proofIntervalMs?: number; proofTimeoutMs?: number } = {}) {
   const url = await createTestDatabase(t);
   const pool = new Pool({ connectionString: url, max: 1 });
-  try {
-    await using signals = await PostgresWorkSignals.start({ pool, url, log: pino({ level: "silent" }) });
-    const { signal } = new AbortController();
-    const waits = ["dev_1", "dev_2", "dev_1"].map((id) => signals.wait(id, { timeoutMs: 60_000, signal }));
-    await pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE application_name = 'downlink-work-signals' AND datname = current_database()`);
-    await Promise.all(waits);
-    assert.deepEqual([signals.waiting("dev_1"), signals.waiting("dev_2")], [0, 0]);
-  } finally {
+  const heard: string[] = [];
+  const hearer = { hear: (owner: string) => void heard.push(owner), hearNothing: () => void heard.push("nothing") };
+  const signals = await WorkSignals.start({ url, hearer, log: pino({ level: "silent" }), ...proof });
+  t.after(async () => {
+    await signals[Symbol.asyncDispose]();
     await pool.end();
-  }
+  });
+  const hears = async (owner: string) => {
+    await pool.query("SELECT pg_notify('downlink_work', $1)", [owner]);
+    return heard.includes(owner);
+  };
+  return { pool, heard, hears };
+}
+
+test("the loss of the connection is told, once it is lost and once it is there again, and ends nothing", async (t) => {
+  const { pool, heard, hears } = await startSignals(t);
+  await eventually(() => hears("dev_1"), Boolean);
+  const before = heard.length;
+  await pool.query(`SELECT pg_terminate_backend(pid) ${LISTENERS}`);
+  await eventually(() => hears("dev_2"), Boolean);
+  const since = heard.slice(before).filter((one) => one !== "dev_1");
+  assert.deepEqual(since.slice(0, since.indexOf("dev_2")), ["nothing", "nothing"]);
+});
+
+test("a connection that only seems to be there is given up, and another one hears", async (t) => {
+  const { pool, heard, hears } = await startSignals(t, { proofIntervalMs: 50, proofTimeoutMs: 200 });
+  await eventually(() => hears("dev_1"), Boolean);
+  const { rows } = await pool.query<{ pid: number }>(`SELECT pid ${LISTENERS}`);
+  process.kill(rows[0]!.pid, "SIGSTOP");
+  t.after(() => process.kill(rows[0]!.pid, "SIGCONT"));
+  await eventually(() => hears("dev_2"), Boolean);
+  assert.ok(heard.includes("nothing"));
 });

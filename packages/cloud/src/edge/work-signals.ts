@@ -1,91 +1,94 @@
-import { EventEmitter, once } from "node:events";
-import { Client, type Pool } from "pg";
+import { Client } from "pg";
 import type { Logger } from "pino";
 
 const CHANNEL = "downlink_work";
 const RECONNECT_MS = 1000;
-/** How long anybody waits while no signal can be heard. */
-const DEAF_WAIT_MS = 1000;
+/** A connection that a firewall forgot says nothing more, for ever: it is asked, and given up when it does not answer. */
+const PROOF_INTERVAL_MS = 15_000;
+const PROOF_TIMEOUT_MS = 5000;
 
-/** Wakes the long polls of agents in every process of the control plane. A lost signal costs a wait, never correctness. */
-export interface WorkSignals {
-  /** Says that what is wanted of a device may have changed, or who may ask; call it after the commit. */
-  announce(deviceId: string): Promise<void>;
-  /** Resolves at the next announcement for the device, after `timeoutMs` or sooner, or when the signal aborts. */
-  wait(deviceId: string, options: { timeoutMs: number; signal: AbortSignal }): Promise<void>;
-  /** How many of this process wait for the device. */
-  waiting(deviceId: string): number;
+export interface SignalHearer {
+  /** What is wanted of the owner's agent may have changed, or who may ask. */
+  hear(ownerId: string): void;
+  /** So may all of it: for a while nothing was heard. */
+  hearNothing(): void;
 }
 
-export class PostgresWorkSignals implements WorkSignals, AsyncDisposable {
-  readonly #pool: Pool;
-  readonly #url: string;
-  readonly #log: Logger;
-  readonly #heard = new EventEmitter().setMaxListeners(0);
-  readonly #closing = new AbortController();
-  #listener: Client | undefined;
+interface Options {
+  readonly url: string;
+  readonly log: Logger;
+  readonly hearer: SignalHearer;
+  readonly proofIntervalMs?: number;
+  readonly proofTimeoutMs?: number;
+}
 
-  private constructor(options: { pool: Pool; url: string; log: Logger }) {
-    this.#pool = options.pool;
-    this.#url = options.url;
-    this.#log = options.log;
+/**
+ * Hears in every process of the control plane what the database tells of agents: its triggers do, with the commit of whatever
+ * changes. A lost signal costs a wait, never correctness.
+ */
+export class WorkSignals implements AsyncDisposable {
+  readonly #options: Options;
+  #isClosing = false;
+  #listener: Client | undefined;
+  #proving: NodeJS.Timeout | undefined;
+
+  private constructor(options: Options) {
+    this.#options = options;
   }
 
-  static async start(options: { pool: Pool; url: string; log: Logger }): Promise<PostgresWorkSignals> {
-    const signals = new PostgresWorkSignals(options);
+  /** Resolves when it listens, or else tries to. */
+  static async start(options: Options): Promise<WorkSignals> {
+    const signals = new WorkSignals(options);
     await signals.#listen();
     return signals;
   }
 
-  async announce(deviceId: string): Promise<void> {
-    await this.#pool.query("SELECT pg_notify($1, $2)", [CHANNEL, deviceId]);
-  }
-
-  async wait(deviceId: string, { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal }): Promise<void> {
-    const longestMs = this.#listener ? timeoutMs : Math.min(timeoutMs, DEAF_WAIT_MS);
-    const ended = AbortSignal.any([signal, this.#closing.signal, AbortSignal.timeout(longestMs)]);
-    await once(this.#heard, deviceId, { signal: ended }).catch(ignoreAbort);
-  }
-
-  waiting(deviceId: string): number {
-    return this.#heard.listenerCount(deviceId);
-  }
-
   async #listen(): Promise<void> {
-    const client = new Client({
-      connectionString: this.#url,
-      application_name: "downlink-work-signals",
-      keepAlive: true,
-    });
+    const { url, hearer, proofIntervalMs = PROOF_INTERVAL_MS, proofTimeoutMs = PROOF_TIMEOUT_MS } = this.#options;
+    const timeouts = { connectionTimeoutMillis: proofTimeoutMs, query_timeout: proofTimeoutMs };
+    const client = new Client({ connectionString: url, application_name: "downlink-work-signals", ...timeouts });
     client.on("error", (error) => this.#reconnect(client, error));
-    client.on("notification", ({ payload }) => payload && payload !== "error" && this.#heard.emit(payload));
-    await client.connect();
-    await client.query(`LISTEN ${CHANNEL}`);
+    client.on("notification", ({ payload }) => payload && hearer.hear(payload));
     this.#listener = client;
-    this.#wakeAll(); // Whoever waited meanwhile may have missed something.
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${CHANNEL}`);
+    } catch (error) {
+      return this.#reconnect(client, error as Error);
+    }
+    hearer.hearNothing(); // Until now.
+    this.#proveLater(client, proofIntervalMs);
   }
 
-  #wakeAll(): void {
-    for (const name of this.#heard.eventNames()) if (name !== "error") this.#heard.emit(name); // which each waiter listens to as well
+  #proveLater(client: Client, afterMs: number): void {
+    const prove = async () => {
+      try {
+        await client.query("SELECT 1");
+        if (this.#listener === client) this.#proveLater(client, afterMs);
+      } catch (error) {
+        this.#reconnect(client, error as Error);
+      }
+    };
+    this.#proving = setTimeout(() => void prove(), afterMs).unref();
   }
 
   #reconnect(lost: Client, error: Error): void {
-    if (this.#closing.signal.aborted || (this.#listener && this.#listener !== lost)) return;
-    this.#log.warn({ err: error }, "work signals lost their connection");
+    if (this.#isClosing || this.#listener !== lost) return;
+    const { log, hearer } = this.#options;
+    log.warn({ err: error }, "work signals lost their connection");
     this.#listener = undefined;
-    this.#wakeAll();
+    clearTimeout(this.#proving);
+    hearer.hearNothing();
     lost.removeAllListeners().on("error", () => undefined); // its connection is gone; what it still says is no news
+    lost.end().catch(() => undefined);
     setTimeout(() => {
-      if (!this.#closing.signal.aborted) this.#listen().catch((again: Error) => this.#reconnect(lost, again));
+      if (!this.#isClosing) void this.#listen();
     }, RECONNECT_MS).unref();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort();
+    this.#isClosing = true;
+    clearTimeout(this.#proving);
     await this.#listener?.end();
   }
-}
-
-export function ignoreAbort(error: Error): void {
-  if (error.name !== "AbortError" && error.name !== "TimeoutError") throw error;
 }

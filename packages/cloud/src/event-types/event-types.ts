@@ -1,9 +1,9 @@
 import type { api, EventType, Input } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import { newId } from "../db/ids.ts";
-import { FOREIGN_KEY_VIOLATION, sqlState, UNIQUE_VIOLATION } from "../db/sql-state.ts";
+import { onForeignKeyViolation, onUniqueViolation } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { ApiError, invalid, notFound } from "../http/errors.ts";
+import { invalid, notFound, refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
 import { eventTypeColumns, toEventType } from "./event-type-rows.ts";
 import { findEventType } from "./find-event-type.ts";
@@ -93,15 +93,9 @@ async function readPropertyUses(tx: Transaction, orgId: string, uses: PropertyUs
 }
 
 function nameTaken(name: string) {
-  return (error: unknown): never => {
-    if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
-    throw new ApiError("NameTaken", `the organization has an event type named "${name}" already`);
-  };
+  return onUniqueViolation(() => refuse("NameTaken", `the organization has an event type named "${name}" already`));
 }
 
 function inUse(id: string) {
-  return (error: unknown): never => {
-    if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
-    throw new ApiError("Conflict", `event type ${id} is in use; remove it from its events first`);
-  };
+  return onForeignKeyViolation(() => refuse("Conflict", `event type ${id} is in use; remove it from its events first`));
 }

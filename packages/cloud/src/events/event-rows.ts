@@ -1,5 +1,9 @@
 import type { Event, PropertyValues } from "@downlink/protocol";
+import type { Kysely } from "kysely";
 import type { Prisma } from "../db/generated/client.ts";
+import type { DB } from "../db/generated/tables.ts";
+import { anyOf, parameter, prepare } from "../db/prepared.ts";
+import { inProjects } from "../projects/scope-sql.ts";
 
 export const eventColumns = {
   id: true,
@@ -15,9 +19,34 @@ export const eventColumns = {
   updatedAtNs: true,
 } as const satisfies Prisma.EventSelect;
 
+const eventsWithDevices = (db: Kysely<DB>) =>
+  db
+    .selectFrom("Event as e")
+    .innerJoin("Device as d", "d.id", "e.deviceId")
+    .select(["e.id", "e.projectId", "e.deviceId", "d.name as deviceName", "e.eventTypeId", "e.startNs", "e.endNs"])
+    .select(["e.metadata", "e.properties", "e.createdAtNs", "e.updatedAtNs"]);
+
+/** Of an organization ($1), by id ($2), within projects ($3). */
+export const selectEvent = prepare((db) =>
+  eventsWithDevices(db)
+    .where("e.orgId", "=", parameter<string>(1))
+    .where("e.id", "=", parameter<string>(2))
+    .where(inProjects("e.projectId", 3)),
+);
+
+/** By their ids ($1). */
+export const selectEvents = prepare((db) => eventsWithDevices(db).where("e.id", "=", anyOf(1)));
+
+type JoinedEvent = Awaited<ReturnType<typeof selectEvents>>[number];
+type ShownEvent = Omit<JoinedEvent, "deviceName"> & Pick<EventRow, "device">;
+
 export type EventRow = Prisma.EventGetPayload<{ select: typeof eventColumns }>;
 
-export function toEvent(row: EventRow): Event {
+export function joinedToEvent({ deviceName, ...row }: JoinedEvent): Event {
+  return toEvent({ ...row, device: { id: row.deviceId, name: deviceName } });
+}
+
+export function toEvent(row: ShownEvent): Event {
   return {
     id: row.id,
     projectId: row.projectId,

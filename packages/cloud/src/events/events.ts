@@ -10,8 +10,8 @@ import { requireConformance } from "../event-types/require-conformance.ts";
 import { invalid, notFound } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
 import { writeEvent } from "../outbox/outbox.ts";
-import { visibleTo } from "../projects/find-project.ts";
-import { type EventRow, eventColumns, toEvent } from "./event-rows.ts";
+import { projectsToSee, visibleTo } from "../projects/find-project.ts";
+import { type EventRow, eventColumns, joinedToEvent, selectEvent, toEvent } from "./event-rows.ts";
 import { listEvents } from "./list-events.ts";
 
 type Contract = typeof api.events;
@@ -57,8 +57,8 @@ async function createEvent(ctx: Ctx, body: Input<Contract["create"]>): Promise<E
 }
 
 async function getEvent(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Event> {
-  const where = { AND: [{ id }, visibleTo(ctx)] };
-  return toEvent((await ctx.db.prisma.event.findFirst({ where, select: eventColumns })) ?? notFound(`event ${id}`));
+  const [row] = await selectEvent(ctx.db, [ctx.caller.orgId, id, projectsToSee(ctx)]);
+  return row ? joinedToEvent(row) : notFound(`event ${id}`);
 }
 
 async function updateEvent(ctx: Ctx, input: Input<Contract["update"]>): Promise<Event> {

@@ -2,8 +2,9 @@ import type { api, Event, Input } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import type { DeviceModel } from "../db/generated/models.ts";
-import { type Batches, inBatches } from "../db/in-batches.ts";
+import { type Batches, FEW, inBatches } from "../db/in-batches.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
+import { readingFrom } from "../db/read-sql.ts";
 import { startingOrReaching, touches } from "../db/span-sql.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import { findEventType } from "../event-types/find-event-type.ts";
@@ -12,30 +13,31 @@ import { scopeWhere } from "../projects/scope-sql.ts";
 import { findPage, type Listed } from "../search/find-page.ts";
 import { eventWhere, type Narrowing } from "../search/jsonb-where.ts";
 import { parseQuery, type Term } from "../search/terms.ts";
-import { eventColumns, toEvent } from "./event-rows.ts";
+import { joinedToEvent, selectEvents } from "./event-rows.ts";
 
 type ListQuery = Input<(typeof api.events)["list"]>;
 type Sql = Prisma.Sql;
 
 /** The ids of the page first, from narrow rows that sort in memory; then the page itself. */
-export async function listEvents(ctx: Ctx, query: ListQuery): Promise<Batches<Event>> {
-  const device = await selectDevice(ctx, query);
+export async function listEvents(ctx: Ctx, query: ListQuery): Promise<Event[] | Batches<Event>> {
+  const device = query.deviceId ? { id: query.deviceId } : await selectDevice(ctx, query);
   if (query.eventTypeId) await findEventType(ctx, query.eventTypeId);
   const scope = scopeWhere("r", await visibleIn(ctx, query.projectId));
   const terms = parseQuery(query.query ?? "");
-  const ids = await findPage(ctx.db.prisma, [toListed(query, { scope, device, terms })], query);
-  return inBatches(ids, (some) => readEvents(ctx, some));
+  const ids = await findPage(readingFrom(ctx.db), [toListed(query, { scope, device, terms })], query);
+  if (ids.length === 0) await selectDevice(ctx, query); // else what was found proves that the device is there
+  // As few of the largest events as these are no more than a batch.
+  return ids.length <= FEW ? readEvents(ctx, ids) : inBatches(ids, (some) => readEvents(ctx, some));
 }
 
 async function readEvents({ db }: Ctx, ids: readonly string[]): Promise<Event[]> {
-  const rows = await db.prisma.event.findMany({ where: { id: { in: [...ids] } }, select: eventColumns });
-  return inOrderOf(ids, rows).map(toEvent);
+  return inOrderOf(ids, await selectEvents(db, [ids])).map(joinedToEvent);
 }
 
 interface Plan {
   /** The organization, and its projects where they are limited. */
   readonly scope: readonly Sql[];
-  readonly device: DeviceModel | undefined;
+  readonly device: Pick<DeviceModel, "id"> | undefined;
   readonly terms: readonly Term[];
 }
 
@@ -91,7 +93,7 @@ const sortKeys = {
 type SortKey = (typeof sortKeys)[keyof typeof sortKeys];
 
 /** All events of one device are alike in its id and name. */
-function sortKeyOf({ sortBy = "createdAt" }: ListQuery, device: DeviceModel | undefined): SortKey {
+function sortKeyOf({ sortBy = "createdAt" }: ListQuery, device: Plan["device"]): SortKey {
   const sortKey = sortKeys[sortBy];
   return device && (sortKey === "d.name" || sortKey === 'r."deviceId"') ? "r.id" : sortKey;
 }

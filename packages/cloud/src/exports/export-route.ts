@@ -3,33 +3,72 @@ import { type ExportSource, exportBag, exportMcap } from "@downlink/recordings";
 import type { Hono } from "hono";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import { verifyLink } from "../blobs/signed-link.ts";
-import { type DataPlaneDeps, linkRequest, logBreak } from "../data-plane/link-request.ts";
+import type { Deps } from "../context.ts";
+import { contentDisposition } from "../data-plane/content-disposition.ts";
+import { type DataPlaneDeps, logBreak, openLink, ownerOfBlob } from "../data-plane/link-request.ts";
 import type { Env } from "../http/env.ts";
+import { inSteps } from "../http/in-steps.ts";
 import { streamBody } from "../http/stream-response.ts";
+import type { Turns } from "../http/turns.ts";
+import { quotaReached } from "../quotas/require-room.ts";
 import { type ExportSelection, unpackSelection } from "./export-selection.ts";
 import { openIndex, openRecording, openSelection } from "./open-stored.ts";
 
 export const EXPORT_PATH = "/data-plane/exports";
 
-type ExportDeps = DataPlaneDeps & { readonly readsWholeChunks: boolean };
+type ExportDeps = DataPlaneDeps & Pick<Deps, "readsWholeChunks" | "metrics" | "turns">;
 
 /** `GET link`: streams the selection; a failure in mid-stream aborts the connection. spec: wire contract §5 */
 export function exportRoute(app: Hono<Env>, deps: ExportDeps): void {
   app.get(EXPORT_PATH, async (c) => {
-    const claims = verifyLink(deps.signer, linkRequest(c, deps.clock));
+    const claims = openLink(c, deps, verifyLink);
     const selection = unpackSelection(await readPacked(deps.blobs, claims));
+    requireTurn(deps.turns, ownerOf(selection), claims);
+    const taker = { owner: ownerOf(selection) };
+    using _turn = await deps.turns.exports.take(taker, () => c.req.raw.signal);
     const gone = new AbortController();
-    return streamBody(c, exported(deps, selection, gone.signal), {
+    const pieces = exported(deps, selection, gone.signal);
+    const steps = inSteps(pieces, () => deps.turns.exportSteps.take(taker, () => gone.signal));
+    return await streamBody(c, counted(deps, steps), {
       controller: gone,
-      headers: { "content-type": "application/octet-stream", ...damageHeaders(selection) },
+      headers: {
+        "content-type": "application/octet-stream",
+        "content-disposition": contentDisposition(selection.fileName),
+        ...damageHeaders(selection),
+      },
       onFailure: logBreak(c, deps),
     });
   });
 }
 
+async function* counted({ metrics }: ExportDeps, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let outcome = "broken";
+  metrics.exportsActive.inc();
+  try {
+    yield* pieces;
+    outcome = "complete";
+  } finally {
+    metrics.exportsActive.dec();
+    metrics.exports.inc({ outcome });
+  }
+}
+
+function requireTurn({ exports }: Pick<Turns, "exports">, owner: string, { atOnce }: Record<string, string>): void {
+  if (atOnce !== undefined && exports.countOf(owner) >= Number(atOnce))
+    throw quotaReached(`has ${atOnce} exports at once already, as many as it may have`);
+}
+
+/** The organization whose objects it reads; a link names no other. */
+function ownerOf({ sources }: ExportSelection): string {
+  return ownerOfBlob(sources[0]?.blobKey ?? "");
+}
+
 /** A viewer on another page may read it too: whoever holds the link may have what is behind it. */
 function damageHeaders({ damage }: ExportSelection): Record<string, string> {
-  const open = { "access-control-allow-origin": "*", "access-control-expose-headers": DAMAGE_HEADER };
+  const open = {
+    "access-control-allow-origin": "*",
+    "access-control-expose-headers": `content-disposition, ${DAMAGE_HEADER}`,
+  };
   if (!damage) return open;
   const { reasons, ...sums } = damage;
   const codes = [...new Set(reasons.map(({ code }) => code))];

@@ -20,6 +20,8 @@ const StoredSource = z.object({
 export type StoredSource = z.infer<typeof StoredSource>;
 
 const ExportSelection = z.object({
+  /** What the receiver's file is called. */
+  fileName: z.string(),
   sources: z.array(StoredSource),
   /** Which topics recordings have, with what tells their channels apart; most recordings of a device have the same. */
   topicSets: z.array(z.array(z.tuple([z.string(), z.string()]))),

@@ -5,6 +5,8 @@ import { newId } from "../db/ids.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { invalid } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
+import { readQuotas } from "../quotas/require-room.ts";
+import { exportFileName } from "./export-file-name.ts";
 import { EXPORT_PATH } from "./export-route.ts";
 import { type ExportSelection, packSelection } from "./export-selection.ts";
 import { type Selected, type SelectedRecording, selectSources, toNs } from "./select-sources.ts";
@@ -32,7 +34,9 @@ async function createExportLink(ctx: Ctx, body: Body): Promise<Output<Contract["
   const damage = sumDamage(recordings);
   const unknownTopics = await findUnknownTopics(ctx, { recordingIds: recordings.map(({ id }) => id), topics });
   await requestIndexes(ctx, recordings);
+  const fileName = nameFile(body, selected);
   const packed = packSelection({
+    fileName,
     ...(await withTopicSets(ctx, body, selected)),
     damage,
     topics,
@@ -42,13 +46,27 @@ async function createExportLink(ctx: Ctx, body: Body): Promise<Output<Contract["
     includeAttachments: body.includeAttachments,
     output: toOutput(body),
   });
-  const claims = await toClaims(ctx, packed);
+  const claims = { ...(await toClaims(ctx, packed)), ...(await quotaClaim(ctx)) };
   const told = unknownTopics.slice(0, MAX_UNKNOWN_TOPICS);
   return {
-    link: makeLink(ctx, { method: "GET", path: EXPORT_PATH, claims, lifeMs: LINK_LIFE_MS }),
+    ...makeLink(ctx, { method: "GET", path: EXPORT_PATH, claims, lifeMs: LINK_LIFE_MS }),
+    fileName,
     damage,
     unknownTopics: told.length > 0 ? told : undefined,
   };
+}
+
+function nameFile({ topics, outputFormat }: Body, { recordings, window }: Selected): string {
+  const first = recordings.reduce<bigint | undefined>((least, { startNs }) => {
+    return least === undefined || startNs < least ? startNs : least;
+  }, undefined);
+  const isWithin = window.startNs !== undefined && (first === undefined || window.startNs > first);
+  return exportFileName({
+    deviceNames: [...new Set(recordings.flatMap(({ device }) => device?.name ?? []))],
+    startNs: isWithin ? window.startNs : first,
+    topics: topics ?? [],
+    format: outputFormat === "bag1" ? "bag1" : "mcap",
+  });
 }
 
 /** For the latest messages: what each recording before the window has is known here, and need not be looked up in it. */
@@ -87,6 +105,12 @@ async function toClaims(ctx: Ctx, packed: Buffer): Promise<Record<string, string
   );
   await ctx.blobs.put(blobKey, piecesOf(packed), { expectedBytes: packed.byteLength });
   return { selectionKey: blobKey };
+}
+
+/** The stream asks no database. */
+async function quotaClaim({ db, caller }: Ctx): Promise<Record<string, string>> {
+  const { maxExports } = await readQuotas(db.prisma, caller.orgId);
+  return maxExports === null ? {} : { atOnce: String(maxExports) };
 }
 
 async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -21,6 +21,7 @@ export interface Selected {
 
 export interface SelectedRecording {
   readonly id: string;
+  readonly device: { readonly name: string } | null;
   readonly startNs: bigint;
   readonly indexKey: string | null;
   /** As JSON. */
@@ -44,6 +45,7 @@ const columns = {
   format: true,
   startNs: true,
   endNs: true,
+  device: { select: { name: true } },
 } as const;
 const LAST_NS = 2n ** 63n - 1n;
 const FIRST_NS = -(2n ** 63n);

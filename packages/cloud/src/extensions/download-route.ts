@@ -2,7 +2,7 @@ import type { Hono } from "hono";
 import { DOWNLOAD_LIFE_MS, makeLink, verifyLink } from "../blobs/signed-link.ts";
 import type { Deps } from "../context.ts";
 import { sendBlob } from "../data-plane/download.ts";
-import { type DataPlaneDeps, linkRequest, logBreak } from "../data-plane/link-request.ts";
+import { type DataPlaneDeps, logBreak, openLink } from "../data-plane/link-request.ts";
 import type { Env } from "../http/env.ts";
 
 const PATH = "/data-plane/extensions";
@@ -19,13 +19,13 @@ export function packageLink(
   { blobKey, sha256, fileName }: Stored,
 ): string {
   const path = `${PATH}/${blobKey.split("/").at(-1)}`;
-  return makeLink(deps, { method: "GET", path, claims: { blobKey, sha256, fileName }, lifeMs: DOWNLOAD_LIFE_MS });
+  return makeLink(deps, { method: "GET", path, claims: { blobKey, sha256, fileName }, lifeMs: DOWNLOAD_LIFE_MS }).link;
 }
 
 /** `GET foxe`: whole or in ranges. */
 export function downloadRoute(app: Hono<Env>, deps: DataPlaneDeps): void {
   app.get(`${PATH}/:id`, async (c) => {
-    const claims = verifyLink(deps.signer, linkRequest(c, deps.clock));
+    const claims = openLink(c, deps, verifyLink);
     return sendBlob(c, await deps.blobs.open(claims.blobKey!), {
       etag: claims.sha256!,
       mediaType: "application/octet-stream",

@@ -58,6 +58,32 @@ test("a published extension is listed with what its manifest says, and its packa
   assert.deepEqual([range.status, Buffer.from(await range.arrayBuffer())], [206, zip.subarray(2, 5)]);
 });
 
+test("a package that is on its way when the process is told to stop is still taken", async (t) => {
+  const stopping = await startCloud(t, { works: false });
+  const zip = foxe({ name: "late", publisher: "Acme", version: "1.0" });
+  const [begun, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  async function* pieces() {
+    yield zip.subarray(0, 10);
+    begun.resolve();
+    await told.promise;
+    yield zip.subarray(10);
+  }
+  const headers = { authorization: `Bearer ${stopping.adminKey}`, "content-type": "application/octet-stream" };
+  const publishing = request(`${stopping.url}/v1/extension-upload`, {
+    method: "POST",
+    headers,
+    body: Readable.from(pieces()),
+  });
+  await begun.promise;
+  await eventually(
+    async () => (await fetch(`${stopping.url}/metrics`)).text(),
+    (metrics) => metrics.includes("downlink_http_connections 2"),
+  );
+  stopping.deps.beginStopping();
+  told.resolve();
+  assert.equal((await publishing).statusCode, 200);
+});
+
 test("a link is good for 15 minutes, for GET, and for the one package that it names", async () => {
   const [one, two] = [await published({ name: "one" }), await published({ name: "two" })];
   const [{ foxe: link }, { foxe: another }] = [await get(one), await get(two)];
@@ -96,7 +122,7 @@ test("each upload must carry a version unique for that extension, of any scheme;
   const before = await get(id);
   assert.equal(before.activeVersion, "2.0.0-A");
   const again = await publish(foxe({ name: "versions", version: "1.0.0", description: "changed" }));
-  assert.deepEqual([again.status, again.body.code], [409, "Conflict"]);
+  assert.deepEqual([again.status, again.body.code], [409, "NameTaken"]);
   assert.match(String(again.body.error), /1\.0\.0/);
   const { foxe: _, ...now } = await get(id);
   const { foxe: __, ...then } = before;
@@ -165,8 +191,10 @@ test("publishing takes application/octet-stream only: 415", async () => {
   assert.equal(taken.status, 200);
 });
 
-test("publishing needs a key with extensions.create: 401, 403", async () => {
+test("publishing needs a key with extensions.create and for all projects: 401, 403", async () => {
   const body = foxe({ name: "unauthorized" });
+  const project = await admin.call(api.projects.create, { name: "one of them" });
+  const limited = await cloud.addKey(capabilities, [project.id]);
   const without = await cloud.addKey(capabilities.filter((held) => held !== "extensions.create"));
   const { token: deviceToken } = await admin.call(api.deviceTokens.create, {
     deviceId: (await admin.call(api.devices.get, { nameOrId: "robot" })).id,
@@ -175,6 +203,7 @@ test("publishing needs a key with extensions.create: 401, 403", async () => {
     [undefined, 401, "Unauthenticated"],
     ["dl_sk_unknown", 401, "Unauthenticated"],
     [without, 403, "MissingCapability"],
+    [limited, 403, "ProjectLimited"],
     [deviceToken!, 403, "WrongCredentialKind"],
   ] as const) {
     const refused = await send({ body, token: token ?? "" });

@@ -1,5 +1,6 @@
 import { promisify } from "node:util";
 import { crc32, inflateRaw } from "node:zlib";
+import { explainIssue, PathSegment, StorableText } from "@downlink/protocol";
 import { z } from "zod";
 import { invalid, invalidRequest } from "../http/errors.ts";
 import { locateContent, readZipDirectory, refuseZip, type ZipEntry, type ZipSource } from "./zip-directory.ts";
@@ -9,18 +10,21 @@ const MAX_MANIFEST_BYTES = 1024 * 1024;
 const STORED = 0;
 const DEFLATED = 8;
 
-const Line = z
-  .string()
-  .trim()
+const Line = StorableText.trim()
   .min(1)
   .max(256)
   .regex(/^\P{Cc}*$/u, "may not hold control characters");
+/** It may have a scope, as `@acme/turtle`. */
+const Name = Line.refine(
+  (name) => name.split("/").every((segment) => PathSegment.safeParse(segment).success),
+  "may not hold . or .. as a segment, nor an empty one",
+);
 const Manifest = z.object({
-  name: Line,
-  publisher: Line,
-  version: Line,
+  name: Name,
+  publisher: Name,
+  version: Name,
   displayName: Line,
-  description: z.string().max(10_000).nullish(),
+  description: StorableText.max(10_000).nullish(),
 });
 /** What a package says of itself in the `package.json` at its root. */
 export type Manifest = z.infer<typeof Manifest>;
@@ -29,7 +33,7 @@ export type Manifest = z.infer<typeof Manifest>;
 export async function readManifest(source: ZipSource): Promise<Manifest> {
   const entries = await readZipDirectory(source);
   const entry = entries.find(({ name }) => name === FILE) ?? refuseZip(`has no ${FILE} at its root`);
-  const parsed = Manifest.safeParse(parseJson(await readContent(source, entry)));
+  const parsed = Manifest.safeParse(parseJson(await readContent(source, entry)), { error: explainIssue });
   if (parsed.success) return parsed.data;
   throw invalidRequest(new z.ZodError(parsed.error.issues.map((issue) => ({ ...issue, path: [FILE, ...issue.path] }))));
 }

@@ -1,7 +1,7 @@
 import { MAX_EXTENSION_BYTES } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import { newId } from "../db/ids.ts";
-import { sqlState, UNIQUE_VIOLATION } from "../db/sql-state.ts";
+import { onUniqueViolation } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { ApiError, refuse } from "../http/errors.ts";
 import { type Manifest, readManifest } from "./package-manifest.ts";
@@ -15,8 +15,7 @@ interface Package {
 export async function publishExtension(ctx: Ctx, { body, expectedBytes }: Package): Promise<{ id: string }> {
   const versionId = newId("extv");
   const blobKey = `${ctx.caller.orgId}/${versionId}`;
-  const limits = { maxBytes: MAX_EXTENSION_BYTES, expectedBytes, signal: ctx.signal };
-  const { sizeBytes, sha256 } = await ctx.blobs.put(blobKey, body, limits);
+  const { sizeBytes, sha256 } = await ctx.blobs.put(blobKey, body, { maxBytes: MAX_EXTENSION_BYTES, expectedBytes });
   try {
     const manifest = await readStored(ctx, blobKey);
     const version = { id: versionId, sizeBytes: BigInt(sizeBytes), sha256, blobKey, manifest };
@@ -79,8 +78,7 @@ async function lockExtension(
 }
 
 function versionTaken({ publisher, name, version }: Manifest) {
-  return (error: unknown): never => {
-    if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
-    return refuse("Conflict", `version ${version} of ${publisher}.${name} was published already`);
-  };
+  return onUniqueViolation(() =>
+    refuse("NameTaken", `version ${version} of ${publisher}.${name} was published already`),
+  );
 }

@@ -1,4 +1,4 @@
-import { MAX_EXTENSION_BYTES } from "@downlink/protocol";
+import { apiKey, MAX_EXTENSION_BYTES } from "@downlink/protocol";
 import type { Hono } from "hono";
 import { BlobTooLarge } from "../blobs/blob-errors.ts";
 import type { Deps } from "../context.ts";
@@ -8,7 +8,7 @@ import { contentLength, requireOctetStream } from "../http/octet-stream.ts";
 import { openContext } from "../http/serve.ts";
 import { publishExtension } from "./publish-extension.ts";
 
-const access = { kind: "apiKey", capability: "extensions.create" } as const;
+const access = apiKey("extensions.create", "organization");
 
 /** `POST /v1/extension-upload`: takes the raw package, of at most 64 MiB. */
 export function publishRoute(app: Hono<Env>, deps: Deps): void {

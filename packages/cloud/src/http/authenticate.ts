@@ -1,33 +1,43 @@
 import { type Access, everyCapability, leaseHeader } from "@downlink/protocol";
-import type { Caller, Deps } from "../context.ts";
+import type { ApiKeyCaller, Caller, Deps } from "../context.ts";
+import { type Credential, findCredential } from "../tokens/find-credential.ts";
 import { hashToken } from "../tokens/mint.ts";
 import { ApiError, invalid, refuse } from "./errors.ts";
 
+type AuthenticateDeps = Pick<Deps, "db" | "clock" | "tokenUses">;
+
 /** The caller behind the bearer token; 401 where there is none, 403 where it may not make this call. */
-export async function authenticate(deps: Deps, headers: Headers, access: Access): Promise<Caller> {
+export async function authenticate(deps: AuthenticateDeps, headers: Headers, access: Access): Promise<Caller> {
+  const { db, clock, tokenUses } = deps;
   const tokenSha256 = hashToken(bearerToken(headers));
   const lease = readLease(headers);
-  const caller =
-    (await findApiKey(deps, tokenSha256)) ??
-    (await findDeviceToken(deps, tokenSha256, lease)) ??
-    (await findEdgeSite(deps, tokenSha256, lease));
-  if (caller) return allow(caller, access);
-  if (await isOfSite(deps, tokenSha256)) throw wrongKind(access);
-  throw new ApiError("Unauthenticated", "the token is unknown, disabled or revoked");
+  const credential = await findCredential(db, tokenSha256);
+  if (!credential) throw new ApiError("Unauthenticated", "the token is unknown, disabled or revoked");
+  if (credential.expiresAtNs !== null && credential.expiresAtNs <= clock.nowNs())
+    throw new ApiError("Unauthenticated", "the token has expired");
+  tokenUses.note(tokenSha256);
+  const caller = toCaller(credential, lease);
+  return caller ? allow(caller, access) : refuseKind(access);
 }
 
 function allow(caller: Caller, access: Access): Caller {
   if (access.kind === "agent" && caller.kind === "enrolment")
     refuse("DeviceTokenUnassociated", "this device token belongs to no device; it can only create one, by enrolment");
-  if (access.kind !== caller.kind) throw wrongKind(access);
+  if (access.kind !== caller.kind) refuseKind(access);
   if (access.kind !== "apiKey" || caller.kind !== "apiKey") return caller;
   if (!caller.capabilities.includes(access.capability) && !caller.capabilities.includes(everyCapability))
     throw new ApiError("MissingCapability", `the API key lacks the capability ${access.capability}`);
+  if (access.reach === "organization") requireAllProjects(caller);
   return caller;
 }
 
-function wrongKind(access: Access): ApiError {
-  return new ApiError("WrongCredentialKind", `this operation takes ${wanted[access.kind]}`);
+function requireAllProjects({ projectIds }: ApiKeyCaller): void {
+  if (projectIds.length > 0)
+    refuse("ProjectLimited", "the API key is limited to some projects; this takes one for the whole organization");
+}
+
+function refuseKind(access: Access): never {
+  refuse("WrongCredentialKind", `this operation takes ${wanted[access.kind]}`);
 }
 
 const wanted = {
@@ -36,47 +46,22 @@ const wanted = {
   enrolment: "a device token that belongs to no device",
 } as const;
 
-async function findApiKey(deps: Deps, tokenSha256: string): Promise<Caller | undefined> {
-  const key = await deps.db.prisma.apiKey.findUnique({ where: { tokenSha256 } });
-  if (!key?.enabled) return undefined;
-  return {
-    kind: "apiKey",
-    keyId: key.id,
-    orgId: key.orgId,
-    capabilities: key.capabilities,
-    projectIds: key.projectIds,
-  };
-}
-
-async function findDeviceToken(
-  deps: Deps,
-  tokenSha256: string,
-  lease: bigint | undefined,
-): Promise<Caller | undefined> {
-  const token = await deps.db.prisma.deviceToken.findUnique({ where: { tokenSha256 } });
-  if (!token?.enabled) return undefined;
-  const { id: tokenId, orgId, projectId, deviceId, preapproved } = token;
-  if (deviceId === null) return { kind: "enrolment", tokenId, orgId, projectId, preapproved };
-  return { kind: "agent", tokenId, orgId, projectId, deviceId, siteId: null, lease };
-}
-
-async function findEdgeSite(deps: Deps, tokenSha256: string, lease: bigint | undefined): Promise<Caller | undefined> {
-  const token = await deps.db.prisma.siteToken.findUnique({
-    where: { tokenSha256 },
-    include: { site: { select: { type: true } } },
-  });
-  if (token?.site.type !== "edge") return undefined;
-  const { id: tokenId, orgId, siteId } = token;
+/** None behind the token of a site that is no edge site, and behind an inbox notification token: no operation takes those. */
+function toCaller(credential: Credential, lease: bigint | undefined): Caller | undefined {
+  if (credential.kind === "apiKey") {
+    const { tokenId: keyId, orgId, capabilities, projectIds, expiresAtNs } = credential;
+    return { kind: "apiKey", keyId, orgId, capabilities, projectIds, expiresAtNs };
+  }
+  if (credential.kind === "deviceToken") return toDeviceCaller(credential, lease);
+  if (credential.kind === "inboxToken" || credential.siteType !== "edge") return undefined;
+  const { tokenId, orgId, siteId } = credential;
   return { kind: "agent", tokenId, orgId, projectId: null, deviceId: null, siteId, lease };
 }
 
-/** The token of another site or an inbox notification token: known, but good for none of the operations of a contract. */
-async function isOfSite({ db }: Deps, tokenSha256: string): Promise<boolean> {
-  const [ofSite, ofInbox] = await Promise.all([
-    db.prisma.siteToken.findUnique({ where: { tokenSha256 }, select: { id: true } }),
-    db.prisma.inboxToken.findUnique({ where: { tokenSha256 }, select: { id: true } }),
-  ]);
-  return ofSite !== null || ofInbox !== null;
+function toDeviceCaller(token: Extract<Credential, { kind: "deviceToken" }>, lease: bigint | undefined): Caller {
+  const { tokenId, orgId, projectId, deviceId, preapproved } = token;
+  if (deviceId === null) return { kind: "enrolment", tokenId, orgId, projectId, preapproved };
+  return { kind: "agent", tokenId, orgId, projectId, deviceId, siteId: null, lease };
 }
 
 function bearerToken(headers: Headers): string {

@@ -1,7 +1,13 @@
 import type { HttpBindings } from "@hono/node-server";
+import type { BodyPatience } from "./json-body.ts";
 
 /** What Hono carries for every request. */
 export interface Env {
   Bindings: HttpBindings;
-  Variables: { requestId: string };
+  Variables: {
+    requestId: string;
+    bodyPatience?: BodyPatience;
+    /** The route has let go of the request, and answers it by itself later. */
+    isHeld?: boolean;
+  };
 }

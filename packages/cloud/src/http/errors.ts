@@ -5,22 +5,28 @@ type Details = ErrorBody["details"];
 
 const MAX_DETAILS = 20;
 
+interface More {
+  readonly details?: Details;
+  readonly retryAfterSeconds?: number;
+  /** Another one than the code's own. */
+  readonly status?: number | undefined;
+}
+
 /** An answer that is not a success; `code` decides its status. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
+  /** Always there with `InvalidRequest`: which place is wrong, and how. */
   readonly details: Details;
   readonly retryAfterSeconds: number | undefined;
+  readonly status: number;
 
-  constructor(code: ErrorCode, message: string, more: { details?: Details; retryAfterSeconds?: number } = {}) {
+  constructor(code: ErrorCode, message: string, more: More = {}) {
     super(message);
     this.name = "ApiError";
     this.code = code;
-    this.details = more.details;
+    this.details = more.details ?? (code === "InvalidRequest" ? [{ path: "", message }] : undefined);
     this.retryAfterSeconds = more.retryAfterSeconds;
-  }
-
-  get status() {
-    return errorCodes[this.code].status;
+    this.status = more.status ?? errorCodes[code].status;
   }
 
   toBody(): ErrorBody {

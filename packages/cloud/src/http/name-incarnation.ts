@@ -13,7 +13,7 @@ import type { Env } from "./env.ts";
 export function nameIncarnation({ db }: Deps): MiddlewareHandler<Env> {
   return async (c, next) => {
     await next();
-    if (c.res.status === 401 || c.res.status >= 500) return;
+    if (c.get("isHeld") || c.res.status === 401 || c.res.status >= 500) return;
     try {
       c.header(incarnationHeader, await readIncarnation(db));
     } catch (error) {

@@ -3,10 +3,16 @@ import { refuse } from "./errors.ts";
 
 const MEDIA_TYPE = "application/octet-stream";
 
+interface Options {
+  /** Takes a body that says no type, too, as `curl -T` sends it; for links alone: browsers send one anywhere without asking. */
+  readonly orNone?: boolean;
+}
+
 /** Of a request whose body is a file. Throws UnsupportedMediaType. */
-export function requireOctetStream(c: Context): void {
-  const given = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
-  if (given !== MEDIA_TYPE) refuse("UnsupportedMediaType", `send the file with Content-Type: ${MEDIA_TYPE}`);
+export function requireOctetStream(c: Context, { orNone = false }: Options = {}): void {
+  const given = c.req.header("content-type") ?? (orNone ? MEDIA_TYPE : "");
+  if (given.split(";", 1)[0]!.trim().toLowerCase() !== MEDIA_TYPE)
+    refuse("UnsupportedMediaType", `send the file with Content-Type: ${MEDIA_TYPE}`);
 }
 
 /** Bytes; undefined for a body that comes in chunks without saying its length. */

@@ -5,6 +5,7 @@ import type { Env } from "./env.ts";
 /** One line a request; no query (links carry signatures there) and no headers. */
 export function requestLog(log: Logger): MiddlewareHandler<Env> {
   return async (c, next) => {
+    if (!log.isLevelEnabled("debug")) return next();
     const startedMs = performance.now();
     await next();
     const tookMs = Math.round(performance.now() - startedMs);

@@ -1,12 +1,17 @@
 import type { Access, Answer, Contract, Input, Operation, WithHeaders } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
-import { z } from "zod";
 import type { Ctx, CtxOf, Deps } from "../context.ts";
 import type { Batches } from "../db/in-batches.ts";
+import { type AnyHandler, againOf, type BoundContract } from "./again.ts";
+import { answerOnce, makesOne } from "./answer-once.ts";
 import { authenticate } from "./authenticate.ts";
+import { proveConnection } from "./connections.ts";
+import { type Encode, makeEncoder } from "./encoder.ts";
 import type { Env } from "./env.ts";
 import { parseInput } from "./parse.ts";
+import { sendJson } from "./send-json.ts";
 import { isBatches, streamList } from "./stream-list.ts";
+import { callerToken, listInTurn } from "./turns.ts";
 
 /** One function an operation; a missing one does not compile. */
 export type Handlers<C extends Contract> = {
@@ -16,42 +21,60 @@ export type Handlers<C extends Contract> = {
 /** A list may come in batches: where its items can be large, a page of them does not fit into memory. */
 type Answered<A> = A extends readonly (infer Item)[] ? A | Batches<Item> : A;
 
-type AnyHandler = (ctx: Ctx, input: unknown) => Promise<unknown>;
-
 /** Binds a resource's operations to its verbs: access, parse, call, encode. Anything else is middleware or a plain route. */
-export function serve<C extends Contract>(
-  app: Hono<Env>,
-  deps: Deps,
-  bound: { contract: C; handlers: Handlers<C> },
-): void {
+export function serve<C extends Contract>(app: Hono<Env>, deps: Deps, bound: BoundContract<C>): void {
   for (const [name, operation] of Object.entries(bound.contract)) {
     const handler = bound.handlers[name] as unknown as AnyHandler;
-    app.on(operation.method.toUpperCase(), honoPath(operation.path), (c) => answer(c, deps, { operation, handler }));
+    const encode = operation.response && makeEncoder(operation.response);
+    const call = { operation, handler, encode, again: againOf(bound, name) };
+    app.on(operation.method.toUpperCase(), honoPath(operation.path), (c) => answer(c, deps, call));
   }
 }
 
-async function answer(
-  c: Context<Env>,
-  deps: Deps,
-  call: { operation: Operation; handler: AnyHandler },
-): Promise<Response> {
-  const ctx = await openContext(c, deps, call.operation.access);
-  const answered = await call.handler(ctx, await parseInput(c, call.operation));
-  const { response } = call.operation;
-  if (!response) return c.body(null, 204);
-  if (isBatches(answered)) return streamList(c, answered, { response, log: deps.log });
-  const { output, headers } = (
-    call.operation.responseHeaders ? answered : { output: answered, headers: {} }
-  ) as WithHeaders<Operation>;
+interface Call {
+  readonly operation: Operation;
+  readonly handler: AnyHandler;
+  readonly again: AnyHandler | undefined;
+  /** Undefined where success has no body. */
+  readonly encode: Encode | undefined;
+}
+
+async function answer(c: Context<Env>, deps: Deps, { operation, handler, again, encode }: Call): Promise<Response> {
+  const ctx = await openContext(c, deps, operation.access);
+  const input = await parseInput(c, operation);
+  using _turn = await listInTurn(ctx, operation);
+  if (encode && makesOne(operation)) {
+    const toText = async (answered: Promise<unknown>) => JSON.stringify(encode(await answered));
+    return await answerOnce(c, ctx, {
+      operation,
+      input,
+      answer: (inside) => toText(handler(inside, input)),
+      again: (inside, madeId) => toText(again && madeId ? again(inside, madeId) : handler(inside, input)),
+    });
+  }
+  const answered = await handler(ctx, input);
+  if (!encode) return c.body(null, 204);
+  if (isBatches(answered)) return streamList(c, answered, { encode, log: deps.log });
+  if (!operation.responseHeaders) return sendJson(c, JSON.stringify(encode(answered)));
+  const { output, headers } = answered as WithHeaders<Operation>;
   for (const [name, value] of Object.entries(headers as object)) if (value !== undefined) c.header(name, String(value));
-  return c.json(z.encode(response, output));
+  return sendJson(c, JSON.stringify(encode(output)));
 }
 
 /** What a verb works with, once the caller is known and allowed; for plain routes too. */
 export async function openContext(c: Context<Env>, deps: Deps, access: Access): Promise<Ctx> {
   const caller = await authenticate(deps, c.req.raw.headers, access);
-  const signal = AbortSignal.any([c.req.raw.signal, deps.stopping]);
-  return { ...deps, caller, requestId: c.get("requestId"), signal } as Ctx;
+  proveConnection(c);
+  c.env.outgoing.setHeader("Cache-Control", "no-store"); // Only what is read may be kept; see send-json.ts
+  await deps.rates.countCall(c, callerToken(caller));
+  return {
+    ...deps,
+    caller,
+    requestId: c.get("requestId"),
+    get signal() {
+      return AbortSignal.any([c.req.raw.signal, deps.stopping]); // few verbs ask for it, and it costs more than they do
+    },
+  } as Ctx;
 }
 
 function honoPath(path: string): string {

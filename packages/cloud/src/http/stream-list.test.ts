@@ -5,6 +5,7 @@ import { request } from "undici";
 import { z } from "zod";
 import { serveRoutes } from "../data-plane/testing/serve-routes.ts";
 import type { Batches } from "../db/in-batches.ts";
+import { makeEncoder } from "./encoder.ts";
 import { ApiError } from "./errors.ts";
 import { streamList } from "./stream-list.ts";
 
@@ -14,7 +15,7 @@ const log = pino({ level: "silent" });
 
 async function answer(list: () => Batches<z.output<typeof Item>>) {
   await using served = await serveRoutes((app) => {
-    app.get("/", (c) => streamList(c, list(), { response: z.array(Item), log }));
+    app.get("/", (c) => streamList(c, list(), { encode: makeEncoder(z.array(Item)), log }));
   });
   const { statusCode, headers, body } = await request(served.url);
   return { statusCode, type: headers["content-type"], text: await body.text() };
@@ -54,7 +55,7 @@ test("a list that fails before its first batch is an error with its status; late
   assert.equal(early.statusCode, 404);
   await assert.rejects(
     answer(async function* () {
-      yield [{ atNs: 1n }];
+      yield Array.from({ length: 100_000 }, () => ({ atNs: 1n })); // more than is gathered before the first byte
       throw new Error("the database is gone");
     }),
   );

@@ -1,33 +1,60 @@
 import type { Context } from "hono";
 import type { Logger } from "pino";
-import { z } from "zod";
 import type { Batches } from "../db/in-batches.ts";
+import { chooseCoding, encodePieces } from "./content-coding.ts";
+import type { Encode } from "./encoder.ts";
 import type { Env } from "./env.ts";
+import { sendJson } from "./send-json.ts";
 import { streamBody } from "./stream-response.ts";
 
 export function isBatches(answered: unknown): answered is Batches<unknown> {
   return typeof answered === "object" && answered !== null && Symbol.asyncIterator in answered;
 }
 
-/** Answers with a JSON array, no faster than the receiver takes it; one batch of it is in memory. */
-export function streamList(
+/** What is smaller is answered at once. */
+const WHOLE_BYTES = 1024 * 1024;
+
+/** Answers with a JSON array, no faster than the receiver takes it; one batch of it is in memory. A small one is sent as other JSON is. */
+export async function streamList(
   c: Context<Env>,
   batches: Batches<unknown>,
-  { response, log }: { response: z.ZodType; log: Logger },
+  { encode, log }: { encode: Encode; log: Logger },
 ): Promise<Response> {
-  return streamBody(c, encodeList(batches, response), {
-    headers: { "content-type": "application/json" },
+  const pieces = encodeList(batches, encode);
+  const { gathered, isAll } = await gather(pieces);
+  if (isAll) return sendJson(c, Buffer.concat(gathered));
+  const body = inTurn(gathered, pieces);
+  const coding = chooseCoding(c.req.header("accept-encoding"));
+  const encoding: Record<string, string> = coding ? { "content-encoding": coding } : {};
+  return streamBody(c, coding ? encodePieces(body, coding) : body, {
+    headers: { "content-type": "application/json", vary: "Authorization, Accept-Encoding", ...encoding },
     onFailure: (error) => log.error({ err: error, requestId: c.get("requestId") }, "a list broke off"),
   });
 }
 
-async function* encodeList(batches: Batches<unknown>, response: z.ZodType): AsyncGenerator<Uint8Array> {
+async function gather(pieces: AsyncGenerator<Uint8Array>): Promise<{ gathered: Uint8Array[]; isAll: boolean }> {
+  const gathered: Uint8Array[] = [];
+  for (let sizeBytes = 0; sizeBytes <= WHOLE_BYTES; ) {
+    const { value, done } = await pieces.next();
+    if (done) return { gathered, isAll: true };
+    gathered.push(value);
+    sizeBytes += value.byteLength;
+  }
+  return { gathered, isAll: false };
+}
+
+async function* inTurn(first: readonly Uint8Array[], others: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* first;
+  yield* others;
+}
+
+async function* encodeList(batches: Batches<unknown>, encode: Encode): AsyncGenerator<Uint8Array> {
   let isEmpty = true;
   let sizeChars = 0;
   for (;;) {
     const { value: items, done } = await batches.next(sizeChars);
     if (done) break;
-    const text = JSON.stringify(z.encode(response, items)).slice(1, -1);
+    const text = JSON.stringify(encode(items)).slice(1, -1);
     sizeChars = text.length;
     if (sizeChars === 0) continue;
     yield Buffer.from(`${isEmpty ? "[" : ","}${text}`);

@@ -16,7 +16,7 @@ export async function deleteImports(
 ): Promise<Output<Contract["deleteMany"]>> {
   const ids = [...new Set(given)];
   if (ids.length === 0) invalid("id", "name at least one import");
-  if (ids.length > MAX_DELETED_IMPORTS) invalid("id", `at most ${MAX_DELETED_IMPORTS} imports at once`);
+  if (given.length > MAX_DELETED_IMPORTS) invalid("id", `at most ${MAX_DELETED_IMPORTS} imports at once`);
   const found = await ctx.db.prisma.import.findMany({ where: { AND: [{ id: { in: ids } }, visibleTo(ctx)] } });
   requireOneSite(found);
   const deleted = await deleteData(ctx, found);
@@ -52,8 +52,6 @@ async function deleteData(ctx: Ctx, rows: readonly ImportModel[]): Promise<Set<s
     for (const row of inOrder) if (await deleteDataOf(tx, ctx, row)) done.push(row);
     return done;
   });
-  for (const deviceId of new Set(deleted.map((row) => row.deviceId)))
-    if (deviceId !== null) await ctx.workSignals.announce(deviceId);
   return new Set(deleted.map(({ id }) => id));
 }
 

@@ -219,6 +219,7 @@ test("no ids, and more than 50, are 400", async () => {
   for (const response of [deleteMany(""), deleteMany("", {}), deleteMany("", { id: [] }), deleteMany("", { id: ids })])
     assert.equal((await response).status, 400);
   assert.equal((await deleteMany(`?id=${ids[50]}`, { id: ids.slice(0, 50) })).status, 400, "together they are 51");
+  assert.equal((await deleteMany(`?id=${ids[0]}`, { id: ids.slice(0, 50) })).status, 400, "repeated ones count");
   assert.equal((await deleteMany("", { id: ids.slice(0, 50) })).status, 200);
   assert.equal((await deleteMany("", { id: "imp_1" })).status, 400, "an array");
 });

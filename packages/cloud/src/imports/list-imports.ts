@@ -3,6 +3,7 @@ import type { Ctx } from "../context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { equalsByHash } from "../db/hashed-sql.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
+import { readingFrom } from "../db/read-sql.ts";
 import { startingOrReaching } from "../db/span-sql.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import { visibleIn } from "../projects/find-project.ts";
@@ -19,7 +20,7 @@ export async function listImports(ctx: Ctx, query: ListQuery): Promise<Import[]>
   const ranges = startingOrReaching("r", { start: query.dataStart, end: query.dataEnd });
   const list = { table: "Import", orgId: ctx.caller.orgId, filters, ranges, sortOrder: query.sortOrder };
   const parts = orderImports(query).map((part) => listByColumn({ ...list, part }));
-  const ids = await findPage(ctx.db.prisma, parts, query);
+  const ids = await findPage(readingFrom(ctx.db), parts, query);
   const rows = await ctx.db.prisma.import.findMany({ where: { id: { in: ids } } });
   return inOrderOf(ids, rows).map(toImport);
 }

@@ -1,3 +1,4 @@
+import { Prisma } from "../db/generated/client.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { removeIndex } from "../indexing/index-key.ts";
@@ -39,30 +40,33 @@ export async function changeRequest(tx: Transaction, change: Change): Promise<Im
 }
 
 interface Cancellation {
-  readonly recordingId: string;
+  readonly recordingIds: readonly string[];
   readonly jobs: JobQueue;
   readonly nowNs: bigint;
 }
 
-/** Ends every request of a recording that is not complete: nobody wants it any more. Its bytes go after the commit, by a job. */
-export async function cancelRequests(tx: Transaction, { recordingId, jobs, nowNs }: Cancellation): Promise<void> {
-  const requests = await tx.importRequest.findMany({
-    where: { recordingId },
-    select: { id: true, blobKey: true, indexKey: true },
-  });
-  const ids = requests.map(({ id }) => id);
+/** Ends every request of recordings that is not complete: nobody wants it any more. Its bytes go after the commit, by a job. */
+export async function cancelRequests(tx: Transaction, { recordingIds, jobs, nowNs }: Cancellation): Promise<void> {
+  const open = statesBefore("cancel");
+  // Lists as one parameter: a recording may have been asked for any number of times.
+  const ofThese = Prisma.sql`"recordingId" = ANY(${[...recordingIds]})`;
+  const stored = await tx.$queryRaw<Pick<ImportRequestModel, "blobKey" | "indexKey">[]>`
+    SELECT "blobKey", "indexKey" FROM "ImportRequest" WHERE ${ofThese} AND ("blobKey" IS NOT NULL OR "indexKey" IS NOT NULL)`;
   // What an agent was asked for it is told of as cancelled; what had ended it hears of no more.
-  const isNews = { state: { in: statesBefore("cancel") }, agentId: { not: null } };
-  await tx.importRequest.updateMany({ where: { id: { in: ids }, NOT: isNews }, data: { isAcknowledged: true } });
-  await tx.importRequest.updateMany({
-    where: { id: { in: ids }, state: { in: statesBefore("cancel") } },
-    data: { state: "cancelled", blobKey: null, indexKey: null, nextAttemptAtNs: null, updatedAtNs: nowNs },
-  });
-  for (const { blobKey, indexKey } of requests) {
+  await tx.$executeRaw`
+    UPDATE "ImportRequest" SET "isAcknowledged" = true
+    WHERE ${ofThese} AND NOT "isAcknowledged" AND NOT (state = ANY(${open}) AND "agentId" IS NOT NULL)`;
+  await tx.$executeRaw`
+    UPDATE "ImportRequest"
+    SET state = 'cancelled', "blobKey" = NULL, "indexKey" = NULL, "nextAttemptAtNs" = NULL, "updatedAtNs" = ${nowNs}
+    WHERE ${ofThese} AND state = ANY(${open})`;
+  for (const { blobKey, indexKey } of stored) {
     if (blobKey) await jobs.enqueue(tx, "remove-object", { blobKey });
     await removeIndex(tx, { jobs }, { indexKey });
   }
-  await abandonUploads(tx, ids, nowNs);
+  await tx.$executeRaw`
+    UPDATE "Upload" SET state = 'abandoned', "updatedAtNs" = ${nowNs}
+    WHERE state = 'open' AND "requestId" IN (SELECT id FROM "ImportRequest" WHERE ${ofThese})`;
 }
 
 /** What is open takes no more bytes, and what it holds is removed in time. */

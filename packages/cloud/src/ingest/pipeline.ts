@@ -1,7 +1,6 @@
 import type { Deps } from "../context.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { withTransaction } from "../db/transaction.ts";
-import { announceToAgent } from "../edge/announce-work.ts";
 import { newIndexKey, removeIndex } from "../indexing/index-key.ts";
 import { ingestJob } from "../jobs/ingest-job.ts";
 import { beat, LIVE_NS, LOOK_AGAIN_SECONDS, postpone } from "./attempt.ts";
@@ -12,7 +11,7 @@ import { IngestFailure, toIngestFailure } from "./ingest-failure.ts";
 import { failImport, redeliver } from "./ingest-outcomes.ts";
 
 /** What processing needs of the whole. */
-export type IngestDeps = Pick<Deps, "db" | "blobs" | "indexer" | "jobs" | "clock" | "log" | "workSignals">;
+export type IngestDeps = Pick<Deps, "db" | "blobs" | "indexer" | "jobs" | "clock" | "log" | "metrics">;
 
 /**
  * Brings one request to its end: read, file. Safe to run twice, and to be killed anywhere: each attempt has a number, and
@@ -23,12 +22,15 @@ export async function ingest(deps: IngestDeps, requestId: string, signal: AbortS
   if (!request) return; // it ended, or somebody cancelled it
   const heart = beat(deps, request.id, (nowNs) => showLife(deps, request, nowNs));
   try {
-    await processFile(deps, request, AbortSignal.any([signal, heart.stopped]));
+    const outcome = await processFile(deps, request, AbortSignal.any([signal, heart.stopped]));
+    deps.metrics.imports.inc({ outcome });
+    if (outcome === "complete") deps.metrics.importedBytes.inc(Number(request.sizeBytes));
   } catch (error) {
     if (error instanceof TakenOver) return;
     if (signal.aborted) return await letGo(deps, request, error);
     const failure = toIngestFailure(error, request.attempts - request.attemptsBefore);
     const isOver = failure !== undefined && (await failImport(deps, request, failure));
+    deps.metrics.imports.inc({ outcome: isOver ? "failed" : "postponed" });
     if (!isOver)
       await postpone(deps, request, {
         error: error as Error,
@@ -38,7 +40,6 @@ export async function ingest(deps: IngestDeps, requestId: string, signal: AbortS
   } finally {
     heart.stop();
   }
-  await announceToAgent(deps, request);
 }
 
 /**
@@ -72,15 +73,21 @@ function isAtWork({ state, nextAttemptAtNs, updatedAtNs }: ImportRequestModel, n
 }
 
 /** One read of the stored bytes: their hash, whether they can be imported, and the index that exports use. */
-async function processFile(deps: IngestDeps, request: ImportRequestModel, signal: AbortSignal): Promise<void> {
+async function processFile(
+  deps: IngestDeps,
+  request: ImportRequestModel,
+  signal: AbortSignal,
+): Promise<"complete" | "redelivered"> {
   await using reader = await deps.blobs.open(request.blobKey!);
   const { contentSha256, verdict } = await deps.indexer.index(reader, {
     fileName: request.filename,
     signal,
     store: async (pieces) => void (await deps.blobs.put(request.indexKey!, pieces, { signal })),
   });
-  if (request.announcedSha256 !== null && request.announcedSha256 !== contentSha256)
-    return await redeliver(deps, request);
+  if (request.announcedSha256 !== null && request.announcedSha256 !== contentSha256) {
+    await redeliver(deps, request);
+    return "redelivered";
+  }
   if ("refusal" in verdict) throw new IngestFailure(verdict.refusal.code, verdict.refusal.text);
   const { summary } = verdict;
   const nowNs = deps.clock.nowNs();
@@ -97,6 +104,7 @@ async function processFile(deps: IngestDeps, request: ImportRequestModel, signal
   await withTransaction(deps.db, (tx) =>
     finishImport(tx, { request, summary, contentSha256, jobs: deps.jobs, nowNs: deps.clock.nowNs() }),
   );
+  return "complete";
 }
 
 /** This process stops: another one need not wait for the attempt to look dead. */

@@ -17,11 +17,11 @@ const { prisma } = deps.db;
 const robot = await startAgent(cloud, "robot");
 const { projectId, orgId } = await prisma.device.findUniqueOrThrow({ where: { id: robot.deviceId } });
 
-/** The session that an import ends in; its device is the robot, its file says `identity`. */
-async function sessionOf(
+/** Where an import ends; its device is the robot, its file says `identity`. */
+async function resolve(
   request: Partial<ImportRequestUncheckedCreateInput>,
   identity: RecordingIdentity = {},
-): Promise<string | undefined> {
+): Promise<Target> {
   const row = await prisma.importRequest.create({
     data: {
       id: newId("req"),
@@ -39,7 +39,11 @@ async function sessionOf(
     },
   });
   const source = { request: row, identity, nowNs: deps.clock.nowNs() };
-  return (await withTransaction(deps.db, (tx) => targetOf(tx, source))).sessionId;
+  return withTransaction(deps.db, (tx) => targetOf(tx, source));
+}
+
+async function sessionOf(...importing: Parameters<typeof resolve>): Promise<string | undefined> {
+  return (await resolve(...importing)).sessionId;
 }
 
 async function targetOf(tx: Transaction, source: Source): Promise<Target> {
@@ -119,4 +123,14 @@ test("a session that is deleted while an import goes into it keeps no recording"
   });
   await deleted;
   assert.equal((await prisma.recording.findUniqueOrThrow({ where: { id: recordingId } })).sessionId, null);
+});
+
+test("a file that names another project leads none of an upload out of the project of its link", async () => {
+  const { id: another } = await admin.call(api.projects.create, { name: "another" });
+  const theirs = await admin.call(api.devices.create, { name: "theirs", projectId: another });
+  const upload = { deviceId: null };
+  for (const named of [{}, { projectId: another }])
+    await assert.rejects(resolve(upload, { ...named, deviceId: theirs.id }), failedWith("DeviceNotFound"));
+  const { device, ...target } = await resolve(upload, { projectId: another, deviceName: "theirs" });
+  assert.deepEqual([target.projectId, device!.projectId, device!.id === theirs.id], [projectId, projectId, false]);
 });

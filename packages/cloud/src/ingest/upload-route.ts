@@ -1,13 +1,14 @@
 import type { Context, Hono } from "hono";
 import { verifyLink } from "../blobs/signed-link.ts";
 import type { Deps } from "../context.ts";
-import { linkRequest } from "../data-plane/link-request.ts";
+import { openLink } from "../data-plane/link-request.ts";
 import { requestBody } from "../data-plane/request-body.ts";
 import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import { withTransaction } from "../db/transaction.ts";
 import type { Env } from "../http/env.ts";
 import { ApiError, notFound } from "../http/errors.ts";
 import { contentLength, requireOctetStream } from "../http/octet-stream.ts";
+import { requireRoom } from "../quotas/require-room.ts";
 import { storeDelivery } from "./delivery.ts";
 import { endStream, openStream, showThatStreamLives } from "./stream-uploads.ts";
 import { UPLOAD_PATH } from "./upload-link.ts";
@@ -18,8 +19,8 @@ import { UPLOAD_PATH } from "./upload-link.ts";
  */
 export function uploadRoute(app: Hono<Env>, deps: Deps): void {
   app.put(`${UPLOAD_PATH}/:requestId`, async (c) => {
-    verifyLink(deps.signer, linkRequest(c, deps.clock));
-    requireOctetStream(c);
+    openLink(c, deps, verifyLink);
+    requireOctetStream(c, { orNone: true });
     await receiveFile(c, deps, c.req.param("requestId"));
     return c.json({ requestId: c.req.param("requestId") });
   });
@@ -28,6 +29,8 @@ export function uploadRoute(app: Hono<Env>, deps: Deps): void {
 async function receiveFile(c: Context<Env>, deps: Deps, requestId: string): Promise<void> {
   const request = await findRequest(deps, requestId);
   if (request.state !== "awaiting") throw linkUsed(requestId);
+  using _turn = await deps.turns.uploads.take({ owner: request.orgId }, () => c.req.raw.signal);
+  await requireRoom(deps.db.prisma, request.orgId, BigInt(contentLength(c) ?? 1));
   const upload = await openStream(deps.db.prisma, request, deps.clock.nowNs());
   const stopShowing = showThatStreamLives(deps, upload.id);
   try {

@@ -1,13 +1,16 @@
-import type { api, Input } from "@downlink/protocol";
+import type { api, Input, Output } from "@downlink/protocol";
+import { findRequester } from "../api-keys/find-requester.ts";
 import type { Ctx } from "../context.ts";
 import type { DeviceModel, SessionModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { findOrCreateDevice } from "../devices/create-device.ts";
 import { holdDevice, lookUpDevice } from "../devices/find-device.ts";
+import type { Agains } from "../http/again.ts";
 import { invalid, notFound } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
 import { resolveProject, visibleTo } from "../projects/find-project.ts";
+import { requireRoom } from "../quotas/require-room.ts";
 import { findOrCreateSession } from "../sessions/create-session.ts";
 import { holdSession } from "../sessions/find-session.ts";
 import { primarySiteOf } from "../sites/primary-site.ts";
@@ -17,12 +20,14 @@ type Contract = typeof api.uploads;
 type Body = Input<Contract["create"]>;
 
 export const uploads: Handlers<Contract> = { create: createUploadLink };
+export const uploadsAgain: Agains<Contract> = { create: linkAgain };
 
 /**
  * A link that takes one file, once. Names and ids are checked now, so that nobody uploads 40 GB to learn of a typing error; the
  * device and the session that are missing are made now, so that lists by their names do not answer 404 in between.
  */
-async function createUploadLink(ctx: Ctx, body: Body): Promise<{ link: string; requestId: string }> {
+async function createUploadLink(ctx: Ctx, body: Body): Promise<Output<Contract["create"]>> {
+  await requireRoom(ctx.db.prisma, ctx.caller.orgId, 1n);
   const found = await findTarget(ctx, body);
   const request = await withTransaction(ctx.db, async (tx) => {
     const site = await primarySiteOf(tx, ctx.caller.orgId);
@@ -44,13 +49,20 @@ async function createUploadLink(ctx: Ctx, body: Body): Promise<{ link: string; r
         sessionId: body.sessionId,
         sessionKey: body.sessionKey,
         filename: body.filename,
+        requestedBy: await findRequester(tx, ctx),
         isAcknowledged: true,
         createdAtNs: nowNs,
         updatedAtNs: nowNs,
       },
     });
   });
-  return { link: uploadLink(ctx, request), requestId: request.id };
+  return { ...uploadLink(ctx, request), requestId: request.id };
+}
+
+/** The link of a request that was made already, signed anew. */
+async function linkAgain(ctx: Ctx, requestId: string): Promise<Output<Contract["create"]>> {
+  const request = await ctx.db.prisma.importRequest.findFirst({ where: { id: requestId, orgId: ctx.caller.orgId } });
+  return { ...uploadLink(ctx, request ?? notFound(`the import request ${requestId}`)), requestId };
 }
 
 interface UploadTarget {

@@ -1,5 +1,6 @@
 import { fromPrisma, type Job, PgBoss } from "pg-boss";
 import type { Logger } from "pino";
+import type { Metrics } from "../metrics/metrics.ts";
 import type { JobHandlers, JobName, JobQueue } from "./queue.ts";
 
 const HEARTBEAT_SECONDS = 10;
@@ -19,17 +20,25 @@ const jobNames: readonly JobName[] = [
   "sweep",
 ];
 
+interface QueueOptions {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
 /** Jobs on the control plane's own Postgres. `startWorking` may be called in any number of processes. */
 export class PgBossQueue implements JobQueue, AsyncDisposable {
   readonly #boss: PgBoss;
   readonly #log: Logger;
+  readonly #metrics: Metrics;
 
-  private constructor(boss: PgBoss, log: Logger) {
+  private constructor(boss: PgBoss, { log, metrics }: QueueOptions) {
     this.#boss = boss;
     this.#log = log;
+    this.#metrics = metrics;
   }
 
-  static async start({ url, log }: { url: string; log: Logger }): Promise<PgBossQueue> {
+  static async start({ url, ...options }: QueueOptions & { url: string }): Promise<PgBossQueue> {
+    const { log } = options;
     const boss = new PgBoss({
       connectionString: url,
       max: 4,
@@ -48,7 +57,7 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
         retryBackoff: true,
         retryDelayMax: 300,
       });
-    return new PgBossQueue(boss, log);
+    return new PgBossQueue(boss, options);
   }
 
   enqueue: JobQueue["enqueue"] = async (tx, name, data, options) => {
@@ -92,10 +101,13 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
   }
 
   async #run<N extends JobName>(name: N, job: Job<never>, handlers: JobHandlers) {
+    const took = this.#metrics.jobSeconds.startTimer({ queue: name });
     try {
       await handlers[name](job.data ?? {}, job.signal);
+      took({ outcome: "completed" });
       return { id: job.id, status: "completed" as const };
     } catch (error) {
+      took({ outcome: "failed" });
       this.#log.error({ err: error, job: name, data: job.data }, "job failed; it is tried again");
       return { id: job.id, status: "failed" as const };
     }

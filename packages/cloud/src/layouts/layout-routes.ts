@@ -1,8 +1,10 @@
 import { api, type Input, type Operation } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
 import type { Ctx, Deps } from "../context.ts";
+import { answerOnce, makesOne } from "../http/answer-once.ts";
 import type { Env } from "../http/env.ts";
-import { parseInput, parseWithBody, readBodyText } from "../http/parse.ts";
+import { readJsonText } from "../http/json-body.ts";
+import { parseInput, parseWithBody } from "../http/parse.ts";
 import { openContext, serve } from "../http/serve.ts";
 import { streamBody } from "../http/stream-response.ts";
 import { type LayoutRow, layoutJson } from "./layout-rows.ts";
@@ -62,7 +64,11 @@ async function answerOne<O extends Operation>(
   { operation, answer }: Bound<O>,
 ): Promise<Response> {
   const ctx = await openContext(c, deps, operation.access);
-  const bodyText = operation.body ? await readBodyText(c) : "";
+  const bodyText = operation.body ? await readJsonText(c, operation) : "";
   const input = { ...parseWithBody(c, operation, bodyText), data: memberText(bodyText, "data") };
-  return c.body(layoutJson(await answer(ctx, input as WithText<Input<O>>)), 200, JSON_TYPE);
+  const answerIn = async (inside: Ctx) => layoutJson(await answer(inside, input as WithText<Input<O>>));
+  if (!makesOne(operation)) return c.body(await answerIn(ctx), 200, JSON_TYPE);
+  const again = async (inside: Ctx, id: string | null) =>
+    layoutJson(await getLayout(inside, { id: id!, includeData: true }));
+  return answerOnce(c, ctx, { operation, input, answer: answerIn, again });
 }

@@ -110,10 +110,10 @@ test("an id that exists is 409, also a deleted one's, and belongs to one organiz
   const id = randomUUID();
   await admin.call(api.layouts.create, { ...shared, id });
   const again = () => admin.call(api.layouts.create, { ...shared, id, name: "again" });
-  await assert.rejects(again(), refusedWith("Conflict"));
+  await assert.rejects(again(), refusedWith("NameTaken"));
   assert.equal((await admin.call(api.layouts.get, { id })).name, "shared");
   await admin.call(api.layouts.delete, { id });
-  await assert.rejects(again(), refusedWith("Conflict"));
+  await assert.rejects(again(), refusedWith("NameTaken"));
   const other = await cloud.otherOrganization();
   assert.equal((await other.call(api.layouts.create, { ...shared, id })).id, id);
 });

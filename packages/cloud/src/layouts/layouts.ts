@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { api, Input, LayoutPermission } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import type { LayoutModel } from "../db/generated/models.ts";
-import { sqlState, UNIQUE_VIOLATION } from "../db/sql-state.ts";
+import { onUniqueViolation } from "../db/sql-state.ts";
 import { notFound, refuse } from "../http/errors.ts";
 import { type LayoutRow, whereShared } from "./layout-rows.ts";
 
@@ -86,8 +86,5 @@ function requireShared(permission: LayoutPermission): void {
 }
 
 function idTaken(id: string) {
-  return (error: unknown): never => {
-    if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
-    return refuse("Conflict", `the organization has, or had, a layout ${id}`);
-  };
+  return onUniqueViolation(() => refuse("NameTaken", `the organization has, or had, a layout ${id}`));
 }

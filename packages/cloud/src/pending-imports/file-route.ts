@@ -1,8 +1,9 @@
+import { apiKey } from "@downlink/protocol";
 import type { Hono } from "hono";
 import { DOWNLOAD_LIFE_MS, makeLink, verifyLink } from "../blobs/signed-link.ts";
 import type { Deps } from "../context.ts";
 import { sendBlob } from "../data-plane/download.ts";
-import { type DataPlaneDeps, linkRequest, logBreak } from "../data-plane/link-request.ts";
+import { type DataPlaneDeps, logBreak, openLink } from "../data-plane/link-request.ts";
 import type { Env } from "../http/env.ts";
 import { openContext } from "../http/serve.ts";
 import { findFile, type StoredFile } from "./find-file.ts";
@@ -11,7 +12,7 @@ const PATH = "/data-plane/import-files";
 /** A name may be of any length; a link has to fit the header lines of every client. */
 const MAX_NAME_CHARACTERS = 255;
 
-const access = { kind: "apiKey", capability: "data.stream" } as const;
+const access = apiKey("data.stream", "projects");
 
 /** `GET /v1/data/pending-imports/{requestId}/file`: 302 to a link that needs no credential. */
 export function importFileRoute(app: Hono<Env>, deps: Deps): void {
@@ -28,13 +29,13 @@ function fileLink(deps: Deps, { requestId, filename, blobKey, etag }: StoredFile
   const path = `${PATH}/${requestId}`;
   const name = filename.slice(filename.lastIndexOf("/") + 1);
   const claims = { blobKey, etag, fileName: name.slice(-MAX_NAME_CHARACTERS).toWellFormed() || requestId };
-  return makeLink(deps, { method: "GET", path, claims, lifeMs: DOWNLOAD_LIFE_MS });
+  return makeLink(deps, { method: "GET", path, claims, lifeMs: DOWNLOAD_LIFE_MS }).link;
 }
 
 /** The link itself: the stored file, whole or in ranges. The bytes are unchecked, so they have no type but that. */
 export function importFileDownloadRoute(app: Hono<Env>, deps: DataPlaneDeps): void {
   app.get(`${PATH}/:requestId`, async (c) => {
-    const claims = verifyLink(deps.signer, linkRequest(c, deps.clock));
+    const claims = openLink(c, deps, verifyLink);
     return sendBlob(c, await deps.blobs.open(claims.blobKey!), {
       etag: claims.etag!,
       mediaType: "application/octet-stream",

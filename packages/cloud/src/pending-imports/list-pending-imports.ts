@@ -3,9 +3,10 @@ import type { Ctx } from "../context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { equalsByHash } from "../db/hashed-sql.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
+import { readingFrom } from "../db/read-sql.ts";
 import { workingStates } from "../ingest/import-request-state.ts";
 import { findPage } from "../search/find-page.ts";
-import { hasPairs, hasTrigram } from "../search/letter-pairs.ts";
+import { hasPart } from "../search/has-part.ts";
 import { type ColumnFilter, listByColumn } from "../search/list-by-column.ts";
 import { selectSite } from "../sites/find-site.ts";
 import { commonFilters } from "./common-filters.ts";
@@ -43,17 +44,10 @@ export async function listPendingImports(ctx: Ctx, query: ListQuery): Promise<Pe
 /** All that failed; what failed for ever is quarantined as well. */
 export async function listImportErrors(ctx: Ctx, query: ErrorsQuery): Promise<PendingImport[]> {
   const { filenameMatches } = query;
-  return readPage(ctx, query, { states: ["error"], filters: filenameMatches ? [hasInName(filenameMatches)] : [] });
-}
-
-function hasInName(text: string): ColumnFilter {
-  if (hasTrigram(text)) return { where: Prisma.sql`r.filename ILIKE ${partOf(text)}` };
-  const where = Prisma.sql`strpos(lower(r.filename), lower(${text}::text)) <> 0`;
-  return { where, narrowed: Prisma.sql`${hasPairs(Prisma.sql`lower(r.filename)`, text)} AND ${where}` };
-}
-
-function partOf(text: string): string {
-  return `%${text.replace(/[\\%_]/g, "\\$&")}%`;
+  return readPage(ctx, query, {
+    states: ["error"],
+    filters: filenameMatches ? [hasPart(Prisma.sql`r.filename`, filenameMatches)] : [],
+  });
 }
 
 interface Shown {
@@ -73,7 +67,7 @@ async function readPage(
   const shown = query.error === undefined ? states : ["error"];
   const list = { table: "ImportRequest", orgId: ctx.caller.orgId, filters: all, sortOrder };
   const parts = orderRequests(sortBy, shown).map((part) => listByColumn({ ...list, part }));
-  const ids = await findPage(ctx.db.prisma, parts, query);
+  const ids = await findPage(readingFrom(ctx.db), parts, query);
   const rows = await ctx.db.prisma.importRequest.findMany({ where: { id: { in: ids } }, include: withRecording });
   return inOrderOf(ids, rows).map((row) => toPendingImport(ctx, row));
 }

@@ -2,7 +2,6 @@ import type { api, Input, PendingImport } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { announceToAgent } from "../edge/announce-work.ts";
 import { refuse } from "../http/errors.ts";
 import { askAnew, changeRequest, type RequestData } from "../ingest/change-request.ts";
 import { moveRecording } from "../ingest/delivery.ts";
@@ -20,12 +19,10 @@ export async function retryImport(
   { requestId }: Input<(typeof api.pendingImports)["retry"]>,
 ): Promise<PendingImport> {
   const found = await findRequest(ctx, requestId);
-  const { request, told } = await withTransaction(ctx.db, async (tx) => {
+  return withTransaction(ctx.db, async (tx) => {
     const retried = await retry(tx, ctx, found);
-    return { request: retried, told: await tellRequest(tx, ctx, retried.id) };
+    return tellRequest(tx, ctx, retried.id);
   });
-  await announceToAgent(ctx, request);
-  return told;
 }
 
 async function retry(tx: Transaction, ctx: Ctx, { id, recordingId }: ImportRequestModel): Promise<ImportRequestModel> {

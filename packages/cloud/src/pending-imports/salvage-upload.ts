@@ -1,4 +1,5 @@
 import type { api, Input, PendingImport } from "@downlink/protocol";
+import { findRequester } from "../api-keys/find-requester.ts";
 import type { Ctx } from "../context.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
@@ -55,6 +56,7 @@ async function requestSalvage(tx: Transaction, ctx: Ctx, source: ImportRequestMo
       state: "awaiting",
       pipelineStage: "Waiting to be salvaged",
       filename: salvageNameOf(filename),
+      requestedBy: await findRequester(tx, ctx),
       isAcknowledged: true,
       createdAtNs: nowNs,
       updatedAtNs: nowNs,

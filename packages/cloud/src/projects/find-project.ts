@@ -1,5 +1,9 @@
+import { type Kysely, sql } from "kysely";
 import type { Ctx } from "../context.ts";
+import type { DB } from "../db/generated/tables.ts";
+import { parameter, prepare } from "../db/prepared.ts";
 import { ApiError, notFound } from "../http/errors.ts";
+import { inProjects } from "./scope-sql.ts";
 
 /** The rows of a project-bound table that the caller may see: its organization's, and its projects' where it is limited to some. */
 export function visibleTo({ caller }: Pick<Ctx, "caller">) {
@@ -9,6 +13,12 @@ export function visibleTo({ caller }: Pick<Ctx, "caller">) {
 /** Whether {@link visibleTo} holds rows of this project of the caller's organization. */
 export function seesProject({ caller }: Pick<Ctx, "caller">, projectId: string): boolean {
   return caller.projectIds.length === 0 || caller.projectIds.includes(projectId);
+}
+
+/** As {@link visibleTo}, for `inProjects`: the projects to look in, of which none stand for all of the organization. 404 for one that is not visible. */
+export function projectsToSee({ caller }: Pick<Ctx, "caller">, projectId?: string): readonly string[] {
+  if (projectId === undefined) return caller.projectIds;
+  return seesProject({ caller }, projectId) ? [projectId] : notFound(`project ${projectId}`);
 }
 
 /** As {@link visibleTo}, within one project where it is named; 404 where that is not visible. */
@@ -21,18 +31,29 @@ export async function visibleIn(ctx: Ctx, projectId: string | undefined) {
 /** The ids of the projects that {@link visibleIn} means, for lists whose indexes begin with the project. */
 export async function visibleProjectIds(ctx: Ctx, projectId: string | undefined): Promise<string[]> {
   if (projectId !== undefined) return [await requireVisible(ctx, projectId)];
-  const projects = await ctx.db.prisma.project.findMany({ where: visibleProjects(ctx), select: { id: true } });
+  const projects = await selectProjects(ctx.db, [ctx.caller.orgId, projectsToSee(ctx)]);
   return projects.map(({ id }) => id);
 }
 
 /** The project to create something in: the named one, else the only one; 400 where there are several. */
 export async function resolveProject(ctx: Ctx, projectId: string | undefined): Promise<string> {
   if (projectId !== undefined) return requireVisible(ctx, projectId);
-  const projects = await ctx.db.prisma.project.findMany({ where: visibleProjects(ctx), select: { id: true }, take: 2 });
-  const [only, another] = projects;
+  const [only, another] = await selectTwoProjects(ctx.db, [ctx.caller.orgId, projectsToSee(ctx)]);
   if (!only) notFound("a project");
   if (another) throw new ApiError("ProjectRequired", "projectId is required: there are several projects");
   return only.id;
+}
+
+/** The projects that something is to be for: each exists, and the caller sees it. Each is named once. */
+export async function requireProjects(ctx: Ctx, given: readonly string[]): Promise<string[]> {
+  const projectIds = [...new Set(given)];
+  const found = await ctx.db.prisma.project.findMany({
+    where: { AND: [{ id: { in: projectIds } }, visibleProjects(ctx)] },
+    select: { id: true },
+  });
+  const known = new Set(found.map(({ id }) => id));
+  const unknown = projectIds.find((id) => !known.has(id));
+  return unknown === undefined ? projectIds : notFound(`project ${unknown}`);
 }
 
 export function visibleProjects({ caller }: Pick<Ctx, "caller">) {
@@ -40,9 +61,13 @@ export function visibleProjects({ caller }: Pick<Ctx, "caller">) {
 }
 
 async function requireVisible(ctx: Ctx, projectId: string): Promise<string> {
-  const found = await ctx.db.prisma.project.findFirst({
-    where: { AND: [{ id: projectId }, visibleProjects(ctx)] },
-    select: { id: true },
-  });
+  const [found] = await selectProjects(ctx.db, [ctx.caller.orgId, projectsToSee(ctx, projectId)]);
   return found?.id ?? notFound(`project ${projectId}`);
 }
+
+/** Of an organization ($1), among some ($2). */
+const projectsAmong = (db: Kysely<DB>) =>
+  db.selectFrom("Project as p").select("p.id").where("p.orgId", "=", parameter<string>(1)).where(inProjects("p.id", 2));
+
+const selectProjects = prepare(projectsAmong);
+const selectTwoProjects = prepare((db) => projectsAmong(db).limit(sql.lit(2)));

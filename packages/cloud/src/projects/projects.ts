@@ -1,8 +1,8 @@
 import type { api, Input, Project } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import { newId } from "../db/ids.ts";
-import { sqlState, UNIQUE_VIOLATION } from "../db/sql-state.ts";
-import { ApiError, notFound } from "../http/errors.ts";
+import { onUniqueViolation } from "../db/sql-state.ts";
+import { notFound, refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
 import { visibleProjects } from "./find-project.ts";
 
@@ -36,8 +36,5 @@ function toProject(row: { id: string; name: string; lastSeenAtNs: bigint | null 
 }
 
 function nameTaken(name: string) {
-  return (error: unknown): never => {
-    if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
-    throw new ApiError("NameTaken", `a project named "${name}" exists already`);
-  };
+  return onUniqueViolation(() => refuse("NameTaken", `a project named "${name}" exists already`));
 }

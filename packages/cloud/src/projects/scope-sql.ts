@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from "kysely";
 import { Prisma } from "../db/generated/client.ts";
 
 interface Scope {
@@ -12,4 +13,9 @@ export function scopeWhere(alias: string, { orgId, projectId }: Scope): Prisma.S
   const project = Prisma.sql`${Prisma.raw(alias)}."projectId"`;
   if (typeof projectId === "string") return [org, Prisma.sql`${project} = ${projectId}`];
   return [org, Prisma.sql`${project} = ANY(${[...projectId.in]})`];
+}
+
+/** For a prepared statement: that a project is among those in the array at this position, in which none stand for all. */
+export function inProjects(column: string, position: number): RawBuilder<boolean> {
+  return sql<boolean>`(${sql.raw(`$${position}`)}::text[] = '{}' OR ${sql.ref(column)} = ${sql.raw(`ANY($${position})`)})`;
 }

@@ -21,7 +21,7 @@ interface Forget {
 export async function forgetData(tx: Transaction, { recording, jobs, nowNs }: Forget): Promise<void> {
   const { id, blobKey, importId } = recording;
   const ended = await findEnd(tx, recording);
-  await cancelRequests(tx, { recordingId: id, jobs, nowNs });
+  await cancelRequests(tx, { recordingIds: [id], jobs, nowNs });
   for (const key of [blobKey, recording.indexKey, recording.nextIndexKey])
     if (key) await jobs.enqueue(tx, "remove-object", { blobKey: key });
   if (importId) await tx.import.updateMany({ where: { id: importId }, data: { deletedAtNs: nowNs } });

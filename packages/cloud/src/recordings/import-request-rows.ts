@@ -6,8 +6,11 @@ import type { Transaction } from "../db/transaction.ts";
 /** Of what an agent asks for by its globs: whatever a person asks for goes before it. */
 export const AUTO_IMPORT_PRIORITY = -10;
 
+/** What a request keeps of its recording. */
+export type Requested = Pick<RecordingModel, "id" | "orgId" | "projectId" | "deviceId" | "key" | "path">;
+
 interface RequestOf {
-  readonly recording: RecordingModel;
+  readonly recording: Requested;
   readonly edgeFile: Pick<EdgeFileModel, "versionId" | "agentId">;
   readonly siteId: string;
   readonly deviceName: string | undefined;
@@ -43,10 +46,10 @@ export function importRequestRow({ recording, edgeFile, siteId, deviceName, prio
 /** What waits only because a glob matched it waits from now on because somebody asked. */
 export async function raisePriority(
   tx: Transaction,
-  recordingId: string,
+  recordingIds: readonly string[],
   { priority, requestedBy }: { readonly priority: number; readonly requestedBy: Requester },
 ): Promise<void> {
   if (priority <= AUTO_IMPORT_PRIORITY) return;
-  const where = { recordingId, state: "awaiting", priority: AUTO_IMPORT_PRIORITY };
+  const where = { recordingId: { in: [...recordingIds] }, state: "awaiting", priority: AUTO_IMPORT_PRIORITY };
   await tx.importRequest.updateMany({ where, data: { priority, requestedBy } });
 }

@@ -72,6 +72,19 @@ test("`path` is exact, byte for byte, also where paths agree in hundreds of char
   assert.deepEqual(await list({ path: "RUNS/0.mcap" }), []);
 });
 
+test("`pathMatches` is a part of the path in any case, of three letters and of fewer, taken literally", async () => {
+  for (const part of ["RUNS/3", "s/3.", "mcap", "ÜBER", "g2", "3", "🤖", "～", "%", "_uns", "nowhere", "zq"]) {
+    const expected = idsWhere(({ path }) => path.toLowerCase().includes(part.toLowerCase()));
+    assert.deepEqual(ids(await list({ pathMatches: part })), expected, part);
+  }
+  assert.equal((await list({ pathMatches: "" })).length, stored.length);
+  const [first] = stored;
+  assert.deepEqual(ids(await list({ pathMatches: "RUNS/0", path: first!.path, deviceId: first!.deviceId! })), [
+    ...idsWhere(({ path, deviceId }) => path === first!.path && deviceId === first!.deviceId),
+  ]);
+  assert.deepEqual(await other.call(api.recordings.list, { pathMatches: "runs" }), []);
+});
+
 test("`site.id` and `edgeSite.id` select a site; so do siteId and edgeSiteId", async () => {
   const atPrimary = idsWhere(({ siteId }) => siteId !== null);
   const atFirst = idsWhere(({ edgeSiteId }) => edgeSiteId === edgeSites[0]!.id);
@@ -159,8 +172,8 @@ test("a malformed `metadataQuery` is 400 and says where", async () => {
   assert.match(JSON.stringify(body), /metadataQuery.*at character 5/);
 });
 
-test("unknown parameters are ignored, and empty texts select nothing in particular", async () => {
-  const { body } = await send("unknown=1&path=&siteId=&edgeSite.id=&deviceName=&topic=&metadataQuery=");
+test("unknown parameters and filters by an empty text are ignored", async () => {
+  const { body } = await send("unknown=1&path=&topic=&metadataQuery=");
   assert.equal(body.length, stored.length);
 });
 
@@ -181,7 +194,10 @@ test("a listed recording has all its fields, and is what get answers", async () 
     device: { id: devices[0]!.id, name: "b" },
     key: row.key,
     metadata: row.metadata,
+    messageCount: 1,
   });
+  const inSession = (await list()).find(({ id }) => id === stored[8]!.id)!;
+  assert.deepEqual([inSession.sessionId, inSession.sessionKey], [sessions[1]!.id, "run 2"]);
   const imported = (await list({ importStatus: ["complete"], sessionId: sessions[0]!.id }))[0]!;
   assert.deepEqual(imported.site, { id: primarySite.id, name: "primary", indexingStrategy: "split-files" });
   assert.ok(imported.importedAt !== undefined && imported.sessionId === sessions[0]!.id);

@@ -1,68 +1,26 @@
 import type { Recording } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
-import { Prisma } from "../db/generated/client.ts";
-import { type Batches, inBatches } from "../db/in-batches.ts";
+import { type Batches, FEW, inBatches } from "../db/in-batches.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
-import { touchesByBounds, touchingRanges } from "../db/span-sql.ts";
-import { selectDevice } from "../devices/find-device.ts";
-import { findPage, type Listed } from "../search/find-page.ts";
-import { type ListQuery, type RecordingFilter, recordingFilters } from "./recording-filters.ts";
-import { type OrderedPart, orderRecordings } from "./recording-order.ts";
-import { recordingColumns, toRecording } from "./recording-rows.ts";
+import { readingFrom } from "../db/read-sql.ts";
+import { findPage } from "../search/find-page.ts";
+import { planList } from "./find-recordings.ts";
+import type { ListQuery } from "./recording-filters.ts";
+import { selectRecordingRows, selectSmallRecordingRows, toRecording } from "./recording-rows.ts";
 
 /** The ids of the page first, from narrow rows that sort in memory; then the page itself. */
-export async function listRecordings(ctx: Ctx, query: ListQuery): Promise<Batches<Recording>> {
-  const device = await selectDevice(ctx, query);
-  const filters = await recordingFilters(ctx, query, device);
-  const parts = orderRecordings(query, device !== undefined).map((part) => toListed(ctx, query, { part, filters }));
-  const ids = await findPage(ctx.db.prisma, parts, query);
-  return inBatches(ids, (some) => readRecordings(ctx, some));
+export async function listRecordings(ctx: Ctx, query: ListQuery): Promise<Recording[] | Batches<Recording>> {
+  const ids = await findPage(readingFrom(ctx.db), await planList(ctx, query), query);
+  return (await readFew(ctx, ids)) ?? inBatches(ids, (some) => readRecordings(ctx, some));
+}
+
+/** All at once, where they are few and small. */
+async function readFew({ db }: Ctx, ids: readonly string[]): Promise<Recording[] | undefined> {
+  if (ids.length > FEW) return undefined;
+  const rows = await selectSmallRecordingRows(db, [ids]);
+  return rows.length === ids.length ? inOrderOf(ids, rows).map(toRecording) : undefined;
 }
 
 async function readRecordings({ db }: Ctx, ids: readonly string[]): Promise<Recording[]> {
-  const rows = await db.prisma.recording.findMany({ where: { id: { in: [...ids] } }, select: recordingColumns });
-  return inOrderOf(ids, rows).map(toRecording);
-}
-
-interface Plan {
-  readonly part: OrderedPart;
-  readonly filters: readonly RecordingFilter[];
-}
-
-/** spec: Recordings/List: "recordings with data on or after start and on or before end", inclusive. */
-function toListed(ctx: Ctx, query: ListQuery, { part, filters }: Plan): Listed {
-  const { sortName, from, owner, where, keys, unindexedKeys, coversTime, together } = part;
-  const { sortOrder } = query;
-  const inOrg = (alias: string) => Prisma.sql`${Prisma.raw(alias)}."orgId" = ${ctx.caller.orgId}`;
-  const isByTime = sortName === "start" || sortName === "end";
-  const leading = filters.find(({ orderedBy }) => orderedBy === sortName);
-  const others = filters.filter((filter) => filter !== leading);
-  const crossing = others.map((filter) => filter.where);
-  const lead = leading ? [leading.where] : [];
-  const matches = [inOrg("r"), ...lead, ...others.map((filter) => filter.narrowed ?? filter.where)];
-  const matching = { from, ranges: touchingRanges("r", query, "start"), keys: unindexedKeys, sortOrder };
-  return {
-    inOrder: {
-      from,
-      where: [inOrg(owner), ...where, ...lead],
-      ranges: isByTime ? touchingRanges("r", query, sortName) : [],
-      keys,
-      sortOrder,
-    },
-    filters: isByTime ? crossing : [...touchesByBounds("r", query), ...crossing],
-    isCovered: coversTime && crossing.length === 0,
-    matching: { ...matching, where: [...where, ...matches] },
-    readsPerMatch: Math.max(1, ...filters.map(({ readsPerMatch = 1 }) => readsPerMatch)),
-    together: together && {
-      ...matching,
-      from: together.from,
-      where: matches,
-      keys: [lastWithout(together.value, sortOrder), together.value],
-    },
-  };
-}
-
-/** A key that puts what has no value last, in either order. */
-function lastWithout(value: Prisma.Sql, sortOrder: "asc" | "desc"): Prisma.Sql {
-  return sortOrder === "asc" ? Prisma.sql`${value} IS NULL` : Prisma.sql`${value} IS NOT NULL`;
+  return inOrderOf(ids, await selectRecordingRows(db, [ids])).map(toRecording);
 }

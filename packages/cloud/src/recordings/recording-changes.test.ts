@@ -85,7 +85,9 @@ test("requesting an import returns 404 when the recording is not found or its ed
   const { id, item } = await reportTo(agent, await anotherMcap());
   await request(id);
   await agent.report([], { removals: [item.versionId] });
-  assert.equal(await statusOf(id), "failed");
+  const { importStatus, failure } = await admin.call(api.recordings.get, { keyOrId: id });
+  assert.deepEqual([importStatus, failure!.code], ["failed", "EdgeCopyGone"]);
+  assert.match(failure!.text, /edge copy|device/i);
   await assert.rejects(request(id), refused(404, /edge copy/));
 });
 
@@ -233,4 +235,38 @@ test("a device is not deleted while it has a recording or an import under way, a
   const [recording] = await idle.admin.call(api.recordings.list, { deviceId });
   await idle.admin.call(api.recordings.delete, { keyOrId: recording!.id });
   assert.deepEqual(await deleteDevice(), { id: deviceId });
+});
+
+test("an import says which key asked for it, by the name of that moment, also after the key is gone; so does an upload", async () => {
+  const made = await admin.call(api.apiKeys.create, { name: "night shift", capabilities: ["*"] });
+  const byNight = cloud.withToken(made.token!);
+  const agent = await startAgent(cloud, "asked-by-night");
+  const bytes = await anotherMcap();
+  const { id, item } = await reportTo(agent, bytes);
+  await byNight.call(api.recordings.requestImport, { keyOrId: id });
+  await byNight.call(api.uploads.create, { filename: "night.mcap", deviceId: agent.deviceId });
+  await admin.call(api.apiKeys.update, { id: made.id, name: "day shift" });
+  await admin.call(api.apiKeys.delete, { id: made.id });
+  const requestedBy = { kind: "apiKey", id: made.id, name: "night shift" };
+  for (const source of ["edge", "upload"]) {
+    const row = await prisma.importRequest.findFirstOrThrow({ where: { deviceId: agent.deviceId, source } });
+    assert.deepEqual(row.requestedBy, requestedBy, source);
+  }
+  await deliver(agent, item, bytes);
+  await reaches(id, "complete");
+  const [told] = await admin.call(api.pendingImports.list, { deviceId: agent.deviceId, showCompleted: true });
+  assert.deepEqual([told!.requestedBy, told!.recordingId], [requestedBy, id]);
+});
+
+test("a recording that failed says why until it is asked for again; its messages are counted", async () => {
+  const agent = await startAgent(cloud, "failing");
+  const { id, item } = await reportTo(agent, await anotherMcap());
+  assert.equal((await admin.call(api.recordings.get, { keyOrId: id })).messageCount, item.messageCount);
+  await request(id);
+  const { requestId } = (await agent.call(api.edge.work, {})).work.imports[0]!;
+  const failure = { code: "FileUnreadable", text: "EIO: i/o error" } as const;
+  await agent.call(api.edge.failImport, { requestId, versionId: item.versionId, ...failure });
+  assert.deepEqual((await admin.call(api.recordings.get, { keyOrId: id })).failure, failure);
+  await request(id);
+  assert.equal((await admin.call(api.recordings.get, { keyOrId: id })).failure, undefined);
 });

@@ -4,6 +4,7 @@ import { Prisma } from "../db/generated/client.ts";
 import type { DeviceModel } from "../db/generated/models.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
+import { hasPart } from "../search/has-part.ts";
 import { metadataRecordsWhere, type Narrowing } from "../search/jsonb-where.ts";
 import { parseQuery } from "../search/terms.ts";
 import { selectSession } from "../sessions/find-session.ts";
@@ -28,13 +29,14 @@ export async function recordingFilters(
   query: ListQuery,
   device: DeviceModel | undefined,
 ): Promise<RecordingFilter[]> {
-  const { path, topic } = query;
+  const { path, pathMatches, topic } = query;
   return [
     ...ofDevice(query, device),
     ...(await ofSession(ctx, query)),
     ...ofStatus(query),
     ...(await ofSites(ctx, query)),
     ...(path ? [{ where: Prisma.sql`r.path = ${path} AND left(r.path, 200) COLLATE "C" = left(${path}, 200)` }] : []),
+    ...(pathMatches ? [{ where: hasPart(Prisma.sql`r.path`, pathMatches).where }] : []),
     ...(topic ? [withTopic(topic)] : []),
     ...ofMetadata(query),
     ...(await ofProjects(ctx, query)),

@@ -28,6 +28,7 @@ const sortKeys: Record<NonNullable<ListQuery["sortBy"]>, (row: StoredRecording) 
 /** What the specification says of a query, over the rows in memory. */
 function expected(query: ListQuery): string[] {
   const { start, end, deviceId, sessionId, siteId, edgeSiteId, importStatus, topic, sortBy = "createdAt" } = query;
+  const part = query.pathMatches?.toLowerCase() ?? "";
   const isIn = (value: string | null, asked: string | undefined) => asked === undefined || (value ?? "") === asked;
   if (start !== undefined && end !== undefined && start > end) return [];
   const found = stored
@@ -36,6 +37,7 @@ function expected(query: ListQuery): string[] {
     .filter((row) => isIn(row.siteId, siteId) && isIn(row.edgeSiteId, edgeSiteId))
     .filter((row) => importStatus === undefined || importStatus.includes(row.importStatus))
     .filter((row) => topic === undefined || row.topic === topic)
+    .filter((row) => row.path.toLowerCase().includes(part))
     .toSorted(byKey(sortKeys[sortBy], query.sortOrder));
   return ids(found.slice(query.offset, query.offset! + query.limit!));
 }
@@ -61,6 +63,9 @@ const queries = fc.record({
   siteId: maybe(fc.constantFrom(primarySite.id, edgeSites[0]!.id)),
   edgeSiteId: maybe(fc.constantFrom(primarySite.id, ...ids(edgeSites))),
   importStatus: maybe(fc.uniqueArray(fc.constantFrom<ImportStatus>(...ImportStatus.options), { minLength: 1 })),
+  pathMatches: maybe(
+    fc.constantFrom("", "runs/1", "NS/", "Überlang", "lang/2", "g/", "7", "%", "_", "\\", "🤖", ".mc"),
+  ),
   topic: maybe(fc.constantFrom("/rare", "/topic/0", "/topic/1")),
   sortBy: fc.constantFrom(undefined, ...(Object.keys(sortKeys) as (keyof typeof sortKeys)[])),
   sortOrder: fc.constantFrom("asc" as const, "desc" as const),

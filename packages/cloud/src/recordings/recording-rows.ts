@@ -1,26 +1,50 @@
 import { DataDamage, type ImportStatus, type Recording } from "@downlink/protocol";
-import type { Prisma } from "../db/generated/client.ts";
+import { type Kysely, sql } from "kysely";
+import type { DB } from "../db/generated/tables.ts";
+import { anyOf, parameter, prepare } from "../db/prepared.ts";
+import { inProjects } from "../projects/scope-sql.ts";
 
-export const recordingColumns = {
-  id: true,
-  projectId: true,
-  path: true,
-  sizeBytes: true,
-  createdAtNs: true,
-  importedAtNs: true,
-  startNs: true,
-  endNs: true,
-  importStatus: true,
-  key: true,
-  metadata: true,
-  sessionId: true,
-  damage: true,
-  site: { select: { id: true, name: true } },
-  edgeSite: { select: { id: true, name: true } },
-  device: { select: { id: true, name: true } },
-} as const satisfies Prisma.RecordingSelect;
+const SMALL_BYTES = 2048;
 
-type RecordingRow = Prisma.RecordingGetPayload<{ select: typeof recordingColumns }>;
+const recordingsWithAll = (db: Kysely<DB>) =>
+  db
+    .selectFrom("Recording as r")
+    .leftJoin("Device as d", "d.id", "r.deviceId")
+    .leftJoin("Session as n", "n.id", "r.sessionId")
+    .leftJoin("Site as s", "s.id", "r.siteId")
+    .leftJoin("Site as e", "e.id", "r.edgeSiteId")
+    .select(["r.id", "r.projectId", "r.path", "r.sizeBytes", "r.createdAtNs", "r.importedAtNs", "r.startNs", "r.endNs"])
+    .select([
+      "r.importStatus",
+      "r.key",
+      "r.metadata",
+      "r.messageCount",
+      "r.sessionId",
+      "r.failureCode",
+      "r.failureText",
+    ])
+    .select(["r.damage", "d.id as deviceId", "d.name as deviceName", "n.key as sessionKey"])
+    .select(["s.id as siteId", "s.name as siteName", "e.id as edgeSiteId", "e.name as edgeSiteName"]);
+
+/** Of an organization ($1), by id ($2), within projects ($3). */
+export const selectRecordingRow = prepare((db) =>
+  recordingsWithAll(db)
+    .where("r.orgId", "=", parameter<string>(1))
+    .where("r.id", "=", parameter<string>(2))
+    .where(inProjects("r.projectId", 3)),
+);
+
+/** By their ids ($1). */
+export const selectRecordingRows = prepare((db) => recordingsWithAll(db).where("r.id", "=", anyOf(1)));
+
+/** Of those ($1) only such as take little memory: what is stored in so few bytes is at most a hundred times as large. */
+export const selectSmallRecordingRows = prepare((db) =>
+  recordingsWithAll(db)
+    .where("r.id", "=", anyOf(1))
+    .where(sql<boolean>`pg_column_size(r.metadata) <= ${sql.lit(SMALL_BYTES)}`),
+);
+
+type RecordingRow = Awaited<ReturnType<typeof selectRecordingRows>>[number];
 
 export function toRecording(row: RecordingRow): Recording {
   return {
@@ -33,12 +57,20 @@ export function toRecording(row: RecordingRow): Recording {
     start: row.startNs,
     end: row.endNs,
     importStatus: row.importStatus as ImportStatus,
-    site: row.site ? { ...row.site, indexingStrategy: "split-files" } : undefined,
-    edgeSite: row.edgeSite ?? undefined,
-    device: row.device ?? undefined,
+    site: row.siteId === null ? undefined : { ...summary(row.siteId, row.siteName), indexingStrategy: "split-files" },
+    edgeSite: row.edgeSiteId === null ? undefined : summary(row.edgeSiteId, row.edgeSiteName),
+    device: row.deviceId === null ? undefined : summary(row.deviceId, row.deviceName),
     key: row.key ?? undefined,
     metadata: row.metadata as Recording["metadata"],
+    messageCount: Number(row.messageCount),
     sessionId: row.sessionId ?? undefined,
+    sessionKey: row.sessionKey ?? undefined,
+    failure: row.failureCode === null ? undefined : { code: row.failureCode, text: row.failureText ?? "" },
     damage: row.damage === null ? undefined : DataDamage.parse(JSON.parse(row.damage)),
   };
+}
+
+/** What is there has a name. */
+function summary(id: string, name: string | null): { id: string; name: string } {
+  return { id, name: name! };
 }

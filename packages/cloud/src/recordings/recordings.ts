@@ -1,15 +1,21 @@
 import type { api, Input, Recording } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
+import { notFound } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
+import { projectsToSee } from "../projects/find-project.ts";
 import { findRecording } from "./find-recording.ts";
 import { listRecordings } from "./list-recordings.ts";
+import { listTopics } from "./list-topics.ts";
 import { cancelImport, deleteRecording, requestImport } from "./recording-changes.ts";
-import { recordingColumns, toRecording } from "./recording-rows.ts";
+import { selectRecordingRow, selectRecordingRows, toRecording } from "./recording-rows.ts";
+import { summarizeRecordings } from "./summarize-recordings.ts";
 
 type Contract = typeof api.recordings;
 
 export const recordings: Handlers<Contract> = {
   list: listRecordings,
+  summarize: summarizeRecordings,
+  topics: listTopics,
   get: getRecording,
   delete: (ctx, ref) => findRecording(ctx, ref).then((row) => deleteRecording(ctx, row)),
   requestImport: (ctx, { priority, ...ref }) =>
@@ -18,6 +24,13 @@ export const recordings: Handlers<Contract> = {
 };
 
 async function getRecording(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Recording> {
+  const [row] = await selectRecordingRow(ctx.db, [ctx.caller.orgId, ref.keyOrId, projectsToSee(ctx, ref.projectId)]);
+  return toRecording(row ?? (await readByKey(ctx, ref)));
+}
+
+/** Where no recording has the id: several may have the key, and which of them is meant takes more than one statement. */
+async function readByKey(ctx: Ctx, ref: Input<Contract["get"]>) {
   const { id } = await findRecording(ctx, ref);
-  return toRecording(await ctx.db.prisma.recording.findUniqueOrThrow({ where: { id }, select: recordingColumns }));
+  const [row] = await selectRecordingRows(ctx.db, [[id]]);
+  return row ?? notFound(`recording "${ref.keyOrId}"`);
 }

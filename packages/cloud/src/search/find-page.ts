@@ -1,7 +1,7 @@
-import { Prisma, type PrismaClient } from "../db/generated/client.ts";
+import { Prisma } from "../db/generated/client.ts";
+import type { ReadSql } from "../db/read-sql.ts";
 
 type Sql = Prisma.Sql;
-type Database = Pick<PrismaClient, "$queryRaw">;
 
 /** Rows of a list, in an order. */
 export interface OrderedRows {
@@ -42,24 +42,24 @@ interface Sought extends Page {
 }
 
 /** The ids of a page of lists that follow one another as one. */
-export async function findPage(prisma: Database, lists: readonly Listed[], page: Page): Promise<string[]> {
+export async function findPage(read: ReadSql, lists: readonly Listed[], page: Page): Promise<string[]> {
   const [list, ...others] = lists;
   if (!list || page.limit === 0) return [];
-  const sought = { ...page, all: list.filters.length === 0 ? 0 : await expectRows(prisma, list.inOrder) };
-  const little = await findLittle(prisma, list, sought);
-  if (little) return readIds(prisma, pageOf(little, page));
-  const ids = await findPageOf(prisma, list, sought);
+  const sought = { ...page, all: list.filters.length === 0 ? 0 : await expectRows(read, list.inOrder) };
+  const little = await findLittle(read, list, sought);
+  if (little) return readIds(read, pageOf(little, page));
+  const ids = await findPageOf(read, list, sought);
   if (ids.length === page.limit || others.length === 0) return ids;
-  const offset = ids.length > 0 || page.offset === 0 ? 0 : page.offset - (await countRows(prisma, list));
-  const rest = await findPage(prisma, others, { limit: page.limit - ids.length, offset });
+  const offset = ids.length > 0 || page.offset === 0 ? 0 : page.offset - (await countRows(read, list));
+  const rest = await findPage(read, others, { limit: page.limit - ids.length, offset });
   return [...new Set([...ids, ...rest])]; // a row may have changed from the one to the other between the queries
 }
 
 /** What matches in all of several lists, where it is no more work to read that. */
-async function findLittle(prisma: Database, list: Listed, sought: Sought): Promise<OrderedRows | undefined> {
+async function findLittle(read: ReadSql, list: Listed, sought: Sought): Promise<OrderedRows | undefined> {
   const { together, filters, readsPerMatch = 1 } = list;
   if (!together || filters.length === 0) return undefined;
-  return (await expectRows(prisma, together)) * readsPerMatch < prefixOf(sought) ? together : undefined;
+  return (await expectRows(read, together)) * readsPerMatch < prefixOf(sought) ? together : undefined;
 }
 
 /**
@@ -68,16 +68,16 @@ async function findLittle(prisma: Database, list: Listed, sought: Sought): Promi
  * where they do not fill the page, all that matches is read and sorted: either is bounded. Where so much matches that this
  * takes longer than to pass all that does not, the order is walked to the end of the page.
  */
-async function findPageOf(prisma: Database, list: Listed, page: Sought): Promise<string[]> {
-  if (list.filters.length === 0) return readIds(prisma, pageOf(list.inOrder, page));
-  const count = await choosePrefix(prisma, list, page);
-  if (count === Number.POSITIVE_INFINITY) return readIds(prisma, pageOf(walked(list), page));
-  const ids = count === 0 ? [] : await readIds(prisma, pageOfPrefix(list, count, page));
-  return ids.length === page.limit ? ids : readIds(prisma, pageOf(list.matching, page));
+async function findPageOf(read: ReadSql, list: Listed, page: Sought): Promise<string[]> {
+  if (list.filters.length === 0) return readIds(read, pageOf(list.inOrder, page));
+  const count = await choosePrefix(read, list, page);
+  if (count === Number.POSITIVE_INFINITY) return readIds(read, pageOf(walked(list), page));
+  const ids = count === 0 ? [] : await readIds(read, pageOfPrefix(list, count, page));
+  return ids.length === page.limit ? ids : readIds(read, pageOf(list.matching, page));
 }
 
-async function readIds(prisma: Database, query: Sql): Promise<string[]> {
-  return (await prisma.$queryRaw<{ id: string }[]>(query)).map(({ id }) => id);
+async function readIds(read: ReadSql, query: Sql): Promise<string[]> {
+  return (await read<{ id: string }>(query)).map(({ id }) => id);
 }
 
 /** To read a row and sort it takes as long as to pass so many in an index. */
@@ -87,8 +87,8 @@ const PASSED_PER_READ = 6;
  * How many rows of the order to look at first; 0 where it is no more work to read all that matches.
  * What the planner expects may be wrong: it decides what is tried first, and nothing else.
  */
-async function choosePrefix(prisma: Database, list: Listed, sought: Sought): Promise<number> {
-  const matching = await expectRows(prisma, list.matching);
+async function choosePrefix(read: ReadSql, list: Listed, sought: Sought): Promise<number> {
+  const matching = await expectRows(read, list.matching);
   if (list.isCovered && matching * PASSED_PER_READ > sought.all) return Number.POSITIVE_INFINITY;
   const prefix = prefixOf(sought);
   return matching * (list.readsPerMatch ?? 1) < prefix ? 0 : prefix;
@@ -102,16 +102,23 @@ function prefixOf({ all, limit, offset }: Sought): number {
   return 2 * Math.ceil(Math.sqrt((limit + offset) * all));
 }
 
-async function expectRows(prisma: Database, rows: OrderedRows): Promise<number> {
-  const [explained] = await prisma.$queryRaw<{ "QUERY PLAN": [{ Plan: { "Plan Rows": number } }] }[]>`
-    EXPLAIN (FORMAT JSON) ${matchesOf(rows)}`;
+async function expectRows(read: ReadSql, rows: OrderedRows): Promise<number> {
+  const [explained] = await read<{ "QUERY PLAN": [{ Plan: { "Plan Rows": number } }] }>(Prisma.sql`
+    EXPLAIN (FORMAT JSON) ${matchesOf(rows)}`);
   return explained!["QUERY PLAN"][0].Plan["Plan Rows"];
 }
 
-async function countRows(prisma: Database, { matching }: Listed): Promise<number> {
-  const [counted] = await prisma.$queryRaw<{ count: bigint }[]>`
-    SELECT count(*) FROM (${matchesOf(matching)}) AS matching`;
+async function countRows(read: ReadSql, { matching }: Listed): Promise<number> {
+  const [counted] = await read<{ count: bigint }>(Prisma.sql`
+    SELECT count(*) FROM (${matchesOf(matching)}) AS matching`);
   return Number(counted!.count);
+}
+
+/** How many rows several lists have in all, without an end. */
+export async function countMatches(read: ReadSql, lists: readonly Listed[]): Promise<number> {
+  let count = 0;
+  for (const list of lists) count += await countRows(read, list);
+  return count;
 }
 
 function pageOf(rows: OrderedRows, { limit, offset }: Page): Sql {
@@ -144,7 +151,12 @@ function firstRows(rows: OrderedRows, count: number, columns: Sql): Sql {
 }
 
 function matchesOf(rows: OrderedRows): Sql {
-  return overRanges(rows, (where) => Prisma.sql`SELECT FROM ${rows.from} WHERE ${where}`);
+  return selectMatches(rows, Prisma.empty);
+}
+
+/** Columns of all that matches, in no order. */
+export function selectMatches(rows: OrderedRows, columns: Sql): Sql {
+  return overRanges(rows, (where) => Prisma.sql`SELECT ${columns} FROM ${rows.from} WHERE ${where}`);
 }
 
 function overRanges({ where, ranges }: OrderedRows, select: (where: Sql) => Sql): Sql {

@@ -2,11 +2,13 @@ import type { api, Input, ListedSession } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
+import { readingFrom } from "../db/read-sql.ts";
 import { touches, touchingRanges } from "../db/span-sql.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
 import { findPage, type Listed } from "../search/find-page.ts";
+import { hasPart } from "../search/has-part.ts";
 import { jsonbWhere } from "../search/jsonb-where.ts";
 import { narrowingOf } from "../search/narrowing-of.ts";
 import { parseQuery } from "../search/terms.ts";
@@ -17,7 +19,7 @@ type Sql = Prisma.Sql;
 
 /** The ids of the page first, from narrow rows; then its sessions with their devices, and the recordings of all of them. */
 export async function listSessions(ctx: Ctx, query: ListQuery): Promise<ListedSession[]> {
-  const ids = await findPage(ctx.db.prisma, [await toListed(ctx, query)], query);
+  const ids = await findPage(readingFrom(ctx.db), [await toListed(ctx, query)], query);
   const rows = await ctx.db.prisma.session.findMany({ where: { id: { in: ids } }, select: sessionColumns });
   return inOrderOf(ids, rows).map(toListedSession);
 }
@@ -44,7 +46,7 @@ async function conditions(ctx: Ctx, query: ListQuery): Promise<Sql[]> {
     ...scopeWhere("r", await visibleIn(ctx, query.projectId)),
     Prisma.sql`r."deletedAtNs" IS NULL`,
     ...(device ? [Prisma.sql`r."deviceId" = ${device.id}`] : []),
-    ...(query.keyMatches ? [Prisma.sql`r.key ILIKE ${partOf(query.keyMatches)}`] : []),
+    ...(query.keyMatches ? [hasPart(Prisma.sql`r.key`, query.keyMatches).where] : []),
     ...(terms.length === 0
       ? []
       : [jsonbWhere(Prisma.sql`r.properties`, terms, await narrowingOf(ctx, "Session", terms))]),
@@ -65,8 +67,4 @@ function recordedWithin(query: ListQuery, orgId: string): { isRecorded: Sql[]; a
     ],
     areRecorded: [Prisma.sql`r.id IN (${Prisma.join(touching, " UNION ")})`],
   };
-}
-
-function partOf(text: string): string {
-  return `%${text.replace(/[\\%_]/g, "\\$&")}%`;
 }

@@ -4,10 +4,10 @@ import type { Ctx } from "../context.ts";
 import { readPropertyChanges } from "../custom-properties/find-properties.ts";
 import { applyPropertyChanges } from "../custom-properties/property-values.ts";
 import type { DeviceModel } from "../db/generated/models.ts";
-import { sqlState, UNIQUE_VIOLATION } from "../db/sql-state.ts";
+import { onUniqueViolation } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { holdDevice, selectDevice } from "../devices/find-device.ts";
-import { ApiError, invalid, notFound } from "../http/errors.ts";
+import { invalid, notFound, refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { createSessionRow } from "./create-session.ts";
@@ -133,8 +133,5 @@ async function readSession(db: Pick<Transaction, "session">, id: string): Promis
 }
 
 function keyTaken(key: string | null | undefined) {
-  return (error: unknown): never => {
-    if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
-    throw new ApiError("NameTaken", `the project has a session with the key "${key}" already`);
-  };
+  return onUniqueViolation(() => refuse("NameTaken", `the project has a session with the key "${key}" already`));
 }

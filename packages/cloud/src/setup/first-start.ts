@@ -1,9 +1,11 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { everyCapability } from "@downlink/protocol";
+import { ConfigError } from "../config.ts";
 import type { Database } from "../db/client.ts";
 import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { hashToken, mintToken } from "../tokens/mint.ts";
+import { newCredential } from "../tokens/token-rows.ts";
 import { createOrganization } from "./organization.ts";
 
 export interface Deployment {
@@ -50,13 +52,17 @@ async function presetKey(
   { orgId, token, nowNs }: { orgId: string; token: string; nowNs: bigint },
 ): Promise<void> {
   const tokenSha256 = hashToken(token);
-  const row = {
-    id: newId("key"),
-    orgId,
-    name: "admin (preset)",
-    tokenSha256,
-    capabilities: [everyCapability],
-    createdAtNs: nowNs,
-  };
-  await tx.apiKey.createMany({ data: [row], skipDuplicates: true });
+  const known = await tx.credential.findUnique({ where: { tokenSha256 } });
+  if (known?.apiKeyId) return;
+  if (known) throw new ConfigError(["DOWNLINK_ADMIN_KEY: is a token of another kind; take another text"]);
+  await tx.apiKey.create({
+    data: {
+      id: newId("key"),
+      orgId,
+      name: "admin (preset)",
+      credential: { create: newCredential(token) },
+      capabilities: [everyCapability],
+      createdAtNs: nowNs,
+    },
+  });
 }

@@ -1,7 +1,7 @@
 import { everyCapability } from "@downlink/protocol";
 import { newId } from "../db/ids.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { hashToken } from "../tokens/mint.ts";
+import { newCredential } from "../tokens/token-rows.ts";
 
 interface NewOrganization {
   readonly name: string;
@@ -26,7 +26,7 @@ export async function createOrganization(
       id: newId("key"),
       orgId,
       name: "admin",
-      tokenSha256: hashToken(adminToken),
+      credential: { create: newCredential(adminToken) },
       capabilities: [everyCapability],
       createdAtNs: nowNs,
     },

@@ -1,12 +1,17 @@
 import type { SiteType } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import type { SiteModel } from "../db/generated/models.ts";
-import { FOREIGN_KEY_VIOLATION, sqlState } from "../db/sql-state.ts";
+import { onForeignKeyViolation } from "../db/sql-state.ts";
 import { invalid, notFound } from "../http/errors.ts";
 
-/** Sites belong to the organization, whatever projects a key is limited to. */
+/** The sites that serve the caller: those of its organization that are for all projects, or for one that it sees. */
+export function visibleSites({ caller: { orgId, projectIds } }: Pick<Ctx, "caller">) {
+  const serving = [{ projectIds: { isEmpty: true } }, { projectIds: { hasSome: [...projectIds] } }];
+  return { orgId, ...(projectIds.length > 0 && { OR: serving }) };
+}
+
 export async function findSite(ctx: Ctx, id: string): Promise<SiteModel> {
-  const row = await ctx.db.prisma.site.findFirst({ where: { id, orgId: ctx.caller.orgId } });
+  const row = await ctx.db.prisma.site.findFirst({ where: { AND: [{ id }, visibleSites(ctx)] } });
   return row ?? notFound(`site ${id}`);
 }
 
@@ -22,10 +27,7 @@ export async function findSiteOfType(ctx: Ctx, id: string, types: readonly SiteT
   return invalid("siteId", `site ${id} is ${site.type}; expected ${types.join(" or ")}`);
 }
 
-/** For what is added to a site that may be deleted at that moment. */
+/** For a `catch`, where something is added to a site that may be deleted at that moment. */
 export function siteGone(id: string) {
-  return (error: unknown): never => {
-    if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
-    return notFound(`site ${id}`);
-  };
+  return onForeignKeyViolation(() => notFound(`site ${id}`));
 }

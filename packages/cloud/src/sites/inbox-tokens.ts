@@ -4,7 +4,8 @@ import type { InboxTokenModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { notFound } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
-import { hashToken, mintToken } from "../tokens/mint.ts";
+import { mintToken } from "../tokens/mint.ts";
+import { grantCredential, toTokenFacts, type WithTokenFacts, withTokenFacts } from "../tokens/token-rows.ts";
 import { findSiteOfType, selectSite, siteGone } from "./find-site.ts";
 
 type Contract = typeof api.inboxTokens;
@@ -22,16 +23,18 @@ async function listInboxTokens(ctx: Ctx, query: Input<Contract["list"]>): Promis
     orderBy: [{ createdAtNs: "asc" }, { id: "asc" }],
     take: query.limit,
     skip: query.offset,
+    ...withTokenFacts,
   });
   return rows.map(toInboxToken);
 }
 
 /** spec: Site token and site inbox notification token: for self-managed and bring-your-own-storage primary sites */
-async function createInboxToken(ctx: Ctx, { siteId }: Input<Contract["create"]>): Promise<InboxToken> {
+async function createInboxToken(ctx: Ctx, { siteId, expiresAt }: Input<Contract["create"]>): Promise<InboxToken> {
   const { orgId } = await findSiteOfType(ctx, siteId, ["self-hosted", "byob"]);
   const token = mintToken("dl_snt");
-  const data = { id: newId("snt"), orgId, siteId, tokenSha256: hashToken(token), createdAtNs: ctx.clock.nowNs() };
-  const row = await ctx.db.prisma.inboxToken.create({ data }).catch(siteGone(siteId));
+  const credential = { create: await grantCredential(ctx, token, { expiresAt }) };
+  const data = { id: newId("snt"), orgId, siteId, credential, createdAtNs: ctx.clock.nowNs() };
+  const row = await ctx.db.prisma.inboxToken.create({ data, ...withTokenFacts }).catch(siteGone(siteId));
   return { ...toInboxToken(row), token };
 }
 
@@ -40,6 +43,7 @@ async function deleteInboxToken(ctx: Ctx, { id }: Input<Contract["delete"]>): Pr
   return count === 1 ? { id } : notFound(`inbox notification token ${id}`);
 }
 
-function toInboxToken({ id, orgId, createdAtNs, siteId }: InboxTokenModel): InboxToken {
-  return { id, orgId, createdAt: createdAtNs, siteId };
+function toInboxToken(row: InboxTokenModel & WithTokenFacts): InboxToken {
+  const { id, orgId, createdAtNs, siteId } = row;
+  return { id, orgId, createdAt: createdAtNs, siteId, ...toTokenFacts(row) };
 }

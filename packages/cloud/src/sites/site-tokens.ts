@@ -4,7 +4,8 @@ import type { SiteTokenModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { notFound } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
-import { hashToken, mintToken } from "../tokens/mint.ts";
+import { mintToken } from "../tokens/mint.ts";
+import { grantCredential, toTokenFacts, type WithTokenFacts, withTokenFacts } from "../tokens/token-rows.ts";
 import { findSiteOfType, selectSite, siteGone } from "./find-site.ts";
 
 type Contract = typeof api.siteTokens;
@@ -22,27 +23,29 @@ async function listSiteTokens(ctx: Ctx, query: Input<Contract["list"]>): Promise
     orderBy: [{ createdAtNs: "asc" }, { id: "asc" }],
     take: query.limit,
     skip: query.offset,
+    ...withTokenFacts,
   });
   return rows.map(toSiteToken);
 }
 
 /** spec: Authentication 5: they authorize self-hosted primary and edge sites */
-async function createSiteToken(ctx: Ctx, { siteId }: Input<Contract["create"]>): Promise<SiteToken> {
+async function createSiteToken(ctx: Ctx, { siteId, expiresAt }: Input<Contract["create"]>): Promise<SiteToken> {
   const { orgId } = await findSiteOfType(ctx, siteId, ["self-hosted", "edge"]);
   const token = mintToken("dl_st");
-  const data = { id: newId("st"), orgId, siteId, tokenSha256: hashToken(token), createdAtNs: ctx.clock.nowNs() };
-  const row = await ctx.db.prisma.siteToken.create({ data }).catch(siteGone(siteId));
+  const credential = { create: await grantCredential(ctx, token, { expiresAt }) };
+  const data = { id: newId("st"), orgId, siteId, credential, createdAtNs: ctx.clock.nowNs() };
+  const row = await ctx.db.prisma.siteToken.create({ data, ...withTokenFacts }).catch(siteGone(siteId));
   return { ...toSiteToken(row), token };
 }
 
 async function deleteSiteToken(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ success: true }> {
   const where = { id, orgId: ctx.caller.orgId };
-  const row = (await ctx.db.prisma.siteToken.findFirst({ where })) ?? notFound(`site token ${id}`);
-  await ctx.db.prisma.siteToken.deleteMany({ where });
-  await ctx.workSignals.announce(row.siteId); // An agent that waits with it is not to wait on.
+  const { count } = await ctx.db.prisma.siteToken.deleteMany({ where });
+  if (count === 0) notFound(`site token ${id}`);
   return { success: true };
 }
 
-function toSiteToken({ id, createdAtNs, siteId }: SiteTokenModel): SiteToken {
-  return { id, createdAt: createdAtNs, siteId };
+function toSiteToken(row: SiteTokenModel & WithTokenFacts): SiteToken {
+  const { id, createdAtNs, siteId } = row;
+  return { id, createdAt: createdAtNs, siteId, ...toTokenFacts(row) };
 }

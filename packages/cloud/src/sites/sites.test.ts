@@ -12,8 +12,11 @@ test("a self-hosted primary site and an edge site are created, found, and listed
   const edge = await admin.call(api.sites.create, { name: "b depot", type: "edge", retainRecordingsSeconds: 0 });
   const hosted = await admin.call(api.sites.create, { name: "a plant", type: "self-hosted" });
   assert.match(edge.id, /^site_[0-9a-hjkmnp-tv-z]{26}$/);
-  assert.deepEqual(edge, { id: edge.id, name: "b depot", type: "edge", retainRecordingsSeconds: 0 });
-  assert.deepEqual(hosted, { id: hosted.id, name: "a plant", type: "self-hosted" });
+  assert.deepEqual(edge, {
+    ...{ id: edge.id, name: "b depot", type: "edge", retainRecordingsSeconds: 0 },
+    projectIds: [],
+  });
+  assert.deepEqual(hosted, { id: hosted.id, name: "a plant", type: "self-hosted", projectIds: [] });
   assert.deepEqual(await admin.call(api.sites.get, { id: edge.id }), edge);
   const listed = await admin.call(api.sites.list, {});
   assert.deepEqual(

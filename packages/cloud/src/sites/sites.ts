@@ -1,4 +1,4 @@
-import type { api, Input, Site, SiteType } from "@downlink/protocol";
+import type { api, EdgeAgent, Input, Site, SiteType } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import type { AgentModel, SiteModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
@@ -7,7 +7,8 @@ import { noLongerCloned, toEdgeAgent } from "../edge/agent-rows.ts";
 import { removeFiles } from "../edge/remove-files.ts";
 import { invalid, notFound, refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
-import { findSite } from "./find-site.ts";
+import { requireProjects, seesProject } from "../projects/find-project.ts";
+import { findSite, visibleSites } from "./find-site.ts";
 
 type Contract = typeof api.sites;
 
@@ -22,7 +23,7 @@ export const sites: Handlers<Contract> = {
 
 async function listSites(ctx: Ctx, { limit, offset }: Input<Contract["list"]>): Promise<Site[]> {
   const rows = await ctx.db.prisma.site.findMany({
-    where: { orgId: ctx.caller.orgId },
+    where: visibleSites(ctx),
     orderBy: [{ name: "asc" }, { id: "asc" }],
     take: limit,
     skip: offset,
@@ -32,9 +33,9 @@ async function listSites(ctx: Ctx, { limit, offset }: Input<Contract["list"]>): 
 }
 
 async function createSite(ctx: Ctx, body: Input<Contract["create"]>): Promise<Site> {
-  const row = await ctx.db.prisma.site.create({
-    data: { id: newId("site"), orgId: ctx.caller.orgId, createdAtNs: ctx.clock.nowNs(), ...body },
-  });
+  const projectIds = await requireProjects(ctx, body.projectIds);
+  const own = { id: newId("site"), orgId: ctx.caller.orgId, createdAtNs: ctx.clock.nowNs() };
+  const row = await ctx.db.prisma.site.create({ data: { ...own, ...body, projectIds } });
   return toSite(ctx, row);
 }
 
@@ -54,25 +55,40 @@ async function updateSite(ctx: Ctx, { id, ...changes }: Input<Contract["update"]
   const site = await findSite(ctx, id);
   if (changes.retainRecordingsSeconds !== undefined && site.type !== "edge")
     invalid("retainRecordingsSeconds", `for edge sites only; this one is ${site.type}`);
-  if (changes.url !== undefined && site.type !== "self-hosted")
+  if (typeof changes.url === "string" && site.type !== "self-hosted")
     invalid("url", `for self-hosted sites only; this one is ${site.type}`);
-  const { count } = await ctx.db.prisma.site.updateMany({ where: { id }, data: changes });
-  if (count === 0) notFound(`site ${id}`);
-  await ctx.workSignals.announce(id); // the agent's settings are part of its work
+  const projectIds = await readProjects(ctx, site, changes.projectIds);
+  await withTransaction(ctx.db, async (tx) => {
+    const { count } = await tx.site.updateMany({ where: { id }, data: { ...changes, projectIds } });
+    if (count === 0) notFound(`site ${id}`);
+    if (projectIds) await outwaitReport(tx, id);
+  });
   return getSite(ctx, { id });
+}
+
+async function readProjects(ctx: Ctx, { type }: SiteModel, projectIds: readonly string[] | undefined) {
+  if (projectIds === undefined) return undefined;
+  if (type === "service-hosted" && projectIds.length > 0)
+    invalid("projectIds", "a service-hosted site takes the uploads of every project");
+  return requireProjects(ctx, projectIds);
+}
+
+/** A report that is being taken read the site as it was; once this has the agent's row, all later ones read it as it will be. */
+async function outwaitReport(tx: Transaction, siteId: string): Promise<void> {
+  await tx.$queryRaw`SELECT "id" FROM "Agent" WHERE "siteId" = ${siteId} FOR NO KEY UPDATE`;
 }
 
 /** Its tokens go with it, and recordings at an edge site cannot be imported any more. spec: Sites/Delete */
 async function deleteSite(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
   const site = await findSite(ctx, id);
   await withTransaction(ctx.db, async (tx) => {
-    await tx.$queryRaw`SELECT "id" FROM "Site" WHERE "id" = ${id} FOR UPDATE`; // nothing is added to it meanwhile
+    const locked = await tx.$queryRaw<unknown[]>`SELECT id FROM "Site" WHERE id = ${id} FOR UPDATE`; // nothing is added to it meanwhile
+    if (locked.length === 0) notFound(`site ${id}`);
     if (site.type === "service-hosted") await requireDispensable(tx, site);
     await failRequests(ctx, tx, id);
     await tx.edgeFile.deleteMany({ where: { recording: { edgeSiteId: id } } }); // out of reach from now on
     await tx.site.deleteMany({ where: { id } });
   });
-  await ctx.workSignals.announce(id); // its agent's token went with it
   return { id };
 }
 
@@ -97,13 +113,20 @@ async function requireDispensable(tx: Transaction, { id, orgId, name }: SiteMode
   if (others === 0) refuse("Conflict", `site "${name}" is the only one that takes the organization's uploads`);
 }
 
-function toSite({ clock }: Ctx, row: SiteModel & { agent?: AgentModel | null }): Site {
+function toSite(ctx: Ctx, row: SiteModel & { agent?: AgentModel | null }): Site {
   return {
     id: row.id,
     name: row.name,
     type: row.type as SiteType,
     url: row.url ?? undefined,
     retainRecordingsSeconds: row.retainRecordingsSeconds ?? undefined,
-    agent: row.agent ? toEdgeAgent(row.agent, clock.nowNs()) : undefined,
+    projectIds: row.projectIds.filter((id) => seesProject(ctx, id)),
+    agent: row.agent ? toSiteAgent(ctx, row.agent) : undefined,
   };
+}
+
+/** What it last said of itself counts the files of all projects and names their paths: only for those who see all. */
+function toSiteAgent({ caller, clock }: Ctx, row: AgentModel): EdgeAgent {
+  const agent = toEdgeAgent(row, clock.nowNs());
+  return caller.projectIds.length === 0 ? agent : { ...agent, status: undefined };
 }

@@ -1,4 +1,5 @@
 import type { Deps } from "../context.ts";
+import { forgetOldAnswers } from "../http/kept-answers.ts";
 import { DEFAULT_AGE_HOURS, sweep } from "./sweep.ts";
 import type { Finding } from "./sweep-objects.ts";
 
@@ -20,6 +21,7 @@ export async function sweepBySchedule(
     if (counts[finding.outcome] <= MAX_LINES) log[levels[finding.outcome]](finding, tell(finding));
   }
   log.info(counts, "swept the store");
+  await forgetOldAnswers(db, clock.nowNs());
 }
 
 function tell({ outcome, key, reason }: Finding): string {

@@ -10,6 +10,7 @@ import type { Clock } from "../context.ts";
 import { newId } from "../db/ids.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { type OpenDeps, openDeps } from "../deps.ts";
+import type { Limits } from "../limits.ts";
 import { startServer } from "../server.ts";
 import { createOrganization } from "../setup/organization.ts";
 import { hashToken, mintToken } from "../tokens/mint.ts";
@@ -19,6 +20,7 @@ import { createTestDatabase } from "./test-database.ts";
 export interface TestCloud {
   readonly url: string;
   readonly adminKey: string;
+  readonly dataDir: string;
   readonly deps: OpenDeps;
   /** A client that may do everything in the first organization. */
   readonly admin: Client;
@@ -36,12 +38,13 @@ interface Options {
   readonly works?: boolean;
   /** What the operator sets besides. */
   readonly environment?: Readonly<Record<string, string>>;
+  readonly limits?: Partial<Limits>;
 }
 
 /** A whole control plane on a database, a folder and a port of its own, closed with the test. */
 export async function startCloud(
   t: { after(close: () => Promise<void>): void },
-  { clock, works = true, environment: more = {} }: Options = {},
+  { clock, works = true, environment: more = {}, limits }: Options = {},
 ): Promise<TestCloud> {
   const stack = new AsyncDisposableStack();
   t.after(() => stack.disposeAsync());
@@ -55,8 +58,11 @@ export async function startCloud(
     DATABASE_URL: await createTestDatabase(t),
     ...more,
   };
-  const config = readConfig(environment);
-  const deps = stack.use(await openDeps(config, pino({ level: process.env.DOWNLINK_LOG_LEVEL ?? "silent" }), clock));
+  const read = readConfig(environment);
+  const config = { ...read, limits: { ...read.limits, ...limits } };
+  const deps = stack.use(
+    await openDeps(config, pino({ level: process.env.DOWNLINK_LOG_LEVEL ?? "silent" }), { clock }),
+  );
   const server = stack.use(await startServer(config, deps));
   if (works) await startWorker(deps);
   const transport = undiciTransport();
@@ -64,6 +70,7 @@ export async function startCloud(
   return {
     url: server.url,
     adminKey,
+    dataDir,
     deps,
     admin: withToken(adminKey),
     withToken,
@@ -85,7 +92,8 @@ interface NewKey {
 }
 
 async function addKey(deps: OpenDeps, { adminKey, capabilities, projectIds }: NewKey): Promise<string> {
-  const { orgId } = await deps.db.prisma.apiKey.findUniqueOrThrow({ where: { tokenSha256: hashToken(adminKey) } });
+  const where = { credential: { tokenSha256: hashToken(adminKey) } };
+  const { orgId } = await deps.db.prisma.apiKey.findFirstOrThrow({ where });
   const token = mintToken("dl_sk");
   const held = { capabilities: [...capabilities], projectIds: [...projectIds] };
   await deps.db.prisma.apiKey.create({
@@ -93,7 +101,7 @@ async function addKey(deps: OpenDeps, { adminKey, capabilities, projectIds }: Ne
       id: newId("key"),
       orgId,
       name: "test",
-      tokenSha256: hashToken(token),
+      credential: { create: { tokenSha256: hashToken(token) } },
       createdAtNs: deps.clock.nowNs(),
       ...held,
     },

@@ -23,7 +23,7 @@ export interface TestAgent {
     more?: Partial<CallInput<typeof api.edge.report>>,
   ): Promise<Output<typeof api.edge.report>>;
   /** PUTs the bytes of each part to the target granted for it. */
-  sendParts(upload: { requestId: string; uploadId: string; partSize: number }, bytes: Uint8Array): Promise<void>;
+  sendParts(upload: OpenedUpload, bytes: Uint8Array): Promise<void>;
 }
 
 interface Identity {
@@ -32,8 +32,8 @@ interface Identity {
 }
 
 /** A new device with a token, and an agent that has said hello. */
-export async function startAgent(cloud: TestCloud, deviceName: string): Promise<TestAgent> {
-  const device = await cloud.admin.call(api.devices.create, { name: deviceName });
+export async function startAgent(cloud: TestCloud, deviceName: string, projectId?: string): Promise<TestAgent> {
+  const device = await cloud.admin.call(api.devices.create, { name: deviceName, projectId });
   const { token } = await cloud.admin.call(api.deviceTokens.create, { deviceId: device.id });
   return sayHello(cloud, { deviceId: device.id, token: token! });
 }
@@ -98,19 +98,20 @@ export function sha256(data: string | Uint8Array): string {
   return createHash("sha256").update(data).digest("hex");
 }
 
-async function sendParts(
-  call: TestAgent["call"],
-  upload: { requestId: string; uploadId: string; partSize: number },
-  bytes: Uint8Array,
-) {
-  const { requestId, uploadId, partSize } = upload;
+type OpenedUpload = { requestId: string } & Pick<
+  Output<typeof api.edge.openUpload>,
+  "uploadId" | "partSize" | "digest"
+>;
+
+async function sendParts(call: TestAgent["call"], upload: OpenedUpload, bytes: Uint8Array) {
+  const { requestId, uploadId, partSize, digest = "md5" } = upload;
   for (let number = 1; (number - 1) * partSize < bytes.length; number++) {
     const part = bytes.subarray((number - 1) * partSize, number * partSize);
-    const md5 = createHash("md5").update(part).digest("base64");
+    const told = { [digest]: createHash(digest).update(part).digest("base64") };
     const { grants } = await call(api.edge.grantParts, {
       requestId,
       uploadId,
-      parts: [{ number, md5, length: part.length }],
+      parts: [{ number, length: part.length, ...told }],
     });
     const response = await fetch(grants[0]!.url, {
       method: "PUT",

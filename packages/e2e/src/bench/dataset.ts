@@ -24,6 +24,7 @@ export function dataset(size: Size): Table[] {
   return [
     { table: "Device", sql: devices(size) },
     { table: "DeviceToken", sql: deviceTokens(size) },
+    { table: "Credential", sql: credentials(size) },
     { table: "CustomProperty", sql: customProperties(size) },
     { table: "DevicePropertyInterval", sql: intervals(size) },
     { table: "EventType", sql: eventTypes(size) },
@@ -47,9 +48,14 @@ function devices(size: Size): string {
 }
 
 function deviceTokens(size: Size): string {
-  return `INSERT INTO "DeviceToken" (id, "orgId", "projectId", "deviceId", "tokenSha256", "createdAtNs")
-    SELECT ${id("dt", "i")}, ${owner(size)}, ${id("dev", "i")}, md5(i::text), ${START_NS} + i
+  return `INSERT INTO "DeviceToken" (id, "orgId", "projectId", "deviceId", "createdAtNs")
+    SELECT ${id("dt", "i")}, ${owner(size)}, ${id("dev", "i")}, ${START_NS} + i
     FROM generate_series(1, ${size.devices}) i`;
+}
+
+function credentials(size: Size): string {
+  return `INSERT INTO "Credential" ("tokenSha256", "deviceTokenId")
+    SELECT md5(i::text), ${id("dt", "i")} FROM generate_series(1, ${size.devices}) i`;
 }
 
 /** Those that values use, and many that none does: each of these is looked for in vain. */

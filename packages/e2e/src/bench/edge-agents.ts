@@ -1,12 +1,14 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { TestCloud } from "@downlink/cloud/testing";
-import { api, edgeLimits, leaseHeader } from "@downlink/protocol";
+import { api, type CallInput, edgeLimits, leaseHeader } from "@downlink/protocol";
 import { request } from "undici";
 import { itemText, type SaidFile } from "./edge-items.ts";
 
 export interface BenchAgent {
   readonly token: string;
   readonly lease: number;
+  /** What it said in its hello. */
+  readonly hello: CallInput<typeof api.edge.hello>;
   /** Of the last report. */
   sequence: number;
 }
@@ -18,19 +20,20 @@ interface Said {
   readonly listing?: { readonly id: string; readonly isLast: boolean; readonly count?: number };
 }
 
-/** A new device with an agent that has said hello. */
-export async function startBenchAgent(cloud: TestCloud, name: string): Promise<BenchAgent> {
-  const device = await cloud.admin.call(api.devices.create, { name });
+/** A new device with an agent that has said hello. The project may be left out where there is only one. */
+export async function startBenchAgent(cloud: TestCloud, name: string, projectId?: string): Promise<BenchAgent> {
+  const device = await cloud.admin.call(api.devices.create, { name, projectId });
   const { token } = await cloud.admin.call(api.deviceTokens.create, { deviceId: device.id });
-  const { lease } = await cloud.withToken(token!).call(api.edge.hello, {
+  const hello = {
     agentVersion: "0.0.0-bench",
     instanceId: randomUUID(),
     machineId: name,
     host: { hostname: name, platform: "linux", arch: "x64" },
     inventory: { count: 0, digest: createHash("sha256").digest("hex") },
     clock: 0n,
-  });
-  return { token: token!, lease, sequence: 0 };
+  };
+  const { lease } = await cloud.withToken(token!).call(api.edge.hello, hello);
+  return { token: token!, lease, hello, sequence: 0 };
 }
 
 /** Says all files in reports of the largest size; answers how many reports that took. */

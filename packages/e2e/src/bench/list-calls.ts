@@ -31,7 +31,17 @@ function small(): List[] {
 function devices({ projectId, counts }: Seeded): List {
   return {
     path: "/v1/devices",
-    sortKeys: ["id", "name", "properties.battery", "properties.serial", "properties.autonomous", "properties.none"],
+    sortKeys: [
+      "id",
+      "name",
+      "properties.battery",
+      "properties.serial",
+      "properties.autonomous",
+      "properties.none",
+      "lastSeenAt",
+      "problems",
+      "freeBytes",
+    ],
     filters: {
       none: {},
       project: { projectId },
@@ -46,6 +56,10 @@ function devices({ projectId, counts }: Seeded): List {
       "text of few": { query: "c4ca4238a0" },
       "text of none": { query: "zzzzzz" },
       "two letters": { query: "zq" },
+      "part of many names": { nameMatches: "ROVER" },
+      "part of few names": { nameMatches: "8f14-7" },
+      "part of no name": { nameMatches: "nowhere" },
+      "two letters of no name": { nameMatches: "zq" },
       "offset 90 %": { offset: lateOffset(counts.devices) },
     },
   };

@@ -14,3 +14,12 @@ test("the demo on a terminal that obeys nothing prints no escape sequence", (t) 
   assert.match(stdout, /imported; the cloud checked/);
   assert.ok(!stdout.includes("\u001b"));
 });
+
+test("the demo prints into a file neither an escape sequence nor what a library thinks of us", () => {
+  const env = { ...process.env, FORCE_COLOR: undefined };
+  const { stdout, stderr, status } = spawnSync(process.execPath, [main], { encoding: "utf8", env });
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /imported; the cloud checked/);
+  assert.ok(!`${stdout}${stderr}`.includes("\u001b"));
+  assert.doesNotMatch(stderr, /Warning/);
+});

@@ -1,3 +1,4 @@
+import { edgeLimits } from "@downlink/protocol";
 import { type EdgeAgentOptions, runAgentCommand } from "../processes/edge-agent.ts";
 import { eventually } from "../processes/eventually.ts";
 import type { Robot } from "./robot.ts";
@@ -15,9 +16,12 @@ export async function askStatus(options: EdgeAgentOptions): Promise<Status | und
   return output.startsWith("{") ? (JSON.parse(output) as Status) : undefined;
 }
 
+/** A call that waits for work is given up 15 s after the longest time that it may wait. */
+const PATIENCE_MS = (edgeLimits.longPollSeconds + 15 + 30) * 1000;
+
 /** Waits until the status names the problem, with such a text. */
 export async function untilProblem({ agentOptions }: Robot, code: string, text: RegExp): Promise<void> {
   const isNamed = (status: Status | undefined) =>
     status?.problems.some((problem) => problem.code === code && text.test(problem.detail)) ?? false;
-  await eventually(() => askStatus(agentOptions), isNamed);
+  await eventually(() => askStatus(agentOptions), isNamed, PATIENCE_MS);
 }

@@ -4,6 +4,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 const PACKAGES = new URL("../../../", import.meta.url);
+/** What is started here ends with this process, also when that is killed. */
+const END_WITH_PARENT = new URL("../scripts/end-with-parent.mjs", PACKAGES).href;
 
 export interface Program extends AsyncDisposable {
   readonly pid: number;
@@ -33,7 +35,7 @@ export function startProgram({ script, args, env, nodeArgs = [], within = [] }: 
     Object.entries(process.env).filter(([name]) => !/^(DOWNLINK_|DATABASE_URL|NODE_TEST)/.test(name)),
   );
   const path = fileURLToPath(new URL(script, PACKAGES));
-  const flags = ["--disable-warning=ExperimentalWarning", ...nodeArgs];
+  const flags = ["--disable-warning=ExperimentalWarning", "--import", END_WITH_PARENT, ...nodeArgs];
   const [command, ...commandArgs] = [...within, process.execPath, ...flags, path, ...args];
   const child = spawn(command!, commandArgs, {
     env: { ...inherited, ...env },

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { page } from "./list.ts";
+import { StorableText } from "./text.ts";
 
 /** The response headers of a cursor-paged list; each is there when there is such a page. spec: Common list conventions */
 export const nextCursorHeader = "x-pagination-next-cursor";
@@ -9,9 +10,7 @@ export const previousCursorHeader = "x-pagination-previous-cursor";
 export const cursorPage = {
   limit: page.limit,
   offset: page.offset.meta({ deprecated: true, description: "Use `cursor`; not both" }),
-  cursor: z
-    .string()
-    .min(1)
+  cursor: StorableText.min(1)
     .optional()
     .meta({
       description: `From \`${nextCursorHeader}\` or \`${previousCursorHeader}\` of an answer to the same query; of all parameters only \`limit\` and \`include\` may differ. Any other is 400 with code CursorRejected: ask again without one.`,

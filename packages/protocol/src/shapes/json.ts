@@ -1,11 +1,11 @@
-import { z } from "zod";
+import { AnyObject } from "./any-keys.ts";
 import { isStorable } from "./text.ts";
 
 const MAX_DEPTH = 32;
 
 /** A JSON object of any content: nested at most 32 deep, its numbers 64-bit floats. `maxCharacters`: of its JSON. */
 export function jsonObject({ maxCharacters }: { maxCharacters: number }) {
-  return z.record(z.string(), z.unknown()).superRefine((value, context) => {
+  return AnyObject.superRefine((value, context) => {
     const fault = faultOf(value, maxCharacters);
     if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
   });

@@ -1,13 +1,18 @@
 import { z } from "zod";
+import { anyKeys } from "./any-keys.ts";
+import { StorableText } from "./text.ts";
 
 /** A custom property's value; which of these it may be, its value type says. Numbers are IEEE 754 64-bit floats. */
-export const PropertyValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
+export const PropertyValue = z.union([StorableText, z.number(), z.boolean(), z.array(StorableText)]);
 export type PropertyValue = z.infer<typeof PropertyValue>;
 
 /** Custom property values by key. spec: Custom property values */
 export const PropertyValues = z.record(z.string(), PropertyValue).meta({ id: "PropertyValues" });
 export type PropertyValues = z.infer<typeof PropertyValues>;
 
-/** In an update: keys that are not sent stay as they are, null unsets, keys that are no custom property are ignored. */
-export const PropertyChanges = z.record(z.string(), PropertyValue.nullable());
+/**
+ * In an update: keys that are not sent stay as they are, null unsets, keys that are no custom property are ignored, whatever their
+ * values are. So only who knows the properties can check the values.
+ */
+export const PropertyChanges = anyKeys<PropertyValue | null>(z.toJSONSchema(PropertyValue.nullable(), { io: "input" }));
 export type PropertyChanges = z.infer<typeof PropertyChanges>;

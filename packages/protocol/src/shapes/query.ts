@@ -1,20 +1,45 @@
 import { z } from "zod";
+import { StorableText } from "./text.ts";
 
 /** Values in a query string are text; these codecs give them their types in code. */
 
-export function queryInteger(range: { min: number; max?: number }) {
+export function queryInteger(range: Range) {
   const { min, max = Number.MAX_SAFE_INTEGER } = range;
   return z.codec(z.string().meta({ type: "integer", minimum: min, maximum: max }), z.int().min(min).max(max), {
-    decode: (text) => (/^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN),
+    decode: (text, payload) => {
+      const value = /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN;
+      return within(range, value) ? value : refuse(payload, `must be a whole number ${named(range)}`);
+    },
     encode: String,
   });
 }
 
 export function queryNumber({ min, max }: { min: number; max: number }) {
   return z.codec(z.string().meta({ type: "number", minimum: min, maximum: max }), z.number().min(min).max(max), {
-    decode: (text) => (text.trim() === "" ? Number.NaN : Number(text)),
+    decode: (text, payload) => {
+      const value = text.trim() === "" ? Number.NaN : Number(text);
+      return within({ min, max }, value) ? value : refuse(payload, `must be a number ${named({ min, max })}`);
+    },
     encode: String,
   });
+}
+
+interface Range {
+  readonly min: number;
+  readonly max?: number;
+}
+
+function within({ min, max = Number.MAX_SAFE_INTEGER }: Range, value: number): boolean {
+  return value >= min && value <= max;
+}
+
+function named({ min, max }: Range): string {
+  return max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
+}
+
+function refuse(payload: z.core.ParsePayload<string>, message: string): never {
+  payload.issues.push({ code: "custom", input: payload.value, message });
+  return z.NEVER;
 }
 
 export const QueryBoolean = z.codec(z.enum(["true", "false"]), z.boolean(), {
@@ -31,7 +56,7 @@ export function queryArray<const T extends readonly [string, ...string[]]>(value
 }
 
 /** As {@link queryArray}, of any texts. */
-export const QueryTexts = z.codec(z.union([z.string(), z.array(z.string())]), z.array(z.string()), {
+export const QueryTexts = z.codec(z.union([z.string(), z.array(z.string())]), z.array(StorableText), {
   decode: (given) => [given].flat().flatMap((text) => text.split(",")),
   encode: (list) => [...list],
 });

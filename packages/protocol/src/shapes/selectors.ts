@@ -1,10 +1,12 @@
-import { z } from "zod";
 import { withAliases } from "./query.ts";
+import { Id, StorableText } from "./text.ts";
 
-const ProjectId = z
-  .string()
-  .min(1)
-  .meta({ description: "Required in organizations with several projects where a name or key must be resolved" });
+/** What people call a thing: a name or key. */
+const Key = StorableText.min(1);
+
+const ProjectId = Id.meta({
+  description: "Required in organizations with several projects where a name or key must be resolved",
+});
 
 export const inProject = { projectId: ProjectId.optional() };
 
@@ -15,18 +17,27 @@ export const inProject = { projectId: ProjectId.optional() };
 
 /** One device, by id or by name; the id wins. `device.id` and `device.name` are deprecated names of the same. */
 export const byDevice = {
-  deviceId: withAliases(z.string().optional(), ["device.id"]),
-  deviceName: withAliases(z.string().optional(), ["device.name"]),
+  deviceId: withAliases(Id.optional(), ["device.id"]),
+  deviceName: withAliases(Key.optional(), ["device.name"]),
+};
+
+/** The same in lists whose things may be of no device: an empty id selects those. */
+export const byDeviceOrNone = {
+  ...byDevice,
+  deviceId: withAliases(StorableText.optional().meta({ description: "An empty text: of no device" }), ["device.id"]),
 };
 
 /** Copies of one file at the edge share its key until one is imported. */
-const RecordingKeySelector = z
-  .string()
-  .min(1)
-  .meta({ description: "The imported recording with this key, else the oldest" });
+const RecordingKeySelector = Key.meta({ description: "The imported recording with this key, else the oldest" });
 
 /** One recording, by id or by key; the id wins. */
-export const byRecording = { recordingId: z.string().min(1).optional(), recordingKey: RecordingKeySelector.optional() };
+export const byRecording = { recordingId: Id.optional(), recordingKey: RecordingKeySelector.optional() };
 
 /** One session, by id or by key; the id wins. */
-export const bySession = { sessionId: z.string().optional(), sessionKey: z.string().min(1).optional() };
+export const bySession = { sessionId: Id.optional(), sessionKey: Key.optional() };
+
+/** The same in lists whose things may be of no session: an empty id selects those. */
+export const bySessionOrNone = {
+  ...bySession,
+  sessionId: StorableText.optional().meta({ description: "An empty text: of no session" }),
+};

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { StoredTexts } from "./any-keys.ts";
 
 export const DeviceSummary = z.object({ id: z.string(), name: z.string() }).meta({ id: "DeviceSummary" });
 export const SiteSummary = z
@@ -14,9 +15,16 @@ export const RecordingLocation = z
 /** Bytes; a JSON number, below 2^53. */
 export const ByteCount = z.int().min(0);
 
-export const MetadataRecord = z
-  .object({ name: z.string(), metadata: z.record(z.string(), z.string()) })
-  .meta({ id: "MetadataRecord" });
+export const MetadataRecord = z.object({ name: z.string(), metadata: StoredTexts }).meta({ id: "MetadataRecord" });
+
+/** Why something failed. */
+export const Failure = z
+  .object({
+    code: z.string().meta({ description: "For programs", example: "Truncated" }),
+    text: z.string().meta({ description: "A sentence, for people" }),
+  })
+  .meta({ id: "Failure" });
+export type Failure = z.infer<typeof Failure>;
 
 /** What of imported data cannot be read, though the rest can. */
 export const DataDamage = z

@@ -1,18 +1,52 @@
 import { z } from "zod";
 
-/** Text that a database can hold and every client can read back: no NUL, no half of a surrogate pair. */
+/** Every text that a caller gives: a database can hold it and every client can read it back. No NUL, no half of a surrogate pair. */
 export const StorableText = z.string().refine(isStorable, "must hold no NUL and no half of a surrogate pair");
+
+/** What names one thing. */
+export const Id = StorableText.min(1);
 
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }
 
-const MAX_KEY_BYTES = 2048; // of an index entry
+/**
+ * Text that a file or a file system says: it is never refused for what it holds, because nobody could give another one. What cannot
+ * be stored is stored as an escape (`\u0000`, `\ud800`). A backslash before what looks like such an escape is stored as `\u005c`, so
+ * that two texts never become one and an escape is always known as such.
+ */
+export function fileText({ min = 0, max = Number.MAX_SAFE_INTEGER }: { min?: number; max?: number } = {}) {
+  return z.codec(z.string().min(min).max(max), z.string(), { decode: escapeUnstorable, encode: unescapeUnstorable });
+}
 
-/** A key that people give, unique within a project: what an index can hold. */
-export const UniqueKey = StorableText.min(1)
-  .max(1024)
-  .refine(
-    (key) => new TextEncoder().encode(key).length <= MAX_KEY_BYTES,
-    `must be at most ${MAX_KEY_BYTES} bytes long`,
-  );
+const UNSTORABLE = /\\(?=u(?:0000|005c|d[89a-f][\da-f]{2}))|\0|\p{Surrogate}/gu;
+const ESCAPES = /\\u(0000|005c|d[89a-f][\da-f]{2})/g;
+
+function escapeUnstorable(text: string): string {
+  return text.replace(UNSTORABLE, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+function unescapeUnstorable(text: string): string {
+  return text.replace(ESCAPES, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+const MAX_KEY_BYTES = 2048; // of an index entry
+const keyLimits = { min: 1, max: 1024 };
+
+/** A path is shortened where a segment is `.` or `..`, whether or not it is encoded: nobody could ask for such a thing. */
+export const PathSegment = StorableText.min(1).refine(
+  (text) => text !== "." && text !== "..",
+  "must not be . or .., which no path can carry",
+);
+
+/** A key that people give, unique within a project: what an index and a path can hold. */
+export const UniqueKey = PathSegment.min(keyLimits.min)
+  .max(keyLimits.max)
+  .refine(fitsIndex, `must be at most ${MAX_KEY_BYTES} bytes long`);
+
+/** A key as a file says it. What no path can carry is found by its id. */
+export const FileKey = fileText(keyLimits).refine(fitsIndex, `must be at most ${MAX_KEY_BYTES} bytes long`);
+
+function fitsIndex(key: string): boolean {
+  return new TextEncoder().encode(key).length <= MAX_KEY_BYTES;
+}

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { formatTimestamp, parseTimestamp, Timestamp } from "./time.ts";
+import { formatTimestamp, parseTimestamp, TimeBound, Timestamp } from "./time.ts";
 
 const MIN_NS = -(2n ** 63n);
 const MAX_NS = 2n ** 63n - 1n;
+const NS_PER_MS = 1_000_000n;
 
 test("nanoseconds survive the round trip exactly", () => {
   fc.assert(
@@ -12,6 +13,19 @@ test("nanoseconds survive the round trip exactly", () => {
       fc.bigInt({ min: MIN_NS, max: MAX_NS }),
       (timeNs) => parseTimestamp(formatTimestamp(timeNs)) === timeNs,
     ),
+  );
+});
+
+test("a time is written as Date writes it, with its nanoseconds", () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: MIN_NS, max: MAX_NS }), (timeNs) => {
+      const restNs = ((timeNs % NS_PER_MS) + NS_PER_MS) % NS_PER_MS;
+      const ms = Number((timeNs - restNs) / NS_PER_MS);
+      const [, second, fraction] = /^(.*)\.(.*)Z$/.exec(new Date(ms).toISOString())!;
+      const digits = `${fraction}${String(restNs).padStart(6, "0")}`.replace(/0+$/, "");
+      assert.equal(formatTimestamp(timeNs), `${second}${digits && `.${digits}`}Z`);
+    }),
+    { examples: [[0n], [-1n], [-1_000_000_000n], [1_000_000n], [10n]] },
   );
 });
 
@@ -28,6 +42,8 @@ const accepted: [text: string, out: string][] = [
   ["0099-01-01T00:00:00Z", ""],
   ["2024-02-29T00:00:00Z", "2024-02-29T00:00:00Z"],
   ["2016-12-31T23:59:60Z", "2017-01-01T00:00:00Z"],
+  ["2012-06-30T23:59:60.5Z", "2012-07-01T00:00:00.5Z"],
+  ["1990-12-31T15:59:60-08:00", "1991-01-01T00:00:00Z"],
 ];
 for (const [text, out] of accepted)
   test(`${text} is ${out || "beyond 64 bits of nanoseconds, and refused"}`, () => {
@@ -49,7 +65,12 @@ const refused = [
   "2026-01-02T03:04:05+2:00",
   "2026-01-02T03:04:05+24:00",
   "1767323045",
-  "9999-12-31T00:00:00Z",
+  "2016-12-31T12:59:60Z",
+  "2016-12-30T23:59:60Z",
+  "2016-11-30T23:59:60Z",
+  "2016-12-31T23:58:60Z",
+  "2016-12-31T23:59:60+01:00",
+  "1969-12-31T23:59:60Z",
   "P1D",
 ];
 for (const text of refused)
@@ -58,3 +79,27 @@ for (const text of refused)
     assert.equal(parsed.success, false);
     assert.match(parsed.error!.issues[0]!.message, /RFC 3339/);
   });
+
+const beyond: [text: string, bound: bigint][] = [
+  ["0000-01-01T00:00:00Z", MIN_NS],
+  ["0099-12-31T00:00:00Z", MIN_NS],
+  ["1677-09-21T00:12:43.145224191Z", MIN_NS],
+  ["2262-04-11T23:47:16.854775808Z", MAX_NS],
+  ["9999-12-31T23:59:59.999999999-23:59", MAX_NS],
+];
+for (const [text, bound] of beyond)
+  test(`${text} is beyond the range: refused with its ends as a time, and its end as a bound`, () => {
+    const { error } = Timestamp.safeDecode(text);
+    const range = "must be from 1677-09-21T00:12:43.145224192Z to 2262-04-11T23:47:16.854775807Z";
+    assert.equal(error!.issues[0]!.message, range);
+    assert.equal(TimeBound.decode(text), bound);
+  });
+
+test("within the range a bound is the time that it says, and no text that says none is a bound", () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: MIN_NS, max: MAX_NS }), (timeNs) => {
+      assert.equal(TimeBound.decode(formatTimestamp(timeNs)), timeNs);
+    }),
+  );
+  for (const text of refused) assert.equal(TimeBound.safeDecode(text).success, false, text);
+});

@@ -13,7 +13,6 @@ export interface DamageReport {
   addIndexed(fileName: string, index: VerifiedIndex): Promise<void>;
   /** A damaged run in the window, if it may hold something that is wanted. */
   addRun(run: DamagedRun): Promise<void>;
-  addAttachment(fileName: string, name: string): void;
   /** `undefined`: nothing was left out. */
   toMetadata(): MetadataRecord | undefined;
 }
@@ -67,9 +66,6 @@ export function createDamageReport(onSkippedDamage?: (damage: SkippedDamage) => 
       isCountKnown &&= lost !== undefined;
       if (listed.length < maxListed) listed.push(damage);
       onSkippedDamage?.(damage);
-    },
-    addAttachment(source, name) {
-      attachments.push({ source, name });
     },
     toMetadata() {
       if (count + attachments.length + ranges.length === 0) return undefined;

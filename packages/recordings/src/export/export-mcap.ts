@@ -5,7 +5,7 @@ import type { ExportSource, McapExportOptions } from "./export-options.ts";
 import { type ExportSession, openSession } from "./export-session.ts";
 import { hugeMessage } from "./large-pieces.ts";
 import { orderOutput } from "./order-output.ts";
-import { copyAttachment, isSound } from "./output/copy-attachment.ts";
+import { copyAttachment } from "./output/copy-attachment.ts";
 import { createMcapWriter, type McapWriter } from "./output/mcap-writer.ts";
 import type { OpenSource } from "./plan/open-source.ts";
 
@@ -63,7 +63,7 @@ function profileOf(first: Output): string {
 }
 
 /** Writes metadata and attachments; the same record of several recordings once. */
-function createDescriber(writer: McapWriter, { damage, options }: ExportSession) {
+function createDescriber(writer: McapWriter, { options }: ExportSession) {
   const written = new Set<string>();
   const isNew = (record: MetadataRecord): boolean => {
     const hash = createHash("sha256").update(JSON.stringify(record)).digest("base64");
@@ -72,13 +72,10 @@ function createDescriber(writer: McapWriter, { damage, options }: ExportSession)
     return !isKnown;
   };
   return async function* describe(source: OpenSource): AsyncGenerator<Uint8Array> {
-    const { survey, context, fileName } = source;
+    const { survey, context } = source;
     for (const record of survey.metadata) if (isNew(record)) yield writer.addMetadata(record);
     const attachments = options.includeAttachments ? survey.attachments : [];
-    for (const attachment of attachments) {
-      if (await isSound(attachment, context)) yield* copyAttachment(attachment, writer, context);
-      else damage.addAttachment(fileName, attachment.name);
-    }
+    for (const attachment of attachments) yield* copyAttachment(attachment, writer, context);
     await source.release();
   };
 }

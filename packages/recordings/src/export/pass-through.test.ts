@@ -172,6 +172,33 @@ test("a recording that is not what it was when it was verified ends the export, 
   await assert.rejects(exportBytes([exportSource(sound, { openIndex, sha256: "of another" })]), SourceChangedError);
 });
 
+test("whichever byte changes behind the index's back, the same is exported or the export ends", async (t) => {
+  const made = {
+    topics: [
+      { topic: "/log", kind: "log", rateHz: 10 },
+      { topic: "/gps", kind: "gps", rateHz: 5 },
+    ],
+    durationSeconds: 1,
+    chunkBytes: 1500,
+    attachments: [{ name: "map", data: Buffer.alloc(100, 5) }],
+    metadata: [{ name: "trip", metadata: { weather: "fog" } }],
+  } as const;
+  for (const more of [{ compression: "zstd" }, { compression: "" }, { isChunked: false }] as const) {
+    const sound = new Uint8Array(await makeMcap({ ...made, ...more }));
+    const { openIndex } = await indexedSource(sound);
+    const given = (bytes: Uint8Array) =>
+      exportBytes([exportSource(bytes, { openIndex })], { includeAttachments: true, readsWholeChunks: true });
+    const expected = await given(sound);
+    let ended = 0;
+    for (let at = 0; at < sound.byteLength; at += 41) {
+      const exported = await given(sound.with(at, sound[at]! ^ 4)).catch((error: unknown) => error);
+      if (exported instanceof SourceChangedError) ended += 1;
+      else assert.ok(Buffer.from(exported as Uint8Array).equals(expected), `byte ${at} of ${JSON.stringify(more)}`);
+    }
+    t.diagnostic(`${JSON.stringify(more)}: ${ended} of ${Math.ceil(sound.byteLength / 41)} end`);
+  }
+});
+
 test("an export of an indexed file reads its chunks once, and little else", async () => {
   const bytes = await makeMcap({ chunkBytes: 10_000, durationSeconds: 4 });
   const source = countReads(bytesSource(bytes));

@@ -62,6 +62,8 @@ export interface SchemaLine {
   readonly encoding: string;
   /** Where its data stand in the recording; absent where they stand in a compressed chunk only. */
   readonly at?: readonly [offset: number, lengthBytes: number];
+  /** CRC-32 of the data that stand there; indexes of before have none. */
+  readonly crc?: number;
   /** Base 64. */
   readonly data?: string;
 }

@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import type { AttachmentSummary, MetadataRecord } from "../summary.ts";
 import type { Channel, Schema, Survey, Tally } from "../survey.ts";
 import type { AttachmentLine, ChannelLine, DamageLine, ListName, MetadataLine, SchemaLine } from "./index-layout.ts";
@@ -40,7 +41,8 @@ function toChannelLine(id: number, channel: Channel | undefined, tally: Tally | 
 function toSchemaLine(schema: Schema, places: SchemaPlaces): SchemaLine {
   const { id, name, encoding, data } = schema;
   const at = places.get(schema);
-  return at ? { id, name, encoding, at } : { id, name, encoding, data: Buffer.from(data).toString("base64") };
+  if (at) return { id, name, encoding, at, crc: crc32(data) };
+  return { id, name, encoding, data: Buffer.from(data).toString("base64") };
 }
 
 function toAttachmentLine({ logTimeNs, createTimeNs, ...rest }: AttachmentSummary): AttachmentLine {

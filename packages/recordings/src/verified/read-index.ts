@@ -1,6 +1,6 @@
-import { zstdDecompressSync } from "node:zlib";
+import { crc32, zstdDecompressSync } from "node:zlib";
 import { inRounds, nextRound } from "../codecs/one-by-one.ts";
-import { isInside, type RandomAccessSource } from "../source.ts";
+import { isInside, type RandomAccessSource, SourceChangedError } from "../source.ts";
 import type { AttachmentSummary, MetadataRecord } from "../summary.ts";
 import type { Channel, Schema, Tally } from "../survey.ts";
 import {
@@ -69,6 +69,7 @@ export async function openVerifiedIndex(source: RandomAccessSource): Promise<Ver
     return values;
   };
   const list = <L>(name: ListName): Promise<L[]> => listOf<L, L>(name, (line) => line);
+  const page = async (number: number) => decodePage(await inflate(head.pages[number]!.at));
   return {
     head,
     channels: () => listOf("channels", toChannel),
@@ -76,13 +77,19 @@ export async function openVerifiedIndex(source: RandomAccessSource): Promise<Ver
     attachments: () => listOf("attachments", toAttachment),
     metadata: () => listOf("metadata", toMetadata),
     damage: () => list<DamageLine>("damage"),
-    async *pages(span) {
-      for (const [number, place] of head.pages.entries()) {
-        if (reaches(place, span)) yield { number, page: decodePage(await inflate(place.at)) };
-      }
-    },
-    page: async (number) => decodePage(await inflate(head.pages[number]!.at)),
+    pages: (span) => readPages(head, page, span),
+    page,
   };
+}
+
+/** The pages with runs in the span, each read once it is asked for. */
+export async function* readPages(
+  head: IndexHead,
+  read: VerifiedIndex["page"],
+  span: Span,
+): ReturnType<VerifiedIndex["pages"]> {
+  for (const [number, place] of head.pages.entries())
+    if (reaches(place, span)) yield { number, page: await read(number) };
 }
 
 type Read = (offset: number, length: number) => Promise<Uint8Array>;
@@ -152,12 +159,14 @@ async function readSchemas(
   const schemas = new Map<number, Schema>();
   const wanted = lines.filter(({ id }) => !ids || ids.has(id)).sort((a, b) => startOf(a) - startOf(b));
   let held = { start: 0, bytes: new Uint8Array(0) };
-  for await (const [index, { id, name, encoding, at, data }] of inRounds(wanted.entries())) {
+  for await (const [index, { id, name, encoding, at, crc, data }] of inRounds(wanted.entries())) {
     if (at && (at[0] < held.start || at[0] + at[1] > held.start + held.bytes.byteLength)) {
       const end = endOfNeighbours(wanted, index);
       held = { start: at[0], bytes: new Uint8Array(await recording.read(at[0], end - at[0])) };
     }
     const bytes = at ? held.bytes.slice(at[0] - held.start, at[0] - held.start + at[1]) : Buffer.from(data!, "base64");
+    if (crc !== undefined && crc32(bytes) !== crc)
+      throw new SourceChangedError(`the schema "${name}" is not what it was when the recording was verified`);
     schemas.set(id, { id, name, encoding, data: bytes });
   }
   return schemas;

@@ -125,6 +125,26 @@ test("what is no index, or damaged, or of another version, is made anew", async 
   }
 });
 
+test("whichever byte of an index is damaged, the same is exported", async () => {
+  const metadata = [{ name: "trip", metadata: { weather: "fog" } }];
+  const bytes = await makeMcap({
+    chunkBytes: 20_000,
+    durationSeconds: 1,
+    metadata,
+    attachments: [{ name: "a", data: Buffer.alloc(9) }],
+  });
+  const index = await makeIndex(bytesSource(bytes));
+  const given = (from: Uint8Array) => {
+    const openIndex = async () => ({ ...bytesSource(from), [Symbol.asyncDispose]: async () => {} });
+    return exportBytes([exportSource(bytes, { openIndex })], { includeAttachments: true, startNs: 1n });
+  };
+  const expected = await given(index);
+  for (let at = 8; at < index.byteLength; at += 37) {
+    const exported = await given(new Uint8Array(index).with(at, index[at]! ^ 16));
+    assert.ok(Buffer.from(exported).equals(Buffer.from(expected)), `byte ${at} of ${index.byteLength}`);
+  }
+});
+
 test("a file is read once and in order, and little more", async () => {
   const attachments = [{ name: "map", data: Buffer.alloc(3_000_000, 7) }];
   const bytes = await makeMcap({ durationSeconds: 20, compression: "", attachments });

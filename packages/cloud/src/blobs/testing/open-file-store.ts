@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { partRoute, pieceRoute } from "../../data-plane/part-route.ts";
 import { serveRoutes } from "../../data-plane/testing/serve-routes.ts";
+import { createTurns, turnLimits } from "../../http/turns.ts";
 import { type FileStore, type FileStoreOptions, openFileStore } from "../file-store.ts";
 import { createLinkSigner, type LinkSigner } from "../signed-link.ts";
 
@@ -38,7 +39,8 @@ export async function serveFileStore(
     onReceive(receiving);
     return receiving;
   };
-  const routeDeps = { ...defaults, ...options, blobs: { receivePart, receivePiece: store.receivePiece } };
+  const turns = createTurns(turnLimits);
+  const routeDeps = { ...defaults, turns, ...options, blobs: { receivePart, receivePiece: store.receivePiece } };
   const served = stack.use(
     await serveRoutes((app) => {
       partRoute(app, routeDeps);

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { type DigestAlgorithm, makeDigest } from "@downlink/protocol";
 import type { BlobReader, PartPlan, PiecePlan } from "../blob-store.ts";
 
 /** `bytes` cut into pieces of at most `pieceBytes`. */
@@ -39,8 +40,10 @@ export function cutParts(bytes: Buffer, partSizeBytes: number): CutPart[] {
   );
 }
 
+/** Told by a SHA-256, but each second one by an MD5: a store takes both. */
 export function cutPart(number: number, bytes: Buffer): CutPart {
-  return { plan: { number, md5: digest("md5", bytes, "base64"), lengthBytes: bytes.byteLength }, bytes };
+  const told = makePartDigest(number % 2 === 0 ? "md5" : "sha256", bytes);
+  return { plan: { number, digest: told, lengthBytes: bytes.byteLength }, bytes };
 }
 
 export interface CutPiece {
@@ -60,7 +63,12 @@ export function cutPieces(partNumber: number, bytes: Buffer): CutPiece[] {
 }
 
 export function cutPiece(partNumber: number, offset: number, bytes: Buffer): CutPiece {
-  return { plan: { partNumber, offset, lengthBytes: bytes.byteLength, md5: digest("md5", bytes, "base64") }, bytes };
+  const told = makePartDigest("sha256", bytes);
+  return { plan: { partNumber, offset, lengthBytes: bytes.byteLength, digest: told }, bytes };
+}
+
+function makePartDigest(algorithm: DigestAlgorithm, bytes: Uint8Array): string {
+  return makeDigest(algorithm, digest(algorithm, bytes, "base64"));
 }
 
 export function digest(algorithm: "md5" | "sha256", bytes: Uint8Array, encoding: "hex" | "base64"): string {

@@ -2,3 +2,15 @@
 export class EmbeddedPostgresError extends Error {
   override readonly name = "EmbeddedPostgresError";
 }
+
+/** Another process serves the cluster, and is to go on. */
+export class ClusterInUse extends EmbeddedPostgresError {
+  readonly dataDir: string;
+  readonly pid: number;
+
+  constructor(dataDir: string, pid: number) {
+    super(`the database in ${dataDir} is in use: process ${pid} serves it. Stop the other Downlink first.`);
+    this.dataDir = dataDir;
+    this.pid = pid;
+  }
+}

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
+import { ClusterInUse, EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 import { inspectProcess } from "./process-facts.ts";
 
 /** Written on the server's command line: which process supervises it. */
@@ -18,7 +18,8 @@ export function newClaim(nonce: string): string {
 /**
  * Makes sure that no server runs on the data directory. What it may find in `postmaster.pid`:
  * a dead process (Postgres itself replaces the file), a process that is no server of this directory because the pid was
- * used again (the file goes), an orphan of ours (stopped), or a server that somebody still uses (an error; it is left alone).
+ * used again (the file goes), an orphan of ours (stopped), or a server that somebody still uses ({@link ClusterInUse}; it is left
+ * alone).
  */
 export async function reclaimDataDirectory(dataDir: string, ownClaim: string): Promise<void> {
   const pid = readPostmasterPid(dataDir);
@@ -28,11 +29,7 @@ export async function reclaimDataDirectory(dataDir: string, ownClaim: string): P
     rmSync(join(dataDir, "postmaster.pid"), { force: true });
     return;
   }
-  if (isInUse(commandLine, ownClaim)) {
-    throw new EmbeddedPostgresError(
-      `the database in ${dataDir} is in use: process ${pid} serves it. Stop the other Downlink first.`,
-    );
-  }
+  if (isInUse(commandLine, ownClaim)) throw new ClusterInUse(dataDir, pid);
   await stopOrphan(pid, dataDir);
 }
 

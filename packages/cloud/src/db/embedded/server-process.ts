@@ -104,7 +104,8 @@ export class ServerProcess {
   }
 }
 
-async function answers(url: string): Promise<boolean> {
+/** Whether the server is there and up; throws what is no matter of patience. */
+export async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
   client.on("error", () => {}); // every failure arrives at connect
   try {

@@ -9,12 +9,18 @@ import { type Program, startProgram } from "../../processes/program.ts";
 export interface AgentUnderTest extends AsyncDisposable {
   readonly deviceId: string;
   readonly root: string;
-  /** With `settings` instead of those that all have, where it is told any. */
-  start(settings?: Readonly<Record<string, string>>): Program;
+  start(options?: StartOptions): Program;
   /** What `agent status --json` says; undefined where it does not answer. */
   status(): Promise<AgentStatus | undefined>;
   /** Asks until the status is as wanted. */
   until(isWanted: (status: AgentStatus) => boolean): Promise<AgentStatus>;
+}
+
+export interface StartOptions {
+  /** Instead of those that all have. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** The command that puts it where it is to run, instead of the link's. */
+  readonly within?: readonly string[] | undefined;
 }
 
 export interface AgentStatus {
@@ -60,7 +66,8 @@ export async function makeAgent(options: {
   return {
     deviceId: device.id,
     root,
-    start: (settings) => startProgram({ script, args: ["run"], env: { ...env, ...settings }, within: options.within }),
+    start: ({ settings, within = options.within } = {}) =>
+      startProgram({ script, args: ["run"], env: { ...env, ...settings }, within }),
     status,
     until: async (isWanted) => {
       for (;;) {

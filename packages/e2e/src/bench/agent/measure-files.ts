@@ -106,7 +106,7 @@ async function measureTouched(agent: AgentUnderTest, pid: number, idleCpuSeconds
   };
 }
 
-async function writeTree(root: string, files: number): Promise<void> {
+export async function writeTree(root: string, files: number): Promise<void> {
   const bytes = await makeMcap({ durationSeconds: 0.1 });
   for (let number = 0; number < files; number += 1) {
     const directory = join(root, `day-${Math.floor(number / PER_DIRECTORY)}`);

@@ -62,7 +62,7 @@ export async function measureUpload(agent: AgentUnderTest, way: Way, sizeMB: num
 }
 
 async function sendByAgent(agent: AgentUnderTest, { cloud }: Way, size: number) {
-  await using program = agent.start({ DOWNLINK_LOG_LEVEL: "info" }); // that it says when it has uploaded the file
+  await using program = agent.start({ settings: { DOWNLINK_LOG_LEVEL: "info" } }); // that it says when it has uploaded the file
   await agent.until(({ files }) => files.reported === 1);
   const [{ id } = { id: "" }] = await cloud.admin.call(api.recordings.list, { deviceId: agent.deviceId });
   await resetPeak(program.pid);

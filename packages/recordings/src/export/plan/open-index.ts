@@ -1,6 +1,7 @@
 import type { HoldMemory } from "../../large-memory.ts";
 import { RecordingFault } from "../../reasons.ts";
 import { bytesSource, type RandomAccessSource, SourceChangedError } from "../../source.ts";
+import { mendedIndex } from "../../verified/mended-index.ts";
 import { IndexUnreadableError, openVerifiedIndex, type VerifiedIndex } from "../../verified/read-index.ts";
 import type { ExportSource, McapExportOptions } from "../export-options.ts";
 import { meansOf } from "../rewrite/job-means.ts";
@@ -16,7 +17,9 @@ interface IndexOpening {
 
 /** The index that was made of a source, or one that is made now, by reading all of it. */
 export async function openIndexOf(source: ExportSource, opening: IndexOpening): Promise<VerifiedIndex> {
-  const index = (await openGiven(source, opening)) ?? (await makeIndex(source, opening));
+  const given = await openGiven(source, opening);
+  const make = () => makeIndex(source, opening);
+  const index = given ? mendedIndex(given, make) : await make();
   const { sizeBytes, sha256 } = index.head;
   const isOther = source.sha256 !== undefined && sha256 !== source.sha256;
   if (sizeBytes === opening.recording.sizeBytes && !isOther) return index;

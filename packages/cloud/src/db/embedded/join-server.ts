@@ -1,0 +1,35 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { ClusterInUse } from "./embedded-postgres-error.ts";
+import { inspectProcess } from "./process-facts.ts";
+import { answers } from "./server-process.ts";
+
+const POLL_MS = 20;
+/** Where `postmaster.pid` says it; written some time after the file is made. */
+const SOCKET_DIR_LINE = 4;
+
+/** The URL of a server that another process runs, once it answers; undefined when it ends before that. */
+export async function joinServer({ dataDir, pid }: ClusterInUse): Promise<string | undefined> {
+  while (inspectProcess(pid) !== undefined) {
+    const socketDir = readSocketDir(dataDir);
+    const url = socketDir && socketUrl(socketDir);
+    if (url && (await answers(url))) return url;
+    await delay(POLL_MS);
+  }
+  return undefined;
+}
+
+/** Of the database `postgres`, for node-postgres: through a Unix socket, as superuser, without a password. */
+export function socketUrl(socketDir: string): string {
+  return `postgresql://postgres@localhost:5432/postgres?host=${encodeURIComponent(socketDir)}`;
+}
+
+function readSocketDir(dataDir: string): string | undefined {
+  try {
+    return readFileSync(join(dataDir, "postmaster.pid"), "utf8").split("\n")[SOCKET_DIR_LINE] || undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+import { Kysely, PostgresDialect } from "kysely";
+import type pg from "pg";
+import type { Database } from "./client.ts";
+import type { PrismaClient } from "./generated/client.ts";
+import type { DB } from "./generated/tables.ts";
+import { kyselyPool } from "./kysely-pool.ts";
+import { observeConnection, unobserved } from "./observed-pool.ts";
+import { beginTransaction, type Transaction } from "./transaction.ts";
+
+/** As long as the longest of all that a call does in one transaction. */
+const LONGEST_MS = 600_000;
+
+/** A database all of whose queries are part of one transaction. */
+export type DatabaseInTransaction = Database & { readonly tx: Transaction };
+
+/**
+ * Runs `work` with a database of which all is one transaction over one connection, whichever way it is asked: what is begun as a
+ * transaction there is a part of it, undone by itself where it fails. It commits once `work` resolves, and is repeated as
+ * `withTransaction` says.
+ */
+export function withOneConnection<T>(db: Database, work: (db: DatabaseInTransaction) => Promise<T>): Promise<T> {
+  return observeConnection((taken) =>
+    beginTransaction(
+      db,
+      (tx) => {
+        if (taken.client === undefined) throw new Error("the transaction did not take its connection from the pool");
+        const within = overClient(tx, taken.client);
+        return unobserved(() => work(within));
+      },
+      LONGEST_MS,
+    ),
+  );
+}
+
+function overClient(tx: Transaction, client: pg.PoolClient): DatabaseInTransaction {
+  const pool = {
+    query: client.query.bind(client),
+    connect: async () => ({ query: client.query.bind(client), release: () => {} }), // it stays with the transaction
+  } as unknown as pg.Pool;
+  const kysely = new Kysely<DB>({ dialect: new PostgresDialect({ pool: kyselyPool(pool) }) });
+  return { tx, prisma: tx as PrismaClient, kysely, pool };
+}

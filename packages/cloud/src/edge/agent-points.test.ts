@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { ApiFailure } from "@downlink/client";
+import { api } from "@downlink/protocol";
+import { startCloud } from "../testing/start-cloud.ts";
+import { startAgent } from "../testing/test-agent.ts";
+import { noteAgentPoints } from "./agent-points.ts";
+
+const MINUTE_NS = 60_000_000_000n;
+const STEP_NS = 5n * MINUTE_NS;
+const DAY_NS = 1440n * MINUTE_NS;
+const startNs = 1_800_000_000_000_000_000n;
+let nowNs = startNs;
+const cloud = await startCloud({ after }, { works: false, clock: { nowNs: () => nowNs } });
+const { admin, deps } = cloud;
+const agent = await startAgent(cloud, "robot");
+const history = (page = {}) => admin.call(api.devices.listAgentHistory, { nameOrId: "robot", ...page });
+
+const say = (freeBytes: number | undefined, rates: readonly number[]) =>
+  agent.call(api.edge.status, {
+    files: {},
+    disk: freeBytes === undefined ? undefined : { totalBytes: 1000, freeBytes },
+    problems: rates.map((_, i) => ({ code: `P${i}`, text: "", since: 0n })),
+    transfers: rates.map((bytesPerSecond, i) => ({ recordingId: `rec_${i}`, sentBytes: 0, bytesPerSecond })),
+  });
+
+test("of every five minutes in which an agent was heard of one point is kept, for seven days", async () => {
+  await noteAgentPoints(deps);
+  assert.deepEqual(await history(), [], "it has said nothing yet");
+  await say(900, [10, 20]);
+  await noteAgentPoints(deps);
+  nowNs += MINUTE_NS;
+  await say(800, []);
+  await noteAgentPoints(deps);
+  nowNs = startNs + STEP_NS;
+  await noteAgentPoints(deps);
+  await say(undefined, []);
+  await noteAgentPoints(deps);
+  const points = [
+    { at: startNs, freeBytes: 900, bytesPerSecond: 30, problems: 2 },
+    { at: startNs + STEP_NS, bytesPerSecond: 0, problems: 0 },
+  ];
+  assert.deepEqual(await history(), points);
+  assert.deepEqual(await history({ limit: 1, offset: 1 }), points.slice(1));
+  nowNs = startNs + 7n * DAY_NS + 1n;
+  await noteAgentPoints(deps);
+  assert.deepEqual(await history(), points.slice(1));
+});
+
+test("a status in a shape that no agent sends keeps nobody else from being noted", async () => {
+  const odd = await startAgent(cloud, "odd");
+  await deps.db.prisma.agent.update({ where: { deviceId: odd.deviceId }, data: { status: [1] } });
+  await say(1, [2 ** 53 - 1, 2 ** 53 - 1]);
+  await noteAgentPoints(deps);
+  assert.equal((await history()).at(-1)!.bytesPerSecond, 2 * (2 ** 53 - 1));
+  assert.deepEqual(await admin.call(api.devices.listAgentHistory, { nameOrId: "odd" }), []);
+});
+
+test("another organization's devices have no history here", async () => {
+  const refused = (await cloud.otherOrganization()).call(api.devices.listAgentHistory, { nameOrId: agent.deviceId });
+  await assert.rejects(refused, (error: ApiFailure) => error.status === 404);
+});

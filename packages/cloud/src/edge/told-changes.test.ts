@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { after, before, test } from "node:test";
+import { api } from "@downlink/protocol";
+import pg from "pg";
+import { startCloud } from "../testing/start-cloud.ts";
+import { askForFile, brokenItem, sayHello, startAgent } from "../testing/test-agent.ts";
+import { createTestDatabase } from "../testing/test-database.ts";
+
+const DATABASE_URL = await createTestDatabase({ after });
+const cloud = await startCloud({ after }, { works: false, environment: { DATABASE_URL } });
+const { admin } = cloud;
+const { prisma } = cloud.deps.db;
+const listener = new pg.Client({ connectionString: DATABASE_URL });
+before(async () => {
+  await listener.connect();
+  await listener.query("LISTEN downlink_work");
+});
+after(() => listener.end());
+
+/** Whom the change tells of, each once and in order. */
+async function toldBy(change: () => Promise<unknown>): Promise<string[]> {
+  const heard: string[] = [];
+  const hear = ({ payload }: pg.Notification) => void heard.push(payload!);
+  listener.on("notification", hear);
+  await change();
+  const isHeard = (async () => {
+    while (heard.at(-1) !== "the end") await once(listener, "notification");
+  })();
+  await prisma.$executeRaw`SELECT pg_notify('downlink_work', 'the end')`;
+  await isHeard;
+  listener.off("notification", hear);
+  return [...new Set(heard.slice(0, -1))].sort();
+}
+
+test("whatever changes the requests of an agent tells its owner, whoever changes it", async () => {
+  const { agent, requestId: id } = await askForFile(cloud, "requested");
+  const where = { id };
+  const changes = [
+    () => prisma.importRequest.update({ where, data: { state: "received" } }),
+    () => prisma.importRequest.update({ where, data: { priority: 3 } }),
+    () => prisma.importRequest.update({ where, data: { errorText: "why" } }),
+    () => prisma.importRequest.update({ where, data: { isAcknowledged: true } }),
+    () => prisma.importRequest.update({ where, data: { isOver: true, isAcknowledged: false } }),
+    () => prisma.importRequest.update({ where, data: { recordingId: null } }),
+    () => prisma.importRequest.delete({ where }),
+  ];
+  for (const change of changes) assert.deepEqual(await toldBy(change), [agent.deviceId], String(change));
+});
+
+test("what is none of an agent's business, or is taken back, tells nobody", async () => {
+  const { agent, requestId: id } = await askForFile(cloud, "untouched");
+  const where = { id };
+  const changes = [
+    () => prisma.importRequest.update({ where, data: { pipelineStage: "elsewhere", updatedAtNs: 7n, attempts: 3 } }),
+    () => prisma.importRequest.update({ where, data: { state: "awaiting", priority: 0 } }),
+    () => prisma.device.update({ where: { id: agent.deviceId }, data: { properties: { a: 1 }, name: "renamed" } }),
+    () => agent.call(api.edge.status, { files: {}, problems: [] }),
+    () =>
+      prisma
+        .$transaction(async (tx) => {
+          await tx.importRequest.update({ where, data: { priority: 9 } });
+          throw new Error("taken back");
+        })
+        .catch(() => undefined),
+  ];
+  for (const change of changes) assert.deepEqual(await toldBy(change), [], String(change));
+});
+
+test("a salvage that is asked for, and one that ended, tells the agent", async () => {
+  const agent = await startAgent(cloud, "salvager");
+  await agent.report([brokenItem({ salvage: { start: 1n, end: 2n } })]);
+  const [file] = await admin.call(api.edgeFiles.list, { deviceId: agent.deviceId });
+  assert.deepEqual(await toldBy(() => admin.call(api.edgeFiles.salvage, { id: file!.id })), [agent.deviceId]);
+  const end = () => prisma.salvageRequest.updateMany({ data: { state: "gone" } });
+  assert.deepEqual(await toldBy(end), [agent.deviceId]);
+});
+
+test("settings tell the agent of their device or site; that a device is disabled tells the site at which it is asked for", async () => {
+  const { deviceId } = await startAgent(cloud, "set");
+  const settings = { autoImport: ["**/*.mcap"] };
+  const changes = [
+    () => admin.call(api.devices.update, { nameOrId: "set", retainRecordingsSeconds: 60 }),
+    () => admin.call(api.agentSettings.put, { nameOrId: "set", ...settings }),
+  ];
+  for (const change of changes) assert.deepEqual(await toldBy(change), [deviceId], String(change));
+  const site = await admin.call(api.sites.create, { name: "depot", type: "edge" });
+  assert.deepEqual(await toldBy(() => admin.call(api.agentSettings.putOfSite, { id: site.id, ...settings })), [
+    site.id,
+  ]);
+  const { token } = await admin.call(api.siteTokens.create, { siteId: site.id });
+  await sayHello(cloud, { deviceId: "", token: token! });
+  const { id: agentId } = await prisma.agent.findUniqueOrThrow({ where: { siteId: site.id } });
+  const { requestId } = await askForFile(cloud, "asked-at-a-site");
+  const { deviceId: asked } = await prisma.importRequest.update({ where: { id: requestId }, data: { agentId } });
+  const disable = () => admin.call(api.devices.update, { nameOrId: "asked-at-a-site", enabled: false });
+  assert.deepEqual(await toldBy(disable), [asked!, site.id].sort());
+});
+
+test("a token that is disabled, deleted, or goes with its device or site tells whoever waits with it", async () => {
+  const { deviceId } = await startAgent(cloud, "waiter");
+  const [token] = await admin.call(api.deviceTokens.list, { deviceId });
+  const disable = () => admin.call(api.deviceTokens.update, { id: token!.id, enabled: false });
+  assert.deepEqual(await toldBy(disable), [deviceId]);
+  assert.deepEqual(await toldBy(() => admin.call(api.deviceTokens.delete, { id: token!.id })), [deviceId]);
+  await admin.call(api.deviceTokens.create, { deviceId });
+  assert.deepEqual(await toldBy(() => admin.call(api.devices.delete, { nameOrId: deviceId })), [deviceId]);
+  const site = await admin.call(api.sites.create, { name: "yard", type: "edge" });
+  for (const end of ["token", "site"]) {
+    const { id } = await admin.call(api.siteTokens.create, { siteId: site.id });
+    const ends =
+      end === "token" ? () => admin.call(api.siteTokens.delete, { id }) : () => admin.call(api.sites.delete, site);
+    assert.deepEqual(await toldBy(ends), [site.id], end);
+  }
+});

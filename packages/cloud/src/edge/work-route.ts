@@ -1,0 +1,112 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { api, type Input, incarnationHeader } from "@downlink/protocol";
+import { getRequestListener } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import type { Context, Hono } from "hono";
+import type { AgentCtx, Deps } from "../context.ts";
+import type { Env } from "../http/env.ts";
+import { parseInput } from "../http/parse.ts";
+import { openContext } from "../http/serve.ts";
+import { ownerId } from "./agent-owner.ts";
+import type { KnownWork } from "./known-work.ts";
+import { readWork } from "./work.ts";
+
+const { work } = api.edge;
+type Work = Input<typeof work>;
+
+/** Of the time that an agent asks for it waits at least so much: polls that began together do not end together. */
+const SHORTEST_SHARE = 0.8;
+/** What turns out to be the same again and again is answered at last. */
+const MOST_PASSES = 5;
+
+/** How far a poll has come that is made again whenever there may be something new for it. */
+interface Progress {
+  endsAtMs: number;
+  /** The cloud's when it began: under another one it ends. */
+  incarnation?: string;
+  passes: number;
+}
+
+/**
+ * `GET /v1/edge/work`, by long poll. One that waits keeps nothing but its socket, and costs no query: the route lets go of the request,
+ * and where something may be new for it, makes the whole call again. So it ends as a new call would, with the work or refused.
+ */
+export function workRoute(app: Hono<Env>, deps: Deps): void {
+  const begin = getRequestListener(app.fetch);
+  const progresses = new WeakMap<IncomingMessage, Progress>();
+  app.get(work.path, async (c) => {
+    const ctx = (await openContext(c, deps, work.access)) as unknown as AgentCtx;
+    const input = (await parseInput(c, work)) as Work;
+    const { incoming, outgoing } = c.env;
+    const progress = progresses.get(incoming) ?? newProgress(input);
+    progresses.set(incoming, progress);
+    progress.passes += 1;
+    const found = await findWork(ctx, { input, progress });
+    if (found.body !== undefined) return c.body(found.body, 200, { "content-type": "application/json" });
+    c.set("isHeld", true);
+    const headers = headersSoFar(c);
+    const repeat = () => void begin(incoming, outgoing);
+    holdPoll(ctx, { known: found.known, progress, outgoing, headers, repeat });
+    return RESPONSE_ALREADY_SENT;
+  });
+}
+
+function newProgress({ wait }: Work): Progress {
+  const share = SHORTEST_SHARE + Math.random() * (1 - SHORTEST_SHARE);
+  return { endsAtMs: performance.now() + wait * 1000 * share, passes: 0 };
+}
+
+interface Asked {
+  readonly input: Work;
+  readonly progress: Progress;
+}
+
+/** What is to be answered now, or what the agent knows already and may wait with. */
+async function findWork(
+  ctx: AgentCtx,
+  asked: Asked,
+): Promise<{ body: string } | { body?: undefined; known: KnownWork }> {
+  const owner = ownerId(ctx.caller);
+  const known = ctx.polls.works.of(owner);
+  if (known && mayWait(ctx, asked, known)) return { known };
+  const read = await ctx.admission.reads.run(owner, () =>
+    ctx.polls.works.read(owner, () => readWork(ctx, asked.input.maxRequests)),
+  );
+  return mayWait(ctx, asked, read.known) ? { known: read.known } : { body: read.body };
+}
+
+function mayWait({ stopping }: AgentCtx, { input, progress }: Asked, known: KnownWork): boolean {
+  progress.incarnation ??= known.incarnation;
+  const isNews = known.etag !== input.etag || known.maxRequests !== input.maxRequests;
+  const isOver = performance.now() >= progress.endsAtMs || progress.passes >= MOST_PASSES;
+  return !isNews && !isOver && !stopping.aborted && known.incarnation === progress.incarnation;
+}
+
+/** What the answer would carry, as far as that is known. */
+function headersSoFar(c: Context<Env>): Record<string, string> {
+  return Object.fromEntries(c.body("", 200, { "content-type": "application/json" }).headers);
+}
+
+interface Held {
+  readonly known: KnownWork;
+  readonly progress: Progress;
+  readonly outgoing: ServerResponse;
+  readonly headers: Record<string, string>;
+  readonly repeat: () => void;
+}
+
+function holdPoll({ polls, caller }: AgentCtx, { known, progress, outgoing, headers, repeat }: Held): void {
+  const { body } = known;
+  const poll = {
+    ...{ caller, known, repeat, endsAtMs: progress.endsAtMs },
+    answer(incarnation: string) {
+      progress.endsAtMs = 0;
+      if (body === undefined) return repeat();
+      outgoing.setHeaders(new Map(Object.entries(headers)));
+      outgoing.setHeader(incarnationHeader, incarnation);
+      outgoing.end(body);
+    },
+  };
+  outgoing.once("close", () => polls.drop(poll));
+  if (!outgoing.closed) polls.hold(poll);
+}

@@ -1,0 +1,31 @@
+import { formatTimestamp } from "@downlink/protocol";
+
+interface Named {
+  /** Of the selected recordings, each once. */
+  readonly deviceNames: readonly string[];
+  /** Of the first message that may come. */
+  readonly startNs: bigint | undefined;
+  readonly topics: readonly string[];
+  readonly format: "mcap" | "bag1";
+}
+
+const MAX_PART_CHARACTERS = 60;
+
+/** `rover-2_2026-04-14T03-00-12Z_imu.mcap`: what it is of, as far as that is one thing, in characters that every file system takes. */
+export function exportFileName({ deviceNames, startNs, topics, format }: Named): string {
+  const parts = [
+    deviceNames.length === 1 ? deviceNames[0]! : "recordings",
+    startNs === undefined ? "" : formatTimestamp(startNs).replace(/\.\d+/, "").replaceAll(":", "-"),
+    topics.length === 1 ? topics[0]! : "",
+  ];
+  const name = parts
+    .map(toPart)
+    .filter((part) => part !== "")
+    .join("_");
+  return `${name || "recordings"}.${format === "bag1" ? "bag" : "mcap"}`;
+}
+
+function toPart(text: string): string {
+  const plain = text.replace(/[^A-Za-z0-9.-]+/g, "-").replace(/^[.-]+|[.-]+$/g, "");
+  return plain.slice(0, MAX_PART_CHARACTERS);
+}

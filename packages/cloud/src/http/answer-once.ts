@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { idempotencyHeader, MAX_IDEMPOTENCY_KEY_CHARACTERS, type Making, type Operation } from "@downlink/protocol";
+import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Ctx } from "../context.ts";
+import type { KeptAnswerModel } from "../db/generated/models.ts";
+import { withOneConnection } from "../db/one-connection.ts";
+import type { Env } from "./env.ts";
+import { ApiError, invalid, refuse } from "./errors.ts";
+import { type CallOnce, claim, findKept, keepAnswer } from "./kept-answers.ts";
+
+/** A longer answer is made anew from what was made. */
+const MAX_KEPT_CHARACTERS = 65_536;
+const WAIT_MS = 5000;
+const LOOK_AGAIN_MS = 100;
+const RETRY_AFTER_SECONDS = 1;
+const JSON_TYPE = { "Content-Type": "application/json" };
+
+interface Call {
+  readonly operation: Operation;
+  /** What the request says, as it was understood. */
+  readonly input: unknown;
+  /** Does what is asked, and gives the answer's JSON. */
+  answer(ctx: Ctx): Promise<string>;
+  /** The answer's JSON once more, by the id of what was made, where that has one. */
+  again(ctx: Ctx, madeId: string | null): Promise<string>;
+}
+
+interface Once extends Call {
+  readonly name: CallOnce;
+  readonly making: Making;
+  readonly fingerprint: string;
+}
+
+/**
+ * Answers a call, and a call with an `Idempotency-Key` once: what it makes and the answer that a repeat gets are committed together,
+ * so that whatever dies in between, a repeat finds both or neither. A repeat while the first is under way waits, without a connection.
+ */
+export async function answerOnce(c: Context<Env>, ctx: Ctx, call: Call): Promise<Response> {
+  const making = call.operation.makes as Making;
+  const key = readKey(c);
+  if (key === undefined) return c.body(await call.answer(ctx), 200, JSON_TYPE);
+  const name = { callerId: ctx.caller.keyId, key };
+  return untilAnswered(c, ctx, { ...call, name, making, fingerprint: fingerprintOf(c, call) });
+}
+
+/** Whether an `Idempotency-Key` counts. */
+export function makesOne({ makes }: Operation): boolean {
+  return makes !== undefined && makes !== "nothing";
+}
+
+async function untilAnswered(c: Context<Env>, ctx: Ctx, once: Once): Promise<Response> {
+  const deadlineMs = performance.now() + WAIT_MS;
+  for (;;) {
+    const kept = await findKept(ctx, once.name);
+    if (kept) return repeat(c, ctx, { kept, once });
+    try {
+      return c.body(await makeOnce(ctx, once), 200, JSON_TYPE);
+    } catch (error) {
+      if (!(error instanceof UnderWay)) throw error;
+    }
+    if (performance.now() > deadlineMs || ctx.signal.aborted) {
+      const sentence = "the first call with this Idempotency-Key is still under way; ask again";
+      throw new ApiError("IdempotencyConflict", sentence, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    await delay(LOOK_AGAIN_MS);
+  }
+}
+
+/** A refusal has undone what was begun, and is kept by itself. Faults of the server and "later" are not: a repeat may go well. */
+async function makeOnce(ctx: Ctx, once: Once): Promise<string> {
+  const { name, fingerprint } = once;
+  const row = { ...name, fingerprint, madeId: null, createdAtNs: ctx.clock.nowNs() };
+  try {
+    return await withOneConnection(ctx.db, async (db) => {
+      if (!(await claim({ ...ctx, db }, name))) throw new UnderWay();
+      const text = await once.answer({ ...ctx, db });
+      await keepAnswer(db, { ...row, status: 200, ...whatIsKept(once.making, text) });
+      return text;
+    });
+  } catch (error) {
+    if (error instanceof ApiError && error.status < 500 && error.status !== 429)
+      await keepAnswer(ctx.db, { ...row, status: error.status, body: JSON.stringify(error.toBody()) });
+    throw error;
+  }
+}
+
+function whatIsKept({ repeat, idField }: Making, text: string): Pick<KeptAnswerModel, "body" | "madeId"> {
+  if (repeat === "answer" && text.length <= MAX_KEPT_CHARACTERS) return { body: text, madeId: null };
+  const answer = JSON.parse(text) as Record<string, unknown>;
+  return { body: null, madeId: idField === undefined ? null : String(answer[idField]) };
+}
+
+async function repeat(
+  c: Context<Env>,
+  ctx: Ctx,
+  { kept, once }: { kept: KeptAnswerModel; once: Once },
+): Promise<Response> {
+  if (kept.fingerprint !== once.fingerprint)
+    refuse(
+      "IdempotencyConflict",
+      "this Idempotency-Key was used for another request; choose a new one for each thing to be made",
+    );
+  c.header("Idempotent-Replayed", "true");
+  const status = kept.status as ContentfulStatusCode;
+  if (kept.body !== null) return c.body(kept.body, status, JSON_TYPE);
+  if (once.making.repeat === "secret")
+    refuse(
+      "SecretAlreadyShown",
+      `the first call with this Idempotency-Key made ${kept.madeId}, and its secret is shown once: where that was lost, delete it and make another with a new key`,
+    );
+  return c.body(await once.again(ctx, kept.madeId), status, JSON_TYPE);
+}
+
+function readKey(c: Context<Env>): string | undefined {
+  const key = c.req.header(idempotencyHeader);
+  if (key === undefined || (key.length > 0 && key.length <= MAX_IDEMPOTENCY_KEY_CHARACTERS)) return key;
+  return invalid("Idempotency-Key", `expected 1 to ${MAX_IDEMPOTENCY_KEY_CHARACTERS} characters`);
+}
+
+/** Of the path and of what was understood, not of the bytes: spaces, and what is ignored, make no other request. */
+function fingerprintOf(c: Context<Env>, { operation, input }: Call): string {
+  const said = JSON.stringify([operation.method, c.req.path, input], (_name, value: unknown) =>
+    typeof value === "bigint" ? String(value) : value,
+  );
+  return createHash("sha256").update(said).digest("hex");
+}
+
+class UnderWay extends Error {
+  override readonly name = "UnderWay";
+}

@@ -1,0 +1,67 @@
+import ipaddr from "ipaddr.js";
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+/** Of addresses whose `X-Forwarded-For` counts. */
+export type Network = [Address, number];
+
+/** A list of CIDRs and single addresses, separated by commas. Throws an Error that names the one that is none. */
+export function parseNetworks(text: string): Network[] {
+  const given = text.split(",").map((entry) => entry.trim());
+  return given.filter((entry) => entry !== "").map(parseNetwork);
+}
+
+function parseNetwork(text: string): Network {
+  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
+  if (!ipaddr.isValid(text) || !/[.:]/.test(text)) throw new Error(`"${text}" is no address and no CIDR`);
+  const address = ipaddr.parse(text);
+  return [address, address.kind() === "ipv4" ? 32 : 128];
+}
+
+/** More proxies than that nobody has in a row; what is left of them is not looked at. */
+const MAX_HOPS = 20;
+
+/**
+ * Who is at the other end, as it is counted: an IPv4 address, or the /64 of an IPv6 one, because whoever has one of it has all.
+ * Behind trusted proxies it is the right-most address of `X-Forwarded-For` that is none of them: what stands left of that one
+ * anybody may have written. It is the proxy where that names nobody.
+ */
+export function clientAddress(
+  remoteAddress: string | undefined,
+  forwardedFor: string | undefined,
+  proxies: readonly Network[],
+): string {
+  const hops = [...(forwardedFor?.split(",").slice(-MAX_HOPS) ?? []), remoteAddress ?? ""].reverse();
+  let counted = "unknown";
+  for (const hop of hops) {
+    const address = parseAddress(hop.trim());
+    if (!address) break;
+    counted = countedAs(address);
+    if (!isOf(address, proxies)) break;
+  }
+  return counted;
+}
+
+export function isTrusted(remoteAddress: string | undefined, proxies: readonly Network[]): boolean {
+  const address = parseAddress(remoteAddress ?? "");
+  return address !== undefined && isOf(address, proxies);
+}
+
+/** Some proxies give a port along: `1.2.3.4:5678`, `[2001:db8::1]:5678`. */
+function parseAddress(text: string): Address | undefined {
+  const bare = /^\[(?<v6>[^\]]+)\](:\d+)?$/.exec(text)?.groups?.v6 ?? text.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, "$1");
+  return ipaddr.isValid(bare) && /[.:]/.test(bare) ? ipaddr.process(bare) : undefined;
+}
+
+function isOf(address: Address, networks: readonly Network[]): boolean {
+  return networks.some(
+    ([network, bits]) => network.kind() === address.kind() && address.match(network as never, bits as never),
+  );
+}
+
+function countedAs(address: Address): string {
+  if (address.kind() === "ipv4") return address.toString();
+  return `${(address as ipaddr.IPv6).parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(":")}::/64`;
+}

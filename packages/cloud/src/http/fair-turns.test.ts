@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { FairTurns, type TurnLimits } from "./fair-turns.ts";
+
+const HOUR_MS = 3_600_000;
+const limits: TurnLimits = { atOnce: 2, perOwner: 2, waiting: 100, waitMs: HOUR_MS };
+const never = () => new AbortController().signal;
+
+test("owners are served in turn, however many of one wait, and of one owner its tokens", async () => {
+  const turns = new FairTurns("tasks", { ...limits, atOnce: 1 });
+  const log = createLog(turns);
+  log.ask("a", "1");
+  for (let count = 0; count < 3; count++) log.ask("a", "1");
+  log.ask("b", "1");
+  log.ask("a", "2");
+  log.ask("b", "1");
+  await log.finishAll();
+  assert.deepEqual(log.order, ["a1", "a1", "b1", "a2", "b1", "a1", "a1"]);
+});
+
+test("an owner at its own limit leaves the rest to others", async () => {
+  const turns = new FairTurns("tasks", { ...limits, atOnce: 3, perOwner: 2, perToken: 1 });
+  const log = createLog(turns);
+  for (const [owner, token] of ["a1", "a1", "a2", "a3", "b1"].map((text) => [...text])) log.ask(owner!, token!);
+  await settle();
+  assert.deepEqual(log.order, ["a1", "a2", "b1"]);
+  await log.finishAll();
+  assert.equal(log.order.length, 5);
+});
+
+test("who is one too many, and who waits too long, is refused with the time to wait", async () => {
+  const turns = new FairTurns("tasks", { ...limits, atOnce: 1, waiting: 1, waitMs: 20 });
+  const held = await turns.take({ owner: "a" }, never);
+  const late = turns.take({ owner: "a" }, never);
+  const busy = { code: "Unavailable", retryAfterSeconds: 5 };
+  await assert.rejects(turns.take({ owner: "a" }, never), busy);
+  await assert.rejects(late, busy);
+  held[Symbol.dispose]();
+  (await turns.take({ owner: "a" }, never))[Symbol.dispose]();
+});
+
+test("who goes away while waiting takes no turn", async () => {
+  const turns = new FairTurns("tasks", { ...limits, atOnce: 1 });
+  const held = await turns.take({ owner: "a" }, never);
+  const gone = new AbortController();
+  const waiting = turns.take({ owner: "b" }, () => gone.signal);
+  gone.abort(new Error("gone"));
+  await assert.rejects(waiting, /gone/);
+  held[Symbol.dispose]();
+  (await turns.take({ owner: "c" }, never))[Symbol.dispose]();
+});
+
+test("whatever is asked and ended in whatever order, no limit is passed and nobody who may go waits", async () => {
+  const step = fc.record({
+    owner: fc.constantFrom("a", "b", "c"),
+    token: fc.constantFrom("1", "2"),
+    ends: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      const bounds = { ...limits, atOnce: 4, perOwner: 3, perToken: 2 };
+      const log = createLog(new FairTurns("tasks", bounds));
+      for (const { owner, token, ends } of steps) {
+        if (ends) log.finishOne();
+        else log.ask(owner, token);
+        await settle();
+        assertBounded(log, bounds);
+      }
+      await log.finishAll();
+      assert.equal(log.order.length, steps.filter(({ ends }) => !ends).length);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+function assertBounded({ running, waiting }: ReturnType<typeof createLog>, bounds: Required<TurnLimits>): void {
+  const mayGo = (who: string) =>
+    running.length < bounds.atOnce &&
+    running.filter(({ who: other }) => other[0] === who[0]).length < bounds.perOwner &&
+    running.filter(({ who: other }) => other === who).length < bounds.perToken;
+  assert(running.length <= bounds.atOnce);
+  assert(!waiting.some(mayGo), `${waiting} could go beside ${running.map(({ who }) => who)}`);
+}
+
+/** Who got a turn, in order. */
+function createLog(turns: FairTurns) {
+  const order: string[] = [];
+  const waiting: string[] = [];
+  const running: { who: string; turn: Disposable }[] = [];
+  const ask = (owner: string, token: string) => {
+    const who = owner + token;
+    waiting.push(who);
+    void turns.take({ owner, token }, never).then((turn) => {
+      waiting.splice(waiting.indexOf(who), 1);
+      order.push(who);
+      running.push({ who, turn });
+    });
+  };
+  const finishOne = () => running.shift()?.turn[Symbol.dispose]();
+  const finishAll = async () => {
+    for (await settle(); running.length > 0; await settle()) finishOne();
+  };
+  return { order, waiting, running, ask, finishOne, finishAll };
+}
+
+function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

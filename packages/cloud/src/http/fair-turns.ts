@@ -1,0 +1,148 @@
+import { ApiError } from "./errors.ts";
+
+export interface TurnLimits {
+  /** In this process, of all owners together. */
+  readonly atOnce: number;
+  readonly perOwner: number;
+  /** Of one token of an owner; absent: as many as of the owner. */
+  readonly perToken?: number;
+  /** Of one owner; who comes later is refused at once. */
+  readonly waiting: number;
+  readonly waitMs: number;
+}
+
+export interface Taker {
+  /** Between whom it is fair: mostly an organization. */
+  readonly owner: string;
+  /** Within the owner, what is fair between the tokens of one. */
+  readonly token?: string;
+}
+
+interface Line {
+  running: number;
+  readonly waiting: Set<() => void>;
+}
+
+interface Owner {
+  running: number;
+  waiting: number;
+  /** By token, in the order in which they are served. */
+  readonly lines: Map<string, Line>;
+}
+
+const RETRY_AFTER_SECONDS = 5;
+
+/** Lets a number of tasks go at once. Who waits is served in turn: owner by owner, and of one owner token by token. */
+export class FairTurns {
+  readonly #what: string;
+  readonly #limits: TurnLimits;
+  #running = 0;
+  /** In the order in which they are served. */
+  readonly #owners = new Map<string, Owner>();
+
+  /** `what`: the tasks, as a refusal names them. */
+  constructor(what: string, limits: TurnLimits) {
+    this.#what = what;
+    this.#limits = limits;
+  }
+
+  /** Lasts until it is disposed of. Throws `Unavailable` where too many wait or it takes too long, and the signal's reason. */
+  async take(taker: Taker, signalOf: () => AbortSignal): Promise<Disposable> {
+    const { owner: ownerId, token = "" } = taker;
+    const owner = this.#owners.get(ownerId) ?? { running: 0, waiting: 0, lines: new Map<string, Line>() };
+    const line = owner.lines.get(token) ?? { running: 0, waiting: new Set() };
+    this.#owners.set(ownerId, owner);
+    owner.lines.set(token, line);
+    try {
+      // Whoever waits could not go when this was last looked at, so that nobody is overtaken.
+      if (this.#mayGo(owner, line)) this.#begin(owner, line);
+      else await this.#wait(owner, line, signalOf());
+    } catch (error) {
+      this.#tidy(ownerId, token);
+      throw error;
+    }
+    return { [Symbol.dispose]: () => this.#end(ownerId, token) };
+  }
+
+  /** How many of the owner go at this moment. */
+  countOf(ownerId: string): number {
+    return this.#owners.get(ownerId)?.running ?? 0;
+  }
+
+  #mayGo(owner: Owner, line: Line): boolean {
+    const { atOnce, perOwner, perToken = perOwner } = this.#limits;
+    return this.#running < atOnce && owner.running < perOwner && line.running < perToken;
+  }
+
+  #begin(owner: Owner, line: Line): void {
+    this.#running += 1;
+    owner.running += 1;
+    line.running += 1;
+  }
+
+  async #wait(owner: Owner, line: Line, signal: AbortSignal): Promise<void> {
+    const { waiting, waitMs } = this.#limits;
+    if (owner.waiting >= waiting) throw this.#busy("and as many as may wait for them");
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const onAbort = () => reject(signal.reason);
+    const timer = setTimeout(() => reject(this.#busy(`for ${waitMs / 1000} s`)), waitMs);
+    signal.addEventListener("abort", onAbort, { once: true });
+    owner.waiting += 1;
+    line.waiting.add(resolve);
+    try {
+      await promise;
+    } finally {
+      if (line.waiting.delete(resolve)) owner.waiting -= 1;
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  #end(ownerId: string, token: string): void {
+    const owner = this.#owners.get(ownerId)!;
+    const line = owner.lines.get(token)!;
+    this.#running -= 1;
+    owner.running -= 1;
+    line.running -= 1;
+    while (this.#serveNext());
+    this.#tidy(ownerId, token);
+  }
+
+  /** The first who may go, and its owner and token go to the end of the order. */
+  #serveNext(): boolean {
+    for (const [ownerId, owner] of this.#owners) {
+      if (owner.waiting === 0) continue;
+      for (const [token, line] of owner.lines) {
+        const [next] = line.waiting;
+        if (!next || !this.#mayGo(owner, line)) continue;
+        line.waiting.delete(next);
+        owner.waiting -= 1;
+        this.#begin(owner, line);
+        toEnd(owner.lines, token, line);
+        toEnd(this.#owners, ownerId, owner);
+        next();
+        return true;
+      }
+    }
+    return false;
+  }
+
+  #tidy(ownerId: string, token: string): void {
+    const owner = this.#owners.get(ownerId);
+    const line = owner?.lines.get(token);
+    if (line?.running === 0 && line.waiting.size === 0) owner!.lines.delete(token);
+    if (owner?.lines.size === 0) this.#owners.delete(ownerId);
+  }
+
+  #busy(more: string): ApiError {
+    return new ApiError("Unavailable", `as many ${this.#what} as may be at once are under way, ${more}; try again`, {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+  }
+}
+
+function toEnd<T>(order: Map<string, T>, key: string, value: T): void {
+  order.delete(key);
+  order.set(key, value);
+}

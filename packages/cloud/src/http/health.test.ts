@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { rename } from "node:fs/promises";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { api } from "@downlink/protocol";
+import { makeMcap } from "@downlink/recordings/testing";
+import { startCloud } from "../testing/start-cloud.ts";
+import { eventually, startAgent } from "../testing/test-agent.ts";
+import { putFile, uploadFile } from "../testing/upload-file.ts";
+
+const cloud = await startCloud({ after });
+
+async function ask(path: string, headers: Record<string, string> = {}) {
+  const response = await fetch(`${cloud.url}${path}`, { headers });
+  return { status: response.status, retryAfter: response.headers.get("retry-after"), body: await response.text() };
+}
+
+/** The value of a metric, by its name and labels as they are printed. */
+async function read(series: string): Promise<number> {
+  const { status, body } = await ask("/metrics");
+  assert.equal(status, 200, body);
+  const line = body.split("\n").find((candidate) => candidate.startsWith(`${series} `));
+  return line === undefined ? 0 : Number(line.slice(series.length + 1));
+}
+
+test("a process that lives says so, and is ready while its database and its store are", async () => {
+  assert.equal((await ask("/livez")).status, 200);
+  assert.deepEqual(await ask("/readyz"), { status: 200, retryAfter: null, body: '{"status":"ready"}' });
+});
+
+test("without the disk of its objects it lives, and says what is missing until that is back", async () => {
+  const shard = join(cloud.dataDir, "objects", "00");
+  await rename(shard, `${shard}.away`);
+  const { status, retryAfter, body } = await ask("/readyz");
+  const { status: live } = await ask("/livez");
+  await rename(`${shard}.away`, shard);
+  assert.deepEqual([status, retryAfter, live], [503, "5", 200]);
+  const error = "the object store is not there: is its disk mounted?";
+  assert.deepEqual(JSON.parse(body), { error, code: "Unavailable" });
+  assert.equal((await ask("/readyz")).status, 200);
+});
+
+test("over a database that lacks a migration, as after a restore of an older one, it names what is missing", async () => {
+  const { pool } = cloud.deps.db;
+  const name = cloud.deps.migrations.at(-1)!;
+  await pool.query("UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name = $1", [name]);
+  const { status, body } = await ask("/readyz");
+  await pool.query("UPDATE _prisma_migrations SET rolled_back_at = NULL");
+  assert.equal(status, 503);
+  assert.ok(body.includes(`lacks migrations of this version: ${name}`), body);
+  assert.equal((await ask("/readyz")).status, 200);
+});
+
+test("each answer is counted by its operation and status, with the time that it took and the bytes that passed", async () => {
+  const { id } = await cloud.admin.call(api.devices.create, { name: "counted-1" });
+  const sentBefore = await read("downlink_http_sent_bytes_total");
+  for (const nameOrId of [id, "nobody"]) await cloud.admin.call(api.devices.get, { nameOrId }).catch(() => {});
+  await ask("/no/such/page");
+  const one = 'operation="GET /v1/devices/{nameOrId}"';
+  assert.equal(await read(`downlink_http_requests_total{${one},status="200"}`), 1);
+  assert.equal(await read(`downlink_http_requests_total{${one},status="404"}`), 1);
+  assert.equal(await read(`downlink_http_request_seconds_count{${one}}`), 2);
+  assert.equal(await read('downlink_http_requests_total{operation="unmatched",status="404"}'), 1);
+  assert.ok((await read("downlink_http_sent_bytes_total")) > sentBefore);
+  assert.ok((await read("downlink_http_connections")) > 0);
+});
+
+test("bytes of a body count while it comes, and an import and an export by how they ended", async () => {
+  const file = await makeMcap();
+  const before = await read("downlink_http_received_bytes_total");
+  const { recordingId } = await uploadFile(cloud, file, { filename: "a.mcap", deviceName: "counted-2" });
+  assert.ok((await read("downlink_http_received_bytes_total")) >= before + file.byteLength);
+  const complete = () => read('downlink_imports_total{outcome="complete"}');
+  await eventually(complete, (count) => count === 1);
+  assert.equal(await read("downlink_imported_bytes_total"), file.byteLength);
+  const jobs = () => read('downlink_job_seconds_count{queue="ingest",outcome="completed"}');
+  await eventually(jobs, (count) => count === 1);
+  await uploadFile(cloud, Buffer.from("no recording"), { filename: "b.mcap", deviceName: "counted-2" });
+  const failed = () => read('downlink_imports_total{outcome="failed"}');
+  await eventually(failed, (count) => count === 1);
+  const { link } = await cloud.admin.call(api.exports.create, { recordingId: recordingId! });
+  await (await fetch(link)).arrayBuffer();
+  assert.equal(await read('downlink_exports_total{outcome="complete"}'), 1);
+  assert.equal(await read("downlink_exports_active"), 0);
+});
+
+test("what the deployment has to do and who is there is read from its database", async (t) => {
+  const idle = await startCloud(t, { works: false });
+  const { pool } = idle.deps.db;
+  await startAgent(idle, "robot");
+  await pool.query(
+    "INSERT INTO pgboss.job (name, start_after) VALUES ('salvage', now() - interval '90 s'), ('sweep', now())",
+  );
+  const body = await (await fetch(`${idle.url}/metrics`)).text();
+  const value = (series: string) =>
+    Number(
+      body
+        .split("\n")
+        .find((line) => line.startsWith(`${series} `))
+        ?.split(" ")
+        .at(-1),
+    );
+  assert.equal(value('downlink_jobs{queue="salvage",state="waiting"}'), 1);
+  assert.equal(value('downlink_jobs{queue="ingest",state="waiting"}'), 0);
+  const ageSeconds = value('downlink_oldest_job_seconds{queue="salvage"}');
+  assert.ok(ageSeconds >= 90 && ageSeconds < 3600, String(ageSeconds));
+  assert.equal(value("downlink_agents_online"), 1);
+  assert.equal(value("downlink_database_up"), 1);
+});
+
+test("no metric names anything of a tenant", async () => {
+  const { id, name } = await cloud.admin.call(api.devices.create, { name: "secret-robot" });
+  await cloud.admin.call(api.devices.get, { nameOrId: name });
+  await putFile(`${cloud.url}/v1/${id}`, "x");
+  const { body } = await ask("/metrics");
+  for (const theirs of ["secret", id, "counted", (await cloud.deps.db.prisma.organization.findFirstOrThrow()).name])
+    assert.ok(!body.includes(theirs), theirs);
+});
+
+test("metrics are for this machine, and not for what a proxy on it passes on from elsewhere", async () => {
+  for (const header of ["X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"])
+    assert.equal((await ask("/metrics", { [header]: "for=203.0.113.7" })).status, 401, header);
+});
+
+test("where the operator has set a token, it alone opens the metrics, from wherever", async (t) => {
+  const token = "0123456789abcdef";
+  const guarded = await startCloud(t, { works: false, environment: { DOWNLINK_METRICS_TOKEN: token } });
+  const statusFor = async (headers: Record<string, string>) =>
+    (await fetch(`${guarded.url}/metrics`, { headers })).status;
+  assert.equal(await statusFor({}), 401);
+  assert.equal(await statusFor({ authorization: `Bearer ${guarded.adminKey}` }), 401);
+  assert.equal(await statusFor({ authorization: `Bearer ${token}`, "x-forwarded-for": "203.0.113.7" }), 200);
+});

@@ -1,0 +1,32 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+const PATIENCE_MS = 3000;
+
+/** What is asked for, unless it takes longer than who watches over this process waits. Rejects as the work does. */
+export async function inTime<T>(work: Promise<T>): Promise<T> {
+  const ended = new AbortController();
+  const late = delay(PATIENCE_MS, undefined, { signal: ended.signal }).then(() => {
+    throw new TooLate();
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    ended.abort();
+    late.catch(() => {}); // nobody waits for it any more
+  }
+}
+
+export class TooLate extends Error {
+  override readonly name = "TooLate";
+}
+
+/** Who asks while the work is under way gets what it brings: many who watch cost no more than one. */
+export function sharing<T>(work: () => Promise<T>): () => Promise<T> {
+  let underWay: Promise<T> | undefined;
+  return () => {
+    underWay ??= work().finally(() => {
+      underWay = undefined;
+    });
+    return underWay;
+  };
+}

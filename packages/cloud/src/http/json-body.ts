@@ -1,0 +1,107 @@
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import { bodyLimits, createJsonGuard, type Operation } from "@downlink/protocol";
+import type { Context, MiddlewareHandler } from "hono";
+import type { Env } from "./env.ts";
+import { ApiError } from "./errors.ts";
+
+/** How slowly a JSON body may come. Uploads are large and have a rule of their own, `data-plane/request-body.ts`. */
+export interface BodyPatience {
+  /** Without one byte. */
+  readonly stallMs: number;
+  readonly totalMs: number;
+  /** On average, once `stallMs` have passed. */
+  readonly leastBytesPerSecond: number;
+}
+
+export const bodyPatience: BodyPatience = { stallMs: 10_000, totalMs: 60_000, leastBytesPerSecond: 256 };
+
+const TICKS_PER_STALL = 10;
+
+export function bodyPace(patience: BodyPatience): MiddlewareHandler<Env> {
+  return (c, next) => {
+    c.set("bodyPatience", patience);
+    return next();
+  };
+}
+
+/** Refuses what is too much for the operation before it is whole, and before it is understood; and what comes too slowly. */
+export async function readJsonText(c: Context<Env>, { bodySize = "ordinary" }: Operation): Promise<string> {
+  const limits = bodyLimits[bodySize];
+  const { incoming } = c.env;
+  const announcedBytes = Number(incoming.headers["content-length"] ?? 0);
+  if (announcedBytes > limits.bytes) throw tooLarge(`is longer than ${limits.bytes} bytes`);
+  const guard = createJsonGuard(limits);
+  const pieces: Buffer[] = [];
+  await eachPiece(incoming, c.get("bodyPatience") ?? bodyPatience, (piece) => {
+    const excess = guard.take(piece);
+    if (excess !== undefined) throw tooLarge(excess);
+    pieces.push(piece);
+  });
+  return decodeUtf8(Buffer.concat(pieces));
+}
+
+/** Bytes that are no UTF-8 are refused, not replaced: nobody would see what was lost. */
+function decodeUtf8(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new ApiError("MalformedJson", "the body is not UTF-8");
+  return bytes.toString("utf8");
+}
+
+/** Leaves the connection standing where it fails, so that the refusal can be answered. */
+async function eachPiece(
+  incoming: IncomingMessage,
+  patience: BodyPatience,
+  take: (piece: Buffer) => void,
+): Promise<void> {
+  if (incoming.readableEnded) return;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  using watch = watchPace(patience, reject);
+  const onData = (piece: Buffer) => {
+    watch.received(piece.byteLength);
+    try {
+      take(piece);
+    } catch (error) {
+      reject(error);
+    }
+  };
+  const onClose = () => reject(new ApiError("BodyTimeout", "the sender went away"));
+  incoming.on("data", onData).once("end", resolve).once("error", reject).once("close", onClose);
+  try {
+    await promise;
+  } finally {
+    incoming.off("data", onData).off("end", resolve).off("close", onClose).pause();
+  }
+}
+
+/** Time is counted in ticks of this process, so that one that stood still does not blame the sender. */
+function watchPace(patience: BodyPatience, reject: (error: ApiError) => void) {
+  const tickMs = patience.stallMs / TICKS_PER_STALL;
+  const seen = { ticks: 0, silentTicks: 0, bytes: 0 };
+  const timer = setInterval(() => {
+    seen.ticks += 1;
+    seen.silentTicks += 1;
+    const fault = faultOf(patience, { ...seen, passedMs: seen.ticks * tickMs });
+    if (fault !== undefined) reject(new ApiError("BodyTimeout", `the body ${fault}`));
+  }, tickMs);
+  return {
+    received(bytes: number): void {
+      seen.silentTicks = 0;
+      seen.bytes += bytes;
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}
+
+function faultOf(
+  { stallMs, totalMs, leastBytesPerSecond }: BodyPatience,
+  seen: { silentTicks: number; bytes: number; passedMs: number },
+): string | undefined {
+  if (seen.silentTicks >= TICKS_PER_STALL) return `stood still for ${stallMs / 1000} s`;
+  if (seen.passedMs >= totalMs) return `was not whole within ${totalMs / 1000} s`;
+  const leastBytes = ((seen.passedMs - stallMs) / 1000) * leastBytesPerSecond;
+  return seen.bytes < leastBytes ? `came at less than ${leastBytesPerSecond} bytes a second` : undefined;
+}
+
+function tooLarge(excess: string): ApiError {
+  return new ApiError("BodyTooLarge", `the body ${excess}`);
+}

@@ -1,0 +1,43 @@
+import { timingSafeEqual } from "node:crypto";
+import type { Context, Hono } from "hono";
+import type { Deps } from "../context.ts";
+import { observeDatabase } from "../metrics/observe-database.ts";
+import { observeProcess } from "../metrics/observe-process.ts";
+import { hashToken } from "../tokens/mint.ts";
+import type { Env } from "./env.ts";
+import { refuse } from "./errors.ts";
+import { inTime, sharing } from "./in-time.ts";
+
+const FORWARDED = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
+const LOOPBACK = /^(::ffff:)?127\.|^::1$/;
+
+type MetricsDeps = Pick<Deps, "db" | "metrics" | "metricsToken" | "stopping">;
+
+/** `/metrics`, in the text format of Prometheus, for who holds its token; without one, for this machine. */
+export function metricsRoute(app: Hono<Env>, deps: MetricsDeps): void {
+  const observeProcessSince = observeProcess(deps);
+  const observe = sharing(() => observeDatabase(deps, inTime));
+  app.get("/metrics", async (c) => {
+    requireReader(c, deps.metricsToken);
+    observeProcessSince();
+    await observe();
+    const { registry } = deps.metrics;
+    return c.body(await registry.metrics(), 200, { "Content-Type": registry.contentType });
+  });
+}
+
+function requireReader(c: Context<Env>, token: string | undefined): void {
+  if (token === undefined) {
+    if (isOfThisMachine(c)) return;
+    refuse("Unauthenticated", "metrics are for this machine alone, unless DOWNLINK_METRICS_TOKEN is set");
+  }
+  const given = /^bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? "";
+  const [theirs, ours] = [given, token].map((text) => Buffer.from(hashToken(text)));
+  if (!timingSafeEqual(theirs!, ours!)) refuse("Unauthenticated", "metrics need the token of DOWNLINK_METRICS_TOKEN");
+}
+
+/** Not what a proxy beside us passes on: that comes from anywhere. */
+function isOfThisMachine(c: Context<Env>): boolean {
+  const address = c.env.incoming.socket.remoteAddress ?? "";
+  return LOOPBACK.test(address) && FORWARDED.every((name) => c.req.header(name) === undefined);
+}

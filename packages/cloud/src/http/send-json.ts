@@ -1,0 +1,35 @@
+import { createHash } from "node:crypto";
+import type { Context } from "hono";
+import { chooseCoding, encodeContent } from "./content-coding.ts";
+import type { Env } from "./env.ts";
+
+/** Below it a coding costs more than it saves. */
+const LEAST_ENCODED_BYTES = 1024;
+
+/**
+ * Answers with JSON: encoded as the receiver takes it, and for a GET with a weak `ETag`, so that who has this very answer is told so
+ * and nothing more (304). Whoever keeps it asks again each time: it is of one caller, and of one moment.
+ */
+export async function sendJson(c: Context<Env>, text: string | Uint8Array<ArrayBuffer>): Promise<Response> {
+  const body = typeof text === "string" ? Buffer.from(text) : text;
+  const validators = c.req.method === "GET" ? { ETag: tagOf(body), "Cache-Control": "private, no-cache" } : undefined;
+  const common = { Vary: "Authorization, Accept-Encoding", ...validators };
+  if (validators && isKnown(c.req.header("if-none-match"), validators.ETag)) return c.body(null, 304, common);
+  const headers = { "Content-Type": "application/json", ...common };
+  const coding = body.byteLength > LEAST_ENCODED_BYTES ? chooseCoding(c.req.header("accept-encoding")) : undefined;
+  if (!coding) return c.body(body, 200, headers);
+  const encoded = (await encodeContent(body, coding)) as Uint8Array<ArrayBuffer>;
+  return c.body(encoded, 200, { ...headers, "Content-Encoding": coding });
+}
+
+/** Weak, as it is the same for all codings. */
+function tagOf(body: Uint8Array): string {
+  return `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+}
+
+/** By weak comparison. spec: RFC 9110 §13.1.2 */
+function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const opaque = (tag: string) => tag.trim().replace(/^W\//, "");
+  return ifNoneMatch.split(",").some((tag) => tag.trim() === "*" || opaque(tag) === opaque(etag));
+}

@@ -1,0 +1,155 @@
+import { type api, type EdgeAgent, type Input, type QueuedImport, Requester } from "@downlink/protocol";
+import { UploadClosed } from "../blobs/blob-errors.ts";
+import type { Ctx } from "../context.ts";
+import { Prisma } from "../db/generated/client.ts";
+import { inOrderOf } from "../db/in-order-of.ts";
+import { selectDevice } from "../devices/find-device.ts";
+import { toEdgeAgent } from "../edge/agent-rows.ts";
+import type { Handlers } from "../http/serve.ts";
+import { seesProject, visibleIn } from "../projects/find-project.ts";
+import { scopeWhere } from "../projects/scope-sql.ts";
+import { selectSite } from "../sites/find-site.ts";
+import { whyItWaits } from "./why-it-waits.ts";
+
+type Contract = typeof api.importQueue;
+type ListQuery = Input<Contract["list"]>;
+type Sql = Prisma.Sql;
+
+export const importQueue: Handlers<Contract> = { list: listQueue };
+
+async function listQueue(ctx: Ctx, query: ListQuery): Promise<QueuedImport[]> {
+  const waiting = await whereWaiting(ctx, query);
+  const requests = await readRequests(ctx, await findPage(ctx, waiting, query));
+  const owners = await readOwners(ctx, requests);
+  const positions = await findPositions(ctx, requests);
+  const entries: QueuedImport[] = [];
+  for (const request of requests) // one after another: an upload's parts are looked up in the store
+    entries.push(toEntry(ctx, request, { owners, positions, bytesReceived: await durableBytes(ctx, request) }));
+  return entries;
+}
+
+/** What the partial indexes hold. */
+const IS_WAITING = Prisma.sql`r.state = 'awaiting' AND r.source = 'edge'`;
+/** As agents are asked: the most urgent first. */
+const ORDER = Prisma.sql`-r.priority, r."createdAtNs", r.id`;
+
+async function whereWaiting(ctx: Ctx, query: ListQuery): Promise<Sql> {
+  const device = await selectDevice(ctx, query);
+  const site = await selectSite(ctx, query.edgeSiteId);
+  const agent = site && (await ctx.db.prisma.agent.findUnique({ where: { siteId: site.id }, select: { id: true } }));
+  const conditions = [
+    IS_WAITING,
+    ...scopeWhere("r", await visibleIn(ctx, query.projectId)),
+    ...(device ? [Prisma.sql`r."deviceId" = ${device.id}`] : []),
+    ...(site ? [Prisma.sql`r."agentId" = ${agent?.id ?? ""}`] : []),
+  ];
+  return Prisma.join(conditions, " AND ");
+}
+
+async function findPage({ db }: Ctx, where: Sql, { limit, offset }: ListQuery): Promise<string[]> {
+  const rows = await db.prisma.$queryRaw<{ id: string }[]>`
+    SELECT r.id FROM "ImportRequest" r WHERE ${where} ORDER BY ${ORDER} LIMIT ${limit} OFFSET ${offset}`;
+  return rows.map(({ id }) => id);
+}
+
+const withDetails = {
+  recording: { select: { id: true, projectId: true, sizeBytes: true } },
+  uploads: { where: { state: "open" }, orderBy: { createdAtNs: "desc" }, take: 1, select: { blobKey: true } },
+} as const satisfies Prisma.ImportRequestInclude;
+type RequestRow = Prisma.ImportRequestGetPayload<{ include: typeof withDetails }>;
+
+async function readRequests({ db }: Ctx, ids: string[]): Promise<RequestRow[]> {
+  return inOrderOf(ids, await db.prisma.importRequest.findMany({ where: { id: { in: ids } }, include: withDetails }));
+}
+
+interface Owner {
+  readonly agent: EdgeAgent;
+  readonly site: { id: string; name: string } | null;
+}
+
+interface Owners {
+  readonly agents: ReadonlyMap<string | null, Owner>;
+  readonly devices: ReadonlyMap<string | null, { id: string; name: string; enabled: boolean }>;
+}
+
+async function readOwners({ db, clock }: Ctx, requests: readonly RequestRow[]): Promise<Owners> {
+  const summary = { select: { id: true, name: true } } as const;
+  const agents = await db.prisma.agent.findMany({
+    where: { id: { in: [...new Set(requests.flatMap(({ agentId }) => agentId ?? []))] } },
+    include: { site: summary },
+  });
+  const devices = await db.prisma.device.findMany({
+    where: { id: { in: [...new Set(requests.flatMap(({ deviceId }) => deviceId ?? []))] } },
+    select: { id: true, name: true, enabled: true },
+  });
+  const nowNs = clock.nowNs();
+  return {
+    agents: new Map(agents.map((row) => [row.id, { agent: toEdgeAgent(row, nowNs), site: row.site }])),
+    devices: new Map(devices.map((device) => [device.id, device])),
+  };
+}
+
+/**
+ * Of each request, the place among those of its agent that the caller sees and that are worked on. Nothing behind the last one of
+ * the page need be looked at.
+ */
+async function findPositions(ctx: Ctx, requests: readonly RequestRow[]): Promise<ReadonlyMap<string, number>> {
+  const last = requests.at(-1);
+  if (!last) return new Map();
+  const agentIds = [...new Set(requests.flatMap(({ agentId }) => agentId ?? []))];
+  const scope = Prisma.join(scopeWhere("r", await visibleIn(ctx, undefined)), " AND ");
+  const rows = await ctx.db.prisma.$queryRaw<{ id: string; position: bigint }[]>`
+    SELECT id, position FROM (
+      SELECT r.id, row_number() OVER (PARTITION BY r."agentId" ORDER BY ${ORDER}) AS position
+      FROM "ImportRequest" r LEFT JOIN "Device" d ON d.id = r."deviceId"
+      WHERE r."agentId" = ANY(${agentIds}) AND ${IS_WAITING} AND ${scope} AND d.enabled IS NOT FALSE
+        AND (-r.priority, r."createdAtNs", r.id) <= (${-last.priority}::int, ${last.createdAtNs}::bigint, ${last.id}::text)
+    ) AS ranked WHERE id = ANY(${requests.map(({ id }) => id)})`;
+  return new Map(rows.map(({ id, position }) => [id, Number(position)]));
+}
+
+/** Parts, and pieces of parts, that a crash would not take. */
+async function durableBytes({ blobs }: Ctx, { uploads: [upload] }: RequestRow): Promise<number> {
+  if (!upload) return 0;
+  try {
+    const stored = [...(await blobs.listParts(upload.blobKey)), ...(await blobs.listPieces(upload.blobKey))];
+    return stored.reduce((bytes, { lengthBytes }) => bytes + lengthBytes, 0);
+  } catch (error) {
+    if (error instanceof UploadClosed) return 0; // it ended since, or its first byte has not come
+    throw error;
+  }
+}
+
+interface Details {
+  readonly owners: Owners;
+  readonly positions: ReadonlyMap<string, number>;
+  readonly bytesReceived: number;
+}
+
+function toEntry(ctx: Ctx, row: RequestRow, { owners, positions, bytesReceived }: Details): QueuedImport {
+  const { agent, site } = owners.agents.get(row.agentId) ?? {};
+  const device = owners.devices.get(row.deviceId);
+  const recording = row.recording && seesProject(ctx, row.recording.projectId) ? row.recording : undefined;
+  const transfer = agent?.status?.transfers?.find(({ recordingId }) => recordingId === row.recordingId);
+  // An agent that does not tell of its transfers has one where it opened an upload.
+  const isUploading = agent?.status?.transfers ? transfer !== undefined : row.uploads.length > 0;
+  const position = positions.get(row.id);
+  const waitsFor = whyItWaits({ agent, isDeviceEnabled: device?.enabled !== false, isUploading, position });
+  return {
+    recordingId: recording?.id,
+    requestId: row.id,
+    projectId: row.projectId!, // of what an agent has it is known
+    device: device && { id: device.id, name: device.name },
+    edgeSite: site ?? undefined,
+    path: row.filename,
+    size: recording && Number(recording.sizeBytes),
+    priority: row.priority,
+    requestedAt: row.createdAtNs,
+    requestedBy: Requester.safeParse(row.requestedBy).data,
+    position,
+    state: waitsFor ? "waiting" : "uploading",
+    bytesReceived,
+    bytesPerSecond: waitsFor ? undefined : transfer?.bytesPerSecond,
+    waitsFor,
+  };
+}

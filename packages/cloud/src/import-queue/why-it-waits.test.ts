@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { EdgeAgent, WaitReason } from "@downlink/protocol";
+import { type Situation, whyItWaits } from "./why-it-waits.ts";
+
+type Status = NonNullable<EdgeAgent["status"]>;
+const healthy: Status = { files: {}, problems: [], transfers: [] };
+const agent: EdgeAgent = { online: true, lastSeenAt: 0n, version: "1", cloned: false, status: healthy };
+const withStatus = (status: Partial<Status>): EdgeAgent => ({ ...agent, status: { ...healthy, ...status } });
+const problem = (code: string) => ({ problems: [{ code, text: "what", fix: "do", since: 0n }] });
+const idle: Situation = { agent, isDeviceEnabled: true, isUploading: false, position: 1 };
+
+/** From what is told before all others to what is told when nothing holds; each with what brings it about. */
+const reasons: [WaitReason, Partial<Situation>][] = [
+  ["AgentCloned", { agent: { ...agent, cloned: true } }],
+  ["DeviceDisabled", { isDeviceEnabled: false }],
+  ["DeviceOffline", { agent: { ...agent, online: false } }],
+  ["StorageMissing", { agent: withStatus(problem("StorageMissing")) }],
+  ["UploadsHeldBack", { agent: withStatus({ throttle: { reason: "the upload rate is off", until: 5n } }) }],
+  ["StorageFull", { agent: withStatus(problem("CloudStorageFull")) }],
+  ["UploadFailing", { agent: withStatus(problem("UploadFailing")) }],
+  ["BehindOthers", { position: 2 }],
+  ["AgentToStart", {}],
+];
+
+for (const [code, situation] of reasons)
+  test(`${code} is told with a sentence, and with what can be done where somebody can do something`, () => {
+    const told = whyItWaits({ ...idle, ...situation })!;
+    assert.equal(told.code, code);
+    assert.ok(told.text.length > 3);
+    assert.equal(told.fix === undefined, code === "BehindOthers" || code === "AgentToStart");
+    assert.equal(told.until, code === "UploadsHeldBack" ? 5n : undefined);
+  });
+
+test("of two reasons the earlier one is told", () => {
+  for (const [i, [code, earlier]] of reasons.entries())
+    for (const [, later] of reasons.slice(i + 1)) {
+      const both = { ...idle, ...later, ...earlier };
+      if (earlier.agent && later.agent) both.agent = { ...later.agent, ...changed(earlier.agent, later.agent) };
+      assert.equal(whyItWaits(both)!.code, code);
+    }
+});
+
+/** An agent of both situations. */
+function changed(one: EdgeAgent, other: EdgeAgent): Partial<EdgeAgent> {
+  const problems = [...(other.status?.problems ?? []), ...(one.status?.problems ?? [])];
+  return { ...one, cloned: one.cloned || other.cloned, status: { ...other.status!, ...one.status!, problems } };
+}
+
+test("a file that is being sent waits for nothing, whatever else goes wrong; but where nothing moves it is not being sent", () => {
+  for (const [code, situation] of reasons) {
+    const told = whyItWaits({ ...idle, ...situation, isUploading: true })?.code;
+    const stopsAll = reasons.findIndex(([reason]) => reason === code) <= 4;
+    assert.equal(told, stopsAll ? code : undefined);
+  }
+});
+
+test("without an agent the device is offline, since nobody knows when", () => {
+  assert.match(whyItWaits({ ...idle, agent: undefined })!.text, /not been heard of\.$/);
+});

@@ -1,0 +1,64 @@
+import { type AgentStatus, type EdgeAgent, formatTimestamp, type QueuedImport } from "@downlink/protocol";
+
+type WaitsFor = NonNullable<QueuedImport["waitsFor"]>;
+
+/** What decides whether one requested file is on its way. */
+export interface Situation {
+  /** Absent where no agent has the file any more. */
+  readonly agent: EdgeAgent | undefined;
+  /** Of the file's device; at an edge site one may be disabled while its site's agent works. */
+  readonly isDeviceEnabled: boolean;
+  readonly isUploading: boolean;
+  /** Among the requests that its agent works on; absent where it is none of them. */
+  readonly position: number | undefined;
+}
+
+/** The first reason that holds; undefined where the file is on its way. What stops everything comes before what stops one file. */
+export function whyItWaits(situation: Situation): WaitsFor | undefined {
+  const { agent, isUploading } = situation;
+  const reason = whyNothingMoves(situation);
+  if (reason || isUploading) return reason;
+  return whyUploadsFail(agent?.status) ?? whoComesFirst(situation);
+}
+
+function whyNothingMoves({ agent, isDeviceEnabled }: Situation): WaitsFor | undefined {
+  if (agent?.cloned)
+    return {
+      code: "AgentCloned",
+      text: "Two agents work with copies of one state, and none of them is served.",
+      fix: "Stop one and give it a token and a state directory of its own; then release the agent of the device.",
+    };
+  if (!isDeviceEnabled) return { code: "DeviceDisabled", text: "The device is disabled.", fix: "Enable the device." };
+  if (!agent?.online) return offline(agent);
+  const missing = problemOf(agent.status, "StorageMissing");
+  if (missing) return { code: "StorageMissing", text: missing.text, fix: missing.fix };
+  const { throttle } = agent.status ?? {};
+  if (!throttle) return undefined;
+  const text = `Uploads are held back on the device: ${throttle.reason}.`;
+  const fix = "Change the upload rate of the device, or run `agent resume` on it.";
+  return { code: "UploadsHeldBack", text, fix, until: throttle.until };
+}
+
+function offline(agent: EdgeAgent | undefined): WaitsFor {
+  const since = agent ? ` since ${formatTimestamp(agent.lastSeenAt)}` : "";
+  const text = `The agent that has the file has not been heard of${since}.`;
+  return { code: "DeviceOffline", text, fix: "Power the device on, or check its network, and `agent status` on it." };
+}
+
+function whyUploadsFail(status: AgentStatus | undefined): WaitsFor | undefined {
+  const full = problemOf(status, "CloudStorageFull");
+  if (full) return { code: "StorageFull", text: full.text, fix: "Free or add storage at the control plane." };
+  const over = problemOf(status, "CloudQuotaReached");
+  if (over) return { code: "StorageFull", text: over.text, fix: over.fix };
+  const failing = problemOf(status, "UploadFailing");
+  return failing && { code: "UploadFailing", text: failing.text, fix: failing.fix };
+}
+
+function whoComesFirst({ position = 1 }: Situation): WaitsFor {
+  if (position > 1) return { code: "BehindOthers", text: `${position - 1} other files of the same agent come first.` };
+  return { code: "AgentToStart", text: "The agent takes it up as soon as it can." };
+}
+
+function problemOf(status: AgentStatus | undefined, code: string) {
+  return status?.problems.find((problem) => problem.code === code);
+}

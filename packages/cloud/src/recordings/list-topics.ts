@@ -1,0 +1,39 @@
+import type { api, Input, RecordingTopic } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+import type { RecordingTopicModel } from "../db/generated/models.ts";
+import { findRecording } from "./find-recording.ts";
+
+/** As the agent that has the file, or the import, counted them. */
+export async function listTopics(
+  ctx: Ctx,
+  { limit, offset, ...ref }: Input<(typeof api.recordings)["topics"]>,
+): Promise<RecordingTopic[]> {
+  const { id } = await findRecording(ctx, ref);
+  const rows = await ctx.db.prisma.recordingTopic.findMany({
+    where: { recordingId: id },
+    orderBy: [{ topic: "asc" }, { version: "asc" }],
+    take: limit,
+    skip: offset,
+  });
+  return rows.map(toRecordingTopic);
+}
+
+function toRecordingTopic(row: RecordingTopicModel): RecordingTopic {
+  return {
+    topic: row.topic,
+    encoding: row.messageEncoding,
+    schemaName: row.schemaName,
+    schemaEncoding: row.schemaEncoding,
+    version: row.version,
+    messageCount: Number(row.messageCount),
+    start: row.startNs ?? undefined,
+    end: row.endNs ?? undefined,
+    meanHz: meanHz(row),
+  };
+}
+
+/** Of so many messages there is one interval less. */
+function meanHz({ messageCount, startNs, endNs }: RecordingTopicModel): number | undefined {
+  if (startNs === null || endNs === null || endNs <= startNs || messageCount < 2n) return undefined;
+  return (Number(messageCount - 1n) * 1e9) / Number(endNs - startNs);
+}

@@ -1,0 +1,42 @@
+import type { Requester } from "@downlink/protocol";
+import type { EdgeFileModel } from "../db/generated/models.ts";
+import { insertRows } from "../db/insert-rows.ts";
+import type { Transaction } from "../db/transaction.ts";
+import { cancelRequests } from "../ingest/change-request.ts";
+import type { JobQueue } from "../jobs/queue.ts";
+import { primarySiteOf } from "../sites/primary-site.ts";
+import { importRequestRow, type Requested } from "./import-request-rows.ts";
+import { noFailure } from "./import-status.ts";
+
+/** A recording whose file is to come from the edge, with what it is known by there. */
+export interface Queueable {
+  readonly recording: Requested;
+  readonly edgeFile: Pick<EdgeFileModel, "versionId" | "agentId">;
+  readonly deviceName: string | undefined;
+}
+
+interface Wish {
+  readonly priority: number;
+  readonly requestedBy: Requester;
+  readonly jobs: JobQueue;
+  readonly nowNs: bigint;
+}
+
+/** Asks the agents of these recordings for them; their rows are locked, and none is on its way. Earlier requests, which failed, are over. */
+export async function queueImports(
+  tx: Transaction,
+  wanted: readonly Queueable[],
+  { priority, requestedBy, jobs, nowNs }: Wish,
+): Promise<void> {
+  const [first] = wanted;
+  if (!first) return;
+  const recordingIds = wanted.map(({ recording }) => recording.id);
+  await cancelRequests(tx, { recordingIds, jobs, nowNs });
+  const { id: siteId } = await primarySiteOf(tx, first.recording.orgId);
+  const rows = wanted.map((one) => importRequestRow({ ...one, siteId, priority, requestedBy, nowNs }));
+  await insertRows(tx, "ImportRequest", rows);
+  await tx.recording.updateMany({
+    where: { id: { in: recordingIds } },
+    data: { importStatus: "pending", ...noFailure },
+  });
+}

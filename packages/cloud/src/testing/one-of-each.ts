@@ -1,0 +1,117 @@
+import type { Client } from "@downlink/client";
+import { api, type Device, type Recording } from "@downlink/protocol";
+import { newId } from "../db/ids.ts";
+import type { TestCloud } from "./start-cloud.ts";
+import { brokenItem, recordingItem, startAgent } from "./test-agent.ts";
+
+interface Owner {
+  readonly client: Client;
+  /** Stands in the names, keys, paths and texts of all of them. */
+  readonly name: string;
+  /** Absent: the only one of the client's organization. */
+  readonly projectId?: string;
+}
+
+/** One of everything that has an id in the API; the ids by the path segment that stands before them. */
+export type OneOfEach = Readonly<Record<string, string>>;
+
+export async function makeOneOfEach(cloud: TestCloud, owner: Owner): Promise<OneOfEach> {
+  const ofProject = await makeInProject(cloud, owner);
+  const ofOrganization = await makeInOrganization(cloud, { ...owner, siteId: ofProject.sites });
+  return Object.fromEntries(
+    await Promise.all(
+      Object.entries({ ...ofProject, ...ofOrganization }).map(async ([kind, id]) => [kind, await id] as const),
+    ),
+  );
+}
+
+const idOf = ({ id }: { readonly id: string }): string => id;
+
+async function makeInProject(cloud: TestCloud, { client, name, projectId }: Owner) {
+  const agent = await startAgent({ ...cloud, admin: client }, `${name}-robot`, projectId);
+  const { deviceId } = agent;
+  const key = `${name}-key`;
+  await agent.report([recordingItem({ path: `${name}-run.mcap`, key }), brokenItem({ path: `${name}-broken.mcap` })]);
+  const device = await client.call(api.devices.get, { nameOrId: deviceId });
+  const [[recording], [file]] = await Promise.all([
+    client.call(api.recordings.list, { deviceId }),
+    client.call(api.edgeFiles.list, { deviceId }),
+  ]);
+  const site = { name: `${name}-plant`, type: "self-hosted", projectIds: projectId ? [projectId] : [] } as const;
+  const { id: sites } = await client.call(api.sites.create, site);
+  const upload = client.call(api.uploads.create, { filename: `${name}-upload`, deviceId });
+  const event = { deviceId, start: 1n, end: 2n, metadata: { whose: `${name}-event` } };
+  return {
+    projects: device.projectId,
+    devices: deviceId,
+    "device-tokens": client.call(api.deviceTokens.create, { deviceId }).then(idOf),
+    events: client.call(api.events.create, event).then(idOf),
+    sessions: client.call(api.sessions.create, { deviceId, key: `${name}-drive` }).then(idOf),
+    recordings: recording!.id,
+    "edge-files": file!.id,
+    ...(await makeEpisode(client, { device, recording: recording!, name })),
+    "pending-imports": upload.then(({ requestId }) => requestId),
+    ...(await storeImport(cloud, { device, recording: recording!, siteId: sites, name })),
+    sites,
+  };
+}
+
+interface Made {
+  readonly device: Device;
+  readonly recording: Recording;
+  readonly name: string;
+}
+
+async function makeEpisode(client: Client, { device: { projectId }, recording, name }: Made) {
+  const item = { recordings: [recording.id], metadata: { whose: `${name}-episode` } };
+  const { episodes } = await client.call(api.episodes.getOrCreate, { projectId, episodes: [item] });
+  const { id } = episodes[0]!;
+  const dataset = await client.call(api.datasets.create, { projectId, name: `${name}-dataset`, episodeIds: [id] });
+  await client.call(api.datasetVersions.commit, { id: dataset.id });
+  return { episodes: id, datasets: dataset.id };
+}
+
+/** What an import leaves. */
+async function storeImport({ deps }: TestCloud, { device, recording, siteId, name }: Made & { siteId: string }) {
+  const { orgId, projectId } = device;
+  const owner = { orgId, projectId, recordingId: recording.id, siteId };
+  const about = {
+    filename: `${name}-imported`,
+    format: "mcap",
+    sizeBytes: 1n,
+    importedAtNs: 1n,
+    startNs: 1n,
+    endNs: 2n,
+  };
+  const sizes = { crc: 0n, dataOffset: 0n, sizeBytes: 0n, logTimeNs: 1n, createTimeNs: 1n };
+  const said = { name: `${name}-calibration`, mediaType: `${name}-type`, ...sizes };
+  const [imported, attachment] = await Promise.all([
+    deps.db.prisma.import.create({ data: { id: newId("imp"), ...owner, ...about } }),
+    deps.db.prisma.recordingAttachment.create({ data: { id: newId("att"), ...owner, ...said } }),
+  ]);
+  return { imports: imported.id, "recording-attachments": attachment.id };
+}
+
+async function makeInOrganization(cloud: TestCloud, { client, name, projectId, siteId }: Owner & { siteId: string }) {
+  const projectIds = projectId ? [projectId] : [];
+  const property = { key: name, label: name, valueType: "string", resourceType: "event" } as const;
+  const layout = { name, permission: "ORG_WRITE", data: {} } as const;
+  const key = { name: `${name}-key`, capabilities: ["devices.list" as const], projectIds };
+  return {
+    "api-keys": client.call(api.apiKeys.create, key).then(idOf),
+    "custom-properties": client.call(api.customProperties.create, property).then(idOf),
+    "event-types": client.call(api.eventTypes.create, { name, customProperties: [] }).then(idOf),
+    "site-tokens": client.call(api.siteTokens.create, { siteId }).then(idOf),
+    "site-inbox-notification-tokens": client.call(api.inboxTokens.create, { siteId }).then(idOf),
+    extensions: storeExtension(cloud, { client, name }),
+    layouts: client.call(api.layouts.create, layout).then(idOf),
+  };
+}
+
+async function storeExtension({ deps }: TestCloud, { client, name }: Owner): Promise<string> {
+  const [device] = await client.call(api.devices.list, { limit: 1 });
+  const named = { publisher: name, name, identity: `${name}.${name}`, displayName: name };
+  const stamps = { createdAtNs: 1n, updatedAtNs: 1n };
+  const data = { id: newId("ext"), orgId: device!.orgId, ...named, ...stamps };
+  return (await deps.db.prisma.extension.create({ data })).id;
+}

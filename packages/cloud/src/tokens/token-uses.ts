@@ -1,0 +1,54 @@
+import type { Logger } from "pino";
+import type { Database } from "../db/client.ts";
+
+const MINUTE_NS = 60_000_000_000n;
+const FLUSH_MS = 30_000;
+
+/**
+ * When tokens were used last, to the minute. Calls only note it; all that was noted is written together, twice a minute, by one
+ * statement: no call waits for it, and none of them writes. What a crash takes is half a minute of it.
+ */
+export interface TokenUses {
+  note(tokenSha256: string): void;
+}
+
+export class NotedTokenUses implements TokenUses, AsyncDisposable {
+  readonly #db: Pick<Database, "pool">;
+  readonly #nowNs: () => bigint;
+  readonly #noted = new Map<string, bigint>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor({ db, clock, log }: { db: Pick<Database, "pool">; clock: { nowNs(): bigint }; log: Logger }) {
+    this.#db = db;
+    this.#nowNs = () => clock.nowNs();
+    const flush = () =>
+      this.flush().catch((error: unknown) => log.warn({ err: error }, "uses of tokens were not kept"));
+    this.#timer = setInterval(flush, FLUSH_MS).unref();
+  }
+
+  note(tokenSha256: string): void {
+    const nowNs = this.#nowNs();
+    this.#noted.set(tokenSha256, nowNs - (nowNs % MINUTE_NS));
+  }
+
+  /** Another process may have written a later minute. The order is that of all writers, so that none waits in a ring. */
+  async flush(): Promise<void> {
+    const noted = [...this.#noted].sort(([one], [other]) => (one < other ? -1 : 1));
+    this.#noted.clear();
+    if (noted.length === 0) return;
+    const values = [noted.map(([hash]) => hash), noted.map(([, minuteNs]) => minuteNs)];
+    await this.#db.pool.query(
+      `WITH used AS (
+        SELECT c."tokenSha256", u."minuteNs" FROM unnest($1::text[], $2::bigint[]) AS u("tokenSha256", "minuteNs")
+        JOIN "Credential" c USING ("tokenSha256") WHERE coalesce(c."lastUsedAtNs", 0) < u."minuteNs"
+        ORDER BY c."tokenSha256" FOR NO KEY UPDATE OF c)
+      UPDATE "Credential" c SET "lastUsedAtNs" = used."minuteNs" FROM used WHERE c."tokenSha256" = used."tokenSha256"`,
+      values,
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush();
+  }
+}

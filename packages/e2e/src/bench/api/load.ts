@@ -1,0 +1,57 @@
+// A process of its own that keeps a number of connections busy, each with one request after another.
+import { RawConnection } from "./raw-connection.ts";
+
+export interface Order {
+  readonly port: number;
+  /** One for each connection, as it goes over the wire. */
+  readonly requests: readonly string[];
+  readonly durationMs: number;
+}
+
+export interface Load {
+  readonly count: number;
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+process.on("message", (order: Order) => {
+  void run(order).then(
+    (load) => process.send!({ load }),
+    (error: Error) => process.send!({ failure: error.message }),
+  );
+});
+process.on("disconnect", () => process.exit());
+
+async function run({ port, requests, durationMs }: Order): Promise<Load> {
+  const connections = await Promise.all(requests.map(() => RawConnection.open(port)));
+  const startedMs = performance.now();
+  const deadlineMs = startedMs + durationMs;
+  const timesMs: number[] = [];
+  await Promise.all(connections.map((one, index) => repeat(one, { request: requests[index]!, deadlineMs, timesMs })));
+  const seconds = (performance.now() - startedMs) / 1000;
+  for (const one of connections) one.close();
+  timesMs.sort((a, b) => a - b);
+  const count = timesMs.length;
+  return { count, perSecond: count / seconds, p50Ms: quantile(timesMs, 0.5), p99Ms: quantile(timesMs, 0.99) };
+}
+
+interface Repeated {
+  readonly request: string;
+  readonly deadlineMs: number;
+  readonly timesMs: number[];
+}
+
+async function repeat(connection: RawConnection, { request, deadlineMs, timesMs }: Repeated): Promise<void> {
+  for (let atMs = performance.now(); atMs < deadlineMs; ) {
+    const { status } = await connection.send(request);
+    if (status >= 300) throw new Error(`answered ${status}: ${request.split("\r\n")[0]}`);
+    const doneMs = performance.now();
+    timesMs.push(doneMs - atMs);
+    atMs = doneMs;
+  }
+}
+
+function quantile(sorted: readonly number[], part: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}

@@ -1,0 +1,11 @@
+import type { Pool, QueryResultRow } from "pg";
+
+type Statement<Row> = (pool: Pool, values: readonly unknown[]) => Promise<Row[]>;
+
+/** A named prepared statement: each connection parses and plans it once. */
+export function statement<Row extends QueryResultRow>(name: string, text: string): Statement<Row> {
+  return async (pool, values) => (await pool.query<Row>({ name, text, values: [...values] })).rows;
+}
+
+/** BIGINT as pg gives it. */
+export type Int8 = string;

@@ -1,0 +1,72 @@
+import type { z } from "zod";
+
+type RawIssue = z.core.$ZodRawIssue;
+type Explain<C extends RawIssue["code"]> = (issue: Extract<RawIssue, { code: C }>) => string;
+
+/** What is wrong with a value, as a sentence about its place that says what is allowed: `must be a text`. For a schema's `error`. */
+export function explainIssue(issue: RawIssue): string | undefined {
+  const explain = sentences[issue.code as keyof typeof sentences] as ((issue: RawIssue) => string) | undefined;
+  return explain?.(issue);
+}
+
+const sentences = {
+  invalid_type: explainType,
+  invalid_value: ({ values }) => `must be ${oneOf(values)}`,
+  too_small: (issue) => `must ${extent(issue.origin)} at least ${issue.minimum}${unitOf(issue.origin)}`,
+  too_big: (issue) => `must ${extent(issue.origin)} at most ${issue.maximum}${unitOf(issue.origin)}`,
+  invalid_format: explainFormat,
+  unrecognized_keys: ({ keys }) => `must not have ${keys.map(quote).join(", ")}`,
+  invalid_union: explainUnion,
+  invalid_key: ({ issues }) => `has a key that ${issues[0]!.message}`,
+  not_multiple_of: ({ divisor }) => `must be a multiple of ${divisor}`,
+} satisfies { readonly [C in RawIssue["code"]]?: Explain<C> };
+
+const kinds: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+};
+
+function explainType({ expected, input, inst }: Extract<RawIssue, { code: "invalid_type" }>): string {
+  if (input === undefined) return "is required";
+  const { format, minValue = null, maxValue = null } = inst as unknown as Partial<z.ZodNumber>;
+  const kind = kinds[format === "safeint" ? "int" : expected] ?? expected;
+  const isRange = minValue !== null && maxValue !== null && maxValue < Number.MAX_SAFE_INTEGER;
+  return `must be ${kind}${isRange ? ` from ${minValue} to ${maxValue}` : ""}`;
+}
+
+function extent(origin: string): string {
+  return origin === "string" || origin === "array" ? "hold" : "be";
+}
+
+function unitOf(origin: string): string {
+  if (origin === "string") return " characters";
+  return origin === "array" ? " items" : "";
+}
+
+function explainFormat({ format, pattern }: Extract<RawIssue, { code: "invalid_format" }>): string {
+  if (format === "url") return "must be a URL such as https://downlink.example";
+  if (format === "base64") return "must be base 64";
+  return `must match ${pattern ?? format}`;
+}
+
+/** What each of the alternatives asks for; of those that differ by one field, what that may be. */
+function explainUnion({ errors, options }: UnionIssue): string {
+  if (options?.length) return `must be ${oneOf(options)}`;
+  const messages = errors.flatMap((issues) => issues.slice(0, 1).map(({ message }) => message));
+  return [...new Set(messages)].join(", or ");
+}
+
+type UnionIssue = Extract<RawIssue, { code: "invalid_union" }> & { readonly options?: readonly unknown[] };
+
+function oneOf(values: readonly unknown[]): string {
+  return values.length === 1 ? quote(values[0]) : `one of ${values.map(quote).join(", ")}`;
+}
+
+function quote(value: unknown): string {
+  return JSON.stringify(value);
+}

@@ -1,0 +1,60 @@
+/** What a JSON text may amount to; one that is more is refused before it is understood, and before it is whole. */
+export interface JsonLimits {
+  readonly bytes: number;
+  /** Objects and arrays within each other; absent: any. */
+  readonly depth?: number;
+  /** Objects and arrays in all: an empty one of two bytes takes thirty times as much as a value. Absent: any. */
+  readonly containers?: number;
+  /** Values of all kinds, containers too; absent: any. */
+  readonly values?: number;
+}
+
+export interface JsonGuard {
+  /** Why what was read so far is too much; undefined while it is not. */
+  take(chunk: Uint8Array): string | undefined;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+
+/** Looks at bytes only: no byte of a character beyond ASCII is one of those that it looks for. */
+export function createJsonGuard(limits: JsonLimits): JsonGuard {
+  const { bytes, depth = Infinity, containers = Infinity, values = Infinity } = limits;
+  const seen = { bytes: 0, depth: 0, deepest: 0, containers: 0, commas: 0 };
+  const text = { isOpen: false, isEscaped: false };
+  return {
+    take(chunk) {
+      seen.bytes += chunk.byteLength;
+      if (seen.bytes > bytes) return `is longer than ${bytes} bytes`;
+      for (let at = 0; at < chunk.length; at++) {
+        const byte = chunk[at]!;
+        if (text.isOpen) readText(text, byte);
+        else if (byte === QUOTE) text.isOpen = true;
+        else readStructure(seen, byte);
+      }
+      if (seen.deepest > depth) return `is nested deeper than ${depth} levels`;
+      if (seen.containers > containers) return `holds more than ${containers} objects and arrays`;
+      return seen.commas + seen.containers > values ? `holds more than ${values} values` : undefined;
+    },
+  };
+}
+
+function readText(text: { isOpen: boolean; isEscaped: boolean }, byte: number): void {
+  if (text.isEscaped) text.isEscaped = false;
+  else if (byte === BACKSLASH) text.isEscaped = true;
+  else if (byte === QUOTE) text.isOpen = false;
+}
+
+/** Brackets and braces alike: whether they fit together is for the parser to say. */
+function readStructure(
+  seen: { depth: number; deepest: number; containers: number; commas: number },
+  byte: number,
+): void {
+  if (byte === COMMA) seen.commas += 1;
+  else if (byte === 0x5b || byte === 0x7b) {
+    seen.containers += 1;
+    seen.depth += 1;
+    if (seen.depth > seen.deepest) seen.deepest = seen.depth;
+  } else if (byte === 0x5d || byte === 0x7d) seen.depth -= 1;
+}

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { explainIssue } from "../explain-issue.ts";
+
+type ByKey<V> = Record<string, V>;
+type Texts = ByKey<string>;
+
+/** An object of any keys, as it is. Not `z.record`, which drops the key `__proto__` without a word. */
+export function anyKeys<V>({ $schema: _, ...values }: Record<string, unknown>): z.ZodType<ByKey<V>, ByKey<V>> {
+  const wire = z.unknown().meta({ type: "object", additionalProperties: values });
+  return wire.refine(isObject, { error: "must be an object", abort: true }) as z.ZodType as z.ZodType<
+    ByKey<V>,
+    ByKey<V>
+  >;
+}
+
+/** A JSON object of any content. */
+export const AnyObject = anyKeys<unknown>({});
+
+/** Texts by any key, in an answer: they were checked when they came in. */
+export const StoredTexts = anyKeys<string>({ type: "string" });
+
+/** Texts by any key; both are of the given schema. */
+export function textsByKey(text: z.ZodType<string, string>) {
+  return z.codec(StoredTexts, StoredTexts, {
+    decode: (given, payload) => convert(given, payload.issues, (one) => text.safeDecode(one, { error: explainIssue })),
+    encode: (given, payload) => convert(given, payload.issues, (one) => text.safeEncode(one, { error: explainIssue })),
+  });
+}
+
+type Issues = z.core.ParsePayload["issues"];
+
+function convert(given: Texts, issues: Issues, read: (text: string) => z.ZodSafeParseResult<string>): Texts {
+  const entries = Object.entries(given).map(([name, value]) => {
+    const [key, text] = [read(name), read(value)];
+    for (const { error } of [key, text])
+      for (const issue of error?.issues ?? [])
+        issues.push({ ...issue, input: value, path: [name, ...issue.path] } as Issues[number]);
+    return [key.data!, text.data!] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

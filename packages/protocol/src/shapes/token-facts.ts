@@ -1,0 +1,28 @@
+import { z } from "zod";
+import { Timestamp } from "./time.ts";
+
+/** Who made a token: an API key, or by enrolment a device token that belongs to no device. */
+export const TokenMaker = z.object({
+  kind: z.enum(["apiKey", "deviceToken"]),
+  id: z.string(),
+  name: z.string().optional().meta({ description: "Of the key, as it was when it made the token" }),
+});
+export type TokenMaker = z.infer<typeof TokenMaker>;
+
+/** What tells one token from another without its text. Spread into what is shown of every kind of token. */
+export const tokenFacts = {
+  hint: z
+    .string()
+    .optional()
+    .meta({ description: "The last four characters of its text; absent where that was never known" }),
+  createdBy: TokenMaker.optional().meta({ description: "Absent where the deployment made it, or an earlier version" }),
+  lastUsedAt: Timestamp.optional().meta({
+    description: "To the minute, and told a minute late at most; absent while it was never used",
+  }),
+  expiresAt: Timestamp.optional().meta({ description: "From then on it is as if it were disabled; absent: never" }),
+};
+
+/** Spread into the body that makes a token. */
+export const tokenExpiry = {
+  expiresAt: Timestamp.optional().meta({ description: "In the future; absent: it never expires" }),
+};

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "Site" ADD COLUMN     "projectIds" TEXT[] DEFAULT ARRAY[]::TEXT[];

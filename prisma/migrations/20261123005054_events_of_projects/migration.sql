@@ -1,0 +1,2 @@
+-- CreateIndex
+CREATE INDEX "Event_projectId_idx" ON "Event"("projectId");
