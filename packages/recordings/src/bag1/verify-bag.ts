@@ -6,7 +6,7 @@ import { emptyMessageBytes } from "../mcap/opcodes.ts";
 import { RecordingFault } from "../reasons.ts";
 import { addChunk, addTally, extendSpan } from "../survey.ts";
 import { addFirst, requireChannel } from "../tally-chunk.ts";
-import { lent } from "../verified/forward-reader.ts";
+import { copies } from "../verified/forward-reader.ts";
 import { type RunChannel, type VerifiedRun, wholeChunkBytes } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { indexBag } from "./bag-index.ts";
@@ -119,7 +119,7 @@ async function* contentOf(
   }
   onStored(await reader.fetch(offset, dataOffset - offset));
   const pieces = noted(reader.stream(dataOffset, storedBytes), onStored);
-  yield* context.decompress.inPieces({ ...input, pieces: lent(pieces) });
+  yield* context.decompress.inPieces({ ...input, pieces: copies(pieces) });
 }
 
 async function* noted(

@@ -1,6 +1,6 @@
 import type { ChunkHeader } from "../chunk.ts";
 import { RecordingFault } from "../reasons.ts";
-import { lent } from "../verified/forward-reader.ts";
+import { copies } from "../verified/forward-reader.ts";
 import { wholeChunkBytes } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { opcodes, recordHeadBytes } from "./opcodes.ts";
@@ -15,7 +15,7 @@ export interface StoredChunk {
   chunk: ChunkHeader & { startNs: bigint; endNs: bigint };
   /** Behind the last of the message indexes that follow. */
   end: number;
-  /** Absent where it is too large to be held. */
+  /** From its first byte on, with some of what stands behind it. Absent where it is too large to be held. */
   bytes: Uint8Array | undefined;
   /** The message indexes behind it. */
   indexes: Uint8Array;
@@ -38,11 +38,12 @@ export async function readStoredChunk(
   const head = { ...given, end: await endOfRecord(given, contentEnd, verifying) };
   const lengthBytes = head.end - head.offset;
   const isHeld = lengthBytes <= wholeChunkBytes;
+  let bytes: Uint8Array | undefined;
   const indexes = await readIndexes(footerOffset - head.end, async (length) => {
     if (!isHeld) return context.source.read(head.end, length);
-    return (await reader.fetch(head.offset, lengthBytes + length)).subarray(lengthBytes);
+    bytes = await reader.fetch(head.offset, lengthBytes + length);
+    return bytes.subarray(lengthBytes);
   });
-  const bytes = isHeld ? await reader.fetch(head.offset, lengthBytes + indexes.byteLength) : undefined;
   return { head, chunk, end: head.end + indexes.byteLength, bytes, indexes };
 }
 
@@ -116,8 +117,13 @@ export async function* contentOf(
   const start = dataOffset - offset;
   const input = { compression, uncompressedBytes, storedBytes, place, onFrames };
   if (!bytes)
-    return yield* context.decompress.inPieces({ ...input, pieces: lent(reader.stream(dataOffset, storedBytes)) });
+    return yield* context.decompress.inPieces({ ...input, pieces: copies(reader.stream(dataOffset, storedBytes)) });
   const stored = bytes.subarray(start, start + storedBytes);
   if (uncompressedBytes <= wholeChunkBytes) yield await context.decompress({ ...input, bytes: stored });
-  else yield* context.decompress.inPieces({ ...input, pieces: lent([stored]) });
+  else yield* context.decompress.inPieces({ ...input, pieces: onePiece(stored) });
+}
+
+/** A view, because what a reader holds is not the decoder's to give back. */
+async function* onePiece(stored: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield stored;
 }

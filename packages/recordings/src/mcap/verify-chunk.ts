@@ -1,5 +1,6 @@
 import { crc32 } from "node:zlib";
 import { placeOf, refuseLargeChunk } from "../chunk.ts";
+import { combineChecksums } from "../codecs/combine-checksums.ts";
 import { isOneFrame, isPlain } from "../codecs/decompress.ts";
 import { openCursor } from "../field-cursor.ts";
 import { freeOwn } from "../free-memory.ts";
@@ -49,7 +50,7 @@ async function verifyChunk(stored: StoredChunk, chunkTally: ChunkTally, verifyin
   for (const channel of tallied.channels) addTally(verifying.survey, channel.channelId, channel);
   return {
     ...factsOf(stored, tallied),
-    checksum: bytes ? crc32(bytes.subarray(0, head.end - head.offset)) : await checksumOf(head, verifying),
+    checksum: bytes ? checksumOfHeld(stored, bytes, tallied.crc) : await checksumOf(head, verifying),
     indexesChecksum: crc32(indexes),
     hasTrueIndexes: named?.hasTrueIndexes ?? false,
     mayPass: mayPass(stored, tallied),
@@ -58,6 +59,8 @@ async function verifyChunk(stored: StoredChunk, chunkTally: ChunkTally, verifyin
 }
 
 interface TalliedChunk extends TalliedRecords {
+  /** CRC-32 of the decompressed records. Undefined where the chunk gives none to compare it with. */
+  crc: number | undefined;
   /** Nothing but one frame is there, where the chunk was read in pieces. */
   isOneFrame: boolean;
 }
@@ -86,7 +89,7 @@ function createChunkTally(verifying: Verifying): ChunkTally {
       tally.push(piece);
       if (!isPlain(chunk.compression)) freeOwn(piece);
     }
-    if (crc === chunk.crc) return { ...tally.end(), isOneFrame };
+    if (crc === chunk.crc) return { ...tally.end(), crc: chunk.crc === 0 ? undefined : crc, isOneFrame };
     throw new RecordingFault("BadChunk", `${placeOf(chunk)} fails its checksum; the file is damaged there`);
   };
 }
@@ -167,6 +170,15 @@ function spanOf(channels: readonly RunChannel[]): { startNs: bigint; endNs: bigi
   const span: { startNs?: bigint; endNs?: bigint } = {};
   for (const { startNs, endNs } of channels) extendSpan(span, startNs, endNs);
   return { startNs: span.startNs ?? 0n, endNs: span.endNs ?? 0n };
+}
+
+/** Of the whole record; what is not compressed was summed already when it was compared with the checksum that the chunk gives. */
+function checksumOfHeld({ head, chunk }: StoredChunk, bytes: Uint8Array, contentCrc: number | undefined): number {
+  const record = bytes.subarray(0, head.end - head.offset);
+  if (contentCrc === undefined || !isPlain(chunk.compression)) return crc32(record);
+  const dataStart = chunk.dataOffset - head.offset;
+  const withContent = combineChecksums(crc32(record.subarray(0, dataStart)), contentCrc, chunk.storedBytes);
+  return crc32(record.subarray(dataStart + chunk.storedBytes), withContent);
 }
 
 async function checksumOf({ offset, end }: RecordHead, { context: { source } }: Verifying): Promise<number> {

@@ -1,3 +1,4 @@
+import { freeOwn } from "../free-memory.ts";
 import type { ReadContext } from "../read-context.ts";
 import { refuseBeyond, type WindowReader } from "../window-reader.ts";
 
@@ -11,12 +12,14 @@ export interface ForwardReader extends WindowReader {
 
 /**
  * `onBlock` gets every byte once and in order. A block is read ahead while one is looked at. Who looks back behind what is held
- * reads that again.
+ * reads that again. What lies more than a block before the offset that is fetched is given back: its bytes must not be used any more.
  */
 export function openForwardReader(context: ReadContext, onBlock: (bytes: Uint8Array) => void): ForwardReader {
   const { source, signal } = context;
   /** Contiguous. */
-  const blocks: { start: number; bytes: Uint8Array }[] = [];
+  const blocks: Held[] = [];
+  /** Put together from several blocks. */
+  const joins: Held[] = [];
   let readEnd = 0;
   let ahead: Promise<Uint8Array> | undefined;
 
@@ -57,7 +60,8 @@ export function openForwardReader(context: ReadContext, onBlock: (bytes: Uint8Ar
   };
   /** Of what lies before, a block is kept: loose messages are looked at again together. */
   const letGo = (offset: number): void => {
-    while (blocks[0] && blocks[0].start + blocks[0].bytes.byteLength <= offset - blockBytes) blocks.shift();
+    for (const held of [blocks, joins])
+      while (held[0] && endOf(held[0]) <= offset - blockBytes) freeOwn(held.shift()!.bytes);
   };
   const join = async (offset: number, length: number): Promise<Uint8Array> => {
     if (offset < (blocks[0]?.start ?? readEnd)) return source.read(offset, length);
@@ -67,6 +71,7 @@ export function openForwardReader(context: ReadContext, onBlock: (bytes: Uint8Ar
       const to = Math.min(offset + length, start + bytes.byteLength);
       if (from < to) joined.set(bytes.subarray(from - start, to - start), from - offset);
     }
+    joins.push({ start: offset, bytes: joined });
     return joined;
   };
   async function* stream(offset: number, lengthBytes: number): AsyncGenerator<Uint8Array> {
@@ -77,16 +82,25 @@ export function openForwardReader(context: ReadContext, onBlock: (bytes: Uint8Ar
   }
   const finish = async (): Promise<void> => {
     while (readEnd < source.sizeBytes) {
-      blocks.length = 0;
+      letGo(Number.POSITIVE_INFINITY);
       await advance();
     }
   };
   return { peek, fetch, stream, finish };
 }
 
-/** What a reader holds is not the decoder's to give back. */
-export async function* lent(pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for await (const piece of pieces) yield piece.byteLength < piece.buffer.byteLength ? piece : new Uint8Array(piece);
+interface Held {
+  start: number;
+  bytes: Uint8Array;
+}
+
+function endOf({ start, bytes }: Held): number {
+  return start + bytes.byteLength;
+}
+
+/** Copies, for a decoder: that holds pieces until a block is whole, and gives them back, while the reader goes on and gives back its own. */
+export async function* copies(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) yield new Uint8Array(piece);
 }
 
 const blockBytes = 2 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { bytesSource, countReads } from "../source.ts";
 import { exportBytes, exportSource, indexedSource, makeIndex } from "../testing/export-bytes.ts";
@@ -162,6 +162,18 @@ test("a file is read once and in order, and little more", async () => {
   // Besides, the magic, the footer and the summary for its checksum.
   assert.ok(offsets.length <= bytes.byteLength / 2 ** 21 + 5, `${offsets.length} reads`);
 });
+
+for (const compression of ["", "lz4", "zstd"] as const) {
+  test(`a chunk in pieces, whose blocks are larger than what is held of a file, is read whole, "${compression}"`, async () => {
+    const messages = Array.from({ length: 24 }, (_, index) => {
+      return { topic: "/a", logTimeNs: BigInt(index), data: new Uint8Array(randomBytes(1_000_000)) };
+    });
+    const file = { topics: ["/a"], schema: "one", compression, isIndexed: true } as const;
+    const large = await writeMessages({ ...file, messages, chunkBytes: 50_000_000 });
+    const { state } = await indexRecording(bytesSource(large), { fileName: "a.mcap", write: async () => {} });
+    assert.equal(state, "finished");
+  });
+}
 
 test("chunks that are passed on are at most 4 MiB large, or one message", async () => {
   const messages = Array.from({ length: 100 }, (_, index) => {
