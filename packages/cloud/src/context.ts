@@ -13,6 +13,7 @@ import type { FileIndexer } from "./indexing/file-indexer.ts";
 import type { JobQueue } from "./jobs/queue.ts";
 import type { Limits } from "./limits.ts";
 import type { Metrics } from "./metrics/metrics.ts";
+import type { KeptCredentials } from "./tokens/kept-credentials.ts";
 import type { TokenUses } from "./tokens/token-uses.ts";
 
 export interface Clock {
@@ -29,6 +30,7 @@ export interface Deps {
   readonly jobs: JobQueue;
   readonly polls: AgentPolls;
   readonly renewals: LeaseRenewals;
+  readonly credentials: Pick<KeptCredentials, "find" | "forgetAll">;
   readonly tokenUses: TokenUses;
   /** Each lets in what a fleet brings along when it comes at once: an agent that was greeted does not stand in that line for its work. */
   readonly admission: { readonly hellos: Admission; readonly reads: Admission };

@@ -11,13 +11,14 @@ import { applyMigrations, listMigrations, migrationsDir } from "./db/migrations.
 import { Admission } from "./edge/admission.ts";
 import { AgentPolls } from "./edge/agent-polls.ts";
 import { LeaseRenewals } from "./edge/lease-renewals.ts";
-import { WorkSignals } from "./edge/work-signals.ts";
+import { hearWorkSignals } from "./edge/work-signals.ts";
 import { CallRates } from "./http/call-rates.ts";
 import { createTurns } from "./http/turns.ts";
 import { openFileIndexer } from "./indexing/file-indexer.ts";
 import { PgBossQueue } from "./jobs/pg-boss-queue.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import { prepareDeployment } from "./setup/first-start.ts";
+import { KeptCredentials } from "./tokens/kept-credentials.ts";
 import { NotedTokenUses } from "./tokens/token-uses.ts";
 
 const MAX_CONNECTIONS = 20;
@@ -59,7 +60,8 @@ export async function openDeps(
   const jobs = opened.use(await PgBossQueue.start({ url, log, metrics }));
   const renewals = opened.use(new LeaseRenewals({ pool: db.pool, clock }));
   const polls = opened.use(new AgentPolls({ renewals, log }));
-  opened.use(await WorkSignals.start({ url, log, hearer: polls }));
+  opened.use(await hearWorkSignals({ url, log, hearer: polls }));
+  const credentials = opened.use(await KeptCredentials.start({ url, db, log }));
   const tokenUses = opened.use(new NotedTokenUses({ db, clock, log }));
   const signer = createLinkSigner([config.signingKey ?? deployment.signingKey]);
   const address = { publicUrl: config.publicUrl };
@@ -77,6 +79,7 @@ export async function openDeps(
     jobs,
     polls,
     renewals,
+    credentials,
     tokenUses,
     admission: { hellos: new Admission(), reads: new Admission() },
     clock,

@@ -66,10 +66,13 @@ async function deleteApiKey(ctx: Ctx, { id }: Input<Contract["delete"]>): Promis
 
 type Change<T> = (tx: Transaction, key: ApiKeyModel) => Promise<T>;
 
-/** One after another within an organization, so that of two last keys not each is dropped in view of the other. */
+/**
+ * One after another within an organization, so that of two last keys not each is dropped in view of the other. What this process
+ * remembers of keys goes before the answer, also where the answer is a failure: the change may have been committed.
+ */
 async function changeKey<T>(ctx: Ctx, id: string, change: Change<T>): Promise<T> {
   const { orgId } = ctx.caller;
-  return withTransaction(ctx.db, async (tx) => {
+  const changing = withTransaction(ctx.db, async (tx) => {
     await tx.$queryRaw`SELECT "id" FROM "Organization" WHERE "id" = ${orgId} FOR NO KEY UPDATE`;
     const where = Prisma.sql`"id" = ${id} AND ${visibleKeys(ctx)}`;
     const [key] = await tx.$queryRaw<ApiKeyModel[]>`SELECT * FROM "ApiKey" WHERE ${where}`;
@@ -78,6 +81,7 @@ async function changeKey<T>(ctx: Ctx, id: string, change: Change<T>): Promise<T>
     if (isUnlimited(key)) await requireUnlimitedKey(tx, orgId);
     return result;
   });
+  return changing.finally(() => ctx.credentials.forgetAll());
 }
 
 /** A key that is limited to some projects sees those that reach no further. */

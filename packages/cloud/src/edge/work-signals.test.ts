@@ -4,7 +4,7 @@ import { Pool } from "pg";
 import { pino } from "pino";
 import { eventually } from "../testing/test-agent.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
-import { WorkSignals } from "./work-signals.ts";
+import { hearWorkSignals } from "./work-signals.ts";
 
 const LISTENERS = `FROM pg_stat_activity WHERE application_name = 'downlink-work-signals' AND datname = current_database()`;
 
@@ -13,7 +13,7 @@ async function startSignals(t: TestContext, proof: { proofIntervalMs?: number; p
   const pool = new Pool({ connectionString: url, max: 1 });
   const heard: string[] = [];
   const hearer = { hear: (owner: string) => void heard.push(owner), hearNothing: () => void heard.push("nothing") };
-  const signals = await WorkSignals.start({ url, hearer, log: pino({ level: "silent" }), ...proof });
+  const signals = await hearWorkSignals({ url, hearer, log: pino({ level: "silent" }), ...proof });
   t.after(async () => {
     await signals[Symbol.asyncDispose]();
     await pool.end();

@@ -1,17 +1,17 @@
 import { type Access, everyCapability, leaseHeader } from "@downlink/protocol";
 import type { ApiKeyCaller, Caller, Deps } from "../context.ts";
-import { type Credential, findCredential } from "../tokens/find-credential.ts";
+import type { Credential } from "../tokens/find-credential.ts";
 import { hashToken } from "../tokens/mint.ts";
 import { ApiError, invalid, refuse } from "./errors.ts";
 
-type AuthenticateDeps = Pick<Deps, "db" | "clock" | "tokenUses">;
+type AuthenticateDeps = Pick<Deps, "credentials" | "clock" | "tokenUses">;
 
 /** The caller behind the bearer token; 401 where there is none, 403 where it may not make this call. */
 export async function authenticate(deps: AuthenticateDeps, headers: Headers, access: Access): Promise<Caller> {
-  const { db, clock, tokenUses } = deps;
+  const { credentials, clock, tokenUses } = deps;
   const tokenSha256 = hashToken(bearerToken(headers));
   const lease = readLease(headers);
-  const credential = await findCredential(db, tokenSha256);
+  const credential = await credentials.find(tokenSha256);
   if (!credential) throw new ApiError("Unauthenticated", "the token is unknown, disabled or revoked");
   if (credential.expiresAtNs !== null && credential.expiresAtNs <= clock.nowNs())
     throw new ApiError("Unauthenticated", "the token has expired");

@@ -1,0 +1,104 @@
+import { Client } from "pg";
+import type { Logger } from "pino";
+
+const RECONNECT_MS = 1000;
+const PROOF_TIMEOUT_MS = 5000;
+
+interface Options {
+  readonly url: string;
+  readonly log: Pick<Logger, "warn">;
+  /** What is told on it are notifications of Postgres, each with the commit of a change. */
+  readonly channel: string;
+  /** Of the connection, as Postgres shows it. */
+  readonly name: string;
+  /** With the payload of each notification. */
+  readonly hear: (payload: string) => void;
+  /** Anything may have been told: the connection was lost, or is there again. */
+  readonly missAll: () => void;
+  /** A connection that a firewall forgot says nothing more, for ever: it is asked, and given up when it does not answer. */
+  readonly proofIntervalMs: number;
+  readonly proofTimeoutMs?: number | undefined;
+}
+
+/** Hears what the database tells on a channel, over a connection of its own that comes back by itself. */
+export class ChannelListener implements AsyncDisposable {
+  readonly #options: Options;
+  #isClosing = false;
+  #client: Client | undefined;
+  #proving: NodeJS.Timeout | undefined;
+  #provenMs = Number.NEGATIVE_INFINITY;
+
+  private constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Resolves when it listens, or else tries to. */
+  static async start(options: Options): Promise<ChannelListener> {
+    const listener = new ChannelListener(options);
+    await listener.#listen();
+    return listener;
+  }
+
+  /** The moment, on the monotonic clock, until which all that was told before was heard. In the distant past while nothing is heard. */
+  get provenMs(): number {
+    return this.#provenMs;
+  }
+
+  async #listen(): Promise<void> {
+    const { url, channel, name, hear, missAll, proofTimeoutMs = PROOF_TIMEOUT_MS } = this.#options;
+    const timeouts = { connectionTimeoutMillis: proofTimeoutMs, query_timeout: proofTimeoutMs };
+    const client = new Client({ connectionString: url, application_name: name, ...timeouts });
+    client.on("error", (error) => this.#reconnect(client, error));
+    client.on("notification", ({ payload = "" }) => hear(payload));
+    this.#client = client;
+    const askedMs = performance.now();
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${channel}`);
+    } catch (error) {
+      return this.#reconnect(client, error as Error);
+    }
+    if (this.#client !== client) return;
+    missAll(); // Until now.
+    this.#provenMs = askedMs;
+    this.#proveLater(client);
+  }
+
+  #proveLater(client: Client): void {
+    this.#proving = setTimeout(() => void this.#prove(client), this.#options.proofIntervalMs).unref();
+  }
+
+  /** Postgres tells a connection what it has for it before it answers. */
+  async #prove(client: Client): Promise<void> {
+    const askedMs = performance.now();
+    try {
+      await client.query("SELECT 1");
+    } catch (error) {
+      return this.#reconnect(client, error as Error);
+    }
+    if (this.#client !== client) return;
+    this.#provenMs = askedMs;
+    this.#proveLater(client);
+  }
+
+  #reconnect(lost: Client, error: Error): void {
+    if (this.#isClosing || this.#client !== lost) return;
+    const { log, missAll, name } = this.#options;
+    log.warn({ err: error, name }, "the connection for the database's signals was lost");
+    this.#client = undefined;
+    this.#provenMs = Number.NEGATIVE_INFINITY;
+    clearTimeout(this.#proving);
+    missAll();
+    lost.removeAllListeners().on("error", () => undefined); // its connection is gone; what it still says is no news
+    lost.end().catch(() => undefined);
+    setTimeout(() => {
+      if (!this.#isClosing) void this.#listen();
+    }, RECONNECT_MS).unref();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosing = true;
+    clearTimeout(this.#proving);
+    await this.#client?.end();
+  }
+}
