@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { capabilities, everyCapability } from "./capabilities.ts";
 import { apiKey, operation } from "./operation.ts";
+import { Credential } from "./shapes/credentials.ts";
 import { page } from "./shapes/list.ts";
 import { Id, StorableText } from "./shapes/text.ts";
 import { Timestamp } from "./shapes/time.ts";
@@ -21,7 +22,7 @@ export const ApiKey = z
     createdAt: Timestamp,
     enabled: z.boolean(),
     ...tokenFacts,
-    token: z.string().optional().meta({ description: "Shown once, in the answer that creates it" }),
+    token: Credential.optional().meta({ description: "Shown once, in the answer that creates it" }),
   })
   .meta({ id: "ApiKey" });
 export type ApiKey = z.infer<typeof ApiKey>;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { apiKey, operation } from "./operation.ts";
+import { Credential } from "./shapes/credentials.ts";
 import { page } from "./shapes/list.ts";
 import { Id } from "./shapes/text.ts";
 import { Timestamp } from "./shapes/time.ts";
@@ -14,7 +15,7 @@ export const DeviceToken = z
     enabled: z.boolean(),
     preapproved: z.boolean().meta({ description: "Whether devices created with the token are enabled at once" }),
     ...tokenFacts,
-    token: z.string().optional().meta({ description: "Shown once, in the answer that creates it" }),
+    token: Credential.optional().meta({ description: "Shown once, in the answer that creates it" }),
   })
   .meta({ id: "DeviceToken" });
 export type DeviceToken = z.infer<typeof DeviceToken>;

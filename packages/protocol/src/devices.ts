@@ -5,6 +5,7 @@ import { AgentPoint, EdgeAgent } from "./edge-agents.ts";
 import { apiKey, operation } from "./operation.ts";
 import { page, SortOrder, sorting } from "./shapes/list.ts";
 import { PropertyChanges, PropertyValue, PropertyValues } from "./shapes/properties.ts";
+import { queryText } from "./shapes/query-text.ts";
 import { inProject } from "./shapes/selectors.ts";
 import { Id, StorableText } from "./shapes/text.ts";
 import { TimeBound, Timestamp } from "./shapes/time.ts";
@@ -65,7 +66,7 @@ export const devices = {
     summary: "List devices",
     query: z.object({
       ...inProject,
-      query: StorableText.optional().meta({ description: "Terms on custom properties, with the prefix `properties.`" }),
+      query: queryText("Terms on custom properties, with the prefix `properties.`"),
       nameMatches: StorableText.optional().meta({ description: "A part of the name, in any case" }),
       sortBy: z
         .union([
@@ -173,7 +174,7 @@ export const devices = {
     params: deviceRef.params,
     query: z.object({
       ...inProject,
-      query: StorableText.optional(),
+      query: queryText("Terms on keys and values"),
       start: TimeBound.optional().meta({ description: "Active at or after" }),
       end: TimeBound.optional().meta({ description: "Active before" }),
       ...sorting("id", "key", "start", "end"),

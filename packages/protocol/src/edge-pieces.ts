@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { withDigest } from "./edge-digests.ts";
 import { agentToken, operation } from "./operation.ts";
+import { Credential } from "./shapes/credentials.ts";
 import { ByteCount } from "./shapes/summaries.ts";
 import { Id } from "./shapes/text.ts";
 
@@ -38,7 +39,7 @@ export const edgePieces = {
     body: z.object({ number: partNumber, pieces: z.array(Piece).min(1).max(pieceLimits.piecesPerGrant) }),
     response: z.object({
       held: z.array(Piece).meta({ description: "Of this part, from its beginning on" }),
-      grants: z.array(z.object({ offset: ByteCount, url: z.string(), headers: z.record(z.string(), z.string()) })),
+      grants: z.array(z.object({ offset: ByteCount, url: Credential, headers: z.record(z.string(), z.string()) })),
     }),
   }),
   composePart: operation({

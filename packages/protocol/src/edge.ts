@@ -7,6 +7,7 @@ import { edgePieces, HeldPieces, partNumber, pieceLimits, uploadParams } from ".
 import { DeliveryFailure, EdgeSettings, EdgeWork, SalvageFailure } from "./edge-work.ts";
 import { agentToken, enrolmentToken, operation } from "./operation.ts";
 import { ImportStatus } from "./recordings.ts";
+import { Credential } from "./shapes/credentials.ts";
 import { queryInteger } from "./shapes/query.ts";
 import { ByteCount } from "./shapes/summaries.ts";
 import { fileText, Id, StorableText } from "./shapes/text.ts";
@@ -298,7 +299,7 @@ export const edge = {
         .max(100),
     }),
     response: z.object({
-      grants: z.array(z.object({ number: partNumber, url: z.string(), headers: z.record(z.string(), z.string()) })),
+      grants: z.array(z.object({ number: partNumber, url: Credential, headers: z.record(z.string(), z.string()) })),
     }),
   }),
   ...edgePieces,

@@ -5,8 +5,9 @@ import { CursorHeaders, cursorPage } from "./shapes/cursor.ts";
 import { jsonObject, storableJsonObject } from "./shapes/json.ts";
 import { sorting } from "./shapes/list.ts";
 import { QueryBoolean, queryArray } from "./shapes/query.ts";
+import { queryText } from "./shapes/query-text.ts";
 import { inProject } from "./shapes/selectors.ts";
-import { Id, StorableText } from "./shapes/text.ts";
+import { Id } from "./shapes/text.ts";
 import { TimeBound, Timestamp } from "./shapes/time.ts";
 
 /** Of an episode's metadata, and of its creationContext, as JSON: a page has 2000 episodes. */
@@ -76,11 +77,10 @@ export const episodeFilters = {
     description: "Whether no primary site holds the data of some recording of the episode now",
   }),
   recordingId: Id.optional().meta({ description: "Of episodes with this recording, which may be deleted" }),
-  metadataQuery: StorableText.optional().meta({
-    example: "task:pick,place success:true",
-    description:
-      "Terms that must all match the top-level keys and values of the metadata: `key:value`, `key:v1,v2`, `key:*`, `*:value`, and `text` in any key or value",
-  }),
+  metadataQuery: queryText(
+    "Terms that must all match the top-level keys and values of the metadata: `key:value`, `key:v1,v2`, `key:*`, `*:value`, and `text` in any key or value",
+    { example: "task:pick,place success:true" },
+  ),
 };
 
 const EpisodeRequest = z

@@ -4,6 +4,7 @@ import { StoredTexts, textsByKey } from "./shapes/any-keys.ts";
 import { page, sorting } from "./shapes/list.ts";
 import { PropertyChanges, PropertyValues } from "./shapes/properties.ts";
 import { queryArray } from "./shapes/query.ts";
+import { queryText } from "./shapes/query-text.ts";
 import { byDevice, inProject } from "./shapes/selectors.ts";
 import { DeviceSummary } from "./shapes/summaries.ts";
 import { Id, StorableText } from "./shapes/text.ts";
@@ -52,7 +53,7 @@ export const events = {
       ...byDevice,
       eventId: StorableText.optional(),
       eventTypeId: Id.optional(),
-      query: StorableText.optional().meta({ example: "reason:estop,fall zone:*" }),
+      query: queryText("Terms on what `queryFields` names", { example: "reason:estop,fall zone:*" }),
       queryFields: queryArray(["metadata", "properties"])
         .default(["metadata"])
         .meta({ description: "Where the query is looked for; with both, each term may match in either" }),

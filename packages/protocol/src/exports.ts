@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { apiKey, operation } from "./operation.ts";
+import { Credential } from "./shapes/credentials.ts";
 import { withAliases } from "./shapes/query.ts";
 import { inProject } from "./shapes/selectors.ts";
 import { DataDamage } from "./shapes/summaries.ts";
@@ -75,7 +76,7 @@ export const exportLinks = {
         "a selector is required: recordingId, recordingKey, importId, sessionId, sessionKey, episodeId, deviceId or deviceName",
       ),
     response: z.object({
-      link: z.string(),
+      link: Credential,
       linkExpiresAt: Timestamp.meta({ description: "Until then the link may be opened; what has begun goes on" }),
       fileName: z.string().meta({
         description: "What the link's `Content-Disposition` calls it",

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { apiKey, operation } from "./operation.ts";
+import { Credential } from "./shapes/credentials.ts";
 import { page } from "./shapes/list.ts";
 import { Id } from "./shapes/text.ts";
 
@@ -38,7 +39,7 @@ export const extensions = {
     summary: "Get an extension, with a signed link to its package",
     params,
     response: Extension.extend({
-      foxe: z.string().meta({ description: "Good for 15 minutes; needs no credential" }),
+      foxe: Credential.meta({ description: "Good for 15 minutes; needs no credential" }),
     }),
   }),
   delete: operation({

@@ -93,11 +93,13 @@ export {
   RecordingTopic,
 } from "./recordings.ts";
 export { ListedSession, Session, SessionKey } from "./sessions.ts";
+export { holdsCredential } from "./shapes/credentials.ts";
 export { CursorHeaders, nextCursorHeader, previousCursorHeader } from "./shapes/cursor.ts";
 export { MAX_LIMIT, type SortOrder } from "./shapes/list.ts";
 export { withoutNulls } from "./shapes/nulls.ts";
 export { PropertyChanges, PropertyValue, PropertyValues } from "./shapes/properties.ts";
 export { aliasesOf, foldAliases } from "./shapes/query.ts";
+export { queryLimits } from "./shapes/query-text.ts";
 export { DataDamage } from "./shapes/summaries.ts";
 export { isStorable, PathSegment, StorableText } from "./shapes/text.ts";
 export { formatTimestamp, parseTimestamp, Timestamp } from "./shapes/time.ts";

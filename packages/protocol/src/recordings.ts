@@ -2,6 +2,7 @@ import { z } from "zod";
 import { apiKey, operation } from "./operation.ts";
 import { page, sorting } from "./shapes/list.ts";
 import { queryArray, withAliases } from "./shapes/query.ts";
+import { queryText } from "./shapes/query-text.ts";
 import { byDeviceOrNone, bySessionOrNone, inProject } from "./shapes/selectors.ts";
 import {
   ByteCount,
@@ -70,9 +71,8 @@ export const recordingSelectors = {
   ...byDeviceOrNone,
   ...bySessionOrNone,
   topic: StorableText.optional(),
-  metadataQuery: StorableText.optional().meta({
+  metadataQuery: queryText("Terms that one metadata record of the recording matches, all of them", {
     example: "operator:ann,bob note:*",
-    description: "Terms that one metadata record of the recording matches, all of them",
   }),
   ...inProject,
 };

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { apiKey, operation } from "./operation.ts";
 import { page, sorting } from "./shapes/list.ts";
 import { PropertyChanges, PropertyValues } from "./shapes/properties.ts";
+import { queryText } from "./shapes/query-text.ts";
 import { byDevice, inProject } from "./shapes/selectors.ts";
 import { DeviceSummary } from "./shapes/summaries.ts";
 import { Id, StorableText, UniqueKey } from "./shapes/text.ts";
@@ -48,7 +49,7 @@ export const sessions = {
       keyMatches: StorableText.optional().meta({ description: "Part of the key, in any case" }),
       start: TimeBound.optional().meta({ description: "Of sessions with a recording that ends at or after" }),
       end: TimeBound.optional().meta({ description: "Of sessions with a recording that starts at or before" }),
-      query: StorableText.optional(),
+      query: queryText("Terms on custom properties"),
       ...inProject,
       ...sorting("id", "createdAt", "updatedAt"),
       ...page,

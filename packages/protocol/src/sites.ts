@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { EdgeAgent } from "./edge-agents.ts";
 import { apiKey, operation } from "./operation.ts";
+import { Credential } from "./shapes/credentials.ts";
 import { page } from "./shapes/list.ts";
 import { Id, StorableText } from "./shapes/text.ts";
 import { Timestamp } from "./shapes/time.ts";
@@ -118,7 +119,7 @@ export const SiteToken = z
     createdAt: Timestamp,
     siteId: z.string(),
     ...tokenFacts,
-    token: z.string().optional().meta({ description: "Shown once, in the answer that creates it" }),
+    token: Credential.optional().meta({ description: "Shown once, in the answer that creates it" }),
   })
   .meta({ id: "SiteToken" });
 export type SiteToken = z.infer<typeof SiteToken>;

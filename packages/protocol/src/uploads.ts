@@ -3,6 +3,7 @@ import { DeviceName } from "./devices.ts";
 import { apiKey, operation } from "./operation.ts";
 import { RecordingKey } from "./recordings.ts";
 import { SessionKey } from "./sessions.ts";
+import { Credential } from "./shapes/credentials.ts";
 import { withAliases } from "./shapes/query.ts";
 import { inProject } from "./shapes/selectors.ts";
 import { Id, StorableText } from "./shapes/text.ts";
@@ -38,6 +39,6 @@ export const uploads = {
         ...inProject,
       })
       .refine((body) => body.deviceId ?? body.deviceName ?? body.key, "one of deviceId, deviceName or key is required"),
-    response: z.object({ link: z.string(), linkExpiresAt: Timestamp, requestId: z.string() }),
+    response: z.object({ link: Credential, linkExpiresAt: Timestamp, requestId: z.string() }),
   }),
 };

@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
-import { api, ErrorBody } from "@downlink/protocol";
+import { api, ErrorBody, holdsCredential, type Operation } from "@downlink/protocol";
+import { makeZip } from "../extensions/testing/make-zip.ts";
+import { makeOneOfEach } from "../testing/one-of-each.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 
 const cloud = await startCloud({ after }, { works: false });
@@ -35,6 +37,8 @@ const refused: [what: string, head: string, status: number, code: string][] = [
   ],
   ["a header that is none", `${line}Host: ${host}\r\nno colon\r\n\r\n`, 400, "MalformedRequest"],
   ["headers that are too large", `${line}Host: ${host}\r\nX: ${"x".repeat(70_000)}\r\n\r\n`, 431, "HeadersTooLarge"],
+  ["a call to a proxy", `CONNECT example.org:443 HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 400, "MalformedRequest"],
+  ["the beginning of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, "MalformedRequest"],
   ["no host", `${line}Connection: close\r\n\r\n`, 400, "MalformedRequest"],
   ["a host that is none", `${line}Host: a/b?c\r\nConnection: close\r\n\r\n`, 400, "MalformedRequest"],
   ["two lengths", `${line}Host: ${host}\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n`, 400, "MalformedRequest"],
@@ -48,6 +52,11 @@ for (const [what, head, status, code] of refused)
     assert.match(answer.headers["x-request-id"]!, /^[\w-]{36}$/);
     assert.equal(answer.headers["x-content-type-options"], "nosniff");
   });
+
+test("an expectation that is unknown does not matter", async () => {
+  const answer = await sendRaw(`GET /livez HTTP/1.1\r\nHost: ${host}\r\nExpect: wonders\r\nConnection: close\r\n\r\n`);
+  assert.deepEqual([answer.status, answer.body], [200, '{"status":"live"}']);
+});
 
 test("no browser guesses what an answer holds, whatever it is", async () => {
   const paths = ["/livez", "/docs", "/docs/swagger-ui.css", "/v1/openapi.json", "/v1/devices", "/nowhere"];
@@ -65,6 +74,43 @@ test("an answer with a secret is stored nowhere on its way", async () => {
   });
   assert.ok(((await created.json()) as { token: string }).token);
   assert.equal(created.headers.get("cache-control"), "no-store");
+});
+
+const reads = Object.values(api)
+  .flatMap((contract) => Object.values(contract) as Operation[])
+  .filter(({ method, access, response }) => method === "get" && access.kind === "apiKey" && response);
+
+test("what is read is stored nowhere where it may hold a token or a signed link, and else by its reader alone", async () => {
+  const ids = await makeOneOfEach(cloud, { client: cloud.admin, name: "kept" });
+  const seen = { answered: 0, holding: 0 };
+  for (const { path, response } of reads) {
+    const kind = /\/([a-z-]+)\/\{/.exec(path)?.[1];
+    const { status, headers } = await ask(path.replace(/\{\w+\}/, (kind && ids[kind]) ?? "unknown"), { authorization });
+    const isSecret = holdsCredential(response!);
+    if (status === 200) seen.answered += 1;
+    if (status === 200 && isSecret) seen.holding += 1;
+    assert.match(headers.get("cache-control")!, /^(no-store|private, (no-cache|no-transform))$/, path);
+    if (isSecret) assert.deepEqual([headers.get("cache-control"), headers.get("etag")], ["no-store", null], path);
+  }
+  assert.ok(seen.answered > 30 && seen.holding >= 5, JSON.stringify(seen));
+});
+
+test("an extension's link, which opens without a credential, is stored nowhere on its way", async () => {
+  const zip = makeZip([
+    {
+      name: "package.json",
+      content: JSON.stringify({ name: "x", publisher: "acme", version: "1", displayName: "X" }),
+    },
+  ]);
+  const published = await fetch(`${cloud.url}/v1/extension-upload`, {
+    method: "POST",
+    headers: { authorization, "content-type": "application/octet-stream" },
+    body: new Uint8Array(zip),
+  });
+  const { id } = (await published.json()) as { id: string };
+  const answer = await ask(`/v1/extensions/${id}`, { authorization });
+  assert.ok(((await answer.json()) as { foxe: string }).foxe);
+  assert.deepEqual([answer.headers.get("cache-control"), answer.headers.get("etag")], ["no-store", null]);
 });
 
 test("401 says which credential is asked for", async () => {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, test } from "node:test";
 import { setInterval } from "node:timers/promises";
+import { ErrorBody } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { connectionLimits } from "./connections.ts";
 
@@ -21,6 +22,18 @@ test("a connection that says nothing, and one whose headers never end, are close
     slow.socket.write("X-A: 1\r\n");
   }
   await silent.closed;
+});
+
+test("headers that do not come in time are refused as everything else: JSON with a code and a request id", async () => {
+  for (const head of ["GET /livez HTTP/1.1\r\nX-A: 1\r\n", "GET /livez"]) {
+    await using slow = await open(strict.url);
+    slow.socket.write(head);
+    const [headers, body] = (await slow.received).split("\r\n\r\n") as [string, string];
+    assert.match(headers, /^HTTP\/1\.1 408 Request Timeout\r\n/);
+    for (const header of [/^content-type: application\/json/im, /^x-request-id: [\w-]{36}$/im, /^connection: close$/im])
+      assert.match(headers, header);
+    assert.equal(ErrorBody.parse(JSON.parse(body)).code, "HeadersTimeout");
+  }
 });
 
 test("a connection is kept 75 s after a request", async () => {
@@ -88,10 +101,13 @@ async function open(url: string) {
   socket.on("error", () => {});
   const closed = new Promise<void>((resolve) => socket.once("close", resolve));
   await once(socket, "connect");
-  socket.resume(); // who does not read does not hear of the end
+  const pieces: Buffer[] = [];
+  socket.on("data", (piece: Buffer) => pieces.push(piece)); // who does not read does not hear of the end
   return {
     socket,
     closed,
+    /** All that came, once it is closed. */
+    received: closed.then(() => Buffer.concat(pieces).toString()),
     get: (path: string, token?: string) => get(socket, path, token),
     [Symbol.asyncDispose]: async () => void socket.destroy(),
   };

@@ -48,6 +48,8 @@ test("texts and queries tell their limits", () => {
     '"maxItems":2000',
     "at most 1000 parameters",
     "At most 1 MiB",
+    '"maxLength":4096',
+    "At most 64 terms, each with at most 64 values",
   ])
     assert.ok(text.includes(limit), limit);
 });

@@ -6,8 +6,13 @@ import { ApiError } from "./errors.ts";
 
 const HEADERS = { "Content-Type": "application/json", "X-Content-Type-Options": "nosniff" };
 
-/** What Node's parser refuses is answered as every other refusal, and the connection ends: nobody knows where the next call begins. */
+/**
+ * What Node would refuse by itself, or close without a word, is answered as every other refusal, and the connection ends: nobody
+ * knows where the next call begins. An expectation that we do not know is nobody's loss: its request is answered as any other.
+ */
 export function refuseUnparsed(server: Server): void {
+  server.on("checkExpectation", (request, answer) => server.emit("request", request, answer));
+  server.on("connect", (_request, socket) => void socket.end(rawAnswer(malformed("this is no proxy"))));
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
     socket.end(rawAnswer(unparsed[error.code ?? ""] ?? malformed("the request is not HTTP")));

@@ -7,12 +7,16 @@ import type { Env } from "./env.ts";
 const LEAST_ENCODED_BYTES = 1024;
 
 /**
- * Answers with JSON: encoded as the receiver takes it, and for a GET with a weak `ETag`, so that who has this very answer is told so
- * and nothing more (304). Whoever keeps it asks again each time: it is of one caller, and of one moment.
+ * Answers with JSON: encoded as the receiver takes it, and where it may be kept with a weak `ETag`, so that who has this very answer
+ * is told so and nothing more (304). Whoever keeps it asks again each time: it is of one caller, and of one moment.
  */
-export async function sendJson(c: Context<Env>, text: string | Uint8Array<ArrayBuffer>): Promise<Response> {
+export async function sendJson(
+  c: Context<Env>,
+  text: string | Uint8Array<ArrayBuffer>,
+  { mayBeKept }: { mayBeKept: boolean },
+): Promise<Response> {
   const body = typeof text === "string" ? Buffer.from(text) : text;
-  const validators = c.req.method === "GET" ? { ETag: tagOf(body), "Cache-Control": "private, no-cache" } : undefined;
+  const validators = mayBeKept ? { ETag: tagOf(body), "Cache-Control": "private, no-cache" } : undefined;
   const common = { Vary: "Authorization, Accept-Encoding", ...validators };
   if (validators && isKnown(c.req.header("if-none-match"), validators.ETag)) return c.body(null, 304, common);
   const headers = { "Content-Type": "application/json", ...common };

@@ -1,4 +1,12 @@
-import type { Access, Answer, Contract, Input, Operation, WithHeaders } from "@downlink/protocol";
+import {
+  type Access,
+  type Answer,
+  type Contract,
+  holdsCredential,
+  type Input,
+  type Operation,
+  type WithHeaders,
+} from "@downlink/protocol";
 import type { Context, Hono } from "hono";
 import type { Ctx, CtxOf, Deps } from "../context.ts";
 import type { Batches } from "../db/in-batches.ts";
@@ -25,8 +33,10 @@ type Answered<A> = A extends readonly (infer Item)[] ? A | Batches<Item> : A;
 export function serve<C extends Contract>(app: Hono<Env>, deps: Deps, bound: BoundContract<C>): void {
   for (const [name, operation] of Object.entries(bound.contract)) {
     const handler = bound.handlers[name] as unknown as AnyHandler;
-    const encode = operation.response && makeEncoder(operation.response);
-    const call = { operation, handler, encode, again: againOf(bound, name) };
+    const { method, response } = operation;
+    const encode = response && makeEncoder(response);
+    const mayBeKept = method === "get" && response !== undefined && !holdsCredential(response);
+    const call = { operation, handler, encode, mayBeKept, again: againOf(bound, name) };
     app.on(operation.method.toUpperCase(), honoPath(operation.path), (c) => answer(c, deps, call));
   }
 }
@@ -37,9 +47,12 @@ interface Call {
   readonly again: AnyHandler | undefined;
   /** Undefined where success has no body. */
   readonly encode: Encode | undefined;
+  /** What is read may be, but for tokens and signed links. */
+  readonly mayBeKept: boolean;
 }
 
-async function answer(c: Context<Env>, deps: Deps, { operation, handler, again, encode }: Call): Promise<Response> {
+async function answer(c: Context<Env>, deps: Deps, call: Call): Promise<Response> {
+  const { operation, handler, again, encode, mayBeKept } = call;
   const ctx = await openContext(c, deps, operation.access);
   const input = await parseInput(c, operation);
   using _turn = await listInTurn(ctx, operation);
@@ -54,18 +67,18 @@ async function answer(c: Context<Env>, deps: Deps, { operation, handler, again, 
   }
   const answered = await handler(ctx, input);
   if (!encode) return c.body(null, 204);
-  if (isBatches(answered)) return streamList(c, answered, { encode, log: deps.log });
-  if (!operation.responseHeaders) return sendJson(c, JSON.stringify(encode(answered)));
+  if (isBatches(answered)) return streamList(c, answered, { encode, mayBeKept, log: deps.log });
+  if (!operation.responseHeaders) return sendJson(c, JSON.stringify(encode(answered)), call);
   const { output, headers } = answered as WithHeaders<Operation>;
   for (const [name, value] of Object.entries(headers as object)) if (value !== undefined) c.header(name, String(value));
-  return sendJson(c, JSON.stringify(encode(output)));
+  return sendJson(c, JSON.stringify(encode(output)), call);
 }
 
 /** What a verb works with, once the caller is known and allowed; for plain routes too. */
 export async function openContext(c: Context<Env>, deps: Deps, access: Access): Promise<Ctx> {
   const caller = await authenticate(deps, c.req.raw.headers, access);
   proveConnection(c);
-  c.env.outgoing.setHeader("Cache-Control", "no-store"); // Only what is read may be kept; see send-json.ts
+  c.env.outgoing.setHeader("Cache-Control", "no-store"); // Unless send-json.ts says otherwise
   await deps.rates.countCall(c, callerToken(caller));
   return {
     ...deps,

@@ -18,16 +18,19 @@ const WHOLE_BYTES = 1024 * 1024;
 export async function streamList(
   c: Context<Env>,
   batches: Batches<unknown>,
-  { encode, log }: { encode: Encode; log: Logger },
+  { encode, mayBeKept, log }: { encode: Encode; mayBeKept: boolean; log: Logger },
 ): Promise<Response> {
   const pieces = encodeList(batches, encode);
   const { gathered, isAll } = await gather(pieces);
-  if (isAll) return sendJson(c, Buffer.concat(gathered));
+  if (isAll) return sendJson(c, Buffer.concat(gathered), { mayBeKept });
   const body = inTurn(gathered, pieces);
   const coding = chooseCoding(c.req.header("accept-encoding"));
-  const encoding: Record<string, string> = coding ? { "content-encoding": coding } : {};
+  const more: Record<string, string> = {
+    ...(coding && { "content-encoding": coding }),
+    ...(!mayBeKept && { "cache-control": "no-store" }),
+  };
   return streamBody(c, coding ? encodePieces(body, coding) : body, {
-    headers: { "content-type": "application/json", vary: "Authorization, Accept-Encoding", ...encoding },
+    headers: { "content-type": "application/json", vary: "Authorization, Accept-Encoding", ...more },
     onFailure: (error) => log.error({ err: error, requestId: c.get("requestId") }, "a list broke off"),
   });
 }

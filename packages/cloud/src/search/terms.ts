@@ -1,3 +1,4 @@
+import { queryLimits } from "@downlink/protocol";
 import { invalid } from "../http/errors.ts";
 
 /**
@@ -19,9 +20,6 @@ export interface QuerySyntax {
   readonly parameter?: string;
 }
 
-const MAX_CHARACTERS = 4096;
-const MAX_TERMS = 64;
-const MAX_VALUES = 64;
 /** What no stored text is searched for: `U+0000` cannot be stored, and `U+001F` parts the search text. */
 const UNSEARCHABLE = /(?![\t\n\r])[\p{Cc}\p{Cs}]/u;
 
@@ -36,7 +34,7 @@ const UNSEARCHABLE = /(?![\t\n\r])[\p{Cc}\p{Cs}]/u;
  *     quoted = '"' { any but quote, backslash | '\"' | '\\' } '"'
  *
  * A quoted `"*"` is a star. With a prefix, the keys but `*` must carry it; quotes go around the whole: `"properties.a b"`.
- * An empty text has no terms; an empty quoted value is the empty text. At most 4096 characters, 64 terms, 64 values in one.
+ * An empty text has no terms; an empty quoted value is the empty text. `queryLimits` of the contract bound it.
  * Throws `InvalidRequest`, which names the parameter and the character (from 1) where the text goes wrong.
  */
 export function parseQuery(text: string, { prefix = "", parameter = "query" }: QuerySyntax = {}): Term[] {
@@ -44,7 +42,7 @@ export function parseQuery(text: string, { prefix = "", parameter = "query" }: Q
   checkCharacters(reader);
   const terms: Term[] = [];
   for (skipSpaces(reader); reader.at < text.length; skipSpaces(reader)) {
-    if (terms.length === MAX_TERMS) fail(reader, `more than ${MAX_TERMS} terms`);
+    if (terms.length === queryLimits.terms) fail(reader, `more than ${queryLimits.terms} terms`);
     terms.push(readTerm(reader));
   }
   return terms;
@@ -69,7 +67,8 @@ interface Word {
 }
 
 function checkCharacters(reader: Reader) {
-  if (reader.text.length > MAX_CHARACTERS) fail(reader, `more than ${MAX_CHARACTERS} characters`, MAX_CHARACTERS);
+  const { characters } = queryLimits;
+  if (reader.text.length > characters) fail(reader, `more than ${characters} characters`, characters);
   const at = reader.text.search(UNSEARCHABLE);
   if (at >= 0) fail(reader, "a control character", at);
 }
@@ -106,7 +105,7 @@ function readValues(reader: Reader): Word[] {
   const values: Word[] = [];
   do {
     reader.at += 1;
-    if (values.length === MAX_VALUES) fail(reader, `more than ${MAX_VALUES} values`);
+    if (values.length === queryLimits.values) fail(reader, `more than ${queryLimits.values} values`);
     const value = readWord(reader, /[ \t\r\n",]/g);
     if (value.text === "" && !value.isQuoted) fail(reader, "an empty value");
     values.push(value);

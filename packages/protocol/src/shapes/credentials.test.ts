@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { z } from "zod";
+import { api } from "../api.ts";
+import type { Operation } from "../operation.ts";
+import { Credential, holdsCredential } from "./credentials.ts";
+
+const operations = Object.entries(api).flatMap(([resource, contract]) =>
+  Object.entries(contract as Record<string, Operation>).map(([name, operation]) => [`${resource}.${name}`, operation]),
+) as [string, Operation][];
+
+test("a credential is found at whatever depth", () => {
+  for (const schema of [
+    Credential,
+    Credential.meta({ description: "a link" }),
+    z.object({ token: Credential.optional().meta({ description: "shown once" }) }),
+    z.array(z.object({ a: z.union([z.null(), z.record(z.string(), Credential.nullable())]) })),
+  ])
+    assert.ok(holdsCredential(schema));
+  assert.ok(!holdsCredential(z.object({ id: z.string(), list: z.array(z.record(z.string(), z.string())) })));
+});
+
+/** By what such fields are called, so that nobody forgets to say so. */
+const called =
+  /"(link|foxe|token|secret|url|userCode|\w+(Token|Secret|Link))":\{"type":"string"(?![^}]*"x-credential":true)/;
+/** Where a site of the caller's own is. */
+const plainUrls = ["sites.list", "sites.get", "sites.create", "sites.update"];
+
+test("every link and secret of an answer is marked as a credential", () => {
+  const unmarked = operations.filter(([, { response }]) => {
+    const told = response && JSON.stringify(z.toJSONSchema(response, { io: "input" }));
+    return told !== undefined && called.test(told);
+  });
+  assert.deepEqual(
+    unmarked.map(([name]) => name).filter((name) => !plainUrls.includes(name)),
+    [],
+  );
+  const holding = operations.filter(([, { response }]) => response && holdsCredential(response));
+  assert.ok(holding.length >= 10, `${holding.length}`);
+});
