@@ -24,7 +24,7 @@ function refusedBy<T>(check: (value: T) => unknown) {
       check(value);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      ctx.addIssue({ code: "custom", message: error.message });
+      ctx.addIssue({ code: "custom", message: `cannot be used: ${error.message}` });
     }
   };
 }

@@ -9,7 +9,7 @@ export const PropertyKey = z
   .min(1)
   .max(32)
   .regex(/^[A-Za-z0-9_-]+$/, "may hold letters, digits, and the characters _ -")
-  .refine((key) => key !== "__proto__", "is no key that JavaScript clients can read");
+  .refine((key) => key !== "__proto__", "must not be __proto__, which JavaScript clients cannot read");
 const Label = StorableText.min(1).max(32);
 
 export const PropertyResourceType = z.enum(["device", "event", "session"]);
@@ -20,7 +20,7 @@ export type PropertyValueType = z.infer<typeof PropertyValueType>;
 const uniqueStrings = z
   .array(StorableText.min(1).max(256))
   .max(1000)
-  .refine((values) => new Set(values).size === values.length, "the values must be unique");
+  .refine((values) => new Set(values).size === values.length, "must hold each value once");
 /** `values` is the deprecated name of `enumValues`; the latter wins. */
 const EnumValues = withAliases(
   uniqueStrings.optional().meta({ description: "What an enum or multi-enum may hold; required for those" }),

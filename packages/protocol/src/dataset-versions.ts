@@ -38,7 +38,7 @@ export const DatasetEpisodeChange = DatasetEpisode.extend({
 export type DatasetEpisodeChange = z.infer<typeof DatasetEpisodeChange>;
 
 const VersionNumber = z.codec(
-  z.string().regex(/^[0-9]+$/),
+  z.string().regex(/^[0-9]+$/, "must be a whole number"),
   z
     .int()
     .min(0)

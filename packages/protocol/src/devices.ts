@@ -71,7 +71,12 @@ export const devices = {
       sortBy: z
         .union([
           z.enum(["id", "name", "lastSeenAt", "problems", "freeBytes"]),
-          z.string().regex(/^properties\.[A-Za-z0-9_-]{1,32}$/),
+          z
+            .string()
+            .regex(
+              /^properties\.[A-Za-z0-9_-]{1,32}$/,
+              "must be id, name, lastSeenAt, problems, freeBytes, or properties. and a custom property's key",
+            ),
         ])
         .optional()
         .meta({

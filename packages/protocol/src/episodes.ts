@@ -107,10 +107,12 @@ const EpisodeRequest = z
     const hasTimes = item.startTime !== undefined || item.endTime !== undefined;
     const refuse = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
     if (item.eventId !== undefined && (item.recordings || hasTimes))
-      refuse("eventId", "is given instead of recordings and times, not beside them");
-    if (item.eventId === undefined && !item.recordings) refuse("recordings", "eventId or recordings is required");
-    if ((item.startTime === undefined) !== (item.endTime === undefined))
-      refuse(item.startTime === undefined ? "startTime" : "endTime", "startTime and endTime are given together");
+      refuse("eventId", "must stand instead of recordings and times, not beside them");
+    if (item.eventId === undefined && !item.recordings) refuse("recordings", "is required, or eventId");
+    if (item.startTime === undefined && item.endTime !== undefined)
+      refuse("startTime", "is required where endTime is given");
+    if (item.endTime === undefined && item.startTime !== undefined)
+      refuse("endTime", "is required where startTime is given");
     if (item.startTime !== undefined && item.endTime !== undefined && item.startTime > item.endTime)
       refuse("endTime", "must not be before startTime");
   });

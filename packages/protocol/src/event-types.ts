@@ -10,7 +10,7 @@ const PropertyUse = z.object({ id: Id, required: z.boolean() });
 const PropertyUses = z
   .array(PropertyUse)
   .max(100)
-  .refine((uses) => new Set(uses.map(({ id }) => id)).size === uses.length, "each custom property may stand once")
+  .refine((uses) => new Set(uses.map(({ id }) => id)).size === uses.length, "must name each custom property once")
   .meta({ description: "In order; each is a custom property of events" });
 
 export const EventType = z

@@ -14,7 +14,10 @@ import { TimeBound, Timestamp } from "./shapes/time.ts";
 export const MAX_EVENT_METADATA_CHARACTERS = 65_536;
 
 const EventMetadata = textsByKey(StorableText)
-  .refine((metadata) => !Object.hasOwn(metadata, "__proto__"), "__proto__ is no key that JavaScript clients can read")
+  .refine(
+    (metadata) => !Object.hasOwn(metadata, "__proto__"),
+    "must have no key __proto__, which JavaScript clients cannot read",
+  )
   .refine(
     (metadata) => Object.entries(metadata).flat().join("").length <= MAX_EVENT_METADATA_CHARACTERS,
     `must hold at most ${MAX_EVENT_METADATA_CHARACTERS} characters`,

@@ -12,15 +12,17 @@ export function explainIssue(issue: RawIssue): string | undefined {
 const sentences = {
   invalid_type: explainType,
   invalid_value: ({ values }) => `must be ${oneOf(values)}`,
-  too_small: (issue) => `must ${extent(issue.origin)} at least ${issue.minimum}${unitOf(issue.origin)}`,
-  too_big: (issue) => `must ${extent(issue.origin)} at most ${issue.maximum}${unitOf(issue.origin)}`,
+  too_small: ({ origin, minimum }) =>
+    hasLength(origin) && minimum === 1 ? "must not be empty" : `must ${extent(origin, minimum, "least")}`,
+  too_big: ({ origin, maximum }) => `must ${extent(origin, maximum, "most")}`,
   invalid_format: explainFormat,
   unrecognized_keys: ({ keys }) => `must not have ${keys.map(quote).join(", ")}`,
   invalid_union: explainUnion,
-  invalid_key: ({ issues }) => `has a key that ${issues[0]!.message}`,
+  invalid_key: ({ issues }) => `has a name that ${issues[0]!.message}`,
   not_multiple_of: ({ divisor }) => `must be a multiple of ${divisor}`,
 } satisfies { readonly [C in RawIssue["code"]]?: Explain<C> };
 
+const MUST_BE = "must be ";
 const kinds: Readonly<Record<string, string>> = {
   string: "a text",
   number: "a number",
@@ -39,13 +41,14 @@ function explainType({ expected, input, inst }: Extract<RawIssue, { code: "inval
   return `must be ${kind}${isRange ? ` from ${minValue} to ${maxValue}` : ""}`;
 }
 
-function extent(origin: string): string {
-  return origin === "string" || origin === "array" ? "hold" : "be";
+function extent(origin: string, limit: number | bigint, end: "least" | "most"): string {
+  if (!hasLength(origin)) return `be at ${end} ${limit}`;
+  const unit = origin === "string" ? "character" : "item";
+  return `hold at ${end} ${limit} ${unit}${Number(limit) === 1 ? "" : "s"}`;
 }
 
-function unitOf(origin: string): string {
-  if (origin === "string") return " characters";
-  return origin === "array" ? " items" : "";
+function hasLength(origin: string): boolean {
+  return origin === "string" || origin === "array";
 }
 
 function explainFormat({ format, pattern }: Extract<RawIssue, { code: "invalid_format" }>): string {
@@ -57,8 +60,10 @@ function explainFormat({ format, pattern }: Extract<RawIssue, { code: "invalid_f
 /** What each of the alternatives asks for; of those that differ by one field, what that may be. */
 function explainUnion({ errors, options }: UnionIssue): string {
   if (options?.length) return `must be ${oneOf(options)}`;
-  const messages = errors.flatMap((issues) => issues.slice(0, 1).map(({ message }) => message));
-  return [...new Set(messages)].join(", or ");
+  const messages = [...new Set(errors.flatMap((issues) => issues.slice(0, 1).map(({ message }) => message)))];
+  const [first = "", ...others] = messages;
+  if (!messages.every((message) => message.startsWith(MUST_BE))) return messages.join(", or ");
+  return [first, ...others.map((message) => message.slice(MUST_BE.length))].join(", or ");
 }
 
 type UnionIssue = Extract<RawIssue, { code: "invalid_union" }> & { readonly options?: readonly unknown[] };

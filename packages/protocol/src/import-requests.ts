@@ -27,7 +27,7 @@ const selection = {
 };
 type Selection = { readonly recordingIds?: unknown; readonly filter?: unknown };
 const isEither = ({ recordingIds, filter }: Selection) => (recordingIds === undefined) !== (filter === undefined);
-const EITHER = "give recordingIds or a filter";
+const EITHER = "recordingIds or filter is required, and not both";
 const named = { recordingIds: ["rec_01k7x9d3q8w5f2m6n4p0r1s7t9"] };
 const example = { ...named, priority: 5 };
 

@@ -74,7 +74,7 @@ export const sessions = {
       })
       .refine(
         (body) => Boolean(body.deviceId || body.deviceName || body.recordingIds?.length),
-        "deviceId or recordingIds is required",
+        "deviceId, deviceName or recordingIds is required",
       ),
     response: Session,
   }),

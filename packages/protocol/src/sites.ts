@@ -58,10 +58,10 @@ export const sites = {
         retainRecordingsSeconds: RetainSeconds.optional(),
         projectIds: ProjectIds.default([]).meta({ description: "Empty: every project" }),
       })
-      .refine(
-        (body) => body.type === "edge" || body.retainRecordingsSeconds === undefined,
-        "retainRecordingsSeconds is for edge sites only",
-      ),
+      .refine((body) => body.type === "edge" || body.retainRecordingsSeconds === undefined, {
+        path: ["retainRecordingsSeconds"],
+        error: "is for edge sites only",
+      }),
     response: Site,
   }),
   get: operation({

@@ -100,7 +100,7 @@ function requireHeld({ caller }: Ctx, capabilities: readonly string[]): void {
 /** The projects that the new key may see: no more than the caller does. */
 async function grantProjects(ctx: Ctx, given: readonly string[]): Promise<string[]> {
   if (given.length === 0 && ctx.caller.projectIds.length > 0)
-    invalid("projectIds", "this API key is limited to some projects; name those of the new one");
+    invalid("projectIds", "must name some of the projects to which this API key is limited");
   return requireProjects(ctx, given);
 }
 

@@ -61,7 +61,9 @@ test("first, last, usual, previous and next are those of the recordings one by o
     fc.bigInt(990n, 2010n).map((day) => day * DAY_NS + DAY_NS / 2n),
   );
   const windows = fc.oneof(
-    fc.record({ start: maybe(time), end: maybe(time) }).filter(({ start, end }) => !start || !end || start <= end),
+    fc
+      .record({ start: maybe(time), end: maybe(time) })
+      .filter(({ start, end }) => start === undefined || end === undefined || start <= end),
     time.map((start) => ({ start, end: start + DAY_NS / 4n })),
   );
   const owners = fc.record({

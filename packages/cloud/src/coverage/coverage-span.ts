@@ -18,7 +18,7 @@ const UNUSUAL = 100;
 /** The data nearest to either end are the first of some list, which an index has in order. */
 export async function coverageSpan(ctx: Ctx, query: Query): Promise<CoverageSpan> {
   const { start, end } = query;
-  if (start !== undefined && end !== undefined && start > end) invalid("start", "must not be after `end`");
+  if (start !== undefined && end !== undefined && start > end) invalid("start", "must not be after end");
   const first = await findOne(ctx, query, byStart);
   const last = await findOne(ctx, query, byEnd);
   if (!first || !last) return {};

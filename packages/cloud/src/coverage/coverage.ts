@@ -33,7 +33,7 @@ interface Row {
 }
 
 async function listCoverage(ctx: Ctx, query: ListQuery): Promise<CoverageRange[]> {
-  if (query.start > query.end) invalid("start", "must not be after `end`");
+  if (query.start > query.end) invalid("start", "must not be after end");
   const rows = await mergeRecordings(ctx, query);
   if (rows.length > MAX_COVERAGE_RANGES)
     refuse("InvalidRequest", `more than ${MAX_COVERAGE_RANGES} ranges: ask for less time, a device, or more tolerance`);

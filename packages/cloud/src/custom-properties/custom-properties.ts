@@ -102,9 +102,9 @@ async function withUsage(ctx: Ctx, row: CustomPropertyModel): Promise<CustomProp
 
 function requireChoices(valueType: string, enumValues: readonly string[]): void {
   if (hasChoices(valueType) && enumValues.length === 0)
-    invalid("enumValues", `a property of type ${valueType} needs at least one value`);
+    invalid("enumValues", `must hold at least one value for the type ${valueType}`);
   if (!hasChoices(valueType) && enumValues.length > 0)
-    invalid("enumValues", `a property of type ${valueType} has no enumValues`);
+    invalid("enumValues", `must be left out for the type ${valueType}`);
 }
 
 /** Values may be reordered or added: what resources hold stays valid. spec: Custom properties/Update */
@@ -113,7 +113,7 @@ function requireSuperset({ valueType, enumValues }: CustomPropertyModel, wanted:
   const kept = new Set(wanted);
   const dropped = enumValues.filter((value) => !kept.has(value));
   if (dropped.length > 0)
-    invalid("enumValues", `values may be reordered or added, not removed: ${JSON.stringify(dropped)} is missing`);
+    invalid("enumValues", `must keep ${JSON.stringify(dropped)}: values may be reordered or added, not removed`);
 }
 
 /** spec: Custom properties/Delete: only when no value uses it. */

@@ -5,7 +5,7 @@ import {
   type PropertyValues,
   type PropertyValueType,
 } from "@downlink/protocol";
-import { ApiError } from "../http/errors.ts";
+import { invalidAt } from "../http/errors.ts";
 
 /** What a value is checked against. */
 export interface PropertyDefinition {
@@ -30,7 +30,7 @@ export function checkPropertyChanges(
     const message = faultOfChange(definition, changes[definition.key]!);
     return message === undefined ? [] : [{ path: `properties.${definition.key}`, message }];
   });
-  if (details.length > 0) throw valueRefused(details);
+  if (details.length > 0) throw invalidAt(details);
   return Object.fromEntries(known.map(({ key }) => [key, changes[key]!]));
 }
 
@@ -43,12 +43,7 @@ export function applyPropertyChanges(current: PropertyValues, changes: PropertyC
 /** Throws a 400 that names `path` where the value does not fit the property's type. */
 export function checkPropertyValue(definition: PropertyDefinition, value: PropertyValue, path: string): void {
   const message = faultOf(definition, value);
-  if (message !== undefined) throw valueRefused([{ path, message }]);
-}
-
-function valueRefused(details: readonly { path: string; message: string }[]): ApiError {
-  const sentence = details.map(({ path, message }) => `${path}: ${message}`).join("; ");
-  return new ApiError("InvalidRequest", sentence, { details: [...details] });
+  if (message !== undefined) throw invalidAt([{ path, message }]);
 }
 
 function faultOfChange(definition: PropertyDefinition, change: PropertyValue | null): string | undefined {

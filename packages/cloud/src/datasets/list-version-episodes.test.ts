@@ -106,8 +106,8 @@ test("filters: a window that the episode touches, availability, a recording, met
 });
 
 test("half a window is 400, and so is a malformed metadataQuery, by its name", async () => {
-  await assert.rejects(list({ start: 1n }), refusedWith(400, "end: start and end are given together"));
-  await assert.rejects(listVersion(1, { end: 1n }), refusedWith(400, "start: start and end are given together"));
+  await assert.rejects(list({ start: 1n }), refusedWith(400, "end is required where start is given"));
+  await assert.rejects(listVersion(1, { end: 1n }), refusedWith(400, "start is required where end is given"));
   await assert.rejects(list({ metadataQuery: '"open' }), refusedWith(400, "metadataQuery"));
 });
 

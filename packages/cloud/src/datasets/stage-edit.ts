@@ -26,7 +26,7 @@ export async function stageEdit(
 function requireDisjoint({ add, remove }: Edit): void {
   const added = new Set(add);
   const both = remove.find((id) => added.has(id));
-  if (both !== undefined) invalid("remove", `episode ${both} is to be added as well`);
+  if (both !== undefined) invalid("remove", `must not name episode ${both}, which is to be added as well`);
 }
 
 /** Keeps the episodes from being deleted until the transaction ends. */

@@ -54,7 +54,7 @@ async function resolveOwner(
 ): Promise<{ projectId: string; deviceId: string | null }> {
   const device = await selectDevice(ctx, { deviceId: body.deviceId });
   if (device && body.projectId !== undefined && body.projectId !== device.projectId)
-    invalid("projectId", `device ${device.id} belongs to project ${device.projectId}`);
+    invalid("projectId", `must be ${device.projectId}, the project of device ${device.id}`);
   if (device) return { projectId: device.projectId, deviceId: device.id };
   if (body.projectId === undefined)
     throw new ApiError("ProjectRequired", "projectId is required where deviceId is omitted");

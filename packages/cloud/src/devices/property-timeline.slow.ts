@@ -56,7 +56,7 @@ async function followTimeline(name: string, steps: readonly Step[]) {
     }
     const span = { start: at(step.from), end: at(step.to) };
     const edit = admin.call(api.devices.setPastProperty, { nameOrId: name, key: "floor", value: step.value, ...span });
-    if (step.to > now) await assert.rejects(edit, /end: must be in the past/);
+    if (step.to > now) await assert.rejects(edit, /end must be in the past/);
     else {
       await edit;
       timeline.fill(step.value, step.from - FIRST, step.to - FIRST);

@@ -19,8 +19,8 @@ export function episodeConditions(filters: Filters): Prisma.Sql[] {
 
 /** spec: Datasets/List episodes: "given together; episode window must overlap; straddling episodes included" */
 export function windowConditions({ start, end }: Filters): Prisma.Sql[] {
-  if ((start === undefined) !== (end === undefined))
-    invalid(start === undefined ? "start" : "end", "start and end are given together");
+  if (start === undefined && end !== undefined) invalid("start", "is required where end is given");
+  if (end === undefined && start !== undefined) invalid("end", "is required where start is given");
   return touches("e", { start, end });
 }
 

@@ -203,7 +203,7 @@ test("event windows must span distinct millisecond timestamps; with recordings a
     const event = await mark(start, end);
     const asked = askOne({ eventId: event.id });
     if (status === 200) assert.ok((await asked).created);
-    else await assert.rejects(asked, refusedWith("InvalidRequest", status === 400 ? /one millisecond/ : /no imported/));
+    else await assert.rejects(asked, refusedWith("InvalidRequest", status === 400 ? /one millisecond/ : /has none/));
   }
   assert.ok((await askOne({ recordings: [id], startTime: msNs, endTime: msNs })).created);
 });

@@ -2,7 +2,7 @@ import type { api, Input, Output } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { ApiError, notFound } from "../http/errors.ts";
+import { invalidAt, notFound } from "../http/errors.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { identityOf } from "./episode-identity.ts";
 import { type EventSnapshot, snapshotEvents } from "./snapshot-events.ts";
@@ -69,10 +69,12 @@ function requireRecordings(items: readonly Item[], events: ReadonlyMap<string, E
   const details = items.flatMap(({ eventId = "" }, at) => {
     const event = events.get(eventId);
     if (!event || importedOf(event, held).length > 0) return [];
-    return { path: `episodes.${at}.eventId`, message: `event ${eventId} has no imported recording in its time range` };
+    return {
+      path: `episodes.${at}.eventId`,
+      message: `must be an event with an imported recording in its time range, and ${eventId} has none`,
+    };
   });
-  const [first] = details;
-  if (first) throw new ApiError("InvalidRequest", `${first.path}: ${first.message}`, { details });
+  if (details.length > 0) throw invalidAt(details);
 }
 
 /** One that was deleted since the event was looked at is left out. */

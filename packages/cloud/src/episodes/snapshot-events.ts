@@ -49,7 +49,7 @@ function requireWindow({ id, startNs, endNs }: EventRow): void {
   if (msOf(startNs) === msOf(endNs))
     invalid(
       "episodes",
-      `event ${id} starts and ends in one millisecond; give recordings, startTime and endTime for it`,
+      `must give recordings, startTime and endTime for event ${id}, which starts and ends in one millisecond`,
     );
 }
 
@@ -76,7 +76,7 @@ async function findMembers(tx: Transaction, projectId: string, events: readonly 
   if (members.length > MAX_EVENT_MEMBERSHIPS)
     invalid(
       "episodes",
-      `the events have more than ${MAX_EVENT_MEMBERSHIPS} recordings in sum; ask for fewer events at once`,
+      `name events with more than ${MAX_EVENT_MEMBERSHIPS} recordings in sum; ask for fewer events at once`,
     );
   return members;
 }

@@ -87,7 +87,10 @@ async function readPropertyUses(tx: Transaction, orgId: string, uses: PropertyUs
   return uses.map(({ id, required }, position) => {
     const resourceType = resourceTypes.get(id) ?? notFound(`custom property ${id}`);
     if (resourceType !== "event")
-      invalid(`customProperties.${position}.id`, `${id} is a custom property of ${resourceType}s, not of events`);
+      invalid(
+        `customProperties.${position}.id`,
+        `must name a custom property of events; ${id} is one of ${resourceType}s`,
+      );
     return { customPropertyId: id, position, isRequired: required };
   });
 }

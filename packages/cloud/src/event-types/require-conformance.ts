@@ -1,6 +1,6 @@
 import type { PropertyValues } from "@downlink/protocol";
 import type { Transaction } from "../db/transaction.ts";
-import { ApiError, notFound } from "../http/errors.ts";
+import { invalidAt, notFound } from "../http/errors.ts";
 
 interface TypedEvent {
   readonly orgId: string;
@@ -28,5 +28,5 @@ export async function requireConformance(
   if (missing.length === 0) return;
   const message = `is required by the event type "${type.name}"`;
   const details = missing.map((key) => ({ path: `properties.${key}`, message }));
-  throw new ApiError("InvalidRequest", details.map(({ path }) => `${path} ${message}`).join("; "), { details });
+  throw invalidAt(details);
 }

@@ -27,7 +27,7 @@ export const events: Handlers<Contract> = {
 async function createEvent(ctx: Ctx, body: Input<Contract["create"]>): Promise<Event> {
   const { start, end, metadata, eventTypeId } = body;
   const { orgId } = ctx.caller;
-  const device = (await selectDevice(ctx, body)) ?? invalid("deviceId", "deviceId or deviceName is required");
+  const device = (await selectDevice(ctx, body)) ?? invalid("deviceId", "is required, or deviceName");
   requireOrder(start, end);
   return withTransaction(ctx.db, async (tx) => {
     const changes = await readPropertyChanges(tx, { orgId, resourceType: "event", changes: body.properties });

@@ -91,7 +91,7 @@ async function requestIndexes(ctx: Ctx, recordings: readonly SelectedRecording[]
 
 function toOutput({ outputFormat, compressionFormat: compression }: Body): ExportSelection["output"] {
   if (outputFormat !== "bag1") return { format: "mcap", compression };
-  if (compression === "zstd") invalid("compressionFormat", "a bag cannot be zstd; it is uncompressed or lz4");
+  if (compression === "zstd") invalid("compressionFormat", "must be lz4 or left out for a bag, which cannot be zstd");
   return { format: "bag1", compression };
 }
 

@@ -3,7 +3,7 @@ import { recordingFormatOf } from "@downlink/recordings";
 import type { Ctx } from "../context.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import { findEpisode } from "../episodes/find-episode.ts";
-import { ApiError, invalid } from "../http/errors.ts";
+import { ApiError, invalid, refuse } from "../http/errors.ts";
 import { whereSelected } from "../recordings/select-recordings.ts";
 import { findSession } from "../sessions/find-session.ts";
 import type { StoredSource } from "./export-selection.ts";
@@ -62,7 +62,7 @@ export async function selectSources(ctx: Ctx, body: Body): Promise<Selected> {
     take: MAX_EXPORT_RECORDINGS + 1,
   });
   if (rows.length > MAX_EXPORT_RECORDINGS)
-    invalid("start", `the selection is of more than ${MAX_EXPORT_RECORDINGS} recordings; ask for less at once`);
+    refuse("InvalidRequest", `the selection is of more than ${MAX_EXPORT_RECORDINGS} recordings; ask for less at once`);
   // Of a device alone, what lies outside of its bounds was not selected.
   const selected = rows.length > 0 || !namesRecordings(body) ? rows : await findAny(ctx, where);
   if (selected.length === 0) throw new ApiError("NoStreamableRecordings", "the selection holds no imported recording");
@@ -88,11 +88,12 @@ function namesRecordings({ recordingId, recordingKey, importId, sessionId, sessi
 /** spec: Export: "all three of deviceId/deviceName, start, end". */
 function requireBounds(body: Body): void {
   const { start, end, includeAttachments, recordingId, recordingKey, importId } = body;
-  if (start !== undefined && end !== undefined && start > end) invalid("start", "must not be after `end`");
-  if (!namesRecordings(body) && start === undefined) invalid("start", "required where a device alone is selected");
-  if (!namesRecordings(body) && end === undefined) invalid("end", "required where a device alone is selected");
+  if (start !== undefined && end !== undefined && start > end) invalid("start", "must not be after end");
+  if (!namesRecordings(body) && start === undefined) invalid("start", "is required where a device alone is selected");
+  if (!namesRecordings(body) && end === undefined) invalid("end", "is required where a device alone is selected");
   const isOne = (recordingId ?? recordingKey ?? importId) !== undefined;
-  if (includeAttachments && !isOne) invalid("includeAttachments", "only where a single recording is selected");
+  if (includeAttachments && !isOne)
+    invalid("includeAttachments", "must be false where more than a single recording is selected");
 }
 
 async function selection(ctx: Ctx, body: Body): Promise<{ where: Where; window: Window }> {

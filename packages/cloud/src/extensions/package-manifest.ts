@@ -64,6 +64,6 @@ function parseJson(content: Uint8Array): unknown {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(content));
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
-    return invalid(FILE, `no JSON in UTF-8: ${error.message}`);
+    return invalid(FILE, `is no JSON in UTF-8: ${error.message}`);
   }
 }

@@ -67,7 +67,7 @@ export async function locateContent(source: ZipSource, entry: ZipEntry): Promise
 }
 
 export function refuseZip(what: string): never {
-  invalid("package", `the zip ${what}`);
+  invalid("package", `is a zip that ${what}`);
 }
 
 interface End {
@@ -95,7 +95,7 @@ async function findEnd(source: ZipSource): Promise<End> {
 function positionOfEnd(tail: Buffer): number {
   for (let at = tail.length - END_BYTES; at >= 0; at--)
     if (tail.readUInt32LE(at) === 0x06054b50 && at + END_BYTES + tail.readUInt16LE(at + 20) === tail.length) return at;
-  return invalid("package", "this is no zip");
+  return invalid("package", "is no zip");
 }
 
 function readHeader(directory: Buffer, at: number): { entry: ZipEntry; next: number } {

@@ -116,7 +116,7 @@ async function repeat(
 function readKey(c: Context<Env>): string | undefined {
   const key = c.req.header(idempotencyHeader);
   if (key === undefined || (key.length > 0 && key.length <= MAX_IDEMPOTENCY_KEY_CHARACTERS)) return key;
-  return invalid("Idempotency-Key", `expected 1 to ${MAX_IDEMPOTENCY_KEY_CHARACTERS} characters`);
+  return invalid("Idempotency-Key", `must hold 1 to ${MAX_IDEMPOTENCY_KEY_CHARACTERS} characters`);
 }
 
 /** Of the path and of what was understood, not of the bytes: spaces, and what is ignored, make no other request. */

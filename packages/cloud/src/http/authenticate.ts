@@ -72,5 +72,5 @@ function bearerToken(headers: Headers): string {
 function readLease(headers: Headers): bigint | undefined {
   const text = headers.get(leaseHeader);
   if (text === null) return undefined;
-  return /^\d{1,18}$/.test(text) ? BigInt(text) : invalid(leaseHeader, "expected the number of a lease");
+  return /^\d{1,18}$/.test(text) ? BigInt(text) : invalid(leaseHeader, "must be the number of a lease");
 }

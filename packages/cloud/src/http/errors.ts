@@ -2,6 +2,7 @@ import { type ErrorBody, type ErrorCode, errorCodes } from "@downlink/protocol";
 import type { z } from "zod";
 
 type Details = ErrorBody["details"];
+type Detail = NonNullable<Details>[number];
 
 const MAX_DETAILS = 20;
 
@@ -43,16 +44,26 @@ export function notFound(what: string): never {
   throw new ApiError("NotFound", `${what} not found`);
 }
 
+/** `message` says what its place must be: `must be a text`; where it is the request as a whole (an empty path), it is all of the sentence. */
 export function invalid(path: string, message: string): never {
-  throw new ApiError("InvalidRequest", `${path}: ${message}`, { details: [{ path, message }] });
+  throw invalidAt([{ path, message }]);
 }
 
-/** Names the first faults; a body of megabytes may have a hundred thousand. */
+/** A 400 that names the first places; a body of megabytes may have a hundred thousand. */
+export function invalidAt(all: readonly Detail[]): ApiError {
+  const details = all.slice(0, MAX_DETAILS);
+  const sentences = details.map(({ path, message }) => (path ? `${path} ${message}` : message));
+  const more = all.length > details.length ? [`and ${all.length - details.length} more`] : [];
+  return new ApiError("InvalidRequest", [...sentences, ...more].join("; "), { details });
+}
+
+/** What a schema refuses. Where a value is of another type, it says no more of it: not that an empty list is too short for a text. */
 export function invalidRequest({ issues }: z.ZodError): ApiError {
-  const details = issues.slice(0, MAX_DETAILS).map(({ path, message }) => ({ path: path.join("."), message }));
-  const sentences = details.map(({ path, message }) => (path ? `${path}: ${message}` : message));
-  const more = issues.length - details.length;
-  return new ApiError("InvalidRequest", [...sentences, ...(more > 0 ? [`and ${more} more`] : [])].join("; "), {
-    details,
-  });
+  const details = issues.map(({ path, message, code }) => ({ path: path.join("."), message, code }));
+  const mistyped = new Set(details.flatMap(({ path, code }) => (code === "invalid_type" ? path : [])));
+  return invalidAt(
+    details
+      .filter(({ path, code }) => code === "invalid_type" || !mistyped.has(path))
+      .map(({ path, message }) => ({ path, message })),
+  );
 }

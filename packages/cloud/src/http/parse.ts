@@ -51,7 +51,7 @@ export function readQuery(url: string): Record<string, string | string[]> {
 
 function tooManyParameters(): ApiError {
   const message = `a query may have at most ${MAX_QUERY_PARAMETERS} parameters`;
-  return new ApiError("InvalidRequest", message, { details: [{ path: "", message }] });
+  return new ApiError("InvalidRequest", message);
 }
 
 function readBody(schema: z.ZodObject, text: string): Record<string, unknown> {

@@ -15,7 +15,7 @@ const log = pino({ level: "silent" });
 
 async function answer(list: () => Batches<z.output<typeof Item>>) {
   await using served = await serveRoutes((app) => {
-    app.get("/", (c) => streamList(c, list(), { encode: makeEncoder(z.array(Item)), log }));
+    app.get("/", (c) => streamList(c, list(), { encode: makeEncoder(z.array(Item)), mayBeKept: true, log }));
   });
   const { statusCode, headers, body } = await request(served.url);
   return { statusCode, type: headers["content-type"], text: await body.text() };

@@ -15,8 +15,8 @@ export async function deleteImports(
   { id: given = [] }: Input<Contract["deleteMany"]>,
 ): Promise<Output<Contract["deleteMany"]>> {
   const ids = [...new Set(given)];
-  if (ids.length === 0) invalid("id", "name at least one import");
-  if (given.length > MAX_DELETED_IMPORTS) invalid("id", `at most ${MAX_DELETED_IMPORTS} imports at once`);
+  if (ids.length === 0) invalid("id", "must name at least one import");
+  if (given.length > MAX_DELETED_IMPORTS) invalid("id", `must name at most ${MAX_DELETED_IMPORTS} imports`);
   const found = await ctx.db.prisma.import.findMany({ where: { AND: [{ id: { in: ids } }, visibleTo(ctx)] } });
   requireOneSite(found);
   const deleted = await deleteData(ctx, found);
@@ -41,7 +41,10 @@ function requireOneSite(rows: readonly ImportModel[]): void {
   const [first] = rows;
   const other = rows.find(({ siteId }) => siteId !== first?.siteId);
   if (first && other)
-    invalid("id", `import ${first.id} is at site ${first.siteId}, ${other.id} at site ${other.siteId}`);
+    invalid(
+      "id",
+      `must name imports of one site; ${first.id} is at site ${first.siteId}, ${other.id} at site ${other.siteId}`,
+    );
 }
 
 /** Answers which of them still had data. */

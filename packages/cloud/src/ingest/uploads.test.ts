@@ -160,7 +160,10 @@ test("projectId is required in organizations with several projects if no existin
   await assert.rejects(create({ deviceName: "only" }, org.admin), refused(400, /several projects/));
   const named = await create({ deviceName: "only", projectId: second.id }, org.admin);
   assert.equal((await requestOf(named)).deviceId, device.id);
-  await assert.rejects(create({ deviceId: device.id, projectId: first!.id }, org.admin), refused(400, /belongs to/));
+  await assert.rejects(
+    create({ deviceId: device.id, projectId: first!.id }, org.admin),
+    refused(400, /projectId must be .*the project of/),
+  );
   await assert.rejects(create({ key: "k", projectId: robot.projectId }, org.admin), refused(404));
   await assert.rejects(create({ deviceId: robot.id }, org.admin), refused(404));
 });

@@ -76,7 +76,7 @@ async function findTarget(ctx: Ctx, { deviceId, deviceName, projectId }: Body): 
   const device = await lookUpDevice(ctx, deviceId === undefined ? { deviceName, projectId } : { deviceId });
   if (!device && deviceId !== undefined) notFound(`device "${deviceId}"`);
   if (device && projectId !== undefined && projectId !== device.projectId)
-    invalid("projectId", `device ${device.id} belongs to project ${device.projectId}`);
+    invalid("projectId", `must be ${device.projectId}, the project of device ${device.id}`);
   return { projectId: device?.projectId ?? (await resolveProject(ctx, projectId)), device };
 }
 
@@ -100,9 +100,10 @@ async function resolveSession(tx: Transaction, ctx: Ctx, named: NamedSession): P
   const session = await findOrMakeSession(tx, ctx, named);
   if (!session) return;
   const field = body.sessionId === undefined ? "sessionKey" : "sessionId";
-  if (session.projectId !== projectId) invalid(field, `session ${session.id} belongs to project ${session.projectId}`);
+  if (session.projectId !== projectId)
+    invalid(field, `must name a session of the same project; ${session.id} belongs to project ${session.projectId}`);
   if (device && session.deviceId !== device.id)
-    invalid(field, `session ${session.id} belongs to device ${session.deviceId}`);
+    invalid(field, `must name a session of the same device; ${session.id} belongs to device ${session.deviceId}`);
 }
 
 /** By id it must exist. By key it is made for the device, but where only the file knows the device: then once it is imported. */

@@ -1,7 +1,7 @@
 import { type api, type Input, type LakeFile, MAX_LAKE_FILE_HOURS } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import { selectDevice } from "../devices/find-device.ts";
-import { invalid } from "../http/errors.ts";
+import { invalid, refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
 import { selectRecording } from "../recordings/find-recording.ts";
 import { selectSession } from "../sessions/find-session.ts";
@@ -27,12 +27,12 @@ async function listLakeFiles(ctx: Ctx, query: ListQuery): Promise<LakeFile[]> {
 /** Limited by a device within at most 24 hours, or by a recording or session, which need no times. */
 function requireBounds(query: ListQuery): void {
   const { start, end, recordingId, recordingKey, sessionId, sessionKey } = query;
-  if (start !== undefined && end !== undefined && start > end) invalid("start", "must not be after `end`");
+  if (start !== undefined && end !== undefined && start > end) invalid("start", "must not be after end");
   if (recordingId || recordingKey || sessionId || sessionKey) return;
   if (!query.deviceId && !query.deviceName)
-    invalid("deviceId", "the query must name a device, a recording or a session, by id, name or key");
-  if (start === undefined) invalid("start", "required in a query by device");
-  if (end === undefined) invalid("end", "required in a query by device");
+    refuse("InvalidRequest", "the query must name a device, a recording or a session, by id, name or key");
+  if (start === undefined) invalid("start", "is required in a query by device");
+  if (end === undefined) invalid("end", "is required in a query by device");
   if (end - start > BigInt(MAX_LAKE_FILE_HOURS) * HOUR_NS)
-    invalid("end", `at most ${MAX_LAKE_FILE_HOURS} hours after \`start\` in a query by device`);
+    invalid("end", `must be at most ${MAX_LAKE_FILE_HOURS} hours after start in a query by device`);
 }

@@ -52,5 +52,5 @@ async function findMatches(tx: Transaction, ctx: Ctx, filter: RecordingFilter): 
   const ids = await findPage(readingIn(tx), lists, query);
   if (ids.length <= bulkLimits.matches) return ids;
   const count = await countMatches(readingIn(tx), lists);
-  return invalid("filter", `it matches ${count} recordings; at most ${bulkLimits.matches} can be changed at once`);
+  return invalid("filter", `matches ${count} recordings; at most ${bulkLimits.matches} can be changed at once`);
 }

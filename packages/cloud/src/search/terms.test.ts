@@ -51,37 +51,37 @@ for (const [text, terms, syntax] of read)
 
 const long = (count: number, between: string) => Array(count).fill("a").join(between);
 const refused: [text: string, sentence: string, syntax?: QuerySyntax][] = [
-  ['a "b', "query: a quote that is not closed at character 3"],
-  ['🤖 k:"b', "query: a quote that is not closed at character 5"],
-  ['k:"b\\"', "query: a quote that is not closed at character 3"],
-  ['k:"b\\', 'query: a backslash before neither " nor \\ at character 5'],
-  ['k:"b\\n"', 'query: a backslash before neither " nor \\ at character 5'],
-  ['k:"b"c', "query: text after a closing quote at character 6"],
-  ['"b",c', "query: text after a closing quote at character 4"],
-  ['k:"b":c', "query: text after a closing quote at character 6"],
-  ['ab"c"', "query: a quote inside a word (quote the whole) at character 3"],
-  ['k:a"c"', "query: a quote inside a word (quote the whole) at character 4"],
-  ['"a""b"', "query: a quote inside a word (quote the whole) at character 4"],
-  [":v", "query: an empty key at character 1"],
-  ['a:b "":v', "query: an empty key at character 5"],
-  ["k:", "query: an empty value at character 3"],
-  ["k: v", "query: an empty value at character 3"],
-  ["k:a,,b", "query: an empty value at character 5"],
-  ["k:a,", "query: an empty value at character 5"],
-  ["k:,a", "query: an empty value at character 3"],
-  ['""', "query: an empty term at character 1"],
-  ["a *", "query: a * without a value (quote it to search for a star) at character 3"],
-  ["k:a,*", "query: a * among values (quote it to search for a star) at character 5"],
-  ["a\0", "query: a control character at character 2"],
-  ['"a\u001fb"', "query: a control character at character 3"],
-  ["a\ud800", "query: a control character at character 2"],
-  [long(65, " "), "query: more than 64 terms at character 129"],
-  [`k:${long(65, ",")}`, "query: more than 64 values at character 131"],
-  ["a".repeat(4097), "query: more than 4096 characters at character 4097"],
-  ["a:b", "query: a key that does not begin with properties. at character 1", DEVICES],
-  ["properties.:b", "query: an empty key at character 1", DEVICES],
-  [":b", "query: an empty key at character 1", DEVICES],
-  ["k:", "metadataQuery: an empty value at character 3", { parameter: "metadataQuery" }],
+  ['a "b', "query has a quote that is not closed at character 3"],
+  ['🤖 k:"b', "query has a quote that is not closed at character 5"],
+  ['k:"b\\"', "query has a quote that is not closed at character 3"],
+  ['k:"b\\', 'query has a backslash before neither " nor \\ at character 5'],
+  ['k:"b\\n"', 'query has a backslash before neither " nor \\ at character 5'],
+  ['k:"b"c', "query has text after a closing quote at character 6"],
+  ['"b",c', "query has text after a closing quote at character 4"],
+  ['k:"b":c', "query has text after a closing quote at character 6"],
+  ['ab"c"', "query has a quote inside a word (quote the whole) at character 3"],
+  ['k:a"c"', "query has a quote inside a word (quote the whole) at character 4"],
+  ['"a""b"', "query has a quote inside a word (quote the whole) at character 4"],
+  [":v", "query has an empty key at character 1"],
+  ['a:b "":v', "query has an empty key at character 5"],
+  ["k:", "query has an empty value at character 3"],
+  ["k: v", "query has an empty value at character 3"],
+  ["k:a,,b", "query has an empty value at character 5"],
+  ["k:a,", "query has an empty value at character 5"],
+  ["k:,a", "query has an empty value at character 3"],
+  ['""', "query has an empty term at character 1"],
+  ["a *", "query has a * without a value (quote it to search for a star) at character 3"],
+  ["k:a,*", "query has a * among values (quote it to search for a star) at character 5"],
+  ["a\0", "query has a control character at character 2"],
+  ['"a\u001fb"', "query has a control character at character 3"],
+  ["a\ud800", "query has a control character at character 2"],
+  [long(65, " "), "query has more than 64 terms at character 129"],
+  [`k:${long(65, ",")}`, "query has more than 64 values at character 131"],
+  ["a".repeat(4097), "query has more than 4096 characters at character 4097"],
+  ["a:b", "query has a key that does not begin with properties. at character 1", DEVICES],
+  ["properties.:b", "query has an empty key at character 1", DEVICES],
+  [":b", "query has an empty key at character 1", DEVICES],
+  ["k:", "metadataQuery has an empty value at character 3", { parameter: "metadataQuery" }],
 ];
 
 for (const [text, sentence, syntax] of refused)
@@ -142,7 +142,7 @@ function readOrRefuse(raw: string): Term[] | number {
     return parseQuery(raw);
   } catch (error) {
     assert.ok(error instanceof ApiError && error.code === "InvalidRequest");
-    const [, position] = /^query: .+ at character (\d+)$/.exec(error.message) ?? [];
+    const [, position] = /^query has .+ at character (\d+)$/.exec(error.message) ?? [];
     return Number(position);
   }
 }

@@ -152,7 +152,7 @@ function isStar(word: Word): boolean {
 
 function fail(reader: Reader, what: string, at = reader.at): never {
   const character = [...reader.text.slice(0, at)].length + 1;
-  invalid(reader.parameter, `${what} at character ${character}`);
+  invalid(reader.parameter, `has ${what} at character ${character}`);
 }
 
 function printTerm(term: Term, prefix: string): string {

@@ -57,7 +57,8 @@ interface Moves {
 export function planMoves(members: readonly Member[], session: Required<Owner>, wanted: Wanted): Moves {
   const added = new Set(wanted.addRecordingIds);
   const both = wanted.removeRecordingIds?.find((id) => added.has(id));
-  if (both !== undefined) invalid("removeRecordingIds", `recording ${both} is to be added as well`);
+  if (both !== undefined)
+    invalid("removeRecordingIds", `must not name recording ${both}, which is to be added as well`);
   const toAdd = members.filter(({ id }) => added.has(id));
   requireAddable(toAdd, session);
   const toRemove = members.filter(({ id }) => !added.has(id));

@@ -95,7 +95,7 @@ test("the recordings must share one device: 400, and nothing is created or linke
   await assert.rejects(create({ recordingIds: [ours!, theirs!] }), refusedWith("InvalidRequest", theirs));
   await assert.rejects(create({ deviceId: robot.deviceId, recordingIds: [theirs!] }), refusedWith("InvalidRequest"));
   await prisma.recording.update({ where: { id: theirs! }, data: { deviceId: null } });
-  await assert.rejects(create({ recordingIds: [theirs!] }), refusedWith("InvalidRequest", "no device"));
+  await assert.rejects(create({ recordingIds: [theirs!] }), refusedWith("InvalidRequest", "is of none"));
   assert.deepEqual(await admin.call(api.sessions.list, {}), before);
   assert.equal(await sessionOf(ours!), undefined);
 });

@@ -84,7 +84,7 @@ async function inferDevice(
   [first]: readonly Member[],
   projectId: string | undefined,
 ): Promise<DeviceModel> {
-  if (!first?.deviceId) invalid("recordingIds", `recording ${first?.id} is of no device`);
+  if (!first?.deviceId) invalid("recordingIds", `must name recordings of a device; ${first?.id} is of none`);
   const device = await tx.device.findUniqueOrThrow({ where: { id: first.deviceId } });
   requireProject(device, projectId);
   return device;
@@ -92,7 +92,7 @@ async function inferDevice(
 
 function requireProject(device: DeviceModel, projectId: string | undefined): void {
   if (projectId !== undefined && projectId !== device.projectId)
-    invalid("projectId", `device ${device.id} belongs to project ${device.projectId}`);
+    invalid("projectId", `must be ${device.projectId}, the project of device ${device.id}`);
 }
 
 interface Change {

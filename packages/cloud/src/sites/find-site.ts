@@ -24,7 +24,7 @@ export async function selectSite(ctx: Ctx, id: string | undefined): Promise<Site
 export async function findSiteOfType(ctx: Ctx, id: string, types: readonly SiteType[]): Promise<SiteModel> {
   const site = await findSite(ctx, id);
   if (types.some((type) => type === site.type)) return site;
-  return invalid("siteId", `site ${id} is ${site.type}; expected ${types.join(" or ")}`);
+  return invalid("siteId", `must be of a site that is ${types.join(" or ")}; ${id} is ${site.type}`);
 }
 
 /** For a `catch`, where something is added to a site that may be deleted at that moment. */

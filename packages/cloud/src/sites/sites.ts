@@ -54,9 +54,9 @@ async function releaseAgent(ctx: Ctx, { id }: Input<Contract["releaseAgent"]>): 
 async function updateSite(ctx: Ctx, { id, ...changes }: Input<Contract["update"]>): Promise<Site> {
   const site = await findSite(ctx, id);
   if (changes.retainRecordingsSeconds !== undefined && site.type !== "edge")
-    invalid("retainRecordingsSeconds", `for edge sites only; this one is ${site.type}`);
+    invalid("retainRecordingsSeconds", `is for edge sites only; this one is ${site.type}`);
   if (typeof changes.url === "string" && site.type !== "self-hosted")
-    invalid("url", `for self-hosted sites only; this one is ${site.type}`);
+    invalid("url", `is for self-hosted sites only; this one is ${site.type}`);
   const projectIds = await readProjects(ctx, site, changes.projectIds);
   await withTransaction(ctx.db, async (tx) => {
     const { count } = await tx.site.updateMany({ where: { id }, data: { ...changes, projectIds } });
@@ -69,7 +69,7 @@ async function updateSite(ctx: Ctx, { id, ...changes }: Input<Contract["update"]
 async function readProjects(ctx: Ctx, { type }: SiteModel, projectIds: readonly string[] | undefined) {
   if (projectIds === undefined) return undefined;
   if (type === "service-hosted" && projectIds.length > 0)
-    invalid("projectIds", "a service-hosted site takes the uploads of every project");
+    invalid("projectIds", "must be empty for a service-hosted site, which takes the uploads of every project");
   return requireProjects(ctx, projectIds);
 }
 

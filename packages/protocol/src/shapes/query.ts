@@ -42,7 +42,7 @@ function refuse(payload: z.core.ParsePayload<string>, message: string): never {
   return z.NEVER;
 }
 
-export const QueryBoolean = z.codec(z.enum(["true", "false"]), z.boolean(), {
+export const QueryBoolean = z.codec(z.enum(["true", "false"], "must be true or false"), z.boolean(), {
   decode: (text) => text === "true",
   encode: (value) => (value ? "true" : "false"),
 });

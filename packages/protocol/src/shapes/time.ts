@@ -8,7 +8,10 @@ const PATTERN = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{
 /** Lists have thousands of times: `toISOString` takes three times as long as to look up the two digits of each number. */
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, "0"));
 
-const wire = z.string().meta({ format: "date-time", example: "2026-01-02T03:04:05.123456789Z" });
+const NO_TIME = "must be an RFC 3339 date-time such as 2026-01-02T03:04:05Z";
+const wire = z
+  .string({ error: ({ input }) => (input === undefined ? undefined : NO_TIME) })
+  .meta({ format: "date-time", example: "2026-01-02T03:04:05.123456789Z" });
 
 /**
  * RFC 3339 text on the wire, nanoseconds since the epoch as `bigint` in code.
@@ -36,7 +39,6 @@ export const TimeBound = z.codec(wire, z.bigint(), {
   encode: formatTimestamp,
 });
 
-const NO_TIME = "must be an RFC 3339 date-time such as 2026-01-02T03:04:05Z";
 const OUT_OF_RANGE = `must be from ${formatTimestamp(FIRST_NS)} to ${formatTimestamp(LAST_NS)}`;
 
 /** Nanoseconds since the epoch, or undefined where the text is no valid time or does not fit 64 bits. */
