@@ -129,12 +129,13 @@ function layGround(parts: AgentParts) {
   const fileSystems = createFileSystems(clock);
   const proofs = createProofs({ inventory, fileSystems, clock });
   const treeTurns = createTurns();
+  const restTurns = createTurns();
   const hasScanned = () => storageRoot.current() !== undefined && storageRoot.lastScan() !== undefined;
   const seenCards = createSeenCards(state);
   const isListed = () => cloud.reportState.needsListing === false && hasScanned() && seenCards.knowsAll();
   const trust = { fileSystems, proofs, rechecks: board, isInRecheck: board.has };
   const notes = openExaminationNotes(settings.stateDir, { facts, clock });
-  const kept = { inventory, facts, problems, storageRoot, young, notes, treeTurns, seenCards, ...trust };
+  const kept = { inventory, facts, problems, storageRoot, young, notes, treeTurns, restTurns, seenCards, ...trust };
   return { ...bells, ...cloud, ...kept, clock, log, serverClock, hold, hasScanned, isListed };
 }
 

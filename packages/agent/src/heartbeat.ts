@@ -1,20 +1,29 @@
+import { isDeepStrictEqual } from "node:util";
 import { ApiFailure, NetworkFailure } from "@downlink/client";
-import { api, edgeLimits } from "@downlink/protocol";
+import { type AgentStatus, api, edgeLimits } from "@downlink/protocol";
 import { pause } from "./bell.ts";
 import type { ServerClock } from "./cloud/server-clock.ts";
 import type { CloudSession } from "./cloud/session.ts";
 import { type StatusContext, tellStatus } from "./status/tell-status.ts";
+import type { Turns } from "./turns.ts";
 
 export interface HeartbeatContext extends StatusContext {
   readonly session: CloudSession;
   readonly serverClock: ServerClock;
+  /** Of the calls that go over the connection on which the agent waits for work. */
+  readonly restTurns: Turns;
 }
 
-/** Tells the cloud how the agent fares, until aborted. What is lost is not repeated: the next one says more. */
+/**
+ * Tells the cloud how the agent fares, until aborted. What is lost is not repeated: the next one says more. Where there is no news, it
+ * waits until the poll for work ends, which keeps the lease meanwhile: an agent that rests holds one connection.
+ */
 export async function runHeartbeat(ctx: HeartbeatContext, signal: AbortSignal): Promise<void> {
+  let told: AgentStatus | undefined;
   while (!signal.aborted) {
     try {
-      await sendHeartbeat(ctx, signal);
+      using _turn = told && isSame(told, await tellStatus(ctx)) ? await ctx.restTurns.take() : undefined;
+      told = await sendHeartbeat(ctx, signal);
     } catch (failure) {
       if (signal.aborted) return;
       if (!(failure instanceof ApiFailure || failure instanceof NetworkFailure)) throw failure;
@@ -23,7 +32,15 @@ export async function runHeartbeat(ctx: HeartbeatContext, signal: AbortSignal): 
   }
 }
 
-async function sendHeartbeat(ctx: HeartbeatContext, signal: AbortSignal): Promise<void> {
-  const { serverTime } = await ctx.session.call(api.edge.status, await tellStatus(ctx), { signal });
+/** Free space differs each time, and the clock may be set; what that comes to is a problem. */
+function isSame(told: AgentStatus, status: AgentStatus): boolean {
+  const kept = { disk: undefined, bootedAt: undefined };
+  return isDeepStrictEqual({ ...told, ...kept }, { ...status, ...kept });
+}
+
+async function sendHeartbeat(ctx: HeartbeatContext, signal: AbortSignal): Promise<AgentStatus> {
+  const status = await tellStatus(ctx);
+  const { serverTime } = await ctx.session.call(api.edge.status, status, { signal });
   ctx.serverClock.note(serverTime);
+  return status;
 }

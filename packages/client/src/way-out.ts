@@ -13,6 +13,10 @@ const CONNECT_TIMEOUT_MS = 15_000;
 /** How long an answer may take is the caller's decision, made by the signal. */
 const patient = { headersTimeout: 0, bodyTimeout: 0 };
 
+/** How long a connection stays that nobody uses: after a burst of calls only those remain on which something waits. */
+const KEPT_IDLE_MS = 5000;
+const brief = { keepAliveTimeout: KEPT_IDLE_MS, keepAliveMaxTimeout: KEPT_IDLE_MS };
+
 /** Keeps connections of its own to each host, directly or through the proxy that is set for it. */
 export class RoutedAgent extends Agent {
   readonly #proxies: Proxies;
@@ -21,6 +25,7 @@ export class RoutedAgent extends Agent {
     const connect = { timeout: CONNECT_TIMEOUT_MS, secureContext: trust(extraRoots) };
     super({
       ...patient,
+      ...brief,
       connect,
       factory: (origin, options) => openRoute(String(origin), { proxies, connect, options }),
     });
@@ -45,6 +50,7 @@ function openRoute(origin: string, { proxies, connect, options }: Route) {
   if (uri === undefined) return new Pool(origin, { ...options, connect });
   return new ProxyAgent({
     ...patient,
+    ...brief,
     uri,
     requestTls: connect,
     proxyTls: connect,

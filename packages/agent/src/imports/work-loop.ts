@@ -4,6 +4,7 @@ import { type Bell, pause } from "../bell.ts";
 import { problemOf } from "../cloud/describe-failure.ts";
 import { type CloudSession, isLeaseTrouble } from "../cloud/session.ts";
 import type { ProblemBoard } from "../problems.ts";
+import type { Turns } from "../turns.ts";
 import type { WorkBoard } from "./work-board.ts";
 
 export interface WorkContext {
@@ -13,23 +14,23 @@ export interface WorkContext {
   readonly workBell: Bell;
   readonly deleteBell: Bell;
   readonly salvageBell: Bell;
+  /** One is the poll's: who has something to say that is not urgent takes the next. */
+  readonly restTurns: Turns;
 }
 
-const ANSWER_TIMEOUT_MS = (edgeLimits.longPollSeconds + 15) * 1000;
+/** Beyond the time that it was asked to wait. */
+const ANSWER_TIMEOUT_MS = 15_000;
 /** Between two answers that say the same, should the server not wait. */
 const SAME_ANSWER_PAUSE_MS = 1000;
 
 /** Keeps the board as the cloud wants it, by long poll, until aborted. */
-export async function runWork(
-  { session, board, problems, workBell, salvageBell, deleteBell }: WorkContext,
-  signal: AbortSignal,
-): Promise<void> {
+export async function runWork(ctx: WorkContext, signal: AbortSignal): Promise<void> {
+  const { session, board, problems, workBell, salvageBell, deleteBell } = ctx;
   let etag: string | undefined;
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
       const startMs = performance.now();
-      const input = { wait: session.longPollSeconds(), etag, maxRequests: edgeLimits.requestsPerAnswer };
-      const answer = await session.call(api.edge.work, input, { signal, timeoutMs: ANSWER_TIMEOUT_MS });
+      const answer = await poll(ctx, etag, signal);
       attempt = 0;
       problems.clear("Refused");
       if (answer.etag === etag) {
@@ -49,4 +50,11 @@ export async function runWork(
       await session.waitToRetry(failure, attempt, signal);
     }
   }
+}
+
+async function poll({ session, restTurns }: WorkContext, etag: string | undefined, signal: AbortSignal) {
+  using _turn = await restTurns.take();
+  const wait = session.longPollSeconds();
+  const input = { wait, etag, maxRequests: edgeLimits.requestsPerAnswer };
+  return await session.call(api.edge.work, input, { signal, timeoutMs: wait * 1000 + ANSWER_TIMEOUT_MS });
 }

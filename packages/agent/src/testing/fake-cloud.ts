@@ -69,6 +69,8 @@ export class FakeCloud implements AsyncDisposable {
   incarnation = "1";
   /** For how long a call for work may wait. Undefined: an older cloud, which takes 30 seconds and does not say so. */
   longPollSeconds: number | undefined = edgeLimits.longPollSeconds;
+  /** It answers after so long, whatever it was asked to wait. */
+  longestWaitMs = Number.POSITIVE_INFINITY;
   /** An older cloud names it only in its hello. */
   namesIncarnation = true;
   /** Which items of a listing are imported already. */
@@ -83,6 +85,8 @@ export class FakeCloud implements AsyncDisposable {
   /** Holds a request back before anything is done about it. */
   gate: (request: FakeRequest) => Promise<void> | undefined = () => undefined;
   heartbeats: Record<string, unknown>[] = [];
+  /** To this server, of all agents: since it began, and at this moment. */
+  readonly connections = { begun: 0, open: 0 };
   /** Files of which what is readable is wanted. */
   salvages: readonly WantedSalvage[] = [];
   readonly #leases = new FakeLeases();
@@ -103,6 +107,11 @@ export class FakeCloud implements AsyncDisposable {
   private constructor() {
     this.uploads = new FakeUploads(this);
     this.#server = createServer((request, response) => void this.#serve(request, response));
+    this.#server.on("connection", (socket) => {
+      this.connections.begun += 1;
+      this.connections.open += 1;
+      socket.once("close", () => (this.connections.open -= 1));
+    });
   }
 
   static async start(): Promise<FakeCloud> {
@@ -364,7 +373,7 @@ export class FakeCloud implements AsyncDisposable {
 
   async #work({ etag, wait, maxRequests }: { etag?: string; wait: number; maxRequests?: number }): Promise<unknown> {
     if (wait > (this.longPollSeconds ?? edgeLimits.formerLongPollSeconds)) throw new Refusal("InvalidRequest");
-    const deadline = AbortSignal.timeout(wait * 1000);
+    const deadline = AbortSignal.timeout(Math.min(wait * 1000, this.longestWaitMs));
     const { incarnation } = this;
     const read = () => this.#readWork(maxRequests);
     let answer = read();
