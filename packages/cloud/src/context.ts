@@ -102,7 +102,10 @@ interface CallContext<C extends Caller> extends Deps {
 }
 
 export type Ctx = CallContext<ApiKeyCaller>;
-export type AgentCtx = CallContext<AgentCaller>;
+export type AgentCtx = CallContext<AgentCaller> & {
+  /** The cloud's, read when the work was done or later: the answer names it, and nobody asks for it once more. */
+  noteIncarnation(incarnation: string): void;
+};
 export type EnrolmentCtx = CallContext<EnrolmentCaller>;
 
 /** The context that an operation's handler receives, by who may call it. */

@@ -6,6 +6,18 @@ import { ownerId } from "./agent-owner.ts";
 /** One may be a call that the network held up. */
 const RETURNS_OF_A_CLONE = 2;
 
+interface Known {
+  readonly oustedInstanceId: string | null;
+  readonly leaseInstanceId: string;
+  readonly leaseExpiresAtNs: bigint;
+}
+
+/** Whether it comes back whose lease was taken over, while the one that took it is there. */
+export function isReturn(agent: Known | undefined, instanceId: string, nowNs: bigint): boolean {
+  if (!agent || agent.oustedInstanceId !== instanceId) return false;
+  return agent.leaseInstanceId !== instanceId && agent.leaseExpiresAtNs > nowNs;
+}
+
 /**
  * Who presents the last lease takes it over, as a restart does. A process whose lease was taken so and which comes back all the
  * same, while the other one is there too, lives on beside it: both work with a copy of one state, and from the second time on

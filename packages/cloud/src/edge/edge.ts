@@ -38,8 +38,11 @@ export const edge = { contract, handlers };
 async function storeStatus(ctx: AgentCtx, body: Input<Contract["status"]>): Promise<Output<Contract["status"]>> {
   const status = z.encode(api.edge.status.body, body);
   const serverTime = ctx.clock.nowNs();
-  const { isRenewed } = await ctx.renewals.renew(ctx.caller, status);
-  if (isRenewed) return { serverTime };
+  const { isRenewed, incarnation } = await ctx.renewals.renew(ctx.caller, status);
+  if (isRenewed) {
+    ctx.noteIncarnation(incarnation);
+    return { serverTime };
+  }
   // Who cannot have it so asks by itself: it is told why, or waits for whoever has the agent's row.
   return withLease(ctx, async (tx, agent) => {
     await tx.agent.update({ where: { id: agent.id }, data: { status } });

@@ -1,84 +1,119 @@
 import { type api, edgeLimits, type Input, type Output } from "@downlink/protocol";
 import type { AgentCtx } from "../context.ts";
-import type { AgentModel, DeviceModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
-import { readIncarnation } from "../db/incarnation.ts";
-import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { byOwner, ownerId, readOwner } from "./agent-owner.ts";
-import { isCloned, noteReturn } from "./clones.ts";
-import { isInventoryKnown } from "./inventory.ts";
+import { sqlState } from "../db/sql-state.ts";
+import { ApiError } from "../http/errors.ts";
+import { ownerId } from "./agent-owner.ts";
+import { type AgentRow, readStanding, type Standing, writeAgent } from "./agent-standing.ts";
+import { isCloned, isReturn, noteReturn } from "./clones.ts";
+import { isSameInventory } from "./inventory.ts";
 import { knowsLaterLease, takeLease } from "./lease.ts";
 import { settingsOf } from "./work.ts";
 
 type Hello = typeof api.edge.hello;
+
+/** More would be a quarrel that no agent of ours begins. */
+const MAX_ATTEMPTS = 10;
+const OWNER_IS_GONE = "23503"; // a foreign key without its row
 
 /** spec: edge agent §3, hello. A whole fleet may say it at once. */
 export async function hello(ctx: AgentCtx, body: Input<Hello>): Promise<Output<Hello>> {
   return ctx.admission.hellos.run(ownerId(ctx.caller), () => greet(ctx, body));
 }
 
+/**
+ * Looks, decides, and writes the agent's row if that is still as it was: two hellos at once, or one beside a report, take turns without
+ * holding a lock or a transaction between two statements.
+ */
 async function greet(ctx: AgentCtx, body: Input<Hello>): Promise<Output<Hello>> {
-  await noteReturn(ctx, body.instanceId);
-  const nowNs = ctx.clock.nowNs();
-  return withTransaction(ctx.db, async (tx) => {
-    // Not held, or the whole fleet would stand in line for one row: an agent that is told one that ends at this moment hears of the
-    // next one with its next call, and what it has listed under this one counts for nothing then.
-    const incarnation = await readIncarnation({ prisma: tx });
-    const agent = await registerAgent(tx, { ctx, body, nowNs });
-    const owner = await readOwner(tx, agent);
-    return {
-      orgId: ctx.caller.orgId,
-      ...("device" in owner
-        ? { ...(await projectOf(tx, owner.device)), device: { id: owner.device.id, name: owner.device.name } }
-        : { site: { id: owner.site.id, name: owner.site.name } }),
-      settings: settingsOf(owner),
-      serverTime: nowNs,
-      incarnation,
-      dataUrl: ctx.publicUrl(),
-      lease: Number(agent.leaseNumber),
-      longPollSeconds: edgeLimits.longPollSeconds,
-      isInventoryKnown: await isInventoryKnown(tx, { agent, inventory: body.inventory, incarnation }),
-    };
-  });
+  let standing = await look(ctx);
+  if (isReturn(standing.agent, body.instanceId, ctx.clock.nowNs())) {
+    await noteReturn(ctx, body.instanceId);
+    standing = await look(ctx);
+  }
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    const greeting = { body, nowNs: ctx.clock.nowNs(), isKnown: isSameInventory(standing.inventory, body.inventory) };
+    const row = nextRow(standing, greeting);
+    if (await isWritten(ctx, row, standing)) return welcome(ctx, { ...greeting, standing, row });
+    standing = await look(ctx);
+  }
+  throw new ApiError("Unavailable", "others write this agent's row all the time; try again", { retryAfterSeconds: 5 });
 }
 
-async function projectOf(tx: Transaction, { projectId }: DeviceModel) {
-  const { name } = await tx.project.findUniqueOrThrow({ where: { id: projectId }, select: { name: true } });
-  return { projectId, projectName: name };
+async function look(ctx: AgentCtx): Promise<Standing> {
+  const standing = await readStanding(ctx, ctx.caller);
+  if (!standing) throw new ApiError("Unauthenticated", "what the token was for was deleted");
+  return standing;
+}
+
+async function isWritten(ctx: AgentCtx, row: AgentRow, standing: Standing): Promise<boolean> {
+  try {
+    return await writeAgent(ctx, row, standing);
+  } catch (error) {
+    if (sqlState(error) === OWNER_IS_GONE) return false; // whoever looks again sees it
+    throw error;
+  }
 }
 
 interface Greeting {
-  readonly ctx: AgentCtx;
   readonly body: Input<Hello>;
   readonly nowNs: bigint;
+  /** What it has is what we know. */
+  readonly isKnown: boolean;
 }
 
-async function registerAgent(tx: Transaction, { ctx, body, nowNs }: Greeting): Promise<AgentModel> {
-  const { orgId, projectId, deviceId, siteId } = ctx.caller;
-  // Two hellos take turns. No stronger lock: a report that holds the agent's row may be about to add to the device.
-  if (deviceId !== null) await tx.$queryRaw`SELECT id FROM "Device" WHERE id = ${deviceId} FOR NO KEY UPDATE`;
-  else await tx.$queryRaw`SELECT id FROM "Site" WHERE id = ${siteId} FOR NO KEY UPDATE`;
-  const where = byOwner(ctx.caller);
-  const current = await tx.agent.findUnique({ where });
-  if (current !== null && current.clonedAtNs !== null) throw isCloned();
+function nextRow({ agent: current, incarnation }: Standing, { body, nowNs, isKnown }: Greeting): AgentRow {
+  if (current && current.clonedAtNs !== null) throw isCloned();
+  const { instanceId, formerInstanceIds = [] } = body;
   const said = {
-    instanceId: body.instanceId,
+    instanceId,
+    formerInstanceIds,
     lease: body.lease === undefined ? undefined : BigInt(body.lease),
-    formerInstanceIds: body.formerInstanceIds ?? [],
     nowNs,
   };
-  const lease = takeLease(current, said);
+  const lease = takeLease(current ?? null, said);
   // It was told more than we know: nothing is permitted to it before it has told all that it has.
-  const suspension = knowsLaterLease(current, said) ? { listedIncarnation: null } : {};
-  const facts = { host: body.host, clockSkewMs: Number((body.clock - nowNs) / 1_000_000n) };
-  const seen = {
+  const isSuspended = knowsLaterLease(current ?? null, said);
+  const listed = isSuspended ? null : (current?.listedIncarnation ?? null);
+  return {
+    ...lease,
+    id: current?.id ?? newId("agt"),
+    clonedAtNs: null,
+    listedIncarnation: isKnown && body.inventory.count === 0 ? incarnation : listed, // of nothing there is nothing to tell
     machineId: body.machineId,
     agentVersion: body.agentVersion,
-    facts,
     lastSeenAtNs: nowNs,
-    isOnline: true,
+    facts: { host: body.host, clockSkewMs: Number((body.clock - nowNs) / 1_000_000n) },
   };
-  const update = { ...lease, ...seen, ...suspension };
-  const create = { ...update, id: newId("agt"), orgId, projectId, deviceId, siteId };
-  return tx.agent.upsert({ where, create, update });
+}
+
+interface Greeted extends Greeting {
+  readonly standing: Standing;
+  readonly row: AgentRow;
+}
+
+/**
+ * An agent that is told an incarnation which ends at this moment hears of the next one with its next call, and what it has listed under this
+ * one counts for nothing then.
+ */
+function welcome(ctx: AgentCtx, { standing, row, nowNs, isKnown }: Greeted): Output<Hello> {
+  const { owner, incarnation } = standing;
+  ctx.noteIncarnation(incarnation);
+  return {
+    orgId: ctx.caller.orgId,
+    ...whoIs(owner),
+    settings: settingsOf(owner),
+    serverTime: nowNs,
+    incarnation,
+    dataUrl: ctx.publicUrl(),
+    lease: Number(row.leaseNumber),
+    longPollSeconds: edgeLimits.longPollSeconds,
+    isInventoryKnown: isKnown && row.listedIncarnation === incarnation,
+  };
+}
+
+function whoIs(owner: Standing["owner"]) {
+  if ("site" in owner) return { site: { id: owner.site.id, name: owner.site.name } };
+  const { id, name, projectId, projectName } = owner.device;
+  return { projectId, projectName, device: { id, name } };
 }

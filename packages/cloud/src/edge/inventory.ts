@@ -1,30 +1,17 @@
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 
-interface Inventory {
+export interface Inventory {
   readonly count: number;
   readonly digest: string;
 }
 
-interface Comparison {
-  readonly agent: AgentModel;
-  readonly inventory: Inventory;
-  /** The cloud's. */
-  readonly incarnation: string;
-}
-
 /**
- * Whether agent and cloud know the same, and the agent told it to this incarnation of the cloud: one that was restored from a
- * backup wants to hear all again before anything is deleted. Of nothing there is nothing to tell.
+ * Whether agent and cloud know the same. That it is so is not enough to delete anything: the agent must have told it to this incarnation of
+ * the cloud, because one that was restored from a backup wants to hear all again first.
  */
-export async function isInventoryKnown(
-  tx: Transaction,
-  { agent, inventory, incarnation }: Comparison,
-): Promise<boolean> {
-  const known = await inventoryOf(tx, agent.id);
-  if (known.count !== inventory.count || known.digest !== inventory.digest) return false;
-  if (known.count === 0) await noteListed(tx, agent, incarnation);
-  return known.count === 0 || agent.listedIncarnation === incarnation;
+export function isSameInventory(known: Inventory, told: Inventory): boolean {
+  return known.count === told.count && known.digest === told.digest;
 }
 
 /** The agent told all that it has. */
@@ -33,15 +20,14 @@ export async function noteListed(tx: Transaction, { id }: AgentModel, incarnatio
 }
 
 /**
- * What the cloud knows of an agent's files, in the form both sides compare: SHA-256 over the lines `versionId state\n`, sorted
+ * Reads what the cloud knows of an agent's files, in the form both sides compare: SHA-256 over the lines `versionId state\n`, sorted
  * by code units. Made where the rows are, because an agent may have a hundred thousand of them.
  */
-export async function inventoryOf(tx: Transaction, agentId: string): Promise<Inventory> {
+export function inventorySql(agentId: string): string {
   // A space sorts before all that a version id may hold: sorted by these, the lines are sorted.
-  const [inventory] = await tx.$queryRaw<[Inventory]>`
+  return `
     SELECT count(*)::int AS count,
       encode(sha256(convert_to(coalesce(
-        string_agg("versionId" || ' ' || state || E'\n', '' ORDER BY "versionId" COLLATE "C"), ''), 'UTF8')), 'hex') AS digest
-    FROM "EdgeFile" WHERE "agentId" = ${agentId}`;
-  return inventory;
+        string_agg(f."versionId" || ' ' || f.state || E'\\n', '' ORDER BY f."versionId" COLLATE "C"), ''), 'UTF8')), 'hex') AS digest
+    FROM "EdgeFile" f WHERE f."agentId" = ${agentId}`;
 }

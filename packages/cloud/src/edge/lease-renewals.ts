@@ -7,7 +7,7 @@ const ROUND_MS = 1000;
 const MOST_A_ROUND = 2000;
 const SETTLED_AT_ONCE = 20;
 /** A lease with longer to live is not written anew only because somebody waits. */
-const FRESH_NS = (LEASE_NS * 2n) / 3n;
+export const FRESH_NS = (LEASE_NS * 2n) / 3n;
 
 export interface Renewal {
   /** False also while another transaction has the agent's row: then nothing is known, and who wants to know asks by itself. */

@@ -42,7 +42,10 @@ export function workRoute(app: Hono<Env>, deps: Deps): void {
     progresses.set(incoming, progress);
     progress.passes += 1;
     const found = await findWork(ctx, { input, progress });
-    if (found.body !== undefined) return c.body(found.body, 200, { "content-type": "application/json" });
+    if (found.body !== undefined) {
+      ctx.noteIncarnation(found.incarnation);
+      return c.body(found.body, 200, { "content-type": "application/json" });
+    }
     c.set("isHeld", true);
     const headers = headersSoFar(c);
     const repeat = () => void begin(incoming, outgoing);
@@ -65,14 +68,16 @@ interface Asked {
 async function findWork(
   ctx: AgentCtx,
   asked: Asked,
-): Promise<{ body: string } | { body?: undefined; known: KnownWork }> {
+): Promise<{ body: string; incarnation: string } | { body?: undefined; known: KnownWork }> {
   const owner = ownerId(ctx.caller);
   const known = ctx.polls.works.of(owner);
   if (known && mayWait(ctx, asked, known)) return { known };
   const read = await ctx.admission.reads.run(owner, () =>
     ctx.polls.works.read(owner, () => readWork(ctx, asked.input.maxRequests)),
   );
-  return mayWait(ctx, asked, read.known) ? { known: read.known } : { body: read.body };
+  return mayWait(ctx, asked, read.known)
+    ? { known: read.known }
+    : { body: read.body, incarnation: read.known.incarnation };
 }
 
 function mayWait({ stopping }: AgentCtx, { input, progress }: Asked, known: KnownWork): boolean {

@@ -3,9 +3,11 @@ import { AgentSettings, type EdgeSettings, EdgeWork } from "@downlink/protocol";
 import { z } from "zod";
 import type { AgentCtx } from "../context.ts";
 import { readIncarnation } from "../db/incarnation.ts";
-import { type AgentOwner, readOwner } from "./agent-owner.ts";
+import { ownerId, readOwner } from "./agent-owner.ts";
+import type { DeviceSettings, SettingsOwner, SiteSettings } from "./agent-standing.ts";
 import { type KnownWork, keptBody } from "./known-work.ts";
-import { withLease } from "./lease.ts";
+import { LEASE_NS, withLease } from "./lease.ts";
+import { FRESH_NS } from "./lease-renewals.ts";
 import { readWanted } from "./wanted.ts";
 
 interface ReadWork {
@@ -16,20 +18,65 @@ interface ReadWork {
 
 /** The desired set as it is now, under the agent's lease. */
 export async function readWork(ctx: AgentCtx, maxRequests: number | undefined): Promise<ReadWork> {
+  const resting = await readResting(ctx);
+  if (resting) return toRead({ imports: [], salvages: [], settings: settingsOf(resting) }, { ...resting, maxRequests });
   const work = await withLease(ctx, async (tx, agent) => ({
     ...(await readWanted(tx, agent, maxRequests)),
     settings: settingsOf(await readOwner(tx, agent)),
   }));
   // After the work: an answer of the old incarnation that names the new one costs a hello, the other way round it would be trusted.
-  const incarnation = await readIncarnation(ctx.db);
+  return toRead(work, { incarnation: await readIncarnation(ctx.db), maxRequests });
+}
+
+function toRead(work: EdgeWork, known: Pick<KnownWork, "maxRequests" | "incarnation">): ReadWork {
   const encoded = JSON.stringify(z.encode(EdgeWork, work));
   const etag = createHash("sha256").update(encoded).digest("base64url").slice(0, 22);
   const body = `{"etag":"${etag}","work":${encoded}}`;
-  return { known: { etag, maxRequests, body: keptBody(body), incarnation }, body };
+  return {
+    known: { etag, maxRequests: known.maxRequests, body: keptBody(body), incarnation: known.incarnation },
+    body,
+  };
+}
+
+type Resting = SettingsOwner & { readonly incarnation: string };
+
+/**
+ * Of one moment, with the lease that is renewed where it has not been lately. What is not there yet is told by a signal, as with every answer.
+ */
+const restingSql = (owner: "Device" | "Site", key: "deviceId" | "siteId", settings: string) => `
+  WITH held AS (
+    SELECT id, "leaseExpiresAtNs" FROM "Agent" WHERE "${key}" = $1 AND "leaseNumber" = $2 AND "clonedAtNs" IS NULL
+  ), renewed AS (
+    UPDATE "Agent" a SET "leaseExpiresAtNs" = $4, "lastSeenAtNs" = $3, "isOnline" = true
+      FROM held h WHERE a.id = h.id AND a."leaseNumber" = $2 AND h."leaseExpiresAtNs" NOT BETWEEN $5 AND $4
+  )
+  SELECT ${settings}, c.incarnation FROM held h JOIN "${owner}" o ON o.id = $1 JOIN "Deployment" c ON c.id = 1
+  WHERE NOT EXISTS (SELECT FROM "ImportRequest" r WHERE r."agentId" = h.id AND NOT r."isAcknowledged")
+    AND NOT EXISTS (SELECT FROM "SalvageRequest" s WHERE s."agentId" = h.id AND s.state = 'requested')`;
+const RESTING_OF_DEVICE = restingSql(
+  "Device",
+  "deviceId",
+  'o.enabled, o."retainRecordingsSeconds", o."autoDeleteAfterImport", o."agentSettings"',
+);
+const RESTING_OF_SITE = restingSql("Site", "siteId", 'o."retainRecordingsSeconds", o."agentSettings"');
+
+/** Undefined where something is wanted of the agent, and where it does not hold the lease: by far most agents rest. */
+async function readResting({ db, caller, clock }: AgentCtx): Promise<Resting | undefined> {
+  if (caller.lease === undefined) return undefined;
+  const isDevice = caller.deviceId !== null;
+  const nowNs = clock.nowNs();
+  const { rows } = await db.pool.query<DeviceSettings & SiteSettings & { incarnation: string }>({
+    name: isDevice ? "a device's agent at rest" : "a site's agent at rest",
+    text: isDevice ? RESTING_OF_DEVICE : RESTING_OF_SITE,
+    values: [ownerId(caller), ...[caller.lease, nowNs, nowNs + LEASE_NS, nowNs + FRESH_NS].map(String)],
+  });
+  const [row] = rows;
+  if (!row) return undefined;
+  return { incarnation: row.incarnation, ...(isDevice ? { device: row } : { site: row }) };
 }
 
 /** What devices at a site have set of their own is not for the site's agent. */
-export function settingsOf(owner: AgentOwner): EdgeSettings {
+export function settingsOf(owner: SettingsOwner): EdgeSettings {
   if ("site" in owner) {
     const retainRecordingsSeconds = Math.ceil(owner.site.retainRecordingsSeconds ?? 0);
     const settings = AgentSettings.parse(owner.site.agentSettings);

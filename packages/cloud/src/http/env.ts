@@ -9,5 +9,7 @@ export interface Env {
     bodyPatience?: BodyPatience;
     /** The route has let go of the request, and answers it by itself later. */
     isHeld?: boolean;
+    /** The cloud's, as far as it was read for this answer. */
+    incarnation?: string;
   };
 }

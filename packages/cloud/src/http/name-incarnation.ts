@@ -15,7 +15,7 @@ export function nameIncarnation({ db }: Deps): MiddlewareHandler<Env> {
     await next();
     if (c.get("isHeld") || c.res.status === 401 || c.res.status >= 500) return;
     try {
-      c.header(incarnationHeader, await readIncarnation(db));
+      c.header(incarnationHeader, c.get("incarnation") ?? (await readIncarnation(db)));
     } catch (error) {
       if (!isDatabaseAway(error)) throw error; // What was asked for is done; the next answer names it.
     }

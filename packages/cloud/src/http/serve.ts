@@ -84,6 +84,7 @@ export async function openContext(c: Context<Env>, deps: Deps, access: Access): 
     ...deps,
     caller,
     requestId: c.get("requestId"),
+    noteIncarnation: (incarnation: string) => c.set("incarnation", incarnation),
     get signal() {
       return AbortSignal.any([c.req.raw.signal, deps.stopping]); // few verbs ask for it, and it costs more than they do
     },

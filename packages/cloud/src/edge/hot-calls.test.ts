@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { api } from "@downlink/protocol";
+import { startCloud } from "../testing/start-cloud.ts";
+import { askForFile, recordingItem, sayHello, startAgent } from "../testing/test-agent.ts";
+
+const cloud = await startCloud({ after }, { works: false });
+const { prisma, pool } = cloud.deps.db;
+
+/** How often the database is asked at least: what is done once in a while falls into one of the calls. */
+async function asksOf(call: () => Promise<unknown>): Promise<number> {
+  const counts: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    const counted = { asks: 0 };
+    const count = () => void counted.asks++;
+    pool.on("acquire", count);
+    await call();
+    pool.off("acquire", count);
+    counts.push(counted.asks);
+  }
+  return Math.min(...counts);
+}
+
+test("who calls, what is known and what is written: a hello asks the database three times", async () => {
+  const agent = await startAgent(cloud, "greeted");
+  assert.equal(
+    await asksOf(() => sayHello(cloud, { ...agent, lease: agent.hello.lease, instanceId: "one-process-alone" })),
+    3,
+  );
+});
+
+test("who calls, and that nothing is wanted: a call for work asks it twice", async () => {
+  const agent = await startAgent(cloud, "resting");
+  assert.equal(await asksOf(() => agent.call(api.edge.work, {})), 2);
+});
+
+test("what was wanted of an agent at rest and is not any more leaves it at rest, with the settings as they are", async () => {
+  const { agent, requestId } = await askForFile(cloud, "wanted");
+  await prisma.importRequest.update({ where: { id: requestId }, data: { state: "cancelled" } });
+  await prisma.device.update({ where: { id: agent.deviceId }, data: { retainRecordingsSeconds: 99 } });
+  const { etag, work } = await agent.call(api.edge.work, {}); // it is told by absence, and noted
+  const again = await agent.call(api.edge.work, {});
+  assert.deepEqual([again.etag, again.work], [etag, work]);
+  assert.deepEqual([work.imports, work.settings.retainRecordingsSeconds], [[], 99]);
+});
+
+test("a report that is stored between two statements of a hello is not overlooked", async (t) => {
+  const agent = await startAgent(cloud, "between");
+  const { query } = pool;
+  const reported = { isDue: true };
+  t.mock.method(pool, "query", async function (this: typeof pool, ...given: unknown[]) {
+    const [{ name }] = given as [{ name?: string }];
+    if (name === "write a device's agent" && reported.isDue) {
+      reported.isDue = false;
+      await agent.report([recordingItem()]);
+    }
+    return (query as (...args: unknown[]) => unknown).apply(this, given);
+  });
+  const next = await sayHello(cloud, { ...agent, lease: agent.hello.lease, instanceId: "the-process-after-it" });
+  assert.equal(reported.isDue, false);
+  assert.equal(next.hello.lease, agent.hello.lease + 1);
+  assert.equal(next.hello.isInventoryKnown, false, "it said that it has nothing, and by then something was known");
+});
