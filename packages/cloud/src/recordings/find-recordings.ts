@@ -8,7 +8,16 @@ import { type OrderedPart, orderRecordings } from "./recording-order.ts";
 
 /** The lists, one after another, of which a query shows a page. `more`: what it is filtered by besides. */
 export async function planList(ctx: Ctx, query: ListQuery, more: readonly RecordingFilter[] = []): Promise<Listed[]> {
-  const device = await selectDevice(ctx, query);
+  return planListOf(ctx, query, { device: await selectDevice(ctx, query), more });
+}
+
+interface Chosen {
+  /** The one that the query selects. */
+  readonly device: { readonly id: string } | undefined;
+  readonly more?: readonly RecordingFilter[];
+}
+
+export async function planListOf(ctx: Ctx, query: ListQuery, { device, more = [] }: Chosen): Promise<Listed[]> {
   const filters = [...(await recordingFilters(ctx, query, device)), ...more];
   return orderRecordings(query, device !== undefined).map((part) => toListed(ctx, query, { part, filters }));
 }
@@ -24,7 +33,7 @@ function toListed(ctx: Ctx, query: ListQuery, { part, filters }: Plan): Listed {
   const { sortOrder } = query;
   const inOrg = (alias: string) => Prisma.sql`${Prisma.raw(alias)}."orgId" = ${ctx.caller.orgId}`;
   const isByTime = sortName === "start" || sortName === "end";
-  const leading = filters.find(({ orderedBy }) => orderedBy === sortName);
+  const leading = filters.find(({ orderedBy = [] }) => orderedBy.some((name) => name === sortName));
   const others = filters.filter((filter) => filter !== leading);
   const crossing = others.map((filter) => filter.where);
   const lead = leading ? [leading.where] : [];

@@ -239,3 +239,14 @@ test("a list shows the caller's projects only, and one of them where `projectId`
   await assert.rejects(limited.call(api.recordings.list, { deviceId: devices[0]!.id }), isNotFound);
   await prisma.recording.delete({ where: { id: there.id } });
 });
+
+test("a device's recordings in the order of their creation take two statements: no planner is asked, and no device", async (t) => {
+  const deviceId = devices[0]!.id;
+  const asked = t.mock.method(cloud.deps.db.pool, "query");
+  const found = await list({ deviceId, limit: 3 });
+  assert.ok(found.length > 0);
+  const texts = asked.mock.calls.map(({ arguments: [query] }) => (query as unknown as { text: string }).text);
+  assert.equal(texts.filter((text) => !text.includes("Credential")).length, 2);
+  const code = await list({ deviceId: "dev_none" }).catch((error: ApiFailure) => error.code);
+  assert.equal(code, "NotFound");
+});

@@ -3,14 +3,17 @@ import type { Ctx } from "../context.ts";
 import { type Batches, FEW, inBatches } from "../db/in-batches.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { readingFrom } from "../db/read-sql.ts";
+import { selectDevice } from "../devices/find-device.ts";
 import { findPage } from "../search/find-page.ts";
-import { planList } from "./find-recordings.ts";
+import { planListOf } from "./find-recordings.ts";
 import type { ListQuery } from "./recording-filters.ts";
 import { selectRecordingRows, selectSmallRecordingRows, toRecording } from "./recording-rows.ts";
 
 /** The ids of the page first, from narrow rows that sort in memory; then the page itself. */
 export async function listRecordings(ctx: Ctx, query: ListQuery): Promise<Recording[] | Batches<Recording>> {
-  const ids = await findPage(readingFrom(ctx.db), await planList(ctx, query), query);
+  const device = query.deviceId ? { id: query.deviceId } : await selectDevice(ctx, query);
+  const ids = await findPage(readingFrom(ctx.db), await planListOf(ctx, query, { device }), query);
+  if (ids.length === 0) await selectDevice(ctx, query); // else what was found proves that the device is there
   return (await readFew(ctx, ids)) ?? inBatches(ids, (some) => readRecordings(ctx, some));
 }
 

@@ -1,7 +1,6 @@
 import type { api, Input } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import { Prisma } from "../db/generated/client.ts";
-import type { DeviceModel } from "../db/generated/models.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
 import { hasPart } from "../search/has-part.ts";
@@ -17,8 +16,8 @@ export interface RecordingFilter {
   readonly where: Prisma.Sql;
   /** The same, for an index that finds what matches. */
   readonly narrowed?: Prisma.Sql;
-  /** The order in which an index has the recordings that fulfil it. */
-  readonly orderedBy?: "createdAt" | "start" | undefined;
+  /** The orders in which an index has the recordings that fulfil it. */
+  readonly orderedBy?: readonly ("createdAt" | "start")[];
   /** How many rows are read for each recording that fulfils it; absent: its own alone. */
   readonly readsPerMatch?: number;
 }
@@ -27,7 +26,7 @@ export interface RecordingFilter {
 export async function recordingFilters(
   ctx: Ctx,
   query: ListQuery,
-  device: DeviceModel | undefined,
+  device: { readonly id: string } | undefined,
 ): Promise<RecordingFilter[]> {
   const { path, pathMatches, topic } = query;
   return [
@@ -45,13 +44,13 @@ export async function recordingFilters(
 
 async function ofProjects(ctx: Ctx, { projectId }: ListQuery): Promise<RecordingFilter[]> {
   const [, ...projects] = scopeWhere("r", await visibleIn(ctx, projectId));
-  return projects.map((where) => ({ where, orderedBy: projectId === undefined ? undefined : "createdAt" }));
+  return projects.map((where) => ({ where, orderedBy: projectId === undefined ? [] : ["createdAt"] }));
 }
 
 /** spec: Recordings/List: "deviceId (empty string selects recordings with no device)" */
-function ofDevice({ deviceId }: ListQuery, device: DeviceModel | undefined): RecordingFilter[] {
-  if (device) return [{ where: Prisma.sql`r."deviceId" = ${device.id}`, orderedBy: "start" }];
-  return deviceId === "" ? [{ where: Prisma.sql`r."deviceId" IS NULL`, orderedBy: "createdAt" }] : [];
+function ofDevice({ deviceId }: ListQuery, device: { readonly id: string } | undefined): RecordingFilter[] {
+  if (device) return [{ where: Prisma.sql`r."deviceId" = ${device.id}`, orderedBy: ["createdAt", "start"] }];
+  return deviceId === "" ? [{ where: Prisma.sql`r."deviceId" IS NULL`, orderedBy: ["createdAt"] }] : [];
 }
 
 /** spec: Recordings/List: "sessionId (empty string selects recordings with no session)" */
@@ -64,7 +63,7 @@ async function ofSession(ctx: Ctx, query: ListQuery): Promise<RecordingFilter[]>
 function ofStatus({ importStatus }: ListQuery): RecordingFilter[] {
   if (importStatus === undefined) return [];
   const [first, ...others] = new Set(importStatus);
-  if (others.length === 0) return [{ where: Prisma.sql`r."importStatus" = ${first}`, orderedBy: "createdAt" }];
+  if (others.length === 0) return [{ where: Prisma.sql`r."importStatus" = ${first}`, orderedBy: ["createdAt"] }];
   return [{ where: Prisma.sql`r."importStatus" = ANY(${importStatus})` }];
 }
 
@@ -72,8 +71,8 @@ async function ofSites(ctx: Ctx, query: ListQuery): Promise<RecordingFilter[]> {
   const site = await selectSite(ctx, query.siteId);
   const edgeSite = await selectSite(ctx, query.edgeSiteId);
   return [
-    ...(site ? [{ where: Prisma.sql`r."siteId" = ${site.id}`, orderedBy: "createdAt" as const }] : []),
-    ...(edgeSite ? [{ where: Prisma.sql`r."edgeSiteId" = ${edgeSite.id}`, orderedBy: "createdAt" as const }] : []),
+    ...(site ? [{ where: Prisma.sql`r."siteId" = ${site.id}`, orderedBy: ["createdAt"] as const }] : []),
+    ...(edgeSite ? [{ where: Prisma.sql`r."edgeSiteId" = ${edgeSite.id}`, orderedBy: ["createdAt"] as const }] : []),
   ];
 }
 
