@@ -54,6 +54,16 @@ test("a nanosecond, the ends of 64 bits, and no time at all stay exactly what th
   assert.throws(() => encode({ start: 1, end: 2n }), z.ZodError);
 });
 
+test("a whole number is held to its bounds, and may be either of them", () => {
+  const schema = z.int().min(-1).max(3);
+  const encode = makeEncoder(schema);
+  for (const given of [-2, -1, 0, 3, 4, 1.5, Number.NaN, 2 ** 53, "1", 1n, null, undefined])
+    assert.deepEqual(
+      outcome(() => encode(given)),
+      outcome(() => z.encode(schema, given as number)),
+    );
+});
+
 /** What came of it, as a client would see it. */
 function outcome(encode: () => unknown): { readonly text: string | undefined } | { readonly failure: string } {
   try {

@@ -19,6 +19,7 @@ export function makeEncoder(schema: z.ZodType): Encode {
 
 function encoderOf(schema: z.core.$ZodType): Encode {
   const { def, traits } = (schema as z.core.$ZodTypes)._zod;
+  if (def.type === "number" && isWholeNumber(def)) return wholeNumberOf(def);
   const hasChecks = (def.checks?.length ?? 0) > 0 || traits.has("$ZodCheck");
   if (hasChecks) return bySchema(schema);
   switch (def.type) {
@@ -56,6 +57,27 @@ function bySchema(schema: z.core.$ZodType): Encode {
     const encoded = schema._zod.run({ value, issues: [] }, { direction: "backward", async: false });
     return encoded instanceof Promise || encoded.issues.length > 0 ? MISFIT : encoded.value;
   };
+}
+
+/** As sizes and counts are: a whole number, with bounds of which it may be either. */
+function isWholeNumber({ checks = [], ...def }: z.core.$ZodNumberDef): boolean {
+  return (def as { format?: string }).format === "safeint" && checks.every((check) => boundOf(check) !== undefined);
+}
+
+function wholeNumberOf({ checks = [] }: z.core.$ZodNumberDef): Encode {
+  const bounds = checks.map((check) => boundOf(check)!);
+  return (value) => {
+    if (!Number.isSafeInteger(value)) return MISFIT;
+    for (const { isLeast, bound } of bounds)
+      if (isLeast ? (value as number) < bound : (value as number) > bound) return MISFIT;
+    return value;
+  };
+}
+
+function boundOf(check: z.core.$ZodCheck): { isLeast: boolean; bound: number } | undefined {
+  const { def } = (check as z.core.$ZodCheckGreaterThan)._zod;
+  const isBound = ["greater_than", "less_than"].includes(def.check) && def.inclusive && typeof def.value === "number";
+  return isBound ? { isLeast: def.check === "greater_than", bound: def.value as number } : undefined;
 }
 
 function oneOf({ _zod: { values } }: z.core.$ZodType): Encode {

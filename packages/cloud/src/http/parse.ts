@@ -17,7 +17,7 @@ export function parseWithBody(c: Context, operation: Operation, bodyText: string
   const params = operation.params ? decode(operation.params, c.req.param()) : {};
   const query = operation.query ? decode(operation.query, readQuery(c.req.url)) : {};
   const body = operation.body ? decode(operation.body, readBody(operation.body, bodyText)) : {};
-  return { ...body, ...query, ...listsOfBoth(body, query), ...params };
+  return { ...body, ...query, ...(operation.body && operation.query && listsOfBoth(body, query)), ...params };
 }
 
 /** The path beats the query, and the query the body; a list that stands in both is one list. */
@@ -37,6 +37,7 @@ function decode(schema: z.ZodObject, given: Record<string, unknown>): Record<str
 
 /** Repeated names become arrays, and so do indexed ones (`a/0=1&a/1=2`). */
 export function readQuery(url: string): Record<string, string | string[]> {
+  if (!url.includes("?")) return {};
   const found = new Map<string, string[]>();
   const { searchParams } = new URL(url);
   if (searchParams.size > MAX_QUERY_PARAMETERS) throw tooManyParameters();

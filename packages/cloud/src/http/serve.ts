@@ -16,6 +16,7 @@ import { authenticate } from "./authenticate.ts";
 import { proveConnection } from "./connections.ts";
 import { type Encode, makeEncoder } from "./encoder.ts";
 import type { Env } from "./env.ts";
+import { goneSignal } from "./gone-signal.ts";
 import { parseInput } from "./parse.ts";
 import { sendJson } from "./send-json.ts";
 import { isBatches, streamList } from "./stream-list.ts";
@@ -80,13 +81,15 @@ export async function openContext(c: Context<Env>, deps: Deps, access: Access): 
   proveConnection(c);
   c.env.outgoing.setHeader("Cache-Control", "no-store"); // Unless send-json.ts says otherwise
   await deps.rates.countCall(c, callerToken(caller));
+  let signal: AbortSignal | undefined;
   return {
     ...deps,
     caller,
     requestId: c.get("requestId"),
     noteIncarnation: (incarnation: string) => c.set("incarnation", incarnation),
     get signal() {
-      return AbortSignal.any([c.req.raw.signal, deps.stopping]); // few verbs ask for it, and it costs more than they do
+      signal ??= AbortSignal.any([goneSignal(c), deps.stopping]); // few verbs ask for it, and it costs more than they do
+      return signal;
     },
   } as Ctx;
 }

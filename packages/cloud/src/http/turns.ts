@@ -3,6 +3,7 @@ import type { MiddlewareHandler } from "hono";
 import type { Ctx } from "../context.ts";
 import type { Env } from "./env.ts";
 import { FairTurns, type TurnLimits } from "./fair-turns.ts";
+import { goneSignal } from "./gone-signal.ts";
 
 /** What of one process is shared out, and between whom. */
 export interface Turns {
@@ -43,7 +44,7 @@ export function createTurns(limits: Readonly<Record<keyof Turns, TurnLimits>>): 
 export function callInTurn(turnsOf: (path: string) => FairTurns): MiddlewareHandler<Env> {
   return async (c, next) => {
     const taker = { owner: c.req.header("authorization") ?? "" };
-    using _turn = await turnsOf(c.req.path).take(taker, () => c.req.raw.signal);
+    using _turn = await turnsOf(c.req.path).take(taker, () => goneSignal(c));
     await next();
   };
 }
