@@ -80,7 +80,7 @@ export {
   type WithHeaders,
 } from "./operation.ts";
 export { PendingImport, PendingImportStatus, Requester } from "./pending-imports.ts";
-export { type PlainRoute, plainRoutes } from "./plain-routes.ts";
+export { extensionUpload, type PlainRoute, plainRoutes } from "./plain-routes.ts";
 export { Project, ProjectName } from "./projects.ts";
 export {
   ImportStatus,

@@ -117,7 +117,7 @@ function queryParameters({ query }: Operation): Json[] {
   });
 }
 
-function idempotencyParameters({ makes }: Operation): Json[] {
+function idempotencyParameters({ makes }: Pick<Operation, "makes">): Json[] {
   if (makes === undefined || makes === "nothing") return [];
   const schema = { type: "string", minLength: 1, maxLength: MAX_IDEMPOTENCY_KEY_CHARACTERS };
   const description = [
@@ -213,7 +213,10 @@ function describePlainRoute(route: PlainRoute): Json {
     ...{ operationId, tags: [tagOf(route)], summary },
     description: [description, needs, byLink].filter(Boolean).join("\n\n") || summary,
     security: isOfKey ? [{ apiKey: [access.capability] }] : [],
-    parameters: pathParameters(path).map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
+    parameters: [
+      ...pathParameters(path).map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
+      ...idempotencyParameters(route),
+    ],
     ...(takes && { requestBody: { required: true, content: { [takes]: { schema: {} } } } }),
     responses: {
       ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer)])),

@@ -1,5 +1,5 @@
 import type { Capability } from "./capabilities.ts";
-import type { Method } from "./operation.ts";
+import type { Making, Method } from "./operation.ts";
 
 /** A route that is no operation, because it takes or answers bytes, or because it is of the service itself. */
 export interface PlainRoute {
@@ -13,6 +13,8 @@ export interface PlainRoute {
   readonly access: { readonly capability: Capability } | "link" | "anybody";
   /** The media type of the body that it takes. */
   readonly takes?: string;
+  /** Of a POST by API key: as that of an operation. */
+  readonly makes?: Making | "nothing";
   /** By status: what is answered, and in which media type. */
   readonly answers: Readonly<Record<number, { readonly description: string; readonly mediaType?: string }>>;
   readonly refusals: readonly number[];
@@ -31,17 +33,20 @@ const done = { 200: { description: "Every byte is stored", mediaType: JSON_TYPE 
 const delivery = { method: "put", access: "link", takes: BYTES, answers: done } as const;
 const ofService = { method: "get", access: "anybody" } as const;
 
+export const extensionUpload = {
+  method: "post",
+  path: "/v1/extension-upload",
+  called: "extensions.publish",
+  summary: "Publish a version of an extension: the package itself, of at most 64 MiB",
+  access: { capability: "extensions.create" },
+  takes: BYTES,
+  makes: { repeat: "answer", idField: "id" },
+  answers: { 200: { description: "The extension's id", mediaType: JSON_TYPE } },
+  refusals: [400, 401, 403, 409, 413, 415, 429, 503],
+} as const satisfies PlainRoute;
+
 export const plainRoutes: readonly PlainRoute[] = [
-  {
-    method: "post",
-    path: "/v1/extension-upload",
-    called: "extensions.publish",
-    summary: "Publish a version of an extension: the package itself, of at most 64 MiB",
-    access: { capability: "extensions.create" },
-    takes: BYTES,
-    answers: { 200: { description: "The extension's id", mediaType: JSON_TYPE } },
-    refusals: [400, 401, 403, 409, 413, 415, 429, 503],
-  },
+  extensionUpload,
   {
     method: "get",
     path: "/v1/recording-attachments/{id}/download",

@@ -11,18 +11,38 @@ interface Package {
   readonly expectedBytes: number | undefined;
 }
 
-/** Stores the package, reads its manifest, and makes it the active version of its extension. spec: Extensions/Publish */
-export async function publishExtension(ctx: Ctx, { body, expectedBytes }: Package): Promise<{ id: string }> {
+/** A package whose bytes are stored; disposing removes them, unless a row may name them. */
+export interface StoredPackage extends AsyncDisposable {
+  readonly versionId: string;
+  readonly blobKey: string;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+  mayBeNamed: boolean;
+}
+
+export async function storePackage(ctx: Ctx, { body, expectedBytes }: Package): Promise<StoredPackage> {
   const versionId = newId("extv");
   const blobKey = `${ctx.caller.orgId}/${versionId}`;
   const { sizeBytes, sha256 } = await ctx.blobs.put(blobKey, body, { maxBytes: MAX_EXTENSION_BYTES, expectedBytes });
+  const stored: StoredPackage = {
+    ...{ versionId, blobKey, sizeBytes, sha256, mayBeNamed: false },
+    async [Symbol.asyncDispose]() {
+      if (!stored.mayBeNamed) await ctx.blobs.delete(blobKey);
+    },
+  };
+  return stored;
+}
+
+/** Reads a package's manifest, and makes it the active version of its extension. spec: Extensions/Publish */
+export async function publishStored(ctx: Ctx, stored: StoredPackage): Promise<{ id: string }> {
+  const { versionId, blobKey, sizeBytes, sha256 } = stored;
+  stored.mayBeNamed = true;
   try {
     const manifest = await readStored(ctx, blobKey);
     const version = { id: versionId, sizeBytes: BigInt(sizeBytes), sha256, blobKey, manifest };
     return await withTransaction(ctx.db, (tx) => addVersion(tx, ctx, version)).catch(versionTaken(manifest));
   } catch (error) {
-    // A refusal left no row. After any other failure there may be one, and the object stays.
-    if (error instanceof ApiError) await ctx.blobs.delete(blobKey);
+    if (error instanceof ApiError) stored.mayBeNamed = false; // after any other failure there may be a row
     throw error;
   }
 }

@@ -18,7 +18,7 @@ const RETRY_AFTER_SECONDS = 1;
 const JSON_TYPE = { "Content-Type": "application/json" };
 
 interface Call {
-  readonly operation: Operation;
+  readonly operation: Pick<Operation, "method" | "makes">;
   /** What the request says, as it was understood. */
   readonly input: unknown;
   /** Does what is asked, and gives the answer's JSON. */
@@ -46,7 +46,7 @@ export async function answerOnce(c: Context<Env>, ctx: Ctx, call: Call): Promise
 }
 
 /** Whether an `Idempotency-Key` counts. */
-export function makesOne({ makes }: Operation): boolean {
+export function makesOne({ makes }: Pick<Operation, "makes">): boolean {
   return makes !== undefined && makes !== "nothing";
 }
 

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { after, test } from "node:test";
-import { api, type Operation } from "@downlink/protocol";
+import { api, extensionUpload, type Operation, plainRoutes } from "@downlink/protocol";
 import { makeEpisodes } from "../datasets/testing/make-episodes.ts";
+import { makeZip } from "../extensions/testing/make-zip.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 
 const cloud = await startCloud({ after }, { works: false });
@@ -12,17 +15,19 @@ const { id: deviceId } = await cloud.admin.call(api.devices.get, { nameOrId: "ro
 interface Call {
   readonly path: string;
   readonly body?: unknown;
+  /** Sent as they are. */
+  readonly bytes?: Uint8Array<ArrayBuffer>;
 }
 
-async function post({ path, body = {} }: Call, key?: string) {
+async function post({ path, body = {}, bytes }: Call, key?: string) {
   const response = await fetch(`${cloud.url}${path}`, {
     method: "POST",
     headers: {
       authorization: `Bearer ${cloud.adminKey}`,
-      "content-type": "application/json",
+      "content-type": bytes ? "application/octet-stream" : "application/json",
       ...(key !== undefined && { "Idempotency-Key": key }),
     },
-    body: JSON.stringify(body),
+    body: bytes ?? JSON.stringify(body),
   });
   const text = await response.text();
   return { status: response.status, text };
@@ -31,13 +36,15 @@ async function post({ path, body = {} }: Call, key?: string) {
 const posts = Object.values(api)
   .flatMap((contract) => Object.values(contract) as Operation[])
   .filter(({ method, access }) => method === "post" && access.kind === "apiKey");
-const making = posts.filter(({ makes }) => makes !== undefined && makes !== "nothing");
+const plainPosts = plainRoutes.filter(({ method, access }) => method === "post" && typeof access === "object");
+const making = [...posts, ...plainPosts].filter(({ makes }) => makes !== undefined && makes !== "nothing");
 
 test("every POST by API key says what it makes, and nothing else does", () => {
   assert.ok(making.length >= 15);
-  for (const { path, makes } of posts) assert.notEqual(makes, undefined, path);
+  for (const { path, makes } of [...posts, ...plainPosts]) assert.notEqual(makes, undefined, path);
   const others = Object.values(api).flatMap((contract) => Object.values(contract) as Operation[]);
   for (const operation of others) assert.ok(operation.makes === undefined || posts.includes(operation), operation.path);
+  for (const route of plainRoutes) assert.ok(route.makes === undefined || plainPosts.includes(route), route.path);
 });
 
 test("the document tells of the key where it counts, and nowhere else", async () => {
@@ -75,11 +82,29 @@ for (const { path, makes } of making)
       assert.ok(repeated.text.includes(String(JSON.parse(first.text)[makes.idField])), repeated.text);
   });
 
+test("a package that is sent again with its key is stored once, and another one with that key is refused and not kept", async () => {
+  const objects = async () =>
+    (await readdir(join(cloud.dataDir, "objects"), { recursive: true, withFileTypes: true })).filter((entry) =>
+      entry.isFile(),
+    ).length;
+  const path = extensionUpload.path;
+  const [before, key] = [await objects(), "a package"];
+  const [first, ...repeats] = await Promise.all([1, 2, 3].map(() => post({ path, bytes: packageOf("once") }, key)));
+  for (const { status, text } of [first!, ...repeats]) assert.deepEqual([status, text], [200, first!.text]);
+  const other = await post({ path, bytes: packageOf("another") }, key);
+  assert.deepEqual([other.status, JSON.parse(other.text).code], [409, "IdempotencyConflict"]);
+  const refused = await post({ path, bytes: packageOf("") }, "a bad package");
+  assert.deepEqual(await post({ path, bytes: packageOf("") }, "a bad package"), refused);
+  assert.equal(refused.status, 400);
+  assert.equal(await objects(), before + 1);
+});
+
 const made = { count: 0 };
 
 /** A call that succeeds, with names that nothing else has. */
 async function prepare(path: string): Promise<Call> {
   const name = `thing-${++made.count}`;
+  if (path === extensionUpload.path) return { path, bytes: packageOf(name) };
   if (path === "/v1/datasets/{id}/commit") return { path: path.replace("{id}", await stagedDataset(name)) };
   const bodies: Record<string, unknown> = {
     "/v1/devices": { name, projectId },
@@ -98,6 +123,11 @@ async function prepare(path: string): Promise<Call> {
     "/v1/episodes": { projectId, episodes: [episode(made.count)] },
   };
   return { path, body: bodies[path] ?? { siteId: await newSite(name, /inbox/.test(path) ? "self-hosted" : "edge") } };
+}
+
+function packageOf(name: string, more: object = {}): Uint8Array<ArrayBuffer> {
+  const manifest = { name, publisher: "acme", version: "1", displayName: name, ...more };
+  return new Uint8Array(makeZip([{ name: "package.json", content: JSON.stringify(manifest) }]));
 }
 
 async function newSite(name: string, type: "edge" | "self-hosted"): Promise<string> {
