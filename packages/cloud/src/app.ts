@@ -57,14 +57,23 @@ import { topics } from "./topics/topics.ts";
 
 const AGENTS = "/v1/edge/";
 
+/** What a process that works on jobs and serves no calls tells of itself. */
+export function createHealthApp(deps: Deps): Hono<Env> {
+  const app = new Hono<Env>();
+  app.use(requestId, requestLog(deps.log), measureRequests(deps));
+  answerRefusals(app, deps);
+  healthRoutes(app, deps);
+  metricsRoute(app, deps);
+  return app;
+}
+
 /** The HTTP face of the control plane: middleware in order, then one line a resource. */
 export function createApp(deps: Deps): Hono<Env> {
   const app = new Hono<Env>();
   app.use(requestId, requestLog(deps.log), measureRequests(deps), bodyPace(deps.limits.body), refuseEncoding);
   const turnsOf = (path: string) => (path.startsWith(AGENTS) ? deps.turns.agents : deps.turns.calls);
   app.use("/v1/*", deps.rates.limitFailures(deps.trustedProxies), callInTurn(turnsOf));
-  app.onError((error, c) => answerError(c, error, deps.log));
-  app.notFound((c) => answerError(c, new ApiError("NotFound", `there is no ${c.req.method} ${c.req.path}`), deps.log));
+  answerRefusals(app, deps);
 
   crossOrigin(app, deps);
   healthRoutes(app, deps);
@@ -113,4 +122,9 @@ export function createApp(deps: Deps): Hono<Env> {
   attachmentDownloadRoute(app, deps);
   importFileDownloadRoute(app, deps);
   return app;
+}
+
+function answerRefusals(app: Hono<Env>, { log }: Deps): void {
+  app.onError((error, c) => answerError(c, error, log));
+  app.notFound((c) => answerError(c, new ApiError("NotFound", `there is no ${c.req.method} ${c.req.path}`), log));
 }

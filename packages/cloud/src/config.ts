@@ -31,6 +31,7 @@ const Origins = z
 const Environment = z.object({
   DOWNLINK_HOST: z.string().default("127.0.0.1"),
   DOWNLINK_PORT: Port.default(8080),
+  DOWNLINK_WORK_PORT: Port.optional(),
   DOWNLINK_PUBLIC_URL: z.url().optional(),
   DOWNLINK_LINK_ORIGINS: Origins.default([]),
   DOWNLINK_DATA_DIR: z.string().min(1).default("./.data"),
@@ -53,6 +54,8 @@ export interface Config {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** Where a process that only works on jobs tells of its health; 0 takes a free one, undefined: nowhere. */
+  readonly workPort: number | undefined;
   /** What links are built from; undefined: the address that is listened on. */
   readonly publicUrl: string | undefined;
   /** Whose pages may use links. */
@@ -88,6 +91,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   return {
     host: settings.DOWNLINK_HOST,
     port: settings.DOWNLINK_PORT,
+    workPort: settings.DOWNLINK_WORK_PORT,
     publicUrl: settings.DOWNLINK_PUBLIC_URL?.replace(/\/+$/, ""),
     linkOrigins: settings.DOWNLINK_LINK_ORIGINS,
     dataDir: resolve(settings.DOWNLINK_DATA_DIR),

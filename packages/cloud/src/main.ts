@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { Command, InvalidArgumentError } from "commander";
-import { readConfig } from "./config.ts";
+import { type Config, readConfig } from "./config.ts";
 import { joinEmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded-postgres.ts";
 import { sqlState, UNIQUE_VIOLATION } from "./db/sql-state.ts";
 import { withTransaction } from "./db/transaction.ts";
@@ -8,7 +8,7 @@ import { type OpenDeps, openDeps } from "./deps.ts";
 import { printReindex, reindex } from "./ingest/reindex.ts";
 import { openLog } from "./log.ts";
 import { setQuotas } from "./quotas/set-quotas.ts";
-import { startServer } from "./server.ts";
+import { type RunningServer, startHealthServer, startServer } from "./server.ts";
 import { createOrganization } from "./setup/organization.ts";
 import { printSweep } from "./sweep/print-sweep.ts";
 import { DEFAULT_AGE_HOURS, MIN_AGE_HOURS, sweep } from "./sweep/sweep.ts";
@@ -70,12 +70,19 @@ try {
 async function run({ serves, works }: { serves: boolean; works: boolean }): Promise<void> {
   const runUntilStopped: Use = async (deps, config, stopped) => {
     await using server = serves ? await startServer(config, deps) : undefined;
+    await using health = serves ? undefined : await openHealth(config, deps);
     if (works) await startWorker(deps);
     if (server) process.stdout.write(`Downlink serves at ${server.url}\n`);
+    if (health) process.stdout.write(`Downlink works; its health is at ${health.url}\n`);
     await stopped;
     deps.log.info("stopping");
+    deps.beginStopping();
   };
   await open(runUntilStopped, startEmbeddedPostgres);
+}
+
+async function openHealth({ workPort, ...config }: Config, deps: OpenDeps): Promise<RunningServer | undefined> {
+  return workPort === undefined ? undefined : await startHealthServer({ ...config, workPort }, deps);
 }
 
 async function createOrg(name: string): Promise<void> {

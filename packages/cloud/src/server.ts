@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { Socket } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
-import { createApp } from "./app.ts";
+import { createApp, createHealthApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import type { OpenDeps } from "./deps.ts";
 import { clientAddress, isTrusted } from "./http/client-address.ts";
@@ -32,13 +32,35 @@ export async function startServer(config: Config, deps: OpenDeps): Promise<Runni
   refuseUnparsed(server);
   boundConnections(server, connections, (socket) => countedAddress(socket, config));
   countTraffic(server, deps.metrics);
-  server.listen({ port: config.port, host: config.host, backlog: BACKLOG });
-  await once(server, "listening");
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : config.port;
-  const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
+  const url = await listen(server, config);
   deps.setPublicUrl(url);
   return { url, [Symbol.asyncDispose]: () => stop(server, config, deps) };
+}
+
+/** The health of a process that serves nothing else, for as long as its jobs take to end. */
+export async function startHealthServer(config: Config & { workPort: number }, deps: OpenDeps): Promise<RunningServer> {
+  const server = createServer(
+    serverOptions(config.limits.connections),
+    getRequestListener(createHealthApp(deps).fetch),
+  );
+  refuseUnparsed(server);
+  const url = await listen(server, { host: config.host, port: config.workPort });
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** Where it listens, once it does. */
+async function listen(server: Server, { host, port }: Pick<Config, "host" | "port">): Promise<string> {
+  server.listen({ port, host, backlog: BACKLOG });
+  await once(server, "listening");
+  const { port: listening } = server.address() as AddressInfo;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${listening}`;
 }
 
 /** A proxy of this deployment stands for everybody behind it. */

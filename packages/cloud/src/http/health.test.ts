@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { api } from "@downlink/protocol";
+import { api, ErrorBody } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
+import { readConfig } from "../config.ts";
+import { startHealthServer } from "../server.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { eventually, startAgent } from "../testing/test-agent.ts";
 import { putFile, uploadFile } from "../testing/upload-file.ts";
@@ -91,6 +93,19 @@ test("what the deployment has to do and who is there is read from its database",
   await pool.query(
     "INSERT INTO pgboss.job (name, start_after) VALUES ('salvage', now() - interval '90 s'), ('sweep', now())",
   );
+  await pool.query(
+    "INSERT INTO pgboss.job (name, state) VALUES ('salvage', 'retry'), ('salvage', 'failed'), ('salvage', 'failed'), ('salvage', 'completed')",
+  );
+  const minuteAgoNs = BigInt(Date.now() - 60_000) * 1_000_000n;
+  await pool.query('DELETE FROM "OutboxEvent"');
+  for (const [id, ageNs] of [
+    ["whev_a", 0n],
+    ["whev_b", 30_000_000_000n],
+  ] as const)
+    await pool.query(
+      `INSERT INTO "OutboxEvent" (id, "orgId", type, payload, "occurredAtNs") VALUES ($1, 'org', 'x', '{}', $2)`,
+      [id, minuteAgoNs + ageNs],
+    );
   const body = await (await fetch(`${idle.url}/metrics`)).text();
   const value = (series: string) =>
     Number(
@@ -102,10 +117,35 @@ test("what the deployment has to do and who is there is read from its database",
     );
   assert.equal(value('downlink_jobs{queue="salvage",state="waiting"}'), 1);
   assert.equal(value('downlink_jobs{queue="ingest",state="waiting"}'), 0);
+  const states = ["retrying", "active", "failed"].map((state) =>
+    value(`downlink_jobs{queue="salvage",state="${state}"}`),
+  );
+  assert.deepEqual(states, [1, 0, 2]);
+  assert.equal(value("downlink_outbox_entries"), 2);
+  const outboxSeconds = value("downlink_oldest_outbox_entry_seconds");
+  assert.ok(outboxSeconds >= 59 && outboxSeconds < 3600, String(outboxSeconds));
   const ageSeconds = value('downlink_oldest_job_seconds{queue="salvage"}');
   assert.ok(ageSeconds >= 90 && ageSeconds < 3600, String(ageSeconds));
   assert.equal(value("downlink_agents_online"), 1);
   assert.equal(value("downlink_database_up"), 1);
+});
+
+test("a process that works on jobs alone tells of its health where it is told to, and serves nothing else", async (t) => {
+  const works = await startCloud(t, { environment: { DOWNLINK_METRICS_TOKEN: "0123456789abcdef" } });
+  const config = readConfig({ DOWNLINK_PORT: "0", DOWNLINK_WORK_PORT: "0" });
+  await using health = await startHealthServer({ ...config, workPort: config.workPort! }, works.deps);
+  const from = (path: string, headers = {}) => fetch(`${health.url}${path}`, { headers });
+  assert.deepEqual([(await from("/livez")).status, (await from("/readyz")).status], [200, 200]);
+  assert.equal((await from("/metrics")).status, 401);
+  const metrics = await (await from("/metrics", { authorization: "Bearer 0123456789abcdef" })).text();
+  assert.match(metrics, /^# TYPE downlink_job_seconds histogram$/m);
+  const authorization = `Bearer ${works.adminKey}`;
+  for (const path of ["/v1/devices", "/docs", "/v1/openapi.json", "/data-plane/exports"]) {
+    const answer = await from(path, { authorization });
+    assert.deepEqual([answer.status, ErrorBody.parse(await answer.json()).code], [404, "NotFound"], path);
+  }
+  works.deps.beginStopping();
+  assert.deepEqual([(await from("/livez")).status, (await from("/readyz")).status], [200, 503]);
 });
 
 test("no metric names anything of a tenant", async () => {

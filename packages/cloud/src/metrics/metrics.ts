@@ -63,7 +63,7 @@ export function createMetrics() {
     databaseWaiting: gaugeOf("downlink_database_waiting", "Calls of this process that wait for a connection"),
     jobs: new Gauge({
       name: "downlink_jobs",
-      help: "Jobs of the deployment, by queue and state",
+      help: "Jobs of the deployment, by queue and state: waiting, retrying after a failure, active, or failed for good and kept for a while",
       labelNames: ["queue", "state"],
       registers,
     }),
@@ -73,6 +73,14 @@ export function createMetrics() {
       labelNames: ["queue"],
       registers,
     }),
+    outboxEntries: gaugeOf(
+      "downlink_outbox_entries",
+      "Events in the outbox of the deployment that nobody has taken yet; 10001 where there are more",
+    ),
+    oldestOutboxSeconds: gaugeOf(
+      "downlink_oldest_outbox_entry_seconds",
+      "For how long the oldest event of the outbox waits already",
+    ),
     agentsOnline: gaugeOf("downlink_agents_online", "Agents of the deployment that hold a lease"),
     stopping: gaugeOf("downlink_stopping", "Whether this process was told to stop"),
     cpuSeconds: counterOf("process_cpu_seconds_total", "CPU time of this process"),
