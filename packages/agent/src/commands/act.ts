@@ -49,7 +49,7 @@ export async function actOnFiles(
 function locateAll(settings: Settings, root: string, files: readonly string[]): (string | undefined)[] {
   using database = openDatabaseToRead(settings);
   const find = database?.prepare("SELECT 1 FROM files WHERE path = ?1 UNION ALL SELECT 1 FROM away WHERE path = ?1");
-  return files.map((file) => locate(file, root, (path) => find?.get(path) !== undefined).path);
+  return files.map((file) => locate(file, { root, isKnown: (path) => find?.get(path) !== undefined }).path);
 }
 
 /** What the agent does not keep has a reason that `explain` knows. */

@@ -21,7 +21,9 @@ export async function explainFile(settings: Settings, file: string): Promise<Exp
   const root = requireSetting(settings, "storageRoot");
   const status = await readStatus(settings);
   using database = openDatabaseToRead(settings);
-  const located = locate(file, root, (candidate) => findRow(database, candidate) !== undefined);
+  const isKnown = (candidate: string) =>
+    (findRow(database, candidate) ?? findDeletion(database, candidate)) !== undefined;
+  const located = locate(file, { root, isKnown });
   const { absolutePath } = located;
   // As a path or as a name on the disk: a backslash may stand for itself or for another byte.
   const path =
