@@ -21,18 +21,37 @@ const MAX_KEPT_LENGTH = 16_384;
 const SHORTEST_TRUST_MS = 240_000;
 const LONGEST_TRUST_MS = 300_000;
 
+/** Of all answers together, and of agents: who was kept first is forgotten first, and read anew. */
+const MAX_ALL_CHARACTERS = 64 * 1024 * 1024;
+const MAX_OWNERS = 100_000;
+
 export function keptBody(body: string): string | undefined {
   return body.length <= MAX_KEPT_LENGTH ? body : undefined;
 }
 
-/** By the owner's id, in this process. Who begins to read hears of every change from then on. */
+/**
+ * By the owner's id, in this process. Who begins to read hears of every change from then on. What is not trusted any more goes as
+ * others come: not each agent that ever asked comes again.
+ */
 export class KnownWorks implements SignalHearer {
+  readonly #nowMs: () => number;
+  /** In the order in which they were kept. */
   readonly #kept = new Map<string, Kept>();
+  #characters = 0;
   readonly #reading = new Map<string, symbol>();
+
+  constructor(nowMs: () => number = () => performance.now()) {
+    this.#nowMs = nowMs;
+  }
+
+  /** How many are kept, and how much. */
+  get size(): { readonly owners: number; readonly characters: number } {
+    return { owners: this.#kept.size, characters: this.#characters };
+  }
 
   of(ownerId: string): KnownWork | undefined {
     const kept = this.#kept.get(ownerId);
-    return kept && performance.now() < kept.untilMs ? kept.known : undefined;
+    return kept && this.#nowMs() < kept.untilMs ? kept.known : undefined;
   }
 
   /** What was read is known from then on, unless it may have changed meanwhile. */
@@ -49,17 +68,31 @@ export class KnownWorks implements SignalHearer {
   }
 
   #keep(ownerId: string, known: KnownWork): void {
+    const nowMs = this.#nowMs();
     const trustMs = SHORTEST_TRUST_MS + Math.random() * (LONGEST_TRUST_MS - SHORTEST_TRUST_MS);
-    this.#kept.set(ownerId, { known, untilMs: performance.now() + trustMs });
+    this.#forget(ownerId);
+    this.#kept.set(ownerId, { known, untilMs: nowMs + trustMs });
+    this.#characters += known.body?.length ?? 0;
+    for (const [first, { untilMs }] of this.#kept) {
+      const isTooMuch = this.#kept.size > MAX_OWNERS || this.#characters > MAX_ALL_CHARACTERS;
+      if (nowMs < untilMs && !isTooMuch) return;
+      this.#forget(first);
+    }
+  }
+
+  #forget(ownerId: string): void {
+    this.#characters -= this.#kept.get(ownerId)?.known.body?.length ?? 0;
+    this.#kept.delete(ownerId);
   }
 
   hear(ownerId: string): void {
     this.#reading.delete(ownerId);
-    this.#kept.delete(ownerId);
+    this.#forget(ownerId);
   }
 
   hearNothing(): void {
     this.#reading.clear();
     this.#kept.clear();
+    this.#characters = 0;
   }
 }
