@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { api } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import pg from "pg";
@@ -138,6 +141,48 @@ test("a process whose connections are all busy answers 503 when none comes free,
   assert.match((await ask(cloud, "/metrics")).body, /^downlink_database_connections\{state="busy"\} 20$/m);
   release();
   assert.equal((await ask(cloud, "/v1/devices")).status, 200);
+});
+
+test("a process that is told to stop while its database is away ends as always: code 0, and nothing but lines of the log", async (t) => {
+  const { url, stop } = await openBed(t);
+  const dataDir = mkdtempSync(join(tmpdir(), "database-away-data-"));
+  t.after(() => rmSync(dataDir, { recursive: true }));
+  const adminKey = "dl_sk_0123456789abcdefghijklmnopqrstuvwxyz";
+  const env = {
+    DATABASE_URL: url,
+    DOWNLINK_PORT: "0",
+    DOWNLINK_DATA_DIR: dataDir,
+    DOWNLINK_ADMIN_KEY: adminKey,
+  };
+  const child = spawn(process.execPath, [fileURLToPath(new URL("../main.ts", import.meta.url)), "all"], {
+    env: { ...env, DOWNLINK_LOG_LEVEL: "info", DOWNLINK_WORK_PORT: "" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  t.after(() => child.kill("SIGKILL"));
+  const printed = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const)
+    child[name].setEncoding("utf8").on("data", (text: string) => {
+      printed[name] += text;
+    });
+  const exited = once(child, "exit");
+  const at = await eventually(
+    async () => /serves at (\S+)/.exec(printed.stdout)?.[1],
+    (found) => found !== undefined,
+  );
+  const ready = async () => (await fetch(`${at}/readyz`)).status;
+  const { status } = await fetch(`${at}/v1/devices`, { headers: { authorization: `Bearer ${adminKey}` } });
+  assert.ok([200, 401].includes(status), "its uses are noted, whoever it is");
+  await stop();
+  await eventually(ready, (now) => now === 503);
+  child.kill("SIGTERM");
+  assert.deepEqual(await exited, [0, null], printed.stderr);
+  const lines = `${printed.stdout}${printed.stderr}`.split("\n").filter((line) => line !== "");
+  const others = lines.filter((line) => !line.startsWith("{"));
+  assert.deepEqual(
+    others.filter((line) => /^\s+at |Error/.test(line)),
+    [],
+    others.join("\n"),
+  );
 });
 
 /** All that the server still gives. */
