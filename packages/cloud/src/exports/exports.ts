@@ -86,7 +86,9 @@ async function withTopicSets(
 async function requestIndexes(ctx: Ctx, recordings: readonly SelectedRecording[]): Promise<void> {
   const without = recordings.filter(({ indexKey }) => indexKey === null).map(({ id }) => id);
   if (without.length === 0) return;
-  await withTransaction(ctx.db, (tx) => ctx.jobs.enqueueIndexing(tx, without.slice(0, MAX_INDEX_JOBS)));
+  await withTransaction(ctx.db, (tx) =>
+    ctx.jobs.enqueueIndexing(tx, ctx.caller.orgId, without.slice(0, MAX_INDEX_JOBS)),
+  );
 }
 
 function toOutput({ outputFormat, compressionFormat: compression }: Body): ExportSelection["output"] {

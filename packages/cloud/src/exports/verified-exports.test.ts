@@ -137,11 +137,11 @@ test("a recording without an index is exported all the same, and gets one from a
 });
 
 test("a recording's index is asked for once, however often one exports", async () => {
-  const { id } = await importFile(await makeFile());
+  const { id, orgId } = await importFile(await makeFile());
   const jobs = (db: Transaction) => db.$queryRaw<{ state: string }[]>`
     SELECT state::text FROM pgboss.job WHERE name = 'index-recording' AND data->>'recordingId' = ${id}`;
   const waiting = await withTransaction(deps.db, async (tx) => {
-    for (let count = 0; count < 3; count += 1) await deps.jobs.enqueueIndexing(tx, [id, id]);
+    for (let count = 0; count < 3; count += 1) await deps.jobs.enqueueIndexing(tx, orgId, [id, id]);
     return jobs(tx);
   });
   assert.equal(waiting.length, 1);

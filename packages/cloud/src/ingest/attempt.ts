@@ -41,7 +41,7 @@ export async function postpone(
   request: ImportRequestModel,
   { error, states, job }: Postponed,
 ): Promise<void> {
-  const { id, attempts } = request;
+  const { id, orgId, attempts } = request;
   const delaySeconds = Math.ceil(delaySecondsOf(request));
   const nowNs = deps.clock.nowNs();
   await withTransaction(deps.db, async (tx) => {
@@ -49,7 +49,7 @@ export async function postpone(
       where: { id, attempts, state: { in: [...states] } },
       data: { nextAttemptAtNs: nowNs + BigInt(delaySeconds) * 1_000_000_000n, updatedAtNs: nowNs },
     });
-    if (count === 1) await deps.jobs.enqueue(tx, job, { requestId: id }, { delaySeconds });
+    if (count === 1) await deps.jobs.enqueue(tx, job, { orgId, requestId: id }, { delaySeconds });
   });
   deps.log.error({ err: error, requestId: id, attempt: attempts }, `${job} postponed`);
 }

@@ -36,7 +36,7 @@ export async function storeDelivery(tx: Transaction, { upload, jobs, nowNs }: De
     },
   });
   if (!received) refuse("RequestSuperseded", `import request ${upload.requestId} is no longer wanted`);
-  await jobs.enqueue(tx, ingestJob(upload.sizeBytes), { requestId: upload.requestId });
+  await jobs.enqueue(tx, ingestJob(upload.sizeBytes), { orgId: upload.orgId, requestId: upload.requestId });
 }
 
 export interface FailureReason {

@@ -52,7 +52,8 @@ async function take(deps: IngestDeps, id: string): Promise<ImportRequestModel | 
     const seen = await tx.importRequest.findUnique({ where: { id } });
     if (!seen) return undefined;
     if (isAtWork(seen, nowNs)) {
-      await deps.jobs.enqueue(tx, ingestJob(seen.sizeBytes), { requestId: id }, { delaySeconds: LOOK_AGAIN_SECONDS });
+      const job = { orgId: seen.orgId, requestId: id };
+      await deps.jobs.enqueue(tx, ingestJob(seen.sizeBytes), job, { delaySeconds: LOOK_AGAIN_SECONDS });
       return undefined;
     }
     await removeIndex(tx, deps, seen); // what an attempt that died has written of it

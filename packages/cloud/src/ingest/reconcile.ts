@@ -27,16 +27,16 @@ async function requeueSilent(deps: ReconcileDeps): Promise<void> {
   const isDue = { OR: [{ nextAttemptAtNs: null }, { nextAttemptAtNs: { lt: nowNs - SILENT_NS } }] };
   const silent = await db.prisma.importRequest.findMany({
     where: { AND: [isSilent, isDue] },
-    select: { id: true, sizeBytes: true },
+    select: { id: true, orgId: true, sizeBytes: true },
     take: BATCH,
   });
-  await attend(deps, silent, async ({ id, sizeBytes }) => {
+  await attend(deps, silent, async ({ id, orgId, sizeBytes }) => {
     await withTransaction(db, async (tx) => {
       const { count } = await tx.importRequest.updateMany({
         where: { AND: [{ id }, isSilent] },
         data: { updatedAtNs: nowNs, nextAttemptAtNs: nowNs }, // nobody is at work
       });
-      if (count === 1) await jobs.enqueue(tx, ingestJob(sizeBytes), { requestId: id });
+      if (count === 1) await jobs.enqueue(tx, ingestJob(sizeBytes), { orgId, requestId: id });
     });
     log.warn({ requestId: id }, "requeued an import that no worker owned");
   });
@@ -50,12 +50,12 @@ async function requeueSalvages(deps: ReconcileDeps): Promise<void> {
   const isSilent = { salvageOfId: { not: null }, state: "awaiting", updatedAtNs: longAgo };
   const isDue = { OR: [{ nextAttemptAtNs: null }, { nextAttemptAtNs: longAgo }] };
   const where = { AND: [isSilent, isDue] };
-  const silent = await db.prisma.importRequest.findMany({ where, select: { id: true }, take: BATCH });
-  await attend(deps, silent, async ({ id }) => {
+  const silent = await db.prisma.importRequest.findMany({ where, select: { id: true, orgId: true }, take: BATCH });
+  await attend(deps, silent, async ({ id, orgId }) => {
     await withTransaction(db, async (tx) => {
       const data = { updatedAtNs: nowNs };
       const { count } = await tx.importRequest.updateMany({ where: { AND: [{ id }, isSilent] }, data });
-      if (count === 1) await jobs.enqueue(tx, "salvage", { requestId: id });
+      if (count === 1) await jobs.enqueue(tx, "salvage", { orgId, requestId: id });
     });
     log.warn({ requestId: id }, "requeued a salvage that no worker owned");
   });

@@ -41,10 +41,10 @@ interface Refused {
 }
 
 async function begin(tx: Transaction, deps: IngestDeps, found: Found): Promise<TakenSalvage | Refused | undefined> {
-  const { id, salvageOf: source, uploads } = found;
+  const { id, orgId, salvageOf: source, uploads } = found;
   const nowNs = deps.clock.nowNs();
   const isAtWork = uploads.some(({ updatedAtNs }) => updatedAtNs > nowNs - LIVE_NS);
-  if (isAtWork || (source && isUnderWay(source.state))) return lookAgain(tx, deps, { id, nowNs });
+  if (isAtWork || (source && isUnderWay(source.state))) return lookAgain(tx, deps, { id, orgId, nowNs });
   await abandonUploads(tx, [id], nowNs);
   const data = { attempts: found.attempts + 1, pipelineStage: STAGE, nextAttemptAtNs: null, updatedAtNs: nowNs };
   const request = await tx.importRequest.update({ where: { id }, data });
@@ -58,10 +58,10 @@ const STAGE = "Salvaging what is readable";
 async function lookAgain(
   tx: Transaction,
   { jobs }: IngestDeps,
-  { id, nowNs }: { id: string; nowNs: bigint },
+  { id, orgId, nowNs }: { id: string; orgId: string; nowNs: bigint },
 ): Promise<undefined> {
   const delaySeconds = LOOK_AGAIN_SECONDS;
   const nextAttemptAtNs = nowNs + BigInt(delaySeconds) * 1_000_000_000n;
   await tx.importRequest.update({ where: { id }, data: { nextAttemptAtNs, updatedAtNs: nowNs } });
-  await jobs.enqueue(tx, "salvage", { requestId: id }, { delaySeconds });
+  await jobs.enqueue(tx, "salvage", { orgId, requestId: id }, { delaySeconds });
 }

@@ -1,7 +1,8 @@
 import { fromPrisma, type Job, PgBoss } from "pg-boss";
 import type { Logger } from "pino";
 import type { Metrics } from "../metrics/metrics.ts";
-import type { JobHandlers, JobName, JobQueue } from "./queue.ts";
+import { indexOwners, nextPriority } from "./fair-order.ts";
+import type { JobData, JobHandlers, JobName, JobQueue } from "./queue.ts";
 
 const HEARTBEAT_SECONDS = 10;
 const EXPIRE_SECONDS = 24 * 3600; // a 50 GB file may take hours; a dead worker is seen by its heartbeat
@@ -57,20 +58,28 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
         retryBackoff: true,
         retryDelayMax: 300,
       });
+    await indexOwners(boss.getDb());
     return new PgBossQueue(boss, options);
   }
 
   enqueue: JobQueue["enqueue"] = async (tx, name, data, options) => {
-    await this.#boss.send(name, data, { db: fromPrisma(tx), startAfter: options?.delaySeconds ?? 0 });
+    const db = fromPrisma(tx);
+    const owner = ownerOf(data);
+    const turn = owner && { group: { id: owner }, priority: await nextPriority(db, name, owner) };
+    await this.#boss.send(name, data, { db, startAfter: options?.delaySeconds ?? 0, ...turn });
   };
 
-  enqueueIndexing: JobQueue["enqueueIndexing"] = async (tx, recordingIds) => {
-    const jobs = recordingIds.map((recordingId) => ({
-      data: { recordingId },
+  enqueueIndexing: JobQueue["enqueueIndexing"] = async (tx, orgId, recordingIds) => {
+    const db = fromPrisma(tx);
+    const first = await nextPriority(db, "index-recording", orgId);
+    const jobs = recordingIds.map((recordingId, at) => ({
+      data: { orgId, recordingId },
+      group: { id: orgId },
+      priority: first - at,
       singletonKey: recordingId,
       singletonSeconds: INDEX_AGAIN_SECONDS,
     }));
-    await this.#boss.insert("index-recording", jobs, { db: fromPrisma(tx) });
+    await this.#boss.insert("index-recording", jobs, { db });
   };
 
   async startWorking(handlers: JobHandlers, concurrency: number): Promise<void> {
@@ -116,4 +125,10 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#boss.stop({ graceful: true, timeout: 5000 });
   }
+}
+
+/** Whose job it is; undefined: that of the whole deployment. */
+function ownerOf(data: JobData[JobName]): string | undefined {
+  if ("orgId" in data) return data.orgId;
+  return "blobKey" in data ? data.blobKey.split("/", 1)[0] : undefined;
 }

@@ -1,16 +1,16 @@
 import type { Transaction } from "../db/transaction.ts";
 
-/** Every kind of job, with what it is told. */
+/** Every kind of job, with what it is told. Organizations are served in turn, job by job. */
 export interface JobData {
   /** Bring one import request to its end. */
-  ingest: { requestId: string };
+  ingest: { orgId: string; requestId: string };
   /** The same for a large file, which workers of their own take. */
-  "ingest-large": { requestId: string };
+  "ingest-large": { orgId: string; requestId: string };
   /** Make the verified index of an imported recording that has none. */
-  "index-recording": { recordingId: string };
+  "index-recording": { orgId: string; recordingId: string };
   /** Make the file of one import request of what is readable of another's. */
-  salvage: { requestId: string };
-  /** Remove a stored object, or an unfinished upload, that no row names any more. */
+  salvage: { orgId: string; requestId: string };
+  /** Remove a stored object, or an unfinished upload, that no row names any more. Its name begins with its organization. */
   "remove-object": { blobKey: string };
   /** Requeue what no live job owns. */
   reconcile: Record<string, never>;
@@ -23,8 +23,8 @@ export type JobName = keyof JobData;
 export interface JobQueue {
   /** In the caller's transaction: the job and the change that needs it commit together. */
   enqueue<N extends JobName>(tx: Transaction, name: N, data: JobData[N], options?: EnqueueOptions): Promise<void>;
-  /** The same for recordings without an index; those that were asked for in this hour are left out. */
-  enqueueIndexing(tx: Transaction, recordingIds: readonly string[]): Promise<void>;
+  /** The same for an organization's recordings without an index; those that were asked for in this hour are left out. */
+  enqueueIndexing(tx: Transaction, orgId: string, recordingIds: readonly string[]): Promise<void>;
 }
 
 export interface EnqueueOptions {

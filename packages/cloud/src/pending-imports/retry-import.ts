@@ -60,13 +60,13 @@ async function processAgain(
   ctx: Ctx,
   request: ImportRequestModel,
 ): Promise<ImportRequestModel | undefined> {
-  const { id, source, recordingId } = request;
+  const { id, orgId, source, recordingId } = request;
   const isAcknowledged = source !== "edge"; // the agent is to hear of the new end too
   const data = { ...anew(request), isAcknowledged, pipelineStage: "Waiting to be processed" };
   const retried = await changeRequest(tx, { id, event: "retry", nowNs: ctx.clock.nowNs(), data });
   if (!retried) return undefined;
   if (recordingId !== null) await moveRecording(tx, recordingId, "retry");
-  await ctx.jobs.enqueue(tx, ingestJob(request.sizeBytes), { requestId: id });
+  await ctx.jobs.enqueue(tx, ingestJob(request.sizeBytes), { orgId, requestId: id });
   return retried;
 }
 
@@ -103,9 +103,9 @@ async function salvageAgain(
   { jobs, clock }: Ctx,
   request: ImportRequestModel,
 ): Promise<ImportRequestModel | undefined> {
-  const { id } = request;
+  const { id, orgId } = request;
   const data = { ...anew(request), pipelineStage: "Waiting to be salvaged" };
   const asked = await askAnew(tx, { id, jobs, nowNs: clock.nowNs(), data });
-  if (asked) await jobs.enqueue(tx, "salvage", { requestId: id });
+  if (asked) await jobs.enqueue(tx, "salvage", { orgId, requestId: id });
   return asked;
 }
