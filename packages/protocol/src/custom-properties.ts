@@ -90,6 +90,7 @@ export const customProperties = {
     method: "delete",
     path: "/v1/custom-properties/{id}",
     access: apiKey("properties.delete", "organization"),
+    isExpensive: true,
     summary: "Delete a custom property; one of devices goes with all its values, another only when no value uses it",
     params,
     response: z.object({ id: z.string() }),

@@ -71,6 +71,7 @@ export const datasetVersions = {
     path: "/v1/datasets/{id}/discard",
     makes: "nothing",
     access: apiKey("datasets.update", "projects"),
+    isExpensive: true,
     summary: "Discard the staged changes: the editable version is the last committed one again",
     params: datasetParams,
     response: Discarded,

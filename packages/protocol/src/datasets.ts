@@ -137,6 +137,7 @@ export const datasets = {
     method: "patch",
     path: "/v1/datasets/{id}/episodes",
     access: apiKey("datasets.update", "projects"),
+    isExpensive: true,
     summary: "Stage adds and removals of episodes in the editable version",
     description:
       "All or nothing: an unknown episode, or one of another project, is 404. An id in both lists is 400; removing an episode that is not there is ignored and not counted.",

@@ -37,6 +37,7 @@ export const importRequests = {
     path: "/v1/data/import-requests",
     makes: { repeat: "answer" },
     access: apiKey("data.upload", "projects"),
+    isExpensive: true,
     summary: "Request the import of many recordings; repeats change nothing",
     body: z
       .object({ ...selection, priority: ImportPriority.default(0) })
@@ -52,6 +53,7 @@ export const importRequests = {
     method: "patch",
     path: "/v1/data/import-requests",
     access: apiKey("data.upload", "projects"),
+    isExpensive: true,
     summary: "Change the priority of imports that wait for their devices",
     body: z
       .object({ ...selection, priority: ImportPriority })
@@ -68,6 +70,7 @@ export const importRequests = {
     path: "/v1/data/import-requests/cancel",
     makes: "nothing",
     access: apiKey("data.upload", "projects"),
+    isExpensive: true,
     summary: "Cancel the imports of many recordings that wait for their devices",
     body: z.object(selection).refine(isEither, EITHER).meta({ example: named }),
     response: z.object({ cancelled: Count, already: Count.meta({ description: "Not requested" }), refused }),

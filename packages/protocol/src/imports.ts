@@ -58,6 +58,7 @@ export const imports = {
     method: "delete",
     path: "/v1/data/imports",
     access: apiKey("data.imports.delete", "projects"),
+    isExpensive: true,
     summary: "Delete the data of up to 50 imports of one site (deprecated: delete recordings)",
     description:
       "The ids come as `?id=a&id=b`, as the array `id` of a JSON body, or both. Imports of different sites in one request: 400, and nothing is deleted.",

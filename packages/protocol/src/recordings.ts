@@ -155,6 +155,7 @@ export const recordings = {
     method: "get",
     path: "/v1/recordings/summary",
     access: apiKey("recordings.list", "projects"),
+    isExpensive: true,
     summary: "Count recordings, their bytes and their seconds, by import status and by device",
     description: "A recording whose key is `summary` is got by its id.",
     query: z.object({ ...recordingSelectors, importStatus: queryArray(importStatuses).optional() }),

@@ -16,6 +16,8 @@ export interface Taker {
   readonly owner: string;
   /** Within the owner, what is fair between the tokens of one. */
   readonly token?: string;
+  /** Goes on with what it was let begin: it waits as long as it takes, and is not refused. */
+  readonly hasBegun?: boolean;
 }
 
 interface Line {
@@ -28,6 +30,12 @@ interface Owner {
   waiting: number;
   /** By token, in the order in which they are served. */
   readonly lines: Map<string, Line>;
+}
+
+interface Waiter {
+  readonly owner: Owner;
+  readonly line: Line;
+  readonly hasBegun: boolean;
 }
 
 const RETRY_AFTER_SECONDS = 5;
@@ -48,7 +56,7 @@ export class FairTurns {
 
   /** Lasts until it is disposed of. Throws `Unavailable` where too many wait or it takes too long, and the signal's reason. */
   async take(taker: Taker, signalOf: () => AbortSignal): Promise<Disposable> {
-    const { owner: ownerId, token = "" } = taker;
+    const { owner: ownerId, token = "", hasBegun = false } = taker;
     const owner = this.#owners.get(ownerId) ?? { running: 0, waiting: 0, lines: new Map<string, Line>() };
     const line = owner.lines.get(token) ?? { running: 0, waiting: new Set() };
     this.#owners.set(ownerId, owner);
@@ -56,7 +64,7 @@ export class FairTurns {
     try {
       // Whoever waits could not go when this was last looked at, so that nobody is overtaken.
       if (this.#mayGo(owner, line)) this.#begin(owner, line);
-      else await this.#wait(owner, line, signalOf());
+      else await this.#wait({ owner, line, hasBegun }, signalOf());
     } catch (error) {
       this.#tidy(ownerId, token);
       throw error;
@@ -80,13 +88,14 @@ export class FairTurns {
     line.running += 1;
   }
 
-  async #wait(owner: Owner, line: Line, signal: AbortSignal): Promise<void> {
+  async #wait({ owner, line, hasBegun }: Waiter, signal: AbortSignal): Promise<void> {
     const { waiting, waitMs } = this.#limits;
-    if (owner.waiting >= waiting) throw this.#busy("and as many as may wait for them");
+    if (owner.waiting >= waiting && !hasBegun) throw this.#busy("and as many as may wait for them");
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const onAbort = () => reject(signal.reason);
-    const timer = setTimeout(() => reject(this.#busy(`for ${waitMs / 1000} s`)), waitMs);
+    const giveUp = () => reject(this.#busy(`for ${waitMs / 1000} s`));
+    const timer = hasBegun ? undefined : setTimeout(giveUp, waitMs);
     signal.addEventListener("abort", onAbort, { once: true });
     owner.waiting += 1;
     line.waiting.add(resolve);

@@ -1,18 +1,25 @@
+/** Whether it is the first step, or goes on with what was begun. */
+export type TakeTurn = (step: { readonly hasBegun: boolean }) => Promise<Disposable | undefined>;
+
 /** The same pieces, each made in a turn: who makes many for a receiver that takes them leaves the processor to others in between. */
-export async function* inSteps<T>(
-  pieces: AsyncIterable<T>,
-  takeTurn: () => Promise<Disposable>,
-): AsyncGenerator<T, void> {
+export async function* inSteps<T, Told = unknown>(
+  pieces: AsyncIterable<T, unknown, Told>,
+  takeTurn: TakeTurn,
+): AsyncGenerator<T, void, Told> {
   const making = pieces[Symbol.asyncIterator]();
   try {
-    for (let made = await nextInTurn(making, takeTurn); !made.done; made = await nextInTurn(making, takeTurn))
-      yield made.value;
+    let told: [] | [Told] = [];
+    for (let hasBegun = false; ; hasBegun = true) {
+      const made = await makeNext(() => making.next(...told), takeTurn({ hasBegun }));
+      if (made.done) return;
+      told = [yield made.value];
+    }
   } finally {
     await making.return?.();
   }
 }
 
-async function nextInTurn<T>(making: AsyncIterator<T>, takeTurn: () => Promise<Disposable>) {
-  using _turn = await takeTurn();
-  return await making.next();
+async function makeNext<T>(make: () => Promise<T>, taken: ReturnType<TakeTurn>): Promise<T> {
+  using _turn = await taken;
+  return await make();
 }

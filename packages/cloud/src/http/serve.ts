@@ -17,10 +17,11 @@ import { proveConnection } from "./connections.ts";
 import { type Encode, makeEncoder } from "./encoder.ts";
 import type { Env } from "./env.ts";
 import { goneSignal } from "./gone-signal.ts";
+import { inSteps, type TakeTurn } from "./in-steps.ts";
 import { parseInput } from "./parse.ts";
 import { sendJson } from "./send-json.ts";
 import { isBatches, streamList } from "./stream-list.ts";
-import { callerToken, listInTurn } from "./turns.ts";
+import { callerToken, listTurns } from "./turns.ts";
 
 /** One function an operation; a missing one does not compile. */
 export type Handlers<C extends Contract> = {
@@ -56,8 +57,9 @@ async function answer(c: Context<Env>, deps: Deps, call: Call): Promise<Response
   const { operation, handler, again, encode, mayBeKept } = call;
   const ctx = await openContext(c, deps, operation.access);
   const input = await parseInput(c, operation);
-  using _turn = await listInTurn(ctx, operation);
+  const takeTurn = listTurns(ctx, operation);
   if (encode && makesOne(operation)) {
+    using _turn = await takeTurn({ hasBegun: false });
     const toText = async (answered: Promise<unknown>) => JSON.stringify(encode(await answered));
     return await answerOnce(c, ctx, {
       operation,
@@ -66,13 +68,18 @@ async function answer(c: Context<Env>, deps: Deps, call: Call): Promise<Response
       again: (inside, madeId) => toText(again && madeId ? again(inside, madeId) : handler(inside, input)),
     });
   }
-  const answered = await handler(ctx, input);
+  const answered = await handleInTurn(() => handler(ctx, input), takeTurn);
   if (!encode) return c.body(null, 204);
-  if (isBatches(answered)) return streamList(c, answered, { encode, mayBeKept, log: deps.log });
+  if (isBatches(answered)) return streamList(c, inSteps(answered, takeTurn), { encode, mayBeKept, log: deps.log });
   if (!operation.responseHeaders) return sendJson(c, JSON.stringify(encode(answered)), call);
   const { output, headers } = answered as WithHeaders<Operation>;
   for (const [name, value] of Object.entries(headers as object)) if (value !== undefined) c.header(name, String(value));
   return sendJson(c, JSON.stringify(encode(output)), call);
+}
+
+async function handleInTurn<T>(handle: () => Promise<T>, takeTurn: TakeTurn): Promise<T> {
+  using _turn = await takeTurn({ hasBegun: false });
+  return await handle();
 }
 
 /** What a verb works with, once the caller is known and allowed; for plain routes too. */

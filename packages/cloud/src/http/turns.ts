@@ -4,6 +4,7 @@ import type { Ctx } from "../context.ts";
 import type { Env } from "./env.ts";
 import { FairTurns, type TurnLimits } from "./fair-turns.ts";
 import { goneSignal } from "./gone-signal.ts";
+import type { TakeTurn } from "./in-steps.ts";
 
 /** What of one process is shared out, and between whom. */
 export interface Turns {
@@ -49,10 +50,15 @@ export function callInTurn(turnsOf: (path: string) => FairTurns): MiddlewareHand
   };
 }
 
-/** For lists and what else the contract calls expensive; nothing to wait for otherwise. */
-export async function listInTurn(ctx: Ctx, { isExpensive, query }: Operation): Promise<Disposable | undefined> {
-  if (!isExpensive && !(query && "limit" in query.shape)) return undefined;
-  return ctx.turns.lists.take({ owner: ctx.caller.orgId, token: callerToken(ctx.caller) }, () => ctx.signal);
+/** For lists and what else the contract calls expensive; nothing to wait for otherwise. A list that is sent in batches takes one for each. */
+export function listTurns(ctx: Ctx, operation: Operation): TakeTurn {
+  if (!isLargeRead(operation)) return async () => undefined;
+  const taker = { owner: ctx.caller.orgId, token: callerToken(ctx.caller) };
+  return ({ hasBegun }) => ctx.turns.lists.take({ ...taker, hasBegun }, () => ctx.signal);
+}
+
+function isLargeRead({ isExpensive, query, response }: Operation): boolean {
+  return isExpensive === true || (query !== undefined && "limit" in query.shape) || response?.def.type === "array";
 }
 
 export function callerToken(caller: Ctx["caller"] | { readonly tokenId: string }): string {

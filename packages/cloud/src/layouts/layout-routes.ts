@@ -3,10 +3,12 @@ import type { Context, Hono } from "hono";
 import type { Ctx, Deps } from "../context.ts";
 import { answerOnce, makesOne } from "../http/answer-once.ts";
 import type { Env } from "../http/env.ts";
+import { inSteps } from "../http/in-steps.ts";
 import { readJsonText } from "../http/json-body.ts";
 import { parseInput, parseWithBody } from "../http/parse.ts";
 import { openContext, serve } from "../http/serve.ts";
 import { streamBody } from "../http/stream-response.ts";
+import { listTurns } from "../http/turns.ts";
 import { type LayoutRow, layoutJson } from "./layout-rows.ts";
 import {
   createLayout,
@@ -37,7 +39,7 @@ export function layoutRoutes(app: Hono<Env>, deps: Deps): void {
 async function answerList(c: Context<Env>, deps: Deps): Promise<Response> {
   const ctx = await openContext(c, deps, list.access);
   const query = (await parseInput(c, list)) as Input<typeof list>;
-  return streamBody(c, listJson(listLayouts(ctx, query)), {
+  return streamBody(c, listJson(inSteps(listLayouts(ctx, query), listTurns(ctx, list))), {
     headers: JSON_TYPE,
     onFailure: (error) => ctx.log.error({ err: error, requestId: ctx.requestId }, "a list of layouts broke off"),
   });
