@@ -4,6 +4,7 @@ import { newId } from "../db/ids.ts";
 import { onUniqueViolation } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { ApiError, refuse } from "../http/errors.ts";
+import { requireRoomForBytes, withinRoom } from "../quotas/require-room.ts";
 import { type Manifest, readManifest } from "./package-manifest.ts";
 
 interface Package {
@@ -23,7 +24,10 @@ export interface StoredPackage extends AsyncDisposable {
 export async function storePackage(ctx: Ctx, { body, expectedBytes }: Package): Promise<StoredPackage> {
   const versionId = newId("extv");
   const blobKey = `${ctx.caller.orgId}/${versionId}`;
-  const { sizeBytes, sha256 } = await ctx.blobs.put(blobKey, body, { maxBytes: MAX_EXTENSION_BYTES, expectedBytes });
+  const { orgId } = ctx.caller;
+  await requireRoomForBytes(ctx.db.prisma, orgId, BigInt(expectedBytes ?? 1));
+  const fitting = expectedBytes === undefined ? withinRoom(body, { db: ctx.db.prisma, orgId }) : body;
+  const { sizeBytes, sha256 } = await ctx.blobs.put(blobKey, fitting, { maxBytes: MAX_EXTENSION_BYTES, expectedBytes });
   const stored: StoredPackage = {
     ...{ versionId, blobKey, sizeBytes, sha256, mayBeNamed: false },
     async [Symbol.asyncDispose]() {

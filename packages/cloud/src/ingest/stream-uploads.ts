@@ -12,13 +12,25 @@ const SILENT_NS = 600n * 1_000_000_000n; // twenty lost heartbeats
 /** Every stream writes to a key of its own; the first that is whole wins the request. */
 export async function openStream(
   tx: Transaction,
-  { id: requestId, orgId }: Pick<ImportRequestModel, "id" | "orgId">,
+  { id: requestId, orgId, sizeBytes }: StreamOf,
   nowNs: bigint,
 ): Promise<UploadModel> {
   const id = newId("upl");
   const times = { createdAtNs: nowNs, updatedAtNs: nowNs };
   const blobKey = `${orgId}/${id}`;
-  return tx.upload.create({ data: { id, orgId, requestId, kind: "stream", blobKey, state: "open", ...times } });
+  return tx.upload.create({
+    data: { id, orgId, requestId, kind: "stream", sizeBytes, blobKey, state: "open", ...times },
+  });
+}
+
+/** What the organization is to store counts from here on, where it is known. */
+interface StreamOf extends Pick<ImportRequestModel, "id" | "orgId"> {
+  readonly sizeBytes: bigint | null;
+}
+
+/** So many bytes of it have come. */
+export async function noteReceived({ db }: StreamDeps, id: string, sizeBytes: bigint): Promise<void> {
+  await db.prisma.upload.updateMany({ where: { id, state: "open" }, data: { sizeBytes } });
 }
 
 /** Shows that the body of an upload is still coming in, so that nobody ends it, however slow it is. Call the answer to stop. */

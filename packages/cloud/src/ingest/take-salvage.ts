@@ -50,7 +50,11 @@ async function begin(tx: Transaction, deps: IngestDeps, found: Found): Promise<T
   const request = await tx.importRequest.update({ where: { id }, data });
   const obstacle = source ? whyNotSalvageable(source) : "the import request whose file it is made of is gone";
   if (obstacle !== undefined) return { request, obstacle };
-  return { request, source: source as TakenSalvage["source"], upload: await openStream(tx, request, nowNs) };
+  return {
+    request,
+    source: source as TakenSalvage["source"],
+    upload: await openStream(tx, { id, orgId, sizeBytes: source!.sizeBytes }, nowNs),
+  };
 }
 
 const STAGE = "Salvaging what is readable";

@@ -8,9 +8,9 @@ import { withTransaction } from "../db/transaction.ts";
 import type { Env } from "../http/env.ts";
 import { ApiError, notFound } from "../http/errors.ts";
 import { contentLength, requireOctetStream } from "../http/octet-stream.ts";
-import { requireRoom } from "../quotas/require-room.ts";
+import { requireRoom, withinRoom } from "../quotas/require-room.ts";
 import { storeDelivery } from "./delivery.ts";
-import { endStream, openStream, showThatStreamLives } from "./stream-uploads.ts";
+import { endStream, noteReceived, openStream, showThatStreamLives } from "./stream-uploads.ts";
 import { UPLOAD_PATH } from "./upload-link.ts";
 
 /**
@@ -30,8 +30,11 @@ async function receiveFile(c: Context<Env>, deps: Deps, requestId: string): Prom
   const request = await findRequest(deps, requestId);
   if (request.state !== "awaiting") throw linkUsed(requestId);
   using _turn = await deps.turns.uploads.take({ owner: request.orgId }, () => c.req.raw.signal);
-  await requireRoom(deps.db.prisma, request.orgId, BigInt(contentLength(c) ?? 1));
-  const upload = await openStream(deps.db.prisma, request, deps.clock.nowNs());
+  const length = contentLength(c);
+  await requireRoom(deps.db.prisma, request.orgId, BigInt(length ?? 1));
+  const { id, orgId } = request;
+  const sizeBytes = length === undefined ? null : BigInt(length);
+  const upload = await openStream(deps.db.prisma, { id, orgId, sizeBytes }, deps.clock.nowNs());
   const stopShowing = showThatStreamLives(deps, upload.id);
   try {
     const sizeBytes = await storeBody(c, deps, upload);
@@ -44,11 +47,18 @@ async function receiveFile(c: Context<Env>, deps: Deps, requestId: string): Prom
 async function storeBody(c: Context<Env>, deps: Deps, upload: UploadModel): Promise<number> {
   const options = { expectedBytes: contentLength(c), signal: c.req.raw.signal };
   try {
-    return (await deps.blobs.put(upload.blobKey, requestBody(c), options)).sizeBytes;
+    return (await deps.blobs.put(upload.blobKey, bodyWithinRoom(c, deps, upload), options)).sizeBytes;
   } catch (error) {
     await endStream(deps, upload);
     throw error;
   }
+}
+
+/** A length that was said was looked at before, and Node holds the sender to it. */
+function bodyWithinRoom(c: Context<Env>, deps: Deps, { id, orgId, sizeBytes }: UploadModel): AsyncIterable<Uint8Array> {
+  const body = requestBody(c);
+  if (sizeBytes !== null) return body;
+  return withinRoom(body, { db: deps.db.prisma, orgId, note: (bytes) => noteReceived(deps, id, bytes) });
 }
 
 /** What fails in the commit may be done all the same: only what was refused is taken back. */

@@ -6,6 +6,7 @@ import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { refuse } from "../http/errors.ts";
 import { whyNotSalvageable } from "../ingest/salvageable-state.ts";
+import { requireRoom } from "../quotas/require-room.ts";
 import { findRequest, tellRequest } from "./find-request.ts";
 import { salvageNameOf } from "./salvage-name.ts";
 
@@ -31,6 +32,7 @@ async function findOrRequest(tx: Transaction, ctx: Ctx, id: string): Promise<str
   if (obstacle !== undefined) refuse("Conflict", obstacle);
   if (!(await ctx.blobs.stat(request.blobKey!)))
     refuse("Conflict", `the file of import request ${id} is no longer stored; upload it again`);
+  await requireRoom(tx, request.orgId, request.sizeBytes ?? 1n); // a salvage has no more of the file than there is
   return requestSalvage(tx, ctx, request);
 }
 

@@ -9,7 +9,7 @@ export interface Quotas {
 }
 
 export interface Usage {
-  /** Of the files of recordings, of those that are being imported or wait for a retry, and of uploads that have begun. */
+  /** Of the files of recordings, of those that are being imported or wait for a retry, of uploads that have begun, and of extensions. */
   readonly storedBytes: bigint;
   /** With data. */
   readonly recordings: bigint;
@@ -36,11 +36,61 @@ export async function requireRoom(db: Reader, orgId: string, fileBytes: bigint):
   const { storedBytes, recordings } = await readUsage(db, orgId);
   if (maxRecordings !== null && recordings >= maxRecordings)
     throw quotaReached(`has ${recordings} of ${maxRecordings} recordings with data`);
-  if (maxStoredBytes !== null && storedBytes + fileBytes > maxStoredBytes)
-    throw quotaReached(
-      `stores ${storedBytes} of ${maxStoredBytes} bytes, and this file has ${fileBytes === 1n ? "more" : fileBytes}`,
-      507,
-    );
+  requireBytes({ storedBytes, maxStoredBytes }, fileBytes);
+}
+
+/** As {@link requireRoom}, for a file that is no recording's. */
+export async function requireRoomForBytes(db: Reader, orgId: string, fileBytes: bigint): Promise<void> {
+  const { maxStoredBytes } = await readQuotas(db, orgId);
+  if (maxStoredBytes === null) return;
+  requireBytes({ storedBytes: (await readUsage(db, orgId)).storedBytes, maxStoredBytes }, fileBytes);
+}
+
+type Room = Pick<Usage, "storedBytes"> & Pick<Quotas, "maxStoredBytes">;
+
+function requireBytes({ storedBytes, maxStoredBytes }: Room, fileBytes: bigint): void {
+  if (maxStoredBytes === null || storedBytes + fileBytes <= maxStoredBytes) return;
+  const file = `this file has ${fileBytes === 1n ? "more" : fileBytes}`;
+  throw quotaReached(`stores ${storedBytes} of ${maxStoredBytes} bytes, and ${file}`, 507);
+}
+
+/** So many bytes come between two looks at what the organization stores. */
+const STEP_BYTES = 64n * 1024n * 1024n;
+
+interface Receiver {
+  readonly db: Reader;
+  readonly orgId: string;
+  /** Tells how many bytes have come, so that they count for others; absent: they do not before the file's end. */
+  readonly note?: (receivedBytes: bigint) => Promise<unknown>;
+}
+
+/**
+ * The pieces of a body whose length nobody said. Throws `QuotaReached` once they are more than the organization has room for. What
+ * others store meanwhile is seen every 64 MiB. An organization that has no limit when it begins is asked nothing.
+ */
+export async function* withinRoom(body: AsyncIterable<Uint8Array>, receiver: Receiver): AsyncGenerator<Uint8Array> {
+  const { maxStoredBytes } = await readQuotas(receiver.db, receiver.orgId);
+  let receivedBytes = 0n;
+  let notedBytes = 0n;
+  let grantedBytes = 0n;
+  for await (const piece of body) {
+    receivedBytes += BigInt(piece.byteLength);
+    if (maxStoredBytes !== null && receivedBytes > grantedBytes) {
+      const othersBytes = (await readUsage(receiver.db, receiver.orgId)).storedBytes - notedBytes;
+      const room = maxStoredBytes - othersBytes;
+      if (receivedBytes > room)
+        throw quotaReached(
+          `stores ${othersBytes} of ${maxStoredBytes} bytes, and of this file ${receivedBytes} have come`,
+          507,
+        );
+      if (receiver.note) {
+        await receiver.note(receivedBytes);
+        notedBytes = receivedBytes;
+      }
+      grantedBytes = room < receivedBytes + STEP_BYTES ? room : receivedBytes + STEP_BYTES;
+    }
+    yield piece;
+  }
 }
 
 export function quotaReached(how: string, status?: 507): ApiError {
@@ -49,12 +99,14 @@ export function quotaReached(how: string, status?: 507): ApiError {
 
 export async function readUsage(db: Reader, orgId: string): Promise<Usage> {
   const [usage] = await db.$queryRaw<[Usage]>`
-    SELECT recordings, (r.bytes + i.bytes + u.bytes)::bigint AS "storedBytes"
+    SELECT recordings, (r.bytes + i.bytes + u.bytes + e.bytes)::bigint AS "storedBytes"
     FROM (SELECT count(*) AS recordings, coalesce(sum("sizeBytes"), 0) AS bytes
           FROM "Recording" WHERE "orgId" = ${orgId} AND "blobKey" IS NOT NULL) r,
          (SELECT coalesce(sum("sizeBytes"), 0) AS bytes
           FROM "ImportRequest" WHERE "orgId" = ${orgId} AND "blobKey" IS NOT NULL) i,
          (SELECT coalesce(sum("sizeBytes"), 0) AS bytes
-          FROM "Upload" WHERE "orgId" = ${orgId} AND state = 'open') u`;
+          FROM "Upload" WHERE "orgId" = ${orgId} AND state = 'open') u,
+         (SELECT coalesce(sum(v."sizeBytes"), 0) AS bytes
+          FROM "ExtensionVersion" v JOIN "Extension" x ON x.id = v."extensionId" WHERE x."orgId" = ${orgId}) e`;
   return usage;
 }
