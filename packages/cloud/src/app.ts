@@ -37,7 +37,7 @@ import { refuseEncoding } from "./http/refuse-encoding.ts";
 import { requestId } from "./http/request-id.ts";
 import { requestLog } from "./http/request-log.ts";
 import { serve } from "./http/serve.ts";
-import { callInTurn } from "./http/turns.ts";
+import { callInTurn, linkInTurn } from "./http/turns.ts";
 import { importQueue } from "./import-queue/import-queue.ts";
 import { imports } from "./imports/imports.ts";
 import { uploadRoute } from "./ingest/upload-route.ts";
@@ -56,6 +56,7 @@ import { sites } from "./sites/sites.ts";
 import { topics } from "./topics/topics.ts";
 
 const AGENTS = "/v1/edge/";
+const DATA_PLANE = "/data-plane/";
 
 /** What a process that works on jobs and serves no calls tells of itself. */
 export function createHealthApp(deps: Deps): Hono<Env> {
@@ -73,6 +74,7 @@ export function createApp(deps: Deps): Hono<Env> {
   app.use(requestId, requestLog(deps.log), measureRequests(deps), bodyPace(deps.limits.body), refuseEncoding);
   const turnsOf = (path: string) => (path.startsWith(AGENTS) ? deps.turns.agents : deps.turns.calls);
   app.use("/v1/*", deps.rates.limitFailures(deps.trustedProxies), callInTurn(turnsOf));
+  app.use(`${DATA_PLANE}*`, linkInTurn(deps.turns));
   answerRefusals(app, deps);
 
   crossOrigin(app, deps);

@@ -23,6 +23,8 @@ export interface Link {
 }
 
 const VERSION = "1";
+/** The parameter of a link's query that no other link has. */
+export const LINK_SIGNATURE = "s";
 const KEY_ID_LENGTH = 8;
 
 /** `secrets`: at least one, each of 32 characters or more. */
@@ -38,7 +40,13 @@ export function signLink(signer: LinkSigner, link: Link): string {
   const claims = Buffer.from(JSON.stringify(link.claims)).toString("base64url");
   const parts: SignedParts = { keyId: signing.id, expiry: String(Math.trunc(link.expiresAtMs)), claims };
   const signature = sign(signing.key, { ...link, ...parts }).toString("base64url");
-  return new URLSearchParams({ v: VERSION, k: parts.keyId, e: parts.expiry, c: claims, s: signature }).toString();
+  return new URLSearchParams({
+    v: VERSION,
+    k: parts.keyId,
+    e: parts.expiry,
+    c: claims,
+    [LINK_SIGNATURE]: signature,
+  }).toString();
 }
 
 /** Links to stored bytes are good for 15 minutes. spec: Limits */
@@ -95,7 +103,9 @@ function sign(key: KeyObject, signed: SignedParts & { method: string; path: stri
 }
 
 function readQuery(query: URLSearchParams): SignedParts & { signature: Buffer } {
-  const [version, keyId, expiry, claims, text] = ["v", "k", "e", "c", "s"].map((name) => query.get(name) ?? "");
+  const [version, keyId, expiry, claims, text] = ["v", "k", "e", "c", LINK_SIGNATURE].map(
+    (name) => query.get(name) ?? "",
+  );
   const isShaped =
     version === VERSION && /^[\w-]{8}$/.test(keyId!) && /^\d{1,15}$/.test(expiry!) && /^[\w-]+$/.test(claims!);
   if (!isShaped || !/^[\w-]{43}$/.test(text!))

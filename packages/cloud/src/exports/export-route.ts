@@ -55,6 +55,7 @@ async function* counted({ metrics }: ExportDeps, pieces: AsyncIterable<Uint8Arra
 
 function requireTurn({ exports }: Pick<Turns, "exports">, owner: string, { atOnce }: Record<string, string>): void {
   if (atOnce !== undefined && exports.countOf(owner) >= Number(atOnce))
+    // in one go with the taking of the turn
     throw quotaReached(`has ${atOnce} exports at once already, as many as it may have`);
 }
 

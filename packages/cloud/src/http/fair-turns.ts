@@ -72,9 +72,10 @@ export class FairTurns {
     return { [Symbol.dispose]: () => this.#end(ownerId, token) };
   }
 
-  /** How many of the owner go at this moment. */
+  /** How many of the owner go at this moment, or wait for it. */
   countOf(ownerId: string): number {
-    return this.#owners.get(ownerId)?.running ?? 0;
+    const { running, waiting } = this.#owners.get(ownerId) ?? { running: 0, waiting: 0 };
+    return running + waiting;
   }
 
   #mayGo(owner: Owner, line: Line): boolean {
