@@ -15,6 +15,7 @@ import { agentSettings } from "./devices/agent-settings.ts";
 import { devices } from "./devices/devices.ts";
 import { edge } from "./edge/edge.ts";
 import { edgeFiles } from "./edge/edge-files.ts";
+import { boundPolls } from "./edge/poll-crowds.ts";
 import { workRoute } from "./edge/work-route.ts";
 import { episodes } from "./episodes/episodes.ts";
 import { eventTypes } from "./event-types/event-types.ts";
@@ -72,6 +73,7 @@ export function createHealthApp(deps: Deps): Hono<Env> {
 export function createApp(deps: Deps): Hono<Env> {
   const app = new Hono<Env>();
   app.use(requestId, requestLog(deps.log), measureRequests(deps), bodyPace(deps.limits.body), refuseEncoding);
+  app.use(api.edge.work.path, boundPolls());
   const turnsOf = (path: string) => (path.startsWith(AGENTS) ? deps.turns.agents : deps.turns.calls);
   app.use("/v1/*", deps.rates.limitFailures(deps.trustedProxies), callInTurn(turnsOf));
   app.use(`${DATA_PLANE}*`, linkInTurn(deps.turns));

@@ -110,21 +110,59 @@ test("an answer after the wait has the headers of every answer, names the incarn
   assert.equal(waited.response.headers[incarnationHeader], agent.hello.incarnation);
 });
 
-test("a poll whose caller went away is forgotten, and of one agent's only the latest few are kept", async () => {
-  const agent = await startAgent(cloud, "gone");
-  const { etag } = await agent.call(api.edge.work, {});
-  const headers = { authorization: `Bearer ${agent.token}`, [leaseHeader]: agent.hello.lease };
-  const open = () =>
-    request(`${cloud.url}/v1/edge/work?wait=30&etag=${etag}`, { headers })
-      .on("error", () => {})
-      .end();
-  const left: ClientRequest = open();
+test("a poll whose caller went away is forgotten", async () => {
+  const { agent, open } = await startPolls("gone");
+  const left = open();
   await untilWaiting(agent.deviceId, 1);
   left.destroy();
   await untilWaiting(agent.deviceId, 0);
-  const many = Array.from({ length: 10 }, open);
-  await Promise.any(many.map((one) => once(one, "response")));
+});
+
+test("an agent's new poll ends its oldest one, which a cut network may have left behind", async () => {
+  const { agent, open } = await startPolls("cut");
+  const oldest = open();
+  await untilWaiting(agent.deviceId, 1);
+  const others = [open(), open(), open()];
   await untilWaiting(agent.deviceId, 4);
-  for (const one of many) one.destroy();
+  const answered = once(oldest, "response") as Promise<[IncomingMessage]>;
+  const latest = open();
+  assert.equal((await answered)[0].statusCode, 200);
+  await untilWaiting(agent.deviceId, 4);
+  for (const one of [...others, latest]) one.destroy();
   await untilWaiting(agent.deviceId, 0);
 });
+
+test("of 500 polls of one token at once few wait, and all others are refused without a turn and without a query", async (t) => {
+  const { agent, open } = await startPolls("crowd");
+  const first = Array.from({ length: 4 }, open);
+  await untilWaiting(agent.deviceId, 4);
+  const queried = t.mock.method(pool, "query");
+  const connected = t.mock.method(pool, "connect");
+  const retryAfter: (string | undefined)[] = [];
+  const note = ({ statusCode, headers }: IncomingMessage) => {
+    if (statusCode === 429) retryAfter.push(headers["retry-after"]);
+  };
+  const more = Array.from({ length: 500 }, () => open().on("response", note));
+  await eventually(
+    async () => retryAfter.length,
+    (refused) => refused >= 470, // one a second is let in
+  );
+  assert.ok(retryAfter.every((seconds) => seconds === "5"));
+  const asked = queried.mock.callCount() + connected.mock.callCount();
+  assert.ok(asked < 100, `${asked} queries for 500 polls`);
+  assert.equal(cloud.deps.turns.agents.countOf(`Bearer ${agent.token}`), 0);
+  for (const one of [...first, ...more]) one.destroy();
+  await untilWaiting(agent.deviceId, 0);
+});
+
+/** Polls of one agent for 30 s, with nothing new to answer, each over a connection of its own. */
+async function startPolls(name: string) {
+  const agent = await startAgent(cloud, name);
+  const { etag } = await agent.call(api.edge.work, {});
+  const headers = { authorization: `Bearer ${agent.token}`, [leaseHeader]: agent.hello.lease };
+  const open = (): ClientRequest =>
+    request(`${cloud.url}/v1/edge/work?wait=30&etag=${etag}`, { headers })
+      .on("error", () => {})
+      .end();
+  return { agent, open };
+}

@@ -4,6 +4,7 @@ import { isDatabaseAway } from "../db/sql-state.ts";
 import { ownerId } from "./agent-owner.ts";
 import { type KnownWork, KnownWorks } from "./known-work.ts";
 import type { LeaseRenewals } from "./lease-renewals.ts";
+import { MOST_POLLS } from "./poll-crowds.ts";
 import type { SignalHearer } from "./work-signals.ts";
 
 /** A long poll that has nothing to answer yet. */
@@ -28,8 +29,6 @@ interface Options {
 
 /** So fine that not many are answered in one go. */
 const TICK_MS = 50;
-/** An agent has one; those that a cut network left behind are answered, oldest first, when it comes again. */
-const MOST_OF_AN_OWNER = 4;
 /** How often a poll that waits renews its lease, and looks whether it may wait on: signals tell it at once, but one may be lost. */
 const LOOK_INTERVAL_MS = 10_000;
 
@@ -56,13 +55,13 @@ export class AgentPolls implements SignalHearer, Disposable {
     return this.#byOwner.get(owner)?.size ?? 0;
   }
 
-  /** It renews its lease at once. */
+  /** It renews its lease at once. Beyond those that an agent may have the oldest is answered: a cut network left it behind. */
   hold(poll: AgentPoll): void {
     const owner = ownerId(poll.caller);
     const ofOwner = this.#byOwner.get(owner) ?? new Set();
     this.#byOwner.set(owner, ofOwner.add(poll));
     const [oldest] = ofOwner;
-    if (oldest && ofOwner.size > MOST_OF_AN_OWNER && this.#take(oldest)) answer(oldest);
+    if (oldest && ofOwner.size > MOST_POLLS && this.#take(oldest)) answer(oldest);
     void this.#look(poll);
   }
 

@@ -20,7 +20,11 @@ const large = await makeMcap({ startNs: START, durationSeconds: 8, topics, compr
 const { recordingId } = await uploadFile(cloud, large, { filename: "large.mcap", deviceName: "robot" });
 const { orgId } = await deps.db.prisma.recording.findUniqueOrThrow({ where: { id: recordingId! } });
 const sockets = new Set<Socket>();
-after(() => sockets.forEach((socket) => socket.destroy()));
+after(closeAll);
+
+function closeAll(): void {
+  for (const socket of sockets) socket.destroy();
+}
 
 async function newLink(): Promise<string> {
   return (await admin.call(api.exports.create, { recordingId: recordingId!, compressionFormat: "" })).link;
@@ -66,7 +70,7 @@ test("more exports at once than an organization may have are 409 QuotaReached, w
 });
 
 test("a download that is cut makes room, and so does one that ends", async () => {
-  for (const socket of sockets) socket.destroy();
+  closeAll();
   await running(0);
   const link = await newLink();
   const cut = await askUnread(link);
@@ -81,7 +85,7 @@ test("a download that is cut makes room, and so does one that ends", async () =>
 });
 
 test("a link that nobody opens, one that cannot be begun, and one that is only asked for its headers take no room", async () => {
-  for (const socket of sockets) socket.destroy();
+  closeAll();
   const link = await newLink();
   await newLink();
   assert.equal((await fetch(link, { method: "HEAD" })).status, 200);
@@ -96,7 +100,7 @@ test("a link that nobody opens, one that cannot be begun, and one that is only a
 
 test("one link is sent four times at once, others wait, and as many as may wait are refused before it is looked at", async (t) => {
   await setQuotas(deps.db, orgId, { maxExports: null });
-  for (const socket of sockets) socket.destroy();
+  closeAll();
   await running(0);
   const link = await newLink();
   const opened = t.mock.method(deps.blobs, "open");
@@ -114,7 +118,7 @@ test("one link is sent four times at once, others wait, and as many as may wait 
   const opensOfOne = opened.mock.callCount() / perOwner;
   assert.ok(opensOfOne <= 2, `${opensOfOne} objects opened for each`);
   assert.equal(await readWhole(await newLink()), 200, "another link of the same organization is served");
-  for (const socket of unread) socket.destroy();
+  closeAll();
   await running(0);
 });
 
