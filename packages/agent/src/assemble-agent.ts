@@ -36,6 +36,7 @@ import { runReports } from "./report/report-loop.ts";
 import { createSeenCards } from "./report/seen-cards.ts";
 import { runSalvages } from "./salvage/salvage-loop.ts";
 import { requireSetting, type Settings } from "./settings/settings.ts";
+import { shareNext } from "./status/bound-sockets.ts";
 import { summarize, takeSnapshot } from "./status/snapshot.ts";
 import type { StatusDocument } from "./status/status-schema.ts";
 import { createTurns } from "./turns.ts";
@@ -102,7 +103,7 @@ export function assembleAgent(parts: AgentParts): Agent {
     onSettings() {
       for (const bell of [ground.scanBell, ground.reportBell, ground.workBell, ground.deleteBell]) bell.ring();
     },
-    takeStatus: () => takeSnapshot({ ...ground, ...shown, uploads, throttle, forecast, deletions }),
+    takeStatus: shareNext(() => takeSnapshot({ ...ground, ...shown, uploads, throttle, forecast, deletions })),
     [Symbol.dispose]() {
       scanning.watch?.[Symbol.dispose]();
       ground.fileSystems[Symbol.dispose]();

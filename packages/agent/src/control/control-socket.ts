@@ -1,12 +1,16 @@
 import { chmodSync, rmSync } from "node:fs";
 import { createConnection, createServer, type Socket } from "node:net";
+import { boundSockets, type SocketLimits } from "../status/bound-sockets.ts";
 import { AgentSilent, openSocketAddress } from "../status/socket.ts";
 
 const NAME = "control.sock";
 /** Of a request: more paths than any command line holds. */
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
+/** Of all requests that are being received. */
+const MAX_HELD_BYTES = 16 * 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
 const ANSWER_TIMEOUT_MS = 60_000;
+const limits: SocketLimits = { most: 32, lifeMs: REQUEST_TIMEOUT_MS + ANSWER_TIMEOUT_MS };
 
 /** What goes wrong between a command and the agent, with what to do about it. */
 export class ControlRefused extends Error {
@@ -26,16 +30,15 @@ export async function serveControl(
 ): Promise<AsyncDisposable> {
   const address = openSocketAddress(stateDir, NAME);
   rmSync(address.path, { force: true }); // Left behind by a kill.
-  const sockets = new Set<Socket>();
+  const held = { bytes: 0 };
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket)).on("error", () => socket.destroy());
-    answer(socket, act).catch((error: Error) => socket.destroy(error));
+    answer(socket, act, held).catch((error: Error) => socket.destroy(error));
   });
+  const endAll = boundSockets(server, limits);
   await listenPrivately(server, address.path);
   return {
     async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
+      endAll();
       await new Promise((resolve) => server.close(resolve));
       address[Symbol.dispose]();
     },
@@ -57,10 +60,35 @@ async function listenPrivately(server: ReturnType<typeof createServer>, path: st
   chmodSync(path, 0o600);
 }
 
-async function answer(socket: Socket, act: (request: unknown) => Promise<unknown>): Promise<void> {
-  const text = await readAll(socket, { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: MAX_REQUEST_BYTES });
-  socket.setTimeout(0);
+type Act = (request: unknown) => Promise<unknown>;
+
+async function answer(socket: Socket, act: Act, held: Held): Promise<void> {
+  const text = await readRequest(socket, held);
   socket.end(JSON.stringify(await act(parse(text)).then((value) => ({ value }), toError)));
+}
+
+interface Held {
+  bytes: number;
+}
+
+/** Throws where it is too large, where all that are being received are, and where it takes too long. */
+async function readRequest(socket: Socket, held: Held): Promise<string> {
+  const late = setTimeout(() => socket.destroy(new Error("the request takes too long")), REQUEST_TIMEOUT_MS);
+  const pieces: Buffer[] = [];
+  let receivedBytes = 0;
+  try {
+    for await (const piece of socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      receivedBytes += piece.byteLength;
+      held.bytes += piece.byteLength;
+      if (receivedBytes > MAX_REQUEST_BYTES || held.bytes > MAX_HELD_BYTES)
+        throw new RangeError("the request is too large");
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces).toString();
+  } finally {
+    clearTimeout(late);
+    held.bytes -= receivedBytes;
+  }
 }
 
 function parse(text: string): unknown {
@@ -82,7 +110,7 @@ export async function askControl(stateDir: string, request: unknown, timeoutMs =
     using address = openSocketAddress(stateDir, NAME);
     const socket = createConnection({ path: address.path, allowHalfOpen: true });
     socket.end(JSON.stringify(request));
-    const text = await readAll(socket, { timeoutMs, maxBytes: Number.POSITIVE_INFINITY });
+    const text = await readAll(socket, timeoutMs);
     if (text === "") return undefined;
     const { value, error } = JSON.parse(text) as { value?: unknown; error?: string };
     if (error !== undefined) throw new ControlRefused(error);
@@ -97,14 +125,11 @@ export async function askControl(stateDir: string, request: unknown, timeoutMs =
   }
 }
 
-async function readAll(socket: Socket, { timeoutMs, maxBytes }: { timeoutMs: number; maxBytes: number }) {
+async function readAll(socket: Socket, timeoutMs: number): Promise<string> {
   socket.setEncoding("utf8").setTimeout(timeoutMs, () => {
     socket.destroy(new AgentSilent(timeoutMs));
   });
   let text = "";
-  for await (const chunk of socket) {
-    text += String(chunk);
-    if (text.length > maxBytes) throw new RangeError("the request is too large");
-  }
+  for await (const chunk of socket) text += String(chunk);
   return text;
 }

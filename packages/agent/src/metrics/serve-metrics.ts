@@ -2,6 +2,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { Log } from "../log.ts";
 import type { ProblemBoard } from "../problems.ts";
 import type { ListenAddress } from "../settings/value-parsers.ts";
+import { boundSockets, type SocketLimits } from "../status/bound-sockets.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
 import { renderMetrics } from "./render-metrics.ts";
 
@@ -12,13 +13,18 @@ export interface MetricsContext {
   readonly log: Log;
 }
 
+/** Prometheus waits for 10 s by itself. */
+const limits: SocketLimits = { most: 32, lifeMs: 30_000 };
+
 /** Answers `GET /metrics` at the address. That it cannot listen there is a problem, and no reason to stop. */
 export async function serveMetrics({ address, takeStatus, problems, log }: MetricsContext): Promise<AsyncDisposable> {
   const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? "/", "http://localhost");
-    if (request.method !== "GET" || pathname !== "/metrics") response.writeHead(404).end("GET /metrics\n");
+    response.shouldKeepAlive = false;
+    const [path] = (request.url ?? "").split("?", 1); // not as a URL: what is none would throw
+    if (request.method !== "GET" || path !== "/metrics") response.writeHead(404).end("GET /metrics\n");
     else answer(response, takeStatus).catch(() => response.destroy());
   });
+  boundSockets(server, limits);
   const isListening = await new Promise<boolean>((resolve) => {
     server
       .once("listening", () => resolve(true))

@@ -2,34 +2,36 @@ import { closeSync, openSync, rmSync } from "node:fs";
 import { createConnection, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { shareSocket } from "../inventory/share-state.ts";
+import { boundSockets, type SocketLimits } from "./bound-sockets.ts";
 import type { StatusDocument } from "./status-schema.ts";
 
 /** Bytes that a socket's path may have on Linux; one less elsewhere. */
 const MAX_SOCKET_PATH_BYTES = 103;
 
-/** Answers every connection with the status as one JSON text. The state directory's lock must be held. */
+/** The command waits for 5 s, and reads at once. */
+const limits: SocketLimits = { most: 32, lifeMs: 10_000 };
+
+/** Answers every connection with the status as one JSON text, and reads nothing of it. The state directory's lock must be held. */
 export async function serveStatus(
   stateDir: string,
   takeStatus: () => Promise<StatusDocument>,
 ): Promise<AsyncDisposable> {
   const address = openSocketAddress(stateDir);
   rmSync(address.path, { force: true }); // Left behind by a kill.
-  const sockets = new Set<Socket>();
   const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket)).on("error", () => socket.destroy());
     takeStatus().then(
       (status) => socket.end(JSON.stringify(status)),
       (error: Error) => socket.destroy(error),
     );
   });
+  const endAll = boundSockets(server, limits);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(address.path, resolve);
   });
   shareSocket(address.path, stateDir);
   return {
     async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
+      endAll();
       await new Promise((resolve) => server.close(resolve));
       address[Symbol.dispose]();
     },
