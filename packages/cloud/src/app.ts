@@ -76,10 +76,10 @@ export function createApp(deps: Deps): Hono<Env> {
   app.use(api.edge.work.path, boundPolls());
   const turnsOf = (path: string) => (path.startsWith(AGENTS) ? deps.turns.agents : deps.turns.calls);
   app.use("/v1/*", deps.rates.limitFailures(deps.trustedProxies), callInTurn(turnsOf));
-  app.use(`${DATA_PLANE}*`, linkInTurn(deps.turns));
   answerRefusals(app, deps);
 
   crossOrigin(app, deps);
+  app.use(`${DATA_PLANE}*`, linkInTurn(deps.turns));
   healthRoutes(app, deps);
   metricsRoute(app, deps);
   docsRoutes(app, deps);
