@@ -32,6 +32,15 @@ export function withOneConnection<T>(db: Database, work: (db: DatabaseInTransact
   );
 }
 
+/** As {@link withOneConnection}; within one already it is a part of that, which whoever began it ends: a failure must reach them. */
+export function withinOneConnection<T>(db: Database, work: (db: DatabaseInTransaction) => Promise<T>): Promise<T> {
+  return isInTransaction(db) ? work(db) : withOneConnection(db, work);
+}
+
+function isInTransaction(db: Database): db is DatabaseInTransaction {
+  return db.tx !== undefined;
+}
+
 function overClient(tx: Transaction, client: pg.PoolClient): DatabaseInTransaction {
   const pool = {
     query: client.query.bind(client),

@@ -37,7 +37,7 @@ export const selectEvent = prepare((db) =>
 /** By their ids ($1). */
 export const selectEvents = prepare((db) => eventsWithDevices(db).where("e.id", "=", anyOf(1)));
 
-type JoinedEvent = Awaited<ReturnType<typeof selectEvents>>[number];
+export type JoinedEvent = Awaited<ReturnType<typeof selectEvents>>[number];
 type ShownEvent = Omit<JoinedEvent, "deviceName"> & Pick<EventRow, "device">;
 
 export type EventRow = Prisma.EventGetPayload<{ select: typeof eventColumns }>;

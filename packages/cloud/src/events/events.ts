@@ -1,17 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
-import type { api, Event, Input, PropertyValues } from "@downlink/protocol";
+import type { api, Event, Input, PropertyChanges, PropertyValues } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import { readPropertyChanges } from "../custom-properties/find-properties.ts";
 import { applyPropertyChanges } from "../custom-properties/property-values.ts";
-import { newId } from "../db/ids.ts";
+import { withinOneConnection } from "../db/one-connection.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { holdDevice, selectDevice } from "../devices/find-device.ts";
+import { selectDevice } from "../devices/find-device.ts";
 import { requireConformance } from "../event-types/require-conformance.ts";
 import { invalid, notFound } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
 import { writeEvent } from "../outbox/outbox.ts";
 import { projectsToSee, visibleTo } from "../projects/find-project.ts";
 import { type EventRow, eventColumns, joinedToEvent, selectEvent, toEvent } from "./event-rows.ts";
+import { insertEvent } from "./insert-event.ts";
 import { listEvents } from "./list-events.ts";
 
 type Contract = typeof api.events;
@@ -25,35 +26,36 @@ export const events: Handlers<Contract> = {
 };
 
 async function createEvent(ctx: Ctx, body: Input<Contract["create"]>): Promise<Event> {
-  const { start, end, metadata, eventTypeId } = body;
-  const { orgId } = ctx.caller;
-  const device = (await selectDevice(ctx, body)) ?? invalid("deviceId", "is required, or deviceName");
-  requireOrder(start, end);
-  return withTransaction(ctx.db, async (tx) => {
-    const changes = await readPropertyChanges(tx, { orgId, resourceType: "event", changes: body.properties });
-    const properties = applyPropertyChanges({}, changes);
-    if (eventTypeId) await requireConformance(tx, { orgId, eventTypeId, properties });
-    await holdDevice(tx, device.id);
-    const nowNs = ctx.clock.nowNs();
-    const row = await tx.event.create({
-      data: {
-        id: newId("evt"),
-        orgId,
-        projectId: device.projectId,
-        deviceId: device.id,
-        eventTypeId: eventTypeId || null,
-        startNs: start,
-        endNs: end,
-        metadata,
-        properties,
-        createdAtNs: nowNs,
-        updatedAtNs: nowNs,
-      },
-      select: eventColumns,
-    });
-    await tellOf(tx, "event.created", { orgId, row });
-    return toEvent(row);
+  const { start: startNs, end: endNs, metadata, properties: sent } = body;
+  const device = (await selectDevice(ctx, body)) ?? invalid("deviceId", "deviceId or deviceName is required");
+  requireOrder(startNs, endNs);
+  const event = {
+    deviceId: device.id,
+    eventTypeId: body.eventTypeId || null,
+    startNs,
+    endNs,
+    metadata,
+    properties: {},
+  };
+  if (event.eventTypeId === null && Object.keys(sent ?? {}).length === 0)
+    return joinedToEvent(await insertEvent(ctx, ctx.db, event));
+  return withinOneConnection(ctx.db, async (db) => {
+    const properties = await checkProperties(db.tx, ctx, { ...event, sent });
+    return joinedToEvent(await insertEvent(ctx, db, { ...event, properties }));
   });
+}
+
+interface Described {
+  readonly eventTypeId: string | null;
+  readonly sent: PropertyChanges | undefined;
+}
+
+/** What is to be kept of them. Their definitions, and the type that they conform to, stay as they are until the transaction ends. */
+async function checkProperties(tx: Transaction, { caller: { orgId } }: Ctx, { eventTypeId, sent }: Described) {
+  const changes = await readPropertyChanges(tx, { orgId, resourceType: "event", changes: sent });
+  const properties = applyPropertyChanges({}, changes);
+  if (eventTypeId !== null) await requireConformance(tx, { orgId, eventTypeId, properties });
+  return properties;
 }
 
 async function getEvent(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Event> {
@@ -74,7 +76,7 @@ async function updateEvent(ctx: Ctx, input: Input<Contract["update"]>): Promise<
     if (isDeepStrictEqual({ ...row, ...after }, row)) return toEvent(row);
     const data = { ...after, updatedAtNs: ctx.clock.nowNs() };
     const updated = await tx.event.update({ where: { id: row.id }, data, select: eventColumns });
-    await tellOf(tx, "event.updated", { orgId, row: updated });
+    await tellOfUpdate(tx, { orgId, row: updated });
     return toEvent(updated);
   });
 }
@@ -107,11 +109,7 @@ async function lockEvent(tx: Transaction, ctx: Ctx, id: string): Promise<EventRo
   return (await tx.event.findFirst({ where, select: eventColumns })) ?? notFound(`event ${id}`);
 }
 
-async function tellOf(
-  tx: Transaction,
-  type: "event.created" | "event.updated",
-  { orgId, row }: { orgId: string; row: EventRow },
-): Promise<void> {
-  const { id, projectId, updatedAtNs } = row;
-  await writeEvent(tx, { type, orgId, projectId, occurredAtNs: updatedAtNs, payload: { event: { id } } });
+async function tellOfUpdate(tx: Transaction, { orgId, row }: { orgId: string; row: EventRow }): Promise<void> {
+  const { id, projectId, updatedAtNs: occurredAtNs } = row;
+  await writeEvent(tx, { type: "event.updated", orgId, projectId, occurredAtNs, payload: { event: { id } } });
 }

@@ -1,0 +1,87 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Ctx } from "../context.ts";
+import type { Database } from "../db/client.ts";
+import { newId } from "../db/ids.ts";
+import { parameter, prepare } from "../db/prepared.ts";
+import { notFound } from "../http/errors.ts";
+import type { JoinedEvent } from "./event-rows.ts";
+
+interface NewEvent {
+  readonly deviceId: string;
+  readonly eventTypeId: string | null;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  readonly metadata: object;
+  readonly properties: object;
+}
+
+/**
+ * The new event, of a device of the caller's organization. One statement makes it, keeps its device from being deleted meanwhile, and
+ * tells of it: by itself it is a transaction.
+ */
+export async function insertEvent(
+  { caller, clock }: Pick<Ctx, "caller" | "clock">,
+  db: Pick<Database, "pool">,
+  { deviceId, eventTypeId, startNs, endNs, metadata, properties }: NewEvent,
+): Promise<JoinedEvent> {
+  const texts = [JSON.stringify(metadata), JSON.stringify(properties)];
+  const values = [caller.orgId, deviceId, newId("evt"), eventTypeId, startNs, endNs, ...texts];
+  const [row] = await insert(db, [...values, clock.nowNs(), newId("whev")]);
+  return row ?? notFound(`device ${deviceId}`);
+}
+
+const written = ["metadata", "properties", "createdAtNs", "updatedAtNs"] as const;
+
+/** Of an organization ($1) and its device ($2): id, type, start, end, metadata and properties ($3 to $8), at a time ($9). $10: the news. */
+const insert = prepare((db) =>
+  db
+    .with("device", (made) =>
+      made
+        .selectFrom("Device")
+        .select(["id", "name", "projectId"])
+        .where("orgId", "=", parameter<string>(1))
+        .where("id", "=", parameter<string>(2))
+        .forKeyShare(),
+    )
+    .with("event", (made) =>
+      made
+        .insertInto("Event")
+        .columns(["id", "orgId", "projectId", "deviceId", "eventTypeId", "startNs", "endNs", ...written])
+        .expression((given) =>
+          given
+            .selectFrom("device")
+            .select([typed<string>("$3::text").as("id"), typed<string>("$1::text").as("orgId"), "projectId"])
+            .select(["id as deviceId", typed<string>("$4::text").as("eventTypeId")])
+            .select([typed<bigint>("$5::bigint").as("startNs"), typed<bigint>("$6::bigint").as("endNs")])
+            .select([typed<string>("$7::jsonb").as("metadata"), typed<string>("$8::jsonb").as("properties")])
+            .select([typed<bigint>("$9::bigint").as("createdAtNs"), typed<bigint>("$9::bigint").as("updatedAtNs")]),
+        )
+        .returningAll(),
+    )
+    .with("news", (made) =>
+      made
+        .insertInto("OutboxEvent")
+        .columns(["id", "orgId", "projectId", "type", "payload", "occurredAtNs"])
+        .expression((given) =>
+          given
+            .selectFrom("event")
+            .select([
+              typed<string>("$10::text").as("newsId"),
+              "orgId",
+              "projectId",
+              sql.lit("event.created").as("type"),
+            ])
+            .select(typed<string>(`jsonb_build_object('event', jsonb_build_object('id', id))`).as("payload"))
+            .select("createdAtNs"),
+        ),
+    )
+    .selectFrom("event as e")
+    .innerJoin("device as d", "d.id", "e.deviceId")
+    .select(["e.id", "e.projectId", "e.deviceId", "d.name as deviceName", "e.eventTypeId", "e.startNs", "e.endNs"])
+    .select(["e.metadata", "e.properties", "e.createdAtNs", "e.updatedAtNs"]),
+);
+
+/** A parameter in a list of columns to insert has no type by itself. */
+function typed<T>(text: string): RawBuilder<T> {
+  return sql.raw<T>(text);
+}
