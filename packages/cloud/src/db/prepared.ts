@@ -42,6 +42,11 @@ export function parameter<T>(position: number): RawBuilder<T> {
   return sql.raw<T>(`$${position}`);
 }
 
+/** The same with a type of its own, as it needs in a list of columns to insert. */
+export function typed<T>(position: number, type: "text" | "bigint" | "jsonb"): RawBuilder<T> {
+  return sql.raw<T>(`$${position}::${type}`);
+}
+
 /** Any of the texts in the array at this position. */
 export function anyOf(position: number): RawBuilder<string> {
   return sql.raw<string>(`ANY($${position}::text[])`);

@@ -1,8 +1,8 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { Ctx } from "../context.ts";
 import type { Database } from "../db/client.ts";
 import { newId } from "../db/ids.ts";
-import { parameter, prepare } from "../db/prepared.ts";
+import { parameter, prepare, typed } from "../db/prepared.ts";
 import { notFound } from "../http/errors.ts";
 import type { JoinedEvent } from "./event-rows.ts";
 
@@ -50,11 +50,11 @@ const insert = prepare((db) =>
         .expression((given) =>
           given
             .selectFrom("device")
-            .select([typed<string>("$3::text").as("id"), typed<string>("$1::text").as("orgId"), "projectId"])
-            .select(["id as deviceId", typed<string>("$4::text").as("eventTypeId")])
-            .select([typed<bigint>("$5::bigint").as("startNs"), typed<bigint>("$6::bigint").as("endNs")])
-            .select([typed<string>("$7::jsonb").as("metadata"), typed<string>("$8::jsonb").as("properties")])
-            .select([typed<bigint>("$9::bigint").as("createdAtNs"), typed<bigint>("$9::bigint").as("updatedAtNs")]),
+            .select([typed<string>(3, "text").as("id"), typed<string>(1, "text").as("orgId"), "projectId"])
+            .select(["id as deviceId", typed<string>(4, "text").as("eventTypeId")])
+            .select([typed<bigint>(5, "bigint").as("startNs"), typed<bigint>(6, "bigint").as("endNs")])
+            .select([typed<string>(7, "jsonb").as("metadata"), typed<string>(8, "jsonb").as("properties")])
+            .select([typed<bigint>(9, "bigint").as("createdAtNs"), typed<bigint>(9, "bigint").as("updatedAtNs")]),
         )
         .returningAll(),
     )
@@ -65,13 +65,8 @@ const insert = prepare((db) =>
         .expression((given) =>
           given
             .selectFrom("event")
-            .select([
-              typed<string>("$10::text").as("newsId"),
-              "orgId",
-              "projectId",
-              sql.lit("event.created").as("type"),
-            ])
-            .select(typed<string>(`jsonb_build_object('event', jsonb_build_object('id', id))`).as("payload"))
+            .select([typed<string>(10, "text").as("newsId"), "orgId", "projectId", sql.lit("event.created").as("type")])
+            .select(sql.raw<string>(`jsonb_build_object('event', jsonb_build_object('id', id))`).as("payload"))
             .select("createdAtNs"),
         ),
     )
@@ -80,8 +75,3 @@ const insert = prepare((db) =>
     .select(["e.id", "e.projectId", "e.deviceId", "d.name as deviceName", "e.eventTypeId", "e.startNs", "e.endNs"])
     .select(["e.metadata", "e.properties", "e.createdAtNs", "e.updatedAtNs"]),
 );
-
-/** A parameter in a list of columns to insert has no type by itself. */
-function typed<T>(text: string): RawBuilder<T> {
-  return sql.raw<T>(text);
-}

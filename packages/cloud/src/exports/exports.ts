@@ -5,7 +5,7 @@ import { newId } from "../db/ids.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { invalid } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
-import { readQuotas } from "../quotas/require-room.ts";
+import { quotasOf } from "../quotas/require-room.ts";
 import { exportFileName } from "./export-file-name.ts";
 import { EXPORT_PATH } from "./export-route.ts";
 import { type ExportSelection, packSelection } from "./export-selection.ts";
@@ -111,7 +111,7 @@ async function toClaims(ctx: Ctx, packed: Buffer): Promise<Record<string, string
 
 /** The stream asks no database. */
 async function quotaClaim({ db, caller }: Ctx): Promise<Record<string, string>> {
-  const { maxExports } = await readQuotas(db.prisma, caller.orgId);
+  const { maxExports } = await quotasOf(db, caller.orgId);
   return maxExports === null ? {} : { atOnce: String(maxExports) };
 }
 

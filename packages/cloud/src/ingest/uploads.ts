@@ -1,19 +1,18 @@
 import type { api, Input, Output } from "@downlink/protocol";
-import { findRequester } from "../api-keys/find-requester.ts";
 import type { Ctx } from "../context.ts";
 import type { DeviceModel, SessionModel } from "../db/generated/models.ts";
-import { newId } from "../db/ids.ts";
-import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { withinOneConnection } from "../db/one-connection.ts";
+import type { Transaction } from "../db/transaction.ts";
 import { findOrCreateDevice } from "../devices/create-device.ts";
 import { holdDevice, lookUpDevice } from "../devices/find-device.ts";
 import type { Agains } from "../http/again.ts";
 import { invalid, notFound } from "../http/errors.ts";
 import type { Handlers } from "../http/serve.ts";
 import { resolveProject, visibleTo } from "../projects/find-project.ts";
-import { requireRoom } from "../quotas/require-room.ts";
+import { quotasOf, requireRoomWithin } from "../quotas/require-room.ts";
 import { findOrCreateSession } from "../sessions/create-session.ts";
 import { holdSession } from "../sessions/find-session.ts";
-import { primarySiteOf } from "../sites/primary-site.ts";
+import { insertUploadRequest } from "./insert-upload-request.ts";
 import { uploadLink } from "./upload-link.ts";
 
 type Contract = typeof api.uploads;
@@ -27,36 +26,26 @@ export const uploadsAgain: Agains<Contract> = { create: linkAgain };
  * device and the session that are missing are made now, so that lists by their names do not answer 404 in between.
  */
 async function createUploadLink(ctx: Ctx, body: Body): Promise<Output<Contract["create"]>> {
-  await requireRoom(ctx.db.prisma, ctx.caller.orgId, 1n);
+  const { orgId } = ctx.caller;
+  await requireRoomWithin(ctx.db.prisma, await quotasOf(ctx.db, orgId), { orgId, fileBytes: 1n });
   const found = await findTarget(ctx, body);
-  const request = await withTransaction(ctx.db, async (tx) => {
-    const site = await primarySiteOf(tx, ctx.caller.orgId);
-    const nowNs = ctx.clock.nowNs();
-    const device = found.device ?? (await createDevice(tx, ctx, { ...found, name: body.deviceName }));
-    await resolveSession(tx, ctx, { ...found, body, device });
-    return tx.importRequest.create({
-      data: {
-        id: newId("req"),
-        orgId: ctx.caller.orgId,
-        projectId: found.projectId,
-        siteId: site.id,
-        source: "upload",
-        state: "awaiting",
-        pipelineStage: "Waiting for the upload",
-        deviceId: device?.id,
-        deviceName: device?.name,
-        key: body.key,
-        sessionId: body.sessionId,
-        sessionKey: body.sessionKey,
-        filename: body.filename,
-        requestedBy: await findRequester(tx, ctx),
-        isAcknowledged: true,
-        createdAtNs: nowNs,
-        updatedAtNs: nowNs,
-      },
-    });
-  });
+  const request = makesMore(body, found)
+    ? await makeTarget(ctx, body, found)
+    : await insertUploadRequest(ctx, ctx.db, { ...body, ...found });
   return { ...uploadLink(ctx, request), requestId: request.id };
+}
+
+/** Whether there is more to look at or to make than the request. */
+function makesMore({ deviceName, sessionId, sessionKey }: Body, { device }: UploadTarget): boolean {
+  return (sessionId ?? sessionKey) !== undefined || (deviceName !== undefined && !device);
+}
+
+function makeTarget(ctx: Ctx, body: Body, found: UploadTarget) {
+  return withinOneConnection(ctx.db, async (db) => {
+    const device = found.device ?? (await createDevice(db.tx, ctx, { ...found, name: body.deviceName }));
+    await resolveSession(db.tx, ctx, { ...found, body, device });
+    return insertUploadRequest(ctx, db, { ...body, ...found, device });
+  });
 }
 
 /** The link of a request that was made already, signed anew. */

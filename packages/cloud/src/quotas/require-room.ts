@@ -1,3 +1,5 @@
+import type { Database } from "../db/client.ts";
+import { parameter, prepare } from "../db/prepared.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { ApiError } from "../http/errors.ts";
 
@@ -26,12 +28,32 @@ export function readQuotas(db: Reader, orgId: string): Promise<Quotas> {
   return db.organization.findUniqueOrThrow({ where: { id: orgId }, select: quotaColumns });
 }
 
+/** The same outside of a transaction. */
+export async function quotasOf(db: Pick<Database, "pool">, orgId: string): Promise<Quotas> {
+  const [quotas] = await selectQuotas(db, [orgId]);
+  return quotas!; // nobody calls of an organization that is not there
+}
+
+const selectQuotas = prepare((db) =>
+  db
+    .selectFrom("Organization")
+    .select(["maxStoredBytes", "maxRecordings", "maxExports"])
+    .where("id", "=", parameter<string>(1)),
+);
+
 /**
  * Refuses one more file that the organization has no room for. Looked at before its bytes come, and without a lock: files that begin
  * in the same moment may go beyond it together.
  */
 export async function requireRoom(db: Reader, orgId: string, fileBytes: bigint): Promise<void> {
-  const { maxStoredBytes, maxRecordings } = await readQuotas(db, orgId);
+  await requireRoomWithin(db, await readQuotas(db, orgId), { orgId, fileBytes });
+}
+
+export async function requireRoomWithin(
+  db: Reader,
+  { maxStoredBytes, maxRecordings }: Quotas,
+  { orgId, fileBytes }: { orgId: string; fileBytes: bigint },
+): Promise<void> {
   if (maxStoredBytes === null && maxRecordings === null) return;
   const { storedBytes, recordings } = await readUsage(db, orgId);
   if (maxRecordings !== null && recordings >= maxRecordings)

@@ -1,0 +1,59 @@
+import { sql } from "kysely";
+import type { Ctx } from "../context.ts";
+import type { Database } from "../db/client.ts";
+import { newId } from "../db/ids.ts";
+import { parameter, prepare, typed } from "../db/prepared.ts";
+import { notFound } from "../http/errors.ts";
+
+interface NewUpload {
+  readonly projectId: string;
+  readonly device: { readonly id: string; readonly name: string } | undefined;
+  readonly filename: string;
+  readonly key?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly sessionKey?: string | undefined;
+}
+
+/** The request of a file that somebody sends by a link, for the organization's primary site. */
+export async function insertUploadRequest(
+  { caller, clock }: Pick<Ctx, "caller" | "clock">,
+  db: Pick<Database, "pool">,
+  { projectId, device, filename, key, sessionId, sessionKey }: NewUpload,
+): Promise<{ id: string; createdAtNs: bigint }> {
+  const owners = [caller.orgId, projectId, caller.keyId];
+  const given = [device?.id, device?.name, key, sessionId, sessionKey];
+  const [row] = await insert(db, [newId("req"), ...owners, filename, clock.nowNs(), ...given]);
+  return row ?? notFound("a primary site of the organization");
+}
+
+const fixed = ["source", "state", "pipelineStage", "isAcknowledged"] as const;
+const given = ["id", "orgId", "projectId", "siteId", "requestedBy", "filename", "createdAtNs", "updatedAtNs"] as const;
+const optional = ["deviceId", "deviceName", "key", "sessionId", "sessionKey"] as const;
+
+/** By the name of this moment, because keys are renamed and deleted; as `findRequester` tells it. */
+const requester = sql.raw<string>(
+  `jsonb_strip_nulls(jsonb_build_object('kind', 'apiKey', 'id', $4::text, 'name', k.name))`,
+);
+
+/** Its id ($1), of an organization and project ($2, $3), asked for by an API key ($4), of this name ($5), now ($6); the rest in its order. */
+const insert = prepare((db) =>
+  db
+    .insertInto("ImportRequest")
+    .columns([...fixed, ...given, ...optional])
+    .expression((select) =>
+      select
+        .selectFrom("Site as s")
+        .leftJoin("ApiKey as k", (join) => join.on("k.id", "=", parameter<string>(4)))
+        .select([sql.lit("upload").as("source"), sql.lit("awaiting").as("state")])
+        .select([sql.lit("Waiting for the upload").as("pipelineStage"), sql.lit(true).as("isAcknowledged")])
+        .select([typed<string>(1, "text").as("id"), "s.orgId", typed<string>(3, "text").as("projectId")])
+        .select(["s.id as siteId", requester.as("requestedBy"), typed<string>(5, "text").as("filename")])
+        .select([typed<bigint>(6, "bigint").as("createdAtNs"), typed<bigint>(6, "bigint").as("updatedAtNs")])
+        .select(optional.map((name, index) => typed<string>(7 + index, "text").as(name)))
+        .where("s.orgId", "=", parameter<string>(2))
+        .where("s.type", "=", sql.lit("service-hosted"))
+        .orderBy("s.createdAtNs")
+        .limit(sql.lit(1)),
+    )
+    .returning(["id", "createdAtNs"]),
+);
