@@ -29,6 +29,37 @@ test("an owner at its own limit leaves the rest to others", async () => {
   assert.equal(log.order.length, 5);
 });
 
+test("who is alone has what nobody else wants, until another one asks, and again once nobody has for a second", async () => {
+  const clock = { nowMs: 5000 };
+  const turns = new FairTurns("tasks", { ...limits, atOnce: 100, perOwner: 2, alone: 50 }, () => clock.nowMs);
+  const log = createLog(turns);
+  for (let count = 0; count < 60; count++) log.ask("a", "1");
+  await settle();
+  assert.deepEqual([log.running.length, log.waiting.length], [50, 10]);
+  log.ask("b", "1");
+  await settle();
+  assert.equal(log.running.at(-1)!.who, "b1", "it is let in at once");
+  for (let count = 0; count < 49; count++) log.finishOne();
+  await settle();
+  assert.deepEqual(log.running.map(({ who }) => who).sort(), ["a1", "a1", "b1"]);
+  clock.nowMs += 1001;
+  for (const { turn, who } of log.running.splice(0)) {
+    turn[Symbol.dispose]();
+    assert.match(who, /^[ab]1$/);
+  }
+  await settle();
+  assert.deepEqual([log.running.length, log.waiting.length], [9, 0]);
+  await log.finishAll();
+});
+
+test("of who is alone, several tokens keep their shares", async () => {
+  const log = createLog(new FairTurns("tasks", { ...limits, atOnce: 100, perOwner: 3, perToken: 2, alone: 50 }));
+  for (const token of ["1", "2", "1", "1", "2", "2"]) log.ask("a", token);
+  await settle();
+  assert.deepEqual(log.order, ["a1", "a2", "a1"]);
+  await log.finishAll();
+});
+
 test("who is one too many, and who waits too long, is refused with the time to wait", async () => {
   const turns = new FairTurns("tasks", { ...limits, atOnce: 1, waiting: 1, waitMs: 20 });
   const held = await turns.take({ owner: "a" }, never);
@@ -74,7 +105,10 @@ test("whatever is asked and ended in whatever order, no limit is passed and nobo
   );
 });
 
-function assertBounded({ running, waiting }: ReturnType<typeof createLog>, bounds: Required<TurnLimits>): void {
+function assertBounded(
+  { running, waiting }: ReturnType<typeof createLog>,
+  bounds: Required<Omit<TurnLimits, "alone">>,
+): void {
   const mayGo = (who: string) =>
     running.length < bounds.atOnce &&
     running.filter(({ who: other }) => other[0] === who[0]).length < bounds.perOwner &&

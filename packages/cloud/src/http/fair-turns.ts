@@ -4,6 +4,11 @@ export interface TurnLimits {
   /** In this process, of all owners together. */
   readonly atOnce: number;
   readonly perOwner: number;
+  /**
+   * Of one owner while no other has asked for a while: what nobody wants is not kept from who does. Absent: `perOwner`. Only for what is
+   * short, because what has begun is not taken back when another one comes.
+   */
+  readonly alone?: number;
   /** Of one token of an owner; absent: as many as of the owner. */
   readonly perToken?: number;
   /** Of one owner; who comes later is refused at once. */
@@ -26,6 +31,7 @@ interface Line {
 }
 
 interface Owner {
+  readonly id: string;
   running: number;
   waiting: number;
   /** By token, in the order in which they are served. */
@@ -39,28 +45,35 @@ interface Waiter {
 }
 
 const RETRY_AFTER_SECONDS = 5;
+/** Since another owner asked. */
+const ALONE_AFTER_MS = 1000;
 
 /** Lets a number of tasks go at once. Who waits is served in turn: owner by owner, and of one owner token by token. */
 export class FairTurns {
   readonly #what: string;
   readonly #limits: TurnLimits;
+  readonly #nowMs: () => number;
   #running = 0;
+  /** Who asked last and when, and when somebody else had asked before. */
+  readonly #last = { ownerId: "", askedMs: Number.NEGATIVE_INFINITY, othersMs: Number.NEGATIVE_INFINITY };
   /** In the order in which they are served. */
   readonly #owners = new Map<string, Owner>();
 
   /** `what`: the tasks, as a refusal names them. */
-  constructor(what: string, limits: TurnLimits) {
+  constructor(what: string, limits: TurnLimits, nowMs = () => performance.now()) {
     this.#what = what;
     this.#limits = limits;
+    this.#nowMs = nowMs;
   }
 
   /** Lasts until it is disposed of. Throws `Unavailable` where too many wait or it takes too long, and the signal's reason. */
   async take(taker: Taker, signalOf: () => AbortSignal): Promise<Disposable> {
     const { owner: ownerId, token = "", hasBegun = false } = taker;
-    const owner = this.#owners.get(ownerId) ?? { running: 0, waiting: 0, lines: new Map<string, Line>() };
+    const owner = this.#owners.get(ownerId) ?? { id: ownerId, running: 0, waiting: 0, lines: new Map<string, Line>() };
     const line = owner.lines.get(token) ?? { running: 0, waiting: new Set() };
     this.#owners.set(ownerId, owner);
     owner.lines.set(token, line);
+    this.#note(ownerId);
     try {
       // Whoever waits could not go when this was last looked at, so that nobody is overtaken.
       if (this.#mayGo(owner, line)) this.#begin(owner, line);
@@ -79,8 +92,22 @@ export class FairTurns {
   }
 
   #mayGo(owner: Owner, line: Line): boolean {
-    const { atOnce, perOwner, perToken = perOwner } = this.#limits;
-    return this.#running < atOnce && owner.running < perOwner && line.running < perToken;
+    const { atOnce, perOwner, perToken = perOwner, alone = 0 } = this.#limits;
+    if (this.#running >= atOnce) return false;
+    if (owner.running < perOwner && line.running < perToken) return true;
+    return owner.lines.size === 1 && owner.running < alone && this.#isAlone(owner);
+  }
+
+  #note(ownerId: string): void {
+    const last = this.#last;
+    if (last.ownerId !== ownerId) last.othersMs = last.askedMs;
+    last.ownerId = ownerId;
+    last.askedMs = this.#nowMs();
+  }
+
+  #isAlone({ id, running }: Owner): boolean {
+    const { ownerId, askedMs, othersMs } = this.#last;
+    return running === this.#running && this.#nowMs() - (ownerId === id ? othersMs : askedMs) > ALONE_AFTER_MS;
   }
 
   #begin(owner: Owner, line: Line): void {

@@ -25,12 +25,12 @@ export interface Turns {
 }
 
 export const turnLimits: Readonly<Record<keyof Turns, TurnLimits>> = {
-  calls: { atOnce: Number.POSITIVE_INFINITY, perOwner: 8, waiting: 500, waitMs: 30_000 },
+  calls: { atOnce: Number.POSITIVE_INFINITY, perOwner: 8, alone: 64, waiting: 500, waitMs: 30_000 },
   agents: { atOnce: Number.POSITIVE_INFINITY, perOwner: 2, waiting: 500, waitMs: 30_000 },
-  lists: { atOnce: 16, perOwner: 8, perToken: 6, waiting: 500, waitMs: 30_000 },
+  lists: { atOnce: 16, perOwner: 8, perToken: 6, alone: 12, waiting: 500, waitMs: 30_000 },
   links: { atOnce: Number.POSITIVE_INFINITY, perOwner: 4, waiting: 16, waitMs: 30_000 },
   exports: { atOnce: 24, perOwner: 8, waiting: 64, waitMs: 30_000 },
-  exportSteps: { atOnce: 2, perOwner: 1, waiting: Number.POSITIVE_INFINITY, waitMs: 300_000 },
+  exportSteps: { atOnce: 2, perOwner: 1, alone: 2, waiting: Number.POSITIVE_INFINITY, waitMs: 300_000 },
   uploads: { atOnce: 512, perOwner: 256, waiting: 1000, waitMs: 30_000 },
 };
 
