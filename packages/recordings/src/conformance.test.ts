@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { inspectRecording } from "./inspect.ts";
-import { bytesSource } from "./source.ts";
-import type { RecordingSummary } from "./summary.ts";
+import { inspectRecording } from "./inspect/inspect.ts";
+import { bytesSource } from "./sources/source.ts";
+import type { RecordingSummary } from "./survey/summary.ts";
 import { exportBytes } from "./testing/export-bytes.ts";
 import { readMessages } from "./testing/read-messages.ts";
 import { conformanceFolder, listSharedFiles, skipWithout } from "./testing/shared-data.ts";

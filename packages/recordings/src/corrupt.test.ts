@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { inspectRecording, isFinished } from "./inspect.ts";
-import { RecordingFault } from "./reasons.ts";
-import { bytesSource, countReads } from "./source.ts";
+import { RecordingFault } from "./faults/reasons.ts";
+import { inspectRecording, isFinished } from "./inspect/inspect.ts";
+import { bytesSource, countReads } from "./sources/source.ts";
 import { corrupt } from "./testing/corrupt.ts";
 import { exportBytes } from "./testing/export-bytes.ts";
 import { makeBag } from "./testing/make-bag.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inspectRecording } from "./inspect.ts";
-import { bytesSource, countReads } from "./source.ts";
+import { inspectRecording } from "./inspect/inspect.ts";
+import { bytesSource, countReads } from "./sources/source.ts";
 import { hostileFiles } from "./testing/hostile.ts";
 
 for (const { name, code, damage, make } of hostileFiles)

@@ -3,15 +3,15 @@ import { test } from "node:test";
 import { crc32, zstdCompressSync } from "node:zlib";
 import { McapRecordBuilder } from "@mcap/core";
 import { compressFrameSync } from "lz4-napi";
-import { type InspectOptions, inspectRecording } from "./inspect.ts";
-import type { InspectLimits } from "./limits.ts";
-import { bytesSource, countReads } from "./source.ts";
+import type { InspectLimits } from "./faults/limits.ts";
+import { indexRecording } from "./inspect/index-recording.ts";
+import { type InspectOptions, inspectRecording } from "./inspect/inspect.ts";
+import { bytesSource, countReads } from "./sources/source.ts";
 import { exportBytes, exportSource } from "./testing/export-bytes.ts";
 import { makeBag } from "./testing/make-bag.ts";
 import { makeMcap } from "./testing/make-mcap.ts";
 import { readMessages } from "./testing/read-messages.ts";
 import { writeMessages } from "./testing/write-messages.ts";
-import { indexRecording } from "./verified/index-recording.ts";
 
 const MiB = 1024 * 1024;
 

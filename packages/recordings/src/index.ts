@@ -1,6 +1,6 @@
 export { exportBag } from "./export/export-bag.ts";
-export { ExportFault, type ExportFaultCode } from "./export/export-fault.ts";
 export { exportMcap } from "./export/export-mcap.ts";
+export { ExportFault, type ExportFaultCode } from "./export/plan/export-fault.ts";
 export type {
   BagExportOptions,
   ExportOptions,
@@ -8,10 +8,12 @@ export type {
   ExportSource,
   McapExportOptions,
   SkippedDamage,
-} from "./export/export-options.ts";
+} from "./export/plan/export-options.ts";
 export { createRewritePool, type RewritePool } from "./export/rewrite/rewrite-pool.ts";
-export { FileSource, type FileStat } from "./file-source.ts";
-export { recordingFormatOf } from "./formats.ts";
+export { defaultLimits, type InspectLimits, leanLimits } from "./faults/limits.ts";
+export { type Reason, type ReasonCode, RecordingFault } from "./faults/reasons.ts";
+export { recordingFormatOf } from "./formats/formats.ts";
+export { type Indexed, type IndexOptions, indexRecording } from "./inspect/index-recording.ts";
 export {
   findEnd,
   type InspectOptions,
@@ -19,12 +21,11 @@ export {
   inspectSummary,
   isFinished,
   type RecordingEnd,
-} from "./inspect.ts";
-export { type HoldMemory, largeMemory } from "./large-memory.ts";
-export { defaultLimits, type InspectLimits, leanLimits } from "./limits.ts";
-export { type Reason, type ReasonCode, RecordingFault } from "./reasons.ts";
+} from "./inspect/inspect.ts";
+export { type HoldMemory, largeMemory } from "./memory/large-memory.ts";
 export { SalvageEmpty, type SalvageOptions, salvageRecording } from "./salvage/salvage-recording.ts";
-export { bytesSource, countReads, type RandomAccessSource, SourceChangedError } from "./source.ts";
+export { FileSource, type FileStat } from "./sources/file-source.ts";
+export { bytesSource, countReads, type RandomAccessSource, SourceChangedError } from "./sources/source.ts";
 export type {
   AttachmentSummary,
   Inspection,
@@ -36,7 +37,6 @@ export type {
   RecordingSummary,
   Salvage,
   TopicSummary,
-} from "./summary.ts";
-export { findIdentity } from "./to-summary.ts";
-export { type Indexed, type IndexOptions, indexRecording } from "./verified/index-recording.ts";
+} from "./survey/summary.ts";
+export { findIdentity } from "./survey/to-summary.ts";
 export type { WritePiece } from "./verified/write-index.ts";

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { constants, zstdCompressSync } from "node:zlib";
 import { McapRecordBuilder } from "@mcap/core";
-import { inspectRecording, inspectSummary } from "./inspect.ts";
-import { type InspectLimits, leanLimits } from "./limits.ts";
-import { bytesSource } from "./source.ts";
+import { type InspectLimits, leanLimits } from "./faults/limits.ts";
+import { inspectRecording, inspectSummary } from "./inspect/inspect.ts";
+import { bytesSource } from "./sources/source.ts";
 import { makeBag } from "./testing/make-bag.ts";
 import { makeMcap } from "./testing/make-mcap.ts";
 

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { FileSource } from "./file-source.ts";
-import { inspectRecording } from "./inspect.ts";
-import { leanLimits } from "./limits.ts";
+import { leanLimits } from "./faults/limits.ts";
+import { inspectRecording } from "./inspect/inspect.ts";
+import { FileSource } from "./sources/file-source.ts";
 import { oversizedFiles, writeOversized } from "./testing/oversized.ts";
 
 for (const file of oversizedFiles)

@@ -3,9 +3,9 @@ import { mkdtemp, rm, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { FileSource } from "./file-source.ts";
-import { inspectRecording, isFinished } from "./inspect.ts";
-import { countReads, type RandomAccessSource } from "./source.ts";
+import { inspectRecording, isFinished } from "./inspect/inspect.ts";
+import { FileSource } from "./sources/file-source.ts";
+import { countReads, type RandomAccessSource } from "./sources/source.ts";
 import { makeLargeMcap, messagesPerChunk } from "./testing/large-mcap.ts";
 import { makeMcap, writeMcapFile } from "./testing/make-mcap.ts";
 

@@ -1,8 +1,8 @@
-import { openCursor, readU32 } from "../field-cursor.ts";
-import type { ReadContext } from "../read-context.ts";
-import { RecordingFault } from "../reasons.ts";
-import { addChunk, addTally, createSurvey, extendSpan, hasChannel, type Survey } from "../survey.ts";
-import { openWindowReader, type WindowReader } from "../window-reader.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import { openCursor, readU32 } from "../reading/field-cursor.ts";
+import type { ReadContext } from "../reading/read-context.ts";
+import { openWindowReader, type WindowReader } from "../reading/window-reader.ts";
+import { addChunk, addTally, createSurvey, extendSpan, hasChannel, type Survey } from "../survey/survey.ts";
 import { type BagRecord, readData, readRecord } from "./record-frame.ts";
 import { magic, opcodeOf, opcodes, readConnection, timeOf, u32Of, u64Of } from "./records.ts";
 import { addConnection } from "./survey-bag.ts";

@@ -1,6 +1,6 @@
-import { nameOf, type Place } from "../field-cursor.ts";
-import type { RawMessage } from "../raw-message.ts";
-import { RecordingFault } from "../reasons.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import { nameOf, type Place } from "../reading/field-cursor.ts";
+import type { RawMessage } from "../reading/raw-message.ts";
 import { type BagHeader, channelIdOf, opcodeOf, opcodes, parseHeader, timeOf } from "./records.ts";
 
 export interface BagChunkVisitor {

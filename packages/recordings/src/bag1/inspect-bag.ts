@@ -1,7 +1,7 @@
-import type { ReadContext } from "../read-context.ts";
-import type { RecordingSummary } from "../summary.ts";
-import type { Survey } from "../survey.ts";
-import { openWindowReader } from "../window-reader.ts";
+import type { ReadContext } from "../reading/read-context.ts";
+import { openWindowReader } from "../reading/window-reader.ts";
+import type { RecordingSummary } from "../survey/summary.ts";
+import type { Survey } from "../survey/survey.ts";
 import { indexBag, readBagHeader } from "./bag-index.ts";
 
 /** Surveys a bag that has its end; otherwise faults with `ActiveBag` or `NoEnd`. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createReadContext } from "../read-context.ts";
-import { RecordingFault } from "../reasons.ts";
-import { bytesSource } from "../source.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import { createReadContext } from "../reading/read-context.ts";
+import { bytesSource } from "../sources/source.ts";
 import { makeBag } from "../testing/make-bag.ts";
 import { readConnections } from "./read-connections.ts";
 

@@ -1,6 +1,6 @@
-import type { ReadContext } from "../read-context.ts";
-import { RecordingFault } from "../reasons.ts";
-import { openWindowReader } from "../window-reader.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import type { ReadContext } from "../reading/read-context.ts";
+import { openWindowReader } from "../reading/window-reader.ts";
 import { readBagHeader, readIndexRecord, requireOpcode } from "./bag-index.ts";
 import { readData } from "./record-frame.ts";
 import { bytesOf, channelIdOf, opcodes } from "./records.ts";

@@ -1,6 +1,6 @@
-import type { ReadContext } from "../read-context.ts";
-import { type ReasonCode, RecordingFault } from "../reasons.ts";
-import { refuseBeyond, type WindowReader } from "../window-reader.ts";
+import { type ReasonCode, RecordingFault } from "../faults/reasons.ts";
+import type { ReadContext } from "../reading/read-context.ts";
+import { refuseBeyond, type WindowReader } from "../reading/window-reader.ts";
 import { type BagHeader, parseHeader } from "./records.ts";
 
 /** A record of a bag: a header of fields, then data. */

@@ -1,3 +1,4 @@
+import type { ReasonCode } from "../faults/reasons.ts";
 import {
   type FieldCursor,
   openCursor,
@@ -8,9 +9,8 @@ import {
   refuse,
   toText,
   toValidTime,
-} from "../field-cursor.ts";
-import type { ReasonCode } from "../reasons.ts";
-import type { Channel, Schema } from "../survey.ts";
+} from "../reading/field-cursor.ts";
+import type { Channel, Schema } from "../survey/survey.ts";
 
 /** spec: ROS bag format 2.0. */
 export const opcodes = {

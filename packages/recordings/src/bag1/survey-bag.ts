@@ -1,10 +1,10 @@
-import { type ChunkHeader, placeOf } from "../chunk.ts";
-import { openCursor } from "../field-cursor.ts";
-import type { ReadContext } from "../read-context.ts";
-import { RecordingFault } from "../reasons.ts";
-import { addChannel, addSchema, extendSpan, mostChannels, type Survey, type Tally } from "../survey.ts";
-import { addFirst, type ChunkToTally, tallyChunk } from "../tally-chunk.ts";
-import { openWindowReader, type WindowReader } from "../window-reader.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import { type ChunkHeader, placeOf } from "../reading/chunk.ts";
+import { openCursor } from "../reading/field-cursor.ts";
+import type { ReadContext } from "../reading/read-context.ts";
+import { addFirst, type ChunkToTally, tallyChunk } from "../reading/tally-chunk.ts";
+import { openWindowReader, type WindowReader } from "../reading/window-reader.ts";
+import { addChannel, addSchema, extendSpan, mostChannels, type Survey, type Tally } from "../survey/survey.ts";
 import { type BagRecord, readData, readRecord } from "./record-frame.ts";
 import {
   type Connection,

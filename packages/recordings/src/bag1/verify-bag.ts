@@ -1,11 +1,11 @@
 import { crc32 } from "node:zlib";
-import { placeOf, refuseLargeChunk } from "../chunk.ts";
 import { isPlain } from "../codecs/decompress.ts";
-import { freeOwn } from "../free-memory.ts";
+import { RecordingFault } from "../faults/reasons.ts";
 import { emptyMessageBytes } from "../mcap/opcodes.ts";
-import { RecordingFault } from "../reasons.ts";
-import { addChunk, addTally, extendSpan } from "../survey.ts";
-import { addFirst, requireChannel } from "../tally-chunk.ts";
+import { freeOwn } from "../memory/free-memory.ts";
+import { placeOf, refuseLargeChunk } from "../reading/chunk.ts";
+import { addFirst, requireChannel } from "../reading/tally-chunk.ts";
+import { addChunk, addTally, extendSpan } from "../survey/survey.ts";
 import { copies } from "../verified/forward-reader.ts";
 import { type RunChannel, type VerifiedRun, wholeChunkBytes } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";

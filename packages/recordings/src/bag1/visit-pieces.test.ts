@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { RecordingFault } from "../reasons.ts";
+import { RecordingFault } from "../faults/reasons.ts";
 import { visitRecords } from "./chunk-records.ts";
 import { createPieceVisitor } from "./visit-pieces.ts";
 

@@ -1,7 +1,7 @@
-import { nameOf, type Place } from "../field-cursor.ts";
-import type { RawMessage } from "../raw-message.ts";
-import { RecordingFault } from "../reasons.ts";
-import { createRecordPieces } from "../record-pieces.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import { nameOf, type Place } from "../reading/field-cursor.ts";
+import type { RawMessage } from "../reading/raw-message.ts";
+import { createRecordPieces } from "../reading/record-pieces.ts";
 import { readMessageHeader } from "./chunk-records.ts";
 import { type BagHeader, opcodeOf, opcodes, parseHeader } from "./records.ts";
 

@@ -1,6 +1,6 @@
 import { createZstdCompress } from "node:zlib";
-import { asBuffer } from "../as-buffer.ts";
-import { freeOwn } from "../free-memory.ts";
+import { asBuffer } from "../memory/as-buffer.ts";
+import { freeOwn } from "../memory/free-memory.ts";
 import { type Compression, zstdParams } from "./compress.ts";
 import { feedStream } from "./feed-stream.ts";
 import { loadLz4 } from "./load-lz4.ts";

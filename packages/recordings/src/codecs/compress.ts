@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { constants, type ZstdOptions, zstdCompress, zstdCompressSync } from "node:zlib";
-import { asBuffer } from "../as-buffer.ts";
+import { asBuffer } from "../memory/as-buffer.ts";
 import { loadLz4 } from "./load-lz4.ts";
 
 export type Compression = "" | "lz4" | "zstd";

@@ -1,5 +1,5 @@
 import { createZstdDecompress } from "node:zlib";
-import type { HoldMemory } from "../large-memory.ts";
+import type { HoldMemory } from "../memory/large-memory.ts";
 import { createByteFeed } from "./byte-feed.ts";
 import { feedStream } from "./feed-stream.ts";
 import { loadLz4 } from "./load-lz4.ts";

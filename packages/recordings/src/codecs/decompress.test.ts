@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { zstdCompressSync } from "node:zlib";
 import { compressFrameSync } from "lz4-napi";
-import { RecordingFault } from "../reasons.ts";
+import { RecordingFault } from "../faults/reasons.ts";
 import { compress } from "./compress.ts";
 import { createDecompressor, isOneFrame } from "./decompress.ts";
 import { findLz4Frames } from "./lz4-frames.ts";

@@ -1,9 +1,9 @@
 import { promisify } from "node:util";
 import { constants, zstdDecompress, zstdDecompressSync } from "node:zlib";
 import type Bzip2 from "@foxglove/wasm-bz2";
-import { asBuffer } from "../as-buffer.ts";
-import { type HoldMemory, holdFreely } from "../large-memory.ts";
-import { RecordingFault } from "../reasons.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import { asBuffer } from "../memory/as-buffer.ts";
+import { type HoldMemory, holdFreely } from "../memory/large-memory.ts";
 import { type OnFrames, unlz4Pieces, unzstdPieces } from "./decompress-pieces.ts";
 import type { Frame } from "./find-frames.ts";
 import { loadBzip2 } from "./load-bzip2.ts";

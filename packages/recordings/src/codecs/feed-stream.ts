@@ -1,5 +1,5 @@
 import type { Transform } from "node:stream";
-import { freeOwn } from "../free-memory.ts";
+import { freeOwn } from "../memory/free-memory.ts";
 
 /**
  * What a coder makes of pieces, whose memory is given back as soon as it has taken them in: left to the collector, that of many megabytes

@@ -1,12 +1,12 @@
-import { freeOwn } from "../free-memory.ts";
+import { freeOwn } from "../memory/free-memory.ts";
 import { maxWrittenChunkBytes } from "../verified/verified-run.ts";
-import type { Loaded, Loading, RunPart } from "./loading.ts";
-import type { ChunkFacts } from "./output/mcap-writer.ts";
+import type { ChunkFacts } from "./mcap/mcap-writer.ts";
 import type { OpenSource, PlannedRun } from "./plan/open-source.ts";
+import { comesBefore, popQueued, pushQueued, type Queued } from "./plan/run-queue.ts";
+import type { Loaded, Loading, RunPart } from "./read/loading.ts";
+import type { Task } from "./read/run-ahead.ts";
 import { emptyFragment, endOf, type Fragment } from "./rewrite/fragment.ts";
 import { createFragmentBuilder } from "./rewrite/fragment-builder.ts";
-import type { Task } from "./run-ahead.ts";
-import { comesBefore, popQueued, pushQueued, type Queued } from "./run-queue.ts";
 
 /** What goes into the written file next. */
 export type Output =

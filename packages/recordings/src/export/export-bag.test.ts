@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
-import { bytesSource, SourceChangedError } from "../source.ts";
+import { bytesSource, SourceChangedError } from "../sources/source.ts";
 import { exportBagBytes, exportBytes, exportSource } from "../testing/export-bytes.ts";
 import { makeBag } from "../testing/make-bag.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
@@ -11,7 +11,7 @@ import { readMessages, readRecords } from "../testing/read-messages.ts";
 import { requireSoundBag } from "../testing/require-sound-bag.ts";
 import { makeConnection, writeBagMessages } from "../testing/write-bag-messages.ts";
 import type { BagMessage } from "./bag/fill-chunks.ts";
-import { ExportFault } from "./export-fault.ts";
+import { ExportFault } from "./plan/export-fault.ts";
 
 const startNs = 1_767_323_045_000_000_000n;
 const stepNs = 10_000_000n;

@@ -1,17 +1,17 @@
-import { asBuffer } from "../as-buffer.ts";
 import { type BagConnection, readConnections } from "../bag1/read-connections.ts";
-import { freeMemory } from "../free-memory.ts";
 import { emptyMessageBytes, recordHeadBytes } from "../mcap/opcodes.ts";
+import { asBuffer } from "../memory/as-buffer.ts";
+import { freeMemory } from "../memory/free-memory.ts";
 import type { Finish, Output } from "./assemble.ts";
 import { makeDamageMessage } from "./bag/damage-message.ts";
 import type { BagMessage, HugeBagMessage } from "./bag/fill-chunks.ts";
 import { type MessageOpener, writeBag } from "./bag/write-bag.ts";
-import { ExportFault } from "./export-fault.ts";
-import type { BagExportOptions, ExportSource } from "./export-options.ts";
 import { openSession } from "./export-session.ts";
-import { hugeData } from "./large-pieces.ts";
 import { orderOutput } from "./order-output.ts";
+import { ExportFault } from "./plan/export-fault.ts";
+import type { BagExportOptions, ExportSource } from "./plan/export-options.ts";
 import type { OpenSource } from "./plan/open-source.ts";
+import { hugeData } from "./read/large-pieces.ts";
 import { channelIdAt, endOf, type Fragment } from "./rewrite/fragment.ts";
 import { unwanted } from "./rewrite/selection.ts";
 

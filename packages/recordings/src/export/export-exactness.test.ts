@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import { FileSource } from "../file-source.ts";
-import { inspectRecording } from "../inspect.ts";
-import { bytesSource } from "../source.ts";
+import { inspectRecording } from "../inspect/inspect.ts";
+import { FileSource } from "../sources/file-source.ts";
+import { bytesSource } from "../sources/source.ts";
 import { exportBytes, exportSource, indexedSource } from "../testing/export-bytes.ts";
 import { type ReadMessage, readIndexedMessages, readMessages } from "../testing/read-messages.ts";
 import { type WrittenFile, writeMessages } from "../testing/write-messages.ts";
-import type { ExportOptions, ExportSelection } from "./export-options.ts";
+import type { ExportOptions, ExportSelection } from "./plan/export-options.ts";
 
 const topics = ["/a", "/b", "/c"];
 const compression = fc.constantFrom("" as const, "lz4" as const, "zstd" as const);

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
-import type { MetadataRecord } from "../summary.ts";
+import type { MetadataRecord } from "../survey/summary.ts";
 import type { Finish, Output } from "./assemble.ts";
-import type { ExportSource, McapExportOptions } from "./export-options.ts";
 import { type ExportSession, openSession } from "./export-session.ts";
-import { hugeMessage } from "./large-pieces.ts";
+import { copyAttachment } from "./mcap/copy-attachment.ts";
+import { createMcapWriter, type McapWriter } from "./mcap/mcap-writer.ts";
 import { orderOutput } from "./order-output.ts";
-import { copyAttachment } from "./output/copy-attachment.ts";
-import { createMcapWriter, type McapWriter } from "./output/mcap-writer.ts";
+import type { ExportSource, McapExportOptions } from "./plan/export-options.ts";
 import type { OpenSource } from "./plan/open-source.ts";
+import { hugeMessage } from "./read/large-pieces.ts";
 
 /**
  * The selected messages of finished recordings as one indexed MCAP file, piece by piece, in order of log time; equal times in

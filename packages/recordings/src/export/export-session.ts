@@ -1,12 +1,12 @@
-import { createDamageReport, type DamageReport } from "./damage-report.ts";
-import type { ExportSource, McapExportOptions } from "./export-options.ts";
-import type { Loading } from "./loading.ts";
-import { createIdTable, type IdTable } from "./output/id-table.ts";
+import { createDamageReport, type DamageReport } from "./plan/damage-report.ts";
+import type { ExportSource, McapExportOptions } from "./plan/export-options.ts";
 import type { Feeding } from "./plan/feed-runs.ts";
+import { createIdTable, type IdTable } from "./plan/id-table.ts";
 import { type OnOpened, type OpenSource, openSource } from "./plan/open-source.ts";
+import type { Loading } from "./read/loading.ts";
+import { createMemoryShare } from "./read/share-memory.ts";
 import { holdOf } from "./rewrite/job-means.ts";
 import { createRewritePool } from "./rewrite/rewrite-pool.ts";
-import { createMemoryShare } from "./share-memory.ts";
 
 /** What lasts as long as one export; disposing it closes every source. */
 export interface ExportSession extends Feeding, AsyncDisposable {

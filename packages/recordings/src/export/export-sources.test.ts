@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytesSource, type RandomAccessSource, SourceChangedError } from "../source.ts";
+import { bytesSource, type RandomAccessSource, SourceChangedError } from "../sources/source.ts";
 import { exportBytes, exportSource } from "../testing/export-bytes.ts";
 import { readMessages } from "../testing/read-messages.ts";
 import { type WrittenFile, writeMessages } from "../testing/write-messages.ts";
-import { ExportFault } from "./export-fault.ts";
 import { exportMcap } from "./export-mcap.ts";
-import type { ExportSource } from "./export-options.ts";
+import { ExportFault } from "./plan/export-fault.ts";
+import type { ExportSource } from "./plan/export-options.ts";
 
 const plain = { topics: ["/a"], schema: "one", compression: "", chunkBytes: 500, isIndexed: true } as const;
 

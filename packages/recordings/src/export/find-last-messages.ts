@@ -1,9 +1,9 @@
-import { ExportFault } from "./export-fault.ts";
-import type { ExportSource } from "./export-options.ts";
 import type { ExportSession } from "./export-session.ts";
-import { bytesOfRun, isLarge, toStored } from "./load-run.ts";
-import type { Loading } from "./loading.ts";
+import { ExportFault } from "./plan/export-fault.ts";
+import type { ExportSource } from "./plan/export-options.ts";
 import { type OpenSource, openSource, type PlannedRun } from "./plan/open-source.ts";
+import { bytesOfRun, isLarge, toStored } from "./read/load-run.ts";
+import type { Loading } from "./read/loading.ts";
 import { channelIdAt, endOf, type Fragment } from "./rewrite/fragment.ts";
 import { createFragmentBuilder } from "./rewrite/fragment-builder.ts";
 import { unwanted } from "./rewrite/selection.ts";

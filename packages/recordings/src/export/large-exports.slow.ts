@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
-import { FileSource } from "../file-source.ts";
+import { FileSource } from "../sources/file-source.ts";
 import { makeIndex } from "../testing/export-bytes.ts";
 import type { ExportsJob, MeasuredExports } from "../testing/large/measure-exports.ts";
 import { sumWrittenBag } from "../testing/large/sum-written-bag.ts";

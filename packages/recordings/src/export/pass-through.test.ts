@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RecordingFault } from "../reasons.ts";
-import { bytesSource, countReads, SourceChangedError } from "../source.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import { bytesSource, countReads, SourceChangedError } from "../sources/source.ts";
 import { exportBytes, exportSource, indexedSource } from "../testing/export-bytes.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
 import { readMessages, readRecords } from "../testing/read-messages.ts";
 import { writeMessages } from "../testing/write-messages.ts";
-import type { SkippedDamage } from "./export-options.ts";
+import type { SkippedDamage } from "./plan/export-options.ts";
 
 /** Each chunk with its message indexes, of `bytes` at the places that the indexes of `sound` tell. */
 function chunksOf(bytes: Uint8Array, sound: Uint8Array = bytes): Buffer[] {

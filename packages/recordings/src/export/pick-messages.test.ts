@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { FileSource } from "../file-source.ts";
-import { SourceChangedError } from "../source.ts";
+import { FileSource } from "../sources/file-source.ts";
+import { SourceChangedError } from "../sources/source.ts";
 import { exportBytes, exportSource, indexedSource } from "../testing/export-bytes.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
 import { type ReadMessage, readIndexedMessages, readMessages } from "../testing/read-messages.ts";
-import type { ExportSource, McapExportOptions } from "./export-options.ts";
+import type { ExportSource, McapExportOptions } from "./plan/export-options.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "downlink-pick-"));
 after(() => rmSync(folder, { recursive: true }));

@@ -1,4 +1,4 @@
-import { copyColumns } from "../columns.ts";
+import { copyColumns } from "../memory/columns.ts";
 import type { RunChannel } from "../verified/verified-run.ts";
 import { opcodes, recordHeadBytes } from "./opcodes.ts";
 

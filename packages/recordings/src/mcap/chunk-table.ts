@@ -1,4 +1,4 @@
-import { copyColumns, growColumn, numberOf } from "../columns.ts";
+import { copyColumns, growColumn, numberOf } from "../memory/columns.ts";
 import type { ChunkIndex } from "./records.ts";
 
 /** The chunk indexes of a summary in some sixty bytes each: there may be a million. */

@@ -1,6 +1,6 @@
-import { openCursor, readU16, readU32, readU64 } from "../field-cursor.ts";
-import { type Reason, RecordingFault } from "../reasons.ts";
-import { extendSpan } from "../survey.ts";
+import { type Reason, RecordingFault } from "../faults/reasons.ts";
+import { openCursor, readU16, readU32, readU64 } from "../reading/field-cursor.ts";
+import { extendSpan } from "../survey/survey.ts";
 import type { RunChannel, VerifiedRun } from "../verified/verified-run.ts";
 import { recordHeadBytes } from "./opcodes.ts";
 import { parseRecordHead } from "./record-head.ts";

@@ -1,8 +1,16 @@
-import type { InspectLimits } from "../limits.ts";
-import type { ReadContext } from "../read-context.ts";
-import { RecordingFault } from "../reasons.ts";
-import { addAttachment, addChannel, addMetadata, addSchema, addTally, createSurvey, type Survey } from "../survey.ts";
-import { openWindowReader, type WindowReader } from "../window-reader.ts";
+import type { InspectLimits } from "../faults/limits.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import type { ReadContext } from "../reading/read-context.ts";
+import { openWindowReader, type WindowReader } from "../reading/window-reader.ts";
+import {
+  addAttachment,
+  addChannel,
+  addMetadata,
+  addSchema,
+  addTally,
+  createSurvey,
+  type Survey,
+} from "../survey/survey.ts";
 import type { McapEnd } from "./mcap-end.ts";
 import { magic, opcodes, recordHeadBytes } from "./opcodes.ts";
 import { openRecord, parseRecordHead, type RecordHead } from "./record-head.ts";

@@ -1,7 +1,7 @@
-import type { ReadContext } from "../read-context.ts";
-import { RecordingFault } from "../reasons.ts";
-import type { RecordingSummary } from "../summary.ts";
-import { createSurvey, type Survey } from "../survey.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import type { ReadContext } from "../reading/read-context.ts";
+import type { RecordingSummary } from "../survey/summary.ts";
+import { createSurvey, type Survey } from "../survey/survey.ts";
 import { addRepeatedChannels, indexMcap } from "./index-mcap.ts";
 import { type McapEnd, readMcapEnd } from "./mcap-end.ts";
 import { footerBytes, magic } from "./opcodes.ts";

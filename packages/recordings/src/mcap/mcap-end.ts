@@ -1,6 +1,6 @@
-import { type FieldCursor, openCursor, readSize, readU32, readU64 } from "../field-cursor.ts";
-import { RecordingFault } from "../reasons.ts";
-import type { RandomAccessSource } from "../source.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import { type FieldCursor, openCursor, readSize, readU32, readU64 } from "../reading/field-cursor.ts";
+import type { RandomAccessSource } from "../sources/source.ts";
 import { footerBytes, magic, opcodes, recordHeadBytes } from "./opcodes.ts";
 
 export interface McapEnd {

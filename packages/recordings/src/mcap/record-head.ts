@@ -1,7 +1,7 @@
-import { type FieldCursor, openCursor } from "../field-cursor.ts";
-import type { ReadContext } from "../read-context.ts";
-import { RecordingFault } from "../reasons.ts";
-import { refuseBeyond, type WindowReader } from "../window-reader.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import { type FieldCursor, openCursor } from "../reading/field-cursor.ts";
+import type { ReadContext } from "../reading/read-context.ts";
+import { refuseBeyond, type WindowReader } from "../reading/window-reader.ts";
 import { recordHeadBytes } from "./opcodes.ts";
 
 export interface RecordHead {

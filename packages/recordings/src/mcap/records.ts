@@ -1,4 +1,4 @@
-import type { ChunkHeader } from "../chunk.ts";
+import type { ChunkHeader } from "../reading/chunk.ts";
 import {
   type FieldCursor,
   readBytes,
@@ -9,9 +9,9 @@ import {
   readU16,
   readU32,
   readU64,
-} from "../field-cursor.ts";
-import type { AttachmentSummary, MetadataRecord } from "../summary.ts";
-import type { Channel, Schema } from "../survey.ts";
+} from "../reading/field-cursor.ts";
+import type { AttachmentSummary, MetadataRecord } from "../survey/summary.ts";
+import type { Channel, Schema } from "../survey/survey.ts";
 
 /** Each function reads the content of one record, after its opcode and length. */
 

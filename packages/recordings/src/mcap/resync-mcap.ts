@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
-import { asBuffer } from "../as-buffer.ts";
-import { RecordingFault } from "../reasons.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import { asBuffer } from "../memory/as-buffer.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { readMcapEnd } from "./mcap-end.ts";
 import { footerBytes, magic, opcodes, recordHeadBytes } from "./opcodes.ts";

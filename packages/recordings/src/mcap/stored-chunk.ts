@@ -1,5 +1,5 @@
-import type { ChunkHeader } from "../chunk.ts";
-import { RecordingFault } from "../reasons.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import type { ChunkHeader } from "../reading/chunk.ts";
 import { copies } from "../verified/forward-reader.ts";
 import { wholeChunkBytes } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";

@@ -1,10 +1,10 @@
 import { crc32 } from "node:zlib";
-import { type FieldCursor, openCursor } from "../field-cursor.ts";
-import type { InspectLimits } from "../limits.ts";
-import type { ReadContext } from "../read-context.ts";
-import { RecordingFault } from "../reasons.ts";
-import { isInside } from "../source.ts";
-import { type Channel, refuseMore, type Schema, tooManyChannels } from "../survey.ts";
+import type { InspectLimits } from "../faults/limits.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import { type FieldCursor, openCursor } from "../reading/field-cursor.ts";
+import type { ReadContext } from "../reading/read-context.ts";
+import { isInside } from "../sources/source.ts";
+import { type Channel, refuseMore, type Schema, tooManyChannels } from "../survey/survey.ts";
 import { type ChunkTable, createChunkTable } from "./chunk-table.ts";
 import type { McapEnd } from "./mcap-end.ts";
 import { opcodes, recordHeadBytes } from "./opcodes.ts";

@@ -1,7 +1,8 @@
-import { type ChunkHeader, placeOf } from "../chunk.ts";
-import { openCursor } from "../field-cursor.ts";
-import type { ReadContext } from "../read-context.ts";
-import { RecordingFault } from "../reasons.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import { type ChunkHeader, placeOf } from "../reading/chunk.ts";
+import { openCursor } from "../reading/field-cursor.ts";
+import type { ReadContext } from "../reading/read-context.ts";
+import { requireChannel, tallyChunk } from "../reading/tally-chunk.ts";
 import {
   addAttachment,
   addChannel,
@@ -11,8 +12,7 @@ import {
   leaveOutChannel,
   type Survey,
   type Tally,
-} from "../survey.ts";
-import { requireChannel, tallyChunk } from "../tally-chunk.ts";
+} from "../survey/survey.ts";
 import { opcodes } from "./opcodes.ts";
 import { readChannel, readSchema } from "./records.ts";
 import { createRecordTally } from "./tally-messages.ts";

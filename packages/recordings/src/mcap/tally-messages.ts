@@ -1,6 +1,6 @@
-import { invalidTime, nameOf, type Place } from "../field-cursor.ts";
-import { RecordingFault } from "../reasons.ts";
-import { createRecordPieces, type LookAtRecords, type RecordPieces } from "../record-pieces.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import { invalidTime, nameOf, type Place } from "../reading/field-cursor.ts";
+import { createRecordPieces, type LookAtRecords, type RecordPieces } from "../reading/record-pieces.ts";
 import type { RunChannel } from "../verified/verified-run.ts";
 import { createChannelSums, type SummedMessage } from "./channel-sums.ts";
 import { emptyMessageBytes, messageHeadBytes, opcodes, recordHeadBytes } from "./opcodes.ts";

@@ -1,5 +1,5 @@
-import { growColumn } from "../columns.ts";
-import { openCursor, readSize } from "../field-cursor.ts";
+import { growColumn } from "../memory/columns.ts";
+import { openCursor, readSize } from "../reading/field-cursor.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { opcodes } from "./opcodes.ts";
 import type { RecordHead } from "./record-head.ts";

@@ -1,11 +1,11 @@
 import { crc32 } from "node:zlib";
-import { placeOf, refuseLargeChunk } from "../chunk.ts";
 import { combineChecksums } from "../codecs/combine-checksums.ts";
 import { isOneFrame, isPlain } from "../codecs/decompress.ts";
-import { openCursor } from "../field-cursor.ts";
-import { freeOwn } from "../free-memory.ts";
-import { RecordingFault } from "../reasons.ts";
-import { addChannel, addChunk, addSchema, addTally, type Channel, extendSpan } from "../survey.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import { freeOwn } from "../memory/free-memory.ts";
+import { placeOf, refuseLargeChunk } from "../reading/chunk.ts";
+import { openCursor } from "../reading/field-cursor.ts";
+import { addChannel, addChunk, addSchema, addTally, type Channel, extendSpan } from "../survey/survey.ts";
 import { maxWrittenChunkBytes, type RunChannel, type VerifiedRun, wholeChunkBytes } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { countLost, toDamagedRun } from "./damaged-chunk.ts";

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
-import { RecordingFault } from "../reasons.ts";
-import { addTally } from "../survey.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import { addTally } from "../survey/survey.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { messageHeadBytes } from "./opcodes.ts";
 import type { RecordHead } from "./record-head.ts";

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { asBuffer } from "../as-buffer.ts";
-import { openCursor, readU32 } from "../field-cursor.ts";
-import { type Reason, RecordingFault } from "../reasons.ts";
-import type { AttachmentSummary } from "../summary.ts";
-import { addAttachment, addChannel, addMetadata, addSchema, countMessages } from "../survey.ts";
+import { type Reason, RecordingFault } from "../faults/reasons.ts";
+import { asBuffer } from "../memory/as-buffer.ts";
+import { openCursor, readU32 } from "../reading/field-cursor.ts";
+import type { AttachmentSummary } from "../survey/summary.ts";
+import { addAttachment, addChannel, addMetadata, addSchema, countMessages } from "../survey/survey.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { readMcapEnd } from "./mcap-end.ts";
 import { footerBytes, magic, opcodes, recordHeadBytes } from "./opcodes.ts";

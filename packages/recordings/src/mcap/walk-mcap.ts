@@ -1,10 +1,10 @@
-import type { ChunkHeader } from "../chunk.ts";
-import { type FieldCursor, openCursor, readTime, readU16, readU32, toValidTime } from "../field-cursor.ts";
-import type { ReadContext } from "../read-context.ts";
-import { RecordingFault } from "../reasons.ts";
-import type { AttachmentSummary, MetadataRecord } from "../summary.ts";
-import { type Channel, extendSpan, type Schema, type Tally } from "../survey.ts";
-import { openWindowReader, refuseBeyond, type WindowReader } from "../window-reader.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import type { ChunkHeader } from "../reading/chunk.ts";
+import { type FieldCursor, openCursor, readTime, readU16, readU32, toValidTime } from "../reading/field-cursor.ts";
+import type { ReadContext } from "../reading/read-context.ts";
+import { openWindowReader, refuseBeyond, type WindowReader } from "../reading/window-reader.ts";
+import type { AttachmentSummary, MetadataRecord } from "../survey/summary.ts";
+import { type Channel, extendSpan, type Schema, type Tally } from "../survey/survey.ts";
 import { magic, messageHeadBytes, opcodes, recordHeadBytes } from "./opcodes.ts";
 import { openRecord, openRecordStart, parseRecordHead, type RecordHead } from "./record-head.ts";
 import { readAttachmentHead, readChannel, readChunkHead, readHeader, readMetadata, readSchema } from "./records.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inspectRecording } from "../inspect.ts";
-import { bytesSource } from "../source.ts";
+import { inspectRecording } from "../inspect/inspect.ts";
+import { bytesSource } from "../sources/source.ts";
 import { corrupt } from "../testing/corrupt.ts";
 import { chunksOf, hundredChunks } from "../testing/hundred-chunks.ts";
 import { makeMcap } from "../testing/make-mcap.ts";

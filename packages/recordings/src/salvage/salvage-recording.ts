@@ -1,12 +1,12 @@
 import { exportMcap } from "../export/export-mcap.ts";
 import { makeIndexOf } from "../export/plan/open-index.ts";
 import { createRewritePool, type RewritePool } from "../export/rewrite/rewrite-pool.ts";
-import type { HoldMemory } from "../large-memory.ts";
-import { RecordingFault } from "../reasons.ts";
-import { bytesSource, type RandomAccessSource } from "../source.ts";
-import type { MetadataRecord, Salvage } from "../summary.ts";
-import { extendSpan } from "../survey.ts";
-import { findIdentity } from "../to-summary.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import type { HoldMemory } from "../memory/large-memory.ts";
+import { bytesSource, type RandomAccessSource } from "../sources/source.ts";
+import type { MetadataRecord, Salvage } from "../survey/summary.ts";
+import { extendSpan } from "../survey/survey.ts";
+import { findIdentity } from "../survey/to-summary.ts";
 import { openVerifiedIndex, type VerifiedIndex } from "../verified/read-index.ts";
 
 export interface SalvageOptions {

@@ -1,8 +1,8 @@
 import { exportBag } from "../export/export-bag.ts";
 import { exportMcap } from "../export/export-mcap.ts";
-import type { BagExportOptions, ExportSource, McapExportOptions } from "../export/export-options.ts";
-import { bytesSource, type RandomAccessSource } from "../source.ts";
-import { indexRecording } from "../verified/index-recording.ts";
+import type { BagExportOptions, ExportSource, McapExportOptions } from "../export/plan/export-options.ts";
+import { indexRecording } from "../inspect/index-recording.ts";
+import { bytesSource, type RandomAccessSource } from "../sources/source.ts";
 import { collect } from "./collect.ts";
 
 /** A source that may hold messages of any time. */

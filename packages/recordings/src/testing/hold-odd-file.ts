@@ -1,9 +1,9 @@
-import { ExportFault } from "../export/export-fault.ts";
-import type { ExportSelection, McapExportOptions } from "../export/export-options.ts";
-import { inspectRecording } from "../inspect.ts";
-import { RecordingFault } from "../reasons.ts";
-import { bytesSource } from "../source.ts";
-import type { Inspection, RecordingSummary } from "../summary.ts";
+import { ExportFault } from "../export/plan/export-fault.ts";
+import type { ExportSelection, McapExportOptions } from "../export/plan/export-options.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import { inspectRecording } from "../inspect/inspect.ts";
+import { bytesSource } from "../sources/source.ts";
+import type { Inspection, RecordingSummary } from "../survey/summary.ts";
 import { exportBytes, exportSource } from "./export-bytes.ts";
 import { checkValid, requireSame } from "./odd/check-written.ts";
 import { type Content, keyOfBody, without } from "./odd/content-key.ts";

@@ -1,7 +1,7 @@
 import { McapRecordBuilder } from "@mcap/core";
 import { createChunkBuilder } from "../export/rewrite/chunk-builder.ts";
 import { createFragmentBuilder } from "../export/rewrite/fragment-builder.ts";
-import type { RandomAccessSource } from "../source.ts";
+import type { RandomAccessSource } from "../sources/source.ts";
 
 const messagesPerChunk = 100;
 const messageBytes = 10_000;

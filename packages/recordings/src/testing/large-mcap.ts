@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { McapRecordBuilder } from "@mcap/core";
-import { announcePayload } from "../export/output/mcap-output.ts";
-import type { RandomAccessSource } from "../source.ts";
+import { announcePayload } from "../export/mcap/mcap-output.ts";
+import type { RandomAccessSource } from "../sources/source.ts";
 import { sparseSource } from "./sparse-source.ts";
 
 export interface LargeMcapSpec {

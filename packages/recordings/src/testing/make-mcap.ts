@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import { zstdCompressSync } from "node:zlib";
 import { McapWriter, type McapWriterOptions } from "@mcap/core";
 import { compressFrameSync } from "lz4-napi";
-import type { MetadataRecord } from "../summary.ts";
+import type { MetadataRecord } from "../survey/summary.ts";
 import { demoTopics, makePayload, schemaOf, seededRandom, type TopicSpec } from "./sensors.ts";
 import { ticksOf } from "./timeline.ts";
 

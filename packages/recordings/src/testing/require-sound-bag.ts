@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { BagMessage } from "../export/bag/fill-chunks.ts";
-import { inspectRecording } from "../inspect.ts";
-import { bytesSource } from "../source.ts";
+import { inspectRecording } from "../inspect/inspect.ts";
+import { bytesSource } from "../sources/source.ts";
 import { readBagChunks, topicOf } from "./read-bag-file.ts";
 import { readBagMessages } from "./read-bag-messages.ts";
 

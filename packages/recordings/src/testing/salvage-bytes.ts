@@ -1,5 +1,5 @@
 import { type SalvageOptions, salvageRecording } from "../salvage/salvage-recording.ts";
-import { bytesSource } from "../source.ts";
+import { bytesSource } from "../sources/source.ts";
 import { collect } from "./collect.ts";
 
 const describe: SalvageOptions["describe"] = ({ lostBytes }) => ({

@@ -1,4 +1,4 @@
-import type { RandomAccessSource } from "../source.ts";
+import type { RandomAccessSource } from "../sources/source.ts";
 
 /** A file of any size that is zero but for some pieces: recordings of many gigabytes that cost nothing. */
 export function sparseSource(

@@ -1,5 +1,5 @@
-import type { Reason } from "../reasons.ts";
-import type { RecordingDamage } from "../summary.ts";
+import type { Reason } from "../faults/reasons.ts";
+import type { RecordingDamage } from "../survey/summary.ts";
 import type { DamageLine } from "./index-layout.ts";
 
 /** What of a recording cannot be read. */

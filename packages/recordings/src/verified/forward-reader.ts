@@ -1,6 +1,6 @@
-import { freeOwn } from "../free-memory.ts";
-import type { ReadContext } from "../read-context.ts";
-import { refuseBeyond, type WindowReader } from "../window-reader.ts";
+import { freeOwn } from "../memory/free-memory.ts";
+import type { ReadContext } from "../reading/read-context.ts";
+import { refuseBeyond, type WindowReader } from "../reading/window-reader.ts";
 
 /** Reads a file once from its beginning to its end, and lets look at it on the way. */
 export interface ForwardReader extends WindowReader {

@@ -1,4 +1,4 @@
-import type { RecordingDamage, RecordingFormatName } from "../summary.ts";
+import type { RecordingDamage, RecordingFormatName } from "../survey/summary.ts";
 
 /**
  * A verified index is what was found in a recording by reading every byte of it:

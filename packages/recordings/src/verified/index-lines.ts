@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
-import type { AttachmentSummary, MetadataRecord } from "../summary.ts";
-import type { Channel, Schema, Survey, Tally } from "../survey.ts";
+import type { AttachmentSummary, MetadataRecord } from "../survey/summary.ts";
+import type { Channel, Schema, Survey, Tally } from "../survey/survey.ts";
 import type { AttachmentLine, ChannelLine, DamageLine, ListName, MetadataLine, SchemaLine } from "./index-layout.ts";
 
 /** Where the data of schemas stand in the file, as far as they stand outside of compressed chunks. */

@@ -1,4 +1,4 @@
-import { SourceChangedError } from "../source.ts";
+import { SourceChangedError } from "../sources/source.ts";
 import type { IndexHead } from "./index-layout.ts";
 import { IndexUnreadableError, readPages, type VerifiedIndex } from "./read-index.ts";
 

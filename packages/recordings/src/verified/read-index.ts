@@ -1,8 +1,8 @@
 import { crc32, zstdDecompressSync } from "node:zlib";
 import { inRounds, nextRound } from "../codecs/one-by-one.ts";
-import { isInside, type RandomAccessSource, SourceChangedError } from "../source.ts";
-import type { AttachmentSummary, MetadataRecord } from "../summary.ts";
-import type { Channel, Schema, Tally } from "../survey.ts";
+import { isInside, type RandomAccessSource, SourceChangedError } from "../sources/source.ts";
+import type { AttachmentSummary, MetadataRecord } from "../survey/summary.ts";
+import type { Channel, Schema, Tally } from "../survey/survey.ts";
 import {
   type AttachmentLine,
   type ChannelLine,

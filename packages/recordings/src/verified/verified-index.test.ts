@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { bytesSource, countReads } from "../source.ts";
+import { indexRecording } from "../inspect/index-recording.ts";
+import { bytesSource, countReads } from "../sources/source.ts";
 import { exportBytes, exportSource, indexedSource, makeIndex } from "../testing/export-bytes.ts";
 import { makeBag } from "../testing/make-bag.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
 import { readMessages } from "../testing/read-messages.ts";
 import { writeMessages } from "../testing/write-messages.ts";
-import { indexRecording } from "./index-recording.ts";
 import { IndexUnreadableError, openVerifiedIndex } from "./read-index.ts";
 
 async function pagesOf(index: Uint8Array) {

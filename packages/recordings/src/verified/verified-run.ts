@@ -1,5 +1,5 @@
-import type { ChunkHeader } from "../chunk.ts";
-import type { Reason } from "../reasons.ts";
+import type { Reason } from "../faults/reasons.ts";
+import type { ChunkHeader } from "../reading/chunk.ts";
 
 /** Messages that lie together in a file, as they were found by reading them: a chunk, or loose messages side by side. */
 export interface VerifiedRun {

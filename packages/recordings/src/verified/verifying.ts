@@ -1,5 +1,5 @@
-import type { ReadContext } from "../read-context.ts";
-import type { Schema, Survey } from "../survey.ts";
+import type { ReadContext } from "../reading/read-context.ts";
+import type { Schema, Survey } from "../survey/survey.ts";
 import type { DamageLog } from "./damage-log.ts";
 import type { ForwardReader } from "./forward-reader.ts";
 import type { VerifiedRun } from "./verified-run.ts";

@@ -1,7 +1,7 @@
 import { constants, zstdCompressSync } from "node:zlib";
-import { RecordingFault } from "../reasons.ts";
-import type { RecordingDamage, RecordingFormatName } from "../summary.ts";
-import { countMessages, type Survey } from "../survey.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import type { RecordingDamage, RecordingFormatName } from "../survey/summary.ts";
+import { countMessages, type Survey } from "../survey/survey.ts";
 import {
   type DamageLine,
   type FramePlace,

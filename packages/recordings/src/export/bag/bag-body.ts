@@ -1,7 +1,7 @@
 import { opcodes } from "../../bag1/records.ts";
 import { loadLz4 } from "../../codecs/load-lz4.ts";
-import { freeMemory } from "../../free-memory.ts";
-import { SourceChangedError } from "../../source.ts";
+import { freeMemory } from "../../memory/free-memory.ts";
+import { SourceChangedError } from "../../sources/source.ts";
 import { bagHeadBytes } from "./bag-head.ts";
 import { type ConnectionTable, createConnectionTable } from "./connection-table.ts";
 import {

@@ -1,4 +1,4 @@
-import type { MetadataRecord } from "../../summary.ts";
+import type { MetadataRecord } from "../../survey/summary.ts";
 import type { BagMessage } from "./fill-chunks.ts";
 import { encodeFields, u32 } from "./record-bytes.ts";
 

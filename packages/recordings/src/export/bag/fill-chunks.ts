@@ -1,6 +1,6 @@
 import type { BagConnection } from "../../bag1/read-connections.ts";
 import { opcodes } from "../../bag1/records.ts";
-import { growColumn } from "../../columns.ts";
+import { growColumn } from "../../memory/columns.ts";
 import type { ConnectionTable } from "./connection-table.ts";
 import { encodeHead, u8, u32, u64 } from "./record-bytes.ts";
 import { type RosTime, toRosTime } from "./ros-time.ts";

@@ -1,4 +1,4 @@
-import { RecordingFault } from "../../reasons.ts";
+import { RecordingFault } from "../../faults/reasons.ts";
 
 /** spec: ROS bag format 2.0: both are unsigned and 32 bits wide. */
 export interface RosTime {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { RecordingFault } from "../../reasons.ts";
-import { SourceChangedError } from "../../source.ts";
+import { RecordingFault } from "../../faults/reasons.ts";
+import { SourceChangedError } from "../../sources/source.ts";
 import { collect } from "../../testing/collect.ts";
 import { makeBag } from "../../testing/make-bag.ts";
 import { readBagChunks, readBagsInOrder, topicOf } from "../../testing/read-bag-file.ts";

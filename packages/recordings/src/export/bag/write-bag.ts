@@ -1,5 +1,5 @@
-import { freeOwn } from "../../free-memory.ts";
-import { SourceChangedError } from "../../source.ts";
+import { freeOwn } from "../../memory/free-memory.ts";
+import { SourceChangedError } from "../../sources/source.ts";
 import { type BagBody, type BagCompression, createBagBody, encodeIndex, writeChunks } from "./bag-body.ts";
 import { type BagNumbers, bagHeadBytes, beginBagHead, endBagHead, paddingBytes } from "./bag-head.ts";
 import type { BagBatch } from "./fill-chunks.ts";

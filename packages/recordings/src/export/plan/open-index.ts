@@ -1,11 +1,11 @@
-import type { HoldMemory } from "../../large-memory.ts";
-import { RecordingFault } from "../../reasons.ts";
-import { bytesSource, type RandomAccessSource, SourceChangedError } from "../../source.ts";
+import { RecordingFault } from "../../faults/reasons.ts";
+import type { HoldMemory } from "../../memory/large-memory.ts";
+import { bytesSource, type RandomAccessSource, SourceChangedError } from "../../sources/source.ts";
 import { mendedIndex } from "../../verified/mended-index.ts";
 import { IndexUnreadableError, openVerifiedIndex, type VerifiedIndex } from "../../verified/read-index.ts";
-import type { ExportSource, McapExportOptions } from "../export-options.ts";
 import { meansOf } from "../rewrite/job-means.ts";
 import type { RewriteLane } from "../rewrite/rewrite-pool.ts";
+import type { ExportSource, McapExportOptions } from "./export-options.ts";
 
 interface IndexOpening {
   recording: RandomAccessSource;

@@ -1,11 +1,11 @@
 import { inRounds } from "../../codecs/one-by-one.ts";
-import type { ReadContext } from "../../read-context.ts";
-import type { Channel, Schema } from "../../survey.ts";
+import type { ReadContext } from "../../reading/read-context.ts";
+import type { Channel, Schema } from "../../survey/survey.ts";
 import { noIndex, type RunPage, runFlags } from "../../verified/index-pages.ts";
 import type { IndexedChannel, VerifiedIndex } from "../../verified/read-index.ts";
-import type { ExportSource } from "../export-options.ts";
-import type { IdTable } from "../output/id-table.ts";
 import { createSelection, type Selection, unwanted } from "../rewrite/selection.ts";
+import type { ExportSource } from "./export-options.ts";
+import type { IdTable } from "./id-table.ts";
 import type { Opening, OpenSource, PlannedChannel } from "./open-source.ts";
 import { createRunTable, type RunTable, type WantedOfRun } from "./run-table.ts";
 

@@ -1,7 +1,7 @@
-import { copyColumns, pickRows } from "../../columns.ts";
+import { copyColumns, pickRows } from "../../memory/columns.ts";
 import { type RunPage, runFlags } from "../../verified/index-pages.ts";
-import type { Queued } from "../run-queue.ts";
 import type { OpenSource, PlannedRun } from "./open-source.ts";
+import type { Queued } from "./run-queue.ts";
 
 /** What of a run is wanted. */
 export interface WantedOfRun {

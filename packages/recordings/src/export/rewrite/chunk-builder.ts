@@ -1,8 +1,8 @@
 import { crc32 } from "node:zlib";
 import { combineChecksums } from "../../codecs/combine-checksums.ts";
 import { type Compression, compressSync } from "../../codecs/compress.ts";
-import { growColumn } from "../../columns.ts";
 import { emptyMessageBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { growColumn } from "../../memory/columns.ts";
 import { maxWrittenChunkBytes } from "../../verified/verified-run.ts";
 import { type Fragment, logTimeOffset } from "./fragment.ts";
 import { createMessageIndexes, indexBytes, mostIndexBytes } from "./message-indexes.ts";

@@ -1,9 +1,9 @@
-import { asBuffer } from "../../as-buffer.ts";
 import { readMessageHeader } from "../../bag1/chunk-records.ts";
 import { opcodes as bagOpcodes, opcodeOf, parseHeader } from "../../bag1/records.ts";
-import { freeMemory, freeOwn } from "../../free-memory.ts";
 import { emptyMessageBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
-import type { RecordingFormatName } from "../../summary.ts";
+import { asBuffer } from "../../memory/as-buffer.ts";
+import { freeMemory, freeOwn } from "../../memory/free-memory.ts";
+import type { RecordingFormatName } from "../../survey/summary.ts";
 import { wholeChunkBytes } from "../../verified/verified-run.ts";
 import { logTimeOffset } from "./fragment.ts";
 import { messageHead } from "./fragment-builder.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inspectRecording } from "../../inspect.ts";
-import { bytesSource, SourceChangedError } from "../../source.ts";
+import { inspectRecording } from "../../inspect/inspect.ts";
+import { bytesSource, SourceChangedError } from "../../sources/source.ts";
 import { exportBytes, exportSource, indexedSource } from "../../testing/export-bytes.ts";
 import { readMessages, readRecords } from "../../testing/read-messages.ts";
 import { writeMessages } from "../../testing/write-messages.ts";

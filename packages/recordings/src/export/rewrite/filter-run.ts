@@ -1,5 +1,5 @@
 import { type Decompressor, isPlain } from "../../codecs/decompress.ts";
-import { freeMemory } from "../../free-memory.ts";
+import { freeMemory } from "../../memory/free-memory.ts";
 import { type Copying, copyInOrder } from "./copy-in-order.ts";
 import { createRunningSum } from "./running-sum.ts";
 import { copySelected } from "./select-messages.ts";

@@ -1,6 +1,6 @@
-import { growColumn } from "../../columns.ts";
 import { emptyMessageBytes, messageHeadBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
-import type { RawMessage } from "../../raw-message.ts";
+import { growColumn } from "../../memory/columns.ts";
+import type { RawMessage } from "../../reading/raw-message.ts";
 import { endOf, type Fragment, logTimeOffset } from "./fragment.ts";
 
 /** Grows while it is filled; `take` hands its memory out and begins anew. */

@@ -1,6 +1,6 @@
 import type { Decompressor } from "../../codecs/decompress.ts";
-import { freeMemory } from "../../free-memory.ts";
 import { emptyMessageBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { freeMemory } from "../../memory/free-memory.ts";
 import { type Cut, cutRecords, type HugeRecord } from "./cut-records.ts";
 import type { Fragment } from "./fragment.ts";
 import { contentInPieces, type ReadRange } from "./large-content.ts";

@@ -1,5 +1,5 @@
-import { type HoldMemory, largeMemory } from "../../large-memory.ts";
-import type { RandomAccessSource } from "../../source.ts";
+import { type HoldMemory, largeMemory } from "../../memory/large-memory.ts";
+import type { RandomAccessSource } from "../../sources/source.ts";
 import type { JobMeans } from "./rewrite-pool.ts";
 
 interface Reader {

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import type { Decompressor } from "../../codecs/decompress.ts";
-import { RecordingFault } from "../../reasons.ts";
+import { RecordingFault } from "../../faults/reasons.ts";
 import { ContentChanged, type StoredRun } from "./stored-run.ts";
 
 /** Reads from the recording. */

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import { type HoldMemory, holdFreely } from "../../large-memory.ts";
-import { type RandomAccessSource, SourceChangedError } from "../../source.ts";
+import { type HoldMemory, holdFreely } from "../../memory/large-memory.ts";
+import { type RandomAccessSource, SourceChangedError } from "../../sources/source.ts";
 import type { JobAnswer, ToWorker } from "./rewrite-worker.ts";
 import type { Job, JobResults } from "./run-job.ts";
 import type { Answer, Question } from "./source-reading.ts";

@@ -1,6 +1,6 @@
 import { visitRecords as visitBagRecords } from "../../bag1/chunk-records.ts";
-import { growColumn } from "../../columns.ts";
 import { opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { growColumn } from "../../memory/columns.ts";
 import { maxWrittenChunkBytes } from "../../verified/verified-run.ts";
 import type { ChunkBuilder } from "./chunk-builder.ts";
 import { type Copying, copyInOrder } from "./copy-in-order.ts";

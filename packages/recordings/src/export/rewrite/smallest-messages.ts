@@ -1,5 +1,5 @@
-import { copyColumns } from "../../columns.ts";
 import { recordHeadBytes } from "../../mcap/opcodes.ts";
+import { copyColumns } from "../../memory/columns.ts";
 import type { LargePart } from "./gather-large.ts";
 
 /** The order of messages: by time in halves of 32 bits, then by their place among those that are wanted. */

@@ -1,4 +1,4 @@
-import type { HoldMemory } from "../../large-memory.ts";
+import type { HoldMemory } from "../../memory/large-memory.ts";
 import type { ReadRange } from "./large-content.ts";
 import { readStored } from "./stored-run.ts";
 

@@ -1,7 +1,7 @@
 import { readSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import type { Decompressor } from "../../codecs/decompress.ts";
-import type { RecordingFormatName } from "../../summary.ts";
+import type { RecordingFormatName } from "../../survey/summary.ts";
 
 /** A run as a thread gets it: where it stands, and what the index promises of it. */
 export interface StoredRun {

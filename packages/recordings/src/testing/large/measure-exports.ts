@@ -2,9 +2,9 @@
 import { type FileHandle, open, readFile } from "node:fs/promises";
 import { exportBag } from "../../export/export-bag.ts";
 import { exportMcap } from "../../export/export-mcap.ts";
-import type { ExportSource } from "../../export/export-options.ts";
-import { FileSource } from "../../file-source.ts";
-import type { RandomAccessSource } from "../../source.ts";
+import type { ExportSource } from "../../export/plan/export-options.ts";
+import { FileSource } from "../../sources/file-source.ts";
+import type { RandomAccessSource } from "../../sources/source.ts";
 import { measureTurns } from "./measure-turns.ts";
 
 export interface ExportsJob {

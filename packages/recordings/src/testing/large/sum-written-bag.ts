@@ -1,5 +1,5 @@
 import { loadLz4 } from "../../codecs/load-lz4.ts";
-import { FileSource } from "../../file-source.ts";
+import { FileSource } from "../../sources/file-source.ts";
 import { type ContentSums, createContentSums } from "./content-sums.ts";
 
 /** Reads a bag chunk by chunk, with nothing of what wrote it; throws where it is not whole or not in order. */

@@ -1,6 +1,6 @@
 import { crc32, zstdDecompressSync } from "node:zlib";
 import { loadLz4 } from "../../codecs/load-lz4.ts";
-import { FileSource } from "../../file-source.ts";
+import { FileSource } from "../../sources/file-source.ts";
 import { type ContentSums, createContentSums } from "./content-sums.ts";
 
 /** Reads an MCAP file chunk by chunk, with nothing of what wrote it; throws where it is not whole or not in order. */

@@ -4,7 +4,7 @@ import { loadLz4 } from "../../codecs/load-lz4.ts";
 import { createBagBody, encodeIndex, placeChunk } from "../../export/bag/bag-body.ts";
 import { beginBagHead, endBagHead, paddingBytes } from "../../export/bag/bag-head.ts";
 import { encodeRecord, u8, u32, u32Row } from "../../export/bag/record-bytes.ts";
-import { FileSource } from "../../file-source.ts";
+import { FileSource } from "../../sources/file-source.ts";
 import { makeIndex } from "../export-bytes.ts";
 import { makeConnection } from "../write-bag-messages.ts";
 import { type ContentSums, createContentSums } from "./content-sums.ts";

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { constants, crc32, zstdCompressSync } from "node:zlib";
 import { McapRecordBuilder } from "@mcap/core";
 import { loadLz4 } from "../../codecs/load-lz4.ts";
-import { FileSource } from "../../file-source.ts";
+import { FileSource } from "../../sources/file-source.ts";
 import { makeIndex } from "../export-bytes.ts";
 import { type ContentSums, createContentSums } from "./content-sums.ts";
 

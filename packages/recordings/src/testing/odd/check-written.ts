@@ -1,5 +1,5 @@
-import { inspectRecording } from "../../inspect.ts";
-import { bytesSource } from "../../source.ts";
+import { inspectRecording } from "../../inspect/inspect.ts";
+import { bytesSource } from "../../sources/source.ts";
 import { type Content, keyOf, without } from "./content-key.ts";
 import { OddFailure } from "./odd-failure.ts";
 import { readByIndex, readForward, type Written } from "./read-written.ts";

@@ -1,0 +1,212 @@
+import { crc32 } from "node:zlib";
+import { compressPieces } from "../../codecs/compress-pieces.ts";
+import { nextRound } from "../../codecs/one-by-one.ts";
+import { zstdWindowBytes } from "../../codecs/zstd-format.ts";
+import { SourceChangedError } from "../../sources/source.ts";
+import type { ChunkFacts } from "../mcap/mcap-writer.ts";
+import type { PlannedRun } from "../plan/open-source.ts";
+import { type Cut, cutRecords } from "../rewrite/cut-records.ts";
+import { meansOf } from "../rewrite/job-means.ts";
+import { contentInPieces } from "../rewrite/large-content.ts";
+import { toChange } from "../rewrite/run-job.ts";
+import type { MessageKey } from "../rewrite/smallest-messages.ts";
+import { dataOf, headOf, hugeChunk, measureHuge } from "./huge-message.ts";
+import { placeOf, toLoaded, toStored } from "./load-run.ts";
+import type { Loaded, Loading, RunPart } from "./loading.ts";
+
+/**
+ * A run that is too large to be held, as it comes out of its decompression: some megabytes at a time. One that is not in order is
+ * read again for each part.
+ */
+export async function* largePieces(run: PlannedRun, loading: Loading): AsyncGenerator<Loaded> {
+  if (!(await canStream(run))) return yield* largeParts(run, loading);
+  const { lane, compression } = loading;
+  const selection = run.source.selection.sent;
+  const huge = await measureHuge(run, loading, () => cutsOf(run));
+  let cutEnd = 0;
+  for await (const cut of cutsOf(run)) {
+    if (cut.kind === "huge") {
+      yield* hugeChunk(cut, run, { huge, loading });
+      cutEnd = cut.at + cut.sizeBytes;
+    } else {
+      const piece = pieceOf(run, cut.bytes, cutEnd);
+      cutEnd += cut.bytes.byteLength;
+      const from = { bytes: cut.bytes, start: 0 };
+      yield* toLoaded(await lane.run({ kind: "filter", from, runs: [piece], selection, compression }));
+    }
+    if (cutEnd >= run.wantedEnd) return;
+  }
+}
+
+/** Records of a run as if they were one of their own. */
+function pieceOf(run: PlannedRun, bytes: Uint8Array, start: number) {
+  const { byteLength } = bytes;
+  const places = { offset: 0, dataStart: 0, recordBytes: byteLength, storedBytes: byteLength, lengthBytes: byteLength };
+  const wantedEnd = Math.max(0, Math.min(byteLength, run.wantedEnd - start));
+  return { ...toStored(run), ...places, compression: "", checksum: crc32(bytes), wantedEnd };
+}
+
+/** A large chunk as it is. */
+export async function* passLarge(run: PlannedRun, facts: ChunkFacts): AsyncGenerator<Loaded> {
+  const { offset, recordBytes, indexesBytes } = run;
+  const { source } = run.source.context;
+  let chunks = [facts];
+  for (const [start, lengthBytes, checksum] of [
+    [offset, recordBytes, run.checksum],
+    [offset + recordBytes, indexesBytes, run.indexesChecksum],
+  ] as const) {
+    let crc = 0;
+    for (let done = 0; done < lengthBytes; done += pieceBytes) {
+      const bytes = await source.read(start + done, Math.min(pieceBytes, lengthBytes - done));
+      crc = crc32(bytes, crc);
+      yield { kind: "chunks", bytes, checksum: crc32(bytes), chunks };
+      chunks = [];
+    }
+    if (crc !== checksum)
+      throw new SourceChangedError(`${placeOf(run)} is not what it was when the recording was verified`);
+  }
+}
+
+const pieceBytes = 1024 * 1024;
+
+/** The first of the parts in which a large run is merged with others. */
+export async function largeFirstPart(run: PlannedRun, loading: Loading): Promise<RunPart> {
+  if (loading.memory.shareBytes() < leastStreamedBytes || !(await canStream(run)))
+    return loadLargePart(run, undefined, loading);
+  const parts = streamedParts(run, loading);
+  loading.opened.add(parts);
+  const next = async (): Promise<RunPart> => {
+    const { done, value } = await parts.next();
+    if (!done) return { ...value, next };
+    loading.opened.delete(parts);
+    return { fragment: noMessages, next: undefined };
+  };
+  return next();
+}
+
+/** What reading a run beside others takes about. */
+const leastStreamedBytes = 8 * 1024 * 1024;
+
+const noMessages = { records: new Uint8Array(0), starts: new Uint32Array(0), timesNs: new BigUint64Array(0) };
+
+async function* streamedParts(run: PlannedRun, { lane }: Loading): AsyncGenerator<Omit<RunPart, "next">> {
+  const selection = run.source.selection.sent;
+  let cutEnd = 0;
+  for await (const cut of cutsOf(run)) {
+    if (cut.kind === "huge") {
+      const fragment = headOf(cut, run);
+      if (fragment) yield { fragment, hugeAt: cut.at };
+      cutEnd = cut.at + cut.sizeBytes;
+    } else {
+      const { bytes } = cut;
+      const maxBytes = bytes.byteLength;
+      const piece = pieceOf(run, bytes, cutEnd);
+      cutEnd += maxBytes;
+      const from = { bytes, start: 0 };
+      const { fragment } = await lane.run({ kind: "gather", from, run: piece, selection, skip: 0, maxBytes });
+      if (fragment.starts.length > 0) yield { fragment };
+    }
+    if (cutEnd >= run.wantedEnd) return;
+  }
+}
+
+async function* largeParts(run: PlannedRun, loading: Loading): AsyncGenerator<Loaded> {
+  for (let part: RunPart | undefined = await loadLargePart(run, undefined, loading); part; part = await part.next?.()) {
+    if (part.hugeAt === undefined) yield { kind: "rest", fragment: part.fragment };
+    else yield* hugeMessage(run, part.hugeAt, loading);
+  }
+}
+
+/** The messages of a large run behind one; the whole run is read for them. */
+async function loadLargePart(run: PlannedRun, after: MessageKey | undefined, loading: Loading): Promise<RunPart> {
+  const { hold, largeLane, memory, signal } = loading;
+  const { context } = run.source;
+  const selection = run.source.selection.sent;
+  const { descriptor } = context.source;
+  // Of bzip2 each pass takes half a minute.
+  const mostBytes = run.compression === "bz2" ? memory.shareBytes() : mostPartBytes;
+  const maxBytes = Math.min(mostBytes, memory.shareBytes());
+  const job = {
+    kind: "gatherLarge",
+    readFrom: { descriptor },
+    run: toStored(run),
+    selection,
+    after,
+    maxBytes,
+  } as const;
+  const { fragment, last, hasMore, hugeAt } = await largeLane.run(job, meansOf(context.source, { signal, hold }));
+  return { fragment, hugeAt, next: hasMore ? () => loadLargePart(run, last, loading) : undefined };
+}
+
+const mostPartBytes = 12 * 1024 * 1024;
+
+/** One message of a large run that is itself too large to be held, as a chunk of its own. */
+export async function* hugeMessage(
+  run: PlannedRun,
+  at: number,
+  loading: Loading,
+): AsyncGenerator<Loaded & { kind: "chunks" }> {
+  const huge = await measureHuge(run, loading, () => cutsOf(run));
+  for await (const cut of cutsOf(run)) {
+    if (cut.kind !== "huge" || cut.at !== at) continue;
+    return yield* hugeChunk(cut, run, { huge, loading });
+  }
+}
+
+/**
+ * The data alone of a message that is too large to be held, in pieces with memory of their own. To be opened once; the source stays open
+ * until they are read.
+ */
+export function hugeData(run: PlannedRun, at: number): () => AsyncGenerator<Uint8Array> {
+  run.source.hold(1);
+  return async function* () {
+    for await (const cut of cutsOf(run)) {
+      if (cut.kind !== "huge" || cut.at !== at) continue;
+      yield* compressPieces("", dataOf(cut), cut.recordBytes);
+      return run.source.release();
+    }
+  };
+}
+
+/** Throws `SourceChangedError`. */
+async function* cutsOf(run: PlannedRun): AsyncGenerator<Cut> {
+  const { source, decompress, signal } = run.source.context;
+  const stored = toStored(run);
+  const read = async (offset: number, length: number): Promise<Uint8Array> => {
+    signal?.throwIfAborted();
+    return source.read(offset, length);
+  };
+  try {
+    for await (const cut of cutRecords(contentInPieces(stored, { read, decompress }), stored)) {
+      await nextRound();
+      yield cut;
+    }
+  } catch (error) {
+    const changed = toChange(error);
+    throw changed === undefined ? error : new SourceChangedError(changed);
+  }
+}
+
+/** Whether it can be read once, beside whatever else is: in order, by a decoder that holds little. */
+async function canStream(run: PlannedRun): Promise<boolean> {
+  return run.isInOrder && (await heldToRead(run)) === 0;
+}
+
+/** What a decoder holds of a run, where that is much. bzip2 is read and decompressed as a whole, in memory of its own and of ours. */
+async function heldToRead({
+  compression,
+  storedBytes,
+  lengthBytes,
+  offset,
+  dataStart,
+  source,
+}: PlannedRun): Promise<number> {
+  if (compression === "bz2") return 2 * (storedBytes + lengthBytes);
+  if (compression !== "zstd") return 0;
+  const head = await source.context.source.read(offset + dataStart, Math.min(mostHeadBytes, storedBytes));
+  const windowBytes = Math.min(zstdWindowBytes(head), lengthBytes);
+  return windowBytes > smallWindowBytes ? windowBytes : 0;
+}
+
+const mostHeadBytes = 18;
+const smallWindowBytes = 8 * 1024 * 1024;

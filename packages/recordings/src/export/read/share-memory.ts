@@ -1,0 +1,90 @@
+import { ExportFault } from "../plan/export-fault.ts";
+import type { PlannedRun } from "../plan/open-source.ts";
+import type { RunSpans } from "../plan/run-table.ts";
+
+/** Divides the memory for merging among the runs that overlap in time. */
+export interface MemoryShare {
+  /** What the next part of a run may take. */
+  shareBytes(): number;
+  /** Told of the runs that are to come, by source. Faults with `TooMuchOverlap` when their shares would be too small. */
+  plan(runs: readonly RunSpans[]): void;
+  /** What a run holds while it is merged, instead of what it held before; 0: it is done with. */
+  hold(run: PlannedRun, bytes: number): void;
+}
+
+/** `sources`: their spans, of which those that overlap will be merged at the same time. */
+export function createMemoryShare(budgetBytes: number, sources: readonly Span[]): MemoryShare {
+  const held = new Map<PlannedRun, number>();
+  const overlappingSources = countOverlapping(
+    toTimes(sources.map(({ startNs }) => startNs)),
+    toTimes(sources.map(({ endNs }) => endNs)),
+  );
+  let overlapping = overlappingSources;
+  let heldBytes = 0;
+  return {
+    shareBytes: () =>
+      Math.max(Math.min(budgetBytes / overlapping, budgetBytes - heldBytes), Math.ceil(budgetBytes / leastShares)),
+    plan(planned) {
+      const running = [...held.keys()];
+      const startsNs = join([
+        ...planned.map((runs) => runs.startsNs()),
+        toTimes(running.map(({ startNs }) => startNs)),
+      ]);
+      const endsNs = join([...planned.map((runs) => runs.endsNs()), toTimes(running.map(({ endNs }) => endNs))]);
+      const count = startsNs.length;
+      if (count > maxRuns) throw tooMuch(`${count} chunks lie in recordings of the same time`);
+      overlapping = Math.max(countOverlapping(startsNs, endsNs), overlappingSources);
+      const lengths = [...planned.map((runs) => runs.largestBytes()), ...running.map(({ lengthBytes }) => lengthBytes)];
+      const isTooMuch = overlapping > 1 && (budgetBytes / overlapping) * maxReads < Math.max(0, ...lengths);
+      if (isTooMuch) throw tooMuch(`up to ${overlapping} chunks overlap in time`);
+    },
+    hold(run, bytes) {
+      heldBytes += bytes - (held.get(run) ?? 0);
+      if (bytes > 0) held.set(run, bytes);
+      else held.delete(run);
+    },
+  };
+}
+
+const maxRuns = 2_000_000;
+/** A run that is larger than its share is read again for each part; more often than this would take for ever. */
+const maxReads = 64;
+/** However much is held, some progress must be made. */
+const leastShares = 1024;
+
+interface Span {
+  startNs: bigint;
+  endNs: bigint;
+}
+
+function toTimes(timesNs: readonly bigint[]): BigInt64Array {
+  return BigInt64Array.from(timesNs);
+}
+
+function join(arrays: readonly BigInt64Array[]): BigInt64Array {
+  const joined = new BigInt64Array(arrays.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const each of arrays) {
+    joined.set(each, at);
+    at += each.length;
+  }
+  return joined;
+}
+
+/** The largest number that have a moment in common; at least 1. Sorts what it is given. */
+function countOverlapping(starts: BigInt64Array, ends: BigInt64Array): number {
+  starts.sort();
+  ends.sort();
+  let ended = 0;
+  let most = 1;
+  for (let started = 0; started < starts.length; started += 1) {
+    while (ends[ended]! < starts[started]!) ended += 1;
+    most = Math.max(most, started + 1 - ended);
+  }
+  return most;
+}
+
+function tooMuch(what: string): ExportFault {
+  const text = `${what}, which cannot be put in order in the memory that an export may take; export a part of the time, or sort the recordings`;
+  return new ExportFault("TooMuchOverlap", text);
+}

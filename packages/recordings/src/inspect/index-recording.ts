@@ -1,0 +1,125 @@
+import { createHash } from "node:crypto";
+import { crc32 } from "node:zlib";
+import type { InspectLimits } from "../faults/limits.ts";
+import { type Reason, RecordingFault, stateOf } from "../faults/reasons.ts";
+import { detectFormat } from "../formats/detect-format.ts";
+import type { RecordingFormat } from "../formats/formats.ts";
+import type { HoldMemory } from "../memory/large-memory.ts";
+import { createReadContext } from "../reading/read-context.ts";
+import type { RandomAccessSource } from "../sources/source.ts";
+import type { RecordingSummary } from "../survey/summary.ts";
+import { createSurvey } from "../survey/survey.ts";
+import { toSummary } from "../survey/to-summary.ts";
+import { createDamageLog } from "../verified/damage-log.ts";
+import { openForwardReader } from "../verified/forward-reader.ts";
+import type { Verifying } from "../verified/verifying.ts";
+import { createIndexWriter, type IndexWriter, type WritePiece } from "../verified/write-index.ts";
+
+export interface IndexOptions {
+  /** Only its extension matters. */
+  fileName: string;
+  /** Takes the index, piece by piece, while the recording is read. What was taken is no index unless one is answered. */
+  write: WritePiece;
+  /** Take what is readable of a recording that is not whole, and note what is not. */
+  isSalvage?: boolean;
+  signal?: AbortSignal | undefined;
+  limits?: Partial<InspectLimits>;
+  /** Asked before much memory is used at once, above some tens of megabytes. Default: nobody is. */
+  hold?: HoldMemory | undefined;
+}
+
+/** What came out of reading a whole file. `sha256`: of all of its bytes, hexadecimal. */
+export type Indexed =
+  | { state: "finished" | "empty"; sha256: string; summary: RecordingSummary }
+  | { state: "incomplete" | "damaged" | "unsupported"; sha256: string; reason: Reason };
+
+/**
+ * Reads every byte of a file once: hashes it, decompresses and checks each chunk, compares the file with what it says of itself,
+ * and writes a verified index of what is truly there. Only I/O errors and aborts throw, and what `write` throws.
+ */
+export async function indexRecording(source: RandomAccessSource, options: IndexOptions): Promise<Indexed> {
+  const { limits, signal, hold } = options;
+  const context = createReadContext(source, { limits, signal, hold, isBlocking: true });
+  const hash = createHash("sha256");
+  const checksum = createChecksum();
+  const reader = openForwardReader(context, (block) => {
+    hash.update(block);
+    checksum.add(block);
+  });
+  const writer = createIndexWriter(options.write, source.sizeBytes);
+  const verifying = createVerifying({ context, reader, writer, isSalvage: options.isSalvage ?? false });
+  verifying.checksumUpTo = (offset) => checksum.upTo(offset, reader.fetch);
+  try {
+    const format = await detectFormat(source, options.fileName);
+    await format.verify(verifying);
+    await reader.finish();
+    return await end(verifying, { writer, format, sha256: hash.digest("hex") });
+  } catch (error) {
+    if (!(error instanceof RecordingFault)) throw error;
+    await reader.finish();
+    return { state: stateOf(error.reason.code), sha256: hash.digest("hex"), reason: error.reason };
+  }
+}
+
+function createVerifying({
+  context,
+  reader,
+  writer,
+  isSalvage,
+}: Pick<Verifying, "context" | "reader" | "isSalvage"> & { writer: IndexWriter }): Verifying {
+  return {
+    context,
+    reader,
+    isSalvage,
+    survey: createSurvey(),
+    damage: createDamageLog(),
+    schemaPlaces: new Map(),
+    add: writer.add,
+    checksumUpTo: async () => 0,
+  };
+}
+
+interface Ended {
+  writer: IndexWriter;
+  format: RecordingFormat;
+  sha256: string;
+}
+
+async function end(verifying: Verifying, { writer, format, sha256 }: Ended): Promise<Indexed> {
+  const { survey, schemaPlaces, damage, context } = verifying;
+  const { sizeBytes } = context.source;
+  const summedDamage = damage.sum();
+  await writer.end({
+    format: format.name,
+    sizeBytes,
+    sha256,
+    survey,
+    schemaPlaces,
+    damage: damage.lines,
+    summedDamage,
+  });
+  const summary = toSummary(survey, { format: format.name, sizeBytes, method: "scan" });
+  if (summedDamage) summary.damage = summedDamage;
+  return { state: summary.messageCount === 0 ? "empty" : "finished", sha256, summary };
+}
+
+/** CRC-32 of all blocks so far, and where the last few began. */
+function createChecksum() {
+  const before: { offset: number; crc: number }[] = [];
+  let crc = 0;
+  let position = 0;
+  return {
+    add(block: Uint8Array): void {
+      before.push({ offset: position, crc });
+      if (before.length > keptBlocks) before.shift();
+      crc = crc32(block, crc);
+      position += block.byteLength;
+    },
+    async upTo(offset: number, fetch: (offset: number, length: number) => Promise<Uint8Array>): Promise<number> {
+      const from = before.findLast((block) => block.offset <= offset) ?? { offset: 0, crc: 0 };
+      return crc32(await fetch(from.offset, offset - from.offset), from.crc);
+    },
+  };
+}
+
+const keptBlocks = 8;

@@ -1,0 +1,100 @@
+import { type InspectLimits, summaryLimits } from "../faults/limits.ts";
+import { type Reason, RecordingFault, stateOf } from "../faults/reasons.ts";
+import { detectFormat } from "../formats/detect-format.ts";
+import { createReadContext, type ReadContext } from "../reading/read-context.ts";
+import type { RandomAccessSource } from "../sources/source.ts";
+import type { Inspection } from "../survey/summary.ts";
+import { toSummary } from "../survey/to-summary.ts";
+import { findSalvage } from "./find-salvage.ts";
+import { indexRecording } from "./index-recording.ts";
+
+export interface InspectOptions {
+  /** Only its extension matters. */
+  fileName: string;
+  signal?: AbortSignal;
+  /** Compute what is readable of an incomplete or damaged file; reads all of its record headers. */
+  salvage?: boolean;
+  limits?: Partial<InspectLimits>;
+  /** Read every byte, and believe nothing that the file says of itself. */
+  verifyChunks?: boolean;
+}
+
+/** What a file is. Only I/O errors and aborts throw; everything wrong with the content is a reason. */
+export async function inspectRecording(source: RandomAccessSource, options: InspectOptions): Promise<Inspection> {
+  const context = createReadContext(source, options);
+  context.signal?.throwIfAborted();
+  const found = options.verifyChunks ? await verify(source, options) : await look(options.fileName, context);
+  if (!("reason" in found) || found.state === "unsupported" || !options.salvage) return found;
+  return { ...found, salvage: await findSalvage(options.fileName, context) };
+}
+
+/**
+ * What a finished file is, from its summary alone, in a few megabytes of memory; undefined where that does not tell, or something is
+ * wrong: `inspectRecording` does.
+ */
+export async function inspectSummary(
+  source: RandomAccessSource,
+  options: Pick<InspectOptions, "fileName" | "signal">,
+): Promise<(Inspection & { state: "finished" | "empty" }) | undefined> {
+  const context = createReadContext(source, { ...options, limits: summaryLimits });
+  context.signal?.throwIfAborted();
+  try {
+    const format = await detectFormat(source, options.fileName);
+    const survey = await format.inspectSummary(context);
+    if (!survey) return undefined;
+    const summary = toSummary(survey, { format: format.name, sizeBytes: source.sizeBytes, method: "index" });
+    return { state: summary.messageCount === 0 ? "empty" : "finished", summary };
+  } catch (error) {
+    if (error instanceof RecordingFault) return undefined;
+    throw error;
+  }
+}
+
+async function verify(source: RandomAccessSource, options: InspectOptions): Promise<Inspection> {
+  const { sha256: _, ...found } = await indexRecording(source, { ...options, write: async () => undefined });
+  return found;
+}
+
+/** As little as tells what it is. */
+async function look(fileName: string, context: ReadContext): Promise<Inspection> {
+  try {
+    const format = await detectFormat(context.source, fileName);
+    const { survey, method } = await format.inspect(context);
+    const summary = toSummary(survey, { format: format.name, sizeBytes: context.source.sizeBytes, method });
+    return { state: summary.messageCount === 0 ? "empty" : "finished", summary };
+  } catch (error) {
+    if (!(error instanceof RecordingFault)) throw error;
+    return { state: stateOf(error.reason.code), reason: error.reason };
+  }
+}
+
+/** Whether a recording has its end. `impossible`: its first bytes are of no format that is read, whatever comes behind them. */
+export type RecordingEnd = "there" | "missing" | "impossible";
+
+/** The cheap check; a few kilobytes for MCAP, the index section for bags. */
+export async function findEnd(
+  source: RandomAccessSource,
+  fileName: string,
+  limits?: Partial<InspectLimits>,
+): Promise<RecordingEnd> {
+  const fault = await faultOf(async () => {
+    const format = await detectFormat(source, fileName);
+    await format.requireEnd(createReadContext(source, { limits }));
+  });
+  if (fault === undefined) return "there";
+  return fault.code === "NotARecording" || fault.code === "UnsupportedFormat" ? "impossible" : "missing";
+}
+
+export async function isFinished(source: RandomAccessSource, fileName: string): Promise<boolean> {
+  return (await findEnd(source, fileName)) === "there";
+}
+
+async function faultOf(work: () => Promise<void>): Promise<Reason | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    if (error instanceof RecordingFault) return error.reason;
+    throw error;
+  }
+}

@@ -1,0 +1,98 @@
+import { type ReasonCode, RecordingFault } from "../faults/reasons.ts";
+
+/** What a fault says about where it is, e.g. "the record at byte 412"; a function where naming it each time would cost. */
+export type Place = string | (() => string);
+
+export function nameOf(place: Place): string {
+  return typeof place === "string" ? place : place();
+}
+
+/** A position in the bytes of one record; reading past its end is a fault that names the record. */
+export interface FieldCursor {
+  bytes: Uint8Array;
+  view: DataView;
+  position: number;
+  place: Place;
+  code: ReasonCode;
+}
+
+export function openCursor(bytes: Uint8Array, place: Place, code: ReasonCode = "BadRecord"): FieldCursor {
+  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), position: 0, place, code };
+}
+
+export function readU16(cursor: FieldCursor): number {
+  return cursor.view.getUint16(advance(cursor, 2), true);
+}
+
+export function readU32(cursor: FieldCursor): number {
+  return cursor.view.getUint32(advance(cursor, 4), true);
+}
+
+export function readU64(cursor: FieldCursor): bigint {
+  return cursor.view.getBigUint64(advance(cursor, 8), true);
+}
+
+/** An offset, length or count. Above 2^53 it is beyond every file. */
+export function readSize(cursor: FieldCursor): number {
+  // As two halves: a 64-bit number would be an object, and there may be millions of them.
+  const low = readU32(cursor);
+  const value = low + readU32(cursor) * 2 ** 32;
+  if (value <= Number.MAX_SAFE_INTEGER) return value;
+  const told = cursor.view.getBigUint64(cursor.position - 8, true);
+  throw new RecordingFault("LengthBeyondFile", `${nameOf(cursor.place)} gives an offset or length of ${told} bytes`);
+}
+
+/** Log, publish or creation time in nanoseconds; must fit into a signed 64-bit number. */
+export function readTime(cursor: FieldCursor): bigint {
+  return toValidTime(readU64(cursor), cursor.place);
+}
+
+export function toValidTime(timeNs: bigint, place: Place): bigint {
+  if (timeNs <= maxTimeNs) return timeNs;
+  throw invalidTime(timeNs, place);
+}
+
+export const maxTimeNs = 2n ** 63n - 1n;
+
+export function invalidTime(timeNs: bigint, place: Place): RecordingFault {
+  const text = `${nameOf(place)} has the time ${timeNs} ns, which lies beyond the year 2262`;
+  return new RecordingFault("InvalidTime", text);
+}
+
+export function readText(cursor: FieldCursor): string {
+  return toText(readBytes(cursor, readU32(cursor)));
+}
+
+/** Invalid UTF-8 and U+0000 become U+FFFD: databases refuse NUL in texts, and a topic name must stay one value. */
+export function toText(bytes: Uint8Array): string {
+  return decoder.decode(bytes).replaceAll("\0", "\ufffd");
+}
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+export function readTextMap(cursor: FieldCursor): Record<string, string> {
+  const end = readU32(cursor) + cursor.position;
+  if (end > cursor.bytes.byteLength) advance(cursor, end - cursor.position);
+  const entries: [string, string][] = [];
+  while (cursor.position < end) entries.push([readText(cursor), readText(cursor)]);
+  if (cursor.position !== end) refuse(cursor, "has a map whose entries are longer than the map");
+  // fromEntries and not assignment: a key may be "__proto__".
+  return Object.fromEntries(entries);
+}
+
+/** A view, not a copy. */
+export function readBytes(cursor: FieldCursor, length: number): Uint8Array {
+  const from = advance(cursor, length);
+  return cursor.bytes.subarray(from, from + length);
+}
+
+export function refuse(cursor: FieldCursor, text: string): never {
+  throw new RecordingFault(cursor.code, `${nameOf(cursor.place)} ${text}; the file is damaged there`);
+}
+
+function advance(cursor: FieldCursor, length: number): number {
+  const from = cursor.position;
+  if (from + length > cursor.bytes.byteLength) refuse(cursor, "ends in the middle of a field");
+  cursor.position = from + length;
+  return from;
+}

@@ -1,0 +1,116 @@
+import { RecordingFault } from "../faults/reasons.ts";
+import {
+  addChunk,
+  addTally,
+  extendSpan,
+  hasChannel,
+  type Survey,
+  type Tally,
+  tooManyChannels,
+} from "../survey/survey.ts";
+import { type ChunkHeader, placeOf, streamChunk } from "./chunk.ts";
+import { nameOf, type Place } from "./field-cursor.ts";
+import type { ReadContext } from "./read-context.ts";
+
+export interface ChunkToTally {
+  chunk: ChunkHeader;
+  /** What the indexes behind the chunk say; empty when there are none. */
+  indexed: ReadonlyMap<number, Tally>;
+  /** The span in the chunk's own header, where the format has one. Indexes that contradict it are not believed. */
+  span?: Span;
+  /** Adds the channels in a chunk's records, which come in pieces, to the survey and sums up its messages by channel. */
+  scan(pieces: AsyncIterable<Uint8Array>, chunk: ChunkHeader): Promise<ReadonlyMap<number, Tally>>;
+}
+
+interface Span {
+  startNs?: bigint;
+  endNs?: bigint;
+}
+
+/** Counts a chunk's messages: by its indexes if they suffice, otherwise by decompressing it. */
+export async function tallyChunk(survey: Survey, told: ChunkToTally, context: ReadContext): Promise<void> {
+  const { chunk } = told;
+  addChunk(survey, chunk.uncompressedBytes, { sizeBytes: context.source.sizeBytes, limits: context.limits });
+  const isToldEnough = isBelievable(told) && knowsAll(survey, told.indexed);
+  const tallies = isToldEnough ? told.indexed : await scanChunk(survey, told, context);
+  for (const [channelId, tally] of tallies) {
+    requireChannel(survey, channelId, placeOf(chunk));
+    addTally(survey, channelId, tally);
+  }
+}
+
+export function requireChannel(survey: Survey, channelId: number, place: Place): void {
+  if (hasChannel(survey, channelId)) return;
+  throw new RecordingFault("BadRecord", `${nameOf(place)} names channel ${channelId}, which is not in the file`);
+}
+
+function isBelievable({ chunk, indexed, span }: ChunkToTally): boolean {
+  if (chunk.uncompressedBytes === 0) return indexed.size === 0;
+  if (indexed.size === 0) return false;
+  if (!span) return true;
+  const { startNs, endNs } = spanOf(indexed);
+  return startNs === span.startNs && endNs === span.endNs;
+}
+
+function knowsAll(survey: Survey, indexed: ReadonlyMap<number, Tally>): boolean {
+  for (const channelId of indexed.keys()) if (!hasChannel(survey, channelId)) return false;
+  return true;
+}
+
+async function scanChunk(
+  survey: Survey,
+  told: ChunkToTally,
+  context: ReadContext,
+): Promise<ReadonlyMap<number, Tally>> {
+  const { chunk } = told;
+  context.signal?.throwIfAborted();
+  if (isTooMuchToScan(survey, chunk, context)) return leaveOutChunk(survey, told);
+  try {
+    const tallies = await told.scan(streamChunk(chunk, context), chunk);
+    survey.decompressedChunkCount += 1;
+    return tallies;
+  } catch (error) {
+    const isLeftOut = context.limits.leavesOut && error instanceof RecordingFault && isTooLarge.has(error.reason.code);
+    if (!isLeftOut) throw error;
+    return leaveOutChunk(survey, told);
+  }
+}
+
+const isTooLarge: ReadonlySet<string> = new Set(["ChunkTooLarge", "RecordTooLarge"]);
+
+/** Where what is large is left out, so is what takes long: forty chunks of 250 MiB may be packed into some hundred kilobytes. */
+function isTooMuchToScan(survey: Survey, chunk: ChunkHeader, { source, limits }: ReadContext): boolean {
+  survey.scannedBytes += chunk.uncompressedBytes;
+  return limits.leavesOut && survey.scannedBytes > scanFloorBytes + scanExpansion * source.sizeBytes;
+}
+
+const scanFloorBytes = 1024 ** 3;
+const scanExpansion = 100;
+
+/** What its head says is believed; it holds one message at least. */
+function leaveOutChunk(survey: Survey, { span }: ChunkToTally): ReadonlyMap<number, Tally> {
+  survey.leftOut.chunks += 1;
+  survey.leftOut.messageCount += 1;
+  const { startNs, endNs } = span ?? {};
+  const isTime = startNs !== undefined && endNs !== undefined && startNs <= endNs && endNs < 2n ** 63n;
+  if (isTime) extendSpan(survey, startNs, endNs);
+  return new Map();
+}
+
+/** A bag may name a connection of its own in each of millions of records: they are refused before they are counted. */
+export function addFirst<T extends Tally>(
+  tallies: Map<number, T>,
+  channelId: number,
+  { tally, most }: { tally: T; most: number },
+): void {
+  if (tallies.size >= most) throw tooManyChannels(most);
+  tallies.set(channelId, tally);
+}
+
+function spanOf(tallies: ReadonlyMap<number, Tally>): Span {
+  const span: Span = {};
+  for (const { startNs, endNs } of tallies.values()) {
+    if (startNs !== undefined && endNs !== undefined) extendSpan(span, startNs, endNs);
+  }
+  return span;
+}

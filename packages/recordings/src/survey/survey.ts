@@ -1,0 +1,248 @@
+import { createHash } from "node:crypto";
+import { defaultLimits, type InspectLimits } from "../faults/limits.ts";
+import { RecordingFault } from "../faults/reasons.ts";
+import type { AttachmentSummary, MetadataRecord } from "./summary.ts";
+
+export interface Schema {
+  id: number;
+  name: string;
+  encoding: string;
+  data: Uint8Array;
+  /** Of the data, hexadecimal, where they are too large to be held: `data` is empty then. */
+  sha256?: string;
+}
+
+export interface Channel {
+  id: number;
+  /** 0: without a schema. */
+  schemaId: number;
+  topic: string;
+  messageEncoding: string;
+  metadata: Record<string, string>;
+}
+
+/** What is in the file and beyond the limits; nothing where those refuse it. */
+export interface LeftOut {
+  /** By their ids. */
+  schemas: Set<number>;
+  channels: Set<number>;
+  attachments: number;
+  metadata: number;
+  /** Chunks that were not looked into. */
+  chunks: number;
+  /** Of channels that are left out, and at least one for each chunk. */
+  messageCount: number;
+}
+
+/** Count and span of the messages of one channel. Without times: counted, but the times were not told. */
+export interface Tally {
+  messageCount: number;
+  startNs?: bigint;
+  endNs?: bigint;
+}
+
+/** What is known of a recording so far. Filled step by step, so that it is worth something after a fault too. */
+export interface Survey {
+  profile?: string;
+  library?: string;
+  schemas: Map<number, Schema>;
+  channels: Map<number, Channel>;
+  tallies: Map<number, Tally>;
+  startNs?: bigint;
+  endNs?: bigint;
+  attachments: AttachmentSummary[];
+  metadata: MetadataRecord[];
+  chunkCount: number;
+  decompressedChunkCount: number;
+  expandedBytes: number;
+  /** Of chunks that had to be decompressed, or should have been. */
+  scannedBytes: number;
+  heldBytes: number;
+  leftOut: LeftOut;
+  /** Some messages are covered by no checksum of their chunk. */
+  hasUncheckedMessages: boolean;
+  /** Everything before this byte was understood. */
+  readableBytes: number;
+}
+
+export function createSurvey(): Survey {
+  return {
+    schemas: new Map(),
+    channels: new Map(),
+    tallies: new Map(),
+    attachments: [],
+    metadata: [],
+    chunkCount: 0,
+    decompressedChunkCount: 0,
+    expandedBytes: 0,
+    scannedBytes: 0,
+    heldBytes: 0,
+    leftOut: { schemas: new Set(), channels: new Set(), attachments: 0, metadata: 0, chunks: 0, messageCount: 0 },
+    hasUncheckedMessages: false,
+    readableBytes: 0,
+  };
+}
+
+/** Files repeat schemas and channels; only an equal one may come again under the same id. spec: MCAP "Schema": 0 is no id. */
+export function addSchema(survey: Survey, schema: Schema, limits: InspectLimits): void {
+  if (schema.id === 0) return;
+  const known = survey.schemas.get(schema.id);
+  if (known) {
+    if (areSameSchema(known, schema)) return;
+    throw new RecordingFault("BadRecord", `schema ${schema.id} ("${schema.name}") is defined twice, differently`);
+  }
+  if (survey.leftOut.schemas.has(schema.id)) return;
+  const aboutBytes = schema.name.length + schema.encoding.length + recordOverheadBytes;
+  if (hold(survey, schema.data.byteLength + aboutBytes, limits))
+    survey.schemas.set(schema.id, { ...schema, data: new Uint8Array(schema.data) });
+  else if (hold(survey, aboutBytes, limits))
+    survey.schemas.set(schema.id, { ...schema, data: new Uint8Array(0), sha256: sha256OfSchema(schema) });
+  else survey.leftOut.schemas.add(schema.id);
+}
+
+/** What stands for the data where they are not held. */
+export function sha256OfSchema({ data, sha256 }: Schema): string {
+  return sha256 ?? createHash("sha256").update(data).digest("hex");
+}
+
+export function addChannel(survey: Survey, channel: Channel, limits: InspectLimits): void {
+  const known = survey.channels.get(channel.id);
+  if (known) {
+    if (areSameChannel(known, channel)) return;
+    throw new RecordingFault("BadRecord", `channel ${channel.id} ("${channel.topic}") is defined twice, differently`);
+  }
+  const { leftOut } = survey;
+  if (leftOut.channels.has(channel.id)) return;
+  const hasSchema = channel.schemaId === 0 || survey.schemas.has(channel.schemaId);
+  if (!hasSchema && !leftOut.schemas.has(channel.schemaId)) {
+    const text = `channel ${channel.id} ("${channel.topic}") names schema ${channel.schemaId}, which is not in the file`;
+    throw new RecordingFault("BadRecord", text);
+  }
+  const textLength = channel.topic.length + channel.messageEncoding.length;
+  const bytes = textLength + sizeOfMap(channel.metadata) + recordOverheadBytes;
+  const isOneMore = survey.channels.size < limits.maxChannels;
+  if (!isOneMore && !limits.leavesOut) throw tooManyChannels(limits.maxChannels);
+  if (isOneMore && hasSchema && hold(survey, bytes, limits)) survey.channels.set(channel.id, channel);
+  else leaveOutChannel(survey, channel.id);
+}
+
+/** There may be as many as MCAP has ids; a bag may name billions. */
+export function leaveOutChannel(survey: Survey, id: number): void {
+  const { channels } = survey.leftOut;
+  if (channels.size >= mostChannels) throw tooManyChannels(mostChannels);
+  if (!survey.channels.has(id)) channels.add(id);
+}
+
+/** As many as a file may have at all. */
+export const mostChannels: number = defaultLimits.maxChannels;
+
+export function hasChannel({ channels, leftOut }: Survey, id: number): boolean {
+  return channels.has(id) || leftOut.channels.has(id);
+}
+
+export function tooManyChannels(most: number): RecordingFault {
+  return new RecordingFault("TooManyChannels", `the file has more than ${most} channels`);
+}
+
+export function addMetadata(survey: Survey, record: MetadataRecord, limits: InspectLimits): void {
+  const isOneMore = isOneMoreListed(survey.metadata.length, "metadata records", limits);
+  const bytes = record.name.length + sizeOfMap(record.metadata) + recordOverheadBytes;
+  if (isOneMore && hold(survey, bytes, limits)) survey.metadata.push(record);
+  else survey.leftOut.metadata += 1;
+}
+
+export function addAttachment(survey: Survey, attachment: AttachmentSummary, limits: InspectLimits): void {
+  const isOneMore = isOneMoreListed(survey.attachments.length, "attachments", limits);
+  const bytes = attachment.name.length + attachment.mediaType.length + recordOverheadBytes;
+  if (isOneMore && hold(survey, bytes, limits)) survey.attachments.push(attachment);
+  else survey.leftOut.attachments += 1;
+}
+
+export function addTally(survey: Survey, channelId: number, tally: Tally): void {
+  const sum: Tally = survey.leftOut.channels.has(channelId) ? survey.leftOut : tallyOf(survey, channelId);
+  sum.messageCount += tally.messageCount;
+  if (tally.startNs === undefined || tally.endNs === undefined) return;
+  if (sum !== survey.leftOut) extendSpan(sum, tally.startNs, tally.endNs);
+  extendSpan(survey, tally.startNs, tally.endNs);
+}
+
+export function extendSpan(span: { startNs?: bigint; endNs?: bigint }, startNs: bigint, endNs: bigint): void {
+  if (span.startNs === undefined || startNs < span.startNs) span.startNs = startNs;
+  if (span.endNs === undefined || endNs > span.endNs) span.endNs = endNs;
+}
+
+export function countMessages(survey: Survey): number {
+  let sum = survey.leftOut.messageCount;
+  for (const tally of survey.tallies.values()) sum += tally.messageCount;
+  return sum;
+}
+
+/** Counts a chunk, and refuses the file when its chunks decompress to implausibly much. */
+export function addChunk(
+  survey: Survey,
+  uncompressedBytes: number,
+  bounds: { sizeBytes: number; limits: InspectLimits },
+): void {
+  refuseMore(survey.chunkCount, "chunks", bounds.limits.maxChunks);
+  survey.chunkCount += 1;
+  survey.expandedBytes += uncompressedBytes;
+  const most = expansionFloorBytes + bounds.sizeBytes * bounds.limits.maxExpansion;
+  if (survey.expandedBytes <= most) return;
+  throw new RecordingFault(
+    "ExpandsTooMuch",
+    `the chunks decompress to more than ${most} bytes; the file looks made to exhaust its reader`,
+  );
+}
+
+const expansionFloorBytes = 16 * 1024 ** 3;
+
+/** What a small record costs in memory besides its bytes. */
+const recordOverheadBytes = 100;
+
+function tallyOf(survey: Survey, channelId: number): Tally {
+  const known = survey.tallies.get(channelId);
+  if (known) return known;
+  const tally: Tally = { messageCount: 0 };
+  survey.tallies.set(channelId, tally);
+  return tally;
+}
+
+/** False where it is to be left out. */
+function hold(survey: Survey, bytes: number, limits: InspectLimits): boolean {
+  if (survey.heldBytes + bytes <= limits.maxHeldBytes) {
+    survey.heldBytes += bytes;
+    return true;
+  }
+  if (limits.leavesOut) return false;
+  const text = `schemas, channels, attachments and metadata records together are larger than ${limits.maxHeldBytes} bytes`;
+  throw new RecordingFault("TooManyRecords", text);
+}
+
+function isOneMoreListed(count: number, what: string, { maxListedRecords, leavesOut }: InspectLimits): boolean {
+  if (!leavesOut) refuseMore(count, what, maxListedRecords);
+  return count < maxListedRecords;
+}
+
+/** Call before a record of a kind that is listed is kept. */
+export function refuseMore(count: number, what: string, most: number): void {
+  if (count < most) return;
+  throw new RecordingFault("TooManyRecords", `the file has more than ${most} ${what}`);
+}
+
+function areSameSchema(a: Schema, b: Schema): boolean {
+  if (a.name !== b.name || a.encoding !== b.encoding) return false;
+  return a.sha256 === undefined ? Buffer.compare(a.data, b.data) === 0 : a.sha256 === sha256OfSchema(b);
+}
+
+function areSameChannel(a: Channel, b: Channel): boolean {
+  if (a.schemaId !== b.schemaId || a.topic !== b.topic || a.messageEncoding !== b.messageEncoding) return false;
+  const keys = Object.keys(a.metadata);
+  if (keys.length !== Object.keys(b.metadata).length) return false;
+  return keys.every((key) => a.metadata[key] === b.metadata[key]);
+}
+
+function sizeOfMap(map: Record<string, string>): number {
+  let sum = 0;
+  for (const [key, value] of Object.entries(map)) sum += key.length + value.length + recordOverheadBytes;
+  return sum;
+}
