@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Clock, systemClock } from "./clock.ts";
-import { runDaemon } from "./daemon.ts";
-import { createLog } from "./log.ts";
+import { runDaemon } from "./daemon/daemon.ts";
+import { createLog } from "./diagnostics/log.ts";
+import { type Clock, systemClock } from "./system/clock.ts";
 import { FakeCloud } from "./testing/fake-cloud.ts";
 import { writeRecording } from "./testing/recordings.ts";
 import { makeDevice, settingsFor, startDaemon, untilStatus } from "./testing/run-daemon.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { problemTexts } from "./problems.ts";
+import { problemTexts } from "./diagnostics/problems.ts";
 import { violations } from "./testing/check-schema.ts";
 import { publishedFiles } from "./testing/published-files.ts";
 import { healthyStatus } from "./testing/sample-status.ts";

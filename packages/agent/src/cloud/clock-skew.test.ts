@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createProblemBoard } from "../problems.ts";
+import { createProblemBoard } from "../diagnostics/problems.ts";
 import { createClockSkew } from "./clock-skew.ts";
 import { watchServerDate } from "./server-date.ts";
 

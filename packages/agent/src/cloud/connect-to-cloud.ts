@@ -1,11 +1,11 @@
 import { createClient } from "@downlink/client";
-import type { AgentParts } from "../assemble-agent.ts";
-import { createBell } from "../bell.ts";
+import type { AgentParts } from "../daemon/assemble-agent.ts";
 import type { RetentionHold } from "../deleting/retention-hold.ts";
 import { createWorkBoard, type WorkBoard } from "../imports/work-board.ts";
-import { rememberCloudSettings } from "../inventory/cloud-settings.ts";
+import { createBell } from "../loops/bell.ts";
 import type { ReportState } from "../report/report-loop.ts";
 import { requireSetting } from "../settings/settings.ts";
+import { rememberCloudSettings } from "../state/cloud-settings.ts";
 import { type ClockSkew, createClockSkew } from "./clock-skew.ts";
 import { createCredential, withCredential } from "./credential.ts";
 import { createGreeting } from "./greeting.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiFailure, NetworkFailure } from "@downlink/client";
-import { systemClock } from "../clock.ts";
-import { createProblemBoard } from "../problems.ts";
+import { createProblemBoard } from "../diagnostics/problems.ts";
+import { systemClock } from "../system/clock.ts";
 import { createConnectionMonitor } from "./connection.ts";
 
 test("a new trouble on the way to the cloud takes the place of the last one", () => {

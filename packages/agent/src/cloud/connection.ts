@@ -1,8 +1,8 @@
 import { ApiFailure } from "@downlink/client";
-import { createBell } from "../bell.ts";
-import type { Clock } from "../clock.ts";
-import { type Instant, noteInstant, tellInstant } from "../instant.ts";
-import type { ProblemBoard } from "../problems.ts";
+import type { ProblemBoard } from "../diagnostics/problems.ts";
+import { createBell } from "../loops/bell.ts";
+import type { Clock } from "../system/clock.ts";
+import { type Instant, noteInstant, tellInstant } from "../system/instant.ts";
 import { problemOf, provedOver, roomTroubles } from "./describe-failure.ts";
 
 export interface Connection {

@@ -1,6 +1,6 @@
 import { ApiFailure, NetworkFailure } from "@downlink/client";
 import type { ErrorCode } from "@downlink/protocol";
-import type { ProblemCode } from "../problems.ts";
+import type { ProblemCode } from "../diagnostics/problems.ts";
 
 const byCode: Partial<Record<ErrorCode, ProblemCode>> = {
   Unauthenticated: "TokenRefused",

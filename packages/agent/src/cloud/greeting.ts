@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import type { Bell } from "../bell.ts";
-import type { Clock } from "../clock.ts";
+import type { Log } from "../diagnostics/log.ts";
+import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { WorkBoard } from "../imports/work-board.ts";
 import { digestInventory, type InventoryDigest } from "../inventory/digest.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import type { Owner, StateFacts } from "../inventory/owner.ts";
 import type { ReportedState } from "../inventory/tracked-file.ts";
-import type { Log } from "../log.ts";
-import { readMachineId } from "../machine-id.ts";
-import type { ProblemBoard } from "../problems.ts";
+import type { Bell } from "../loops/bell.ts";
 import type { ReportState } from "../report/report-loop.ts";
-import { isStateUnwritable } from "../state-errors.ts";
-import { agentVersion } from "../version.ts";
+import type { Owner, StateFacts } from "../state/owner.ts";
+import { isStateUnwritable } from "../state/state-errors.ts";
+import type { Clock } from "../system/clock.ts";
+import { readMachineId } from "../system/machine-id.ts";
+import { agentVersion } from "../system/version.ts";
 import type { ServerClock } from "./server-clock.ts";
 import type { Hello, SessionContext, Welcome } from "./session.ts";
 

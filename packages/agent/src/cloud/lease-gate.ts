@@ -1,4 +1,4 @@
-import { createBell } from "../bell.ts";
+import { createBell } from "../loops/bell.ts";
 
 /** Passes whoever has to wait for a lease as soon as there is one. */
 export interface LeaseGate {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeDurableFile } from "../durable-file.ts";
+import { writeDurableFile } from "../durable/durable-file.ts";
 
 /** A token that the agent made for itself, and the enrolment that makes it the token of a device. */
 export interface OwnToken {

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../system/clock.ts";
 import type { ServerTimeMemory } from "./server-time-memory.ts";
 
 /** The server's time between two of its answers. Nanoseconds since the epoch. */

@@ -1,5 +1,5 @@
 import type { Transport } from "@downlink/client";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../system/clock.ts";
 import type { ClockSkew } from "./clock-skew.ts";
 
 /** `Date` tells whole seconds. */

@@ -1,6 +1,6 @@
-import { readBootId } from "../boot-id.ts";
-import type { StateFacts } from "../inventory/owner.ts";
-import { isStateUnwritable } from "../state-errors.ts";
+import type { StateFacts } from "../state/owner.ts";
+import { isStateUnwritable } from "../state/state-errors.ts";
+import { readBootId } from "../system/boot-id.ts";
 
 /** The server's time, and at which uptime of this machine it was that. */
 export interface ServerTimeSample {

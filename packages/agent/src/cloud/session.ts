@@ -8,10 +8,10 @@ import {
   type Operation,
   type Output,
 } from "@downlink/protocol";
-import { pause } from "../bell.ts";
-import type { Clock } from "../clock.ts";
-import { telling } from "../durable-steps.ts";
-import type { ProblemBoard } from "../problems.ts";
+import type { ProblemBoard } from "../diagnostics/problems.ts";
+import { telling } from "../durable/durable-steps.ts";
+import { pause } from "../loops/bell.ts";
+import type { Clock } from "../system/clock.ts";
 import { type Connection, type ConnectionMonitor, createConnectionMonitor } from "./connection.ts";
 import { problemOf } from "./describe-failure.ts";
 import { createLeaseGate, type LeaseGate } from "./lease-gate.ts";

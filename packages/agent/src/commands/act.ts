@@ -1,10 +1,10 @@
 import { userInfo } from "node:os";
 import type { ControlRequest, FileAnswer, PauseAnswer } from "../control/actions.ts";
 import { askControl, ControlRefused } from "../control/control-socket.ts";
-import { openDatabaseToRead } from "../inventory/database.ts";
 import { requireSetting, type Settings } from "../settings/settings.ts";
+import { openDatabaseToRead } from "../state/database.ts";
 import { askStatus } from "../status/socket.ts";
-import { formatDuration, printable } from "../status/text.ts";
+import { formatDuration, printable } from "../text/text.ts";
 import { explainFile } from "./explain.ts";
 import { locate } from "./locate-file.ts";
 

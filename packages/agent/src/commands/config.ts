@@ -1,6 +1,4 @@
-import { readCloudSettings } from "../inventory/cloud-settings.ts";
-import { openDatabaseToRead } from "../inventory/database.ts";
-import { maskTokens } from "../log.ts";
+import { maskTokens } from "../diagnostics/log.ts";
 import {
   DEFAULT_FILE,
   loadSettings,
@@ -10,8 +8,10 @@ import {
   type SettingSources,
   type TakesEffect,
 } from "../settings/settings.ts";
-import { layOut } from "../status/table.ts";
-import { printableAll } from "../status/text.ts";
+import { readCloudSettings } from "../state/cloud-settings.ts";
+import { openDatabaseToRead } from "../state/database.ts";
+import { layOut } from "../text/table.ts";
+import { printableAll } from "../text/text.ts";
 
 export interface ShownSetting {
   /** As in the environment and in the env file. */

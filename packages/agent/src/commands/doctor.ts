@@ -3,12 +3,12 @@ import { checkCloud } from "../doctor/check-cloud.ts";
 import { checkStateDir, checkStorageRoot } from "../doctor/check-directories.ts";
 import { checkUploadWay, checkUser, checkWatchLimits } from "../doctor/check-system.ts";
 import { type Finding, fail, ok, warn } from "../doctor/finding.ts";
-import { openDatabaseToRead } from "../inventory/database.ts";
-import { readDataUrl } from "../inventory/owner.ts";
 import type { Settings } from "../settings/settings.ts";
-import { asPrinted, paint, type RenderOptions } from "../status/screen.ts";
+import { openDatabaseToRead } from "../state/database.ts";
+import { readDataUrl } from "../state/owner.ts";
 import { AgentSilent } from "../status/socket.ts";
-import { printableAll, wrap } from "../status/text.ts";
+import { asPrinted, paint, type RenderOptions } from "../text/screen.ts";
+import { printableAll, wrap } from "../text/text.ts";
 import { readStatus } from "./status.ts";
 
 /** Everything that has to be right for the agent to work, checked now, from this user's side. */

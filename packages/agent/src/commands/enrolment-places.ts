@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describeSystemError } from "../describe-system-error.ts";
 import { readMarker } from "../files/root-marker.ts";
-import { lockStateDir } from "../inventory/lock.ts";
 import { InvalidSetting } from "../settings/invalid-setting.ts";
-import { StateRefused } from "../state-errors.ts";
+import { lockStateDir } from "../state/lock.ts";
+import { StateRefused } from "../state/state-errors.ts";
+import { describeSystemError } from "../system/system-error.ts";
 
 export interface EnrolmentPlaces {
   readonly configFile: string;

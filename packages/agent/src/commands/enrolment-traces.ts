@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { writeDurableFile } from "../durable-file.ts";
+import { writeDurableFile } from "../durable/durable-file.ts";
 import { markerName } from "../files/root-marker.ts";
 import type { EnrolmentPlaces } from "./enrolment-places.ts";
 

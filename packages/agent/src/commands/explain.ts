@@ -6,13 +6,13 @@ import { explainUntracked } from "../explain/explain-untracked.ts";
 import type { Explanation } from "../explain/explanation.ts";
 import { shortCard } from "../files/card-marker.ts";
 import { textOfName } from "../files/path-text.ts";
-import { readCloudSettings } from "../inventory/cloud-settings.ts";
-import { openDatabaseToRead } from "../inventory/database.ts";
 import type { FileState } from "../inventory/file-state.ts";
 import { compileAutoImport } from "../report/auto-import.ts";
 import { requireSetting, type Settings } from "../settings/settings.ts";
-import { asPrinted, labelled, type RenderOptions } from "../status/screen.ts";
-import { printableAll } from "../status/text.ts";
+import { readCloudSettings } from "../state/cloud-settings.ts";
+import { openDatabaseToRead } from "../state/database.ts";
+import { asPrinted, labelled, type RenderOptions } from "../text/screen.ts";
+import { printableAll } from "../text/text.ts";
 import { locate } from "./locate-file.ts";
 import { readStatus } from "./status.ts";
 

@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { describeSystemError } from "../describe-system-error.ts";
 import { giveFolder, type LeftStep } from "../service/give-folder.ts";
 import { findUser, mayUser, runProgram } from "../service/run-program.ts";
 import { makeUnit } from "../service/unit.ts";
 import { InvalidSetting } from "../settings/invalid-setting.ts";
 import { DEFAULT_FILE, requireSetting, type Settings } from "../settings/settings.ts";
+import { describeSystemError } from "../system/system-error.ts";
 import { ownProgram } from "./own-command.ts";
 import { shellWord } from "./shell-word.ts";
 

@@ -1,13 +1,13 @@
 import { formatTimestamp } from "@downlink/protocol";
 import { compileGlobs } from "@downlink/protocol/globs";
 import { shortCard } from "../files/card-marker.ts";
-import { openDatabaseToRead } from "../inventory/database.ts";
 import { type FileState, fileStates } from "../inventory/file-state.ts";
 import { InvalidSetting } from "../settings/invalid-setting.ts";
 import type { Settings } from "../settings/settings.ts";
-import { asPrinted, type RenderOptions } from "../status/screen.ts";
-import { layOut } from "../status/table.ts";
-import { fit, formatBytes, printableAll, wrap } from "../status/text.ts";
+import { openDatabaseToRead } from "../state/database.ts";
+import { asPrinted, type RenderOptions } from "../text/screen.ts";
+import { layOut } from "../text/table.ts";
+import { fit, formatBytes, printableAll, wrap } from "../text/text.ts";
 
 export interface ListedFile {
   readonly path: string;

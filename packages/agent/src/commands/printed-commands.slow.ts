@@ -3,7 +3,7 @@ import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { problemTexts } from "../problems.ts";
+import { problemTexts } from "../diagnostics/problems.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { makeDevice } from "../testing/run-daemon.ts";
 import { runAgent, startAgent } from "../testing/start-agent.ts";

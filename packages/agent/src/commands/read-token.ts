@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { ReadStream } from "node:tty";
-import { describeSystemError } from "../describe-system-error.ts";
 import { InvalidSetting } from "../settings/invalid-setting.ts";
+import { describeSystemError } from "../system/system-error.ts";
 
 /** Where nobody gives anything for so long, it is said what is waited for. */
 const PATIENCE_MS = 1000;

@@ -1,10 +1,10 @@
-import { pause } from "../bell.ts";
-import { type DaemonOptions, runDaemon } from "../daemon.ts";
-import { releaseReserve } from "../inventory/state-reserve.ts";
-import { createLog } from "../log.ts";
+import { type DaemonOptions, runDaemon } from "../daemon/daemon.ts";
+import { createLog } from "../diagnostics/log.ts";
+import { pause } from "../loops/bell.ts";
 import { notifyServiceManager } from "../service/notify.ts";
 import type { SettingSources, Settings } from "../settings/settings.ts";
-import { isStateCorrupt, isStateUnwritable } from "../state-errors.ts";
+import { isStateCorrupt, isStateUnwritable } from "../state/state-errors.ts";
+import { releaseReserve } from "../state/state-reserve.ts";
 
 /** State that is found corrupt is set aside and the agent begins anew; more often than this, the disk is broken. */
 const MAX_REBUILDS = 3;

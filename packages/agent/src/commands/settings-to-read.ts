@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { readAgentSettings } from "../inventory/agent-settings.ts";
-import { openDatabaseToRead } from "../inventory/database.ts";
 import { InvalidSetting } from "../settings/invalid-setting.ts";
 import { DEFAULT_FILE, isReadable, loadSettings, type SettingSources, type Settings } from "../settings/settings.ts";
+import { readAgentSettings } from "../state/agent-settings.ts";
+import { openDatabaseToRead } from "../state/database.ts";
 
 /**
  * Settings for commands that only look. The env file holds the token and is not everybody's to read: who may not is told by the

@@ -1,5 +1,5 @@
-import { isForbidden, StateUnreadable } from "../inventory/state-unreadable.ts";
 import type { Settings } from "../settings/settings.ts";
+import { isForbidden, StateUnreadable } from "../state/state-unreadable.ts";
 import { askStatus } from "../status/socket.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
 

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { knownToken } from "../cloud/credential.ts";
-import { maskTokens } from "../log.ts";
+import { maskTokens } from "../diagnostics/log.ts";
 import { loadSettings, resolveSettings, type SettingSources } from "../settings/settings.ts";
 import { collectDatabase, collectLog, collectSystem } from "../support/collect-facts.ts";
 import { makeTar } from "../support/tar.ts";

@@ -1,6 +1,5 @@
-import type { Bell } from "../bell.ts";
-import type { Clock } from "../clock.ts";
 import type { CloudSession } from "../cloud/session.ts";
+import type { Log } from "../diagnostics/log.ts";
 import { shortCard } from "../files/card-marker.ts";
 import type { YoungFiles } from "../files/young-files.ts";
 import type { Throttle } from "../imports/throttle.ts";
@@ -10,9 +9,10 @@ import type { WishAnswer, Wishes } from "../imports/wishes.ts";
 import { type FileState, isBeforeIndexing } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import { lifeOf, type TrackedFile } from "../inventory/tracked-file.ts";
-import type { Log } from "../log.ts";
+import type { Bell } from "../loops/bell.ts";
 import { describePause } from "../status/describe-pause.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
+import type { Clock } from "../system/clock.ts";
 
 /** What may be asked of a running agent by who may change something on it. Paths are below the root. */
 export type ControlRequest =

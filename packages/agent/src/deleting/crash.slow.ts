@@ -16,8 +16,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { identityOf, isSameIdentity } from "../files/identity.ts";
-import { openDatabase } from "../inventory/database.ts";
 import { openInventory } from "../inventory/inventory.ts";
+import { openDatabase } from "../state/database.ts";
 import { settleIntents } from "./settle-intents.ts";
 import { trashName } from "./trash.ts";
 

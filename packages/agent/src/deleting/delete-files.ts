@@ -1,10 +1,10 @@
 import type { PermitAnswer } from "@downlink/protocol";
-import type { Bell } from "../bell.ts";
 import type { ServerClock } from "../cloud/server-clock.ts";
 import type { CloudSession } from "../cloud/session.ts";
 import type { Storage } from "../files/open-tracked.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
+import type { Bell } from "../loops/bell.ts";
 import { deleteGroup, type GroupContext, type Intended } from "./delete-group.ts";
 import { askPermits, type Permits } from "./permits.ts";
 import { type DeletionStep, needsProof } from "./plan-deletions.ts";

@@ -1,13 +1,13 @@
-import type { Bell } from "../bell.ts";
-import type { Clock } from "../clock.ts";
-import { syncDirectory } from "../durable-file.ts";
+import type { Log } from "../diagnostics/log.ts";
+import { syncDirectory } from "../durable/durable-file.ts";
 import { FileMoved, type Storage } from "../files/open-tracked.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
-import type { Log } from "../log.ts";
-import type { Turns } from "../turns.ts";
+import type { Bell } from "../loops/bell.ts";
+import type { Turns } from "../loops/turns.ts";
+import type { Clock } from "../system/clock.ts";
 import { eraseFile } from "./erase-file.ts";
 import type { DeletionStep } from "./plan-deletions.ts";
 import type { Setbacks } from "./setbacks.ts";

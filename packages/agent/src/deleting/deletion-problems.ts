@@ -1,7 +1,7 @@
+import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { WorkBoard } from "../imports/work-board.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import type { ProblemBoard } from "../problems.ts";
-import { formatBytes } from "../status/text.ts";
+import { formatBytes } from "../text/text.ts";
 import type { DeletionPlan, DeletionSituation } from "./plan-deletions.ts";
 import type { Quota } from "./quota.ts";
 import type { Setbacks } from "./setbacks.ts";

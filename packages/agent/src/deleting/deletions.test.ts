@@ -14,8 +14,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { openDatabase } from "../inventory/database.ts";
 import { openInventory } from "../inventory/inventory.ts";
+import { openDatabase } from "../state/database.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import {

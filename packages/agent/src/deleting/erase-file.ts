@@ -1,5 +1,5 @@
 import { lstat, rename, unlink } from "node:fs/promises";
-import { recording } from "../durable-steps.ts";
+import { recording } from "../durable/durable-steps.ts";
 import { identityOf, isSameContentHolder } from "../files/identity.ts";
 import { checkUnmoved, openTracked, type Storage } from "../files/open-tracked.ts";
 import { systemPath } from "../files/path-text.ts";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { pause } from "../bell.ts";
-import type { Clock } from "../clock.ts";
 import type { FileIdentity } from "../files/identity.ts";
 import { checkUnmoved, openTracked, type Storage } from "../files/open-tracked.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
+import { pause } from "../loops/bell.ts";
+import type { Clock } from "../system/clock.ts";
 
 const BLOCK_BYTES = 1024 * 1024;
 /** Of the time, at most one part in so many is spent reading. */

@@ -1,8 +1,8 @@
 import { api, edgeLimits, type PermitAnswer } from "@downlink/protocol";
-import type { Clock } from "../clock.ts";
 import type { ServerClock } from "../cloud/server-clock.ts";
 import type { CloudSession } from "../cloud/session.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
+import type { Clock } from "../system/clock.ts";
 import type { DeletionStep } from "./plan-deletions.ts";
 import type { Proofs } from "./proofs.ts";
 

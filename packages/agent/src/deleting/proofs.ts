@@ -1,7 +1,7 @@
-import type { Clock } from "../clock.ts";
 import type { FileIdentity } from "../files/identity.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
+import type { Clock } from "../system/clock.ts";
 import type { FileSystemFacts, FileSystems } from "./file-systems.ts";
 import { type FileHash, isProof } from "./hash-file.ts";
 

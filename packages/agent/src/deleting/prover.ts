@@ -1,8 +1,8 @@
-import type { Bell } from "../bell.ts";
-import type { Clock } from "../clock.ts";
 import { FileMoved, type Storage } from "../files/open-tracked.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
 import type { Inventory } from "../inventory/inventory.ts";
+import type { Bell } from "../loops/bell.ts";
+import type { Clock } from "../system/clock.ts";
 import type { FileSystems } from "./file-systems.ts";
 import { hashFile, isProof } from "./hash-file.ts";
 import type { DeletionStep } from "./plan-deletions.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createServerClock } from "../cloud/server-clock.ts";
 import { createServerTimeMemory } from "../cloud/server-time-memory.ts";
-import type { KnownRetention, KnownServerTime } from "../inventory/owner.ts";
+import type { KnownRetention, KnownServerTime } from "../state/owner.ts";
 import { createRetentionHold } from "./retention-hold.ts";
 
 const HOUR = 3_600_000_000_000n;

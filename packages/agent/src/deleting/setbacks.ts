@@ -1,5 +1,5 @@
 import type { DeletionReason, PermitRefusal } from "@downlink/protocol";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../system/clock.ts";
 
 /** Why a deletion did not come about: a code of the cloud's refusals, or what happened here. */
 export type SetbackCode = PermitRefusal | "FileMoved" | "FileSystem" | "OtherName";

@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import { link, lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
-import { recording } from "../durable-steps.ts";
+import { recording } from "../durable/durable-steps.ts";
 import { systemPath } from "../files/path-text.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
 

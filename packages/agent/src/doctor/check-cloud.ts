@@ -3,11 +3,11 @@ import { proxyFor, type WayOut } from "@downlink/client/node";
 import { api } from "@downlink/protocol";
 import { agentTransport } from "../cloud/agent-transport.ts";
 import { problemOf } from "../cloud/describe-failure.ts";
+import { problemTexts } from "../diagnostics/problems.ts";
 import { openWayOut, type WaySettings } from "../network/way-out.ts";
-import { problemTexts } from "../problems.ts";
 import { InvalidSetting } from "../settings/invalid-setting.ts";
 import type { Settings } from "../settings/settings.ts";
-import { formatDuration } from "../status/text.ts";
+import { formatDuration } from "../text/text.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const TIMEOUT_MS = 10_000;

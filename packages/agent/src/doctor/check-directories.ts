@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { access, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { problemTexts } from "../diagnostics/problems.ts";
 import { readMarker } from "../files/root-marker.ts";
-import { readOwnerFile } from "../inventory/owner.ts";
-import { problemTexts } from "../problems.ts";
 import type { Settings } from "../settings/settings.ts";
+import { readOwnerFile } from "../state/owner.ts";
 import { measureDisk } from "../status/snapshot.ts";
-import { formatBytes } from "../status/text.ts";
+import { formatBytes } from "../text/text.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 /** The state needs some megabytes; below it nothing can be recorded any more. */

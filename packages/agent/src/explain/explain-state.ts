@@ -1,10 +1,10 @@
 import { provedOver } from "../cloud/describe-failure.ts";
+import { problemTexts } from "../diagnostics/problems.ts";
 import { partlyListedCode, setAsideCode } from "../indexing/reason-codes.ts";
 import type { FileState } from "../inventory/file-state.ts";
 import type { ImportOutcome } from "../inventory/tracked-file.ts";
-import { problemTexts } from "../problems.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
-import { formatBytes, formatDuration } from "../status/text.ts";
+import { formatBytes, formatDuration } from "../text/text.ts";
 import type { Explanation } from "./explanation.ts";
 
 /** What is known of a file that the agent keeps. */

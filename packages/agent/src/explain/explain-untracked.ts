@@ -2,11 +2,11 @@ import { lstat } from "node:fs/promises";
 import { compileGlobs } from "@downlink/protocol/globs";
 import { recordingFormatOf } from "@downlink/recordings";
 import { trashName } from "../deleting/trash.ts";
+import { problemTexts } from "../diagnostics/problems.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
-import { problemTexts } from "../problems.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
-import { formatDuration } from "../status/text.ts";
+import { formatDuration } from "../text/text.ts";
 import type { Explanation, Whereabouts } from "./explanation.ts";
 
 export interface UntrackedFacts {

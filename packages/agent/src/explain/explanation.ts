@@ -1,5 +1,5 @@
+import type { ProblemCode } from "../diagnostics/problems.ts";
 import type { FileState } from "../inventory/file-state.ts";
-import type { ProblemCode } from "../problems.ts";
 
 /** Where a path is that the agent does not keep: none of these is a state of a file. */
 export type Whereabouts =

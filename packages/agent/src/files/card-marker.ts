@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { Owner } from "../inventory/owner.ts";
+import type { Owner } from "../state/owner.ts";
 
 const pattern = /^card-([\w-]{16})-[\w-]{22}$/;
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../system/clock.ts";
 import { createDiskForecast } from "./disk-forecast.ts";
 
 function forecastOf(freeGigabytes: readonly number[]): number | undefined {

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../system/clock.ts";
 
 /** When the disk will be full, should it go on as in the last hour. */
 export interface DiskForecast {

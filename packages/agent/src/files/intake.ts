@@ -1,7 +1,7 @@
 import { SourceChangedError } from "@downlink/recordings";
-import { type Bell, pause } from "../bell.ts";
-import type { Clock } from "../clock.ts";
-import { examination } from "../durable-steps.ts";
+import type { Log } from "../diagnostics/log.ts";
+import type { ProblemBoard } from "../diagnostics/problems.ts";
+import { examination } from "../durable/durable-steps.ts";
 import type { ExaminationNotes } from "../indexing/examination-notes.ts";
 import {
   examineFile,
@@ -14,8 +14,8 @@ import {
 import { type FileEvent, isBeforeIndexing, nextState } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
-import type { Log } from "../log.ts";
-import type { ProblemBoard } from "../problems.ts";
+import { type Bell, pause } from "../loops/bell.ts";
+import type { Clock } from "../system/clock.ts";
 import { isSameIdentity } from "./identity.ts";
 import { checkUnmoved, FileMoved, lookAt, openTracked, type Storage } from "./open-tracked.ts";
 import type { YoungFiles } from "./young-files.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { access, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { writeDurableFile } from "../durable-file.ts";
+import { writeDurableFile } from "../durable/durable-file.ts";
 
 export const markerName = ".downlink-root";
 const pattern = /^downlink-root ([\w-]{16,})\s*$/;

@@ -1,9 +1,9 @@
-import type { Clock } from "../clock.ts";
-import { describeSystemError } from "../describe-system-error.ts";
+import type { ProblemBoard } from "../diagnostics/problems.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
-import { type Instant, noteInstant, tellInstant } from "../instant.ts";
-import { type StateFacts, UNKNOWN_CARDS } from "../inventory/owner.ts";
-import type { ProblemBoard } from "../problems.ts";
+import { type StateFacts, UNKNOWN_CARDS } from "../state/owner.ts";
+import type { Clock } from "../system/clock.ts";
+import { type Instant, noteInstant, tellInstant } from "../system/instant.ts";
+import { describeSystemError } from "../system/system-error.ts";
 import { isCardMarker, isCardOf, ownerTag } from "./card-marker.ts";
 import { isMountPoint } from "./mount-point.ts";
 import type { Storage } from "./open-tracked.ts";

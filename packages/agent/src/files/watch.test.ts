@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { createBell } from "../bell.ts";
+import { createBell } from "../loops/bell.ts";
 import { createDirectoryWatch } from "./watch.ts";
 
 function setUp(t: TestContext) {

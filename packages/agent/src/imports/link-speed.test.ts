@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../system/clock.ts";
 import { createLinkSpeed } from "./link-speed.ts";
 
 test("a link is slow when a part would take over a minute, and quick again only when it is clearly quicker", () => {

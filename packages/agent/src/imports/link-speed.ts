@@ -1,5 +1,5 @@
 import { edgeLimits } from "@downlink/protocol";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../system/clock.ts";
 
 /** What the link gives while something is being sent. */
 export interface LinkSpeed {

@@ -1,5 +1,5 @@
 import { edgeLimits } from "@downlink/protocol";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../system/clock.ts";
 import { SLOW_BYTES_PER_SECOND } from "./link-speed.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { NetworkFailure } from "@downlink/client";
 import { putStream } from "@downlink/client/node";
-import { type Told, telling } from "../durable-steps.ts";
+import { type Told, telling } from "../durable/durable-steps.ts";
 import type { OpenUpload } from "./open-upload.ts";
 import { type ByteRange, readRange } from "./upload-parts.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../system/clock.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
 
 const STEP_MS = 10;

@@ -1,5 +1,5 @@
-import { pause } from "../bell.ts";
-import type { Clock } from "../clock.ts";
+import { pause } from "../loops/bell.ts";
+import type { Clock } from "../system/clock.ts";
 
 /** Paces all transfers of the process together. */
 export interface RateLimiter {

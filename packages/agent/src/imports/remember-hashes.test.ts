@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { test } from "node:test";
-import { systemClock } from "../clock.ts";
 import { FileMoved } from "../files/open-tracked.ts";
-import { openDatabase } from "../inventory/database.ts";
 import { openInventory } from "../inventory/inventory.ts";
+import { openDatabase } from "../state/database.ts";
+import { systemClock } from "../system/clock.ts";
 import { makeDevice } from "../testing/run-daemon.ts";
 import { rememberHashes } from "./remember-hashes.ts";
 import { createUploadMemories } from "./upload-memories.ts";

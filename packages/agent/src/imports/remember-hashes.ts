@@ -1,8 +1,8 @@
-import type { Clock } from "../clock.ts";
 import { type FileHash, hashFile, isProof } from "../deleting/hash-file.ts";
 import { FileMoved, type Storage } from "../files/open-tracked.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
+import type { Clock } from "../system/clock.ts";
 import { ContentMismatch, type UploadJob } from "./open-upload.ts";
 import type { UploadMemories } from "./upload-memories.ts";
 

@@ -1,11 +1,11 @@
 import { type EdgeSettings, edgeLimits } from "@downlink/protocol";
 import { nextUploadRateChange, parseUploadRate, type RateRule, uploadRateAt } from "@downlink/protocol/upload-rate";
-import { createBell } from "../bell.ts";
-import type { Clock } from "../clock.ts";
+import { createBell } from "../loops/bell.ts";
+import { createTurns } from "../loops/turns.ts";
 import { createUploadWay, type UploadWay } from "../network/upload-way.ts";
 import { firstHop } from "../network/way-out.ts";
 import type { Settings } from "../settings/settings.ts";
-import { createTurns } from "../turns.ts";
+import type { Clock } from "../system/clock.ts";
 import { createLinkSpeed, type LinkSpeed, SLOW_BYTES_PER_SECOND } from "./link-speed.ts";
 import { createPieceSizes, type PieceSizes } from "./piece-sizes.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";

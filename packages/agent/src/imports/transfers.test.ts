@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../system/clock.ts";
 import { createTransferMeter } from "./transfers.ts";
 
 const MB = 1_000_000;

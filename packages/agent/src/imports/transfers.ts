@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../system/clock.ts";
 
 /** A running upload, to be shown. */
 export interface Transfer {

@@ -1,6 +1,6 @@
 import { retryDelayMs } from "@downlink/client";
-import type { Clock } from "../clock.ts";
 import type { FileIdentity } from "../files/identity.ts";
+import type { Clock } from "../system/clock.ts";
 import { createPartHashes, type HashPlan, type PartHashes } from "./upload-parts.ts";
 
 /** An upload that waits after a failed try. */

@@ -1,8 +1,8 @@
 import { formatTimestamp } from "@downlink/protocol";
-import { readBootId } from "../boot-id.ts";
-import type { Clock } from "../clock.ts";
-import type { KnownPause, StateFacts } from "../inventory/owner.ts";
-import { isStateUnwritable } from "../state-errors.ts";
+import type { KnownPause, StateFacts } from "../state/owner.ts";
+import { isStateUnwritable } from "../state/state-errors.ts";
+import { readBootId } from "../system/boot-id.ts";
+import type { Clock } from "../system/clock.ts";
 
 /** Uploads that somebody on the device has stopped. Times are wall time. */
 export interface PauseState {

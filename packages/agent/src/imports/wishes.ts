@@ -1,10 +1,10 @@
 import { ApiFailure, NetworkFailure } from "@downlink/client";
 import { api, type Output } from "@downlink/protocol";
-import type { Bell } from "../bell.ts";
 import type { CloudSession } from "../cloud/session.ts";
+import type { Log } from "../diagnostics/log.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep } from "../inventory/tracked-file.ts";
-import type { Log } from "../log.ts";
+import type { Bell } from "../loops/bell.ts";
 
 type Answers = Output<typeof api.edge.requestImports>["answers"];
 

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { systemClock } from "../clock.ts";
-import { openDatabase } from "../inventory/database.ts";
-import { openStateFacts } from "../inventory/owner.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
+import { openDatabase } from "../state/database.ts";
+import { openStateFacts } from "../state/owner.ts";
+import { systemClock } from "../system/clock.ts";
 import { openExaminationNotes } from "./examination-notes.ts";
 
 const file = (versionId: string, sizeBytes = 1): TrackedFile =>

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { readBootId } from "../boot-id.ts";
-import type { Clock } from "../clock.ts";
-import type { StateFacts } from "../inventory/owner.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
-import { isStateUnwritable } from "../state-errors.ts";
+import type { StateFacts } from "../state/owner.ts";
+import { isStateUnwritable } from "../state/state-errors.ts";
+import { readBootId } from "../system/boot-id.ts";
+import type { Clock } from "../system/clock.ts";
 import { blame, type Note, type Standing, type Suspects, standingOf } from "./suspects.ts";
 
 /** What is done with a file's content that might end the process. */

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { FileIdentity } from "../files/identity.ts";
 import { planScan } from "../files/plan-scan.ts";
-import { databasePath, openDatabase, openDatabaseToRead, SCHEMA_VERSION } from "./database.ts";
+import { databasePath, openDatabase, openDatabaseToRead, SCHEMA_VERSION } from "../state/database.ts";
+import { lockStateDir } from "../state/lock.ts";
+import { openStateFacts } from "../state/owner.ts";
 import { openInventory } from "./inventory.ts";
-import { lockStateDir } from "./lock.ts";
-import { openStateFacts } from "./owner.ts";
 
 const huge = 2n ** 64n - 1n;
 const identity: FileIdentity = { device: huge, inode: huge - 1n, sizeBytes: 5, mtimeNs: -7n, ctimeNs: 2n ** 63n - 1n };

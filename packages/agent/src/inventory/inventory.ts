@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
-import { recording } from "../durable-steps.ts";
+import { recording } from "../durable/durable-steps.ts";
 import { type FileIdentity, isSameContentHolder, isSameIdentity } from "../files/identity.ts";
 import { type CardSwap, swapCardRows } from "./card-rows.ts";
 import { type DeletionStatements, prepareDeletionStatements } from "./deletion-rows.ts";

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
-import type { Log } from "../log.ts";
-import type { ProblemBoard } from "../problems.ts";
+import type { Log } from "../diagnostics/log.ts";
+import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { ListenAddress } from "../settings/value-parsers.ts";
 import { boundSockets, type SocketLimits } from "../status/bound-sockets.ts";
 import type { StatusDocument } from "../status/status-schema.ts";

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../system/clock.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { mountExfat } from "../testing/mount-exfat.ts";
 import { writeRecording } from "../testing/recordings.ts";

@@ -18,7 +18,7 @@ import {
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { EdgeItem } from "@downlink/protocol";
-import { openDatabase } from "../inventory/database.ts";
+import { openDatabase } from "../state/database.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import { type Device, makeDevice, type RunningDaemon, settingsFor, startDaemon } from "../testing/run-daemon.ts";

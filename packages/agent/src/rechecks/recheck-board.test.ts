@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemClock } from "../clock.ts";
 import type { FileIdentity } from "../files/identity.ts";
 import type { FileState } from "../inventory/file-state.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
+import { systemClock } from "../system/clock.ts";
 import { createRecheckBoard, recheckMethod } from "./recheck-board.ts";
 
 const was: FileIdentity = { device: 0, inode: 1, sizeBytes: 10, mtimeNs: 1n, ctimeNs: 1n };

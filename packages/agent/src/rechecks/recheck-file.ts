@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Clock } from "../clock.ts";
 import { type FileHash, hashFile } from "../deleting/hash-file.ts";
 import { checkUnmoved, openTracked, type Storage } from "../files/open-tracked.ts";
 import { examineFile, type Verdict } from "../indexing/examine-file.ts";
 import { nextState } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { Findings, TrackedFile } from "../inventory/tracked-file.ts";
+import type { Clock } from "../system/clock.ts";
 import type { Recheck } from "./recheck-board.ts";
 
 export interface RecheckOptions {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { test } from "node:test";
-import { createBell } from "../bell.ts";
-import { systemClock } from "../clock.ts";
-import { openDatabase } from "../inventory/database.ts";
+import { createLog } from "../diagnostics/log.ts";
+import { createProblemBoard } from "../diagnostics/problems.ts";
 import { openInventory } from "../inventory/inventory.ts";
-import { createLog } from "../log.ts";
-import { createProblemBoard } from "../problems.ts";
+import { createBell } from "../loops/bell.ts";
+import { openDatabase } from "../state/database.ts";
+import { systemClock } from "../system/clock.ts";
 import { makeDevice } from "../testing/run-daemon.ts";
 import { createRecheckBoard } from "./recheck-board.ts";
 import { createRechecks } from "./recheck-loop.ts";

@@ -1,14 +1,14 @@
 import { SourceChangedError } from "@downlink/recordings";
-import { type Bell, createBell, pause } from "../bell.ts";
-import type { Clock } from "../clock.ts";
 import type { FileHash } from "../deleting/hash-file.ts";
+import type { Log } from "../diagnostics/log.ts";
+import type { ProblemBoard } from "../diagnostics/problems.ts";
 import { FileMoved, type Storage } from "../files/open-tracked.ts";
 import type { ExaminationNotes } from "../indexing/examination-notes.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
-import type { Log } from "../log.ts";
-import type { ProblemBoard } from "../problems.ts";
+import { type Bell, createBell, pause } from "../loops/bell.ts";
+import type { Clock } from "../system/clock.ts";
 import type { Recheck, RecheckBoard } from "./recheck-board.ts";
 import { type Comparison, recheckFile } from "./recheck-file.ts";
 

@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { compileGlobs } from "@downlink/protocol/globs";
+import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import type { StateFacts } from "../inventory/owner.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
-import type { ProblemBoard } from "../problems.ts";
+import type { StateFacts } from "../state/owner.ts";
 
 /** Which files are to be imported without being asked for: the report of each says so. */
 export interface AutoImport {

@@ -1,8 +1,8 @@
 import { ApiFailure, NetworkFailure } from "@downlink/client";
 import { api, type SalvageFailure, type WantedSalvage } from "@downlink/protocol";
 import { SalvageEmpty, SourceChangedError } from "@downlink/recordings";
-import type { Bell } from "../bell.ts";
 import type { CloudSession } from "../cloud/session.ts";
+import type { Log } from "../diagnostics/log.ts";
 import { FileMoved } from "../files/open-tracked.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
 import type { WorkBoard } from "../imports/work-board.ts";
@@ -10,7 +10,7 @@ import type { ExaminationNotes } from "../indexing/examination-notes.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
-import type { Log } from "../log.ts";
+import type { Bell } from "../loops/bell.ts";
 import { removeLeftovers } from "./remove-leftovers.ts";
 import { NoRoom, writeSalvage } from "./write-salvage.ts";
 

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import type { Log } from "../log.ts";
+import type { Log } from "../diagnostics/log.ts";
 
 const TIMEOUT_MS = 10_000;
 

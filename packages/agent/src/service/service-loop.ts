@@ -1,5 +1,5 @@
-import { createBell, pause } from "../bell.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../diagnostics/log.ts";
+import { createBell, pause } from "../loops/bell.ts";
 import { hasServiceManager, notifyServiceManager } from "./notify.ts";
 
 export interface ServiceContext {

@@ -1,6 +1,6 @@
 import { accessSync, constants, readFileSync } from "node:fs";
-import { describeSystemError } from "../describe-system-error.ts";
-import { writeDurableFile } from "../durable-file.ts";
+import { writeDurableFile } from "../durable/durable-file.ts";
+import { describeSystemError } from "../system/system-error.ts";
 import { diskAmountOf } from "./disk-amount.ts";
 import { formatEnvFile, type OnMistake, parseEnvFile, throwMistake } from "./env-file.ts";
 import { interfaceRulesOf } from "./interface-rules.ts";

@@ -5,15 +5,15 @@ import { renderSettings } from "../commands/config.ts";
 import { renderFindings } from "../commands/doctor.ts";
 import { renderExplanation } from "../commands/explain.ts";
 import { renderFiles } from "../commands/ls.ts";
-import { createLog } from "../log.ts";
+import { createLog } from "../diagnostics/log.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import { flagsFor, makeDevice, untilStatus } from "../testing/run-daemon.ts";
 import { healthyStatus, problem, sampleTimeMs } from "../testing/sample-status.ts";
 import { runAgent, startAgent } from "../testing/start-agent.ts";
+import { harmlessJson } from "../text/text.ts";
 import { renderStatus } from "./render-status.ts";
 import type { StatusDocument } from "./status-schema.ts";
-import { harmlessJson } from "./text.ts";
 
 /** Colours, an erased screen in seven and in eight bits, a title, a new line, a text that runs backwards, a hidden character. */
 const HOSTILE = "a\u001b[31m\u009b2J\u001b]0;title\u0007\r\nEvil      line\u2028b\u202e\u2066c\u200bd\u0085e\u{e0041}";

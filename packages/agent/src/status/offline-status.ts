@@ -1,8 +1,8 @@
-import { openDatabaseToRead } from "../inventory/database.ts";
 import type { FileState } from "../inventory/file-state.ts";
-import { readOwnerFile, readPause } from "../inventory/owner.ts";
-import { readingState } from "../inventory/state-unreadable.ts";
-import { agentVersion } from "../version.ts";
+import { openDatabaseToRead } from "../state/database.ts";
+import { readOwnerFile, readPause } from "../state/owner.ts";
+import { readingState } from "../state/state-unreadable.ts";
+import { agentVersion } from "../system/version.ts";
 import { describePause } from "./describe-pause.ts";
 import type { StatusDocument } from "./status-schema.ts";
 

@@ -1,6 +1,6 @@
-import { type Layout, labelled } from "./screen.ts";
+import { type Layout, labelled } from "../text/screen.ts";
+import { formatBytes } from "../text/text.ts";
 import type { StatusDocument } from "./status-schema.ts";
-import { formatBytes } from "./text.ts";
 
 type Deletions = StatusDocument["deletions"];
 

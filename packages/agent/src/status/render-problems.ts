@@ -1,6 +1,6 @@
-import { age, asPrinted, type Layout, paint } from "./screen.ts";
+import { age, asPrinted, type Layout, paint } from "../text/screen.ts";
+import { wrap } from "../text/text.ts";
 import type { StatusDocument } from "./status-schema.ts";
-import { wrap } from "./text.ts";
 
 const MAX_PROBLEMS = 3;
 

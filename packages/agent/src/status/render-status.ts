@@ -1,10 +1,10 @@
 import { fileStates } from "../inventory/file-state.ts";
+import { age, asPrinted, type Layout, labelled, paint, type RenderOptions } from "../text/screen.ts";
+import { formatBytes, formatDuration, printableAll, wrap } from "../text/text.ts";
 import { renderDeletions } from "./render-deletions.ts";
 import { renderProblems } from "./render-problems.ts";
 import { renderUploads } from "./render-uploads.ts";
-import { age, asPrinted, type Layout, labelled, paint, type RenderOptions } from "./screen.ts";
 import type { StatusDocument } from "./status-schema.ts";
-import { formatBytes, formatDuration, printableAll, wrap } from "./text.ts";
 
 const MAX_LINES = 24;
 /** A command is worth nothing when it is cut. */

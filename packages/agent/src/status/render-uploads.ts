@@ -1,8 +1,8 @@
 import cliProgress from "cli-progress";
-import { padToWidth } from "./display-width.ts";
-import { type Layout, labelled, paint, type RenderOptions } from "./screen.ts";
+import { padToWidth } from "../text/display-width.ts";
+import { type Layout, labelled, paint, type RenderOptions } from "../text/screen.ts";
+import { fit, formatBytes, formatDuration } from "../text/text.ts";
 import type { StatusDocument } from "./status-schema.ts";
-import { fit, formatBytes, formatDuration } from "./text.ts";
 
 const MAX_TRANSFERS = 4;
 const WIDEST_BAR = 16;

@@ -1,22 +1,22 @@
 import { statfs } from "node:fs/promises";
 import { formatTimestamp } from "@downlink/protocol";
-import type { Clock } from "../clock.ts";
 import type { ClockSkew } from "../cloud/clock-skew.ts";
 import type { CloudSession } from "../cloud/session.ts";
 import type { Deletions } from "../deleting/deletion-loop.ts";
+import { type ProblemBoard, type ProblemCode, problemTexts } from "../diagnostics/problems.ts";
 import type { DiskForecast } from "../files/disk-forecast.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
 import type { Throttle, ThrottleState } from "../imports/throttle.ts";
 import type { Uploads } from "../imports/upload-loop.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
-import { type Instant, tellInstant } from "../instant.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import type { StateFacts } from "../inventory/owner.ts";
-import { type ProblemBoard, type ProblemCode, problemTexts } from "../problems.ts";
-import { agentVersion } from "../version.ts";
+import type { StateFacts } from "../state/owner.ts";
+import type { Clock } from "../system/clock.ts";
+import { type Instant, tellInstant } from "../system/instant.ts";
+import { agentVersion } from "../system/version.ts";
+import { formatBytes } from "../text/text.ts";
 import { describePause } from "./describe-pause.ts";
 import type { StatusDocument } from "./status-schema.ts";
-import { formatBytes } from "./text.ts";
 
 export interface SnapshotContext {
   readonly started: Instant;

@@ -1,7 +1,7 @@
 import { closeSync, openSync, rmSync } from "node:fs";
 import { createConnection, createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { shareSocket } from "../inventory/share-state.ts";
+import { shareSocket } from "../state/share-state.ts";
 import { boundSockets, type SocketLimits } from "./bound-sockets.ts";
 import type { StatusDocument } from "./status-schema.ts";
 

@@ -1,5 +1,5 @@
+import { problemTexts } from "../diagnostics/problems.ts";
 import { fileStates } from "../inventory/file-state.ts";
-import { problemTexts } from "../problems.ts";
 
 const text = { type: "string" } as const;
 const textOrNull = { type: ["string", "null"] } as const;

@@ -1,8 +1,8 @@
+import type { RenderOptions } from "../text/screen.ts";
+import { harmlessJson, printableAll } from "../text/text.ts";
 import { renderStatus } from "./render-status.ts";
-import type { RenderOptions } from "./screen.ts";
 import { AgentSilent } from "./socket.ts";
 import type { StatusDocument } from "./status-schema.ts";
-import { harmlessJson, printableAll } from "./text.ts";
 
 /** The terminal, or whatever stands in its place. */
 export interface WatchTerminal {

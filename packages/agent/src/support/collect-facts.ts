@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { statSync } from "node:fs";
 import { arch, cpus, freemem, hostname, loadavg, platform, release, totalmem, uptime } from "node:os";
-import { databasePath, openDatabaseToRead } from "../inventory/database.ts";
-import { agentVersion } from "../version.ts";
+import { databasePath, openDatabaseToRead } from "../state/database.ts";
+import { agentVersion } from "../system/version.ts";
 
 const MAX_LOG_LINES = 5000;
 const LOG_TIMEOUT_MS = 10_000;

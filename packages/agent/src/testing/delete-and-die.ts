@@ -6,11 +6,11 @@
 import fs, { statSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { DatabaseSync } from "node:sqlite";
-import { systemClock } from "../clock.ts";
 import { createServerClock } from "../cloud/server-clock.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
-import { openDatabase } from "../inventory/database.ts";
 import { openInventory } from "../inventory/inventory.ts";
+import { openDatabase } from "../state/database.ts";
+import { systemClock } from "../system/clock.ts";
 
 const [mode, root = "", stateDir = "", dieAt = ""] = process.argv.slice(2);
 const { database } = openDatabase(stateDir);
@@ -21,7 +21,7 @@ watchSteps();
 const { deleteFiles } = await import("../deleting/delete-files.ts");
 const { settleIntents } = await import("../deleting/settle-intents.ts");
 const { createSetbacks } = await import("../deleting/setbacks.ts");
-const { createTurns } = await import("../turns.ts");
+const { createTurns } = await import("../loops/turns.ts");
 
 const storage = { root, device: statSync(root, { bigint: true }).dev };
 if (mode === "settle")

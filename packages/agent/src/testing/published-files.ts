@@ -1,5 +1,5 @@
+import { problemTexts } from "../diagnostics/problems.ts";
 import { renderMetrics } from "../metrics/render-metrics.ts";
-import { problemTexts } from "../problems.ts";
 import { statusSchema } from "../status/status-schema.ts";
 import { healthyStatus, problem } from "./sample-status.ts";
 
@@ -19,7 +19,7 @@ function problemsPage(): string {
   return `# What may go wrong
 
 \`agent status\` names each trouble by a code that stays the same, and is \`degraded\` as long as there is one. \`agent explain <file>\`
-says whether it stops a file. This page is made from \`src/problems.ts\` by \`src/testing/write-published-files.ts\`.
+says whether it stops a file. This page is made from \`src/diagnostics/problems.ts\` by \`src/testing/write-published-files.ts\`.
 
 ${sections.join("\n")}`;
 }

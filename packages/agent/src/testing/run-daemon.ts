@@ -1,12 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Clock, systemClock } from "../clock.ts";
-import { runDaemon } from "../daemon.ts";
-import { createLog, type LogOutput } from "../log.ts";
+import { runDaemon } from "../daemon/daemon.ts";
+import { createLog, type LogOutput } from "../diagnostics/log.ts";
 import { loadSettings, type SettingName, type Settings } from "../settings/settings.ts";
 import { askStatus } from "../status/socket.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
+import { type Clock, systemClock } from "../system/clock.ts";
 import type { FakeCloud } from "./fake-cloud.ts";
 
 /** A device of its own: a root and a state directory, removed at the end. */

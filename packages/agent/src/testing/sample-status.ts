@@ -1,4 +1,4 @@
-import { problemTexts } from "../problems.ts";
+import { problemTexts } from "../diagnostics/problems.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
 
 /** When {@link healthyStatus} was taken. */

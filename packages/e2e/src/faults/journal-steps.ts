@@ -3,7 +3,7 @@
 import { tracingChannel } from "node:diagnostics_channel";
 import { appendFileSync } from "node:fs";
 
-/** As `packages/agent/src/durable-steps.ts` describes them. */
+/** As `packages/agent/src/durable/durable-steps.ts` describes them. */
 interface Step {
   readonly what: "inventory" | "fact" | "file" | "call" | "part" | "piece";
   readonly steps?: readonly { readonly do: string; readonly event?: string }[];

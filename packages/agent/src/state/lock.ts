@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { isStateUnwritable, StateRefused } from "../state-errors.ts";
+import { isStateUnwritable, StateRefused } from "./state-errors.ts";
 
 /**
  * Keeps a second agent off the state directory. The lock is the operating system's, on a file of SQLite: it is gone with

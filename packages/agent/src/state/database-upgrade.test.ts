@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { openInventory } from "../inventory/inventory.ts";
 import { databasePath, openDatabase, SCHEMA_VERSION } from "./database.ts";
-import { openInventory } from "./inventory.ts";
 
 /** As the first agents in the field wrote it. */
 const version1 = `

@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { type AgentSettings, edgeLimits } from "@downlink/protocol";
-import { writeDurableFile } from "../durable-file.ts";
-import { recording } from "../durable-steps.ts";
+import { writeDurableFile } from "../durable/durable-file.ts";
+import { recording } from "../durable/durable-steps.ts";
 import type { Suspects } from "../indexing/suspects.ts";
-import { StateRefused } from "../state-errors.ts";
 import { noteCloudSettings } from "./cloud-settings.ts";
+import { StateRefused } from "./state-errors.ts";
 
 const ownerFacts = [
   "machineId",

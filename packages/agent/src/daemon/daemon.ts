@@ -1,18 +1,18 @@
-import { openAgentState } from "./agent-state.ts";
+import { agentTransport } from "../cloud/agent-transport.ts";
+import { serveControl } from "../control/control-socket.ts";
+import type { Log } from "../diagnostics/log.ts";
+import type { MetricsContext } from "../metrics/serve-metrics.ts";
+import { openWayOut } from "../network/way-out.ts";
+import { runServiceLoop } from "../service/service-loop.ts";
+import { requireSetting, type SettingSources, type Settings } from "../settings/settings.ts";
+import { openAgentState } from "../state/agent-state.ts";
+import { serveStatus } from "../status/socket.ts";
+import { type Clock, systemClock } from "../system/clock.ts";
+import { agentVersion } from "../system/version.ts";
 import { assembleAgent } from "./assemble-agent.ts";
-import { type Clock, systemClock } from "./clock.ts";
-import { agentTransport } from "./cloud/agent-transport.ts";
-import { serveControl } from "./control/control-socket.ts";
-import type { Log } from "./log.ts";
-import type { MetricsContext } from "./metrics/serve-metrics.ts";
-import { openWayOut } from "./network/way-out.ts";
-import { runServiceLoop } from "./service/service-loop.ts";
-import { followSettings } from "./settings/follow-settings.ts";
-import { runWith } from "./settings/running-settings.ts";
-import { requireSetting, type SettingSources, type Settings } from "./settings/settings.ts";
-import { serveStatus } from "./status/socket.ts";
+import { followSettings } from "./follow-settings.ts";
+import { runWith } from "./running-settings.ts";
 import { supervise } from "./supervise.ts";
-import { agentVersion } from "./version.ts";
 
 export interface DaemonOptions {
   readonly settings: Settings;
@@ -81,6 +81,6 @@ export async function runDaemon(options: DaemonOptions): Promise<Settings | unde
 /** Loaded only where it is wanted. */
 async function openMetrics({ metricsAddress: address }: Settings, ctx: Omit<MetricsContext, "address">) {
   if (address === undefined) return undefined;
-  const { serveMetrics } = await import("./metrics/serve-metrics.ts");
+  const { serveMetrics } = await import("../metrics/serve-metrics.ts");
   return await serveMetrics({ ...ctx, address });
 }

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { AgentSettings } from "@downlink/protocol";
-import type { ProblemBoard } from "../problems.ts";
-import { isStateUnwritable } from "../state-errors.ts";
+import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { StateFacts } from "./owner.ts";
+import { isStateUnwritable } from "./state-errors.ts";
 
 const FACT = "cloudSettings";
 

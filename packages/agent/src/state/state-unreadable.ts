@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { userInfo } from "node:os";
-import { findGroupId } from "../system-groups.ts";
+import { findGroupId } from "../system/system-groups.ts";
 
 /** The state is there, or may be, and this user may not look at it. The message says how they may. */
 export class StateUnreadable extends Error {

@@ -1,15 +1,15 @@
 import { accessSync, constants, mkdirSync } from "node:fs";
-import type { Clock } from "./clock.ts";
-import { noteAgentSettings } from "./inventory/agent-settings.ts";
-import { openDatabase } from "./inventory/database.ts";
-import { type Inventory, openInventory } from "./inventory/inventory.ts";
-import { lockStateDir } from "./inventory/lock.ts";
-import { openStateFacts, type StateFacts } from "./inventory/owner.ts";
-import { shareState } from "./inventory/share-state.ts";
-import type { Log } from "./log.ts";
-import { readMachineId } from "./machine-id.ts";
-import { createProblemBoard, type Problem, type ProblemBoard, problemTexts } from "./problems.ts";
-import type { Settings } from "./settings/settings.ts";
+import type { Log } from "../diagnostics/log.ts";
+import { createProblemBoard, type Problem, type ProblemBoard, problemTexts } from "../diagnostics/problems.ts";
+import { type Inventory, openInventory } from "../inventory/inventory.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { Clock } from "../system/clock.ts";
+import { readMachineId } from "../system/machine-id.ts";
+import { noteAgentSettings } from "./agent-settings.ts";
+import { openDatabase } from "./database.ts";
+import { lockStateDir } from "./lock.ts";
+import { openStateFacts, type StateFacts } from "./owner.ts";
+import { shareState } from "./share-state.ts";
 
 /** What the state directory holds, locked against other agents until disposed. */
 export interface AgentState extends Disposable {

@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { findGroupId } from "../system-groups.ts";
+import { findGroupId } from "../system/system-groups.ts";
 
 /** What `status`, `ls` and `explain` read. All else is the agent's own: tokens, the lock, the reserve. */
 const sharedFiles = ["agent.db", "agent.db-wal", "agent.db-shm", "agent.pid", "owner.json"];

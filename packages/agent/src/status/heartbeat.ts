@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { ApiFailure, NetworkFailure } from "@downlink/client";
 import { type AgentStatus, api, edgeLimits } from "@downlink/protocol";
-import { pause } from "./bell.ts";
-import type { ServerClock } from "./cloud/server-clock.ts";
-import type { CloudSession } from "./cloud/session.ts";
-import { type StatusContext, tellStatus } from "./status/tell-status.ts";
-import type { Turns } from "./turns.ts";
+import type { ServerClock } from "../cloud/server-clock.ts";
+import type { CloudSession } from "../cloud/session.ts";
+import { pause } from "../loops/bell.ts";
+import type { Turns } from "../loops/turns.ts";
+import { type StatusContext, tellStatus } from "./tell-status.ts";
 
 export interface HeartbeatContext extends StatusContext {
   readonly session: CloudSession;

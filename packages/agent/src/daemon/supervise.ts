@@ -1,7 +1,7 @@
-import { pause } from "./bell.ts";
-import type { Log } from "./log.ts";
-import type { ProblemBoard } from "./problems.ts";
-import { isStateCorrupt, isStateUnwritable, StateRefused } from "./state-errors.ts";
+import type { Log } from "../diagnostics/log.ts";
+import type { ProblemBoard } from "../diagnostics/problems.ts";
+import { pause } from "../loops/bell.ts";
+import { isStateCorrupt, isStateUnwritable, StateRefused } from "../state/state-errors.ts";
 
 export interface Supervision {
   readonly log: Log;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
-import { writeDurableFile } from "../durable-file.ts";
+import { writeDurableFile } from "../durable/durable-file.ts";
 
 const RESERVE_BYTES = 1024 * 1024;
 

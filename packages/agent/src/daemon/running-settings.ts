@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { effectOf, type SettingName, type Settings, settingNames, type TakesEffect } from "./settings.ts";
+import { effectOf, type SettingName, type Settings, settingNames, type TakesEffect } from "../settings/settings.ts";
 
 /** The settings that a running agent works with. */
 export interface RunningSettings {

@@ -1,5 +1,5 @@
-import type { Clock } from "./clock.ts";
-import { type Instant, noteInstant, tellInstant } from "./instant.ts";
+import type { Clock } from "../system/clock.ts";
+import { type Instant, noteInstant, tellInstant } from "../system/instant.ts";
 
 interface ProblemText {
   readonly title: string;

@@ -1,5 +1,5 @@
 import { tracingChannel } from "node:diagnostics_channel";
-import type { InventoryStep } from "./inventory/tracked-file.ts";
+import type { InventoryStep } from "../inventory/tracked-file.ts";
 
 /** What is made durable on the device. A file: written whole, moved or removed. */
 export type Recorded =

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { isStateCorrupt, isStateUnwritable, StateRefused } from "../state-errors.ts";
+import { isStateCorrupt, isStateUnwritable, StateRefused } from "./state-errors.ts";
 import { readingState } from "./state-unreadable.ts";
 
 const firstSchema = `

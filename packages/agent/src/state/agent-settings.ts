@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Settings } from "../settings/settings.ts";
-import { isStateUnwritable } from "../state-errors.ts";
+import { isStateUnwritable } from "./state-errors.ts";
 
 const FACT = "agentSettings";
 const shown = [

@@ -3,11 +3,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { makeMcap } from "@downlink/recordings/testing";
-import { runDaemon } from "./daemon.ts";
+import { runDaemon } from "../daemon/daemon.ts";
+import { FakeCloud } from "../testing/fake-cloud.ts";
+import { writeRecording } from "../testing/recordings.ts";
+import { makeDevice, settingsFor } from "../testing/run-daemon.ts";
 import { createLog, maskTokens } from "./log.ts";
-import { FakeCloud } from "./testing/fake-cloud.ts";
-import { writeRecording } from "./testing/recordings.ts";
-import { makeDevice, settingsFor } from "./testing/run-daemon.ts";
 
 function logInto(lines: string[], format: "text" | "json" | "auto") {
   return createLog({ format, level: "info", out: { write: (text) => lines.push(text), on: () => undefined } });

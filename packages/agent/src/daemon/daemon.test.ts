@@ -12,11 +12,11 @@ import {
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { corrupt, makeMcap } from "@downlink/recordings/testing";
-import { readOfflineStatus } from "./status/offline-status.ts";
-import { FakeCloud } from "./testing/fake-cloud.ts";
-import { mountSmall } from "./testing/mount-small.ts";
-import { writeRecording } from "./testing/recordings.ts";
-import { type Device, makeDevice, settingsFor, startDaemon } from "./testing/run-daemon.ts";
+import { readOfflineStatus } from "../status/offline-status.ts";
+import { FakeCloud } from "../testing/fake-cloud.ts";
+import { mountSmall } from "../testing/mount-small.ts";
+import { writeRecording } from "../testing/recordings.ts";
+import { type Device, makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
 
 test("a recording is found, reported, uploaded on request byte by byte, and its end acknowledged", async () => {
   using device = makeDevice();

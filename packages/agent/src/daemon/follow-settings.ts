@@ -1,14 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { watch } from "chokidar";
-import { type Bell, createBell, pause } from "../bell.ts";
 import { configuredToken } from "../cloud/credential.ts";
-import { type Log, maskTokens } from "../log.ts";
+import { type Log, maskTokens } from "../diagnostics/log.ts";
+import type { ProblemBoard } from "../diagnostics/problems.ts";
+import { type Bell, createBell, pause } from "../loops/bell.ts";
 import { openWayOut } from "../network/way-out.ts";
-import type { ProblemBoard } from "../problems.ts";
-import { parseEnvFile } from "./env-file.ts";
-import { InvalidSetting } from "./invalid-setting.ts";
-import { compareSettings, type RunningSettings, settingsAnew } from "./running-settings.ts";
+import { parseEnvFile } from "../settings/env-file.ts";
+import { InvalidSetting } from "../settings/invalid-setting.ts";
 import {
   DEFAULT_FILE,
   loadSettings,
@@ -18,7 +17,8 @@ import {
   type SettingSources,
   type Settings,
   settingKey,
-} from "./settings.ts";
+} from "../settings/settings.ts";
+import { compareSettings, type RunningSettings, settingsAnew } from "./running-settings.ts";
 
 export interface FollowContext {
   readonly sources: SettingSources;
