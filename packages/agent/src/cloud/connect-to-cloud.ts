@@ -1,7 +1,5 @@
 import { createClient } from "@downlink/client";
 import type { AgentParts } from "../daemon/assemble-agent.ts";
-import type { RetentionHold } from "../deleting/retention-hold.ts";
-import { createWorkBoard, type WorkBoard } from "../imports/work-board.ts";
 import { createBell } from "../loops/bell.ts";
 import type { ReportState } from "../report/report-loop.ts";
 import { requireSetting } from "../settings/settings.ts";
@@ -9,9 +7,11 @@ import { rememberCloudSettings } from "../state/cloud-settings.ts";
 import { type ClockSkew, createClockSkew } from "./clock-skew.ts";
 import { createCredential, withCredential } from "./credential.ts";
 import { createGreeting } from "./greeting.ts";
+import type { RetentionHold } from "./retention-hold.ts";
 import type { ServerClock } from "./server-clock.ts";
 import { watchServerDate } from "./server-date.ts";
 import { type CloudSession, createSession } from "./session.ts";
+import { createWorkBoard, type WorkBoard } from "./work-board.ts";
 
 /** By which the loops wake each other. */
 export function createBells() {

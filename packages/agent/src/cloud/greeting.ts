@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Log } from "../diagnostics/log.ts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
-import type { WorkBoard } from "../imports/work-board.ts";
 import { digestInventory, type InventoryDigest } from "../inventory/digest.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { ReportedState } from "../inventory/tracked-file.ts";
@@ -15,6 +14,7 @@ import { readMachineId } from "../system/machine-id.ts";
 import { agentVersion } from "../system/version.ts";
 import type { ServerClock } from "./server-clock.ts";
 import type { Hello, SessionContext, Welcome } from "./session.ts";
+import type { WorkBoard } from "./work-board.ts";
 
 export interface GreetingContext {
   readonly clock: Clock;

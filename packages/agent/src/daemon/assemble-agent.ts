@@ -1,12 +1,12 @@
 import type { UndiciTransport } from "@downlink/client/node";
 import { connectToCloud, createBells } from "../cloud/connect-to-cloud.ts";
+import { createRetentionHold } from "../cloud/retention-hold.ts";
 import { createServerClock } from "../cloud/server-clock.ts";
 import { createServerTimeMemory } from "../cloud/server-time-memory.ts";
 import { createActions } from "../control/actions.ts";
 import { createDeletions } from "../deleting/deletion-loop.ts";
 import { createFileSystems } from "../deleting/file-systems.ts";
 import { createProofs } from "../deleting/proofs.ts";
-import { createRetentionHold } from "../deleting/retention-hold.ts";
 import type { Log } from "../diagnostics/log.ts";
 import { changeCards } from "../files/change-cards.ts";
 import { createDiskForecast } from "../files/disk-forecast.ts";

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { identityOf, isSameIdentity } from "../files/identity.ts";
+import { identityOf, isSameIdentity } from "../inventory/identity.ts";
 import { openInventory } from "../inventory/inventory.ts";
 import { openDatabase } from "../state/database.ts";
 import { settleIntents } from "./settle-intents.ts";

@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import { ApiFailure, NetworkFailure } from "@downlink/client";
 import type { DeletionReason } from "@downlink/protocol";
+import type { RetentionHold } from "../cloud/retention-hold.ts";
+import type { WorkBoard } from "../cloud/work-board.ts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
-import type { FileNumber } from "../files/identity.ts";
 import type { Storage } from "../files/open-tracked.ts";
-import type { WorkBoard } from "../imports/work-board.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
+import type { FileNumber } from "../inventory/identity.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { type Bell, pause } from "../loops/bell.ts";
 import { isStateUnwritable } from "../state/state-errors.ts";
@@ -23,7 +24,6 @@ import {
 } from "./plan-deletions.ts";
 import { createProver, type Prover } from "./prover.ts";
 import { type Quota, toPolicy } from "./quota.ts";
-import type { RetentionHold } from "./retention-hold.ts";
 import { createSetbacks } from "./setbacks.ts";
 import { settleIntents } from "./settle-intents.ts";
 import { makeTrash, trashName } from "./trash.ts";

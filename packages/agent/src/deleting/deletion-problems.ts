@@ -1,5 +1,5 @@
+import type { WorkBoard } from "../cloud/work-board.ts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
-import type { WorkBoard } from "../imports/work-board.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import { formatBytes } from "../text/text.ts";
 import type { DeletionPlan, DeletionSituation } from "./plan-deletions.ts";

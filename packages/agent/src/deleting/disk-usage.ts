@@ -1,4 +1,4 @@
-import type { FileIdentity } from "../files/identity.ts";
+import type { FileIdentity } from "../inventory/identity.ts";
 
 type Holder = { readonly identity: FileIdentity };
 

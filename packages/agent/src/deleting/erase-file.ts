@@ -1,8 +1,8 @@
 import { lstat, rename, unlink } from "node:fs/promises";
 import { recording } from "../durable/durable-steps.ts";
-import { identityOf, isSameContentHolder } from "../files/identity.ts";
 import { checkUnmoved, openTracked, type Storage } from "../files/open-tracked.ts";
 import { systemPath } from "../files/path-text.ts";
+import { identityOf, isSameContentHolder } from "../inventory/identity.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { findTrash, makeTrash } from "./trash.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { identityOf } from "../files/identity.ts";
+import { identityOf } from "../inventory/identity.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { type Clock, systemClock } from "../system/clock.ts";
 import { mountExfat } from "../testing/mount-exfat.ts";

@@ -1,9 +1,9 @@
 import { type FSWatcher, watch } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { basename } from "node:path";
-import type { FileNumber } from "../files/identity.ts";
 import type { Storage } from "../files/open-tracked.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
+import type { FileNumber } from "../inventory/identity.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { createTurns } from "../loops/turns.ts";
 import type { Clock } from "../system/clock.ts";

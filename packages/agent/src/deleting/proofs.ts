@@ -1,9 +1,9 @@
-import type { FileIdentity } from "../files/identity.ts";
+import { type FileHash, isProof } from "../files/hash-file.ts";
+import type { FileIdentity } from "../inventory/identity.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
 import type { Clock } from "../system/clock.ts";
 import type { FileSystemFacts, FileSystems } from "./file-systems.ts";
-import { type FileHash, isProof } from "./hash-file.ts";
 
 /** The hashes that a deletion may rest on. */
 export interface Proofs {

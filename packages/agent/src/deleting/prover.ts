@@ -1,10 +1,10 @@
+import { hashFile, isProof } from "../files/hash-file.ts";
 import { FileMoved, type Storage } from "../files/open-tracked.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { Bell } from "../loops/bell.ts";
 import type { Clock } from "../system/clock.ts";
 import type { FileSystems } from "./file-systems.ts";
-import { hashFile, isProof } from "./hash-file.ts";
 import type { DeletionStep } from "./plan-deletions.ts";
 import type { Proofs } from "./proofs.ts";
 import type { Setbacks } from "./setbacks.ts";

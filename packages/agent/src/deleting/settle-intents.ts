@@ -1,9 +1,9 @@
 import { lstat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { identityOf, isSameContentHolder, isSameIdentity } from "../files/identity.ts";
 import { lookAt, openTracked, type Storage } from "../files/open-tracked.ts";
 import { systemPath } from "../files/path-text.ts";
 import { hashHeadAndTail } from "../indexing/head-tail.ts";
+import { identityOf, isSameContentHolder, isSameIdentity } from "../inventory/identity.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { probeName } from "./change-probe.ts";

@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
-import { fileNumber } from "../files/identity.ts";
 import { type FileState, isBeforeIndexing } from "../inventory/file-state.ts";
+import { fileNumber } from "../inventory/identity.ts";
 import type { Explanation } from "./explanation.ts";
 
 /** What the state database knows of a file, and what the file system says of it. */

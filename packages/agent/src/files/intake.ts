@@ -12,11 +12,11 @@ import {
   type Verdict,
 } from "../indexing/examine-file.ts";
 import { type FileEvent, isBeforeIndexing, nextState } from "../inventory/file-state.ts";
+import { isSameIdentity } from "../inventory/identity.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
 import { type Bell, pause } from "../loops/bell.ts";
 import type { Clock } from "../system/clock.ts";
-import { isSameIdentity } from "./identity.ts";
 import { checkUnmoved, FileMoved, lookAt, openTracked, type Storage } from "./open-tracked.ts";
 import type { YoungFiles } from "./young-files.ts";
 

@@ -1,6 +1,6 @@
 import { compileGlobs } from "@downlink/protocol/globs";
 import { recordingFormatOf } from "@downlink/recordings";
-import { isSalvagePath, salvageDirectory } from "../salvage/salvage-path.ts";
+import { isSalvagePath, salvageDirectory } from "./salvage-path.ts";
 
 /** Whether a path below the root names a file the agent is for: included, not excluded, of a format it knows; or a salvage. */
 export function matchFiles(globs: {

@@ -1,6 +1,6 @@
 import { lstat, realpath } from "node:fs/promises";
 import { FileSource } from "@downlink/recordings";
-import { type FileIdentity, identityOf, identityOfStat, isSameIdentity } from "./identity.ts";
+import { type FileIdentity, identityOf, identityOfStat, isSameIdentity } from "../inventory/identity.ts";
 
 import { systemPath } from "./path-text.ts";
 

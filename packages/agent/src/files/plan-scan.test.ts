@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { FileState } from "../inventory/file-state.ts";
+import type { FileIdentity } from "../inventory/identity.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
-import type { FileIdentity } from "./identity.ts";
 import { type FinishedScan, isAbsent, planScan } from "./plan-scan.ts";
 
 const identity = (inode: number, ctime = 0): FileIdentity => ({

@@ -1,7 +1,7 @@
 import { isBeforeIndexing } from "../inventory/file-state.ts";
+import { contentHolderKey, type FileIdentity, isSameContentHolder, isSameIdentity } from "../inventory/identity.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
-import { contentHolderKey, type FileIdentity, isSameContentHolder, isSameIdentity } from "./identity.ts";
 import type { Scan } from "./scan.ts";
 
 /** A file that seems to be at another path now. */

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlin
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { type FileIdentity, isSameIdentity } from "./identity.ts";
+import { type FileIdentity, isSameIdentity } from "../inventory/identity.ts";
 import { matchFiles } from "./match-files.ts";
 import { type Scan, scanTree } from "./scan.ts";
 

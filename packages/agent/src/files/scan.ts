@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { trashName } from "../deleting/trash.ts";
-import { type FileIdentity, identityOf } from "./identity.ts";
+import { type FileIdentity, identityOf } from "../inventory/identity.ts";
 import { isOddName, systemPath, textOfName } from "./path-text.ts";
 
 export interface ScanOptions {

@@ -1,6 +1,6 @@
 import { isBeforeIndexing } from "../inventory/file-state.ts";
+import { type FileIdentity, isSameIdentity } from "../inventory/identity.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
-import { type FileIdentity, isSameIdentity } from "./identity.ts";
 
 export interface YoungTimes {
   readonly settleTimeMs: number;

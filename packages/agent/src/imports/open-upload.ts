@@ -2,7 +2,7 @@ import type { DigestAlgorithm, Piece } from "@downlink/protocol";
 import type { FileSource } from "@downlink/recordings";
 import type { Dispatcher } from "undici";
 import type { CloudSession } from "../cloud/session.ts";
-import type { FileHash } from "../deleting/hash-file.ts";
+import type { FileHash } from "../files/hash-file.ts";
 import type { Storage } from "../files/open-tracked.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import type { Throttle } from "./throttle.ts";

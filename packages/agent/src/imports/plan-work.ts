@@ -1,8 +1,8 @@
 import type { WantedImport } from "@downlink/protocol";
+import type { WorkBoard } from "../cloud/work-board.ts";
 import { type FileEvent, type FileState, nextState } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import { type ImportOutcome, type InventoryStep, lifeOf, type TrackedFile } from "../inventory/tracked-file.ts";
-import type { WorkBoard } from "./work-board.ts";
 
 const events: Readonly<Record<WantedImport["stage"], FileEvent>> = {
   deliver: "wanted",

@@ -1,4 +1,4 @@
-import { type FileHash, hashFile, isProof } from "../deleting/hash-file.ts";
+import { type FileHash, hashFile, isProof } from "../files/hash-file.ts";
 import { FileMoved, type Storage } from "../files/open-tracked.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";

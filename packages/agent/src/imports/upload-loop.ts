@@ -3,6 +3,7 @@ import { api, type DeliveryFailure, type WantedImport } from "@downlink/protocol
 import type { Dispatcher } from "undici";
 import { problemOf, roomTroubles } from "../cloud/describe-failure.ts";
 import type { CloudSession } from "../cloud/session.ts";
+import type { WorkBoard } from "../cloud/work-board.ts";
 import type { Log } from "../diagnostics/log.ts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
@@ -18,7 +19,6 @@ import type { Throttle } from "./throttle.ts";
 import { createTransferMeter, type Transfer, type TransferMeter } from "./transfers.ts";
 import { uploadFile } from "./upload-file.ts";
 import { createUploadMemories, type Retry, type UploadMemories } from "./upload-memories.ts";
-import type { WorkBoard } from "./work-board.ts";
 
 export interface UploadContext extends HashContext {
   readonly session: CloudSession;

@@ -1,5 +1,5 @@
 import { retryDelayMs } from "@downlink/client";
-import type { FileIdentity } from "../files/identity.ts";
+import type { FileIdentity } from "../inventory/identity.ts";
 import type { Clock } from "../system/clock.ts";
 import { createPartHashes, type HashPlan, type PartHashes } from "./upload-parts.ts";
 

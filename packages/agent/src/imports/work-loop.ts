@@ -2,10 +2,10 @@ import { ApiFailure, NetworkFailure } from "@downlink/client";
 import { api, edgeLimits } from "@downlink/protocol";
 import { problemOf } from "../cloud/describe-failure.ts";
 import { type CloudSession, isLeaseTrouble } from "../cloud/session.ts";
+import type { WorkBoard } from "../cloud/work-board.ts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
 import { type Bell, pause } from "../loops/bell.ts";
 import type { Turns } from "../loops/turns.ts";
-import type { WorkBoard } from "./work-board.ts";
 
 export interface WorkContext {
   readonly session: CloudSession;

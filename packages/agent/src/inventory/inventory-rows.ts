@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
-import { fileNumber } from "../files/identity.ts";
 import { awayPath } from "./card-rows.ts";
 import { type FileState, fileStates } from "./file-state.ts";
+import { fileNumber } from "./identity.ts";
 import type { Away, Findings, GoneBecause, Removal, ReportedState, Schema, TrackedFile } from "./tracked-file.ts";
 
 type Row = Record<string, SQLOutputValue>;

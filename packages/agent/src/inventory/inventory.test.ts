@@ -3,11 +3,11 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { FileIdentity } from "../files/identity.ts";
 import { planScan } from "../files/plan-scan.ts";
 import { databasePath, openDatabase, openDatabaseToRead, SCHEMA_VERSION } from "../state/database.ts";
 import { lockStateDir } from "../state/lock.ts";
 import { openStateFacts } from "../state/owner.ts";
+import type { FileIdentity } from "./identity.ts";
 import { openInventory } from "./inventory.ts";
 
 const huge = 2n ** 64n - 1n;

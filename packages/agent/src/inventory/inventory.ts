@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { recording } from "../durable/durable-steps.ts";
-import { type FileIdentity, isSameContentHolder, isSameIdentity } from "../files/identity.ts";
 import { type CardSwap, swapCardRows } from "./card-rows.ts";
 import { type DeletionStatements, prepareDeletionStatements } from "./deletion-rows.ts";
 import { type FileEvent, type FileState, nextBeneath, nextState, reportedState, stateBeneath } from "./file-state.ts";
+import { type FileIdentity, isSameContentHolder, isSameIdentity } from "./identity.ts";
 import { loadInventory, prepareStatements, type Statements, writeFindings } from "./inventory-rows.ts";
 import { type OutcomeStatements, prepareOutcomeStatements } from "./outcome-rows.ts";
 import type {

@@ -1,6 +1,6 @@
 import type { DeletionReason, EdgeItem } from "@downlink/protocol";
-import type { FileIdentity } from "../files/identity.ts";
 import type { FileEvent, FileState } from "./file-state.ts";
+import type { FileIdentity } from "./identity.ts";
 
 export type ReportedState = EdgeItem["state"];
 

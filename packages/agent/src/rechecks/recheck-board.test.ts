@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { FileIdentity } from "../files/identity.ts";
 import type { FileState } from "../inventory/file-state.ts";
+import type { FileIdentity } from "../inventory/identity.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { systemClock } from "../system/clock.ts";
 import { createRecheckBoard, recheckMethod } from "./recheck-board.ts";

@@ -1,6 +1,6 @@
-import { type FileIdentity, isSameIdentity } from "../files/identity.ts";
 import type { Suspect } from "../files/plan-scan.ts";
 import type { FileState } from "../inventory/file-state.ts";
+import { type FileIdentity, isSameIdentity } from "../inventory/identity.ts";
 import type { Clock } from "../system/clock.ts";
 
 /** A file whose content is to be compared with that of the version that it may still be. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type FileHash, hashFile } from "../deleting/hash-file.ts";
+import { type FileHash, hashFile } from "../files/hash-file.ts";
 import { checkUnmoved, openTracked, type Storage } from "../files/open-tracked.ts";
 import { examineFile, type Verdict } from "../indexing/examine-file.ts";
 import { nextState } from "../inventory/file-state.ts";

@@ -1,7 +1,7 @@
 import { SourceChangedError } from "@downlink/recordings";
-import type { FileHash } from "../deleting/hash-file.ts";
 import type { Log } from "../diagnostics/log.ts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
+import type { FileHash } from "../files/hash-file.ts";
 import { FileMoved, type Storage } from "../files/open-tracked.ts";
 import type { ExaminationNotes } from "../indexing/examination-notes.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";

@@ -1,9 +1,9 @@
 import { ApiFailure, NetworkFailure } from "@downlink/client";
 import { api, type CallInput, DeletionReason, edgeLimits, type Output } from "@downlink/protocol";
 import type { CloudSession } from "../cloud/session.ts";
+import type { WorkBoard } from "../cloud/work-board.ts";
 import type { Log } from "../diagnostics/log.ts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
-import type { WorkBoard } from "../imports/work-board.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import { type GoneBecause, type InventoryStep, lifeOf } from "../inventory/tracked-file.ts";
 import { type Bell, pause } from "../loops/bell.ts";

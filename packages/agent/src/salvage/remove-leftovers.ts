@@ -1,6 +1,6 @@
 import { readdir, rm } from "node:fs/promises";
 import { isInside, isMissing, type Storage } from "../files/open-tracked.ts";
-import { PARTIAL, salvageDirectory } from "./salvage-path.ts";
+import { PARTIAL, salvageDirectory } from "../files/salvage-path.ts";
 
 /** Of salvages in whose middle the agent was killed. No other file is touched. */
 export async function removeLeftovers(storage: Storage): Promise<void> {

@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import type { EdgeRecordingItem } from "@downlink/protocol";
 import { makeMcap, readIndexedMessages } from "@downlink/recordings/testing";
+import { salvageDirectory } from "../files/salvage-path.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
-import { salvageDirectory } from "./salvage-path.ts";
 
 const impatient = { incompleteAfterMs: "150ms" };
 

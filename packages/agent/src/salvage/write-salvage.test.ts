@@ -14,10 +14,10 @@ import { test } from "node:test";
 import { bytesSource, inspectRecording, SourceChangedError } from "@downlink/recordings";
 import { makeMcap } from "@downlink/recordings/testing";
 import { FileMoved, lookAt } from "../files/open-tracked.ts";
+import { salvageDirectory, salvagePathOf } from "../files/salvage-path.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import { type Device, makeDevice } from "../testing/run-daemon.ts";
-import { salvageDirectory, salvagePathOf } from "./salvage-path.ts";
 import { NoRoom, writeSalvage } from "./write-salvage.ts";
 
 const reason = { code: "NoEnd", text: "it has no end" };

@@ -12,10 +12,10 @@ import {
 import { syncDirectory } from "../durable/durable-file.ts";
 import { recording } from "../durable/durable-steps.ts";
 import { checkUnmoved, isInside, openTracked, type Storage } from "../files/open-tracked.ts";
+import { PARTIAL, salvagePathOf } from "../files/salvage-path.ts";
 import type { Findings, TrackedFile } from "../inventory/tracked-file.ts";
 import { measureDisk } from "../status/snapshot.ts";
 import { agentVersion } from "../system/version.ts";
-import { PARTIAL, salvagePathOf } from "./salvage-path.ts";
 
 /** There is no room for what would be written, or the root takes nothing. */
 export class NoRoom extends Error {

@@ -1,6 +1,6 @@
-import type { ServerClock } from "../cloud/server-clock.ts";
 import type { KnownRetention, StateFacts } from "../state/owner.ts";
 import { isStateUnwritable } from "../state/state-errors.ts";
+import type { ServerClock } from "./server-clock.ts";
 
 /** Whether files may be deleted for their age at this moment. */
 export interface RetentionHold {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createServerClock } from "../cloud/server-clock.ts";
-import { createServerTimeMemory } from "../cloud/server-time-memory.ts";
 import type { KnownRetention, KnownServerTime } from "../state/owner.ts";
 import { createRetentionHold } from "./retention-hold.ts";
+import { createServerClock } from "./server-clock.ts";
+import { createServerTimeMemory } from "./server-time-memory.ts";
 
 const HOUR = 3_600_000_000_000n;
 const startNs = 1_800_000_000n * 1_000_000_000n;

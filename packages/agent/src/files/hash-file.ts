@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import type { FileIdentity } from "../files/identity.ts";
-import { checkUnmoved, openTracked, type Storage } from "../files/open-tracked.ts";
+import type { FileIdentity } from "../inventory/identity.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { pause } from "../loops/bell.ts";
 import type { Clock } from "../system/clock.ts";
+import { checkUnmoved, openTracked, type Storage } from "./open-tracked.ts";
 
 const BLOCK_BYTES = 1024 * 1024;
 /** Of the time, at most one part in so many is spent reading. */
