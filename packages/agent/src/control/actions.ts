@@ -2,10 +2,6 @@ import type { CloudSession } from "../cloud/session.ts";
 import type { Log } from "../diagnostics/log.ts";
 import { shortCard } from "../files/card-marker.ts";
 import type { YoungFiles } from "../files/young-files.ts";
-import type { Throttle } from "../imports/throttle.ts";
-import type { Uploads } from "../imports/upload-loop.ts";
-import type { UploadPause } from "../imports/upload-pause.ts";
-import type { WishAnswer, Wishes } from "../imports/wishes.ts";
 import { type FileState, isBeforeIndexing } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import { lifeOf, type TrackedFile } from "../inventory/tracked-file.ts";
@@ -13,6 +9,10 @@ import type { Bell } from "../loops/bell.ts";
 import { describePause } from "../status/describe-pause.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
 import type { Clock } from "../system/clock.ts";
+import type { Throttle } from "../uploads/throttle.ts";
+import type { Uploads } from "../uploads/upload-loop.ts";
+import type { UploadPause } from "../uploads/upload-pause.ts";
+import type { WishAnswer, Wishes } from "../uploads/wishes.ts";
 
 /** What may be asked of a running agent by who may change something on it. Paths are below the root. */
 export type ControlRequest =

@@ -18,11 +18,6 @@ import { runScans } from "../files/scan-loop.ts";
 import { openStorageRoot } from "../files/storage-root.ts";
 import { createDirectoryWatch, type DirectoryWatch } from "../files/watch.ts";
 import { createYoungFiles } from "../files/young-files.ts";
-import { createThrottle } from "../imports/throttle.ts";
-import { createUploads, type UploadContext } from "../imports/upload-loop.ts";
-import { createUploadPause } from "../imports/upload-pause.ts";
-import { createWishes } from "../imports/wishes.ts";
-import { runWork } from "../imports/work-loop.ts";
 import { openExaminationNotes } from "../indexing/examination-notes.ts";
 import { createTurns } from "../loops/turns.ts";
 import { createRecheckBoard } from "../rechecks/recheck-board.ts";
@@ -40,6 +35,11 @@ import { summarize, takeSnapshot } from "../status/snapshot.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
 import type { Clock } from "../system/clock.ts";
 import { noteInstant } from "../system/instant.ts";
+import { createThrottle } from "../uploads/throttle.ts";
+import { createUploads, type UploadContext } from "../uploads/upload-loop.ts";
+import { createUploadPause } from "../uploads/upload-pause.ts";
+import { createWishes } from "../uploads/wishes.ts";
+import { runWork } from "../uploads/work-loop.ts";
 
 export interface AgentParts {
   readonly settings: Settings;

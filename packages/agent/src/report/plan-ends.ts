@@ -1,8 +1,8 @@
 import type { api, Output } from "@downlink/protocol";
-import { outcomeOfOver, stepToFailure } from "../imports/plan-work.ts";
 import type { FileState } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import { type InventoryStep, lifeOf, type TrackedFile } from "../inventory/tracked-file.ts";
+import { outcomeOfOver, stepToFailure } from "../uploads/plan-work.ts";
 
 type Answer = Pick<Output<typeof api.edge.report>, "imported" | "failed">;
 

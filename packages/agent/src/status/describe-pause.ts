@@ -1,4 +1,4 @@
-import type { PauseState } from "../imports/upload-pause.ts";
+import type { PauseState } from "../uploads/upload-pause.ts";
 import type { StatusDocument } from "./status-schema.ts";
 
 /** As the status tells it; all null: nobody stopped uploads. */

@@ -6,8 +6,6 @@ import type { Deletions } from "../deleting/deletion-loop.ts";
 import { type ProblemBoard, type ProblemCode, problemTexts } from "../diagnostics/problems.ts";
 import type { DiskForecast } from "../files/disk-forecast.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
-import type { Throttle, ThrottleState } from "../imports/throttle.ts";
-import type { Uploads } from "../imports/upload-loop.ts";
 import { isFileSystemError } from "../indexing/examine-file.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { StateFacts } from "../state/owner.ts";
@@ -15,6 +13,8 @@ import type { Clock } from "../system/clock.ts";
 import { type Instant, tellInstant } from "../system/instant.ts";
 import { agentVersion } from "../system/version.ts";
 import { formatBytes } from "../text/text.ts";
+import type { Throttle, ThrottleState } from "../uploads/throttle.ts";
+import type { Uploads } from "../uploads/upload-loop.ts";
 import { describePause } from "./describe-pause.ts";
 import type { StatusDocument } from "./status-schema.ts";
 

@@ -1,13 +1,13 @@
 import type { AgentStatus } from "@downlink/protocol";
 import { type Problem, type ProblemBoard, problemTexts } from "../diagnostics/problems.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
-import type { Throttle } from "../imports/throttle.ts";
-import type { Transfer } from "../imports/transfers.ts";
-import type { Uploads } from "../imports/upload-loop.ts";
 import type { FileState } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import { lifeOf } from "../inventory/tracked-file.ts";
 import type { Clock } from "../system/clock.ts";
+import type { Throttle } from "../uploads/throttle.ts";
+import type { Transfer } from "../uploads/transfers.ts";
+import type { Uploads } from "../uploads/upload-loop.ts";
 import { measureDisk } from "./snapshot.ts";
 
 export interface StatusContext {
