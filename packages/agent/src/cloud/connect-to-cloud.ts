@@ -1,30 +1,30 @@
 import { createClient } from "@downlink/client";
-import type { AgentParts } from "../daemon/assemble-agent.ts";
-import { createBell } from "../loops/bell.ts";
-import type { ReportState } from "../report/report-loop.ts";
-import { requireSetting } from "../settings/settings.ts";
-import { rememberCloudSettings } from "../state/cloud-settings.ts";
+import type { UndiciTransport } from "@downlink/client/node";
+import type { AgentSettings } from "@downlink/protocol";
+import type { Log } from "../diagnostics/log.ts";
+import type { ProblemBoard } from "../diagnostics/problems.ts";
+import type { Bell } from "../loops/bell.ts";
+import { requireSetting, type Settings } from "../settings/settings.ts";
+import type { AgentState } from "../state/agent-state.ts";
+import type { StateFacts } from "../state/owner.ts";
+import { isStateUnwritable } from "../state/state-errors.ts";
+import type { Clock } from "../system/clock.ts";
 import { type ClockSkew, createClockSkew } from "./clock-skew.ts";
 import { createCredential, withCredential } from "./credential.ts";
 import { createGreeting } from "./greeting.ts";
+import type { ReportState } from "./report-state.ts";
 import type { RetentionHold } from "./retention-hold.ts";
 import type { ServerClock } from "./server-clock.ts";
 import { watchServerDate } from "./server-date.ts";
 import { type CloudSession, createSession } from "./session.ts";
 import { createWorkBoard, type WorkBoard } from "./work-board.ts";
 
-/** By which the loops wake each other. */
-export function createBells() {
-  return {
-    scanBell: createBell(),
-    youngBell: createBell(),
-    putOffBell: createBell(),
-    reportBell: createBell(),
-    workBell: createBell(),
-    salvageBell: createBell(),
-    deleteBell: createBell(),
-    wishBell: createBell(),
-  };
+interface CloudParts {
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly state: AgentState;
+  readonly transport: UndiciTransport;
 }
 
 interface CloudSide {
@@ -36,8 +36,8 @@ interface CloudSide {
 
 /** The session, and what is known of what the cloud wants and has been told. */
 export function connectToCloud(
-  { settings, clock, log, state, transport }: AgentParts,
-  bells: ReturnType<typeof createBells>,
+  { settings, clock, log, state, transport }: CloudParts,
+  bells: { readonly reportBell: Bell; readonly workBell: Bell },
   { serverClock, hold }: { serverClock: ServerClock; hold: RetentionHold },
 ): CloudSide {
   const baseUrl = requireSetting(settings, "apiUrl");
@@ -55,4 +55,17 @@ export function connectToCloud(
   const { obtain: prepare } = credential;
   const session = createSession({ client, clock, problems: state.problems, prepare, ...greeting });
   return { session, board, reportState, skew };
+}
+
+/** With a full disk the agent still serves: what the control plane set is kept only to be shown. */
+function rememberCloudSettings(
+  { facts, problems }: { facts: StateFacts; problems: ProblemBoard },
+  settings: AgentSettings,
+): void {
+  try {
+    facts.noteCloudSettings(settings);
+  } catch (error) {
+    if (!isStateUnwritable(error)) throw error;
+    problems.raise("StateUnwritable", String(error));
+  }
 }

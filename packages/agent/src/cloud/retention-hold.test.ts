@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { KnownRetention, KnownServerTime } from "../state/owner.ts";
+import type { KnownRetention, KnownServerTime } from "../state/known-facts.ts";
 import { createRetentionHold } from "./retention-hold.ts";
 import { createServerClock } from "./server-clock.ts";
 import { createServerTimeMemory } from "./server-time-memory.ts";

@@ -1,4 +1,5 @@
-import type { KnownRetention, StateFacts } from "../state/owner.ts";
+import type { KnownRetention } from "../state/known-facts.ts";
+import type { StateFacts } from "../state/owner.ts";
 import { isStateUnwritable } from "../state/state-errors.ts";
 import type { ServerClock } from "./server-clock.ts";
 

@@ -1,5 +1,5 @@
 import type { UndiciTransport } from "@downlink/client/node";
-import { connectToCloud, createBells } from "../cloud/connect-to-cloud.ts";
+import { connectToCloud } from "../cloud/connect-to-cloud.ts";
 import { createRetentionHold } from "../cloud/retention-hold.ts";
 import { createServerClock } from "../cloud/server-clock.ts";
 import { createServerTimeMemory } from "../cloud/server-time-memory.ts";
@@ -19,6 +19,7 @@ import { openStorageRoot } from "../files/storage-root.ts";
 import { createDirectoryWatch, type DirectoryWatch } from "../files/watch.ts";
 import { createYoungFiles } from "../files/young-files.ts";
 import { openExaminationNotes } from "../indexing/examination-notes.ts";
+import { createBell } from "../loops/bell.ts";
 import { createTurns } from "../loops/turns.ts";
 import { createRecheckBoard } from "../rechecks/recheck-board.ts";
 import { createRechecks } from "../rechecks/recheck-loop.ts";
@@ -29,8 +30,8 @@ import { createSeenCards } from "../report/seen-cards.ts";
 import { runSalvages } from "../salvage/salvage-loop.ts";
 import { requireSetting, type Settings } from "../settings/settings.ts";
 import type { AgentState } from "../state/agent-state.ts";
-import { runHeartbeat } from "../status/heartbeat.ts";
 import { shareNext } from "../status/bound-sockets.ts";
+import { runHeartbeat } from "../status/heartbeat.ts";
 import { summarize, takeSnapshot } from "../status/snapshot.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
 import type { Clock } from "../system/clock.ts";
@@ -110,6 +111,20 @@ export function assembleAgent(parts: AgentParts): Agent {
       ground.notes[Symbol.dispose]();
       scanning.markerWatch[Symbol.dispose]();
     },
+  };
+}
+
+/** By which the loops wake each other. */
+function createBells() {
+  return {
+    scanBell: createBell(),
+    youngBell: createBell(),
+    putOffBell: createBell(),
+    reportBell: createBell(),
+    workBell: createBell(),
+    salvageBell: createBell(),
+    deleteBell: createBell(),
+    wishBell: createBell(),
   };
 }
 

@@ -1,8 +1,8 @@
 import { chmod, lstat, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { isFileSystemError } from "../indexing/examine-file.ts";
 import type { Clock } from "../system/clock.ts";
+import { isFileSystemError } from "../system/system-error.ts";
 
 /** In the trash; never what somebody recorded. */
 export const probeName = ".probe";

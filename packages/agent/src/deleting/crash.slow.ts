@@ -15,11 +15,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { trashName } from "../files/scan.ts";
 import { identityOf, isSameIdentity } from "../inventory/identity.ts";
 import { openInventory } from "../inventory/inventory.ts";
 import { openDatabase } from "../state/database.ts";
 import { settleIntents } from "./settle-intents.ts";
-import { trashName } from "./trash.ts";
 
 const program = fileURLToPath(new URL("../testing/delete-and-die.ts", import.meta.url));
 const NEVER = 1e9;

@@ -5,13 +5,14 @@ import type { RetentionHold } from "../cloud/retention-hold.ts";
 import type { WorkBoard } from "../cloud/work-board.ts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { Storage } from "../files/open-tracked.ts";
-import { isFileSystemError } from "../indexing/examine-file.ts";
+import { trashName } from "../files/scan.ts";
 import type { FileNumber } from "../inventory/identity.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { type Bell, pause } from "../loops/bell.ts";
 import { isStateUnwritable } from "../state/state-errors.ts";
 import { keepReserve, releaseReserve } from "../state/state-reserve.ts";
-import { measureDisk } from "../status/snapshot.ts";
+import { measureDisk } from "../system/measure-disk.ts";
+import { isFileSystemError } from "../system/system-error.ts";
 import { type DeleteContext, deleteFiles } from "./delete-files.ts";
 import { type Disk, showDeletionProblems } from "./deletion-problems.ts";
 import type { FileSystems } from "./file-systems.ts";
@@ -26,7 +27,7 @@ import { createProver, type Prover } from "./prover.ts";
 import { type Quota, toPolicy } from "./quota.ts";
 import { createSetbacks } from "./setbacks.ts";
 import { settleIntents } from "./settle-intents.ts";
-import { makeTrash, trashName } from "./trash.ts";
+import { makeTrash } from "./trash.ts";
 
 export interface DeletionContext extends Omit<DeleteContext, "setbacks"> {
   readonly board: WorkBoard;

@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { trashName } from "../files/scan.ts";
 import { openInventory } from "../inventory/inventory.ts";
 import { openDatabase } from "../state/database.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
@@ -26,7 +27,7 @@ import {
   settingsFor,
   startDaemon,
 } from "../testing/run-daemon.ts";
-import { findTrash, makeTrash, trashName } from "./trash.ts";
+import { findTrash, makeTrash } from "./trash.ts";
 
 interface Scene {
   readonly device: Device;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { trashName } from "../files/scan.ts";
 import { identityOf } from "../inventory/identity.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { type Clock, systemClock } from "../system/clock.ts";
@@ -9,7 +10,6 @@ import { mountExfat } from "../testing/mount-exfat.ts";
 import { makeDevice } from "../testing/run-daemon.ts";
 import { createFileSystems } from "./file-systems.ts";
 import { createProofs } from "./proofs.ts";
-import { trashName } from "./trash.ts";
 
 const sha256 = "1".repeat(64);
 

@@ -2,11 +2,11 @@ import { type FSWatcher, watch } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Storage } from "../files/open-tracked.ts";
-import { isFileSystemError } from "../indexing/examine-file.ts";
 import type { FileNumber } from "../inventory/identity.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { createTurns } from "../loops/turns.ts";
 import type { Clock } from "../system/clock.ts";
+import { isFileSystemError } from "../system/system-error.ts";
 import { probeChanges } from "./change-probe.ts";
 import { findTrash, makeTrash } from "./trash.ts";
 

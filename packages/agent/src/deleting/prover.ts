@@ -1,9 +1,9 @@
 import { hashFile, isProof } from "../files/hash-file.ts";
 import { FileMoved, type Storage } from "../files/open-tracked.ts";
-import { isFileSystemError } from "../indexing/examine-file.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { Bell } from "../loops/bell.ts";
 import type { Clock } from "../system/clock.ts";
+import { isFileSystemError } from "../system/system-error.ts";
 import type { FileSystems } from "./file-systems.ts";
 import type { DeletionStep } from "./plan-deletions.ts";
 import type { Proofs } from "./proofs.ts";

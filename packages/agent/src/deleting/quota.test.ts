@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { trashName } from "../files/scan.ts";
 import { diskAmountOf } from "../settings/disk-amount.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { mountSmall } from "../testing/mount-small.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
 import { toPolicy } from "./quota.ts";
-import { trashName } from "./trash.ts";
 
 const MB = 1e6;
 

@@ -2,12 +2,13 @@ import { lstat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { lookAt, openTracked, type Storage } from "../files/open-tracked.ts";
 import { systemPath } from "../files/path-text.ts";
+import { trashName } from "../files/scan.ts";
 import { hashHeadAndTail } from "../indexing/head-tail.ts";
 import { identityOf, isSameContentHolder, isSameIdentity } from "../inventory/identity.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { probeName } from "./change-probe.ts";
-import { findTrash, listTrash, originalName, restore, statIfThere, trashName } from "./trash.ts";
+import { findTrash, listTrash, originalName, restore, statIfThere } from "./trash.ts";
 
 interface Settling {
   readonly inventory: Inventory;

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { scanTree } from "../files/scan.ts";
-import { findTrash, makeTrash, originalName, restore, trashName } from "./trash.ts";
+import { scanTree, trashName } from "../files/scan.ts";
+import { findTrash, makeTrash, originalName, restore } from "./trash.ts";
 
 function makeRoot(t: TestContext): string {
   const root = mkdtempSync(join(tmpdir(), "downlink-trash-"));

@@ -3,10 +3,8 @@ import { link, lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promi
 import { basename, extname, join } from "node:path";
 import { recording } from "../durable/durable-steps.ts";
 import { systemPath } from "../files/path-text.ts";
-import { isFileSystemError } from "../indexing/examine-file.ts";
-
-/** In the root, and in the root of each file system mounted below it. Never scanned. */
-export const trashName = ".downlink-trash";
+import { trashName } from "../files/scan.ts";
+import { isFileSystemError } from "../system/system-error.ts";
 
 const MAX_NAME_BYTES = 255;
 

@@ -6,7 +6,7 @@ import { problemTexts } from "../diagnostics/problems.ts";
 import { readMarker } from "../files/root-marker.ts";
 import type { Settings } from "../settings/settings.ts";
 import { readOwnerFile } from "../state/owner.ts";
-import { measureDisk } from "../status/snapshot.ts";
+import { measureDisk } from "../system/measure-disk.ts";
 import { formatBytes } from "../text/text.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 

@@ -1,9 +1,8 @@
 import { tracingChannel } from "node:diagnostics_channel";
-import type { InventoryStep } from "../inventory/tracked-file.ts";
 
 /** What is made durable on the device. A file: written whole, moved or removed. */
 export type Recorded =
-  | { readonly what: "inventory"; readonly steps: readonly InventoryStep[] }
+  | { readonly what: "inventory"; readonly steps: readonly { readonly do: string }[] }
   | { readonly what: "fact"; readonly name: string }
   | { readonly what: "file"; readonly path: string };
 

@@ -1,11 +1,11 @@
 import { lstat } from "node:fs/promises";
 import { compileGlobs } from "@downlink/protocol/globs";
 import { recordingFormatOf } from "@downlink/recordings";
-import { trashName } from "../deleting/trash.ts";
 import { problemTexts } from "../diagnostics/problems.ts";
-import { isFileSystemError } from "../indexing/examine-file.ts";
+import { trashName } from "../files/scan.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
+import { isFileSystemError } from "../system/system-error.ts";
 import { formatDuration } from "../text/text.ts";
 import type { Explanation, Whereabouts } from "./explanation.ts";
 

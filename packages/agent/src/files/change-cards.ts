@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { Log } from "../diagnostics/log.ts";
 import { writeDurableFile } from "../durable/durable-file.ts";
-import { isFileSystemError } from "../indexing/examine-file.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { StateFacts } from "../state/owner.ts";
 import type { Clock } from "../system/clock.ts";
+import { isFileSystemError } from "../system/system-error.ts";
 import { isCardOf, makeCardMarker, ownerTag } from "./card-marker.ts";
 import { isMountPoint } from "./mount-point.ts";
 import { formatMarker, lookForMarker, markerName } from "./root-marker.ts";

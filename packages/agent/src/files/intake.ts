@@ -6,7 +6,6 @@ import type { ExaminationNotes } from "../indexing/examination-notes.ts";
 import {
   examineFile,
   examineSummary,
-  isFileSystemError,
   setAsideVerdict,
   unreadableVerdict,
   type Verdict,
@@ -17,6 +16,7 @@ import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
 import { type Bell, pause } from "../loops/bell.ts";
 import type { Clock } from "../system/clock.ts";
+import { isFileSystemError } from "../system/system-error.ts";
 import { checkUnmoved, FileMoved, lookAt, openTracked, type Storage } from "./open-tracked.ts";
 import type { YoungFiles } from "./young-files.ts";
 

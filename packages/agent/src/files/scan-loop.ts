@@ -1,6 +1,5 @@
 import { setImmediate } from "node:timers/promises";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
-import { isFileSystemError } from "../indexing/examine-file.ts";
 import { hashHeadAndTail } from "../indexing/head-tail.ts";
 import { setAsideCode } from "../indexing/reason-codes.ts";
 import { isBeforeIndexing } from "../inventory/file-state.ts";
@@ -9,8 +8,9 @@ import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep } from "../inventory/tracked-file.ts";
 import type { Bell } from "../loops/bell.ts";
 import type { Turns } from "../loops/turns.ts";
-import { measureDisk } from "../status/snapshot.ts";
 import type { Clock } from "../system/clock.ts";
+import { measureDisk } from "../system/measure-disk.ts";
+import { isFileSystemError } from "../system/system-error.ts";
 import type { DiskForecast } from "./disk-forecast.ts";
 import type { MarkerWatch } from "./marker-watch.ts";
 import { FileMoved, openTracked, type Storage } from "./open-tracked.ts";

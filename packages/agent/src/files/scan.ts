@@ -2,9 +2,11 @@ import { type Dirent, lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { trashName } from "../deleting/trash.ts";
 import { type FileIdentity, identityOf } from "../inventory/identity.ts";
 import { isOddName, systemPath, textOfName } from "./path-text.ts";
+
+/** In the root, and in the root of each file system mounted below it. Never scanned. */
+export const trashName = ".downlink-trash";
 
 export interface ScanOptions {
   readonly root: string;

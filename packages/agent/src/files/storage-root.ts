@@ -1,9 +1,8 @@
 import type { ProblemBoard } from "../diagnostics/problems.ts";
-import { isFileSystemError } from "../indexing/examine-file.ts";
 import { type StateFacts, UNKNOWN_CARDS } from "../state/owner.ts";
 import type { Clock } from "../system/clock.ts";
 import { type Instant, noteInstant, tellInstant } from "../system/instant.ts";
-import { describeSystemError } from "../system/system-error.ts";
+import { describeSystemError, isFileSystemError } from "../system/system-error.ts";
 import { isCardMarker, isCardOf, ownerTag } from "./card-marker.ts";
 import { isMountPoint } from "./mount-point.ts";
 import type { Storage } from "./open-tracked.ts";

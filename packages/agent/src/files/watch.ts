@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from "node:fs";
-import { isFileSystemError } from "../indexing/examine-file.ts";
+import { isFileSystemError } from "../system/system-error.ts";
 import { systemPath } from "./path-text.ts";
 
 export interface WatchOptions {

@@ -9,6 +9,7 @@ import {
 } from "@downlink/recordings";
 import type { FileEvent } from "../inventory/file-state.ts";
 import type { Findings, InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
+import { isFileSystemError } from "../system/system-error.ts";
 import { emptySha256, findingsOfFault, findingsOfSummary, schemasOf } from "./build-item.ts";
 import { hashHeadAndTail } from "./head-tail.ts";
 import { setAsideCode } from "./reason-codes.ts";
@@ -104,10 +105,6 @@ const noMessages = { code: "NoMessages", text: "The recording is valid and holds
 
 function isReadFailure(error: unknown): boolean {
   return error instanceof SourceChangedError || isFileSystemError(error);
-}
-
-export function isFileSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && typeof (error as NodeJS.ErrnoException).errno === "number";
 }
 
 /** The verdict on a file of whose examination the agent died more than once. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blame, type Moment, type Note, type Suspects, standingOf } from "./suspects.ts";
+import type { Suspects } from "../state/known-facts.ts";
+import { blame, type Moment, type Note, standingOf } from "./suspects.ts";
 
 const HOUR_MS = 3_600_000;
 const none: Suspects = { byKey: {} };

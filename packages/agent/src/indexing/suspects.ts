@@ -1,25 +1,11 @@
+import type { Suspect, Suspects } from "../state/known-facts.ts";
+
 /** What a process left that did not stop by itself. */
 export interface Note {
   readonly id: string;
   /** Of the start of the machine under which it was written. */
   readonly bootId?: string | undefined;
   readonly keys: readonly string[];
-}
-
-/** A file during whose examination the process died, or the machine went off. */
-export interface Suspect {
-  readonly deaths: number;
-  readonly cuts: number;
-  /** Of the last: wall time, and the machine's uptime with the start that it counts from. */
-  readonly atNs: string;
-  readonly uptimeMs: number;
-  readonly bootId?: string | undefined;
-}
-
-export interface Suspects {
-  /** The note that was counted last: none counts twice. */
-  readonly lastNoteId?: string;
-  readonly byKey: Readonly<Record<string, Suspect>>;
 }
 
 export interface Moment {

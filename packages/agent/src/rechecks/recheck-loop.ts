@@ -4,11 +4,11 @@ import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { FileHash } from "../files/hash-file.ts";
 import { FileMoved, type Storage } from "../files/open-tracked.ts";
 import type { ExaminationNotes } from "../indexing/examination-notes.ts";
-import { isFileSystemError } from "../indexing/examine-file.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
 import { type Bell, createBell, pause } from "../loops/bell.ts";
 import type { Clock } from "../system/clock.ts";
+import { isFileSystemError } from "../system/system-error.ts";
 import type { Recheck, RecheckBoard } from "./recheck-board.ts";
 import { type Comparison, recheckFile } from "./recheck-file.ts";
 

@@ -1,5 +1,6 @@
 import { ApiFailure, NetworkFailure } from "@downlink/client";
 import { api, type CallInput, DeletionReason, edgeLimits, type Output } from "@downlink/protocol";
+import type { ReportState } from "../cloud/report-state.ts";
 import type { CloudSession } from "../cloud/session.ts";
 import type { WorkBoard } from "../cloud/work-board.ts";
 import type { Log } from "../diagnostics/log.ts";
@@ -32,16 +33,6 @@ export interface ReportContext {
   readonly nameDevice: DeviceNaming;
   readonly autoImport: AutoImport;
   readonly facts: Pick<StateFacts, "areEndsUnknown" | "noteEndsKnown">;
-}
-
-/** What the cloud answered to the last hello. */
-export interface ReportState {
-  /** Undefined until the first hello. */
-  needsListing: boolean | undefined;
-  /** Counts the hellos; a listing does not survive one. */
-  hellos: number;
-  /** Of the last report that was sent. Each has its own, also one that says the same again, so that a late one is told from it. */
-  sequence: number;
 }
 
 /** How often the cloud is asked again about files that belong to nobody: somebody may have made their device. */

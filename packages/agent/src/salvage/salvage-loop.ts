@@ -7,10 +7,10 @@ import type { Log } from "../diagnostics/log.ts";
 import { FileMoved } from "../files/open-tracked.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
 import type { ExaminationNotes } from "../indexing/examination-notes.ts";
-import { isFileSystemError } from "../indexing/examine-file.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import type { Bell } from "../loops/bell.ts";
+import { isFileSystemError } from "../system/system-error.ts";
 import { removeLeftovers } from "./remove-leftovers.ts";
 import { NoRoom, writeSalvage } from "./write-salvage.ts";
 

@@ -14,7 +14,7 @@ import { recording } from "../durable/durable-steps.ts";
 import { checkUnmoved, isInside, openTracked, type Storage } from "../files/open-tracked.ts";
 import { PARTIAL, salvagePathOf } from "../files/salvage-path.ts";
 import type { Findings, TrackedFile } from "../inventory/tracked-file.ts";
-import { measureDisk } from "../status/snapshot.ts";
+import { measureDisk } from "../system/measure-disk.ts";
 import { agentVersion } from "../system/version.ts";
 
 /** There is no room for what would be written, or the root takes nothing. */

@@ -1,8 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { AgentSettings } from "@downlink/protocol";
-import type { ProblemBoard } from "../diagnostics/problems.ts";
-import type { StateFacts } from "./owner.ts";
-import { isStateUnwritable } from "./state-errors.ts";
 
 const FACT = "cloudSettings";
 
@@ -21,17 +18,4 @@ export function noteCloudSettings(
   const known = database.prepare("SELECT value FROM facts WHERE name = ?").get(FACT)?.value;
   if (known === value) return;
   database.prepare("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)").run(FACT, value);
-}
-
-/** With a full disk the agent still serves: what the control plane set is kept only to be shown. */
-export function rememberCloudSettings(
-  { facts, problems }: { facts: StateFacts; problems: ProblemBoard },
-  settings: AgentSettings,
-): void {
-  try {
-    facts.noteCloudSettings(settings);
-  } catch (error) {
-    if (!isStateUnwritable(error)) throw error;
-    problems.raise("StateUnwritable", String(error));
-  }
 }

@@ -4,8 +4,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { type AgentSettings, edgeLimits } from "@downlink/protocol";
 import { writeDurableFile } from "../durable/durable-file.ts";
 import { recording } from "../durable/durable-steps.ts";
-import type { Suspects } from "../indexing/suspects.ts";
 import { noteCloudSettings } from "./cloud-settings.ts";
+import type { KnownPause, KnownRetention, KnownServerTime, Suspects } from "./known-facts.ts";
 import { StateRefused } from "./state-errors.ts";
 
 const ownerFacts = [
@@ -72,31 +72,6 @@ export interface StateFacts {
   /** The files during whose examination the agent died. */
   suspects(): Suspects;
   noteSuspects(suspects: Suspects): void;
-}
-
-export interface KnownRetention {
-  /** 0 keeps for ever. */
-  readonly seconds: number;
-  /** Server time; nothing is deleted for its age before. */
-  readonly heldUntilNs: bigint;
-}
-
-/** As it is kept: JSON, so that a name may hold anything. */
-export interface KnownPause {
-  readonly by: string;
-  readonly since: string;
-  /** For how long, and until when by the wall clock; absent: until somebody ends it. */
-  readonly forMs?: number;
-  readonly until?: string;
-  /** The end by the uptime of the machine since one of its starts. */
-  readonly bootId?: string;
-  readonly endsAtUptimeMs?: number;
-}
-
-export interface KnownServerTime {
-  readonly bootId: string;
-  readonly serverTimeNs: bigint;
-  readonly atMs: number;
 }
 
 const DATA_URL = "dataUrl";

@@ -1,4 +1,3 @@
-import { statfs } from "node:fs/promises";
 import { formatTimestamp } from "@downlink/protocol";
 import type { ClockSkew } from "../cloud/clock-skew.ts";
 import type { CloudSession } from "../cloud/session.ts";
@@ -6,11 +5,11 @@ import type { Deletions } from "../deleting/deletion-loop.ts";
 import { type ProblemBoard, type ProblemCode, problemTexts } from "../diagnostics/problems.ts";
 import type { DiskForecast } from "../files/disk-forecast.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
-import { isFileSystemError } from "../indexing/examine-file.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { StateFacts } from "../state/owner.ts";
 import type { Clock } from "../system/clock.ts";
 import { type Instant, tellInstant } from "../system/instant.ts";
+import { measureDisk } from "../system/measure-disk.ts";
 import { agentVersion } from "../system/version.ts";
 import { formatBytes } from "../text/text.ts";
 import type { Throttle, ThrottleState } from "../uploads/throttle.ts";
@@ -150,15 +149,4 @@ async function describeStorage({ storageRoot, forecast }: SnapshotContext): Prom
     lastScanAt: scan ? formatTimestamp(scan.endedNs) : null,
     lastScanMs: scan ? Math.round(scan.tookMs) : null,
   };
-}
-
-/** `freeBytes` is what an ordinary user may still write. */
-export async function measureDisk(path: string): Promise<{ totalBytes: number; freeBytes: number } | undefined> {
-  try {
-    const { blocks, bavail, bsize } = await statfs(path);
-    return { totalBytes: blocks * bsize, freeBytes: bavail * bsize };
-  } catch (error) {
-    if (isFileSystemError(error)) return undefined;
-    throw error;
-  }
 }

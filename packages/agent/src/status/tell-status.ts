@@ -5,10 +5,10 @@ import type { FileState } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import { lifeOf } from "../inventory/tracked-file.ts";
 import type { Clock } from "../system/clock.ts";
+import { measureDisk } from "../system/measure-disk.ts";
 import type { Throttle } from "../uploads/throttle.ts";
 import type { Transfer } from "../uploads/transfers.ts";
 import type { Uploads } from "../uploads/upload-loop.ts";
-import { measureDisk } from "./snapshot.ts";
 
 export interface StatusContext {
   readonly inventory: Inventory;

@@ -1,3 +1,7 @@
+export function isFileSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && typeof (error as NodeJS.ErrnoException).errno === "number";
+}
+
 const words: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EPERM: "it is not permitted",

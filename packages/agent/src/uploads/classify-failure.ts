@@ -1,7 +1,7 @@
 import { ApiFailure } from "@downlink/client";
 import { SourceChangedError } from "@downlink/recordings";
 import { FileMoved } from "../files/open-tracked.ts";
-import { isFileSystemError } from "../indexing/examine-file.ts";
+import { isFileSystemError } from "../system/system-error.ts";
 import { ContentMismatch, PartMismatch } from "./open-upload.ts";
 
 /**

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { KnownPause } from "../state/owner.ts";
+import type { KnownPause } from "../state/known-facts.ts";
 import { createUploadPause } from "./upload-pause.ts";
 
 const HOUR = 3_600_000;
