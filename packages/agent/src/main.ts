@@ -13,7 +13,7 @@ import {
 } from "./settings/settings.ts";
 import { durationMsOf } from "./settings/value-parsers.ts";
 import { StateRefused } from "./state/state-errors.ts";
-import { harmlessJson, printable, printableLines } from "./text/text.ts";
+import { harmlessJson, printable, printableLines } from "./text/printable.ts";
 
 /** 0 healthy · 1 error · 2 usage · 3 degraded · 4 not running. Commands are imported when called: `status` must be quick. */
 const exitCodes = { healthy: 0, error: 1, usage: 2, degraded: 3, notRunning: 4 } as const;

@@ -1,6 +1,6 @@
 import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { Clock } from "../system/clock.ts";
-import { formatDuration } from "../text/text.ts";
+import { formatDuration } from "../text/amounts.ts";
 
 /** A time that the server told, and when it was asked: the answer was written some time in between. */
 export interface ToldTime {

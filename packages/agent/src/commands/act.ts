@@ -4,7 +4,8 @@ import { askControl, ControlRefused } from "../control/control-socket.ts";
 import { requireSetting, type Settings } from "../settings/settings.ts";
 import { openDatabaseToRead } from "../state/database.ts";
 import { askStatus } from "../status/socket.ts";
-import { formatDuration, printable } from "../text/text.ts";
+import { formatDuration } from "../text/amounts.ts";
+import { printable } from "../text/printable.ts";
 import { explainFile } from "./explain.ts";
 import { locate } from "./locate-file.ts";
 

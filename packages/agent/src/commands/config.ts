@@ -10,8 +10,8 @@ import {
 } from "../settings/settings.ts";
 import { readCloudSettings } from "../state/cloud-settings.ts";
 import { openDatabaseToRead } from "../state/database.ts";
+import { printableAll } from "../text/printable.ts";
 import { layOut } from "../text/table.ts";
-import { printableAll } from "../text/text.ts";
 
 export interface ShownSetting {
   /** As in the environment and in the env file. */

@@ -7,8 +7,9 @@ import type { Settings } from "../settings/settings.ts";
 import { openDatabaseToRead } from "../state/database.ts";
 import { readDataUrl } from "../state/owner.ts";
 import { AgentSilent } from "../status/socket.ts";
+import { wrap } from "../text/fit.ts";
+import { printableAll } from "../text/printable.ts";
 import { asPrinted, paint, type RenderOptions } from "../text/screen.ts";
-import { printableAll, wrap } from "../text/text.ts";
 import { readStatus } from "./status.ts";
 
 /** Everything that has to be right for the agent to work, checked now, from this user's side. */

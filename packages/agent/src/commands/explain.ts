@@ -11,8 +11,8 @@ import { compileAutoImport } from "../report/auto-import.ts";
 import { requireSetting, type Settings } from "../settings/settings.ts";
 import { readCloudSettings } from "../state/cloud-settings.ts";
 import { openDatabaseToRead } from "../state/database.ts";
+import { printableAll } from "../text/printable.ts";
 import { asPrinted, labelled, type RenderOptions } from "../text/screen.ts";
-import { printableAll } from "../text/text.ts";
 import { locate } from "./locate-file.ts";
 import { readStatus } from "./status.ts";
 

@@ -5,9 +5,11 @@ import { type FileState, fileStates } from "../inventory/file-state.ts";
 import { InvalidSetting } from "../settings/invalid-setting.ts";
 import type { Settings } from "../settings/settings.ts";
 import { openDatabaseToRead } from "../state/database.ts";
+import { formatBytes } from "../text/amounts.ts";
+import { fit, wrap } from "../text/fit.ts";
+import { printableAll } from "../text/printable.ts";
 import { asPrinted, type RenderOptions } from "../text/screen.ts";
 import { layOut } from "../text/table.ts";
-import { fit, formatBytes, printableAll, wrap } from "../text/text.ts";
 
 export interface ListedFile {
   readonly path: string;

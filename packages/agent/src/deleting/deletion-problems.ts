@@ -1,7 +1,7 @@
 import type { WorkBoard } from "../cloud/work-board.ts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import { formatBytes } from "../text/text.ts";
+import { formatBytes } from "../text/amounts.ts";
 import type { DeletionPlan, DeletionSituation } from "./plan-deletions.ts";
 import type { Quota } from "./quota.ts";
 import type { Setbacks } from "./setbacks.ts";

@@ -1,5 +1,5 @@
 import { type DestinationStream, type Level, type Logger, pino } from "pino";
-import { harmlessJson, printable, printableLines } from "../text/text.ts";
+import { harmlessJson, printable, printableLines } from "../text/printable.ts";
 
 export type Log = Logger;
 

@@ -7,7 +7,7 @@ import { problemTexts } from "../diagnostics/problems.ts";
 import { openWayOut, type WaySettings } from "../network/way-out.ts";
 import { InvalidSetting } from "../settings/invalid-setting.ts";
 import type { Settings } from "../settings/settings.ts";
-import { formatDuration } from "../text/text.ts";
+import { formatDuration } from "../text/amounts.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const TIMEOUT_MS = 10_000;

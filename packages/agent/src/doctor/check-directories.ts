@@ -7,7 +7,7 @@ import { readMarker } from "../files/root-marker.ts";
 import type { Settings } from "../settings/settings.ts";
 import { readOwnerFile } from "../state/owner.ts";
 import { measureDisk } from "../system/measure-disk.ts";
-import { formatBytes } from "../text/text.ts";
+import { formatBytes } from "../text/amounts.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 /** The state needs some megabytes; below it nothing can be recorded any more. */

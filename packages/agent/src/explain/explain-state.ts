@@ -4,7 +4,7 @@ import { partlyListedCode, setAsideCode } from "../indexing/reason-codes.ts";
 import type { FileState } from "../inventory/file-state.ts";
 import type { ImportOutcome } from "../inventory/tracked-file.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
-import { formatBytes, formatDuration } from "../text/text.ts";
+import { formatBytes, formatDuration } from "../text/amounts.ts";
 import type { Explanation } from "./explanation.ts";
 
 /** What is known of a file that the agent keeps. */

@@ -6,7 +6,7 @@ import { trashName } from "../files/scan.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
 import { isFileSystemError } from "../system/system-error.ts";
-import { formatDuration } from "../text/text.ts";
+import { formatDuration } from "../text/amounts.ts";
 import type { Explanation, Whereabouts } from "./explanation.ts";
 
 export interface UntrackedFacts {

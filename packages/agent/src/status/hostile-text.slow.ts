@@ -11,7 +11,7 @@ import { writeRecording } from "../testing/recordings.ts";
 import { flagsFor, makeDevice, untilStatus } from "../testing/run-daemon.ts";
 import { healthyStatus, problem, sampleTimeMs } from "../testing/sample-status.ts";
 import { runAgent, startAgent } from "../testing/start-agent.ts";
-import { harmlessJson } from "../text/text.ts";
+import { harmlessJson } from "../text/printable.ts";
 import { renderStatus } from "./render-status.ts";
 import type { StatusDocument } from "./status-schema.ts";
 

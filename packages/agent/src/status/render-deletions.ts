@@ -1,5 +1,5 @@
+import { formatBytes } from "../text/amounts.ts";
 import { type Layout, labelled } from "../text/screen.ts";
-import { formatBytes } from "../text/text.ts";
 import type { StatusDocument } from "./status-schema.ts";
 
 type Deletions = StatusDocument["deletions"];

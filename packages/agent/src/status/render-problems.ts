@@ -1,5 +1,5 @@
+import { wrap } from "../text/fit.ts";
 import { age, asPrinted, type Layout, paint } from "../text/screen.ts";
-import { wrap } from "../text/text.ts";
 import type { StatusDocument } from "./status-schema.ts";
 
 const MAX_PROBLEMS = 3;

@@ -1,6 +1,8 @@
 import { fileStates } from "../inventory/file-state.ts";
+import { formatBytes, formatDuration } from "../text/amounts.ts";
+import { wrap } from "../text/fit.ts";
+import { printableAll } from "../text/printable.ts";
 import { age, asPrinted, type Layout, labelled, paint, type RenderOptions } from "../text/screen.ts";
-import { formatBytes, formatDuration, printableAll, wrap } from "../text/text.ts";
 import { renderDeletions } from "./render-deletions.ts";
 import { renderProblems } from "./render-problems.ts";
 import { renderUploads } from "./render-uploads.ts";

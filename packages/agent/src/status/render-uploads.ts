@@ -1,7 +1,8 @@
 import cliProgress from "cli-progress";
+import { formatBytes, formatDuration } from "../text/amounts.ts";
 import { padToWidth } from "../text/display-width.ts";
+import { fit } from "../text/fit.ts";
 import { type Layout, labelled, paint, type RenderOptions } from "../text/screen.ts";
-import { fit, formatBytes, formatDuration } from "../text/text.ts";
 import type { StatusDocument } from "./status-schema.ts";
 
 const MAX_TRANSFERS = 4;

@@ -11,7 +11,7 @@ import type { Clock } from "../system/clock.ts";
 import { type Instant, tellInstant } from "../system/instant.ts";
 import { measureDisk } from "../system/measure-disk.ts";
 import { agentVersion } from "../system/version.ts";
-import { formatBytes } from "../text/text.ts";
+import { formatBytes } from "../text/amounts.ts";
 import type { Throttle, ThrottleState } from "../uploads/throttle.ts";
 import type { Uploads } from "../uploads/upload-loop.ts";
 import { describePause } from "./describe-pause.ts";

@@ -1,5 +1,5 @@
+import { harmlessJson, printableAll } from "../text/printable.ts";
 import type { RenderOptions } from "../text/screen.ts";
-import { harmlessJson, printableAll } from "../text/text.ts";
 import { renderStatus } from "./render-status.ts";
 import { AgentSilent } from "./socket.ts";
 import type { StatusDocument } from "./status-schema.ts";

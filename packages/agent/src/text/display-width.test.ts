@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { displayWidth } from "./display-width.ts";
-import { fit } from "./text.ts";
+import { fit } from "./fit.ts";
 
 test("wide characters take two columns, joined ones none", () => {
   const widths = { abc: 3, ü: 1, "u\u0308": 1, 日本: 4, ｱ: 1, Ａ: 2, "🚗": 2, "…": 1, 한: 2 };

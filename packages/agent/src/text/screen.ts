@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
-import { fit, formatDuration, wrap } from "./text.ts";
+import { formatDuration } from "./amounts.ts";
+import { fit, wrap } from "./fit.ts";
 
 export interface RenderOptions {
   readonly nowMs: number;
