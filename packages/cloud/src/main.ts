@@ -5,6 +5,7 @@ import { joinEmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded-postg
 import { sqlState, UNIQUE_VIOLATION } from "./db/sql-state.ts";
 import { withTransaction } from "./db/transaction.ts";
 import { type OpenDeps, openDeps } from "./deps.ts";
+import { boundHeapGrowth } from "./heap-growth.ts";
 import { printReindex, reindex } from "./ingest/reindex.ts";
 import { openLog } from "./log.ts";
 import { setQuotas } from "./quotas/set-quotas.ts";
@@ -68,6 +69,7 @@ try {
 }
 
 async function run({ serves, works }: { serves: boolean; works: boolean }): Promise<void> {
+  boundHeapGrowth();
   const runUntilStopped: Use = async (deps, config, stopped) => {
     await using server = serves ? await startServer(config, deps) : undefined;
     await using health = serves ? undefined : await openHealth(config, deps);

@@ -14,14 +14,17 @@ export interface ControlPlane extends AsyncDisposable {
 interface Options {
   readonly dataDir: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** For Node itself. */
+  readonly nodeArgs?: readonly string[];
 }
 
 /** `downlink all` with its own Postgres under `dataDir`, ready when this resolves. */
-export async function startControlPlane({ dataDir, env = {} }: Options): Promise<ControlPlane> {
+export async function startControlPlane({ dataDir, env = {}, nodeArgs }: Options): Promise<ControlPlane> {
   const program = startProgram({
     script: "cloud/src/main.ts",
     args: ["all"],
     env: { DOWNLINK_PORT: "0", DOWNLINK_DATA_DIR: dataDir, DOWNLINK_LOG_LEVEL: "warn", ...env },
+    ...(nodeArgs && { nodeArgs }),
   });
   const url = (await program.line(/^Downlink serves at /)).replace("Downlink serves at ", "");
   const adminKey = (await readFile(join(dataDir, "admin.key"), "utf8")).trim();

@@ -18,6 +18,7 @@ import pg from "pg";
 import { type ControlPlane, startControlPlane } from "../../processes/control-plane.ts";
 import { figuresOf } from "../agent/process-figures.ts";
 import { say } from "../report.ts";
+import { readMemory, tellingMemory } from "./memory-parts.ts";
 import { postgresCpuSeconds } from "./postgres-cpu.ts";
 import { Reader } from "./reader.ts";
 import { type FleetRun, reportFleet, type Span } from "./report-fleet.ts";
@@ -62,7 +63,7 @@ async function makeBed(): Promise<Bed> {
   closing.defer(() => rm(dataDir, { recursive: true, force: true }));
   const port = await freePort();
   const env = { DATABASE_URL: databaseUrl, DOWNLINK_PORT: String(port) };
-  const startCloud = async () => closing.use(await startControlPlane({ dataDir, env }));
+  const startCloud = async () => closing.use(await startControlPlane({ dataDir, env, nodeArgs: tellingMemory }));
   return { database, port, startCloud };
 }
 
@@ -77,20 +78,20 @@ async function runBenchmark(): Promise<FleetRun> {
   await warmUp(tokens.slice(agentCount), port);
   reader.takeTimes();
   await delay(QUIET_MS);
-  const quiet = { times: reader.takeTimes(), rssMB: (await figuresOf(cloud.program.pid)).rssMB };
-  say(`RSS ${quiet.rssMB.toFixed(0)} MB after ${WARM_UP_AGENTS} agents came and went; ${agentCount} begin`);
+  const quiet = { times: reader.takeTimes(), memory: await readMemory(cloud.program, 1) };
+  say(`RSS ${quiet.memory.rss.toFixed(0)} MB after ${WARM_UP_AGENTS} agents came and went; ${agentCount} begin`);
   const parts = startParts(tokens.slice(0, agentCount), port);
   const measured = () => ({ cloud, database, reader, parts });
   const begin = await measureSpan("all begin", measured(), () => untilSettled(parts, agentCount, MOST_BEGINNING_S));
   const rest = await measureSpan("they rest", measured(), () => delay(Number(values.seconds) * 1000));
-  const restingRssMB = (await figuresOf(cloud.program.pid)).rssMB;
+  const resting = await readMemory(cloud.program, 2);
   await cloud.program.end("SIGTERM");
   cloud = await startCloud();
   await untilUnsettled(parts);
   const stormSeconds = Number(values["storm-seconds"]);
   const storm = await measureSpan("all come back", measured(), () => untilSettled(parts, agentCount, stormSeconds));
   const spans = [begin, rest, storm] as const;
-  return { agentCount, quiet, spans, restingRssMB, figures: total(parts), settled: settledOf(parts) };
+  return { agentCount, quiet, spans, resting, figures: total(parts), settled: settledOf(parts) };
 }
 
 /** What is compiled and kept once, however many agents there are, is not theirs. */

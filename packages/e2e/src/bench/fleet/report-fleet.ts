@@ -1,6 +1,7 @@
 import { cpus } from "node:os";
 import { makeTable } from "../../make-table.ts";
 import { say } from "../report.ts";
+import type { MemoryParts } from "./memory-parts.ts";
 import type { ReadTimes } from "./reader.ts";
 import type { FleetCounts } from "./simulated-agent.ts";
 
@@ -15,10 +16,10 @@ export interface Span {
 
 export interface FleetRun {
   readonly agentCount: number;
-  readonly quiet: { readonly times: ReadTimes; readonly rssMB: number };
+  readonly quiet: { readonly times: ReadTimes; readonly memory: MemoryParts };
   /** All begin, they rest, all come back. */
   readonly spans: readonly [Span, Span, Span];
-  readonly restingRssMB: number;
+  readonly resting: MemoryParts;
   readonly figures: FleetCounts;
   /** How many had come back in the end. */
   readonly settled: number;
@@ -27,7 +28,7 @@ export interface FleetRun {
 const WANTED = { p99Ms: 100, stormSeconds: 120, kilobytes: 30 };
 
 /** False where a lease was lost, a call failed, or an agent did not come back. */
-export function reportFleet({ agentCount, quiet, spans, restingRssMB, figures, settled }: FleetRun): boolean {
+export function reportFleet({ agentCount, quiet, spans, resting, figures, settled }: FleetRun): boolean {
   const table = makeTable(["", "s", "API p50 ms", "p99", "max", "failed", "CPUs: control plane", "Postgres", "agents"]);
   table.push(["nobody", "", ...timesOf(quiet.times), "", "", ""]);
   for (const { name, seconds, times, cpu } of spans)
@@ -41,12 +42,12 @@ export function reportFleet({ agentCount, quiet, spans, restingRssMB, figures, s
     ]);
   say(table.toString());
   const [, rest, storm] = spans;
-  const kilobytes = ((restingRssMB - quiet.rssMB) * 1000) / agentCount;
+  const kilobytesOf = (part: keyof MemoryParts) => ((resting[part] - quiet.memory[part]) * 1000) / agentCount;
   const wanted = makeTable(["", "measured", "wanted"]);
   wanted.push(
     row("API p99 beside those who rest, ms", rest.times.p99Ms, WANTED.p99Ms),
     row("until all are back, s", storm.seconds, WANTED.stormSeconds),
-    row("memory of an agent that waits, kB", kilobytes, WANTED.kilobytes),
+    row("memory of an agent that waits, kB", kilobytesOf("rss"), WANTED.kilobytes),
     row("leases lost", figures.leasesLost, 0),
     row("calls that failed", figures.failures, 0),
     row("agents that did not come back", agentCount - settled, 0),
@@ -57,7 +58,12 @@ export function reportFleet({ agentCount, quiet, spans, restingRssMB, figures, s
     `${agentCount} agents: ${hellos} hellos, ${polls} polls, ${heartbeats} heartbeats, ${reports} reports, ${postponed} times told to wait`,
   );
   if (figures.lastFailure) say(`last refusal: ${figures.lastFailure}`);
-  say(`RSS ${quiet.rssMB.toFixed(0)} MB with nobody, ${restingRssMB.toFixed(0)} MB with all at rest`);
+  say(
+    `RSS ${quiet.memory.rss.toFixed(0)} MB with nobody, ${resting.rss.toFixed(0)} MB with all at rest; of an agent's are`,
+  );
+  const parts = { live: "objects that live", heap: "the whole heap", external: "buffers" } as const;
+  for (const [part, name] of Object.entries(parts))
+    say(`  ${kilobytesOf(part as keyof typeof parts).toFixed(1)} kB ${name}`);
   say(`on ${cpus().length} × ${cpus()[0]?.model}, shared by control plane, Postgres and agents`);
   return figures.leasesLost + figures.failures === 0 && settled === agentCount;
 }
