@@ -30,7 +30,9 @@ import { docsRoutes } from "./http/docs-route.ts";
 import type { Env } from "./http/env.ts";
 import { ApiError } from "./http/errors.ts";
 import { healthRoutes } from "./http/health.ts";
+import { callInTurn, linkInTurn } from "./http/in-turn.ts";
 import { bodyPace } from "./http/json-body.ts";
+import { limitFailures } from "./http/limit-rates.ts";
 import { measureRequests } from "./http/measure-requests.ts";
 import { metricsRoute } from "./http/metrics-route.ts";
 import { nameIncarnation } from "./http/name-incarnation.ts";
@@ -38,7 +40,6 @@ import { refuseEncoding } from "./http/refuse-encoding.ts";
 import { requestId } from "./http/request-id.ts";
 import { requestLog } from "./http/request-log.ts";
 import { serve } from "./http/serve.ts";
-import { callInTurn, linkInTurn } from "./http/turns.ts";
 import { importQueue } from "./import-queue/import-queue.ts";
 import { imports } from "./imports/imports.ts";
 import { uploadRoute } from "./ingest/upload-route.ts";
@@ -75,7 +76,7 @@ export function createApp(deps: Deps): Hono<Env> {
   app.use(requestId, requestLog(deps.log), measureRequests(deps), bodyPace(deps.limits.body), refuseEncoding);
   app.use(api.edge.work.path, boundPolls());
   const turnsOf = (path: string) => (path.startsWith(AGENTS) ? deps.turns.agents : deps.turns.calls);
-  app.use("/v1/*", deps.rates.limitFailures(deps.trustedProxies), callInTurn(turnsOf));
+  app.use("/v1/*", limitFailures(deps.rates, deps.trustedProxies), callInTurn(turnsOf));
   answerRefusals(app, deps);
 
   crossOrigin(app, deps);

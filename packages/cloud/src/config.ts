@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { z } from "zod";
+import { ConfigError } from "./core/config-error.ts";
 import { type Network, parseNetworks } from "./http/client-address.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 
@@ -111,13 +112,6 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     graceSeconds: settings.DOWNLINK_GRACE,
     logLevel: settings.DOWNLINK_LOG_LEVEL,
   };
-}
-
-export class ConfigError extends Error {
-  constructor(problems: string[]) {
-    super(`the configuration is wrong:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
-    this.name = "ConfigError";
-  }
 }
 
 function isOrigin(text: string): boolean {

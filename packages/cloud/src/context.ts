@@ -2,6 +2,8 @@ import type { Operation } from "@downlink/protocol";
 import type { Logger } from "pino";
 import type { BlobStore } from "./blobs/blob-store.ts";
 import type { LinkSigner } from "./blobs/signed-link.ts";
+import type { AgentCaller, ApiKeyCaller, Caller, EnrolmentCaller } from "./core/callers.ts";
+import type { Clock } from "./core/clock.ts";
 import type { Database } from "./db/client.ts";
 import type { Admission } from "./edge/admission.ts";
 import type { AgentPolls } from "./edge/agent-polls.ts";
@@ -15,11 +17,6 @@ import type { Limits } from "./limits.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { KeptCredentials } from "./tokens/kept-credentials.ts";
 import type { TokenUses } from "./tokens/token-uses.ts";
-
-export interface Clock {
-  /** Nanoseconds since the epoch. */
-  nowNs(): bigint;
-}
 
 /** Everything that the verbs need from outside, made once by `deps.ts`. */
 export interface Deps {
@@ -57,42 +54,6 @@ export interface Deps {
   /** Aborted when the process was told to stop: what waits answers at once, and nothing new is taken. */
   readonly stopping: AbortSignal;
 }
-
-export interface ApiKeyCaller {
-  readonly kind: "apiKey";
-  readonly keyId: string;
-  readonly orgId: string;
-  readonly capabilities: readonly string[];
-  /** Empty: every project of the organization. */
-  readonly projectIds: readonly string[];
-  /** When its key ends; null: never. */
-  readonly expiresAtNs: bigint | null;
-}
-
-export interface AgentCaller {
-  readonly kind: "agent";
-  readonly tokenId: string;
-  readonly orgId: string;
-  /** The device's; null at a site. */
-  readonly projectId: string | null;
-  /** Either this or `siteId`. */
-  readonly deviceId: string | null;
-  readonly siteId: string | null;
-  /** The lease that the call presented. */
-  readonly lease: bigint | undefined;
-}
-
-/** Somebody with a device token that belongs to no device yet. */
-export interface EnrolmentCaller {
-  readonly kind: "enrolment";
-  readonly tokenId: string;
-  readonly orgId: string;
-  readonly projectId: string;
-  /** Whether the devices that it creates are enabled at once. */
-  readonly preapproved: boolean;
-}
-
-export type Caller = ApiKeyCaller | AgentCaller | EnrolmentCaller;
 
 interface CallContext<C extends Caller> extends Deps {
   readonly caller: C;

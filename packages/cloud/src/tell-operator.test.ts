@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { test } from "node:test";
 import { Client } from "pg";
-import { type ConfigError, readConfig } from "./config.ts";
+import { readConfig } from "./config.ts";
+import type { ConfigError } from "./core/config-error.ts";
 import { tellOperator } from "./tell-operator.ts";
 
 test("a wrong setting is told by its name, with exit code 2", () => {

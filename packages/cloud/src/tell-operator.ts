@@ -1,4 +1,4 @@
-import { ConfigError } from "./config.ts";
+import { ConfigError } from "./core/config-error.ts";
 import { EmbeddedPostgresError } from "./db/embedded/embedded-postgres-error.ts";
 import { MigrationError } from "./db/migrations.ts";
 import { isDatabaseAway } from "./db/sql-state.ts";

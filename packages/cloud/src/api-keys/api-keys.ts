@@ -6,7 +6,7 @@ import { newId } from "../db/ids.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { ApiError, invalid, notFound, refuse } from "../http/errors.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { requireProjects } from "../projects/find-project.ts";
 import { mintToken } from "../tokens/mint.ts";
 import { grantCredential, toTokenFacts, type WithTokenFacts, withTokenFacts } from "../tokens/token-rows.ts";

@@ -2,7 +2,7 @@ import type { api, Input, RecordingAttachment } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import { selectDevice } from "../devices/find-device.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { selectRecording } from "../recordings/find-recording.ts";
 import { selectSession } from "../sessions/find-session.ts";

@@ -9,7 +9,7 @@ import {
 import type { Ctx } from "../context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { invalid, refuse } from "../http/errors.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { coverageSpan } from "./coverage-span.ts";
 import { coverageWhere } from "./coverage-where.ts";
 

@@ -5,7 +5,7 @@ import { newId } from "../db/ids.ts";
 import { onUniqueViolation } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { ApiError, invalid, notFound, refuse } from "../http/errors.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { forgetDeviceProperty } from "./forget-device-property.ts";
 import { hasChoices, toCustomProperty } from "./property-rows.ts";
 import { findUsedProperties } from "./property-usage.ts";

@@ -4,7 +4,7 @@ import { beyondCursor, closePage, openPage, pageOrder } from "../db/cursor-page.
 import { Prisma } from "../db/generated/client.ts";
 import type { DatasetVersionModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { commitVersion } from "./commit-version.ts";
 import { compareVersions } from "./compare-versions.ts";
 import { toVersion } from "./dataset-rows.ts";

@@ -4,7 +4,7 @@ import { newId } from "../db/ids.ts";
 import { onUniqueViolation } from "../db/sql-state.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { notFound, refuse } from "../http/errors.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { resolveProject, visibleTo } from "../projects/find-project.ts";
 import { toDataset } from "./dataset-rows.ts";
 import { findDataset, lockDataset } from "./find-dataset.ts";

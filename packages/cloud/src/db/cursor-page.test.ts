@@ -3,7 +3,7 @@ import { after, test } from "node:test";
 import { nextCursorHeader, previousCursorHeader, type SortOrder } from "@downlink/protocol";
 import { pino } from "pino";
 import { createLinkSigner } from "../blobs/signed-link.ts";
-import type { ApiKeyCaller } from "../context.ts";
+import type { ApiKeyCaller } from "../core/callers.ts";
 import { ApiError } from "../http/errors.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import { openDatabase } from "./client.ts";

@@ -4,7 +4,7 @@ import type { DeviceTokenModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { deviceGone, selectDevice } from "../devices/find-device.ts";
 import { ApiError, invalid, notFound } from "../http/errors.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { resolveProject, visibleTo } from "../projects/find-project.ts";
 import { mintToken } from "../tokens/mint.ts";
 import { grantCredential, toTokenFacts, type WithTokenFacts, withTokenFacts } from "../tokens/token-rows.ts";

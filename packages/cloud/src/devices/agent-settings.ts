@@ -2,7 +2,7 @@ import { AgentSettings, type api, type Input } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { refuse } from "../http/errors.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { findSite } from "../sites/find-site.ts";
 import { findDevice, lockDevice } from "./find-device.ts";
 

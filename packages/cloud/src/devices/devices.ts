@@ -7,7 +7,7 @@ import type { DeviceModel } from "../db/generated/models.ts";
 import { onUniqueViolation } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { refuse } from "../http/errors.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { workingStates } from "../ingest/import-request-state.ts";
 import { writeEvent } from "../outbox/outbox.ts";
 import { projectsToSee, resolveProject } from "../projects/find-project.ts";

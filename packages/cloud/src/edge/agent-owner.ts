@@ -1,4 +1,4 @@
-import type { AgentCaller } from "../context.ts";
+import type { AgentCaller } from "../core/callers.ts";
 import type { AgentModel, DeviceModel, SiteModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 

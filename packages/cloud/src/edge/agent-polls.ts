@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { AgentCaller } from "../context.ts";
+import type { AgentCaller } from "../core/callers.ts";
 import { isDatabaseAway } from "../db/sql-state.ts";
 import { ownerId } from "./agent-owner.ts";
 import { type KnownWork, KnownWorks } from "./known-work.ts";

@@ -1,4 +1,5 @@
-import type { AgentCaller, AgentCtx } from "../context.ts";
+import type { AgentCtx } from "../context.ts";
+import type { AgentCaller } from "../core/callers.ts";
 import type { AgentModel, DeviceModel, SiteModel } from "../db/generated/models.ts";
 import { bigintTypes } from "../db/kysely-pool.ts";
 import { type Inventory, inventorySql } from "./inventory.ts";

@@ -4,7 +4,7 @@ import type { Prisma } from "../db/generated/client.ts";
 import type { SalvageRequestModel } from "../db/generated/models.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import { notFound } from "../http/errors.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { selectSite } from "../sites/find-site.ts";
 import { requestSalvage } from "./request-salvage.ts";

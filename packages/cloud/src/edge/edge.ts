@@ -1,7 +1,7 @@
 import { api, type Input, type Output } from "@downlink/protocol";
 import { z } from "zod";
 import type { AgentCtx } from "../context.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { enroll } from "./enroll.ts";
 import { hello } from "./hello.ts";
 import { withLease } from "./lease.ts";

@@ -1,7 +1,9 @@
+import { edgeLimits } from "@downlink/protocol";
 import type { Pool } from "pg";
-import type { AgentCaller, Clock } from "../context.ts";
-import { LEASE_NS } from "./lease.ts";
+import type { AgentCaller } from "../core/callers.ts";
+import type { Clock } from "../core/clock.ts";
 
+export const LEASE_NS = BigInt(edgeLimits.leaseSeconds) * 1_000_000_000n;
 /** No more than one statement in that time. */
 const ROUND_MS = 1000;
 const MOST_A_ROUND = 2000;

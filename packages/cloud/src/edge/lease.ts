@@ -1,12 +1,10 @@
-import { edgeLimits } from "@downlink/protocol";
 import type { AgentCtx } from "../context.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { ApiError, refuse } from "../http/errors.ts";
 import { byOwner } from "./agent-owner.ts";
 import { isCloned } from "./clones.ts";
-
-export const LEASE_NS = BigInt(edgeLimits.leaseSeconds) * 1_000_000_000n;
+import { LEASE_NS } from "./lease-renewals.ts";
 
 /**
  * Runs `work` in a transaction that holds the agent's lease: a stale agent changes nothing, and neither does a report whose

@@ -4,10 +4,9 @@ import { insertRows } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { writeEvents } from "../outbox/outbox.ts";
 import { recordingEvent } from "../recordings/recording-events.ts";
+import type { Batch, KnownVersions } from "./batch.ts";
 import { attachmentRows, recordingColumns } from "./edge-rows.ts";
-import type { Place } from "./find-place.ts";
-import type { Batch, KnownVersions } from "./store-files.ts";
-import { storeTopics } from "./store-topics.ts";
+import { type NamedItem, storeTopics } from "./store-topics.ts";
 
 /** One recording in state `none` for each file that became importable, with its topics and attachments. Answers their ids by version. */
 export async function storeEdgeRecordings(
@@ -31,12 +30,6 @@ export async function storeEdgeRecordings(
 
 function isIndexed(item: EdgeItem): item is EdgeRecordingItem {
   return item.state === "indexed";
-}
-
-export interface NamedItem {
-  readonly item: EdgeRecordingItem;
-  readonly id: string;
-  readonly place: Place;
 }
 
 async function insertRecordings(tx: Transaction, { agent, nowNs }: Batch, named: readonly NamedItem[]): Promise<void> {

@@ -1,23 +1,12 @@
-import type { EdgeItem } from "@downlink/protocol";
-import type { AgentModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { insertRows, toJson } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { adoptFiles } from "./adopt-files.ts";
+import type { Batch } from "./batch.ts";
 import { fileColumns } from "./edge-rows.ts";
 import type { Place } from "./find-place.ts";
 import { findVersions } from "./find-versions.ts";
 import { storeEdgeRecordings } from "./store-edge-recordings.ts";
-
-export interface Batch {
-  readonly agent: AgentModel;
-  /** No two of one version. */
-  readonly items: readonly EdgeItem[];
-  /** Whose they are, by version id; what is not in it belongs nowhere, and is no recording. */
-  readonly places: ReadonlyMap<string, Place>;
-  readonly listingId: string | undefined;
-  readonly nowNs: bigint;
-}
 
 /** One row a file version, inserted or updated, and the recordings of those that became importable. What is known already writes nothing. */
 export async function storeFiles(tx: Transaction, batch: Batch): Promise<void> {
@@ -35,9 +24,6 @@ export async function storeFiles(tx: Transaction, batch: Batch): Promise<void> {
   await insertFiles(tx, batch, fresh);
   await updateFiles(tx, batch, rows.filter(isKnown));
 }
-
-/** The recording of each version that the cloud knows, by version id. */
-export type KnownVersions = ReadonlyMap<string, string | null>;
 
 async function findKnown(tx: Transaction, { agent, items }: Batch): Promise<Map<string, string | null>> {
   const known = await findVersions(tx, { agentId: agent.id, versionIds: items.map(({ versionId }) => versionId) });

@@ -1,7 +1,14 @@
-import type { EdgeTopic } from "@downlink/protocol";
+import type { EdgeRecordingItem, EdgeTopic } from "@downlink/protocol";
 import { toJson } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
-import type { NamedItem } from "./store-edge-recordings.ts";
+import type { Place } from "./find-place.ts";
+
+/** An item that becomes the recording `id`. */
+export interface NamedItem {
+  readonly item: EdgeRecordingItem;
+  readonly id: string;
+  readonly place: Place;
+}
 
 /** Files of one robot have the same topics: what does not differ is sent to Postgres once a report, which saves most of its parsing. */
 export async function storeTopics(tx: Transaction, named: readonly NamedItem[]): Promise<void> {

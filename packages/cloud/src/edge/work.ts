@@ -6,8 +6,8 @@ import { readIncarnation } from "../db/incarnation.ts";
 import { ownerId, readOwner } from "./agent-owner.ts";
 import type { DeviceSettings, SettingsOwner, SiteSettings } from "./agent-standing.ts";
 import { type KnownWork, keptBody } from "./known-work.ts";
-import { LEASE_NS, withLease } from "./lease.ts";
-import { FRESH_NS } from "./lease-renewals.ts";
+import { withLease } from "./lease.ts";
+import { FRESH_NS, LEASE_NS } from "./lease-renewals.ts";
 import { readWanted } from "./wanted.ts";
 
 interface ReadWork {

@@ -2,7 +2,7 @@ import type { api, Episode, Input } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import { FOREIGN_KEY_VIOLATION, sqlState } from "../db/sql-state.ts";
 import { notFound, refuse } from "../http/errors.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { visibleTo } from "../projects/find-project.ts";
 import { readEpisodes } from "./episode-rows.ts";
 import { findEpisode } from "./find-episode.ts";

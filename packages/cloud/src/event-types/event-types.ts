@@ -4,7 +4,7 @@ import { newId } from "../db/ids.ts";
 import { onForeignKeyViolation, onUniqueViolation } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { invalid, notFound, refuse } from "../http/errors.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { eventTypeColumns, toEventType } from "./event-type-rows.ts";
 import { findEventType } from "./find-event-type.ts";
 

@@ -8,7 +8,7 @@ import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import { requireConformance } from "../event-types/require-conformance.ts";
 import { invalid, notFound } from "../http/errors.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { writeEvent } from "../outbox/outbox.ts";
 import { projectsToSee, visibleTo } from "../projects/find-project.ts";
 import { type EventRow, eventColumns, joinedToEvent, selectEvent, toEvent } from "./event-rows.ts";

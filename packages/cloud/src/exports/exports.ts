@@ -4,7 +4,7 @@ import type { Ctx } from "../context.ts";
 import { newId } from "../db/ids.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { invalid } from "../http/errors.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { quotasOf } from "../quotas/require-room.ts";
 import { exportFileName } from "./export-file-name.ts";
 import { EXPORT_PATH } from "./export-route.ts";

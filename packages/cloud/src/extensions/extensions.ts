@@ -3,7 +3,7 @@ import type { Ctx } from "../context.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { notFound } from "../http/errors.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { packageLink } from "./download-route.ts";
 
 type Contract = typeof api.extensions;

@@ -1,13 +1,11 @@
 import { type Answer, type Contract, pathParameters } from "@downlink/protocol";
-import type { Ctx, CtxOf } from "../context.ts";
-import type { Handlers } from "./serve.ts";
+import type { CtxOf } from "../context.ts";
+import type { AnyHandler, Handlers } from "./handlers.ts";
 
 /** How the answer to a call that made something is made once more, by the id of that: where the contract's own `get` does not. */
 export type Agains<C extends Contract> = {
   readonly [K in keyof C]?: (ctx: CtxOf<C[K]>, madeId: string) => Promise<Answer<C[K]>>;
 };
-
-export type AnyHandler = (ctx: Ctx, input: unknown) => Promise<unknown>;
 
 export interface BoundContract<C extends Contract> {
   readonly contract: C;

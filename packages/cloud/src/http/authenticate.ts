@@ -1,5 +1,6 @@
 import { type Access, everyCapability, leaseHeader } from "@downlink/protocol";
-import type { ApiKeyCaller, Caller, Deps } from "../context.ts";
+import type { Deps } from "../context.ts";
+import type { ApiKeyCaller, Caller } from "../core/callers.ts";
 import type { Credential } from "../tokens/find-credential.ts";
 import { hashToken } from "../tokens/mint.ts";
 import { ApiError, invalid, refuse } from "./errors.ts";

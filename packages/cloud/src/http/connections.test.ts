@@ -4,8 +4,8 @@ import { connect, type Socket } from "node:net";
 import { after, test } from "node:test";
 import { setInterval } from "node:timers/promises";
 import { ErrorBody } from "@downlink/protocol";
+import { connectionLimits } from "../limits.ts";
 import { startCloud } from "../testing/start-cloud.ts";
-import { connectionLimits } from "./connections.ts";
 
 const LONG_MS = 600_000;
 const quick = { ...connectionLimits, headersMs: LONG_MS, unreadMs: LONG_MS };

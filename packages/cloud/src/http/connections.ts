@@ -1,30 +1,8 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Context } from "hono";
+import type { ConnectionLimits } from "../limits.ts";
 import type { Env } from "./env.ts";
-
-export interface ConnectionLimits {
-  /** Of all together: one more is closed at once. */
-  readonly most: number;
-  /** Of one address, without a request, as long as no valid token or link came by them: of more, the oldest is closed. */
-  readonly unprovenPerAddress: number;
-  /** So long a connection may take to its first request, however many there are: a fleet comes back all at once. */
-  readonly unprovenMs: number;
-  /** Until the headers of a request are whole, also of one that never begins. */
-  readonly headersMs: number;
-  readonly idleMs: number;
-  /** Without one byte being read of an answer that waits. Downloads and exports have a rule of their own. */
-  readonly unreadMs: number;
-}
-
-export const connectionLimits: ConnectionLimits = {
-  most: 20_000,
-  unprovenPerAddress: 256,
-  unprovenMs: 2000,
-  headersMs: 20_000,
-  idleMs: 75_000,
-  unreadMs: 60_000,
-};
 
 const MAX_HEADER_BYTES = 64 * 1024; // an export link may name hundreds of topics
 /** Node looks for late headers only every 30 s. */

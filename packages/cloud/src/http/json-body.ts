@@ -2,19 +2,9 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { bodyLimits, createJsonGuard, type Operation } from "@downlink/protocol";
 import type { Context, MiddlewareHandler } from "hono";
+import { type BodyPatience, bodyPatience } from "../limits.ts";
 import type { Env } from "./env.ts";
 import { ApiError } from "./errors.ts";
-
-/** How slowly a JSON body may come. Uploads are large and have a rule of their own, `data-plane/request-body.ts`. */
-export interface BodyPatience {
-  /** Without one byte. */
-  readonly stallMs: number;
-  readonly totalMs: number;
-  /** On average, once `stallMs` have passed. */
-  readonly leastBytesPerSecond: number;
-}
-
-export const bodyPatience: BodyPatience = { stallMs: 10_000, totalMs: 60_000, leastBytesPerSecond: 256 };
 
 const TICKS_PER_STALL = 10;
 

@@ -1,35 +1,20 @@
-import {
-  type Access,
-  type Answer,
-  type Contract,
-  holdsCredential,
-  type Input,
-  type Operation,
-  type WithHeaders,
-} from "@downlink/protocol";
+import { type Access, type Contract, holdsCredential, type Operation, type WithHeaders } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
-import type { Ctx, CtxOf, Deps } from "../context.ts";
-import type { Batches } from "../db/in-batches.ts";
-import { type AnyHandler, againOf, type BoundContract } from "./again.ts";
+import type { Ctx, Deps } from "../context.ts";
+import { againOf, type BoundContract } from "./again.ts";
 import { answerOnce, makesOne } from "./answer-once.ts";
 import { authenticate } from "./authenticate.ts";
 import { proveConnection } from "./connections.ts";
 import { type Encode, makeEncoder } from "./encoder.ts";
 import type { Env } from "./env.ts";
 import { goneSignal } from "./gone-signal.ts";
+import type { AnyHandler } from "./handlers.ts";
 import { inSteps, type TakeTurn } from "./in-steps.ts";
+import { callerToken, listTurns } from "./in-turn.ts";
+import { countCall } from "./limit-rates.ts";
 import { parseInput } from "./parse.ts";
 import { sendJson } from "./send-json.ts";
 import { isBatches, streamList } from "./stream-list.ts";
-import { callerToken, listTurns } from "./turns.ts";
-
-/** One function an operation; a missing one does not compile. */
-export type Handlers<C extends Contract> = {
-  readonly [K in keyof C]: (ctx: CtxOf<C[K]>, input: Input<C[K]>) => Promise<Answered<Answer<C[K]>>>;
-};
-
-/** A list may come in batches: where its items can be large, a page of them does not fit into memory. */
-type Answered<A> = A extends readonly (infer Item)[] ? A | Batches<Item> : A;
 
 /** Binds a resource's operations to its verbs: access, parse, call, encode. Anything else is middleware or a plain route. */
 export function serve<C extends Contract>(app: Hono<Env>, deps: Deps, bound: BoundContract<C>): void {
@@ -87,7 +72,7 @@ export async function openContext(c: Context<Env>, deps: Deps, access: Access): 
   const caller = await authenticate(deps, c.req.raw.headers, access);
   proveConnection(c);
   c.env.outgoing.setHeader("Cache-Control", "no-store"); // Unless send-json.ts says otherwise
-  await deps.rates.countCall(c, callerToken(caller));
+  await countCall(c, deps.rates, callerToken(caller));
   let signal: AbortSignal | undefined;
   return {
     ...deps,

@@ -5,7 +5,7 @@ import { Prisma } from "../db/generated/client.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import { toEdgeAgent } from "../edge/agent-rows.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { seesProject, visibleIn } from "../projects/find-project.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
 import { selectSite } from "../sites/find-site.ts";

@@ -1,7 +1,7 @@
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { TakenOver } from "./finish-import.ts";
-import type { IngestDeps } from "./pipeline.ts";
+import type { IngestDeps } from "./ingest-deps.ts";
 
 const BEAT_MS = 5_000;
 /** Four lost heartbeats: whoever owned the attempt is dead. */

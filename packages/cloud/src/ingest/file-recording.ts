@@ -1,15 +1,26 @@
 import type { ImportStatus } from "@downlink/protocol";
+import type { RecordingSummary } from "@downlink/recordings";
 import type { Prisma } from "../db/generated/client.ts";
+import type { ImportRequestModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import type { Transaction } from "../db/transaction.ts";
+import type { JobQueue } from "../jobs/queue.ts";
 import { nextImportStatus, noFailure } from "../recordings/import-status.ts";
 import { lockRecording } from "../recordings/lock-recording.ts";
 import { tellOfRecording } from "../recordings/recording-events.ts";
-import type { Finish } from "./finish-import.ts";
 import { IngestFailure } from "./ingest-failure.ts";
 import type { Target } from "./resolve-target.ts";
 import { storeContents } from "./store-contents.ts";
 import { damageOf, recordingFacts } from "./summary-rows.ts";
+
+export interface Finish {
+  readonly request: ImportRequestModel;
+  readonly summary: RecordingSummary & { startNs: bigint; endNs: bigint };
+  /** Of the stored bytes, computed here. */
+  readonly contentSha256: string;
+  readonly jobs: JobQueue;
+  readonly nowNs: bigint;
+}
 
 /** Makes the file an imported recording, with its topics, attachments and import, and tells of it. Answers its id. */
 export async function fileRecording(tx: Transaction, finish: Finish, target: Target): Promise<string> {

@@ -1,26 +1,14 @@
-import type { RecordingSummary } from "@downlink/recordings";
-import type { ImportRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { removeIndex } from "../indexing/index-key.ts";
-import type { JobQueue } from "../jobs/queue.ts";
 import { findLocked, lockRecording } from "../recordings/lock-recording.ts";
 import { changeRequest } from "./change-request.ts";
-import { fileRecording } from "./file-recording.ts";
+import { type Finish, fileRecording } from "./file-recording.ts";
 import { IngestFailure } from "./ingest-failure.ts";
 import { joinSession } from "./join-session.ts";
 import { type NamedTarget, nameTarget, resolveTarget } from "./resolve-target.ts";
 import { whichRecording } from "./which-recording.ts";
 
 const COMPLETE = "Complete";
-
-export interface Finish {
-  readonly request: ImportRequestModel;
-  readonly summary: RecordingSummary & { startNs: bigint; endNs: bigint };
-  /** Of the stored bytes, computed here. */
-  readonly contentSha256: string;
-  readonly jobs: JobQueue;
-  readonly nowNs: bigint;
-}
 
 /** The last transaction of an import: the recording is streamable, or the file turns out to be one that is here already. */
 export async function finishImport(tx: Transaction, finish: Finish): Promise<void> {

@@ -4,8 +4,8 @@ import { removeIndex } from "../indexing/index-key.ts";
 import { findLocked } from "../recordings/lock-recording.ts";
 import { askAnew, changeRequest } from "./change-request.ts";
 import { moveRecording } from "./delivery.ts";
+import type { IngestDeps } from "./ingest-deps.ts";
 import { IngestFailure } from "./ingest-failure.ts";
-import type { IngestDeps } from "./pipeline.ts";
 import { tellFailure } from "./tell-failure.ts";
 
 const MAX_MISMATCHES = 3;

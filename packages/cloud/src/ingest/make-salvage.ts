@@ -5,9 +5,9 @@ import { ApiError } from "../http/errors.ts";
 import { beat, postpone } from "./attempt.ts";
 import { storeDelivery } from "./delivery.ts";
 import { TakenOver } from "./finish-import.ts";
+import type { IngestDeps } from "./ingest-deps.ts";
 import { toIngestFailure } from "./ingest-failure.ts";
 import { failImport } from "./ingest-outcomes.ts";
-import type { IngestDeps } from "./pipeline.ts";
 import { endStream } from "./stream-uploads.ts";
 import { type TakenSalvage, takeSalvage } from "./take-salvage.ts";
 

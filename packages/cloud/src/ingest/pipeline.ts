@@ -1,4 +1,3 @@
-import type { Deps } from "../context.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { newIndexKey, removeIndex } from "../indexing/index-key.ts";
@@ -7,11 +6,9 @@ import { beat, LIVE_NS, LOOK_AGAIN_SECONDS, postpone } from "./attempt.ts";
 import { changeRequest } from "./change-request.ts";
 import { finishImport, TakenOver } from "./finish-import.ts";
 import { workingStates } from "./import-request-state.ts";
+import type { IngestDeps } from "./ingest-deps.ts";
 import { IngestFailure, toIngestFailure } from "./ingest-failure.ts";
 import { failImport, redeliver } from "./ingest-outcomes.ts";
-
-/** What processing needs of the whole. */
-export type IngestDeps = Pick<Deps, "db" | "blobs" | "indexer" | "jobs" | "clock" | "log" | "metrics">;
 
 /**
  * Brings one request to its end: read, file. Safe to run twice, and to be killed anywhere: each attempt has a number, and

@@ -7,7 +7,7 @@ import { findOrCreateDevice } from "../devices/create-device.ts";
 import { holdDevice, lookUpDevice } from "../devices/find-device.ts";
 import type { Agains } from "../http/again.ts";
 import { invalid, notFound } from "../http/errors.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { resolveProject, visibleTo } from "../projects/find-project.ts";
 import { quotasOf, requireRoomWithin } from "../quotas/require-room.ts";
 import { findOrCreateSession } from "../sessions/create-session.ts";

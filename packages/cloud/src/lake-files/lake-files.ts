@@ -2,7 +2,7 @@ import { type api, type Input, type LakeFile, MAX_LAKE_FILE_HOURS } from "@downl
 import type { Ctx } from "../context.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import { invalid, refuse } from "../http/errors.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { selectRecording } from "../recordings/find-recording.ts";
 import { selectSession } from "../sessions/find-session.ts";
 import { findSiteOfType } from "../sites/find-site.ts";

@@ -4,11 +4,11 @@ import type { Ctx, Deps } from "../context.ts";
 import { answerOnce, makesOne } from "../http/answer-once.ts";
 import type { Env } from "../http/env.ts";
 import { inSteps } from "../http/in-steps.ts";
+import { listTurns } from "../http/in-turn.ts";
 import { readJsonText } from "../http/json-body.ts";
 import { parseInput, parseWithBody } from "../http/parse.ts";
 import { openContext, serve } from "../http/serve.ts";
 import { streamBody } from "../http/stream-response.ts";
-import { listTurns } from "../http/turns.ts";
 import { type LayoutRow, layoutJson } from "./layout-rows.ts";
 import {
   createLayout,

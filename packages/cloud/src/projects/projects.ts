@@ -3,7 +3,7 @@ import type { Ctx } from "../context.ts";
 import { newId } from "../db/ids.ts";
 import { onUniqueViolation } from "../db/sql-state.ts";
 import { notFound, refuse } from "../http/errors.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { visibleProjects } from "./find-project.ts";
 
 type Contract = typeof api.projects;

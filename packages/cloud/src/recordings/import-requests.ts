@@ -2,7 +2,7 @@ import { type api, BulkRefusal, type Input, type Output } from "@downlink/protoc
 import { findRequester } from "../api-keys/find-requester.ts";
 import type { Ctx } from "../context.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { cancelRequests } from "../ingest/change-request.ts";
 import { raisePriority } from "./import-request-rows.ts";
 import { nextImportStatus } from "./import-status.ts";

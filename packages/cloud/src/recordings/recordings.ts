@@ -1,7 +1,7 @@
 import type { api, Input, Recording } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import { notFound } from "../http/errors.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { projectsToSee } from "../projects/find-project.ts";
 import { findRecording } from "./find-recording.ts";
 import { listRecordings } from "./list-recordings.ts";

@@ -8,7 +8,7 @@ import { onUniqueViolation } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { holdDevice, selectDevice } from "../devices/find-device.ts";
 import { invalid, notFound, refuse } from "../http/errors.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { createSessionRow } from "./create-session.ts";
 import { findSession } from "./find-session.ts";

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { everyCapability } from "@downlink/protocol";
-import { ConfigError } from "../config.ts";
+import { ConfigError } from "../core/config-error.ts";
 import type { Database } from "../db/client.ts";
 import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";

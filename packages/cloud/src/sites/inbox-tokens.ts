@@ -3,7 +3,7 @@ import type { Ctx } from "../context.ts";
 import type { InboxTokenModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { notFound } from "../http/errors.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { mintToken } from "../tokens/mint.ts";
 import { grantCredential, toTokenFacts, type WithTokenFacts, withTokenFacts } from "../tokens/token-rows.ts";
 import { findSiteOfType, selectSite, siteGone } from "./find-site.ts";

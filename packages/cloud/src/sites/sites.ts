@@ -6,7 +6,7 @@ import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { noLongerCloned, toEdgeAgent } from "../edge/agent-rows.ts";
 import { removeFiles } from "../edge/remove-files.ts";
 import { invalid, notFound, refuse } from "../http/errors.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { requireProjects, seesProject } from "../projects/find-project.ts";
 import { findSite, visibleSites } from "./find-site.ts";
 

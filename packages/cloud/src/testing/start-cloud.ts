@@ -6,7 +6,7 @@ import { undiciTransport } from "@downlink/client/node";
 import type { Capability } from "@downlink/protocol";
 import { pino } from "pino";
 import { readConfig } from "../config.ts";
-import type { Clock } from "../context.ts";
+import type { Clock } from "../core/clock.ts";
 import { newId } from "../db/ids.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { type OpenDeps, openDeps } from "../deps.ts";

@@ -1,7 +1,7 @@
 import type { api, Input, Topic } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import { type Batches, inBatches } from "../db/in-batches.ts";
-import type { Handlers } from "../http/serve.ts";
+import type { Handlers } from "../http/handlers.ts";
 import { listImportedTopics } from "./list-imported-topics.ts";
 import { listTopicsOfRecordings, namesRecordings } from "./list-topics-of-recordings.ts";
 import { type TopicRow, toTopic } from "./topic-rows.ts";

@@ -1,0 +1,4 @@
+export interface Clock {
+  /** Nanoseconds since the epoch. */
+  nowNs(): bigint;
+}

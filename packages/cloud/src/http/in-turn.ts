@@ -1,0 +1,43 @@
+import type { Operation } from "@downlink/protocol";
+import type { MiddlewareHandler } from "hono";
+import { LINK_SIGNATURE } from "../blobs/signed-link.ts";
+import type { Ctx } from "../context.ts";
+import type { Env } from "./env.ts";
+import type { FairTurns } from "./fair-turns.ts";
+import { goneSignal } from "./gone-signal.ts";
+import type { TakeTurn } from "./in-steps.ts";
+import type { Turns } from "./turns.ts";
+
+/** A token is known by its text alone here. */
+export function callInTurn(turnsOf: (path: string) => FairTurns): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    const taker = { owner: c.req.header("authorization") ?? "" };
+    using _turn = await turnsOf(c.req.path).take(taker, () => goneSignal(c));
+    await next();
+  };
+}
+
+/** A link is known by its signature, in whose last character two bits say nothing. */
+export function linkInTurn({ links }: Turns): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    if (c.req.method !== "GET") return next();
+    const signature = c.req.query(LINK_SIGNATURE) ?? "";
+    using _turn = await links.take({ owner: signature.slice(0, -1) }, () => goneSignal(c));
+    await next();
+  };
+}
+
+/** For lists and what else the contract calls expensive; nothing to wait for otherwise. A list that is sent in batches takes one for each. */
+export function listTurns(ctx: Ctx, operation: Operation): TakeTurn {
+  if (!isLargeRead(operation)) return async () => undefined;
+  const taker = { owner: ctx.caller.orgId, token: callerToken(ctx.caller) };
+  return ({ hasBegun }) => ctx.turns.lists.take({ ...taker, hasBegun }, () => ctx.signal);
+}
+
+function isLargeRead({ isExpensive, query, response }: Operation): boolean {
+  return isExpensive === true || (query !== undefined && "limit" in query.shape) || response?.def.type === "array";
+}
+
+export function callerToken(caller: Ctx["caller"] | { readonly tokenId: string }): string {
+  return "keyId" in caller ? caller.keyId : caller.tokenId;
+}

@@ -1,0 +1,30 @@
+import type { Context, MiddlewareHandler } from "hono";
+import type { CallRates, Rate } from "./call-rates.ts";
+import { clientAddress, type Network } from "./client-address.ts";
+import type { Env } from "./env.ts";
+import { ApiError } from "./errors.ts";
+
+/** Throws `RateLimited` where the token had enough. Its headers come with that, and once less than half is left. */
+export async function countCall(c: Context<Env>, rates: CallRates, tokenId: string): Promise<void> {
+  hold(c, await rates.countCall(tokenId));
+}
+
+/** A failure of authentication beyond the address's rate is answered 429, so that who guesses learns nothing. */
+export function limitFailures(rates: CallRates, proxies: readonly Network[]): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    await next();
+    if (!(c.error instanceof ApiError) || c.error.code !== "Unauthenticated") return;
+    const { remoteAddress } = c.env.incoming.socket;
+    hold(c, await rates.countFailure(clientAddress(remoteAddress, c.req.header("x-forwarded-for"), proxies)));
+  };
+}
+
+/** Headers as in draft-ietf-httpapi-ratelimit-headers-10. */
+function hold(c: Context<Env>, { name, most, windowSeconds, left, waitSeconds, isExceeded }: Rate): void {
+  if (left * 2 >= most) return;
+  c.header("RateLimit-Policy", `"${name}";q=${most};w=${windowSeconds}`);
+  c.header("RateLimit", `"${name}";r=${left};t=${waitSeconds}`);
+  if (!isExceeded) return;
+  const message = `more than ${most} calls in ${windowSeconds} s; wait ${waitSeconds} s`;
+  throw new ApiError("RateLimited", message, { retryAfterSeconds: waitSeconds });
+}
