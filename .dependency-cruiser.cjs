@@ -4,7 +4,7 @@
 const FOR_TESTS = String.raw`\.(slow|suite|test)\.ts$|/testing(/|\.ts$)`;
 const CLOUD = "^packages/cloud/src/";
 /** What resources stand on. None of it names a resource. */
-const FOUNDATION = "(db|blobs|search|jobs|metrics|tokens|http|data-plane|indexing)/";
+const FOUNDATION = "(core|db|blobs|search|jobs|metrics|tokens|http|data-plane|indexing)/";
 
 /** A package may import itself and the named ones. */
 function between(name, { allowed = [], forTests = allowed }) {
