@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
 import { api } from "./api.ts";
-import { capabilities } from "./capabilities.ts";
-import { type Operation, pathParameters } from "./operation.ts";
-import { plainRoutes } from "./plain-routes.ts";
+import { plainRoutes } from "./openapi/plain-routes.ts";
+import { capabilities } from "./operations/capabilities.ts";
+import { type Operation, pathParameters } from "./operations/operation.ts";
 
 /** Harmless: neither has a default that could stand in the other's way. spec: wire contract, Datasets and Imports */
 const inQueryAndBody = ["force", "id"];

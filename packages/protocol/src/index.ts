@@ -1,14 +1,4 @@
-export { AgentSettings } from "./agent-settings.ts";
 export { api } from "./api.ts";
-export { ApiKey } from "./api-keys.ts";
-export { RecordingAttachment } from "./attachments.ts";
-export { type Capability, capabilities, everyCapability } from "./capabilities.ts";
-export { CoverageRange, CoverageSpan, MAX_COVERAGE_RANGES, MIN_TOLERANCE_SECONDS } from "./coverage.ts";
-export { CustomProperty, PropertyKey, PropertyResourceType, PropertyValueType } from "./custom-properties.ts";
-export { DatasetEpisodeChange, DatasetVersion } from "./dataset-versions.ts";
-export { Dataset, DatasetEpisode } from "./datasets.ts";
-export { DeviceToken } from "./device-tokens.ts";
-export { Device, DeviceName, PropertyInterval } from "./devices.ts";
 export {
   DeletionReason,
   edgeLimits,
@@ -17,8 +7,7 @@ export {
   PermitAnswer,
   PermitRefusal,
   type Unassigned,
-} from "./edge.ts";
-export { AgentPoint, AgentStatus, EdgeAgent } from "./edge-agents.ts";
+} from "./edge/edge.ts";
 export {
   algorithmOf,
   base64Of,
@@ -27,16 +16,15 @@ export {
   makeDigest,
   type ToldDigest,
   tellDigest,
-} from "./edge-digests.ts";
-export { EdgeFile, EdgeFileState, type SalvageRequest } from "./edge-files.ts";
+} from "./edge/edge-digests.ts";
 export {
   type DeviceReference,
   EdgeItem,
   type EdgeOtherItem,
   type EdgeRecordingItem,
   EdgeTopic,
-} from "./edge-items.ts";
-export type { Piece } from "./edge-pieces.ts";
+} from "./edge/edge-items.ts";
+export type { Piece } from "./edge/edge-pieces.ts";
 export {
   DeliveryFailure,
   EdgeSettings,
@@ -45,21 +33,12 @@ export {
   salvageRecordName,
   WantedImport,
   type WantedSalvage,
-} from "./edge-work.ts";
-export { Episode, MAX_EVENT_MEMBERSHIPS, MemberRecording } from "./episodes.ts";
-export { ErrorBody, type ErrorCode, errorCodes } from "./errors.ts";
-export { EventType } from "./event-types.ts";
-export { Event, MAX_EVENT_METADATA_CHARACTERS } from "./events.ts";
-export { explainIssue } from "./explain-issue.ts";
-export { DAMAGE_HEADER, MAX_EXPORT_RECORDINGS, MAX_UNKNOWN_TOPICS } from "./exports.ts";
-export { Extension, MAX_EXTENSION_BYTES } from "./extensions.ts";
-export { QueuedImport, WaitReason } from "./import-queue.ts";
-export { BulkRefusal, bulkLimits } from "./import-requests.ts";
-export { Import, MAX_DELETED_IMPORTS } from "./imports.ts";
-export { createJsonGuard, type JsonLimits } from "./json-guard.ts";
-export { LakeFile, MAX_LAKE_FILE_HOURS } from "./lake-files.ts";
-export { Layout, LayoutPermission } from "./layouts.ts";
-export { toOpenApi } from "./openapi.ts";
+} from "./edge/edge-work.ts";
+export { toOpenApi } from "./openapi/openapi.ts";
+export { extensionUpload, type PlainRoute, plainRoutes } from "./openapi/plain-routes.ts";
+export { type Capability, capabilities, everyCapability } from "./operations/capabilities.ts";
+export { ErrorBody, type ErrorCode, errorCodes } from "./operations/errors.ts";
+export { createJsonGuard, type JsonLimits } from "./operations/json-guard.ts";
 export {
   type Access,
   type Answer,
@@ -78,10 +57,30 @@ export {
   pathParameters,
   type Reach,
   type WithHeaders,
-} from "./operation.ts";
-export { PendingImport, PendingImportStatus, Requester } from "./pending-imports.ts";
-export { extensionUpload, type PlainRoute, plainRoutes } from "./plain-routes.ts";
-export { Project, ProjectName } from "./projects.ts";
+} from "./operations/operation.ts";
+export { AgentSettings } from "./resources/agent-settings.ts";
+export { ApiKey } from "./resources/api-keys.ts";
+export { RecordingAttachment } from "./resources/attachments.ts";
+export { CoverageRange, CoverageSpan, MAX_COVERAGE_RANGES, MIN_TOLERANCE_SECONDS } from "./resources/coverage.ts";
+export { CustomProperty, PropertyKey, PropertyResourceType, PropertyValueType } from "./resources/custom-properties.ts";
+export { DatasetEpisodeChange, DatasetVersion } from "./resources/dataset-versions.ts";
+export { Dataset, DatasetEpisode } from "./resources/datasets.ts";
+export { DeviceToken } from "./resources/device-tokens.ts";
+export { Device, DeviceName, PropertyInterval } from "./resources/devices.ts";
+export { AgentPoint, AgentStatus, EdgeAgent } from "./resources/edge-agents.ts";
+export { EdgeFile, EdgeFileState, type SalvageRequest } from "./resources/edge-files.ts";
+export { Episode, MAX_EVENT_MEMBERSHIPS, MemberRecording } from "./resources/episodes.ts";
+export { EventType } from "./resources/event-types.ts";
+export { Event, MAX_EVENT_METADATA_CHARACTERS } from "./resources/events.ts";
+export { DAMAGE_HEADER, MAX_EXPORT_RECORDINGS, MAX_UNKNOWN_TOPICS } from "./resources/exports.ts";
+export { Extension, MAX_EXTENSION_BYTES } from "./resources/extensions.ts";
+export { QueuedImport, WaitReason } from "./resources/import-queue.ts";
+export { BulkRefusal, bulkLimits } from "./resources/import-requests.ts";
+export { Import, MAX_DELETED_IMPORTS } from "./resources/imports.ts";
+export { LakeFile, MAX_LAKE_FILE_HOURS } from "./resources/lake-files.ts";
+export { Layout, LayoutPermission } from "./resources/layouts.ts";
+export { PendingImport, PendingImportStatus, Requester } from "./resources/pending-imports.ts";
+export { Project, ProjectName } from "./resources/projects.ts";
 export {
   ImportStatus,
   MAX_SUMMARIZED,
@@ -91,10 +90,13 @@ export {
   RecordingKey,
   RecordingSummary,
   RecordingTopic,
-} from "./recordings.ts";
-export { ListedSession, Session, SessionKey } from "./sessions.ts";
+} from "./resources/recordings.ts";
+export { ListedSession, Session, SessionKey } from "./resources/sessions.ts";
+export { InboxToken, Site, SiteToken, SiteType } from "./resources/sites.ts";
+export { Topic } from "./resources/topics.ts";
 export { holdsCredential } from "./shapes/credentials.ts";
 export { CursorHeaders, nextCursorHeader, previousCursorHeader } from "./shapes/cursor.ts";
+export { explainIssue } from "./shapes/explain-issue.ts";
 export { MAX_LIMIT, type SortOrder } from "./shapes/list.ts";
 export { withoutNulls } from "./shapes/nulls.ts";
 export { PropertyChanges, PropertyValue, PropertyValues } from "./shapes/properties.ts";
@@ -104,5 +106,3 @@ export { DataDamage } from "./shapes/summaries.ts";
 export { isStorable, PathSegment, StorableText } from "./shapes/text.ts";
 export { formatTimestamp, parseTimestamp, Timestamp } from "./shapes/time.ts";
 export { TokenMaker } from "./shapes/token-facts.ts";
-export { InboxToken, Site, SiteToken, SiteType } from "./sites.ts";
-export { Topic } from "./topics.ts";

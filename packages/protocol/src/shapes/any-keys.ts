@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { explainIssue } from "../explain-issue.ts";
+import { explainIssue } from "./explain-issue.ts";
 
 type ByKey<V> = Record<string, V>;
 type Texts = ByKey<string>;

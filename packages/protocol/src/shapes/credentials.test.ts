@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
 import { api } from "../api.ts";
-import type { Operation } from "../operation.ts";
+import type { Operation } from "../operations/operation.ts";
 import { Credential, holdsCredential } from "./credentials.ts";
 
 const operations = Object.entries(api).flatMap(([resource, contract]) =>

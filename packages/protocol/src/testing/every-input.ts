@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { api } from "../api.ts";
-import type { Operation } from "../operation.ts";
+import type { Operation } from "../operations/operation.ts";
 
 /** A schema of the contract's input. */
 export interface Place {

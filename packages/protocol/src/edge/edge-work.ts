@@ -1,0 +1,63 @@
+import { z } from "zod";
+import { agentSettingFields } from "../resources/agent-settings.ts";
+import { Timestamp } from "../shapes/time.ts";
+import { VersionId } from "./edge-items.ts";
+
+export const EdgeSettings = z.object({
+  enabled: z.boolean(),
+  retainRecordingsSeconds: z.int().min(0),
+  autoDeleteAfterImport: z.boolean(),
+  ...agentSettingFields,
+  /** Neither is checked here: an agent must hear of its work also when it does not understand a later grammar. */
+  uploadRate: z.string().optional(),
+  autoImport: z.array(z.string()).optional(),
+});
+export type EdgeSettings = z.infer<typeof EdgeSettings>;
+
+/**
+ * One import request, until the agent has acknowledged how it ended.
+ * `deliver`: upload the file · `processing`: the bytes are here · `imported`, `failed`: how it ended; acknowledge it in the next report.
+ */
+export const WantedImport = z.object({
+  requestId: z.string(),
+  recordingId: z.string(),
+  versionId: VersionId,
+  stage: z.enum(["deliver", "processing", "imported", "failed"]),
+  priority: z.int(),
+  requestedAt: Timestamp,
+  reason: z.object({ code: z.string(), text: z.string() }).optional(),
+  isOver: z.boolean().optional().meta({
+    description:
+      "With `imported` and `failed`: that end counts no more, because the data was deleted or the failure taken back, and nobody asks for the file. Such an entry has an id of its own, to be acknowledged like any other",
+  }),
+});
+export type WantedImport = z.infer<typeof WantedImport>;
+
+/** Make a recording of what is readable of this version; it is reported and uploaded like any other file. */
+export const WantedSalvage = z.object({ requestId: z.string(), versionId: VersionId });
+export type WantedSalvage = z.infer<typeof WantedSalvage>;
+
+export const EdgeWork = z.object({
+  imports: z.array(WantedImport),
+  salvages: z.array(WantedSalvage),
+  more: z.boolean().optional().meta({
+    description:
+      "These are the first by priority and order, not all. Only to agents that say `maxRequests`: one that does not know of it would take all others for cancelled",
+  }),
+  cancelled: z.array(z.string()).optional().meta({
+    description: "With `more`: ids of requests that are wanted no more, until they are acknowledged in a report",
+  }),
+  settings: EdgeSettings,
+});
+export type EdgeWork = z.infer<typeof EdgeWork>;
+
+/** Name of the metadata record that a salvage carries: of which file it is, and what that file lost. */
+export const salvageRecordName = "downlink.salvage";
+
+/** Reasons for which an agent gives a file up. A closed list: anything else is the agent's trouble and is tried again. */
+export const DeliveryFailure = z.enum(["FileGone", "FileChanged", "FileUnreadable"]);
+export type DeliveryFailure = z.infer<typeof DeliveryFailure>;
+
+/** Reasons for which an agent cannot salvage a file. A closed list. */
+export const SalvageFailure = z.enum(["FileGone", "FileUnreadable", "NothingReadable", "NoSpace"]);
+export type SalvageFailure = z.infer<typeof SalvageFailure>;

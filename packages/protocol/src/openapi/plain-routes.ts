@@ -1,0 +1,156 @@
+import type { Capability } from "../operations/capabilities.ts";
+import type { Making, Method } from "../operations/operation.ts";
+
+/** A route that is no operation, because it takes or answers bytes, or because it is of the service itself. */
+export interface PlainRoute {
+  readonly method: Method;
+  readonly path: string;
+  /** `tag.name` */
+  readonly called: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Who may call it: an API key with the capability, whoever has the signed link, or anybody. */
+  readonly access: { readonly capability: Capability } | "link" | "anybody";
+  /** The media type of the body that it takes. */
+  readonly takes?: string;
+  /** Of a POST by API key: as that of an operation. */
+  readonly makes?: Making | "nothing";
+  /** By status: what is answered, and in which media type. */
+  readonly answers: Readonly<Record<number, { readonly description: string; readonly mediaType?: string }>>;
+  readonly refusals: readonly number[];
+}
+
+const BYTES = "application/octet-stream";
+const JSON_TYPE = "application/json";
+const redirect = { 302: { description: "The signed link, in `Location`; good for 15 minutes" } };
+const file = {
+  200: { description: "The bytes", mediaType: BYTES },
+  206: { description: "The bytes of the range that was asked for", mediaType: BYTES },
+  304: { description: "They are those that the caller has" },
+};
+const download = { method: "get", access: "link", answers: file, refusals: [400, 403, 404, 416] } as const;
+const done = { 200: { description: "Every byte is stored", mediaType: JSON_TYPE } };
+const delivery = { method: "put", access: "link", takes: BYTES, answers: done } as const;
+const ofService = { method: "get", access: "anybody" } as const;
+
+export const extensionUpload = {
+  method: "post",
+  path: "/v1/extension-upload",
+  called: "extensions.publish",
+  summary: "Publish a version of an extension: the package itself, of at most 64 MiB",
+  access: { capability: "extensions.create" },
+  takes: BYTES,
+  makes: { repeat: "answer", idField: "id" },
+  answers: { 200: { description: "The extension's id", mediaType: JSON_TYPE } },
+  refusals: [400, 401, 403, 409, 413, 415, 429, 503],
+} as const satisfies PlainRoute;
+
+export const plainRoutes: readonly PlainRoute[] = [
+  extensionUpload,
+  {
+    method: "get",
+    path: "/v1/recording-attachments/{id}/download",
+    called: "attachments.download",
+    summary: "Download an attachment",
+    access: { capability: "recordings.list" },
+    answers: redirect,
+    refusals: [401, 403, 404, 429, 503],
+  },
+  {
+    method: "get",
+    path: "/v1/data/pending-imports/{requestId}/file",
+    called: "pendingImports.download",
+    summary: "Download the stored file of an import request",
+    access: { capability: "data.stream" },
+    answers: redirect,
+    refusals: [401, 403, 404, 429, 503],
+  },
+  {
+    ...delivery,
+    path: "/data-plane/uploads/{requestId}",
+    called: "dataPlane.upload",
+    summary: "Upload a recording to the link of `POST /v1/data/upload`",
+    description: "With `Content-Length` or chunked. A body that breaks off leaves nothing, and the link stays good.",
+    refusals: [400, 403, 404, 408, 409, 413, 415, 507],
+  },
+  {
+    ...delivery,
+    path: "/data-plane/parts/{key}",
+    called: "dataPlane.uploadPart",
+    summary: "Upload a part of a file to the target that an agent was granted",
+    refusals: [400, 403, 404, 409, 507],
+  },
+  {
+    ...delivery,
+    path: "/data-plane/pieces/{key}",
+    called: "dataPlane.uploadPiece",
+    summary: "Upload a piece of a part to the target that an agent was granted",
+    refusals: [400, 403, 404, 409, 507],
+  },
+  {
+    ...download,
+    path: "/data-plane/exports",
+    called: "dataPlane.export",
+    summary: "Stream what `POST /v1/data/stream` has selected",
+    description: "A failure in the middle ends the connection, so that a part is never taken for the whole.",
+    answers: { 200: file[200] },
+  },
+  {
+    ...download,
+    path: "/data-plane/attachments/{id}",
+    called: "dataPlane.attachment",
+    summary: "An attachment's bytes",
+  },
+  {
+    ...download,
+    path: "/data-plane/import-files/{requestId}",
+    called: "dataPlane.importFile",
+    summary: "A stored file",
+  },
+  {
+    ...download,
+    path: "/data-plane/extensions/{id}",
+    called: "dataPlane.extension",
+    summary: "An extension's package",
+  },
+  {
+    ...ofService,
+    path: "/v1/openapi.json",
+    called: "service.openapi",
+    summary: "This document",
+    answers: { 200: { description: "OpenAPI 3.1", mediaType: JSON_TYPE } },
+    refusals: [431],
+  },
+  {
+    ...ofService,
+    path: "/docs",
+    called: "service.docs",
+    summary: "This document, to be read",
+    answers: { 200: { description: "A page", mediaType: "text/html" } },
+    refusals: [431],
+  },
+  {
+    ...ofService,
+    path: "/livez",
+    called: "service.live",
+    summary: "Whether the process answers",
+    answers: { 200: { description: "It does", mediaType: JSON_TYPE } },
+    refusals: [431],
+  },
+  {
+    ...ofService,
+    path: "/readyz",
+    called: "service.ready",
+    summary: "Whether the process serves: its database answers, and it is not shutting down",
+    answers: { 200: { description: "It does", mediaType: JSON_TYPE } },
+    refusals: [431, 503],
+  },
+  {
+    ...ofService,
+    path: "/metrics",
+    called: "service.metrics",
+    summary: "Metrics for Prometheus: for this machine, or with the token that the operator set",
+    answers: { 200: { description: "Metrics", mediaType: "text/plain" } },
+    refusals: [401],
+  },
+];

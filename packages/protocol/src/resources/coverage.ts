@@ -1,0 +1,96 @@
+import { z } from "zod";
+import { apiKey, operation } from "../operations/operation.ts";
+import { QueryBoolean, queryNumber } from "../shapes/query.ts";
+import { byDevice, byRecording, bySession, inProject } from "../shapes/selectors.ts";
+import { DeviceSummary, EdgeSiteSummary } from "../shapes/summaries.ts";
+import { StorableText } from "../shapes/text.ts";
+import { TimeBound, Timestamp } from "../shapes/time.ts";
+import { ImportStatus } from "./recordings.ts";
+
+/** Ranges closer than this many seconds merge, whatever smaller tolerance is asked for. spec: Limits */
+export const MIN_TOLERANCE_SECONDS = 14;
+/** What 64 bits of nanoseconds hold. */
+const MAX_TOLERANCE_SECONDS = 9_223_372_036;
+/** More would be an answer of tens of megabytes; 400. */
+export const MAX_COVERAGE_RANGES = 100_000;
+
+export const CoverageRange = z
+  .object({
+    deviceId: z.string().optional(),
+    device: DeviceSummary.optional(),
+    start: Timestamp,
+    end: Timestamp,
+    status: z.enum(["at-edge", "import-pending", "imported"]).meta({ deprecated: true }),
+    importStatus: ImportStatus.optional(),
+    edgeSite: EdgeSiteSummary.optional().meta({
+      description: "With includeEdgeRecordings, where the files lie at one",
+    }),
+    recordingCount: z.int().min(1).optional().meta({ description: "With includeEdgeRecordings" }),
+  })
+  .meta({ id: "CoverageRange" });
+export type CoverageRange = z.infer<typeof CoverageRange>;
+
+const Span = z.object({ start: Timestamp, end: Timestamp });
+
+export const CoverageSpan = z
+  .object({
+    all: Span.optional().meta({ description: "From the first to the last data; absent where there are none" }),
+    usual: Span.optional().meta({
+      description:
+        "Without the hundredth of the recordings that starts first and the one that ends last: a robot that believed it was 1970 widens nothing",
+    }),
+    previous: Timestamp.optional().meta({
+      description: "Where the window has no data: when the nearest before it ends",
+    }),
+    next: Timestamp.optional().meta({ description: "Where the window has no data: when the nearest behind it starts" }),
+  })
+  .meta({ id: "CoverageSpan" });
+export type CoverageSpan = z.infer<typeof CoverageSpan>;
+
+export const coverage = {
+  list: operation({
+    method: "get",
+    path: "/v1/data/coverage",
+    access: apiKey("data.coverage.list", "projects"),
+    isExpensive: true,
+    summary: "List the time ranges for which there is data, by device and start",
+    description: [
+      "Every recording with data in the window, whose ends are inclusive, is in exactly one range: those of one device whose",
+      "gap is at most the tolerance merge. Ranges are not clipped: they begin and end where their recordings do, also outside",
+      "of the window; a recording that lies outside of it altogether counts for nothing, however near it is.",
+      "With `includeEdgeRecordings` a range is of one import status and of one edge site, or none, as well.",
+      "Recordings without a device are never merged, and appear only where a recording or session is named.",
+      "More than 100,000 ranges are 400: ask for a shorter window, a device, or with a greater tolerance.",
+    ].join(" "),
+    query: z.object({
+      start: TimeBound,
+      end: TimeBound,
+      tolerance: queryNumber({ min: 0, max: MAX_TOLERANCE_SECONDS })
+        .default(MIN_TOLERANCE_SECONDS)
+        .meta({ description: "Seconds; below 14 counts as 14" }),
+      ...byDevice,
+      includeEdgeRecordings: QueryBoolean.default(false),
+      importId: StorableText.optional().meta({ deprecated: true }),
+      ...byRecording,
+      ...bySession,
+      ...inProject,
+    }),
+    response: z.array(CoverageRange),
+  }),
+  span: operation({
+    method: "get",
+    path: "/v1/data/coverage-span",
+    access: apiKey("data.coverage.list", "projects"),
+    summary: "Get from when to when there is data, and what lies nearest to a window without",
+    description: "Recordings without a device count only where a session is named, as in the coverage.",
+    query: z.object({
+      start: TimeBound.optional().meta({ description: "Of the window; inclusive" }),
+      end: TimeBound.optional().meta({ description: "Of the window; inclusive" }),
+      ...byDevice,
+      includeEdgeRecordings: QueryBoolean.default(false),
+      ...bySession,
+      ...inProject,
+    }),
+    response: CoverageSpan,
+  }),
+};

@@ -1,0 +1,38 @@
+import { z } from "zod";
+import { apiKey, operation } from "../operations/operation.ts";
+import { byDevice, byRecording, bySession, inProject } from "../shapes/selectors.ts";
+import { Id, StorableText } from "../shapes/text.ts";
+import { TimeBound } from "../shapes/time.ts";
+
+/** The longest range of a query by device, in hours. spec: Limits */
+export const MAX_LAKE_FILE_HOURS = 24;
+
+export const LakeFile = z
+  .object({
+    path: z.string().meta({ description: "The full path in the lake bucket" }),
+    topics: z.array(z.string()),
+  })
+  .meta({ id: "LakeFile" });
+export type LakeFile = z.infer<typeof LakeFile>;
+
+export const lakeFiles = {
+  list: operation({
+    method: "get",
+    path: "/v1/lake-files",
+    access: apiKey("data.stream", "projects"),
+    summary: "List the files of a self-managed primary site's lake",
+    description:
+      "The query must name a device, a recording or a session. By device, `start` and `end` are required and at most 24 hours apart.",
+    query: z.object({
+      siteId: Id,
+      ...byDevice,
+      ...byRecording,
+      ...bySession,
+      ...inProject,
+      start: TimeBound.optional(),
+      end: TimeBound.optional(),
+      topic: StorableText.optional(),
+    }),
+    response: z.array(LakeFile),
+  }),
+};

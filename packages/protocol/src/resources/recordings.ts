@@ -1,0 +1,209 @@
+import { z } from "zod";
+import { apiKey, operation } from "../operations/operation.ts";
+import { page, sorting } from "../shapes/list.ts";
+import { queryArray, withAliases } from "../shapes/query.ts";
+import { queryText } from "../shapes/query-text.ts";
+import { byDeviceOrNone, bySessionOrNone, inProject } from "../shapes/selectors.ts";
+import {
+  ByteCount,
+  DataDamage,
+  DeviceSummary,
+  EdgeSiteSummary,
+  Failure,
+  MetadataRecord,
+  RecordingLocation,
+  SiteSummary,
+} from "../shapes/summaries.ts";
+import { Id, StorableText, UniqueKey } from "../shapes/text.ts";
+import { TimeBound, Timestamp } from "../shapes/time.ts";
+
+const importStatuses = ["none", "pending", "importing", "failed", "complete"] as const;
+/**
+ * `none`: known at the edge, import not requested · `pending`: requested, not delivered yet · `importing`: the bytes are here and
+ * being processed · `complete`: streamable · `failed`: could not be imported; a new request moves it to `pending`.
+ */
+export const ImportStatus = z.enum(importStatuses);
+export type ImportStatus = z.infer<typeof ImportStatus>;
+
+/** Unique among the imported recordings of a project. */
+export const RecordingKey = UniqueKey;
+
+export const Recording = z
+  .object({
+    id: z.string(),
+    projectId: z.string(),
+    path: z.string().meta({ description: "As originally given; for edge recordings below the storage root" }),
+    size: ByteCount,
+    createdAt: Timestamp,
+    importedAt: Timestamp.optional(),
+    start: Timestamp.meta({ description: "Log time of the first message" }),
+    end: Timestamp.meta({ description: "Log time of the last message" }),
+    importStatus: ImportStatus,
+    location: RecordingLocation.optional().meta({ description: "Only of files indexed in a customer's own bucket" }),
+    site: SiteSummary.optional(),
+    edgeSite: EdgeSiteSummary.optional(),
+    device: DeviceSummary.optional(),
+    key: z.string().optional(),
+    metadata: z.array(MetadataRecord),
+    messageCount: z.int().min(0).meta({ description: "As the agent counted them, until the file is imported" }),
+    sessionId: z.string().optional(),
+    sessionKey: z.string().optional().meta({ description: "Of a session that has one" }),
+    failure: Failure.optional().meta({ description: "Of what is `failed`: why its import failed" }),
+    damage: DataDamage.optional().meta({
+      description:
+        "What of the imported data cannot be read; absent where nothing was found. Exports leave it out, and say so",
+    }),
+  })
+  .meta({ id: "Recording" });
+export type Recording = z.infer<typeof Recording>;
+
+/** Of an import that a device is asked for. */
+export const ImportPriority = z.int().min(-1000).max(1000).meta({ description: "Higher comes first" });
+
+/** What recordings are selected by, together. */
+export const recordingSelectors = {
+  start: TimeBound.optional().meta({ description: "With data at or after; inclusive" }),
+  end: TimeBound.optional().meta({ description: "With data at or before; inclusive" }),
+  path: StorableText.optional().meta({ description: "Exact" }),
+  pathMatches: StorableText.optional().meta({ description: "A part of the path, in any case" }),
+  siteId: withAliases(Id.optional(), ["site.id"]),
+  edgeSiteId: withAliases(Id.optional(), ["edgeSite.id"]),
+  ...byDeviceOrNone,
+  ...bySessionOrNone,
+  topic: StorableText.optional(),
+  metadataQuery: queryText("Terms that one metadata record of the recording matches, all of them", {
+    example: "operator:ann,bob note:*",
+  }),
+  ...inProject,
+};
+
+/** The same in a body. A name that is none is refused: without it more would be selected than was meant. */
+export const RecordingFilter = z
+  .strictObject({ ...recordingSelectors, importStatus: z.array(ImportStatus).optional() })
+  .meta({ id: "RecordingFilter" });
+export type RecordingFilter = z.infer<typeof RecordingFilter>;
+
+/** The most recordings that a summary adds up. */
+export const MAX_SUMMARIZED = 100_000;
+/** The most devices that a summary tells apart. */
+export const MAX_SUMMARIZED_DEVICES = 1000;
+
+/** Of some recordings. Sums are no whole numbers of 53 bits: a device may say anything of its files. */
+const Sums = {
+  count: z.int().min(0),
+  bytes: z.number().min(0),
+  seconds: z.number().min(0).meta({ description: "Of all recordings together, also where they lie at the same time" }),
+};
+
+export const RecordingSummary = z
+  .object({
+    ...Sums,
+    isCapped: z.boolean().meta({
+      description: `More than ${MAX_SUMMARIZED} match: all numbers are of the first so many that were found, and so the least that there can be`,
+    }),
+    byStatus: z
+      .array(z.object({ importStatus: ImportStatus, ...Sums }))
+      .meta({ description: "Statuses that some have" }),
+    byDevice: z.array(z.object({ device: DeviceSummary.optional(), ...Sums })).meta({
+      description: `Those with the most recordings first, at most ${MAX_SUMMARIZED_DEVICES}; without \`device\`: of no device`,
+    }),
+  })
+  .meta({ id: "RecordingSummary" });
+export type RecordingSummary = z.infer<typeof RecordingSummary>;
+
+/** One topic in one version of its schema, as one recording has it. */
+export const RecordingTopic = z
+  .object({
+    topic: z.string(),
+    encoding: z.string(),
+    schemaName: z.string(),
+    schemaEncoding: z.string(),
+    version: z.string().meta({ description: "The same for the same encoding and schema" }),
+    messageCount: z.int().min(0),
+    start: Timestamp.optional().meta({
+      description: "Log time of its first message; absent where nobody has read them",
+    }),
+    end: Timestamp.optional().meta({ description: "Log time of its last message" }),
+    meanHz: z.number().min(0).optional().meta({
+      description:
+        "Messages a second between the first and the last; absent where there are not two at different times",
+    }),
+  })
+  .meta({ id: "RecordingTopic" });
+export type RecordingTopic = z.infer<typeof RecordingTopic>;
+
+const recordingRef = {
+  params: z.object({ keyOrId: Id.meta({ description: "A recording's id or key" }) }),
+  query: z.object(inProject),
+};
+
+export const recordings = {
+  list: operation({
+    method: "get",
+    path: "/v1/recordings",
+    access: apiKey("recordings.list", "projects"),
+    summary: "List recordings",
+    query: z.object({
+      ...recordingSelectors,
+      importStatus: queryArray(importStatuses).optional(),
+      ...sorting("deviceName", "device.name", "createdAt", "start", "end", "duration", "path", "importedAt"),
+      ...page,
+    }),
+    response: z.array(Recording),
+  }),
+  summarize: operation({
+    method: "get",
+    path: "/v1/recordings/summary",
+    access: apiKey("recordings.list", "projects"),
+    isExpensive: true,
+    summary: "Count recordings, their bytes and their seconds, by import status and by device",
+    description: "A recording whose key is `summary` is got by its id.",
+    query: z.object({ ...recordingSelectors, importStatus: queryArray(importStatuses).optional() }),
+    response: RecordingSummary,
+  }),
+  get: operation({
+    method: "get",
+    path: "/v1/recordings/{keyOrId}",
+    access: apiKey("recordings.list", "projects"),
+    summary: "Get a recording by id or key",
+    ...recordingRef,
+    response: Recording,
+  }),
+  topics: operation({
+    method: "get",
+    path: "/v1/recordings/{keyOrId}/topics",
+    access: apiKey("recordings.list", "projects"),
+    summary: "List the topics of a recording with their messages, by topic and version",
+    params: recordingRef.params,
+    query: recordingRef.query.extend(page),
+    response: z.array(RecordingTopic),
+  }),
+  delete: operation({
+    method: "delete",
+    path: "/v1/recordings/{keyOrId}",
+    access: apiKey("recordings.delete", "projects"),
+    summary: "Delete a recording's imported data; a recording whose edge copy exists stays and can be imported again",
+    ...recordingRef,
+    response: z.object({ recordingId: z.string() }),
+  }),
+  requestImport: operation({
+    method: "post",
+    path: "/v1/recordings/{keyOrId}/import",
+    makes: "nothing",
+    access: apiKey("data.upload", "projects"),
+    summary: "Request the import of an edge recording; harmless when it is queued or imported already",
+    ...recordingRef,
+    body: z.object({
+      priority: ImportPriority.default(0),
+    }),
+    response: z.object({ id: z.string(), importStatus: ImportStatus }),
+  }),
+  cancelImport: operation({
+    method: "delete",
+    path: "/v1/recordings/{keyOrId}/import",
+    access: apiKey("data.upload", "projects"),
+    summary: "Cancel an import request that the edge has not delivered yet",
+    ...recordingRef,
+    response: z.object({ id: z.string(), importStatus: ImportStatus }),
+  }),
+};

@@ -1,0 +1,189 @@
+import { z } from "zod";
+import { apiKey, operation } from "../operations/operation.ts";
+import { Credential } from "../shapes/credentials.ts";
+import { page } from "../shapes/list.ts";
+import { Id, StorableText } from "../shapes/text.ts";
+import { Timestamp } from "../shapes/time.ts";
+import { tokenExpiry, tokenFacts } from "../shapes/token-facts.ts";
+import { EdgeAgent } from "./edge-agents.ts";
+
+const SiteName = StorableText.trim().min(1).max(100);
+const ProjectIds = z.array(Id).max(1000);
+const RetainSeconds = z.number().min(0).meta({ description: "Seconds; edge sites only; 0 keeps for ever" });
+
+export const SiteType = z.enum(["service-hosted", "self-hosted", "edge", "byob"]);
+export type SiteType = z.infer<typeof SiteType>;
+
+export const Site = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    type: SiteType,
+    url: z.string().optional().meta({ description: "REST endpoint of a self-hosted primary site" }),
+    retainRecordingsSeconds: RetainSeconds.optional(),
+    projectIds: z.array(z.string()).meta({
+      description: "The projects that it is for, as far as the caller sees them; empty: every project",
+    }),
+    agent: EdgeAgent.optional().meta({
+      description:
+        "Read-only; absent while no agent was ever there; its `status` tells of all projects' files and is for those who see all",
+    }),
+  })
+  .meta({ id: "Site" });
+export type Site = z.infer<typeof Site>;
+
+const params = z.object({ id: Id });
+
+export const sites = {
+  list: operation({
+    method: "get",
+    path: "/v1/sites",
+    access: apiKey("sites.list", "shared"),
+    summary: "List sites, by name",
+    description: "Who is limited to some projects sees the sites for one of those or for all.",
+    query: z.object(page),
+    response: z.array(Site),
+  }),
+  create: operation({
+    method: "post",
+    path: "/v1/sites",
+    makes: { repeat: "answer", idField: "id" },
+    access: apiKey("sites.create", "organization"),
+    summary: "Create a self-hosted primary site or an edge site",
+    description: "The agent of an edge site acts only in the projects that the site is for.",
+    body: z
+      .object({
+        name: SiteName,
+        type: z.enum(["self-hosted", "edge"]),
+        retainRecordingsSeconds: RetainSeconds.optional(),
+        projectIds: ProjectIds.default([]).meta({ description: "Empty: every project" }),
+      })
+      .refine((body) => body.type === "edge" || body.retainRecordingsSeconds === undefined, {
+        path: ["retainRecordingsSeconds"],
+        error: "is for edge sites only",
+      }),
+    response: Site,
+  }),
+  get: operation({
+    method: "get",
+    path: "/v1/sites/{id}",
+    access: apiKey("sites.list", "shared"),
+    summary: "Get a site",
+    params,
+    response: Site,
+  }),
+  update: operation({
+    method: "patch",
+    path: "/v1/sites/{id}",
+    access: apiKey("sites.update", "organization"),
+    summary: "Update a site",
+    description:
+      "Of a project that an edge site is no longer for, what is there stays; new files are `unassigned`, with the reason `ProjectNotOfSite`.",
+    params,
+    body: z.object({
+      name: SiteName.optional(),
+      retainRecordingsSeconds: RetainSeconds.optional(),
+      projectIds: ProjectIds.optional().meta({ description: "Empty: every project; not of the service-hosted site" }),
+      url: z
+        .url({ protocol: /^https?$/ })
+        .nullable()
+        .optional()
+        .meta({ description: "Self-hosted primary sites only; null clears it" }),
+    }),
+    response: Site,
+  }),
+  releaseAgent: operation({
+    method: "post",
+    path: "/v1/sites/{id}/agent/release",
+    makes: "nothing",
+    access: apiKey("sites.update", "organization"),
+    summary: "Serve an edge site's agent again after it was found to be cloned, once only one of the two is left",
+    params,
+    response: Site,
+  }),
+  delete: operation({
+    method: "delete",
+    path: "/v1/sites/{id}",
+    access: apiKey("sites.delete", "organization"),
+    summary: "Delete a site for good; recordings stored at it become unavailable",
+    description:
+      "Its tokens go with it. A service-hosted site is kept (409) while it holds recordings or imports, and where it is the only one.",
+    params,
+    response: z.object({ id: z.string() }),
+  }),
+};
+
+export const SiteToken = z
+  .object({
+    id: z.string(),
+    createdAt: Timestamp,
+    siteId: z.string(),
+    ...tokenFacts,
+    token: Credential.optional().meta({ description: "Shown once, in the answer that creates it" }),
+  })
+  .meta({ id: "SiteToken" });
+export type SiteToken = z.infer<typeof SiteToken>;
+
+const tokenList = z.object({ siteId: Id.optional(), ...page });
+const tokenBody = z.object({ siteId: Id, ...tokenExpiry });
+
+/** For self-hosted primary sites and edge sites to speak with the API. */
+export const siteTokens = {
+  list: operation({
+    method: "get",
+    path: "/v1/site-tokens",
+    access: apiKey("siteTokens.list", "organization"),
+    summary: "List site tokens",
+    query: tokenList,
+    response: z.array(SiteToken),
+  }),
+  create: operation({
+    method: "post",
+    path: "/v1/site-tokens",
+    makes: { repeat: "secret", idField: "id" },
+    access: apiKey("siteTokens.create", "organization"),
+    summary: "Create a site token",
+    body: tokenBody,
+    response: SiteToken,
+  }),
+  delete: operation({
+    method: "delete",
+    path: "/v1/site-tokens/{id}",
+    access: apiKey("siteTokens.delete", "organization"),
+    summary: "Delete a site token; who uses it is refused from then on",
+    params,
+    response: z.object({ success: z.literal(true) }),
+  }),
+};
+
+export const InboxToken = SiteToken.extend({ orgId: z.string() }).meta({ id: "InboxNotificationToken" });
+export type InboxToken = z.infer<typeof InboxToken>;
+
+/** For bucket notifications of a primary site. */
+export const inboxTokens = {
+  list: operation({
+    method: "get",
+    path: "/v1/site-inbox-notification-tokens",
+    access: apiKey("sites.list", "organization"),
+    summary: "List inbox notification tokens",
+    query: tokenList,
+    response: z.array(InboxToken),
+  }),
+  create: operation({
+    method: "post",
+    path: "/v1/site-inbox-notification-tokens",
+    makes: { repeat: "secret", idField: "id" },
+    access: apiKey("sites.create", "organization"),
+    summary: "Create an inbox notification token",
+    body: tokenBody,
+    response: InboxToken,
+  }),
+  delete: operation({
+    method: "delete",
+    path: "/v1/site-inbox-notification-tokens/{id}",
+    access: apiKey("sites.delete", "organization"),
+    summary: "Delete an inbox notification token",
+    params,
+    response: z.object({ id: z.string() }),
+  }),
+};

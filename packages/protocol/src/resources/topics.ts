@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { apiKey, operation } from "../operations/operation.ts";
+import { page, sorting } from "../shapes/list.ts";
+import { QueryBoolean } from "../shapes/query.ts";
+import { byDevice, byRecording, bySession, inProject } from "../shapes/selectors.ts";
+import { StorableText } from "../shapes/text.ts";
+import { TimeBound } from "../shapes/time.ts";
+
+export const Topic = z
+  .object({
+    topic: z.string(),
+    encoding: z.string(),
+    schemaName: z.string(),
+    schemaEncoding: z.string(),
+    version: z.string().meta({ description: "The same for the same encoding and schema" }),
+    schema: z.string().optional().meta({ description: "Base 64; only with includeSchemas" }),
+  })
+  .meta({ id: "Topic" });
+export type Topic = z.infer<typeof Topic>;
+
+export const topics = {
+  list: operation({
+    method: "get",
+    path: "/v1/data/topics",
+    access: apiKey("data.topics.list", "projects"),
+    summary: "List the topics of the selected recordings",
+    description:
+      "Topics of recordings that are not imported come only when nothing but `recordingId` or `recordingKey` is given.",
+    query: z.object({
+      start: TimeBound.optional().meta({ description: "Of recordings that end at or after" }),
+      end: TimeBound.optional().meta({ description: "Of recordings that start at or before" }),
+      importId: StorableText.optional().meta({ deprecated: true }),
+      ...byRecording,
+      ...byDevice,
+      ...bySession,
+      includeSchemas: QueryBoolean.default(false),
+      ...inProject,
+      ...sorting("topic", "version"),
+      ...page,
+    }),
+    response: z.array(Topic),
+  }),
+};

@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { apiKey, operation } from "../operations/operation.ts";
+import { Credential } from "../shapes/credentials.ts";
+import { withAliases } from "../shapes/query.ts";
+import { inProject } from "../shapes/selectors.ts";
+import { Id, StorableText } from "../shapes/text.ts";
+import { Timestamp } from "../shapes/time.ts";
+import { DeviceName } from "./devices.ts";
+import { RecordingKey } from "./recordings.ts";
+import { SessionKey } from "./sessions.ts";
+
+/** A path as the sender likes it: it is kept and shown as it is, and names nothing on the server. */
+const FileName = StorableText.min(1)
+  .max(4096)
+  .refine((name) => !/^(\.?\/)*_quarantine\//.test(name), "_quarantine/ is a prefix that uploads may not use");
+
+export const uploads = {
+  create: operation({
+    method: "post",
+    path: "/v1/data/upload",
+    makes: { repeat: "link", idField: "requestId" },
+    access: apiKey("data.upload", "projects"),
+    summary: "Ask for a link to upload a recording",
+    description:
+      "PUT the file to `link` with `Content-Type: application/octet-stream` or without a type, as `curl -T` does; follow `requestId` in the pending imports. A device or session that is missing is made with the link, and stays where the link is never used; this needs no capability but this one. Content that a recording has already makes no other one: that one joins the session that is named here where it is in none, else `pipelineStage` says why it does not.",
+    body: z
+      .object({
+        filename: FileName,
+        deviceId: withAliases(Id.optional(), ["device.id"]),
+        deviceName: withAliases(DeviceName.optional().meta({ description: "Created at once when absent" }), [
+          "device.name",
+        ]),
+        key: RecordingKey.optional(),
+        sessionId: Id.optional(),
+        sessionKey: SessionKey.optional().meta({
+          description:
+            "Of a new session of the device when none has it, created at once; where only the file says which device it is of, once it is imported",
+        }),
+        ...inProject,
+      })
+      .refine((body) => body.deviceId ?? body.deviceName ?? body.key, "one of deviceId, deviceName or key is required"),
+    response: z.object({ link: Credential, linkExpiresAt: Timestamp, requestId: z.string() }),
+  }),
+};
