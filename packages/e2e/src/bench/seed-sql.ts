@@ -1,11 +1,22 @@
-import type { Counts } from "./seed.ts";
-
 export const START_NS = 1_767_225_600_000_000_000n; // 2026-01-01
 
 export interface Table {
   readonly table: string;
   /** One `INSERT … SELECT`. */
   readonly sql: string;
+}
+
+export interface Counts {
+  readonly devices: number;
+  readonly intervals: number;
+  readonly events: number;
+  readonly sessions: number;
+  /** The first of the devices, which have all recordings and sessions. */
+  readonly recordedDevices: number;
+  readonly recordings: number;
+  readonly imports: number;
+  readonly episodes: number;
+  readonly unusedProperties: number;
 }
 
 export interface Size extends Counts {

@@ -1,6 +1,6 @@
 import type { TestCloud } from "@downlink/cloud/testing";
 import { dataset } from "./dataset.ts";
-import type { Table } from "./seed-sql.ts";
+import type { Counts, Table } from "./seed-sql.ts";
 
 type Pool = TestCloud["deps"]["db"]["pool"];
 type Client = Pick<Pool, "query">;
@@ -10,19 +10,6 @@ export interface Seeded {
   readonly projectId: string;
   readonly primarySiteId: string;
   readonly counts: Counts;
-}
-
-export interface Counts {
-  readonly devices: number;
-  readonly intervals: number;
-  readonly events: number;
-  readonly sessions: number;
-  /** The first of the devices, which have all recordings and sessions. */
-  readonly recordedDevices: number;
-  readonly recordings: number;
-  readonly imports: number;
-  readonly episodes: number;
-  readonly unusedProperties: number;
 }
 
 const FULL_SIZE: Counts = {
