@@ -8,7 +8,7 @@ import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { startCloud, type TestCloud } from "@downlink/cloud/testing";
 import { api } from "@downlink/protocol";
-import { makeTable } from "../make-table.ts";
+import { makeTable } from "../terminal/make-table.ts";
 import { listOver, measure, REFERENCE } from "./measure.ts";
 import { say } from "./report.ts";
 import { fillTables, scaleCounts } from "./seed.ts";

@@ -8,7 +8,7 @@
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { startCloud, startDurablePostgres, TEST_POSTGRES_VARIABLE, type TestCloud } from "@downlink/cloud/testing";
-import { makeTable } from "../make-table.ts";
+import { makeTable } from "../terminal/make-table.ts";
 import { type BenchAgent, listFiles, listNothing, removeFiles, sayFiles, startBenchAgent } from "./edge-agents.ts";
 import type { SaidFile } from "./edge-items.ts";
 import { say } from "./report.ts";

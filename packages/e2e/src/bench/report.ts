@@ -1,5 +1,5 @@
 import { cpus } from "node:os";
-import { makeTable } from "../make-table.ts";
+import { makeTable } from "../terminal/make-table.ts";
 import { BUSY_DEVICE_ID } from "./dataset.ts";
 import { whyExpected } from "./expected-scans.ts";
 import { LIMITS, type Measured, REFERENCE } from "./measure.ts";

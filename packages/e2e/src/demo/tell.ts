@@ -1,6 +1,6 @@
 import type { Client } from "@downlink/client";
 import { api, formatTimestamp, type Recording } from "@downlink/protocol";
-import { makeTable } from "../make-table.ts";
+import { makeTable } from "../terminal/make-table.ts";
 import { say } from "./say.ts";
 import type { Found } from "./wait-for-files.ts";
 

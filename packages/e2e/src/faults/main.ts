@@ -6,7 +6,7 @@
 
 import { parseArgs } from "node:util";
 import { seededRandom } from "@downlink/recordings/testing";
-import { makeTable } from "../make-table.ts";
+import { makeTable } from "../terminal/make-table.ts";
 import { crashAt, listCrashPoints } from "./crash-points.ts";
 import { type FaultBed, openFaultBed } from "./fault-bed.ts";
 import { surviveFaults } from "./random-faults.ts";

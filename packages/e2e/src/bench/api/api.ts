@@ -9,7 +9,7 @@ import { once } from "node:events";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { createTestDatabase, startCloud, type TestCloud } from "@downlink/cloud/testing";
-import { makeTable } from "../../make-table.ts";
+import { makeTable } from "../../terminal/make-table.ts";
 import { say } from "../report.ts";
 import { scaleCounts, seed } from "../seed.ts";
 import { requireSameAnswer } from "./compare-answers.ts";

@@ -1,5 +1,5 @@
 import { cpus } from "node:os";
-import { makeTable } from "../../make-table.ts";
+import { makeTable } from "../../terminal/make-table.ts";
 import { say } from "../report.ts";
 import type { Case, Reference } from "./cases.ts";
 import type { Measured } from "./child.ts";
