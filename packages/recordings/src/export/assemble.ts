@@ -1,7 +1,7 @@
 import { freeOwn } from "../memory/free-memory.ts";
 import { maxWrittenChunkBytes } from "../verified/verified-run.ts";
 import type { ChunkFacts } from "./mcap/mcap-writer.ts";
-import type { OpenSource, PlannedRun } from "./plan/open-source.ts";
+import type { OpenSource, PlannedRun } from "./plan/planned-source.ts";
 import { comesBefore, popQueued, pushQueued, type Queued } from "./plan/run-queue.ts";
 import type { Loaded, Loading, RunPart } from "./read/loading.ts";
 import type { Task } from "./read/run-ahead.ts";

@@ -10,7 +10,7 @@ import { openSession } from "./export-session.ts";
 import { orderOutput } from "./order-output.ts";
 import { ExportFault } from "./plan/export-fault.ts";
 import type { BagExportOptions, ExportSource } from "./plan/export-options.ts";
-import type { OpenSource } from "./plan/open-source.ts";
+import type { OpenSource } from "./plan/planned-source.ts";
 import { hugeData } from "./read/large-pieces.ts";
 import { channelIdAt, endOf, type Fragment } from "./rewrite/fragment.ts";
 import { unwanted } from "./rewrite/selection.ts";

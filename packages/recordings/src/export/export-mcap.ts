@@ -6,7 +6,7 @@ import { copyAttachment } from "./mcap/copy-attachment.ts";
 import { createMcapWriter, type McapWriter } from "./mcap/mcap-writer.ts";
 import { orderOutput } from "./order-output.ts";
 import type { ExportSource, McapExportOptions } from "./plan/export-options.ts";
-import type { OpenSource } from "./plan/open-source.ts";
+import type { OpenSource } from "./plan/planned-source.ts";
 import { hugeMessage } from "./read/large-pieces.ts";
 
 /**

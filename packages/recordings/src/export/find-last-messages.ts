@@ -1,7 +1,8 @@
 import type { ExportSession } from "./export-session.ts";
 import { ExportFault } from "./plan/export-fault.ts";
 import type { ExportSource } from "./plan/export-options.ts";
-import { type OpenSource, openSource, type PlannedRun } from "./plan/open-source.ts";
+import { openSource } from "./plan/open-source.ts";
+import type { OpenSource, PlannedRun } from "./plan/planned-source.ts";
 import { bytesOfRun, isLarge, toStored } from "./read/load-run.ts";
 import type { Loading } from "./read/loading.ts";
 import { channelIdAt, endOf, type Fragment } from "./rewrite/fragment.ts";

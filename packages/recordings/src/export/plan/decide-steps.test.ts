@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { decideSteps, type Step } from "./decide-steps.ts";
 import type { Fed } from "./feed-runs.ts";
-import type { OpenSource, PlannedRun } from "./open-source.ts";
+import type { OpenSource, PlannedRun } from "./planned-source.ts";
 
 const [one, two] = ["one", "two"].map((fileName) => ({ fileName }) as OpenSource) as [OpenSource, OpenSource];
 

@@ -1,5 +1,5 @@
 import type { Fed } from "./feed-runs.ts";
-import type { OpenSource, PlannedRun } from "./open-source.ts";
+import type { OpenSource, PlannedRun } from "./planned-source.ts";
 
 /** What is to be done, in the order of the written file. Runs of one step stand one behind the other in one source. */
 export type Step =

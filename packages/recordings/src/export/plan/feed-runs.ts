@@ -1,8 +1,7 @@
 import { ExportFault } from "./export-fault.ts";
 import type { ExportSource } from "./export-options.ts";
-import type { OpenSource, PlannedRun } from "./open-source.ts";
+import type { OpenSource, PlannedRun, RunSpans } from "./planned-source.ts";
 import { popQueued, pushQueued, type Queued } from "./run-queue.ts";
-import type { RunSpans } from "./run-table.ts";
 
 export type Fed = { kind: "opened"; source: OpenSource } | { kind: "run"; run: PlannedRun };
 

@@ -4,31 +4,40 @@ import type { Channel, Schema } from "../../survey/survey.ts";
 import { noIndex, type RunPage, runFlags } from "../../verified/index-pages.ts";
 import type { IndexedChannel, VerifiedIndex } from "../../verified/read-index.ts";
 import { createSelection, type Selection, unwanted } from "../rewrite/selection.ts";
-import type { ExportSource } from "./export-options.ts";
+import type { DamageReport } from "./damage-report.ts";
+import type { ExportSource, McapExportOptions } from "./export-options.ts";
 import type { IdTable } from "./id-table.ts";
-import type { Opening, OpenSource, PlannedChannel } from "./open-source.ts";
-import { createRunTable, type RunTable, type WantedOfRun } from "./run-table.ts";
+import type { OpenSource, PlannedChannel, RunTable, WantedOfRun } from "./planned-source.ts";
+import { createRunTable } from "./run-table.ts";
+
+export interface PlanOptions {
+  /** Of the source among all sources. */
+  index: number;
+  ids: IdTable;
+  options: McapExportOptions;
+  damage: DamageReport | undefined;
+}
 
 interface Planning {
   source: ExportSource;
   index: VerifiedIndex;
   context: ReadContext;
-  opening: Opening;
+  planning: PlanOptions;
 }
 
 type Planned = Omit<OpenSource, "hold" | "release" | "close">;
 
 /** What of a source is wanted, by its index alone. */
-export async function planRuns({ source, index, context, opening }: Planning): Promise<Planned> {
-  const { options, ids, damage } = opening;
+export async function planRuns({ source, index, context, planning }: Planning): Promise<Planned> {
+  const { options, ids, damage } = planning;
   const { startNs, endNs } = options;
   const topics = new Set(options.topics);
   const channels = await index.channels();
   const wanted = channels.map(
     ({ channel }) => channel !== undefined && (topics.size === 0 || topics.has(channel.topic)),
   );
-  const runs = createRunTable(opening.index * maxRuns, index.head.compressions);
-  const judge = createJudge({ index, wanted, opening, hasDescriptor: context.source.descriptor !== undefined });
+  const runs = createRunTable(planning.index * maxRuns, index.head.compressions);
+  const judge = createJudge({ index, wanted, planning, hasDescriptor: context.source.descriptor !== undefined });
   await damage?.addIndexed(source.fileName, index);
   for await (const { number, page } of index.pages({ startNs, endNs })) {
     for (let row = 0; row < page.count; row += 1) {
@@ -75,12 +84,12 @@ interface Judging {
   index: VerifiedIndex;
   /** By the channel's number. */
   wanted: readonly boolean[];
-  opening: Opening;
+  planning: PlanOptions;
   hasDescriptor: boolean;
 }
 
 /** Decides for each run of an index what of it is wanted, and how it may be given. */
-function createJudge({ index, wanted, opening: { options }, hasDescriptor }: Judging) {
+function createJudge({ index, wanted, planning: { options }, hasDescriptor }: Judging) {
   const { startNs, endNs, compression } = options;
   const [firstNs, lastNs] = [startNs ?? 0n, endNs ?? 2n ** 63n - 1n];
   const compressionNumber = index.head.compressions.indexOf(compression);
@@ -130,7 +139,7 @@ interface Selecting {
   wanted: readonly boolean[];
   schemas: ReadonlyMap<number, Schema>;
   ids: IdTable;
-  options: Opening["options"];
+  options: PlanOptions["options"];
 }
 
 async function selectionOf({ channels, wanted, schemas, ids, options }: Selecting): Promise<Selection> {

@@ -1,43 +1,6 @@
 import { copyColumns, pickRows } from "../../memory/columns.ts";
-import { type RunPage, runFlags } from "../../verified/index-pages.ts";
-import type { OpenSource, PlannedRun } from "./open-source.ts";
-import type { Queued } from "./run-queue.ts";
-
-/** What of a run is wanted. */
-export interface WantedOfRun {
-  messageCount: number;
-  /** Of their records. */
-  recordsBytes: number;
-  /** Behind the last of them, counted from the beginning of the decompressed run. */
-  lastEnd: number;
-  /** Every message is wanted. */
-  isAll: boolean;
-  mayPass: boolean;
-  mayPick: boolean;
-}
-
-/** The planned runs of one source, in some hundred bytes each: there may be a million, and an object would take four times as much. */
-export interface RunTable extends RunSpans {
-  /** A row of a page of the source's index. */
-  add(place: { page: RunPage; pageNumber: number; row: number }, wanted: WantedOfRun): void;
-  /** Those that were added may be passed on no more. */
-  forbidPassing(): void;
-  readonly mayPassSome: boolean;
-  /** By start and place in the file. Before anything is taken, after all was added. */
-  sort(): void;
-  /** The start and order of the run that is taken next. */
-  next(): Queued | undefined;
-  /** The next run, which is not in the table any more. */
-  take(source: OpenSource): PlannedRun | undefined;
-}
-
-/** Of the runs that are left. */
-export interface RunSpans {
-  readonly length: number;
-  startsNs(): BigInt64Array;
-  endsNs(): BigInt64Array;
-  largestBytes(): number;
-}
+import { runFlags } from "../../verified/index-pages.ts";
+import type { OpenSource, PlannedRun, RunTable } from "./planned-source.ts";
 
 /** `firstOrder`: of the run that is added first. `compressions`: the names that rows refer to. */
 export function createRunTable(firstOrder: number, compressions: readonly string[]): RunTable {

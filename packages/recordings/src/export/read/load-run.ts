@@ -1,6 +1,6 @@
 import { SourceChangedError } from "../../sources/source.ts";
 import { wholeChunkBytes } from "../../verified/verified-run.ts";
-import type { PlannedRun } from "../plan/open-source.ts";
+import type { PlannedRun } from "../plan/planned-source.ts";
 import type { JobResults } from "../rewrite/run-job.ts";
 import type { StoredBytes, StoredRun } from "../rewrite/stored-run.ts";
 import type { Loaded, Loading, RunPart } from "./loading.ts";

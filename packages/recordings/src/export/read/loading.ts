@@ -1,7 +1,7 @@
 import type { Compression } from "../../codecs/compress.ts";
 import type { HoldMemory } from "../../memory/large-memory.ts";
 import type { ChunkFacts } from "../mcap/mcap-writer.ts";
-import type { OpenSource, PlannedRun } from "../plan/open-source.ts";
+import type { OpenSource, PlannedRun } from "../plan/planned-source.ts";
 import type { Fragment } from "../rewrite/fragment.ts";
 import type { RewriteLane } from "../rewrite/rewrite-pool.ts";
 import type { MemoryShare } from "./share-memory.ts";

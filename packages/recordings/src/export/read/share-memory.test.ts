@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ExportFault } from "../plan/export-fault.ts";
-import type { PlannedRun } from "../plan/open-source.ts";
-import type { RunSpans } from "../plan/run-table.ts";
+import type { PlannedRun, RunSpans } from "../plan/planned-source.ts";
 import { createMemoryShare } from "./share-memory.ts";
 
 function run(start: number, end: number, lengthBytes = 1000): PlannedRun {

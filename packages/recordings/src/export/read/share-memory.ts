@@ -1,6 +1,5 @@
 import { ExportFault } from "../plan/export-fault.ts";
-import type { PlannedRun } from "../plan/open-source.ts";
-import type { RunSpans } from "../plan/run-table.ts";
+import type { PlannedRun, RunSpans } from "../plan/planned-source.ts";
 
 /** Divides the memory for merging among the runs that overlap in time. */
 export interface MemoryShare {

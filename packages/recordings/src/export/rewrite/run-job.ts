@@ -9,13 +9,12 @@ import type { HoldMemory } from "../../memory/large-memory.ts";
 import { type ChunkBuilder, createChunkBuilder } from "./chunk-builder.ts";
 import { filterRun } from "./filter-run.ts";
 import type { Fragment } from "./fragment.ts";
-import { gatherLarge, type LargePart } from "./gather-large.ts";
+import { gatherLarge, type LargePart, type MessageKey } from "./gather-large.ts";
 import type { ReadRange } from "./large-content.ts";
 import { type PickedRun, pickMessages } from "./pick-messages.ts";
 import type { SealedChunk } from "./sealed-chunk.ts";
 import { countFitting, selectMessages } from "./select-messages.ts";
 import { type SentSelection, toQuickSelection } from "./selection.ts";
-import type { MessageKey } from "./smallest-messages.ts";
 import type { ReadFrom } from "./source-reading.ts";
 import { ContentChanged, createScratch, loadRun, readStored, type StoredBytes, type StoredRun } from "./stored-run.ts";
 
