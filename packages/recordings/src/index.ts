@@ -1,6 +1,5 @@
 export { exportBag } from "./export/export-bag.ts";
 export { exportMcap } from "./export/export-mcap.ts";
-export { ExportFault, type ExportFaultCode } from "./export/plan/export-fault.ts";
 export type {
   BagExportOptions,
   ExportOptions,
@@ -9,6 +8,7 @@ export type {
   McapExportOptions,
   SkippedDamage,
 } from "./export/plan/export-options.ts";
+export { ExportFault, type ExportFaultCode } from "./export/plan/export-options.ts";
 export { createRewritePool, type RewritePool } from "./export/rewrite/rewrite-pool.ts";
 export { defaultLimits, type InspectLimits, leanLimits } from "./faults/limits.ts";
 export { type Reason, type ReasonCode, RecordingFault } from "./faults/reasons.ts";

@@ -3,10 +3,9 @@ import { maxWrittenChunkBytes } from "../verified/verified-run.ts";
 import type { ChunkFacts } from "./mcap/mcap-writer.ts";
 import type { OpenSource, PlannedRun } from "./plan/planned-source.ts";
 import { comesBefore, popQueued, pushQueued, type Queued } from "./plan/run-queue.ts";
-import type { Loaded, Loading, RunPart } from "./read/loading.ts";
+import type { Loaded, Loading, RunPart } from "./read/load-run.ts";
 import type { Task } from "./read/run-ahead.ts";
-import { emptyFragment, endOf, type Fragment } from "./rewrite/fragment.ts";
-import { createFragmentBuilder } from "./rewrite/fragment-builder.ts";
+import { createFragmentBuilder, emptyFragment, endOf, type Fragment } from "./rewrite/fragment.ts";
 
 /** What goes into the written file next. */
 export type Output =

@@ -1,13 +1,12 @@
 import { createDamageReport, type DamageReport } from "./plan/damage-report.ts";
+import type { Feeding } from "./plan/decide-steps.ts";
 import type { ExportSource, McapExportOptions } from "./plan/export-options.ts";
-import type { Feeding } from "./plan/feed-runs.ts";
 import { createIdTable, type IdTable } from "./plan/id-table.ts";
 import { type OnOpened, openSource } from "./plan/open-source.ts";
 import type { OpenSource } from "./plan/planned-source.ts";
-import type { Loading } from "./read/loading.ts";
+import type { Loading } from "./read/load-run.ts";
 import { createMemoryShare } from "./read/share-memory.ts";
-import { holdOf } from "./rewrite/job-means.ts";
-import { createRewritePool } from "./rewrite/rewrite-pool.ts";
+import { createRewritePool, holdOf } from "./rewrite/rewrite-pool.ts";
 
 /** What lasts as long as one export; disposing it closes every source. */
 export interface ExportSession extends Feeding, AsyncDisposable {

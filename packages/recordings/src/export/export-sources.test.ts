@@ -5,8 +5,8 @@ import { exportBytes, exportSource } from "../testing/export-bytes.ts";
 import { readMessages } from "../testing/read-messages.ts";
 import { type WrittenFile, writeMessages } from "../testing/write-messages.ts";
 import { exportMcap } from "./export-mcap.ts";
-import { ExportFault } from "./plan/export-fault.ts";
 import type { ExportSource } from "./plan/export-options.ts";
+import { ExportFault } from "./plan/export-options.ts";
 
 const plain = { topics: ["/a"], schema: "one", compression: "", chunkBytes: 500, isIndexed: true } as const;
 

@@ -1,12 +1,9 @@
 import type { ExportSession } from "./export-session.ts";
-import { ExportFault } from "./plan/export-fault.ts";
-import type { ExportSource } from "./plan/export-options.ts";
+import { ExportFault, type ExportSource } from "./plan/export-options.ts";
 import { openSource } from "./plan/open-source.ts";
 import type { OpenSource, PlannedRun } from "./plan/planned-source.ts";
-import { bytesOfRun, isLarge, toStored } from "./read/load-run.ts";
-import type { Loading } from "./read/loading.ts";
-import { channelIdAt, endOf, type Fragment } from "./rewrite/fragment.ts";
-import { createFragmentBuilder } from "./rewrite/fragment-builder.ts";
+import { bytesOfRun, isLarge, type Loading, toStored } from "./read/load-run.ts";
+import { channelIdAt, createFragmentBuilder, endOf, type Fragment } from "./rewrite/fragment.ts";
 import { unwanted } from "./rewrite/selection.ts";
 
 /**

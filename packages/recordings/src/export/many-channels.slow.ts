@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { exportBytes, exportSource } from "../testing/export-bytes.ts";
 import { readMessages } from "../testing/read-messages.ts";
 import { writeMessages } from "../testing/write-messages.ts";
-import { ExportFault } from "./plan/export-fault.ts";
+import { ExportFault } from "./plan/export-options.ts";
 
 const plain = { schema: "one", compression: "", chunkBytes: 1_000_000, isIndexed: true } as const;
 

@@ -1,10 +1,9 @@
 import { assemble, type Finish, type Output } from "./assemble.ts";
 import type { ExportSession } from "./export-session.ts";
 import { findLastMessages } from "./find-last-messages.ts";
-import { decideSteps, type Step } from "./plan/decide-steps.ts";
-import { feedRuns } from "./plan/feed-runs.ts";
+import { decideSteps, feedRuns, type Step } from "./plan/decide-steps.ts";
+import type { Loaded } from "./read/load-run.ts";
 import { toTask } from "./read/load-step.ts";
-import type { Loaded } from "./read/loading.ts";
 import { type AheadLimits, runAhead, type Task } from "./read/run-ahead.ts";
 
 export interface Ordering {

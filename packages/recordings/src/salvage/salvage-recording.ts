@@ -1,5 +1,5 @@
 import { exportMcap } from "../export/export-mcap.ts";
-import { makeIndexOf } from "../export/plan/open-index.ts";
+import { makeIndexOf } from "../export/plan/open-source.ts";
 import { createRewritePool, type RewritePool } from "../export/rewrite/rewrite-pool.ts";
 import { RecordingFault } from "../faults/reasons.ts";
 import type { HoldMemory } from "../memory/large-memory.ts";

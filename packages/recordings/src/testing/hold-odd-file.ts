@@ -1,5 +1,4 @@
-import { ExportFault } from "../export/plan/export-fault.ts";
-import type { ExportSelection, McapExportOptions } from "../export/plan/export-options.ts";
+import { ExportFault, type ExportSelection, type McapExportOptions } from "../export/plan/export-options.ts";
 import { RecordingFault } from "../faults/reasons.ts";
 import { inspectRecording } from "../inspect/inspect.ts";
 import { bytesSource } from "../sources/source.ts";

@@ -1,6 +1,6 @@
 import { McapRecordBuilder } from "@mcap/core";
 import { createChunkBuilder } from "../export/rewrite/chunk-builder.ts";
-import { createFragmentBuilder } from "../export/rewrite/fragment-builder.ts";
+import { createFragmentBuilder } from "../export/rewrite/fragment.ts";
 import type { RandomAccessSource } from "../sources/source.ts";
 
 const messagesPerChunk = 100;

@@ -2,8 +2,17 @@ import { opcodes } from "../../bag1/records.ts";
 import { loadLz4 } from "../../codecs/load-lz4.ts";
 import { freeMemory } from "../../memory/free-memory.ts";
 import { SourceChangedError } from "../../sources/source.ts";
-import { bagHeadBytes } from "./bag-head.ts";
-import { type ConnectionTable, createConnectionTable } from "./connection-table.ts";
+import {
+  bagHeadBytes,
+  type ConnectionTable,
+  createConnectionTable,
+  encodeHead,
+  encodeRecord,
+  u8,
+  u32,
+  u32Row,
+  u64,
+} from "./bag-records.ts";
 import {
   type BagBatch,
   type ConnectionIndex,
@@ -12,7 +21,6 @@ import {
   type HugeChunk,
   numbersPerEntry,
 } from "./fill-chunks.ts";
-import { encodeHead, encodeRecord, u8, u32, u32Row, u64 } from "./record-bytes.ts";
 
 export type BagCompression = "" | "lz4";
 

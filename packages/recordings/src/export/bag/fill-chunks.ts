@@ -1,9 +1,7 @@
 import type { BagConnection } from "../../bag1/read-connections.ts";
 import { opcodes } from "../../bag1/records.ts";
 import { growColumn } from "../../memory/columns.ts";
-import type { ConnectionTable } from "./connection-table.ts";
-import { encodeHead, u8, u32, u64 } from "./record-bytes.ts";
-import { type RosTime, toRosTime } from "./ros-time.ts";
+import { type ConnectionTable, encodeHead, type RosTime, toRosTime, u8, u32, u64 } from "./bag-records.ts";
 
 export interface BagMessage {
   /** One object for all messages of a connection. */

@@ -1,8 +1,17 @@
 import { freeOwn } from "../../memory/free-memory.ts";
 import { SourceChangedError } from "../../sources/source.ts";
+import type { MetadataRecord } from "../../survey/summary.ts";
 import { type BagBody, type BagCompression, createBagBody, encodeIndex, writeChunks } from "./bag-body.ts";
-import { type BagNumbers, bagHeadBytes, beginBagHead, endBagHead, paddingBytes } from "./bag-head.ts";
-import type { BagBatch } from "./fill-chunks.ts";
+import {
+  type BagNumbers,
+  bagHeadBytes,
+  beginBagHead,
+  encodeFields,
+  endBagHead,
+  paddingBytes,
+  u32,
+} from "./bag-records.ts";
+import type { BagBatch, BagMessage } from "./fill-chunks.ts";
 
 /**
  * Opens the messages in order of time, equal times in the order they shall have. Called once or twice: each call must give
@@ -81,3 +90,22 @@ function numbersOf({ position, connections, chunkInfos }: BagBody): BagNumbers {
     chunkCount: chunkInfos.length,
   };
 }
+
+/** What an MCAP file tells in a metadata record, as a message of the type `std_msgs/String` that holds JSON. */
+export function makeDamageMessage(record: MetadataRecord | undefined, logTimeNs: bigint): BagMessage | undefined {
+  if (!record) return undefined;
+  const text = Buffer.from(JSON.stringify(record.metadata));
+  return { connection: damageConnection, logTimeNs, data: Buffer.concat([u32(text.byteLength), text]) };
+}
+
+const topic = Buffer.from("/downlink/export");
+
+const damageConnection = {
+  topic,
+  header: encodeFields({
+    topic,
+    type: Buffer.from("std_msgs/String"),
+    md5sum: Buffer.from("992ce8a1687cec8c8bd883ec73ca41d1"),
+    message_definition: Buffer.from("string data\n"),
+  }),
+};

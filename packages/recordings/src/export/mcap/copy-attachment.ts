@@ -5,8 +5,7 @@ import type { ReadContext } from "../../reading/read-context.ts";
 import { streamRange } from "../../reading/stream-range.ts";
 import { SourceChangedError } from "../../sources/source.ts";
 import type { AttachmentSummary } from "../../survey/summary.ts";
-import { announcePayload, encode } from "./mcap-output.ts";
-import type { McapWriter } from "./mcap-writer.ts";
+import { announcePayload, encode, type McapWriter } from "./mcap-writer.ts";
 
 /**
  * An attachment's record in pieces: it may be larger than memory. Throws `SourceChangedError` behind the last piece where the data are not

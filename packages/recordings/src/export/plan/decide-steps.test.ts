@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import type { Fed } from "./decide-steps.ts";
 import { decideSteps, type Step } from "./decide-steps.ts";
-import type { Fed } from "./feed-runs.ts";
 import type { OpenSource, PlannedRun } from "./planned-source.ts";
 
 const [one, two] = ["one", "two"].map((fileName) => ({ fileName }) as OpenSource) as [OpenSource, OpenSource];

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { McapRecordBuilder } from "@mcap/core";
 import { inRounds } from "../../codecs/one-by-one.ts";
 import type { Channel, Schema } from "../../survey/survey.ts";
-import { ExportFault } from "./export-fault.ts";
+import { ExportFault } from "./export-options.ts";
 
 /** The ids of the written file: what is byte-identical has one, whatever ids it had in its sources. */
 export interface IdTable {

@@ -1,8 +1,11 @@
 import { RecordingFault } from "../../faults/reasons.ts";
+import type { HoldMemory } from "../../memory/large-memory.ts";
 import { createReadContext } from "../../reading/read-context.ts";
-import type { RewriteLane } from "../rewrite/rewrite-pool.ts";
-import type { ExportSource } from "./export-options.ts";
-import { openIndexOf } from "./open-index.ts";
+import { bytesSource, type RandomAccessSource, SourceChangedError } from "../../sources/source.ts";
+import { mendedIndex } from "../../verified/mended-index.ts";
+import { IndexUnreadableError, openVerifiedIndex, type VerifiedIndex } from "../../verified/read-index.ts";
+import { meansOf, type RewriteLane } from "../rewrite/rewrite-pool.ts";
+import type { ExportSource, McapExportOptions } from "./export-options.ts";
 import { type PlanOptions, planRuns } from "./plan-runs.ts";
 import type { OpenSource } from "./planned-source.ts";
 
@@ -46,4 +49,66 @@ export async function openSource(source: ExportSource, opening: Opening): Promis
     if (!(error instanceof RecordingFault)) throw error;
     throw new RecordingFault(error.reason.code, `${source.fileName}: ${error.reason.text}`);
   }
+}
+
+interface IndexOpening {
+  recording: RandomAccessSource;
+  /** Whatever is opened for the index is closed with it. */
+  opened: AsyncDisposableStack;
+  options: Pick<McapExportOptions, "signal" | "hold">;
+  lane: RewriteLane;
+}
+
+/** The index that was made of a source, or one that is made now, by reading all of it. */
+async function openIndexOf(source: ExportSource, opening: IndexOpening): Promise<VerifiedIndex> {
+  const given = await openGiven(source, opening);
+  const make = () => makeIndex(source, opening);
+  const index = given ? mendedIndex(given, make) : await make();
+  const { sizeBytes, sha256 } = index.head;
+  const isOther = source.sha256 !== undefined && sha256 !== source.sha256;
+  if (sizeBytes === opening.recording.sizeBytes && !isOther) return index;
+  throw new SourceChangedError(`${source.fileName} is not the recording that its index was made of`);
+}
+
+/** Undefined where there is none that can be read. */
+async function openGiven(
+  { openIndex }: ExportSource,
+  { opened, options }: IndexOpening,
+): Promise<VerifiedIndex | undefined> {
+  const bytes = await openIndex?.(options.signal);
+  if (!bytes) return undefined;
+  try {
+    return await openVerifiedIndex(opened.use(bytes));
+  } catch (error) {
+    if (error instanceof IndexUnreadableError) return undefined;
+    throw error;
+  }
+}
+
+async function makeIndex(
+  { fileName, isSalvage = false }: ExportSource,
+  { recording, options: { signal, hold }, lane }: IndexOpening,
+): Promise<VerifiedIndex> {
+  return openVerifiedIndex(bytesSource(await makeIndexOf(recording, { fileName, isSalvage, signal, hold, lane })));
+}
+
+interface Making {
+  fileName: string;
+  isSalvage: boolean;
+  signal: AbortSignal | undefined;
+  /** Default: the memory of the process. */
+  hold: HoldMemory | undefined;
+  lane: RewriteLane;
+}
+
+/** Reads a whole recording in a thread. Faults where it is no finished recording. */
+export async function makeIndexOf(
+  recording: RandomAccessSource,
+  { lane, fileName, isSalvage, signal, hold }: Making,
+): Promise<Uint8Array> {
+  const { descriptor, sizeBytes } = recording;
+  const job = { kind: "index", readFrom: { descriptor }, sizeBytes, fileName, isSalvage } as const;
+  const { index, refused } = await lane.run(job, meansOf(recording, { signal, hold }));
+  if (refused) throw new RecordingFault(refused.code, refused.text);
+  return index;
 }

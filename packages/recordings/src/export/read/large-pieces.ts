@@ -7,12 +7,11 @@ import type { ChunkFacts } from "../mcap/mcap-writer.ts";
 import type { PlannedRun } from "../plan/planned-source.ts";
 import { type Cut, cutRecords } from "../rewrite/cut-records.ts";
 import type { MessageKey } from "../rewrite/gather-large.ts";
-import { meansOf } from "../rewrite/job-means.ts";
-import { contentInPieces } from "../rewrite/large-content.ts";
+import { meansOf } from "../rewrite/rewrite-pool.ts";
 import { toChange } from "../rewrite/run-job.ts";
+import { contentInPieces } from "../rewrite/stored-run.ts";
 import { dataOf, headOf, hugeChunk, measureHuge } from "./huge-message.ts";
-import { placeOf, toLoaded, toStored } from "./load-run.ts";
-import type { Loaded, Loading, RunPart } from "./loading.ts";
+import { type Loaded, type Loading, placeOf, type RunPart, toLoaded, toStored } from "./load-run.ts";
 
 /**
  * A run that is too large to be held, as it comes out of its decompression: some megabytes at a time. One that is not in order is

@@ -5,8 +5,18 @@ import type { PlannedRun } from "../plan/planned-source.ts";
 import type { PickedRun } from "../rewrite/pick-messages.ts";
 import { unwanted } from "../rewrite/selection.ts";
 import { largeFirstPart, largePieces, passLarge } from "./large-pieces.ts";
-import { bytesOf, isLarge, loadPart, placeOf, rangeOf, toLoaded, toStored } from "./load-run.ts";
-import type { Loaded, Loading, RunPart } from "./loading.ts";
+import {
+  bytesOf,
+  isLarge,
+  type Loaded,
+  type Loading,
+  loadPart,
+  placeOf,
+  type RunPart,
+  rangeOf,
+  toLoaded,
+  toStored,
+} from "./load-run.ts";
 import type { Task } from "./run-ahead.ts";
 
 /** Reads and rewrites what a step names. What is not as its index says ends the export: nothing is given for it. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ExportFault } from "../plan/export-fault.ts";
+import { ExportFault } from "../plan/export-options.ts";
 import type { PlannedRun, RunSpans } from "../plan/planned-source.ts";
 import { createMemoryShare } from "./share-memory.ts";
 

@@ -1,4 +1,4 @@
-import { ExportFault } from "../plan/export-fault.ts";
+import { ExportFault } from "../plan/export-options.ts";
 import type { PlannedRun, RunSpans } from "../plan/planned-source.ts";
 
 /** Divides the memory for merging among the runs that overlap in time. */

@@ -5,9 +5,29 @@ import { emptyMessageBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.
 import { growColumn } from "../../memory/columns.ts";
 import { maxWrittenChunkBytes } from "../../verified/verified-run.ts";
 import { type Fragment, logTimeOffset } from "./fragment.ts";
-import { createMessageIndexes, indexBytes, mostIndexBytes } from "./message-indexes.ts";
 import { createRecordMemory, type SummedRange } from "./record-memory.ts";
-import type { SealedChunk } from "./sealed-chunk.ts";
+
+/** A chunk as it goes into the written file, its message indexes behind it. */
+export interface SealedChunk {
+  bytes: Uint8Array;
+  /** CRC-32 of the bytes. */
+  checksum: number;
+  /** Of the chunk's record alone. */
+  chunkBytes: number;
+  indexesBytes: number;
+  storedBytes: number;
+  uncompressedBytes: number;
+  startNs: bigint;
+  endNs: bigint;
+  channels: ChannelIndex[];
+}
+
+/** The message index of one channel; its record begins `start` bytes behind the beginning of the chunk. */
+export interface ChannelIndex {
+  channelId: number;
+  messageCount: number;
+  start: number;
+}
 
 /**
  * The records of a chunk that is being written. What is compressed stands in memory that is used again; what is not stands where the chunk
@@ -85,7 +105,7 @@ export function createChunkBuilder(compression: Compression): ChunkBuilder {
       startNs: timeAt(0),
       endNs: timeAt(count - 1),
     };
-    writeHead(bytes, { ...facts, crc, compression });
+    writeChunkHead(bytes, { ...facts, crc, compression });
     indexes.write(bytes, channels, { view: memory.view, starts, count });
     memory.begin(isPlain);
     count = 0;
@@ -134,12 +154,12 @@ interface ChunkHead
 /** Of a chunk whose content is written in pieces. */
 export function encodeChunkHead(head: Omit<ChunkHead, "chunkBytes">): Buffer {
   const bytes = Buffer.alloc(fixedHeadBytes + head.compression.length);
-  writeHead(bytes, { ...head, chunkBytes: bytes.byteLength + head.storedBytes });
+  writeChunkHead(bytes, { ...head, chunkBytes: bytes.byteLength + head.storedBytes });
   return bytes;
 }
 
 /** spec: MCAP "Chunk". */
-function writeHead(bytes: Buffer, head: ChunkHead): void {
+function writeChunkHead(bytes: Buffer, head: ChunkHead): void {
   bytes.writeUInt8(opcodes.chunk, 0);
   bytes.writeBigUInt64LE(BigInt(head.chunkBytes - recordHeadBytes), 1);
   bytes.writeBigUInt64LE(head.startNs, 9);
@@ -149,4 +169,81 @@ function writeHead(bytes: Buffer, head: ChunkHead): void {
   bytes.writeUInt32LE(head.compression.length, 37);
   bytes.write(head.compression, 41);
   bytes.writeBigUInt64LE(BigInt(head.storedBytes), 41 + head.compression.length);
+}
+
+/** Messages of a chunk that is being written: where the record of each begins. */
+interface MarkedMessages {
+  view: DataView;
+  starts: Uint32Array;
+  count: number;
+}
+
+/** The message indexes of one chunk after another, in the same memory. spec: MCAP "Message Index" */
+interface MessageIndexes {
+  /** Where the index of each channel will stand behind a chunk's record, in the order in which the channels appear. */
+  place(messages: MarkedMessages, chunkBytes: number): ChannelIndex[];
+  write(bytes: Uint8Array, channels: readonly ChannelIndex[], messages: MarkedMessages): void;
+}
+
+function createMessageIndexes(): MessageIndexes {
+  /** By channel id; all 0 in between. */
+  const counts = new Uint32Array(channelCount);
+  const nexts = new Uint32Array(channelCount);
+  return {
+    place({ view, starts, count }, chunkBytes) {
+      const channelIds: number[] = [];
+      for (let index = 0; index < count; index += 1) {
+        const channelId = view.getUint16(starts[index]! + recordHeadBytes, true);
+        const before = counts[channelId]!;
+        if (before === 0) channelIds.push(channelId);
+        counts[channelId] = before + 1;
+      }
+      let start = chunkBytes;
+      return channelIds.map((channelId) => {
+        const placed = { channelId, messageCount: counts[channelId]!, start };
+        counts[channelId] = 0;
+        start += indexBytes(placed.messageCount);
+        return placed;
+      });
+    },
+    write(bytes, channels, { view, starts, count }) {
+      const to = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      for (const channel of channels) {
+        writeIndexHead(to, channel);
+        nexts[channel.channelId] = channel.start + indexHeadBytes;
+      }
+      for (let index = 0; index < count; index += 1) {
+        const start = starts[index]!;
+        const channelId = view.getUint16(start + recordHeadBytes, true);
+        const at = nexts[channelId]!;
+        nexts[channelId] = at + entryBytes;
+        // Compiled, a number of 64 bits that goes from one place to another costs no allocation.
+        to.setBigUint64(at, view.getBigUint64(start + logTimeOffset, true), true);
+        to.setUint32(at + 8, start, true);
+        to.setUint32(at + 12, 0, true);
+      }
+    },
+  };
+}
+
+const channelCount = 65_536;
+const indexHeadBytes = recordHeadBytes + 6;
+const entryBytes = 16;
+
+function indexBytes(messageCount: number): number {
+  return indexHeadBytes + messageCount * entryBytes;
+}
+
+/** Of so many messages, unless they are of very many channels. */
+function mostIndexBytes(messageCount: number): number {
+  return messageCount * entryBytes + Math.min(messageCount, usualChannels) * indexHeadBytes;
+}
+
+const usualChannels = 256;
+
+function writeIndexHead(to: DataView, { channelId, messageCount, start }: ChannelIndex): void {
+  to.setUint8(start, opcodes.messageIndex);
+  to.setBigUint64(start + 1, BigInt(indexBytes(messageCount) - recordHeadBytes), true);
+  to.setUint16(start + recordHeadBytes, channelId, true);
+  to.setUint32(start + recordHeadBytes + 2, messageCount * entryBytes, true);
 }

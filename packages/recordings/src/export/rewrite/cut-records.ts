@@ -5,8 +5,7 @@ import { asBuffer } from "../../memory/as-buffer.ts";
 import { freeMemory, freeOwn } from "../../memory/free-memory.ts";
 import type { RecordingFormatName } from "../../survey/summary.ts";
 import { wholeChunkBytes } from "../../verified/verified-run.ts";
-import { logTimeOffset } from "./fragment.ts";
-import { messageHead } from "./fragment-builder.ts";
+import { logTimeOffset, messageHead } from "./fragment.ts";
 import { ContentChanged } from "./stored-run.ts";
 
 /** Records of a large chunk: some megabytes of whole ones, or one message that is too large to be held. */

@@ -4,10 +4,9 @@ import { copyColumns } from "../../memory/columns.ts";
 import { freeMemory } from "../../memory/free-memory.ts";
 import { type Cut, cutRecords, type HugeRecord } from "./cut-records.ts";
 import type { Fragment } from "./fragment.ts";
-import { contentInPieces, type ReadRange } from "./large-content.ts";
 import { toMcapRecords } from "./select-messages.ts";
 import { type QuickSelection, unwanted } from "./selection.ts";
-import { ContentChanged, type StoredRun } from "./stored-run.ts";
+import { ContentChanged, contentInPieces, type ReadRange, type StoredRun } from "./stored-run.ts";
 
 export interface LargePart {
   /** Of a huge message only its head. */
@@ -97,7 +96,7 @@ interface Added {
 }
 
 /** Of messages that come in any order those that come first, as many as fit. */
-export interface Smallest {
+interface Smallest {
   add(message: Added): void;
   /** Some are left that come later. */
   readonly hasMore: boolean;
@@ -105,7 +104,7 @@ export interface Smallest {
 }
 
 /** Keeps up to twice as much as fits, and then lets go of what comes last. A huge message stands alone. */
-export function createSmallest({ after, maxBytes }: { after: MessageKey | undefined; maxBytes: number }): Smallest {
+function createSmallest({ after, maxBytes }: { after: MessageKey | undefined; maxBytes: number }): Smallest {
   let rows = createRows(1024);
   let bytes = Buffer.allocUnsafeSlow(firstBytes);
   let count = 0;

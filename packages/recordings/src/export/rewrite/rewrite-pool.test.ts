@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { createFragmentBuilder } from "./fragment-builder.ts";
+import { createFragmentBuilder } from "./fragment.ts";
 import { createRewritePool } from "./rewrite-pool.ts";
 import type { SealJob } from "./run-job.ts";
 
@@ -63,7 +63,7 @@ test("a closed pool ends its threads and rejects everything", async () => {
 
 test("an idle pool does not keep its process alive", () => {
   const script = `
-    import { createFragmentBuilder } from ${JSON.stringify(new URL("./fragment-builder.ts", import.meta.url))};
+    import { createFragmentBuilder } from ${JSON.stringify(new URL("./fragment.ts", import.meta.url))};
     import { createRewritePool } from ${JSON.stringify(new URL("./rewrite-pool.ts", import.meta.url))};
     const builder = createFragmentBuilder();
     builder.addMessage({ channelId: 0, sequence: 0, logTimeNs: 7n, publishTimeNs: 7n, data: new Uint8Array(9) }, 5);

@@ -1,11 +1,10 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import { type HoldMemory, holdFreely } from "../../memory/large-memory.ts";
+import { type HoldMemory, holdFreely, largeMemory } from "../../memory/large-memory.ts";
 import { type RandomAccessSource, SourceChangedError } from "../../sources/source.ts";
 import type { JobAnswer, ToWorker } from "./rewrite-worker.ts";
 import type { Job, JobResults } from "./run-job.ts";
-import type { Answer, Question } from "./source-reading.ts";
-import { transferOf } from "./transfer.ts";
+import { type Answer, type Question, transferOf } from "./thread-messages.ts";
 
 /** Threads that rewrite chunks for all exports of a process. An idle pool does not keep the process alive. */
 export interface RewritePool extends AsyncDisposable {
@@ -209,4 +208,25 @@ function ownBytes(bytes: Uint8Array): Uint8Array {
 
 function closedError(): Error {
   return new Error("the export was ended");
+}
+
+interface Reader {
+  signal?: AbortSignal | undefined;
+  /** Default: the memory of the process. */
+  hold?: HoldMemory | undefined;
+}
+
+/** What a job that reads much is helped with. It ends with its signal: the thread is free again. */
+export function meansOf(recording: Pick<RandomAccessSource, "read">, reader: Reader): JobMeans {
+  return {
+    async read(offset, length) {
+      reader.signal?.throwIfAborted();
+      return recording.read(offset, length);
+    },
+    hold: holdOf(reader),
+  };
+}
+
+export function holdOf({ signal, hold = (sizeBytes) => largeMemory.take(sizeBytes, signal) }: Reader): HoldMemory {
+  return hold;
 }

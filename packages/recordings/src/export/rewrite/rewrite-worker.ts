@@ -1,8 +1,8 @@
-// The entry of a worker thread: takes jobs one by one, and answers each with its result or error.
 import { parentPort } from "node:worker_threads";
 import { createJobRunner, type Job, type JobResults, toChange } from "./run-job.ts";
-import { type Answer, createReading, type Question } from "./source-reading.ts";
-import { transferOf } from "./transfer.ts";
+import { type Answer, createReading, type Question, transferOf } from "./thread-messages.ts";
+
+// The entry of a worker thread: takes jobs one by one, and answers each with its result or error.
 
 /** `changed`: the recording is not what it was. */
 export type JobAnswer = { result: JobResults[Job["kind"]] } | { changed: string } | { error: Error } | Question;

@@ -6,17 +6,22 @@ import { type Reason, RecordingFault } from "../../faults/reasons.ts";
 import { indexRecording } from "../../inspect/index-recording.ts";
 import { freeMemory, freeOwn } from "../../memory/free-memory.ts";
 import type { HoldMemory } from "../../memory/large-memory.ts";
-import { type ChunkBuilder, createChunkBuilder } from "./chunk-builder.ts";
-import { filterRun } from "./filter-run.ts";
+import { type ChunkBuilder, createChunkBuilder, type SealedChunk } from "./chunk-builder.ts";
 import type { Fragment } from "./fragment.ts";
 import { gatherLarge, type LargePart, type MessageKey } from "./gather-large.ts";
-import type { ReadRange } from "./large-content.ts";
 import { type PickedRun, pickMessages } from "./pick-messages.ts";
-import type { SealedChunk } from "./sealed-chunk.ts";
-import { countFitting, selectMessages } from "./select-messages.ts";
+import { countFitting, filterRun, selectMessages } from "./select-messages.ts";
 import { type SentSelection, toQuickSelection } from "./selection.ts";
-import type { ReadFrom } from "./source-reading.ts";
-import { ContentChanged, createScratch, loadRun, readStored, type StoredBytes, type StoredRun } from "./stored-run.ts";
+import {
+  ContentChanged,
+  createScratch,
+  loadRun,
+  type ReadRange,
+  readStored,
+  type StoredBytes,
+  type StoredRun,
+} from "./stored-run.ts";
+import type { ReadFrom } from "./thread-messages.ts";
 
 /** What a worker thread can do. Everything in it can be sent between threads. */
 export type Job = PassJob | FilterJob | PickJob | GatherJob | GatherLargeJob | LatestJob | SealJob | IndexJob;

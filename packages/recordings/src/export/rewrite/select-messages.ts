@@ -1,12 +1,49 @@
 import { visitRecords as visitBagRecords } from "../../bag1/chunk-records.ts";
+import { type Decompressor, isPlain } from "../../codecs/decompress.ts";
 import { opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
 import { growColumn } from "../../memory/columns.ts";
+import { freeMemory } from "../../memory/free-memory.ts";
 import { maxWrittenChunkBytes } from "../../verified/verified-run.ts";
 import type { ChunkBuilder } from "./chunk-builder.ts";
-import { type Copying, copyInOrder } from "./copy-in-order.ts";
-import { createFragmentBuilder } from "./fragment-builder.ts";
+import { type Copying, copyInOrder, createRunningSum } from "./copy-in-order.ts";
+import { createFragmentBuilder } from "./fragment.ts";
 import { type QuickSelection, unwanted } from "./selection.ts";
-import { ContentChanged, type StoredRun } from "./stored-run.ts";
+import { ContentChanged, loadRun, readStored, type Scratch, type StoredBytes, type StoredRun } from "./stored-run.ts";
+
+interface Filtering extends Copying {
+  from: StoredBytes;
+  means: { decompress: Decompressor; scratch: Scratch };
+}
+
+/** Copies the selected messages of a run into chunks. Throws {@link ContentChanged}; what was copied until then is worth nothing. */
+export async function filterRun(filtering: Filtering): Promise<void> {
+  const { run, from, means, selection } = filtering;
+  const isSummedOnce = run.compression === "" && run.format === "mcap" && run.isInOrder && selection.keepsIds;
+  if (isSummedOnce) return filterPlain(filtering);
+  const loaded = await loadRun(run, from, means);
+  copySelected(loaded, filtering);
+  if (!isPlain(run.compression)) freeMemory(loaded);
+}
+
+/**
+ * Uncompressed messages are compared with their checksum while they are copied. What is not as it was may look like anything until then:
+ * whatever it makes fail, it is the checksum that tells why.
+ */
+function filterPlain(filtering: Filtering): void {
+  const { run, from, means } = filtering;
+  const record = readStored(from, { offset: run.offset, length: run.recordBytes }, means.scratch);
+  const sum = createRunningSum(record, run.dataStart);
+  const requireSame = (): void => {
+    if (sum.end() !== run.checksum) throw new ContentChanged(run.place);
+  };
+  try {
+    copyInOrder(record.subarray(run.dataStart, run.dataStart + run.storedBytes), { ...filtering, sum });
+  } catch (error) {
+    requireSame();
+    throw error;
+  }
+  requireSame();
+}
 
 /** The selected messages of one run, in order of log time, equal times as in the file. */
 export interface Selected {
@@ -19,7 +56,7 @@ export interface Selected {
 }
 
 /** Copies the selected messages of a run into chunks; `onFull` where the next has no room. */
-export function copySelected(bytes: Uint8Array, copying: Copying): void {
+function copySelected(bytes: Uint8Array, copying: Copying): void {
   if (copying.run.format === "mcap" && copying.run.isInOrder) copyInOrder(bytes, copying);
   else copySorted(selectMessages(bytes, copying.run, copying.selection), copying);
 }

@@ -1,6 +1,6 @@
+import { isMarkedAsUntransferable } from "node:worker_threads";
 import type { HoldMemory } from "../../memory/large-memory.ts";
-import type { ReadRange } from "./large-content.ts";
-import { readStored } from "./stored-run.ts";
+import { type ReadRange, readStored } from "./stored-run.ts";
 
 /** Where a thread that reads much reads from: a file itself, or, without a descriptor, what the main thread reads for it. */
 export interface ReadFrom {
@@ -65,4 +65,24 @@ export function createReading(tell: (question: Question) => void): SourceReading
 function readerOf(descriptor: number): ReadRange {
   const own = { take: (sizeBytes: number) => Buffer.allocUnsafeSlow(sizeBytes) };
   return async (offset, length) => readStored({ descriptor }, { offset, length }, own);
+}
+
+/**
+ * The memory of everything binary in a message between threads, to be moved instead of copied: the sender must not use it any
+ * more. Memory that Node shares among small buffers is left to be copied.
+ */
+export function transferOf(message: unknown): ArrayBuffer[] {
+  const found = new Set<ArrayBuffer>();
+  collect(message, found);
+  return [...found];
+}
+
+function collect(value: unknown, found: Set<ArrayBuffer>): void {
+  if (typeof value !== "object" || value === null || value instanceof Map) return;
+  if (!ArrayBuffer.isView(value)) {
+    for (const part of Object.values(value)) collect(part, found);
+    return;
+  }
+  const { buffer } = value;
+  if (buffer instanceof ArrayBuffer && !isMarkedAsUntransferable(buffer)) found.add(buffer);
 }
