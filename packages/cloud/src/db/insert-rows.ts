@@ -9,6 +9,8 @@ interface Rows {
   Recording: Prisma.RecordingCreateManyInput;
   RecordingAttachment: Prisma.RecordingAttachmentCreateManyInput;
   RecordingTopic: Prisma.RecordingTopicCreateManyInput;
+  /** `activity` as Postgres reads bytes from a text. */
+  RecordingTopicActivity: Omit<Prisma.RecordingTopicActivityCreateManyInput, "activity"> & { activity: string | null };
 }
 
 /** Inserts rows with one statement that takes them as one JSON parameter: `createMany` takes a parameter a value, many times slower. */

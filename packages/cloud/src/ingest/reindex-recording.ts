@@ -3,6 +3,7 @@ import type { RecordingModel } from "../db/generated/models.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { newIndexKey, removeIndex } from "../indexing/index-key.ts";
 import type { IndexedFile } from "../indexing/thread-messages.ts";
+import { storeActivity } from "./store-activity.ts";
 import { storeChannelKeys } from "./store-channel-keys.ts";
 import { damageOf } from "./summary-rows.ts";
 
@@ -73,7 +74,9 @@ async function end(
     if (!locked) return false;
     const made = summary && { indexKey: nextIndexKey, damage: damageOf(summary) };
     await tx.recording.update({ where: { id }, data: { nextIndexKey: null, ...made } });
-    if (summary) await storeChannelKeys(tx, id, summary);
+    if (!summary) return true;
+    await storeChannelKeys(tx, id, summary);
+    await storeActivity(tx, id, summary);
     return true;
   });
   if (!isCurrent) return "kept";

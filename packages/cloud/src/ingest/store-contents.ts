@@ -1,6 +1,7 @@
 import type { MetadataRecord, RecordingSummary, TopicSummary } from "@downlink/recordings";
 import { insertRows } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
+import { storeActivity } from "./store-activity.ts";
 import { type AttachmentOwner, attachmentRow, topicRow } from "./summary-rows.ts";
 
 /** A file may have 65,535 channels and hundreds of thousands of attachments. */
@@ -25,6 +26,7 @@ export async function storeContents(tx: Transaction, { owner, summary }: Content
       "RecordingTopic",
       topics.map((topic) => topicRow(owner, summary, topic)),
     );
+  await storeActivity(tx, recordingId, summary);
   for (const attachments of inBatches(summary.attachments))
     await insertRows(
       tx,

@@ -3,6 +3,7 @@ import { after, test } from "node:test";
 import type { ApiFailure } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { makeMcap, readMessages } from "@downlink/recordings/testing";
+import { reindexRecording } from "../ingest/reindex-recording.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { recordingItem, startAgent } from "../testing/test-agent.ts";
 import { uploadFile } from "../testing/upload-file.ts";
@@ -34,6 +35,31 @@ test("each topic has the messages, the span and the mean rate that the file has"
     await admin.call(api.recordings.topics, { keyOrId: "drive", limit: 1, offset: 1 }),
     listed.slice(1, 2),
   );
+});
+
+test("each topic tells its longest gap and when it was active; what was imported before that was noted, once it is indexed anew", async () => {
+  const startNs = 1_700_000_000_000_000_000n;
+  const secondsAt = (logTimeNs: bigint) => Number(logTimeNs - startNs) / 1e9;
+  const bytes = await makeMcap({ startNs, durationSeconds: 3 });
+  const { recordingId } = await uploadFile(cloud, bytes, { filename: "b.mcap", deviceName: "robot-2" });
+  const list = () => admin.call(api.recordings.topics, { keyOrId: recordingId! });
+  const byTopic = Map.groupBy(readMessages(bytes), ({ topic }) => topic);
+  const listed = await list();
+  for (const { topic, maxGapNs, activity } of listed) {
+    const times = byTopic.get(topic)!.map(({ logTimeNs }) => logTimeNs);
+    const gaps = times.slice(1).map((ns, at) => secondsAt(ns) - secondsAt(times[at]!));
+    if (gaps.length > 0) assert.equal((maxGapNs! / 1e9).toFixed(6), Math.max(...gaps).toFixed(6), topic);
+    else assert.equal(maxGapNs, null);
+    const parts = Buffer.from(activity!, "base64");
+    assert.equal(parts.byteLength, 256);
+    assert.ok(parts.includes(255));
+  }
+  const { prisma } = cloud.deps.db;
+  await prisma.recordingTopicActivity.deleteMany({ where: { recordingId: recordingId! } });
+  assert.ok((await list()).every(({ maxGapNs, activity }) => maxGapNs === null && activity === null));
+  const { signal } = new AbortController();
+  await reindexRecording(cloud.deps, { recordingId: recordingId!, isForced: true, signal });
+  assert.deepEqual(await list(), listed);
 });
 
 test("what is only at the edge has the topics that its agent told of; what nobody timed has no rate", async () => {

@@ -1,6 +1,6 @@
 import type { api, Input, RecordingTopic } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
-import type { RecordingTopicModel } from "../db/generated/models.ts";
+import type { RecordingTopicActivityModel, RecordingTopicModel } from "../db/generated/models.ts";
 import { findRecording } from "./find-recording.ts";
 
 /** As the agent that has the file, or the import, counted them. */
@@ -15,10 +15,18 @@ export async function listTopics(
     take: limit,
     skip: offset,
   });
-  return rows.map(toRecordingTopic);
+  const activities = await ctx.db.prisma.recordingTopicActivity.findMany({
+    where: { recordingId: id, topic: { in: [...new Set(rows.map(({ topic }) => topic))] } },
+  });
+  const byTopic = new Map(activities.map((activity) => [keyOf(activity), activity]));
+  return rows.map((row) => toRecordingTopic(row, byTopic.get(keyOf(row))));
 }
 
-function toRecordingTopic(row: RecordingTopicModel): RecordingTopic {
+function keyOf({ topic, version }: { readonly topic: string; readonly version: string }): string {
+  return `${version} ${topic}`;
+}
+
+function toRecordingTopic(row: RecordingTopicModel, when?: RecordingTopicActivityModel): RecordingTopic {
   return {
     topic: row.topic,
     encoding: row.messageEncoding,
@@ -29,6 +37,8 @@ function toRecordingTopic(row: RecordingTopicModel): RecordingTopic {
     start: row.startNs ?? undefined,
     end: row.endNs ?? undefined,
     meanHz: meanHz(row),
+    maxGapNs: when?.maxGapNs == null ? null : Number(when.maxGapNs),
+    activity: when?.activity ? Buffer.from(when.activity).toString("base64") : null,
   };
 }
 

@@ -128,6 +128,14 @@ export const RecordingTopic = z
       description:
         "Messages a second between the first and the last; absent where there are not two at different times",
     }),
+    maxGapNs: z.number().min(0).nullable().meta({
+      description:
+        "The longest time between two of its messages, in nanoseconds. Null until the data was read here (imported before that was noted: until it is indexed anew), where there are less than two, or several channels, and where they are not in order of log time",
+    }),
+    activity: z.string().nullable().meta({
+      description:
+        "Base 64 of a byte for each of 256 equal parts of the recording's time: 0 where no message came, 255 where most did. Null until the data was read here, and beyond 2048 channels",
+    }),
   })
   .meta({ id: "RecordingTopic" });
 export type RecordingTopic = z.infer<typeof RecordingTopic>;

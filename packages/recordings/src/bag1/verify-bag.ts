@@ -145,6 +145,8 @@ function createMessageTally(chunk: Reading["chunk"], { survey, context }: Verify
         const channel = channels.get(channelId) ?? newChannel(channelId, logTimeNs);
         if (channel.messageCount === 0)
           addFirst(channels, channelId, { tally: channel, most: context.limits.maxChannels });
+        const gapNs = logTimeNs < channel.endNs ? Infinity : Number(logTimeNs - channel.endNs);
+        channel.maxGapNs = Math.max(channel.maxGapNs!, gapNs);
         channel.messageCount += 1;
         channel.recordsBytes += dataBytes;
         channel.lastEnd = dataStart + dataBytes;
@@ -167,5 +169,6 @@ function createMessageTally(chunk: Reading["chunk"], { survey, context }: Verify
 }
 
 function newChannel(channelId: number, timeNs: bigint): RunChannel {
-  return { channelId, messageCount: 0, startNs: timeNs, endNs: timeNs, recordsBytes: 0, lastEnd: 0, indexStart: -1 };
+  const counts = { messageCount: 0, maxGapNs: 0, recordsBytes: 0, lastEnd: 0 };
+  return { channelId, startNs: timeNs, endNs: timeNs, ...counts, indexStart: -1 };
 }

@@ -10,6 +10,7 @@ import type { RandomAccessSource } from "../sources/source.ts";
 import type { RecordingSummary } from "../survey/summary.ts";
 import { createSurvey } from "../survey/survey.ts";
 import { toSummary } from "../survey/to-summary.ts";
+import { createActivityLog } from "../verified/activity-log.ts";
 import { createDamageLog } from "../verified/damage-log.ts";
 import { openForwardReader } from "../verified/forward-reader.ts";
 import type { Verifying } from "../verified/verifying.ts";
@@ -67,14 +68,19 @@ function createVerifying({
   writer,
   isSalvage,
 }: Pick<Verifying, "context" | "reader" | "isSalvage"> & { writer: IndexWriter }): Verifying {
+  const activity = createActivityLog();
   return {
     context,
     reader,
     isSalvage,
+    activity,
     survey: createSurvey(),
     damage: createDamageLog(),
     schemaPlaces: new Map(),
-    add: writer.add,
+    add(run) {
+      activity.add(run);
+      return writer.add(run);
+    },
     checksumUpTo: async () => 0,
   };
 }
@@ -86,7 +92,7 @@ interface Ended {
 }
 
 async function end(verifying: Verifying, { writer, format, sha256 }: Ended): Promise<Indexed> {
-  const { survey, schemaPlaces, damage, context } = verifying;
+  const { survey, schemaPlaces, damage, context, activity } = verifying;
   const { sizeBytes } = context.source;
   const summedDamage = damage.sum();
   await writer.end({
@@ -98,7 +104,7 @@ async function end(verifying: Verifying, { writer, format, sha256 }: Ended): Pro
     damage: damage.lines,
     summedDamage,
   });
-  const summary = toSummary(survey, { format: format.name, sizeBytes, method: "scan" });
+  const summary = toSummary(survey, { format: format.name, sizeBytes, method: "scan", activityOf: activity.of });
   if (summedDamage) summary.damage = summedDamage;
   return { state: summary.messageCount === 0 ? "empty" : "finished", sha256, summary };
 }

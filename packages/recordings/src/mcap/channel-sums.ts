@@ -36,11 +36,14 @@ function createColumns(room: number) {
     firstLows: new Uint32Array(room),
     lastHighs: new Uint32Array(room),
     lastLows: new Uint32Array(room),
+    maxGaps: new Float64Array(room),
     indexStarts: new Float64Array(room),
     nextEntries: new Float64Array(room),
     entriesEnds: new Float64Array(room),
   };
 }
+
+type Columns = ReturnType<typeof createColumns>;
 
 /** Works in the same memory again and again: a chunk of a few kilobytes may hold 30 million messages, or 65,536 channels. */
 export function createChannelSums(): ChannelSums {
@@ -58,6 +61,7 @@ export function createChannelSums(): ChannelSums {
     sums.ids[slot] = channelId;
     sums.counts[slot] = 0;
     sums.bytes[slot] = 0;
+    sums.maxGaps[slot] = 0;
     sums.indexStarts[slot] = -1;
     sums.nextEntries[slot] = 0;
     sums.entriesEnds[slot] = 0;
@@ -89,17 +93,9 @@ export function createChannelSums(): ChannelSums {
     );
   };
   const add = (message: SummedMessage): void => {
-    const { channelId, timeHigh, timeLow, start, end } = message;
+    const { channelId, start, end } = message;
     const slot = slots[channelId] === 0 ? addSlot(channelId) : slots[channelId]! - 1;
-    const isFirst = sums.counts[slot] === 0;
-    if (isFirst || isBefore(timeHigh, timeLow, sums.firstHighs[slot]!, sums.firstLows[slot]!)) {
-      sums.firstHighs[slot] = timeHigh;
-      sums.firstLows[slot] = timeLow;
-    }
-    if (isFirst || !isBefore(timeHigh, timeLow, sums.lastHighs[slot]!, sums.lastLows[slot]!)) {
-      sums.lastHighs[slot] = timeHigh;
-      sums.lastLows[slot] = timeLow;
-    }
+    noteTime(sums, slot, message);
     sums.counts[slot]! += 1;
     sums.bytes[slot]! += end - start;
     sums.lastEnds[slot] = end;
@@ -112,6 +108,7 @@ export function createChannelSums(): ChannelSums {
     messageCount: sums.counts[slot]!,
     startNs: toTime(sums.firstHighs[slot]!, sums.firstLows[slot]!),
     endNs: toTime(sums.lastHighs[slot]!, sums.lastLows[slot]!),
+    maxGapNs: sums.maxGaps[slot]!,
     recordsBytes: sums.bytes[slot]!,
     lastEnd: sums.lastEnds[slot]!,
     indexStart: sums.indexStarts[slot]!,
@@ -130,6 +127,21 @@ export function createChannelSums(): ChannelSums {
     areIndexesTrue: () =>
       entries !== undefined && slotNumbers().every((slot) => sums.nextEntries[slot] === sums.entriesEnds[slot]),
   };
+}
+
+/** Before the message is counted. Nearly all come later than the last one of their channel. */
+function noteTime(sums: Columns, slot: number, { timeHigh, timeLow }: SummedMessage): void {
+  const isFirst = sums.counts[slot] === 0;
+  const gap = isFirst ? 0 : (timeHigh - sums.lastHighs[slot]!) * 2 ** 32 + (timeLow - sums.lastLows[slot]!);
+  if (gap >= 0) {
+    sums.lastHighs[slot] = timeHigh;
+    sums.lastLows[slot] = timeLow;
+    if (gap > sums.maxGaps[slot]!) sums.maxGaps[slot] = gap;
+  } else sums.maxGaps[slot] = Infinity;
+  if (isFirst || (gap < 0 && isBefore(timeHigh, timeLow, sums.firstHighs[slot]!, sums.firstLows[slot]!))) {
+    sums.firstHighs[slot] = timeHigh;
+    sums.firstLows[slot] = timeLow;
+  }
 }
 
 function isBefore(high: number, low: number, otherHigh: number, otherLow: number): boolean {

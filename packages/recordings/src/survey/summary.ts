@@ -2,8 +2,16 @@ import type { Reason } from "../faults/reasons.ts";
 
 export type RecordingFormatName = "mcap" | "bag1";
 
+/** When a topic's messages came. */
+export interface TopicActivity {
+  /** Between two messages that follow each other. Absent for less than two, for several channels, and where they are not in order of log time. */
+  maxGapNs?: bigint;
+  /** Of 256 equal parts of the recording's time: 0 without a message, 255 where most of them came. Absent beyond 2048 channels. */
+  activity?: Uint8Array;
+}
+
 /** One topic in one version of its schema; channels that agree in both are summed. */
-export interface TopicSummary {
+export interface TopicSummary extends TopicActivity {
   topic: string;
   messageEncoding: string;
   schemaName: string;

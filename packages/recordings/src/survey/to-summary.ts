@@ -5,20 +5,29 @@ import type {
   RecordingFormatName,
   RecordingIdentity,
   RecordingSummary,
+  TopicActivity,
   TopicSummary,
 } from "./summary.ts";
 import { type Channel, countMessages, extendSpan, type Schema, type Survey, sha256OfSchema } from "./survey.ts";
 
-export function toSummary(
-  survey: Survey,
-  about: { format: RecordingFormatName; sizeBytes: number; method: RecordingSummary["method"] },
-): RecordingSummary {
+interface About {
+  format: RecordingFormatName;
+  sizeBytes: number;
+  method: RecordingSummary["method"];
+  /** Where every message was read. */
+  activityOf?: ActivityOf;
+}
+
+/** Of the channels with messages that are one topic; both times are those of the recording. */
+type ActivityOf = (channelIds: readonly number[], startNs: bigint, endNs: bigint) => TopicActivity;
+
+export function toSummary(survey: Survey, { activityOf, ...about }: About): RecordingSummary {
   return {
     ...about,
     messageCount: countMessages(survey),
     startNs: survey.startNs,
     endNs: survey.endNs,
-    topics: toTopics(survey, about.method === "scan"),
+    topics: toTopics(survey, { isRead: about.method === "scan", activityOf }),
     attachments: survey.attachments,
     metadata: survey.metadata,
     identity: findIdentity(survey.metadata),
@@ -35,9 +44,12 @@ function leftOutOf({ leftOut }: Survey): { leftOut?: LeftOutCounts } {
 }
 
 /** In the order in which the file introduces them. */
-function toTopics(survey: Survey, isRead: boolean): TopicSummary[] {
+function toTopics(
+  survey: Survey,
+  { isRead, activityOf }: { isRead: boolean; activityOf: ActivityOf | undefined },
+): TopicSummary[] {
   const topics = new Map<string, TopicSummary>();
-  const channelsOf = new Map<TopicSummary, string[]>();
+  const channelsOf = new Map<TopicSummary, Channel[]>();
   const sha256Of = hashOnce();
   for (const channel of survey.channels.values()) {
     const fresh = toTopic(channel, survey.schemas.get(channel.schemaId) ?? noSchema, sha256Of);
@@ -46,11 +58,16 @@ function toTopics(survey: Survey, isRead: boolean): TopicSummary[] {
     topics.set(key, topic);
     const tally = survey.tallies.get(channel.id);
     if (!tally) continue;
-    if (tally.messageCount > 0) channelsOf.set(topic, [...(channelsOf.get(topic) ?? []), keyOfChannel(channel)]);
+    if (tally.messageCount > 0) channelsOf.set(topic, [...(channelsOf.get(topic) ?? []), channel]);
     topic.messageCount += tally.messageCount;
     if (tally.startNs !== undefined && tally.endNs !== undefined) extendSpan(topic, tally.startNs, tally.endNs);
   }
-  if (isRead) for (const [topic, keys] of channelsOf) topic.channelsKey = versionOf(keys.sort());
+  const { startNs = 0n, endNs = 0n } = survey;
+  for (const [topic, channels] of channelsOf) {
+    if (isRead) topic.channelsKey = versionOf(channels.map(keyOfChannel).sort());
+    const ids = channels.map(({ id }) => id);
+    Object.assign(topic, activityOf?.(ids, startNs, endNs));
+  }
   return [...topics.values()];
 }
 

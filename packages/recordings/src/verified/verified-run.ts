@@ -43,6 +43,8 @@ export interface RunChannel {
   messageCount: number;
   startNs: bigint;
   endNs: bigint;
+  /** The longest time between two that follow each other; Infinity where they are not in order of log time, absent where nobody compared. */
+  maxGapNs?: number;
   /** Of their records together. */
   recordsBytes: number;
   /** Behind the last of them, counted from the beginning of the decompressed run. */

@@ -1,5 +1,6 @@
 import type { ReadContext } from "../reading/read-context.ts";
 import type { Schema, Survey } from "../survey/survey.ts";
+import type { ActivityLog } from "./activity-log.ts";
 import type { DamageLog } from "./damage-log.ts";
 import type { ForwardReader } from "./forward-reader.ts";
 import type { VerifiedRun } from "./verified-run.ts";
@@ -10,6 +11,8 @@ export interface Verifying {
   survey: Survey;
   reader: ForwardReader;
   damage: DamageLog;
+  /** When the messages of what was added came. */
+  activity: ActivityLog;
   /** Take what is readable, and note the rest; otherwise what cannot be read faults. */
   isSalvage: boolean;
   /** Where the data of schemas stand in the file outside of compressed chunks. */

@@ -1,0 +1,126 @@
+import type { TopicActivity } from "../survey/summary.ts";
+import type { RunChannel, VerifiedRun } from "./verified-run.ts";
+
+export interface ActivityLog {
+  /** Runs come in the order of the file, once they are verified. */
+  add(run: VerifiedRun): void;
+  /** Of the channels with messages that are one topic; both times are those of the recording. */
+  of(channelIds: readonly number[], startNs: bigint, endNs: bigint): TopicActivity;
+}
+
+interface ChannelActivity {
+  lastNs: bigint;
+  /** Infinity: its messages are not in order, or nobody compared them. */
+  maxGapNs: number;
+  messageCount: number;
+  /** Messages by part of the time that is held; absent where too many channels are there already. */
+  bins: Float32Array | undefined;
+}
+
+export const activityParts = 256;
+/** Four times as many as are answered: the recording takes a quarter of what is held at least, so that no part of it is narrower than a held one. */
+const heldParts = 1024;
+const mostWithParts = 2048;
+
+/**
+ * Notes when each channel's messages came, in memory that does not grow with the file: how long the whole takes is known at its end, so
+ * parts become twice as long whenever they do not reach. Within a run the messages of a channel are taken to come evenly.
+ */
+export function createActivityLog(): ActivityLog {
+  const channels = new Map<number, ChannelActivity>();
+  let baseNs: bigint | undefined;
+  /** Counted from the base, a multiple of the width, as all in nanoseconds. */
+  let origin = 0;
+  let width = 1;
+
+  const widen = (isDownwards: boolean): void => {
+    const isOdd = (origin / width) % 2 !== 0;
+    const shift = isDownwards ? heldParts - (isOdd ? 1 : 0) : Number(isOdd);
+    origin -= shift * width;
+    width *= 2;
+    for (const { bins } of channels.values()) if (bins) bins.set(halved(bins, shift));
+  };
+  const reach = (from: number, to: number): void => {
+    while (from < origin) widen(true);
+    while (to >= origin + heldParts * width) widen(false);
+  };
+  const addChannel = ({ channelId, messageCount, startNs, endNs, maxGapNs = Infinity }: RunChannel): void => {
+    const [from, to] = [Number(startNs - baseNs!), Number(endNs - baseNs!)];
+    reach(from, to);
+    const known = channels.get(channelId);
+    const channel = known ?? newChannel(startNs, channels.size < mostWithParts);
+    if (!known) channels.set(channelId, channel);
+    const sinceNs = startNs < channel.lastNs ? Infinity : Number(startNs - channel.lastNs);
+    channel.maxGapNs = Math.max(channel.maxGapNs, maxGapNs, sinceNs);
+    if (endNs > channel.lastNs) channel.lastNs = endNs;
+    channel.messageCount += messageCount;
+    const partOf = (ns: number) => Math.floor((ns - origin) / width);
+    if (channel.bins) spread(channel.bins, { first: partOf(from), last: partOf(to), messageCount });
+  };
+  return {
+    add(run) {
+      if (run.damage) return;
+      baseNs ??= run.startNs;
+      for (const channel of run.channels) addChannel(channel);
+    },
+    of(channelIds, startNs, endNs) {
+      const own = channelIds.flatMap((id) => channels.get(id) ?? []);
+      const [only] = own;
+      const hasGap = own.length === 1 && only!.messageCount > 1 && Number.isFinite(only!.maxGapNs);
+      const start = Number(startNs - (baseNs ?? startNs));
+      const durationNs = Number(endNs - startNs) || Infinity; // an instant is all in the first part
+      const sums = sumParts(own, (part) => (origin + part * width + (width - 1) / 2 - start) / durationNs);
+      return {
+        ...(hasGap && { maxGapNs: BigInt(only!.maxGapNs) }),
+        ...(sums && { activity: toBytes(sums) }),
+      };
+    },
+  };
+}
+
+function newChannel(startNs: bigint, hasParts: boolean): ChannelActivity {
+  const bins = hasParts ? new Float32Array(heldParts) : undefined;
+  return { lastNs: startNs, maxGapNs: 0, messageCount: 0, bins };
+}
+
+function halved(bins: Float32Array, shift: number): Float32Array {
+  const wider = new Float32Array(heldParts);
+  for (let part = 0; part < heldParts; part += 1) {
+    const count = bins[part]!;
+    if (count > 0) wider[(part + shift) >> 1]! += count;
+  }
+  return wider;
+}
+
+/** In no more parts than there are messages, the first and the last in their own. */
+function spread(
+  bins: Float32Array,
+  { first, last, messageCount }: { first: number; last: number; messageCount: number },
+): void {
+  const parts = Math.min(messageCount, last - first + 1);
+  for (let number = 0; number < parts; number += 1) {
+    const at = parts === 1 ? first : first + Math.round((number * (last - first)) / (parts - 1));
+    bins[at]! += messageCount / parts;
+  }
+}
+
+/** `placeOf`: where in the recording's time the middle of a held part is, from 0 to 1. */
+function sumParts(own: readonly ChannelActivity[], placeOf: (part: number) => number): Float64Array | undefined {
+  if (own.length === 0) return undefined;
+  const sums = new Float64Array(activityParts);
+  for (const { bins } of own) {
+    if (!bins) return undefined;
+    for (let part = 0; part < heldParts; part += 1) {
+      const count = bins[part]!;
+      if (count === 0) continue;
+      const at = Math.floor(placeOf(part) * activityParts);
+      sums[Math.min(Math.max(at, 0), activityParts - 1)]! += count;
+    }
+  }
+  return sums;
+}
+
+function toBytes(sums: Float64Array): Uint8Array {
+  const most = Math.max(...sums);
+  return Uint8Array.from(sums, (sum) => (sum === 0 ? 0 : 1 + Math.round((254 * sum) / most)));
+}
