@@ -3,7 +3,7 @@ import { after, test } from "node:test";
 import type { ApiFailure } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
-import { startAgent } from "../testing/test-agent.ts";
+import { sayHello, startAgent } from "../testing/test-agent.ts";
 import { noteAgentPoints } from "./agent-points.ts";
 
 const MINUTE_NS = 60_000_000_000n;
@@ -54,6 +54,24 @@ test("a status in a shape that no agent sends keeps nobody else from being noted
   await noteAgentPoints(deps);
   assert.equal((await history()).at(-1)!.bytesPerSecond, 2 * (2 ** 53 - 1));
   assert.deepEqual(await admin.call(api.devices.listAgentHistory, { nameOrId: "odd" }), []);
+});
+
+test("an edge site's agent has its history too, for who looks after the whole organization", async () => {
+  const site = await admin.call(api.sites.create, { name: "shared", type: "edge" });
+  const { token } = await admin.call(api.siteTokens.create, { siteId: site.id });
+  const { call } = await sayHello(cloud, { deviceId: "", token: token! });
+  const { id } = site;
+  const ofSite = (client = admin, page = {}) => client.call(api.sites.listAgentHistory, { id, ...page });
+  assert.deepEqual(await ofSite(), []);
+  await call(api.edge.status, { files: {}, disk: { totalBytes: 10, freeBytes: 4 }, problems: [], transfers: [] });
+  await noteAgentPoints(deps);
+  const [point, ...others] = await ofSite();
+  assert.deepEqual([point!.freeBytes, point!.problems, others], [4, 0, []]);
+  assert.deepEqual(await ofSite(admin, { offset: 1 }), []);
+  const { projectId } = await admin.call(api.devices.get, { nameOrId: "robot" });
+  const limited = cloud.withToken(await cloud.addKey(["sites.list"], [projectId]));
+  await assert.rejects(ofSite(limited), (error: ApiFailure) => error.code === "ProjectLimited");
+  await assert.rejects(ofSite(await cloud.otherOrganization()), (error: ApiFailure) => error.status === 404);
 });
 
 test("another organization's devices have no history here", async () => {

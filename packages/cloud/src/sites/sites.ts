@@ -1,9 +1,10 @@
-import type { api, EdgeAgent, Input, Site, SiteType } from "@downlink/protocol";
+import type { AgentPoint, api, EdgeAgent, Input, Site, SiteType } from "@downlink/protocol";
 import type { Ctx } from "../context.ts";
 import type { AgentModel, SiteModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { noLongerCloned, toEdgeAgent } from "../edge/agent-rows.ts";
+import { findAgentPoints } from "../edge/find-agent-points.ts";
 import { removeFiles } from "../edge/remove-files.ts";
 import { invalid, notFound, refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
@@ -19,6 +20,7 @@ export const sites: Handlers<Contract> = {
   update: updateSite,
   delete: deleteSite,
   releaseAgent,
+  listAgentHistory,
 };
 
 async function listSites(ctx: Ctx, { limit, offset }: Input<Contract["list"]>): Promise<Site[]> {
@@ -42,6 +44,11 @@ async function createSite(ctx: Ctx, body: Input<Contract["create"]>): Promise<Si
 async function getSite(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Site> {
   const site = await findSite(ctx, id);
   return toSite(ctx, { ...site, agent: await ctx.db.prisma.agent.findUnique({ where: { siteId: id } }) });
+}
+
+async function listAgentHistory(ctx: Ctx, { id, ...page }: Input<Contract["listAgentHistory"]>): Promise<AgentPoint[]> {
+  const { id: siteId } = await findSite(ctx, id);
+  return findAgentPoints(ctx, { siteId }, page);
 }
 
 async function releaseAgent(ctx: Ctx, { id }: Input<Contract["releaseAgent"]>): Promise<Site> {

@@ -5,7 +5,7 @@ import { page } from "../shapes/list.ts";
 import { Id, StorableText } from "../shapes/text.ts";
 import { Timestamp } from "../shapes/time.ts";
 import { tokenExpiry, tokenFacts } from "../shapes/token-facts.ts";
-import { EdgeAgent } from "./edge-agents.ts";
+import { AgentPoint, EdgeAgent } from "./edge-agents.ts";
 
 const SiteName = StorableText.trim().min(1).max(100);
 const ProjectIds = z.array(Id).max(1000);
@@ -100,6 +100,15 @@ export const sites = {
     summary: "Serve an edge site's agent again after it was found to be cloned, once only one of the two is left",
     params,
     response: Site,
+  }),
+  listAgentHistory: operation({
+    method: "get",
+    path: "/v1/sites/{id}/agent-history",
+    access: apiKey("sites.list", "organization"),
+    summary: "List how an edge site's agent fared in the last seven days, every five minutes",
+    params,
+    query: z.object(page),
+    response: z.array(AgentPoint),
   }),
   delete: operation({
     method: "delete",

@@ -1,0 +1,24 @@
+import type { AgentPoint } from "@downlink/protocol";
+import type { Ctx } from "../context.ts";
+
+interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Of the agent of a device or of an edge site, as a job keeps them; see agent-points.ts */
+export async function findAgentPoints(
+  { db }: Ctx,
+  agent: { readonly deviceId: string } | { readonly siteId: string },
+  { limit, offset }: Page,
+): Promise<AgentPoint[]> {
+  const rows = await db.prisma.agentPoint.findMany({
+    where: { agent },
+    orderBy: { atNs: "asc" },
+    take: limit,
+    skip: offset,
+  });
+  return rows.map(({ atNs, freeBytes, bytesPerSecond, problems }) => {
+    return { at: atNs, freeBytes: freeBytes === null ? undefined : Number(freeBytes), bytesPerSecond, problems };
+  });
+}
