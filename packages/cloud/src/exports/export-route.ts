@@ -8,6 +8,7 @@ import { contentDisposition } from "../data-plane/content-disposition.ts";
 import { type DataPlaneDeps, logBreak, openLink, ownerOfBlob } from "../data-plane/link-request.ts";
 import type { Env } from "../http/env.ts";
 import { inSteps } from "../http/in-steps.ts";
+import { linkOf } from "../http/in-turn.ts";
 import { streamBody } from "../http/stream-response.ts";
 import type { Turns } from "../http/turns.ts";
 import { quotaReached } from "../quotas/require-room.ts";
@@ -24,7 +25,7 @@ export function exportRoute(app: Hono<Env>, deps: ExportDeps): void {
     const claims = openLink(c, deps, verifyLink);
     const selection = unpackSelection(await readPacked(deps.blobs, claims));
     requireTurn(deps.turns, ownerOf(selection), claims);
-    const taker = { owner: ownerOf(selection) };
+    const taker = { owner: ownerOf(selection), token: linkOf(c) };
     using _turn = await deps.turns.exports.take(taker, () => c.req.raw.signal);
     const gone = new AbortController();
     const pieces = exported(deps, selection, gone.signal);

@@ -1,5 +1,5 @@
 import type { Operation } from "@downlink/protocol";
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { LINK_SIGNATURE } from "../blobs/signed-link.ts";
 import type { Ctx } from "../context.ts";
 import type { Env } from "./env.ts";
@@ -21,10 +21,13 @@ export function callInTurn(turnsOf: (path: string) => FairTurns): MiddlewareHand
 export function linkInTurn({ links }: Turns): MiddlewareHandler<Env> {
   return async (c, next) => {
     if (c.req.method !== "GET") return next();
-    const signature = c.req.query(LINK_SIGNATURE) ?? "";
-    using _turn = await links.take({ owner: signature.slice(0, -1) }, () => goneSignal(c));
+    using _turn = await links.take({ owner: linkOf(c) }, () => goneSignal(c));
     await next();
   };
+}
+
+export function linkOf(c: Context<Env>): string {
+  return (c.req.query(LINK_SIGNATURE) ?? "").slice(0, -1);
 }
 
 /** For lists and what else the contract calls expensive; nothing to wait for otherwise. A list that is sent in batches takes one for each. */

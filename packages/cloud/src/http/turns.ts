@@ -10,6 +10,7 @@ export interface Turns {
   readonly lists: FairTurns;
   /** What is sent by one link. Taken before it is looked at what the link selects, which may be much. */
   readonly links: FairTurns;
+  /** Of an organization, link by link. */
   readonly exports: FairTurns;
   /** Of those, the next piece: it computes, and what nobody reads needs none. */
   readonly exportSteps: FairTurns;
@@ -22,8 +23,8 @@ export const turnLimits: Readonly<Record<keyof Turns, TurnLimits>> = {
   agents: { atOnce: Number.POSITIVE_INFINITY, perOwner: 2, waiting: 500, waitMs: 30_000 },
   lists: { atOnce: 16, perOwner: 8, perToken: 6, alone: 12, waiting: 500, waitMs: 30_000 },
   links: { atOnce: Number.POSITIVE_INFINITY, perOwner: 4, waiting: 16, waitMs: 30_000 },
-  exports: { atOnce: 24, perOwner: 8, waiting: 64, waitMs: 30_000 },
-  exportSteps: { atOnce: 2, perOwner: 1, alone: 2, waiting: Number.POSITIVE_INFINITY, waitMs: 300_000 },
+  exports: { atOnce: 24, perOwner: 8, perToken: 2, waiting: 64, waitMs: 30_000 },
+  exportSteps: { atOnce: 2, perOwner: 1, waiting: Number.POSITIVE_INFINITY, waitMs: 300_000 },
   uploads: { atOnce: 512, perOwner: 256, waiting: 1000, waitMs: 30_000 },
 };
 
