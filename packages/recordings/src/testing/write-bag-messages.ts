@@ -1,7 +1,6 @@
 import type { BagConnection } from "../bag1/read-connections.ts";
-import type { BagCompression } from "../export/bag/bag-body.ts";
 import type { BagMessage } from "../export/bag/fill-chunks.ts";
-import { writeBag } from "../export/bag/write-bag.ts";
+import { type BagCompression, writeBag } from "../export/bag/write-bag.ts";
 import { collect } from "./collect.ts";
 
 export interface BagWriting {

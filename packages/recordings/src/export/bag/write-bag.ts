@@ -1,17 +1,35 @@
-import { freeOwn } from "../../memory/free-memory.ts";
+import { opcodes } from "../../bag1/records.ts";
+import { loadLz4 } from "../../codecs/load-lz4.ts";
+import { freeMemory, freeOwn } from "../../memory/free-memory.ts";
 import { SourceChangedError } from "../../sources/source.ts";
 import type { MetadataRecord } from "../../survey/summary.ts";
-import { type BagBody, type BagCompression, createBagBody, encodeIndex, writeChunks } from "./bag-body.ts";
 import {
   type BagNumbers,
   bagHeadBytes,
   beginBagHead,
+  type ConnectionTable,
+  createConnectionTable,
   encodeFields,
+  encodeHead,
+  encodeRecord,
   endBagHead,
   paddingBytes,
+  u8,
   u32,
+  u32Row,
+  u64,
 } from "./bag-records.ts";
-import type { BagBatch, BagMessage } from "./fill-chunks.ts";
+import {
+  type BagBatch,
+  type BagMessage,
+  type ConnectionIndex,
+  type FilledChunk,
+  fillChunks,
+  type HugeChunk,
+  numbersPerEntry,
+} from "./fill-chunks.ts";
+
+export type BagCompression = "" | "lz4";
 
 /**
  * Opens the messages in order of time, equal times in the order they shall have. Called once or twice: each call must give
@@ -89,6 +107,128 @@ function numbersOf({ position, connections, chunkInfos }: BagBody): BagNumbers {
     connectionCount: connections.records.length,
     chunkCount: chunkInfos.length,
   };
+}
+
+/** What stands behind the head of a bag, while it is being written. */
+export interface BagBody {
+  /** Of the next byte in the file; after the last chunk, of the index. */
+  position: number;
+  connections: ConnectionTable;
+  chunkInfos: Buffer[];
+}
+
+export function createBagBody(): BagBody {
+  return { position: bagHeadBytes, connections: createConnectionTable(), chunkInfos: [] };
+}
+
+/** The chunks, each with its index data. Some are compressed while the next one is filled. */
+async function* writeChunks(
+  body: BagBody,
+  batches: AsyncIterable<BagBatch>,
+  compression: BagCompression,
+): AsyncGenerator<Uint8Array> {
+  let storing: Promise<StoredChunk>[] = [];
+  for await (const chunk of fillChunks(batches, body.connections)) {
+    if (!("open" in chunk)) storing.push(startStoring(chunk, compression));
+    if (storing.length > maxStoring) yield* placeChunk(body, (await storing.shift())!);
+    if (!("open" in chunk)) continue;
+    for (const stored of storing) yield* placeChunk(body, await stored);
+    storing = [];
+    yield* placeHuge(body, chunk);
+  }
+  for (const stored of storing) yield* placeChunk(body, await stored);
+}
+
+const maxStoring = 2;
+
+/** What readers find by the bag's head: all connections, then where each chunk stands and what it holds. */
+export function encodeIndex({ connections, chunkInfos }: BagBody): Buffer {
+  return Buffer.concat([...connections.records, ...chunkInfos]);
+}
+
+interface StoredChunk extends Omit<FilledChunk, "records"> {
+  compression: "none" | "lz4";
+  sizeBytes: number;
+  stored: Uint8Array;
+}
+
+function startStoring(chunk: FilledChunk, compression: BagCompression): Promise<StoredChunk> {
+  const storing = storeChunk(chunk, compression);
+  // Nobody awaits it any more when the messages end in an error or the reader goes away.
+  storing.catch(() => undefined);
+  return storing;
+}
+
+async function storeChunk({ records, ...chunk }: FilledChunk, compression: BagCompression): Promise<StoredChunk> {
+  const sizeBytes = records.byteLength;
+  if (compression === "") return { ...chunk, sizeBytes, compression: "none", stored: records };
+  // ROS reads only frames with a checksum of their content and none of their blocks.
+  const stored = await loadLz4().compressFrame(records, { contentChecksum: true });
+  freeMemory(records);
+  return { ...chunk, sizeBytes, compression, stored };
+}
+
+/** Pieces, because joining them would copy every byte once more. */
+export function* placeChunk(body: BagBody, chunk: StoredChunk): Generator<Uint8Array> {
+  const { sizeBytes, stored, compression } = chunk;
+  const head = encodeChunkHead({ compression, sizeBytes, storedBytes: stored.byteLength });
+  body.chunkInfos.push(encodeChunkInfo(chunk, body.position));
+  for (const piece of [head, stored, encodeIndexes(chunk)]) {
+    body.position += piece.byteLength;
+    yield piece;
+  }
+}
+
+/** As it is read, and so uncompressed, whatever the others are: the head of a chunk tells its size. */
+async function* placeHuge(body: BagBody, chunk: HugeChunk): AsyncGenerator<Uint8Array> {
+  const { records, dataBytes, open } = chunk;
+  const sizeBytes = records.byteLength + dataBytes;
+  const start = body.position;
+  body.chunkInfos.push(encodeChunkInfo(chunk, start));
+  const head = encodeChunkHead({ compression: "none", sizeBytes, storedBytes: sizeBytes });
+  for (const piece of [head, records]) {
+    body.position += piece.byteLength;
+    yield piece;
+  }
+  for await (const piece of open()) {
+    body.position += piece.byteLength;
+    yield piece;
+  }
+  if (body.position !== start + head.byteLength + sizeBytes)
+    throw new SourceChangedError("a message for a bag was not the same when it was read again: its source has changed");
+  const indexes = encodeIndexes(chunk);
+  body.position += indexes.byteLength;
+  yield indexes;
+}
+
+function encodeChunkHead(told: { compression: "none" | "lz4"; sizeBytes: number; storedBytes: number }): Buffer {
+  const { compression, sizeBytes, storedBytes } = told;
+  return encodeHead(
+    { op: u8(opcodes.chunk), compression: Buffer.from(compression), size: u32(sizeBytes) },
+    storedBytes,
+  );
+}
+
+export function encodeIndexes({ indexes }: Pick<FilledChunk, "indexes">): Buffer {
+  return Buffer.concat([...indexes].map(encodeIndexData));
+}
+
+export function encodeIndexData([connectionId, { entries, messageCount }]: [number, ConnectionIndex]): Buffer {
+  const header = { op: u8(opcodes.indexData), ver: u32(1), conn: u32(connectionId), count: u32(messageCount) };
+  return encodeRecord(header, u32Row(entries.subarray(0, numbersPerEntry * messageCount)));
+}
+
+function encodeChunkInfo({ indexes, start, end }: Omit<FilledChunk, "records">, position: number): Buffer {
+  const header = {
+    op: u8(opcodes.chunkInfo),
+    ver: u32(1),
+    chunk_pos: u64(position),
+    start_time: u32Row([start.seconds, start.nanoseconds]),
+    end_time: u32Row([end.seconds, end.nanoseconds]),
+    count: u32(indexes.size),
+  };
+  const counts = [...indexes].flatMap(([connectionId, { messageCount }]) => [connectionId, messageCount]);
+  return encodeRecord(header, u32Row(counts));
 }
 
 /** What an MCAP file tells in a metadata record, as a message of the type `std_msgs/String` that holds JSON. */
