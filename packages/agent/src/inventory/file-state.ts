@@ -83,9 +83,40 @@ export const fileEvents = [
 ] as const;
 export type FileEvent = (typeof fileEvents)[number];
 
-type Row = Readonly<Partial<Record<FileEvent, FileState>>>;
+/** What each event makes of a state; `same`: it has no effect (it comes late, repeated, or is meant for another state). */
+type Row = Readonly<Record<FileEvent, FileState | "same">>;
+
+/** Every event is named here, so that a new one does not compile before somebody has thought of what it changes. */
+const unaffected: Row = {
+  changed: "same",
+  vanished: "same",
+  unfinished: "same",
+  stayedUnfinished: "same",
+  finished: "same",
+  foundEmpty: "same",
+  foundDamaged: "same",
+  readFailed: "same",
+  acknowledged: "same",
+  wanted: "same",
+  unwanted: "same",
+  uploadStarted: "same",
+  uploadStopped: "same",
+  delivered: "same",
+  importDone: "same",
+  importFailed: "same",
+  foundDuplicate: "same",
+  importTakenBack: "same",
+  deletionPlanned: "same",
+  deleted: "same",
+  kept: "same",
+  unassigned: "same",
+  assigned: "same",
+  cardOut: "same",
+  cardIn: "same",
+};
 
 const beforeIndexing: Row = {
+  ...unaffected,
   changed: "settling",
   vanished: "gone",
   unfinished: "settling",
@@ -97,10 +128,11 @@ const beforeIndexing: Row = {
   cardOut: "away",
 };
 
-const notARecording: Row = { changed: "gone", vanished: "gone", cardOut: "away" };
+const notARecording: Row = { ...unaffected, changed: "gone", vanished: "gone", cardOut: "away" };
 
 /** The cloud may know more than we noted: after a crash, any of these can be the first we hear. */
 const recording: Row = {
+  ...unaffected,
   changed: "gone",
   vanished: "gone",
   wanted: "requested",
@@ -113,7 +145,7 @@ const recording: Row = {
 
 const deletable: Row = { ...recording, deletionPlanned: "deleting" };
 
-const takenBack: Row = { importTakenBack: "reported" };
+const takenBack = { importTakenBack: "reported" } as const;
 
 const transitions: Readonly<Record<FileState, Row>> = {
   seen: beforeIndexing,
@@ -132,6 +164,7 @@ const transitions: Readonly<Record<FileState, Row>> = {
   failed: { ...deletable, ...takenBack },
   duplicate: { ...deletable, ...takenBack },
   deleting: {
+    ...unaffected,
     ...takenBack,
     changed: "gone",
     vanished: "gone",
@@ -141,13 +174,14 @@ const transitions: Readonly<Record<FileState, Row>> = {
     cardOut: "away",
   },
   // As what it was; where nothing is known of that, as what the cloud knows. Nothing that is found here is about it.
-  away: { cardIn: "reported" },
-  gone: {},
+  away: { ...unaffected, cardIn: "reported" },
+  gone: unaffected,
 };
 
-/** Total: an event that has no effect in a state (late, repeated, meant for another state) leaves it as it is. */
+/** Total: an event that has no effect in a state leaves it as it is. */
 export function nextState(state: FileState, event: FileEvent): FileState {
-  return transitions[state][event] ?? state;
+  const next = transitions[state][event];
+  return next === "same" ? state : next;
 }
 
 /** As what a file goes away whose card is taken out: an upload ends with that. */
