@@ -27,7 +27,7 @@ interface CloudParts {
   readonly transport: UndiciTransport;
 }
 
-interface CloudSide {
+export interface CloudSide {
   readonly session: CloudSession;
   readonly board: WorkBoard;
   readonly reportState: ReportState;

@@ -1,0 +1,112 @@
+import type { UndiciTransport } from "@downlink/client/node";
+import { type CloudSide, connectToCloud } from "../cloud/connect-to-cloud.ts";
+import { createRetentionHold, type RetentionHold } from "../cloud/retention-hold.ts";
+import { createServerClock, type ServerClock } from "../cloud/server-clock.ts";
+import { createServerTimeMemory } from "../cloud/server-time-memory.ts";
+import { createFileSystems, type FileSystems } from "../deleting/file-systems.ts";
+import { createProofs, type Proofs } from "../deleting/proofs.ts";
+import type { Log } from "../diagnostics/log.ts";
+import type { ProblemBoard } from "../diagnostics/problems.ts";
+import { openStorageRoot, type StorageRoot } from "../files/storage-root.ts";
+import { createYoungFiles, type YoungFiles } from "../files/young-files.ts";
+import { type ExaminationNotes, openExaminationNotes } from "../indexing/examination-notes.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import { type Bell, createBell } from "../loops/bell.ts";
+import { createTurns, type Turns } from "../loops/turns.ts";
+import { createRecheckBoard, type RecheckBoard } from "../rechecks/recheck-board.ts";
+import { createSeenCards, type SeenCards } from "../report/seen-cards.ts";
+import { requireSetting, type Settings } from "../settings/settings.ts";
+import type { AgentState } from "../state/agent-state.ts";
+import type { StateFacts } from "../state/owner.ts";
+import type { Clock } from "../system/clock.ts";
+
+/** What the agent is made of. */
+export interface AgentParts {
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly state: AgentState;
+  readonly transport: UndiciTransport;
+}
+
+/** By which the loops wake each other. */
+type Bells = Readonly<Record<(typeof bellNames)[number], Bell>>;
+
+const bellNames = [
+  "scanBell",
+  "youngBell",
+  "putOffBell",
+  "reportBell",
+  "workBell",
+  "salvageBell",
+  "deleteBell",
+  "wishBell",
+] as const;
+
+/** What all loops know: the state, the cloud, the storage root, and each other's bells. */
+export interface Core extends Bells, CloudSide {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly inventory: Inventory;
+  readonly facts: StateFacts;
+  readonly problems: ProblemBoard;
+  readonly storageRoot: StorageRoot;
+  readonly young: YoungFiles;
+  readonly notes: ExaminationNotes;
+  readonly fileSystems: FileSystems;
+  readonly proofs: Proofs;
+  readonly rechecks: RecheckBoard;
+  readonly seenCards: SeenCards;
+  readonly serverClock: ServerClock;
+  readonly hold: RetentionHold;
+  /** Who deletes files and who scans take turns. */
+  readonly treeTurns: Turns;
+  /** Of the calls that go over the connection on which the agent waits for work. */
+  readonly restTurns: Turns;
+  /** Whether it is open whether the file is still the version that is known. */
+  readonly isInRecheck: (versionId: string) => boolean;
+  /** Whether a scan was completed since the start and the root is there. */
+  readonly hasScanned: () => boolean;
+  /** Whether the cloud has been told all that is here. */
+  readonly isListed: () => boolean;
+}
+
+export function openCore(parts: AgentParts): Core {
+  const { settings, clock, log, state } = parts;
+  const { inventory, facts, problems } = state;
+  const bells = createBells();
+  const serverClock = createServerClock(clock, createServerTimeMemory(facts));
+  const hold = createRetentionHold(facts, serverClock);
+  const cloud = connectToCloud(parts, bells, { serverClock, hold });
+  const adoptsCards = () => settings.adoptsCards;
+  const storageRoot = openStorageRoot(requireSetting(settings, "storageRoot"), { ...state, clock, adoptsCards });
+  const fileSystems = createFileSystems(clock);
+  const seenCards = createSeenCards(state);
+  const hasScanned = () => storageRoot.current() !== undefined && storageRoot.lastScan() !== undefined;
+  return {
+    ...{ ...bells, ...cloud, clock, log, inventory, facts, problems, serverClock, hold },
+    ...{ storageRoot, fileSystems, seenCards, hasScanned },
+    ...watchedFiles(parts),
+    notes: openExaminationNotes(settings.stateDir, { facts, clock }),
+    proofs: createProofs({ inventory, fileSystems, clock }),
+    treeTurns: createTurns(),
+    restTurns: createTurns(),
+    isListed: () => cloud.reportState.needsListing === false && hasScanned() && seenCards.knowsAll(),
+  };
+}
+
+function createBells(): Bells {
+  return Object.fromEntries(bellNames.map((name) => [name, createBell()])) as Bells;
+}
+
+/** The files that are not yet, or not any more, certain to be what is known of them. */
+function watchedFiles({ settings, clock, state }: AgentParts): Pick<Core, "young" | "rechecks" | "isInRecheck"> {
+  const { scanIntervalMs: longestPauseMs, settleTimeMs, incompleteAfterMs } = settings;
+  const { contentHash } = state.inventory;
+  const rechecks = createRecheckBoard({ clock, contentHash, settleTimeMs, restlessAfterMs: incompleteAfterMs });
+  return {
+    young: createYoungFiles({ settleTimeMs, incompleteAfterMs, longestPauseMs }),
+    rechecks,
+    isInRecheck: rechecks.has,
+  };
+}

@@ -1,0 +1,95 @@
+import { createDeletions, type Deletions } from "../deleting/deletion-loop.ts";
+import { changeCards } from "../files/change-cards.ts";
+import { createDiskForecast, type DiskForecast } from "../files/disk-forecast.ts";
+import { createMarkerWatch } from "../files/marker-watch.ts";
+import { matchFiles } from "../files/match-files.ts";
+import type { ScanContext } from "../files/scan-loop.ts";
+import { createDirectoryWatch, type DirectoryWatch } from "../files/watch.ts";
+import { createRechecks, type Rechecks } from "../rechecks/recheck-loop.ts";
+import { createAutoImport } from "../report/auto-import.ts";
+import { createDeviceNaming } from "../report/name-device.ts";
+import type { ReportContext } from "../report/report-loop.ts";
+import type { Settings } from "../settings/settings.ts";
+import { createThrottle, type Throttle } from "../uploads/throttle.ts";
+import { createUploads, type UploadContext, type Uploads } from "../uploads/upload-loop.ts";
+import { createUploadPause, type UploadPause } from "../uploads/upload-pause.ts";
+import { createWishes, type Wishes } from "../uploads/wishes.ts";
+import type { AgentParts, Core } from "./core.ts";
+
+/** Those of the agent that remember something between two turns of a loop. */
+export interface Workers {
+  readonly throttle: Throttle;
+  readonly rechecks: Rechecks;
+  readonly pause: UploadPause;
+  readonly wishes: Wishes;
+  readonly uploads: Uploads;
+  readonly deletions: Deletions;
+  readonly forecast: DiskForecast;
+  readonly reporting: Pick<ReportContext, "autoImport" | "nameDevice">;
+  readonly scanning: Scanning;
+}
+
+/** What of the scans' context is theirs alone. */
+type Scanning = Pick<ScanContext, "noteSuspects" | "changeCards" | "markerWatch" | "onScanned" | "watch" | "matches">;
+
+export function assembleWorkers(core: Core, { settings, transport, clock }: AgentParts): Workers {
+  const { workBell } = core;
+  const cloudSettings = core.board.settings;
+  const pause = createUploadPause({ facts: core.facts, clock });
+  const throttle = createThrottle({ clock, settings, cloudSettings, pause, onChange: workBell.ring });
+  const { stateDir } = settings;
+  const globs = () => settings.autoImport ?? cloudSettings()?.autoImport ?? [];
+  const rechecks = assembleRechecks(core);
+  const showsChanges: UploadContext["showsChanges"] = async (storage, file) =>
+    (await core.fileSystems.look(storage, file)).showsChanges;
+  return {
+    throttle,
+    rechecks,
+    pause,
+    wishes: createWishes(core),
+    uploads: createUploads({ ...core, dispatcher: transport.dispatcher, throttle, showsChanges }),
+    deletions: createDeletions({ ...core, stateDir, quota: settings }),
+    forecast: createDiskForecast(clock),
+    reporting: {
+      autoImport: createAutoImport({ ...core, globs }),
+      nameDevice: createDeviceNaming({ isSite: settings.siteToken !== undefined, ...settings }),
+    },
+    scanning: assembleScanning(core, settings, rechecks),
+  };
+}
+
+function assembleScanning(core: Core, settings: Settings, rechecks: Rechecks): Scanning {
+  const { storageRoot } = core;
+  return {
+    noteSuspects(suspects) {
+      core.rechecks.sync(suspects);
+      if (suspects.length > 0) rechecks.ring();
+    },
+    changeCards: async () => settings.adoptsCards && (await followCards(core)),
+    markerWatch: createMarkerWatch(storageRoot.path, core.scanBell.ring),
+    onScanned: core.seenCards.noteScan,
+    watch: settings.usesNotify ? openWatch(storageRoot.path, core) : undefined,
+    matches: matchFiles({ include: settings.watchInclude, exclude: settings.watchExclude }),
+  };
+}
+
+function assembleRechecks(core: Core): Rechecks {
+  const { storageRoot, board, proofs } = core;
+  const isWanted = (versionId: string) => board.byVersion().get(versionId)?.stage === "deliver";
+  return createRechecks({ ...core, storage: () => storageRoot.current(), isWanted, hashStep: proofs.stepFor });
+}
+
+/** What was found out about the one card, and is not kept, is not about another. */
+async function followCards(core: Core): Promise<boolean> {
+  const { storageRoot, fileSystems, rechecks } = core;
+  if (!(await changeCards({ ...core, root: storageRoot.path }))) return false;
+  fileSystems.forget();
+  rechecks.sync([]);
+  return true;
+}
+
+function openWatch(root: string, { scanBell, problems }: Pick<Core, "scanBell" | "problems">): DirectoryWatch {
+  const onDegraded = (message: string) => problems.raise("WatchLimit", message);
+  const onComplete = () => problems.clear("WatchLimit");
+  return createDirectoryWatch({ root, onHint: scanBell.ring, onDegraded, onComplete });
+}
