@@ -1,7 +1,6 @@
 import { ApiFailure } from "@downlink/client";
-import { api, type DeliveryFailure, type WantedImport } from "@downlink/protocol";
+import type { WantedImport } from "@downlink/protocol";
 import type { Dispatcher } from "undici";
-import { problemOf, roomTroubles } from "../cloud/describe-failure.ts";
 import type { CloudSession } from "../cloud/session.ts";
 import type { WorkBoard } from "../cloud/work-board.ts";
 import type { Log } from "../diagnostics/log.ts";
@@ -12,6 +11,7 @@ import type { TrackedFile } from "../inventory/tracked-file.ts";
 import type { Bell } from "../loops/bell.ts";
 import type { Clock } from "../system/clock.ts";
 import { classifyFailure } from "./classify-failure.ts";
+import { createHopelessImports, type HopelessImports } from "./hopeless-imports.ts";
 import { planUploads } from "./plan-uploads.ts";
 import { planWork } from "./plan-work.ts";
 import { type HashContext, rememberHashes } from "./remember-hashes.ts";
@@ -19,6 +19,7 @@ import type { Throttle } from "./throttle.ts";
 import { createTransferMeter, type Transfer, type TransferMeter } from "./transfers.ts";
 import { uploadFile } from "./upload-file.ts";
 import { createUploadMemories, type Retry, type UploadMemories } from "./upload-memories.ts";
+import { createUploadTroubles, type UploadTroubles } from "./upload-troubles.ts";
 
 export interface UploadContext extends HashContext {
   readonly session: CloudSession;
@@ -57,14 +58,13 @@ export interface UploadCounters {
   readonly failedTries: number;
 }
 
-/** How many requests for files that are gone are answered at once. */
-const PARALLEL_GIVE_UPS = 4;
 /** The disk may have a moment; after so many tries it is said to have lost the file. */
 const MAX_READ_FAILURES = 3;
 
 export function createUploads(ctx: UploadContext): Uploads {
   const memories = createUploadMemories(ctx.clock);
-  const queue = new UploadQueue(ctx, memories);
+  const troubles = createUploadTroubles(memories, ctx.problems);
+  const queue = new UploadQueue(ctx, memories, troubles);
   return {
     run: (signal) => queue.run(signal),
     transfers: () => queue.transfers(),
@@ -75,7 +75,7 @@ export function createUploads(ctx: UploadContext): Uploads {
       if (hasRested) ctx.workBell.ring();
       return hasRested;
     },
-    counters: () => ({ ...queue.counters }),
+    counters: () => ({ ...queue.counters, failedTries: troubles.failedTries() }),
   };
 }
 
@@ -89,14 +89,17 @@ interface Running {
 class UploadQueue {
   readonly #ctx: UploadContext;
   readonly #running = new Map<string, Running>();
-  readonly #givingUp = new Set<string>();
   readonly #memories: UploadMemories;
-  readonly counters = { uploadedBytes: 0, uploadedFiles: 0, failedTries: 0 };
+  readonly #troubles: UploadTroubles;
+  readonly #endings: HopelessImports;
+  readonly counters = { uploadedBytes: 0, uploadedFiles: 0 };
   #fault: unknown;
 
-  constructor(ctx: UploadContext, memories: UploadMemories) {
+  constructor(ctx: UploadContext, memories: UploadMemories, troubles: UploadTroubles) {
     this.#ctx = ctx;
     this.#memories = memories;
+    this.#troubles = troubles;
+    this.#endings = createHopelessImports({ ...ctx, memories, troubles, onFault: (fault) => this.#noteFault(fault) });
   }
 
   transfers(): Transfer[] {
@@ -133,7 +136,7 @@ class UploadQueue {
     });
     for (const requestId of abort) this.#running.get(requestId)?.stop.abort();
     for (const request of start) this.#start(request, signal);
-    for (const request of missing) this.#giveUpGone(request, signal);
+    for (const request of missing) this.#endings.giveUpGone(request, signal);
   }
 
   #deliverable(): WantedImport[] {
@@ -161,17 +164,18 @@ class UploadQueue {
       ...{ storage, requestId, file, meter },
       signal: AbortSignal.any([signal, stop.signal]),
       ...rememberHashes({ ...this.#ctx, memories: this.#memories }, { requestId, file, storage }),
-      onPart: (bytes) => this.#notePart(request, bytes),
-      onPartFailed: (failure) => this.#notePartFailure(request, file, failure),
+      onPart: (sentBytes) => {
+        this.counters.uploadedBytes += sentBytes;
+        this.#troubles.notePart(requestId);
+      },
+      onPartFailed: (failure) => this.#troubles.notePartFailure(requestId, file.path, failure),
     });
     const ended = upload
       .then(
         () => this.#delivered(request, file),
         (failure: unknown) => this.#failed({ request, file, signal, stop }, failure),
       )
-      .catch((fault: unknown) => {
-        this.#fault ??= fault;
-      })
+      .catch((fault: unknown) => this.#noteFault(fault))
       .finally(() => {
         this.#running.delete(requestId);
         this.#ctx.workBell.ring();
@@ -183,7 +187,7 @@ class UploadQueue {
     this.#ctx.inventory.change([{ do: "event", versionId, event: "delivered" }]);
     this.#ctx.board.close(requestId);
     this.#memories.forget(requestId);
-    this.#showFailing();
+    this.#troubles.show();
     this.counters.uploadedFiles += 1;
     this.#ctx.log.info({ path, sizeBytes: identity.sizeBytes }, "uploaded");
   }
@@ -204,7 +208,7 @@ class UploadQueue {
     const kind = classifyFailure(failure);
     const reason = failure instanceof Error ? failure.message : String(failure);
     log.warn({ path: file.path, kind, reason }, "an upload did not come through");
-    this.#rest(request, failure, file);
+    this.#troubles.noteFailure(requestId, failure, file.path);
     if (kind === "cancelled") board.refused(requestId);
     // Bytes that are not what their hash says: hash them anew next time.
     if (failure instanceof ApiFailure && failure.code === "DigestMismatch") this.#memories.forgetHashes(requestId);
@@ -212,90 +216,12 @@ class UploadQueue {
     if (kind === "rewritten" || kind === "moved") scanBell.ring();
     if (kind !== "unreadable") return;
     if (this.#memories.noteReadFailure(requestId) >= MAX_READ_FAILURES)
-      await this.#giveUp(request, { code: "FileUnreadable", text: String(failure) }, signal);
+      await this.#endings.giveUp(request, { code: "FileUnreadable", text: String(failure) }, signal);
   }
 
-  /** Only once it is certain: before the whole listing, the cloud may speak of versions that it will find again in it. */
-  #giveUpGone(request: WantedImport, signal: AbortSignal): void {
-    const { inventory, isListed, storageRoot } = this.#ctx;
-    if (!isListed() || !storageRoot.current() || this.#givingUp.size >= PARALLEL_GIVE_UPS) return;
-    const { requestId, versionId } = request;
-    if (this.#givingUp.has(requestId) || this.#memories.isResting(requestId)) return;
-    const isChanged = inventory.removals().get(versionId)?.because === "changed";
-    const why = isChanged
-      ? ({
-          code: "FileChanged",
-          text: "The file was changed on the device; what is there now is another version.",
-        } as const)
-      : ({ code: "FileGone", text: "The file is no longer on the device." } as const);
-    this.#givingUp.add(requestId);
-    this.#giveUp(request, why, signal)
-      .catch((fault: unknown) => {
-        this.#fault ??= fault;
-      })
-      .finally(() => {
-        this.#givingUp.delete(requestId);
-        this.#ctx.workBell.ring();
-      });
-  }
-
-  async #giveUp(
-    request: WantedImport,
-    why: { code: DeliveryFailure; text: string },
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { session, board, inventory, reportBell, log } = this.#ctx;
-    const { requestId, versionId } = request;
-    try {
-      await session.call(
-        api.edge.failImport,
-        { requestId, versionId, ...why, text: why.text.slice(0, 1000) },
-        { signal },
-      );
-      log.warn({ requestId, ...why }, "an import was given up");
-    } catch (failure) {
-      if (signal.aborted) return;
-      const isOver =
-        failure instanceof ApiFailure && (failure.code === "NotFound" || classifyFailure(failure) === "cancelled");
-      if (!isOver) {
-        this.#rest(request, failure);
-        return;
-      }
-    }
-    inventory.change([{ do: "event", versionId, event: "importFailed", outcome: why }]);
-    board.close(requestId);
-    this.#memories.forget(requestId);
-    this.#showFailing();
-    reportBell.ring();
-  }
-
-  #notePart({ requestId }: WantedImport, sentBytes: number): void {
-    this.counters.uploadedBytes += sentBytes;
-    this.#ctx.problems.clear(...roomTroubles);
-    this.#memories.complain(requestId, undefined);
-    this.#showFailing();
-  }
-
-  #notePartFailure({ requestId }: WantedImport, { path }: TrackedFile, failure: unknown): void {
-    const { message } = failure as Error;
-    const problem = problemOf(failure);
-    if (problem && roomTroubles.includes(problem)) this.#ctx.problems.raise(problem, message);
-    this.#memories.complain(requestId, `${path}: ${message}`);
-    this.#showFailing();
-  }
-
-  #rest({ requestId }: WantedImport, failure: unknown, file?: TrackedFile): void {
-    this.counters.failedTries += 1;
-    this.#memories.rest(requestId, failure, file?.path);
-    if (file && classifyFailure(failure) === "again")
-      this.#memories.complain(requestId, `${file.path}: ${(failure as Error).message}`);
-    this.#showFailing();
-  }
-
-  #showFailing(): void {
-    const text = this.#memories.complaint();
-    if (text === undefined) this.#ctx.problems.clear("UploadFailing", ...roomTroubles);
-    else this.#ctx.problems.raise("UploadFailing", text);
+  /** Ends the loop at its next turn; it begins anew then. */
+  #noteFault(fault: unknown): void {
+    this.#fault ??= fault;
   }
 
   /** Until a file has rested, or the timetable says something else. */
@@ -306,6 +232,6 @@ class UploadQueue {
 
   #forgetOld(): void {
     this.#memories.keepOnly(new Set(this.#ctx.board.wanted().map(({ requestId }) => requestId)));
-    this.#showFailing();
+    this.#troubles.show();
   }
 }

@@ -1,0 +1,95 @@
+import { ApiFailure } from "@downlink/client";
+import { api, type DeliveryFailure, type WantedImport } from "@downlink/protocol";
+import type { CloudSession } from "../cloud/session.ts";
+import type { WorkBoard } from "../cloud/work-board.ts";
+import type { Log } from "../diagnostics/log.ts";
+import type { StorageRoot } from "../files/storage-root.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import type { Bell } from "../loops/bell.ts";
+import { classifyFailure } from "./classify-failure.ts";
+import type { UploadMemories } from "./upload-memories.ts";
+import type { UploadTroubles } from "./upload-troubles.ts";
+
+interface HopelessContext {
+  readonly session: CloudSession;
+  readonly log: Log;
+  readonly inventory: Inventory;
+  readonly board: WorkBoard;
+  readonly storageRoot: StorageRoot;
+  /** Whether the cloud has been told all that is here. */
+  readonly isListed: () => boolean;
+  readonly workBell: Bell;
+  readonly reportBell: Bell;
+  readonly memories: Pick<UploadMemories, "isResting" | "forget">;
+  readonly troubles: UploadTroubles;
+  /** What went wrong here and is nobody's failure. */
+  readonly onFault: (fault: unknown) => void;
+}
+
+/** Tells the cloud of imports that cannot come to anything. */
+export interface HopelessImports {
+  /** Begins to, of a file that is not here; no more than some at once. */
+  giveUpGone(request: WantedImport, signal: AbortSignal): void;
+  giveUp(request: WantedImport, why: DeliveryReason, signal: AbortSignal): Promise<void>;
+}
+
+interface DeliveryReason {
+  readonly code: DeliveryFailure;
+  readonly text: string;
+}
+
+/** How many requests for files that are gone are answered at once. */
+const PARALLEL_GIVE_UPS = 4;
+const MAX_TEXT = 1000;
+
+const changed: DeliveryReason = {
+  code: "FileChanged",
+  text: "The file was changed on the device; what is there now is another version.",
+};
+const gone: DeliveryReason = { code: "FileGone", text: "The file is no longer on the device." };
+
+export function createHopelessImports(ctx: HopelessContext): HopelessImports {
+  const { inventory, isListed, storageRoot, memories } = ctx;
+  const givingUp = new Set<string>();
+  return {
+    /** Only once it is certain: before the whole listing, the cloud may speak of versions that it will find again in it. */
+    giveUpGone(request, signal) {
+      if (!isListed() || !storageRoot.current() || givingUp.size >= PARALLEL_GIVE_UPS) return;
+      const { requestId, versionId } = request;
+      if (givingUp.has(requestId) || memories.isResting(requestId)) return;
+      const why = inventory.removals().get(versionId)?.because === "changed" ? changed : gone;
+      givingUp.add(requestId);
+      giveUp(ctx, { request, why, signal })
+        .catch(ctx.onFault)
+        .finally(() => {
+          givingUp.delete(requestId);
+          ctx.workBell.ring();
+        });
+    },
+    giveUp: (request, why, signal) => giveUp(ctx, { request, why, signal }),
+  };
+}
+
+async function giveUp(
+  { session, board, inventory, reportBell, log, memories, troubles }: HopelessContext,
+  { request, why, signal }: { request: WantedImport; why: DeliveryReason; signal: AbortSignal },
+): Promise<void> {
+  const { requestId, versionId } = request;
+  try {
+    const text = why.text.slice(0, MAX_TEXT);
+    await session.call(api.edge.failImport, { requestId, versionId, code: why.code, text }, { signal });
+    log.warn({ requestId, ...why }, "an import was given up");
+  } catch (failure) {
+    if (signal.aborted) return;
+    const isUnknown = failure instanceof ApiFailure && failure.code === "NotFound";
+    if (!isUnknown && classifyFailure(failure) !== "cancelled") {
+      troubles.noteFailure(requestId, failure);
+      return;
+    }
+  }
+  inventory.change([{ do: "event", versionId, event: "importFailed", outcome: why }]);
+  board.close(requestId);
+  memories.forget(requestId);
+  troubles.show();
+  reportBell.ring();
+}
