@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { resolve } from "node:path";
-import { Command, CommanderError, Option } from "commander";
+import { Command, Option } from "commander";
 import { becomeLean } from "./commands/become-lean.ts";
 import { ownCommand, withOwnCommand } from "./commands/own-command.ts";
-import { InvalidSetting } from "./settings/invalid-setting.ts";
+import { exitCodes, tellFailure } from "./commands/tell-failure.ts";
 import {
   loadSettings,
   type SettingName,
@@ -12,12 +12,9 @@ import {
   withoutHandedOver,
 } from "./settings/settings.ts";
 import { durationMsOf } from "./settings/value-parsers.ts";
-import { StateRefused } from "./state/state-errors.ts";
-import { harmlessJson, printable, printableLines } from "./text/printable.ts";
+import { harmlessJson, printable } from "./text/printable.ts";
 
-/** 0 healthy · 1 error · 2 usage · 3 degraded · 4 not running. Commands are imported when called: `status` must be quick. */
-const exitCodes = { healthy: 0, error: 1, usage: 2, degraded: 3, notRunning: 4 } as const;
-
+/** Commands are imported when they are called: `status` must be quick. */
 const program = new Command("agent")
   .description("Finds recordings on this device, reports them to a Downlink control plane, uploads what is asked for.")
   .option("--config <file>", "env file with settings (default: /etc/downlink/agent.env)")
@@ -264,43 +261,11 @@ function print(text: string): void {
   process.stdout.write(text);
 }
 
-function reportFailure(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.healthy : exitCodes.usage;
-  const isExpected = error instanceof InvalidSetting || error instanceof StateRefused || isExpectedFailure(error);
-  const text = isExpected ? asPrinted((error as Error).message) : describeFault(error);
-  process.stderr.write(`agent: ${isOurs(error) ? printableLines(text) : printable(text)}\n`);
-  if (error instanceof Error && error.name === "AgentNotRunning") return exitCodes.notRunning;
-  return error instanceof InvalidSetting ? exitCodes.usage : exitCodes.error;
-}
-
-/** What the far side says has one line; ours may have more. */
-function isOurs(error: unknown): boolean {
-  return !isExpectedFailure(error) && !(error instanceof StateRefused);
-}
-
-const expectedFailures: ReadonlySet<string> = new Set([
-  "AgentNotRunning",
-  "AgentSilent",
-  "ApiFailure",
-  "ControlRefused",
-  "EnrolmentRefused",
-  "NetworkFailure",
-  "StateUnreadable",
-]);
-
-/** What the far side or the system did; a stack would say nothing. */
-function isExpectedFailure(error: unknown): boolean {
-  const { name, code, errno } = error as { name?: string; code?: unknown; errno?: unknown };
-  return expectedFailures.has(name ?? "") || typeof errno === "number" || code === "ERR_SQLITE_ERROR";
-}
-
-function describeFault(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
 process.stdout.on("error", () => {}); // Whoever read us went away: no reason to complain.
 try {
   await program.parseAsync();
 } catch (error) {
-  process.exitCode = reportFailure(error);
+  const { text, exitCode } = tellFailure(error, asPrinted);
+  if (text !== undefined) process.stderr.write(`agent: ${text}\n`);
+  process.exitCode = exitCode;
 }

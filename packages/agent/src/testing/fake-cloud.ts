@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import {
@@ -25,8 +24,9 @@ import {
 } from "./fake-http.ts";
 import { type FakeHello, FakeLeases } from "./fake-leases.ts";
 import { FakePermits } from "./fake-permits.ts";
-import { type FakeReport, placeItems, unassignedAmong } from "./fake-places.ts";
+import { FakeReports } from "./fake-reports.ts";
 import { FakeUploads } from "./fake-uploads.ts";
+import { answerWork } from "./fake-work.ts";
 import { Refusal } from "./refusal.ts";
 import { stablePort } from "./stable-port.ts";
 
@@ -90,13 +90,9 @@ export class FakeCloud implements AsyncDisposable {
   /** Files of which what is readable is wanted. */
   salvages: readonly WantedSalvage[] = [];
   readonly #leases = new FakeLeases();
-  /** How many were told to their end. */
-  listings = 0;
-  #sequence = 0;
   /** An id is never given twice. */
   #requested = 0;
-  #listedIncarnation: string | undefined;
-  #listing: { id: string; seen: Set<string> } | undefined;
+  readonly #reports: FakeReports;
   readonly #changes = new FakeChanges();
   readonly #server: Server;
   readonly #port = stablePort();
@@ -106,6 +102,7 @@ export class FakeCloud implements AsyncDisposable {
 
   private constructor() {
     this.uploads = new FakeUploads(this);
+    this.#reports = new FakeReports(this);
     this.#server = createServer((request, response) => void this.#serve(request, response));
     this.#server.on("connection", (socket) => {
       this.connections.begun += 1;
@@ -137,6 +134,11 @@ export class FakeCloud implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#server.listening) await this.goAway();
+  }
+
+  /** How many listings were told to their end. */
+  get listings(): number {
+    return this.#reports.listings;
   }
 
   /** The known file at a path. */
@@ -249,10 +251,15 @@ export class FakeCloud implements AsyncDisposable {
     return (operation.response as NonNullable<Operation["response"]>).encode(answer);
   }
 
+  async #work(input: { etag?: string; wait: number; maxRequests?: number }): Promise<unknown> {
+    const next = (deadline: AbortSignal) => this.#changes.next(deadline);
+    return await answerWork(this, input, { next, isListening: () => this.#server.listening });
+  }
+
   readonly #calls: Readonly<Record<string, Call>> = {
     enroll: (input) => this.enrolments.enroll({ ...input, enrolledWith: this.enrolmentToken } as never),
     hello: (input) => this.#hello(input as never),
-    report: (input) => this.#report(input as never),
+    report: (input) => this.#reports.take(input as never),
     work: async (input) => await this.#work(input as never),
     requestImports: ({ versionIds }) => this.#requestImports(versionIds as string[]),
     openUpload: (input) => this.uploads.open(input as never),
@@ -280,56 +287,15 @@ export class FakeCloud implements AsyncDisposable {
 
   #hello({ inventory, ...hello }: FakeHello & { inventory: { digest: string } }): unknown {
     const { number, isAnother } = this.#leases.take({ ...hello, leaseMs: this.leaseMs });
-    if (isAnother) this.#sequence = 0;
+    if (isAnother) this.#reports.beginAnew();
     return {
       ...{ orgId: "org_1", settings: this.settings, incarnation: this.incarnation },
       ...(this.site ? { site: this.site } : { projectId: "prj_1", projectName: this.projectName, device: this.device }),
       serverTime: BigInt(Date.now()) * 1_000_000n,
       lease: number,
       longPollSeconds: this.longPollSeconds,
-      isInventoryKnown: this.#isListed() && digestInventory(this.files.values()).digest === inventory.digest,
+      isInventoryKnown: this.#reports.isListed() && digestInventory(this.files.values()).digest === inventory.digest,
     };
-  }
-
-  /** Of nothing there is nothing to tell. */
-  #isListed(): boolean {
-    if (this.files.size === 0) this.#listedIncarnation = this.incarnation;
-    return this.#listedIncarnation === this.incarnation;
-  }
-
-  #report(report: FakeReport): unknown {
-    if (report.sequence <= this.#sequence) throw new Refusal("ReportSuperseded");
-    this.#sequence = report.sequence;
-    if (report.upserts.some(this.isItemRefused)) throw new Refusal("InvalidRequest");
-    const placed = placeItems(report.upserts, this.judgePlace);
-    for (const item of placed) this.files.set(item.versionId, item);
-    for (const versionId of report.removals) this.files.delete(versionId);
-    for (const { versionId, because } of report.deletions ?? []) {
-      if (this.files.delete(versionId)) this.deleted.set(versionId, because);
-    }
-    for (const { sha256, data } of report.schemas) this.schemas.set(sha256, data);
-    for (const requestId of report.acknowledgements) this.cancelled.delete(requestId);
-    for (const requestId of report.acknowledgements)
-      if (this.requests.delete(requestId)) this.acknowledged.push(requestId);
-    const wanted = report.upserts.flatMap((item) =>
-      item.state === "indexed" ? item.topics.map((topic) => topic.schemaSha256) : [],
-    );
-    const unknownSchemas = [...new Set(wanted)].filter((sha256) => !this.schemas.has(sha256));
-    return {
-      unknownSchemas,
-      unassigned: unassignedAmong(placed),
-      imported: report.listing && report.upserts.filter(this.isImported).map(({ versionId }) => versionId),
-      importedContents: report.listing && this.#contentsAmong(report.upserts),
-      failed: report.listing && this.#failedAmong(report.upserts),
-      isListingComplete: report.listing ? this.#list(report.listing, report.upserts) : undefined,
-    };
-  }
-
-  #contentsAmong(items: readonly EdgeItem[]): { versionId: string; sha256: string }[] {
-    return items.filter(this.isImported).flatMap((item) => {
-      const sha256 = this.contentOf(item);
-      return sha256 === undefined ? [] : [{ versionId: item.versionId, sha256 }];
-    });
   }
 
   /** As a control plane that is too old would answer. */
@@ -346,52 +312,6 @@ export class FakeCloud implements AsyncDisposable {
       return { versionId, importStatus: file ? "pending" : undefined };
     });
     return { answers };
-  }
-
-  #failedAmong(upserts: readonly EdgeItem[]): unknown {
-    return (
-      this.failureOf &&
-      upserts.flatMap((item) => {
-        const failure = this.failureOf?.(item);
-        return failure ? [{ versionId: item.versionId, ...failure }] : [];
-      })
-    );
-  }
-
-  #list({ id, isLast, count }: NonNullable<FakeReport["listing"]>, upserts: EdgeItem[]): boolean | undefined {
-    if (this.#listing?.id !== id) this.#listing = { id, seen: new Set() };
-    const { seen } = this.#listing;
-    for (const { versionId } of upserts) seen.add(versionId);
-    if (!isLast) return undefined;
-    this.#listing = undefined;
-    if (seen.size !== count) return false;
-    for (const versionId of this.files.keys()) if (!seen.has(versionId)) this.files.delete(versionId);
-    this.#listedIncarnation = this.incarnation;
-    this.listings += 1;
-    return true;
-  }
-
-  async #work({ etag, wait, maxRequests }: { etag?: string; wait: number; maxRequests?: number }): Promise<unknown> {
-    if (wait > (this.longPollSeconds ?? edgeLimits.formerLongPollSeconds)) throw new Refusal("InvalidRequest");
-    const deadline = AbortSignal.timeout(Math.min(wait * 1000, this.longestWaitMs));
-    const { incarnation } = this;
-    const read = () => this.#readWork(maxRequests);
-    let answer = read();
-    while (answer.etag === etag && this.incarnation === incarnation && !deadline.aborted && this.#server.listening) {
-      await this.#changes.next(deadline);
-      answer = read();
-    }
-    return answer;
-  }
-
-  /** The most urgent, where there are more than the agent takes. */
-  #readWork(maxRequests = Number.POSITIVE_INFINITY) {
-    const all = [...this.requests.values()].sort((a, b) => b.priority - a.priority);
-    const imports = all.slice(0, Math.min(maxRequests, this.requestsPerAnswer));
-    const part = imports.length < all.length ? { more: true, cancelled: [...this.cancelled] } : {};
-    const work = { imports, ...part, salvages: this.salvages, settings: this.settings };
-    const text = JSON.stringify(work, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
-    return { etag: createHash("sha256").update(text).digest("hex"), work };
   }
 }
 

@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto";
+import { type EdgeSettings, edgeLimits, type WantedImport, type WantedSalvage } from "@downlink/protocol";
+import { Refusal } from "./refusal.ts";
+
+/** What the cloud wants of the agent, and how long it lets a call for it wait. */
+interface Wanting {
+  readonly requests: ReadonlyMap<string, WantedImport>;
+  readonly requestsPerAnswer: number;
+  readonly cancelled: ReadonlySet<string>;
+  readonly salvages: readonly WantedSalvage[];
+  readonly settings: EdgeSettings;
+  readonly longPollSeconds: number | undefined;
+  readonly longestWaitMs: number;
+  readonly incarnation: string;
+}
+
+interface Server {
+  /** Resolves at the next change of anything, or at the deadline. */
+  readonly next: (deadline: AbortSignal) => Promise<unknown>;
+  readonly isListening: () => boolean;
+}
+
+/** Answers when there is something else than the agent has by `etag`, or when it has waited for so long. */
+export async function answerWork(
+  cloud: Wanting,
+  { etag, wait, maxRequests }: { etag?: string; wait: number; maxRequests?: number },
+  { next, isListening }: Server,
+): Promise<unknown> {
+  if (wait > (cloud.longPollSeconds ?? edgeLimits.formerLongPollSeconds)) throw new Refusal("InvalidRequest");
+  const deadline = AbortSignal.timeout(Math.min(wait * 1000, cloud.longestWaitMs));
+  const { incarnation } = cloud;
+  let answer = readWork(cloud, maxRequests);
+  while (answer.etag === etag && cloud.incarnation === incarnation && !deadline.aborted && isListening()) {
+    await next(deadline);
+    answer = readWork(cloud, maxRequests);
+  }
+  return answer;
+}
+
+/** The most urgent, where there are more than the agent takes. */
+function readWork(cloud: Wanting, maxRequests = Number.POSITIVE_INFINITY) {
+  const all = [...cloud.requests.values()].sort((a, b) => b.priority - a.priority);
+  const imports = all.slice(0, Math.min(maxRequests, cloud.requestsPerAnswer));
+  const part = imports.length < all.length ? { more: true, cancelled: [...cloud.cancelled] } : {};
+  const work = { imports, ...part, salvages: cloud.salvages, settings: cloud.settings };
+  const text = JSON.stringify(work, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+  return { etag: createHash("sha256").update(text).digest("hex"), work };
+}
