@@ -18,15 +18,15 @@ import {
   applyFault,
   type FakeRequest,
   type Fault,
-  type FoundOperation,
   matchOperation,
+  type Received,
   readText,
 } from "./fake-http.ts";
 import { type FakeHello, FakeLeases } from "./fake-leases.ts";
 import { FakePermits } from "./fake-permits.ts";
 import { FakeReports } from "./fake-reports.ts";
 import { FakeUploads } from "./fake-uploads.ts";
-import { answerWork } from "./fake-work.ts";
+import { answerWishes, answerWork } from "./fake-work.ts";
 import { Refusal } from "./refusal.ts";
 import { stablePort } from "./stable-port.ts";
 
@@ -227,15 +227,7 @@ export class FakeCloud implements AsyncDisposable {
     }
   }
 
-  async #handle({
-    request,
-    url,
-    found,
-  }: {
-    request: IncomingMessage;
-    url: URL;
-    found: FoundOperation | undefined;
-  }): Promise<unknown> {
+  async #handle({ request, url, found }: Received): Promise<unknown> {
     if (url.pathname === "/livez") return { status: "live" };
     if (found?.name === "put") return await this.uploads.receivePart(url, request);
     if (found?.name === "putPiece") return await this.uploads.receivePiece(url, request);
@@ -261,7 +253,7 @@ export class FakeCloud implements AsyncDisposable {
     hello: (input) => this.#hello(input as never),
     report: (input) => this.#reports.take(input as never),
     work: async (input) => await this.#work(input as never),
-    requestImports: ({ versionIds }) => this.#requestImports(versionIds as string[]),
+    requestImports: ({ versionIds }) => answerWishes(this, versionIds as string[]),
     openUpload: (input) => this.uploads.open(input as never),
     grantParts: (input) => this.uploads.grant(input as never),
     grantPieces: (input) => this.uploads.grantPieces(input as never),
@@ -300,19 +292,6 @@ export class FakeCloud implements AsyncDisposable {
 
   /** As a control plane that is too old would answer. */
   knowsWishes = true;
-
-  #requestImports(versionIds: readonly string[]): unknown {
-    if (!this.knowsWishes) throw new Refusal("NotFound");
-    const answers = versionIds.map((versionId) => {
-      const file = this.files.get(versionId);
-      const open = [...this.requests.values()].find(
-        (request) => request.versionId === versionId && request.stage === "deliver",
-      );
-      if (file && !open) this.requestImport(file.path);
-      return { versionId, importStatus: file ? "pending" : undefined };
-    });
-    return { answers };
-  }
 }
 
 function ignoreTaken(error: NodeJS.ErrnoException): false {

@@ -19,6 +19,14 @@ export interface FakeRequest {
   readonly path: string;
 }
 
+/** A request that has come in. */
+export interface Received {
+  readonly request: IncomingMessage;
+  readonly url: URL;
+  /** Undefined: the contract does not know it. */
+  readonly found: FoundOperation | undefined;
+}
+
 export interface FoundOperation {
   readonly name: string;
   readonly params: Readonly<Record<string, string>>;

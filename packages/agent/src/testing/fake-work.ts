@@ -1,5 +1,11 @@
 import { createHash } from "node:crypto";
-import { type EdgeSettings, edgeLimits, type WantedImport, type WantedSalvage } from "@downlink/protocol";
+import {
+  type EdgeItem,
+  type EdgeSettings,
+  edgeLimits,
+  type WantedImport,
+  type WantedSalvage,
+} from "@downlink/protocol";
 import { Refusal } from "./refusal.ts";
 
 /** What the cloud wants of the agent, and how long it lets a call for it wait. */
@@ -45,4 +51,25 @@ function readWork(cloud: Wanting, maxRequests = Number.POSITIVE_INFINITY) {
   const work = { imports, ...part, salvages: cloud.salvages, settings: cloud.settings };
   const text = JSON.stringify(work, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
   return { etag: createHash("sha256").update(text).digest("hex"), work };
+}
+
+interface Wishing {
+  readonly knowsWishes: boolean;
+  readonly files: ReadonlyMap<string, EdgeItem>;
+  readonly requests: ReadonlyMap<string, WantedImport>;
+  requestImport(path: string): string;
+}
+
+/** Somebody on the device wants imports: asked for, unless they are asked for already. */
+export function answerWishes(cloud: Wishing, versionIds: readonly string[]): unknown {
+  if (!cloud.knowsWishes) throw new Refusal("NotFound");
+  const answers = versionIds.map((versionId) => {
+    const file = cloud.files.get(versionId);
+    const isOpen = [...cloud.requests.values()].some(
+      (request) => request.versionId === versionId && request.stage === "deliver",
+    );
+    if (file && !isOpen) cloud.requestImport(file.path);
+    return { versionId, importStatus: file ? "pending" : undefined };
+  });
+  return { answers };
 }
