@@ -64,10 +64,18 @@ export function createActions(ctx: ActionContext): (request: unknown) => Promise
   return async (given) => {
     const request = toRequest(given);
     ctx.log.info(request, "asked for on this device");
-    if (request.action === "pause") return pause(ctx, request);
-    if (request.action === "resume") return resume(ctx);
-    if (request.action === "import") return await askForImports(ctx, request.paths);
-    return await retry(ctx, request.paths);
+    switch (request.action) {
+      case "pause":
+        return pause(ctx, request);
+      case "resume":
+        return resume(ctx);
+      case "import":
+        return await askForImports(ctx, request.paths);
+      case "retry":
+        return await retry(ctx, request.paths);
+      default:
+        return request satisfies never;
+    }
   };
 }
 
@@ -149,14 +157,26 @@ function whyNotAsked(ctx: ActionContext, path: string, file: TrackedFile | undef
 
 const UNFINISHED = "it is not finished, or was not looked into yet; ask again once `agent ls` shows it as reported";
 
-const cannotBeImported: Readonly<Partial<Record<FileState, string>>> = {
+/** Undefined: it can be. */
+const cannotBeImported: Readonly<Record<FileState, string | undefined>> = {
   seen: UNFINISHED,
   settling: UNFINISHED,
   unreadable: "it cannot be read; `agent explain FILE` says what to do",
   incomplete: "it is incomplete; what is readable of it can be asked for in the control plane",
   damaged: "it is damaged; what is readable of it can be asked for in the control plane",
   empty: "it is a recording without a single message",
+  indexed: undefined,
+  reported: undefined,
   unassigned: "the control plane does not know whose it is; `agent explain FILE` says what to do",
+  requested: undefined,
+  uploading: undefined,
+  stored: undefined,
+  imported: undefined,
+  failed: undefined,
+  duplicate: undefined,
+  deleting: undefined,
+  away: undefined,
+  gone: undefined,
 };
 
 function answerOf({ session }: ActionContext, path: string, answer: WishAnswer | undefined): FileAnswer {

@@ -96,8 +96,11 @@ function toVerdict(file: TrackedFile, inspection: Inspected, headTailSha256: str
       return { event: "foundEmpty", findings: { headTailSha256, reason: noMessages } };
     case "incomplete":
       return { event: "stayedUnfinished", findings: findingsOfFault(inspection, headTailSha256) };
-    default:
+    case "damaged":
+    case "unsupported":
       return { event: "foundDamaged", findings: findingsOfFault(inspection, headTailSha256) };
+    default:
+      return inspection satisfies never;
   }
 }
 
