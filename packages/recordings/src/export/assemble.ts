@@ -1,11 +1,11 @@
 import { freeOwn } from "../memory/free-memory.ts";
 import { maxWrittenChunkBytes } from "../verified/verified-run.ts";
-import type { ChunkFacts } from "./mcap/mcap-writer.ts";
+import type { Loaded, Loading, RunPart } from "./load/load-run.ts";
+import type { Task } from "./load/run-ahead.ts";
 import type { OpenSource, PlannedRun } from "./plan/planned-source.ts";
 import { comesBefore, popQueued, pushQueued, type Queued } from "./plan/run-queue.ts";
-import type { Loaded, Loading, RunPart } from "./read/load-run.ts";
-import type { Task } from "./read/run-ahead.ts";
 import { createFragmentBuilder, emptyFragment, endOf, type Fragment } from "./rewrite/fragment.ts";
+import type { ChunkFacts } from "./write-mcap/mcap-writer.ts";
 
 /** What goes into the written file next. */
 export type Output =

@@ -3,15 +3,15 @@ import { emptyMessageBytes, recordHeadBytes } from "../mcap/opcodes.ts";
 import { asBuffer } from "../memory/as-buffer.ts";
 import { freeMemory } from "../memory/free-memory.ts";
 import type { Finish, Output } from "./assemble.ts";
-import type { BagMessage, HugeBagMessage } from "./bag/fill-chunks.ts";
-import { type MessageOpener, makeDamageMessage, writeBag } from "./bag/write-bag.ts";
 import { openSession } from "./export-session.ts";
+import { hugeData } from "./load/large-pieces.ts";
 import { orderOutput } from "./order-output.ts";
 import { type BagExportOptions, ExportFault, type ExportSource } from "./plan/export-options.ts";
 import type { OpenSource } from "./plan/planned-source.ts";
-import { hugeData } from "./read/large-pieces.ts";
 import { channelIdAt, endOf, type Fragment } from "./rewrite/fragment.ts";
 import { unwanted } from "./rewrite/selection.ts";
+import type { BagMessage, HugeBagMessage } from "./write-bag/fill-chunks.ts";
+import { type MessageOpener, makeDamageMessage, writeBag } from "./write-bag/write-bag.ts";
 
 /**
  * The selected messages of finished bags as one indexed ROS 1 bag, in the same order as `exportMcap`. spec: wire contract §5

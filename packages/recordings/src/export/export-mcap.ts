@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import type { MetadataRecord } from "../survey/summary.ts";
 import type { Finish, Output } from "./assemble.ts";
 import { type ExportSession, openSession } from "./export-session.ts";
-import { copyAttachment } from "./mcap/copy-attachment.ts";
-import { createMcapWriter, type McapWriter } from "./mcap/mcap-writer.ts";
+import { hugeMessage } from "./load/large-pieces.ts";
 import { orderOutput } from "./order-output.ts";
 import type { ExportSource, McapExportOptions } from "./plan/export-options.ts";
 import type { OpenSource } from "./plan/planned-source.ts";
-import { hugeMessage } from "./read/large-pieces.ts";
+import { copyAttachment } from "./write-mcap/copy-attachment.ts";
+import { createMcapWriter, type McapWriter } from "./write-mcap/mcap-writer.ts";
 
 /**
  * The selected messages of finished recordings as one indexed MCAP file, piece by piece, in order of log time; equal times in

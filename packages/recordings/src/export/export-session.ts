@@ -1,11 +1,11 @@
+import type { Loading } from "./load/load-run.ts";
+import { createMemoryShare } from "./load/share-memory.ts";
 import { createDamageReport, type DamageReport } from "./plan/damage-report.ts";
 import type { Feeding } from "./plan/decide-steps.ts";
 import type { ExportSource, McapExportOptions } from "./plan/export-options.ts";
 import { createIdTable, type IdTable } from "./plan/id-table.ts";
 import { type OnOpened, openSource } from "./plan/open-source.ts";
 import type { OpenSource } from "./plan/planned-source.ts";
-import type { Loading } from "./read/load-run.ts";
-import { createMemoryShare } from "./read/share-memory.ts";
 import { createRewritePool, holdOf } from "./rewrite/rewrite-pool.ts";
 
 /** What lasts as long as one export; disposing it closes every source. */

@@ -1,8 +1,8 @@
 import type { ExportSession } from "./export-session.ts";
+import { bytesOfRun, isLarge, type Loading, toStored } from "./load/load-run.ts";
 import { ExportFault, type ExportSource } from "./plan/export-options.ts";
 import { openSource } from "./plan/open-source.ts";
 import type { OpenSource, PlannedRun } from "./plan/planned-source.ts";
-import { bytesOfRun, isLarge, type Loading, toStored } from "./read/load-run.ts";
 import { channelIdAt, createFragmentBuilder, endOf, type Fragment } from "./rewrite/fragment.ts";
 import { unwanted } from "./rewrite/selection.ts";
 

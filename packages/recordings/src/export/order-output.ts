@@ -1,10 +1,10 @@
 import { assemble, type Finish, type Output } from "./assemble.ts";
 import type { ExportSession } from "./export-session.ts";
 import { findLastMessages } from "./find-last-messages.ts";
+import type { Loaded } from "./load/load-run.ts";
+import { toTask } from "./load/load-step.ts";
+import { type AheadLimits, runAhead, type Task } from "./load/run-ahead.ts";
 import { decideSteps, feedRuns, type Step } from "./plan/decide-steps.ts";
-import type { Loaded } from "./read/load-run.ts";
-import { toTask } from "./read/load-step.ts";
-import { type AheadLimits, runAhead, type Task } from "./read/run-ahead.ts";
 
 export interface Ordering {
   finish: Finish;

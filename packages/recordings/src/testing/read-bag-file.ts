@@ -3,7 +3,7 @@ import { readConnections } from "../bag1/read-connections.ts";
 import { readRecord } from "../bag1/record-frame.ts";
 import { magic, opcodeOf, opcodes } from "../bag1/records.ts";
 import { toChunk } from "../bag1/survey-bag.ts";
-import type { BagMessage } from "../export/bag/fill-chunks.ts";
+import type { BagMessage } from "../export/write-bag/fill-chunks.ts";
 import { loadChunk } from "../reading/chunk.ts";
 import { createReadContext } from "../reading/read-context.ts";
 import { openWindowReader } from "../reading/window-reader.ts";

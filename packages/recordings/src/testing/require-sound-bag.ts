@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import type { BagMessage } from "../export/bag/fill-chunks.ts";
+import type { BagMessage } from "../export/write-bag/fill-chunks.ts";
 import { inspectRecording } from "../inspect/inspect.ts";
 import { bytesSource } from "../sources/source.ts";
 import { readBagChunks, topicOf } from "./read-bag-file.ts";

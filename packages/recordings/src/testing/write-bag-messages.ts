@@ -1,6 +1,6 @@
 import type { BagConnection } from "../bag1/read-connections.ts";
-import type { BagMessage } from "../export/bag/fill-chunks.ts";
-import { type BagCompression, writeBag } from "../export/bag/write-bag.ts";
+import type { BagMessage } from "../export/write-bag/fill-chunks.ts";
+import { type BagCompression, writeBag } from "../export/write-bag/write-bag.ts";
 import { collect } from "./collect.ts";
 
 export interface BagWriting {

@@ -3,8 +3,8 @@ import type { Reason } from "../../faults/reasons.ts";
 import type { HoldMemory } from "../../memory/large-memory.ts";
 import type { RandomAccessSource } from "../../sources/source.ts";
 import type { MetadataRecord } from "../../survey/summary.ts";
-import type { BagCompression } from "../bag/write-bag.ts";
 import type { RewritePool } from "../rewrite/rewrite-pool.ts";
+import type { BagCompression } from "../write-bag/write-bag.ts";
 
 /** A recording to export from, opened only when the stream comes near its time. */
 export interface ExportSource {

@@ -1,8 +1,16 @@
 import { randomFillSync } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { loadLz4 } from "../../codecs/load-lz4.ts";
-import { beginBagHead, encodeRecord, endBagHead, paddingBytes, u8, u32, u32Row } from "../../export/bag/bag-records.ts";
-import { createBagBody, encodeIndex, placeChunk } from "../../export/bag/write-bag.ts";
+import {
+  beginBagHead,
+  encodeRecord,
+  endBagHead,
+  paddingBytes,
+  u8,
+  u32,
+  u32Row,
+} from "../../export/write-bag/bag-records.ts";
+import { createBagBody, encodeIndex, placeChunk } from "../../export/write-bag/write-bag.ts";
 import { FileSource } from "../../sources/file-source.ts";
 import { makeIndex } from "../export-bytes.ts";
 import { makeConnection } from "../write-bag-messages.ts";

@@ -2,12 +2,12 @@ import type { Compression } from "../../codecs/compress.ts";
 import type { HoldMemory } from "../../memory/large-memory.ts";
 import { SourceChangedError } from "../../sources/source.ts";
 import { wholeChunkBytes } from "../../verified/verified-run.ts";
-import type { ChunkFacts } from "../mcap/mcap-writer.ts";
 import type { OpenSource, PlannedRun } from "../plan/planned-source.ts";
 import type { Fragment } from "../rewrite/fragment.ts";
 import type { RewriteLane } from "../rewrite/rewrite-pool.ts";
 import type { JobResults } from "../rewrite/run-job.ts";
 import type { StoredBytes, StoredRun } from "../rewrite/stored-run.ts";
+import type { ChunkFacts } from "../write-mcap/mcap-writer.ts";
 import type { MemoryShare } from "./share-memory.ts";
 
 /** What a step brought into memory, in the order of the written file. */

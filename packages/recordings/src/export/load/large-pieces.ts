@@ -3,13 +3,13 @@ import { compressPieces } from "../../codecs/compress-pieces.ts";
 import { nextRound } from "../../codecs/one-by-one.ts";
 import { zstdWindowBytes } from "../../codecs/zstd-format.ts";
 import { SourceChangedError } from "../../sources/source.ts";
-import type { ChunkFacts } from "../mcap/mcap-writer.ts";
 import type { PlannedRun } from "../plan/planned-source.ts";
 import { type Cut, cutRecords } from "../rewrite/cut-records.ts";
 import type { MessageKey } from "../rewrite/gather-large.ts";
 import { meansOf } from "../rewrite/rewrite-pool.ts";
 import { toChange } from "../rewrite/run-job.ts";
 import { contentInPieces } from "../rewrite/stored-run.ts";
+import type { ChunkFacts } from "../write-mcap/mcap-writer.ts";
 import { dataOf, headOf, hugeChunk, measureHuge } from "./huge-message.ts";
 import { type Loaded, type Loading, placeOf, type RunPart, toLoaded, toStored } from "./load-run.ts";
 

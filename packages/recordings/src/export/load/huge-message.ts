@@ -3,12 +3,12 @@ import { compressPieces } from "../../codecs/compress-pieces.ts";
 import { recordHeadBytes } from "../../mcap/opcodes.ts";
 import { freeOwn } from "../../memory/free-memory.ts";
 import { SourceChangedError } from "../../sources/source.ts";
-import { encode } from "../mcap/mcap-writer.ts";
 import type { PlannedRun } from "../plan/planned-source.ts";
 import { encodeChunkHead } from "../rewrite/chunk-builder.ts";
 import { type Cut, type HugeRecord, hugeBytes } from "../rewrite/cut-records.ts";
 import type { Fragment } from "../rewrite/fragment.ts";
 import { unwanted } from "../rewrite/selection.ts";
+import { encode } from "../write-mcap/mcap-writer.ts";
 import { type Loaded, type Loading, placeOf } from "./load-run.ts";
 
 /*

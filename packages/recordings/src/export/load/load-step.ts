@@ -1,9 +1,9 @@
 import { wholeChunkBytes } from "../../verified/verified-run.ts";
-import type { ChunkFacts } from "../mcap/mcap-writer.ts";
 import type { Step } from "../plan/decide-steps.ts";
 import type { PlannedRun } from "../plan/planned-source.ts";
 import type { PickedRun } from "../rewrite/pick-messages.ts";
 import { unwanted } from "../rewrite/selection.ts";
+import type { ChunkFacts } from "../write-mcap/mcap-writer.ts";
 import { largeFirstPart, largePieces, passLarge } from "./large-pieces.ts";
 import {
   bytesOf,
