@@ -4,9 +4,13 @@ import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
+import { findCircles, type Module } from "./find-circles.ts";
 
 interface Report {
-  readonly modules: readonly { readonly source: string }[];
+  readonly modules: readonly {
+    readonly source: string;
+    readonly dependencies: readonly { readonly resolved: string }[];
+  }[];
   readonly summary: {
     readonly violations: readonly {
       readonly from: string;
@@ -54,10 +58,22 @@ const PLANTED: Record<string, Record<string, string>> = {
   "cloud-hono-stays-outside": { [`${CLOUD}/devices/e.ts`]: "hono" },
 };
 
-const problems = (await Promise.all([checkSources(), checkPlanted()])).flat();
+/** Packages that are not free of circles yet. */
+const UNTANGLED_LATER = /^packages\/(agent|cloud|e2e|protocol|recordings)\//;
+
+/** Circles that must be told: siblings, parent and child, the root, files, each by a type alone. */
+const PLANTED_CIRCLES: readonly Record<string, string>[] = [
+  { "packages/x/src/a/one.ts": "packages/x/src/b/two.ts", "packages/x/src/b/three.ts": "packages/x/src/a/four.ts" },
+  { "packages/x/src/a/one.ts": "packages/x/src/a/c/two.ts", "packages/x/src/a/c/two.ts": "packages/x/src/a/four.ts" },
+  { "packages/x/src/main.ts": "packages/x/src/a/one.ts", "packages/x/src/a/one.ts": "packages/x/src/config.ts" },
+  { "packages/x/src/a/one.ts": "packages/x/src/config.ts" },
+  { "packages/x/src/a/one.ts": "packages/x/src/a/two.ts", "packages/x/src/a/two.ts": "packages/x/src/a/one.ts" },
+];
+
+const problems = (await Promise.all([checkSources(), checkPlanted(), checkCircles()])).flat();
 console.log(
   problems.length === 0
-    ? `${Object.keys(PLANTED).length} import rules hold, and each catches a violation`
+    ? `${Object.keys(PLANTED).length} import rules and that of circles hold, and each catches a violation`
     : problems.join("\n"),
 );
 process.exitCode = problems.length === 0 ? 0 : 1;
@@ -67,13 +83,41 @@ async function checkSources(): Promise<string[]> {
   const cruised = new Set(report.modules.map((module) => module.source));
   const expected = globSync(["packages/*/src/**/*.ts", "scripts/*.ts"], { cwd: ROOT });
   const blind = expected.filter((path) => !cruised.has(path)).map((path) => `${path} was not looked at`);
-  return [...blind, ...report.summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} imports ${to}`)];
+  const rooms = modulesOf(report).filter(({ source }) => !UNTANGLED_LATER.test(source));
+  return [
+    ...blind,
+    ...report.summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} imports ${to}`),
+    ...findCircles(rooms),
+  ];
+}
+
+function modulesOf({ modules }: Report): Module[] {
+  return modules.map(({ source, dependencies }) => {
+    return { source, imports: dependencies.map(({ resolved }) => resolved) };
+  });
+}
+
+/** Plants imports of types, which the compiler takes out, each circle in a checkout of its own. */
+async function checkCircles(): Promise<string[]> {
+  const untold = await Promise.all(
+    PLANTED_CIRCLES.map(async (planted) => {
+      const folder = mkdtempSync(join(tmpdir(), "import-circle-"));
+      try {
+        plantAll(folder, Object.entries(planted), "import type {} from ");
+        return findCircles(modulesOf(await cruise(folder, ["packages"]))).length > 0 ? [] : [JSON.stringify(planted)];
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    }),
+  );
+  return untold.flat().map((planted) => `a circle was planted and not told: ${planted}`);
 }
 
 async function checkPlanted(): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), "import-rules-"));
   try {
-    plantAll(folder);
+    const imports = Object.values(PLANTED).flatMap((planted) => Object.entries(planted));
+    plantAll(folder, imports, "import ");
     const { summary } = await cruise(folder, ["packages"]);
     const caught = new Set(summary.violations.map(({ rule, from }) => `${rule.name}: ${from}`));
     const planted = Object.entries(PLANTED).flatMap(([rule, imports]) =>
@@ -94,13 +138,12 @@ function listRules(): string[] {
   return config.forbidden.map((rule) => rule.name);
 }
 
-function plantAll(folder: string): void {
+function plantAll(folder: string, imports: readonly [string, string][], verb: string): void {
   cpSync(join(ROOT, "tsconfig.base.json"), join(folder, "tsconfig.base.json"));
   writeFileSync(join(folder, "package.json"), "{}");
-  const imports = Object.values(PLANTED).flatMap((planted) => Object.entries(planted));
   for (const [, to] of imports) write(folder, pathOf(to), "export {};\n");
   for (const [from, to] of imports)
-    write(folder, from, `import "${to.startsWith("packages/") ? toRelative(from, to) : to}";\n`);
+    write(folder, from, `${verb}"${to.startsWith("packages/") ? toRelative(from, to) : to}";\n`);
 }
 
 /** Where what is imported must stand for the import to resolve; what must not resolve, and what Node has itself, stands nowhere. */
