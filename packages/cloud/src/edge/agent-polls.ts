@@ -4,7 +4,6 @@ import { isDatabaseAway } from "../db/sql-state.ts";
 import { ownerId } from "./agent-owner.ts";
 import { type KnownWork, KnownWorks } from "./known-work.ts";
 import type { LeaseRenewals } from "./lease-renewals.ts";
-import { MOST_POLLS } from "./poll-crowds.ts";
 import type { SignalHearer } from "./work-signals.ts";
 
 /** A long poll that has nothing to answer yet. */
@@ -27,6 +26,8 @@ interface Options {
   readonly lookIntervalMs?: number;
 }
 
+/** An agent has one. Those that a cut network left behind are not known as such for a while. */
+export const MOST_POLLS = 4;
 /** So fine that not many are answered in one go. */
 const TICK_MS = 50;
 /** How often a poll that waits renews its lease, and looks whether it may wait on: signals tell it at once, but one may be lost. */

@@ -2,9 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { MiddlewareHandler } from "hono";
 import type { Env } from "../http/env.ts";
 import { ApiError } from "../http/errors.ts";
+import { MOST_POLLS } from "./agent-polls.ts";
 
-/** An agent has one. Those that a cut network left behind are not known as such for a while. */
-export const MOST_POLLS = 4;
 /** So often another one is let in beyond that, which ends the oldest: the agent may be behind that of which nobody knows. */
 const REPLACE_EVERY_MS = 1000;
 /** Who asks again at once, whatever it is told, asks no more often than that. */
