@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { ConfigError } from "./core/config-error.ts";
-import { type Network, parseNetworks } from "./http/client-address.ts";
-import { defaultLimits, type Limits } from "./limits.ts";
+import { type Network, parseNetworks } from "./limits/client-address.ts";
+import { defaultLimits, type Limits } from "./limits/limits.ts";
 
 const Port = z.coerce.number().int().min(0).max(65535);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, InvalidArgumentError } from "commander";
 import { type Config, readConfig } from "./config.ts";
+import { mintToken } from "./credentials/mint.ts";
 import { joinEmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded-postgres.ts";
 import { sqlState, UNIQUE_VIOLATION } from "./db/sql-state.ts";
 import { withTransaction } from "./db/transaction.ts";
@@ -14,7 +15,6 @@ import { createOrganization } from "./setup/organization.ts";
 import { printSweep } from "./sweep/print-sweep.ts";
 import { DEFAULT_AGE_HOURS, MIN_AGE_HOURS, sweep } from "./sweep/sweep.ts";
 import { tellOperator } from "./tell-operator.ts";
-import { mintToken } from "./tokens/mint.ts";
 import { startWorker } from "./worker.ts";
 
 const SAME_SIGNAL_MS = 1000;

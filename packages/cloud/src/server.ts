@@ -6,10 +6,10 @@ import { getRequestListener } from "@hono/node-server";
 import { createApp, createHealthApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import type { OpenDeps } from "./deps.ts";
-import { clientAddress, isTrusted } from "./http/client-address.ts";
 import { boundConnections, serverOptions } from "./http/connections.ts";
 import { fitOpenFiles, openFileLimit } from "./http/open-files.ts";
 import { refuseUnparsed, refuseUnread } from "./http/refuse-unread.ts";
+import { clientAddress, isTrusted } from "./limits/client-address.ts";
 import { countTraffic } from "./metrics/count-traffic.ts";
 
 const LOOK_FOR_IDLE_MS = 50;

@@ -1,14 +1,14 @@
 import type { ApiKey, api, Input } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { ApiError, invalid, notFound, refuse } from "../core/errors.ts";
+import { mintToken } from "../credentials/mint.ts";
 import { Prisma } from "../db/generated/client.ts";
 import type { ApiKeyModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { ApiError, invalid, notFound, refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { requireProjects } from "../projects/find-project.ts";
-import { mintToken } from "../tokens/mint.ts";
 import { grantCredential, toTokenFacts, type WithTokenFacts, withTokenFacts } from "../tokens/token-rows.ts";
 import { granted, isUnlimited, lacking } from "./key-grants.ts";
 

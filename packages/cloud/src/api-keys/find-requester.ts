@@ -1,5 +1,5 @@
 import type { Requester } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import type { Transaction } from "../db/transaction.ts";
 
 /** The calling API key as who asks for an import; by the name of this moment, because keys are renamed and deleted. */

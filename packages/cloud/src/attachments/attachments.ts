@@ -1,12 +1,12 @@
 import type { api, Input, RecordingAttachment } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { visibleIn } from "../projects/find-project.ts";
+import { selectSite } from "../projects/find-site.ts";
 import { selectRecording } from "../recordings/find-recording.ts";
 import { selectSession } from "../sessions/find-session.ts";
-import { selectSite } from "../sites/find-site.ts";
 import { attachmentColumns, toAttachment } from "./attachment-rows.ts";
 import { findAttachment, isHeld } from "./find-attachment.ts";
 

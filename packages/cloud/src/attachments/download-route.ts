@@ -1,12 +1,12 @@
 import { apiKey } from "@downlink/protocol";
 import type { Hono } from "hono";
 import { DOWNLOAD_LIFE_MS, makeLink, verifyLink } from "../blobs/signed-link.ts";
-import type { Deps } from "../context.ts";
+import type { Deps } from "../context/context.ts";
+import { notFound } from "../core/errors.ts";
 import { sendBlob } from "../data-plane/download.ts";
 import { type DataPlaneDeps, logBreak, openLink } from "../data-plane/link-request.ts";
 import { sliceOf } from "../data-plane/slice-of.ts";
 import type { Env } from "../http/env.ts";
-import { notFound } from "../http/errors.ts";
 import { openContext } from "../http/serve.ts";
 import { fingerprintOf } from "./attachment-rows.ts";
 import { findAttachment, type StoredAttachment } from "./find-attachment.ts";

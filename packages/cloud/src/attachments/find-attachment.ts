@@ -1,6 +1,6 @@
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { notFound } from "../core/errors.ts";
 import type { Prisma } from "../db/generated/client.ts";
-import { notFound } from "../http/errors.ts";
 import { visibleTo } from "../projects/find-project.ts";
 import { type AttachmentRow, attachmentColumns } from "./attachment-rows.ts";
 

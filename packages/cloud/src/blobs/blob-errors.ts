@@ -1,4 +1,4 @@
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../core/errors.ts";
 
 /** No object under this key. */
 export class BlobNotFound extends ApiError {

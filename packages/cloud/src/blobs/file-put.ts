@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open, rm } from "node:fs/promises";
-import { abortable } from "./abortable.ts";
+import { abortable } from "../core/abortable.ts";
 import { BlobExists, BlobTooLarge, DigestMismatch } from "./blob-errors.ts";
 import type { PutOptions } from "./blob-store.ts";
 import { isSystemError, publishFile, writeFully } from "./durable-file.ts";

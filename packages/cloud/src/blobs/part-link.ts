@@ -1,5 +1,5 @@
 import { algorithmOf, base64Of, digestOf } from "@downlink/protocol";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../core/errors.ts";
 import type { PartGrant, PartPlan, PieceGrant, PiecePlan } from "./blob-store.ts";
 import { type LinkRequest, type LinkSigner, signLink, verifyLink } from "./signed-link.ts";
 

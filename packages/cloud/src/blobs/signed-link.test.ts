@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../core/errors.ts";
 import { createLinkSigner, type Link, signLink, verifyLink } from "./signed-link.ts";
 
 const oldSecret = "a".repeat(32);

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
-import { ApiError, refuse } from "../http/errors.ts";
+import { ApiError, refuse } from "../core/errors.ts";
 
 /** Signs with its first key and accepts the signatures of all: to rotate, put the new secret in front. */
 export interface LinkSigner {

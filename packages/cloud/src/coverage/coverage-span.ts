@@ -1,8 +1,8 @@
 import type { api, CoverageSpan, Input } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { invalid } from "../core/errors.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { readingFrom } from "../db/read-sql.ts";
-import { invalid } from "../http/errors.ts";
 import { planList } from "../recordings/find-recordings.ts";
 import { countMatches, findPage } from "../search/find-page.ts";
 

@@ -1,5 +1,5 @@
 import type { api, Input } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { LONG_NS } from "../db/span-sql.ts";
 import { selectDevice } from "../devices/find-device.ts";

@@ -6,9 +6,9 @@ import {
   MAX_COVERAGE_RANGES,
   MIN_TOLERANCE_SECONDS,
 } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { invalid, refuse } from "../core/errors.ts";
 import { Prisma } from "../db/generated/client.ts";
-import { invalid, refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { coverageSpan } from "./coverage-span.ts";
 import { coverageWhere } from "./coverage-where.ts";

@@ -1,10 +1,10 @@
 import type { api, CustomProperty, Input } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { ApiError, invalid, notFound, refuse } from "../core/errors.ts";
 import type { CustomPropertyModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { onUniqueViolation } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { ApiError, invalid, notFound, refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { forgetDeviceProperty } from "./forget-device-property.ts";
 import { hasChoices, toCustomProperty } from "./property-rows.ts";

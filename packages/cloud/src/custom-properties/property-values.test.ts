@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PropertyChanges, PropertyValue } from "@downlink/protocol";
 import fc from "fast-check";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../core/errors.ts";
 import { applyPropertyChanges, checkPropertyChanges, MAX_TEXT_LENGTH } from "./property-values.ts";
 
 function define(valueType: string, enumValues: readonly string[] = []) {

@@ -5,7 +5,7 @@ import {
   type PropertyValues,
   type PropertyValueType,
 } from "@downlink/protocol";
-import { invalidAt } from "../http/errors.ts";
+import { invalidAt } from "../core/errors.ts";
 
 /** What a value is checked against. */
 export interface PropertyDefinition {

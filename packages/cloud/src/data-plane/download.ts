@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { ByteRange } from "../blobs/blob-store.ts";
+import { ApiError } from "../core/errors.ts";
 import type { Env } from "../http/env.ts";
-import { ApiError } from "../http/errors.ts";
 import { type StreamOptions, streamBody } from "../http/stream-response.ts";
 import { parseRange } from "./byte-range.ts";
 import { contentDisposition } from "./content-disposition.ts";

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { LinkRequest, LinkSigner } from "../blobs/signed-link.ts";
-import type { Deps } from "../context.ts";
+import type { Deps } from "../context/context.ts";
 import { proveConnection } from "../http/connections.ts";
 import type { Env } from "../http/env.ts";
 

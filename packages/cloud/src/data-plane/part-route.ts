@@ -5,7 +5,7 @@ import type { BlobStore } from "../blobs/blob-store.ts";
 import { PART_PATH_PREFIX, PIECE_PATH_PREFIX, readPartLink, readPieceLink } from "../blobs/part-link.ts";
 import type { LinkSigner } from "../blobs/signed-link.ts";
 import type { Env } from "../http/env.ts";
-import type { Turns } from "../http/turns.ts";
+import type { Turns } from "../limits/turns.ts";
 import { openLink, ownerOfBlob } from "./link-request.ts";
 import { requestBody } from "./request-body.ts";
 

@@ -1,8 +1,8 @@
 import type { Answer, api, Input } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { refuse } from "../core/errors.ts";
 import type { DatasetModel, DatasetVersionModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { refuse } from "../http/errors.ts";
 import { writeEvent } from "../outbox/outbox.ts";
 import { toVersion } from "./dataset-rows.ts";
 import { findVersion, lockDataset } from "./find-dataset.ts";

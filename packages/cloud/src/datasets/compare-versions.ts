@@ -1,7 +1,7 @@
 import { type Answer, type api, type Input, nextCursorHeader } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
-import { beyondCursor, type CursorPage, closePage, openPage, type Place, pageOrder } from "../db/cursor-page.ts";
+import type { Ctx } from "../context/context.ts";
 import { Prisma } from "../db/generated/client.ts";
+import { beyondCursor, type CursorPage, closePage, openPage, type Place, pageOrder } from "../search/cursor-page.ts";
 import { findDataset, findVersion } from "./find-dataset.ts";
 import { membersOnlyIn, onlyInVersion } from "./membership-sql.ts";
 import { type Member, showMembers } from "./show-members.ts";

@@ -1,10 +1,10 @@
 import type { Answer, api, Input, Output } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
-import { beyondCursor, closePage, openPage, pageOrder } from "../db/cursor-page.ts";
+import type { Ctx } from "../context/context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import type { DatasetVersionModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import type { Handlers } from "../http/handlers.ts";
+import { beyondCursor, closePage, openPage, pageOrder } from "../search/cursor-page.ts";
 import { commitVersion } from "./commit-version.ts";
 import { compareVersions } from "./compare-versions.ts";
 import { toVersion } from "./dataset-rows.ts";

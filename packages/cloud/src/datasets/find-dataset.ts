@@ -1,7 +1,7 @@
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { notFound } from "../core/errors.ts";
 import type { DatasetModel, DatasetVersionModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { notFound } from "../http/errors.ts";
 import { visibleTo } from "../projects/find-project.ts";
 
 export async function findDataset(ctx: Ctx, id: string): Promise<DatasetModel> {

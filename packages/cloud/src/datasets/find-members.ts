@@ -1,6 +1,6 @@
-import type { Ctx } from "../context.ts";
-import { beyondCursor, type CursorPage, type Place, pageOrder } from "../db/cursor-page.ts";
+import type { Ctx } from "../context/context.ts";
 import { Prisma } from "../db/generated/client.ts";
+import { beyondCursor, type CursorPage, type Place, pageOrder } from "../search/cursor-page.ts";
 import { inVersion, membersOf } from "./membership-sql.ts";
 import type { Member } from "./show-members.ts";
 

@@ -1,8 +1,8 @@
 import type { api, CursorHeaders, DatasetEpisode, Input } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
-import { closePage, openPage } from "../db/cursor-page.ts";
+import type { Ctx } from "../context/context.ts";
 import type { DatasetModel } from "../db/generated/models.ts";
 import { episodeConditions, requireRecording } from "../episodes/find-episodes.ts";
+import { closePage, openPage } from "../search/cursor-page.ts";
 import { findMembers } from "./find-members.ts";
 import { showMembers } from "./show-members.ts";
 

@@ -1,4 +1,4 @@
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import type { DatasetModel } from "../db/generated/models.ts";
 import { inVersion } from "./membership-sql.ts";
 

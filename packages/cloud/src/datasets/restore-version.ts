@@ -1,8 +1,8 @@
 import type { api, Input, Output } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { notFound, refuse } from "../core/errors.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { notFound, refuse } from "../http/errors.ts";
 import { findVersion, lockDataset } from "./find-dataset.ts";
 import { membersOnlyIn } from "./membership-sql.ts";
 import {

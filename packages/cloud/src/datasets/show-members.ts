@@ -1,5 +1,5 @@
 import type { DatasetEpisode } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import { type EpisodeInclude, readEpisodes } from "../episodes/episode-rows.ts";
 
 /** A row of DatasetMember, as far as lists show it. */

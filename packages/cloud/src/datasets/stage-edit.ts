@@ -1,7 +1,7 @@
+import { invalid, notFound } from "../core/errors.ts";
 import { Prisma } from "../db/generated/client.ts";
 import type { DatasetModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { invalid, notFound } from "../http/errors.ts";
 import { NEVER } from "./membership-sql.ts";
 import { countStaged, type Staging, stageAdds, stageRemovals, unstageAdds, unstageRemovals } from "./staged-changes.ts";
 import { type Edit, type EditCounts, type EditSteps, planEdit, type StagingState } from "./staging-state.ts";

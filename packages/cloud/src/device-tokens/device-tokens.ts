@@ -1,12 +1,12 @@
 import type { api, DeviceToken, Input } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { ApiError, invalid, notFound } from "../core/errors.ts";
+import { mintToken } from "../credentials/mint.ts";
 import type { DeviceTokenModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { deviceGone, selectDevice } from "../devices/find-device.ts";
-import { ApiError, invalid, notFound } from "../http/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { resolveProject, visibleTo } from "../projects/find-project.ts";
-import { mintToken } from "../tokens/mint.ts";
 import { grantCredential, toTokenFacts, type WithTokenFacts, withTokenFacts } from "../tokens/token-rows.ts";
 
 type Contract = typeof api.deviceTokens;

@@ -1,9 +1,9 @@
 import { AgentSettings, type api, type Input } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { refuse } from "../core/errors.ts";
 import { withTransaction } from "../db/transaction.ts";
-import { refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
-import { findSite } from "../sites/find-site.ts";
+import { findSite } from "../projects/find-site.ts";
 import { findDevice, lockDevice } from "./find-device.ts";
 
 type Contract = typeof api.agentSettings;

@@ -1,7 +1,7 @@
 import type { api, Device, Input } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import { noLongerCloned, toEdgeAgent } from "../agents/agent-rows.ts";
+import type { Ctx } from "../context/context.ts";
 import type { DeviceModel } from "../db/generated/models.ts";
-import { noLongerCloned, toEdgeAgent } from "../edge/agent-rows.ts";
 import { toDevice } from "./device-rows.ts";
 import { findDevice } from "./find-device.ts";
 

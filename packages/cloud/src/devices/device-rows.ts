@@ -1,9 +1,9 @@
 import type { Device, PropertyInterval, PropertyValue, PropertyValues } from "@downlink/protocol";
 import { type Kysely, sql } from "kysely";
+import { toEdgeAgent } from "../agents/agent-rows.ts";
 import type { DeviceModel, DevicePropertyIntervalModel } from "../db/generated/models.ts";
 import type { DB } from "../db/generated/tables.ts";
 import { anyOf, parameter, prepare } from "../db/prepared.ts";
-import { toEdgeAgent } from "../edge/agent-rows.ts";
 import { inProjects } from "../projects/scope-sql.ts";
 
 const devicesWithAgents = (db: Kysely<DB>) =>

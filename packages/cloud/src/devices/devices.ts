@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import type { api, Device, Input, PropertyValues } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { refuse } from "../core/errors.ts";
 import { readPropertyChanges } from "../custom-properties/find-properties.ts";
 import { applyPropertyChanges } from "../custom-properties/property-values.ts";
 import type { DeviceModel } from "../db/generated/models.ts";
 import { onUniqueViolation } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
-import { workingStates } from "../ingest/import-request-state.ts";
+import { workingStates } from "../import-life/import-request-state.ts";
 import { writeEvent } from "../outbox/outbox.ts";
 import { projectsToSee, resolveProject } from "../projects/find-project.ts";
 import { createDeviceRow } from "./create-device.ts";

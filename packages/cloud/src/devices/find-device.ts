@@ -1,11 +1,11 @@
 import { type Kysely, sql } from "kysely";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { ApiError, notFound } from "../core/errors.ts";
 import type { DeviceModel } from "../db/generated/models.ts";
 import type { DB } from "../db/generated/tables.ts";
 import { parameter, prepare } from "../db/prepared.ts";
 import { onForeignKeyViolation } from "../db/sql-state.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { ApiError, notFound } from "../http/errors.ts";
 import { projectsToSee, visibleIn } from "../projects/find-project.ts";
 import { inProjects } from "../projects/scope-sql.ts";
 

@@ -1,6 +1,6 @@
 import type { AgentPoint, api, Input } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
-import { findAgentPoints } from "../edge/find-agent-points.ts";
+import { findAgentPoints } from "../agents/find-agent-points.ts";
+import type { Ctx } from "../context/context.ts";
 import { findDevice } from "./find-device.ts";
 
 export async function listAgentHistory(

@@ -1,5 +1,5 @@
 import type { api, Device, Input } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { readingFrom } from "../db/read-sql.ts";

@@ -1,11 +1,11 @@
 import type { api, Input, PropertyInterval } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { invalid, notFound } from "../core/errors.ts";
 import { holdProperties } from "../custom-properties/find-properties.ts";
 import { checkPropertyValue } from "../custom-properties/property-values.ts";
 import { Prisma } from "../db/generated/client.ts";
 import type { DevicePropertyIntervalModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { invalid, notFound } from "../http/errors.ts";
 import { jsonbWhere, mayContainTexts } from "../search/jsonb-where.ts";
 import { parseQuery } from "../search/terms.ts";
 import { toPropertyInterval } from "./device-rows.ts";

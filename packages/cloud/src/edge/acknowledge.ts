@@ -1,6 +1,6 @@
 import type { AgentModel, ImportRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { terminalStates } from "../ingest/import-request-state.ts";
+import { terminalStates } from "../import-life/import-request-state.ts";
 
 const OVER = ".over";
 

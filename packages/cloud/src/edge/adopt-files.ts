@@ -1,9 +1,9 @@
 import type { EdgeItem } from "@downlink/protocol";
+import type { FileVersion } from "../agents/find-versions.ts";
 import { toJson } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
 import type { Batch, KnownVersions } from "./batch.ts";
 import { fileColumns } from "./edge-rows.ts";
-import type { FileVersion } from "./find-versions.ts";
 
 /**
  * An agent that lost its state names its files anew. A row of the same agent whose path, size, time and hash of head and tail

@@ -1,4 +1,4 @@
-import type { Deps } from "../context.ts";
+import type { Deps } from "../context/context.ts";
 
 const STEP_NS = 300n * 1_000_000_000n;
 const KEPT_NS = 7n * 86_400n * 1_000_000_000n;

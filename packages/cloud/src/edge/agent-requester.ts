@@ -1,7 +1,7 @@
 import type { Requester } from "@downlink/protocol";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { readOwner } from "./agent-owner.ts";
+import { readOwner } from "../polls/agent-owner.ts";
 
 /** Somebody on the agent's device or at its site as who asks for an import. Only while the caller holds the lease. */
 export async function agentRequester(tx: Transaction, agent: AgentModel): Promise<Requester> {

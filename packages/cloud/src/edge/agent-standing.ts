@@ -1,4 +1,4 @@
-import type { AgentCtx } from "../context.ts";
+import type { AgentCtx } from "../context/context.ts";
 import type { AgentCaller } from "../core/callers.ts";
 import type { AgentModel, DeviceModel, SiteModel } from "../db/generated/models.ts";
 import { bigintTypes } from "../db/kysely-pool.ts";

@@ -1,12 +1,12 @@
 import type { api, EdgeFile, EdgeFileState, Input, SalvageRequest } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { notFound } from "../core/errors.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import type { SalvageRequestModel } from "../db/generated/models.ts";
 import { selectDevice } from "../devices/find-device.ts";
-import { notFound } from "../http/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { visibleIn } from "../projects/find-project.ts";
-import { selectSite } from "../sites/find-site.ts";
+import { selectSite } from "../projects/find-site.ts";
 import { requestSalvage } from "./request-salvage.ts";
 
 type Contract = typeof api.edgeFiles;

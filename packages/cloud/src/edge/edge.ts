@@ -1,15 +1,15 @@
 import { api, type Input, type Output } from "@downlink/protocol";
 import { z } from "zod";
-import type { AgentCtx } from "../context.ts";
+import { withLease } from "../agents/lease.ts";
+import { failSalvage } from "../agents/salvages.ts";
+import type { AgentCtx } from "../context/context.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { enroll } from "./enroll.ts";
 import { hello } from "./hello.ts";
-import { withLease } from "./lease.ts";
 import { askPermits } from "./permits.ts";
 import { composePart, grantPieces } from "./pieces.ts";
 import { report } from "./report.ts";
 import { requestImports } from "./request-imports.ts";
-import { failSalvage } from "./salvages.ts";
 import { completeUpload, failImport, grantParts, openUpload } from "./uploads.ts";
 
 /** But the work, which has a route of its own: it waits. */

@@ -1,12 +1,12 @@
-import type { AgentCtx } from "../context.ts";
+import type { FileVersion } from "../agents/find-versions.ts";
+import { withLease } from "../agents/lease.ts";
+import { removeFiles } from "../agents/remove-files.ts";
+import type { AgentCtx } from "../context/context.ts";
+import { ApiError } from "../core/errors.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 import { holdIncarnation } from "../db/incarnation.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { ApiError } from "../http/errors.ts";
-import type { FileVersion } from "./find-versions.ts";
 import { noteListed } from "./inventory.ts";
-import { withLease } from "./lease.ts";
-import { removeFiles } from "./remove-files.ts";
 
 const FILES_A_TRANSACTION = 1000;
 

@@ -1,10 +1,10 @@
 import type { api, Input, Output, TokenMaker } from "@downlink/protocol";
-import type { EnrolmentCtx } from "../context.ts";
+import type { EnrolmentCtx } from "../context/context.ts";
+import { ApiError, refuse } from "../core/errors.ts";
 import { newId } from "../db/ids.ts";
 import { onUniqueViolation } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { createDeviceRow, lockDeviceName } from "../devices/create-device.ts";
-import { ApiError, refuse } from "../http/errors.ts";
 
 type Enroll = typeof api.edge.enroll;
 type Enrolled = Output<Enroll>;

@@ -1,13 +1,13 @@
 import { type api, edgeLimits, type Input, type Output } from "@downlink/protocol";
-import type { AgentCtx } from "../context.ts";
+import { isCloned, isReturn, noteReturn } from "../agents/clones.ts";
+import { knowsLaterLease, takeLease } from "../agents/lease.ts";
+import type { AgentCtx } from "../context/context.ts";
+import { ApiError } from "../core/errors.ts";
 import { newId } from "../db/ids.ts";
 import { sqlState } from "../db/sql-state.ts";
-import { ApiError } from "../http/errors.ts";
-import { ownerId } from "./agent-owner.ts";
+import { ownerId } from "../polls/agent-owner.ts";
 import { type AgentRow, readStanding, type Standing, writeAgent } from "./agent-standing.ts";
-import { isCloned, isReturn, noteReturn } from "./clones.ts";
 import { isSameInventory } from "./inventory.ts";
-import { knowsLaterLease, takeLease } from "./lease.ts";
 import { settingsOf } from "./work.ts";
 
 type Hello = typeof api.edge.hello;

@@ -5,10 +5,10 @@ import { ApiFailure, NetworkFailure } from "@downlink/client";
 import { api, type CallInput, edgeLimits, leaseHeader, type Operation, type Output } from "@downlink/protocol";
 import { seededRandom } from "@downlink/recordings/testing";
 import pg from "pg";
+import { noLongerCloned } from "../agents/agent-rows.ts";
 import { startCloud, type TestCloud } from "../testing/start-cloud.ts";
 import { helloBody, recordingItem } from "../testing/test-agent.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
-import { noLongerCloned } from "./agent-rows.ts";
 
 const STEPS = 100;
 /** What a quarrel over a lease, a control plane that is started anew and a database that fails over may be answered. */

@@ -1,5 +1,5 @@
 import { formatTimestamp } from "@downlink/protocol";
-import type { Deps } from "../context.ts";
+import type { Deps } from "../context/context.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { writeEvents } from "../outbox/outbox.ts";
 

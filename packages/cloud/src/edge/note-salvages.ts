@@ -1,11 +1,11 @@
 import { type EdgeItem, type EdgeRecordingItem, salvageRecordName } from "@downlink/protocol";
-import type { AgentCtx } from "../context.ts";
+import type { SalvageState } from "../agents/salvages.ts";
+import type { AgentCtx } from "../context/context.ts";
 import type { AgentModel, SalvageRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { cancelRequests } from "../ingest/change-request.ts";
-import { findLocked } from "../recordings/lock-recording.ts";
-import { queueImport } from "./queue-import.ts";
-import type { SalvageState } from "./salvages.ts";
+import { cancelRequests } from "../import-life/change-request.ts";
+import { findLocked } from "../import-life/lock-recording.ts";
+import { queueImport } from "../import-life/queue-import.ts";
 
 interface Reported {
   readonly ctx: AgentCtx;

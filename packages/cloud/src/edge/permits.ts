@@ -1,15 +1,15 @@
 import { type api, edgeLimits, type Input, type Output, type PermitAnswer } from "@downlink/protocol";
-import type { AgentCtx } from "../context.ts";
+import { findVersions } from "../agents/find-versions.ts";
+import { withLease } from "../agents/lease.ts";
+import type { AgentCtx } from "../context/context.ts";
 import type { AgentModel, RecordingModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { holdIncarnation } from "../db/incarnation.ts";
 import { toJson } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { terminalStates } from "../ingest/import-request-state.ts";
-import { readOwner } from "./agent-owner.ts";
-import { findVersions } from "./find-versions.ts";
+import { terminalStates } from "../import-life/import-request-state.ts";
+import { readOwner } from "../polls/agent-owner.ts";
 import { judgeDeletion, type Refusal } from "./judge-deletion.ts";
-import { withLease } from "./lease.ts";
 import { settingsOf } from "./work.ts";
 
 type Permits = typeof api.edge.askPermits;

@@ -1,7 +1,7 @@
 import { type api, digestOf, type Input, type Output, type ToldDigest } from "@downlink/protocol";
 import type { PiecePlan } from "../blobs/blob-store.ts";
 import { endOfPieces } from "../blobs/piece-plan.ts";
-import type { AgentCtx } from "../context.ts";
+import type { AgentCtx } from "../context/context.ts";
 import { checkPart, orAbandoned, toPiece, wantedUpload } from "./uploads.ts";
 
 type Edge = typeof api.edge;

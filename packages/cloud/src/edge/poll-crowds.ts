@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { MiddlewareHandler } from "hono";
+import { ApiError } from "../core/errors.ts";
 import type { Env } from "../http/env.ts";
-import { ApiError } from "../http/errors.ts";
-import { MOST_POLLS } from "./agent-polls.ts";
+import { MOST_POLLS } from "../polls/agent-polls.ts";
 
 /** So often another one is let in beyond that, which ends the oldest: the agent may be behind that of which nobody knows. */
 const REPLACE_EVERY_MS = 1000;

@@ -1,14 +1,14 @@
 import type { api, DeletionReason, EdgeItem, Input, Output } from "@downlink/protocol";
-import type { AgentCtx } from "../context.ts";
+import { findVersions } from "../agents/find-versions.ts";
+import { withLease } from "../agents/lease.ts";
+import { removeFiles } from "../agents/remove-files.ts";
+import type { AgentCtx } from "../context/context.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { acknowledge } from "./acknowledge.ts";
 import { endListing } from "./end-listing.ts";
-import { findVersions } from "./find-versions.ts";
-import { withLease } from "./lease.ts";
 import { noteSalvages } from "./note-salvages.ts";
 import { placeFiles } from "./place-files.ts";
-import { removeFiles } from "./remove-files.ts";
 import { requestAutoImports } from "./request-auto-imports.ts";
 import { storeFiles } from "./store-files.ts";
 import { storeSchemas, unknownSchemas } from "./store-schemas.ts";

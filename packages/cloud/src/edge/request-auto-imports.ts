@@ -2,8 +2,8 @@ import type { EdgeItem } from "@downlink/protocol";
 import type { AgentModel } from "../db/generated/models.ts";
 import { insertRows } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { AUTO_IMPORT_PRIORITY, importRequestRow } from "../recordings/import-request-rows.ts";
-import { primarySiteOf } from "../sites/primary-site.ts";
+import { AUTO_IMPORT_PRIORITY, importRequestRow } from "../import-life/import-request-rows.ts";
+import { primarySiteOf } from "../projects/primary-site.ts";
 import { agentRequester } from "./agent-requester.ts";
 import { readServedProjects } from "./served-projects.ts";
 

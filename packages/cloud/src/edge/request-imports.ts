@@ -1,12 +1,12 @@
 import type { api, ImportStatus, Input, Output } from "@downlink/protocol";
-import type { AgentCtx } from "../context.ts";
+import { type FileVersion, findVersions } from "../agents/find-versions.ts";
+import { withLease } from "../agents/lease.ts";
+import type { AgentCtx } from "../context/context.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { edgeCopyOf } from "../recordings/edge-copy.ts";
+import { edgeCopyOf } from "../import-life/edge-copy.ts";
+import { queueImport } from "../import-life/queue-import.ts";
 import { agentRequester } from "./agent-requester.ts";
-import { type FileVersion, findVersions } from "./find-versions.ts";
-import { withLease } from "./lease.ts";
-import { queueImport } from "./queue-import.ts";
 import { readServedProjects } from "./served-projects.ts";
 
 type RequestImports = typeof api.edge.requestImports;

@@ -1,13 +1,13 @@
 import type { api, Input, Requester } from "@downlink/protocol";
 import { findRequester } from "../api-keys/find-requester.ts";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { notFound, refuse } from "../core/errors.ts";
 import type { EdgeFileModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { notFound, refuse } from "../http/errors.ts";
+import { queueImport } from "../import-life/queue-import.ts";
 import type { JobQueue } from "../jobs/queue.ts";
 import { visibleTo } from "../projects/find-project.ts";
-import { queueImport } from "./queue-import.ts";
 import { isServed, readServedProjects } from "./served-projects.ts";
 
 /**

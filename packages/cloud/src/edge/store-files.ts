@@ -1,3 +1,4 @@
+import { findVersions } from "../agents/find-versions.ts";
 import { newId } from "../db/ids.ts";
 import { insertRows, toJson } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
@@ -5,7 +6,6 @@ import { adoptFiles } from "./adopt-files.ts";
 import type { Batch } from "./batch.ts";
 import { fileColumns } from "./edge-rows.ts";
 import type { Place } from "./find-place.ts";
-import { findVersions } from "./find-versions.ts";
 import { storeEdgeRecordings } from "./store-edge-recordings.ts";
 
 /** One row a file version, inserted or updated, and the recordings of those that became importable. What is known already writes nothing. */

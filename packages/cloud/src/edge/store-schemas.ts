@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { EdgeItem } from "@downlink/protocol";
+import { refuse } from "../core/errors.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { refuse } from "../http/errors.ts";
 
 interface SchemaText {
   readonly sha256: string;

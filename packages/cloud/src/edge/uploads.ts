@@ -9,20 +9,20 @@ import {
   type ToldDigest,
   tellDigest,
 } from "@downlink/protocol";
+import { withLease } from "../agents/lease.ts";
 import { BlobExists, PartConflict } from "../blobs/blob-errors.ts";
 import type { PartPlan, PiecePlan, UploadPlan } from "../blobs/blob-store.ts";
 import { minPieceBytes } from "../blobs/piece-plan.ts";
-import type { AgentCtx } from "../context.ts";
+import type { AgentCtx } from "../context/context.ts";
+import { ApiError, notFound, refuse } from "../core/errors.ts";
 import type { AgentModel, ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { ApiError, notFound, refuse } from "../http/errors.ts";
-import { failDelivery, storeDelivery } from "../ingest/delivery.ts";
+import { failDelivery, storeDelivery } from "../import-life/delivery.ts";
+import { statesBefore, workingStates } from "../import-life/import-request-state.ts";
+import { lockRecording } from "../import-life/lock-recording.ts";
 import { findOriginal, mayHaveOriginal } from "../ingest/find-original.ts";
-import { statesBefore, workingStates } from "../ingest/import-request-state.ts";
 import { requireRoom } from "../quotas/require-room.ts";
-import { lockRecording } from "../recordings/lock-recording.ts";
-import { withLease } from "./lease.ts";
 
 type Edge = typeof api.edge;
 type OpenInput = Input<Edge["openUpload"]>;

@@ -1,10 +1,10 @@
 import { type EdgeWork, edgeLimits, WantedImport } from "@downlink/protocol";
 import { z } from "zod";
+import { wantedSalvages } from "../agents/salvages.ts";
 import type { AgentModel, ImportRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { terminalStates } from "../ingest/import-request-state.ts";
+import { terminalStates } from "../import-life/import-request-state.ts";
 import { acknowledgedAs } from "./acknowledge.ts";
-import { wantedSalvages } from "./salvages.ts";
 
 type Wanted = Pick<EdgeWork, "imports" | "salvages" | "more" | "cancelled">;
 

@@ -3,12 +3,12 @@ import { api, type Input, incarnationHeader } from "@downlink/protocol";
 import { getRequestListener } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context, Hono } from "hono";
-import type { AgentCtx, Deps } from "../context.ts";
+import type { AgentCtx, Deps } from "../context/context.ts";
 import type { Env } from "../http/env.ts";
 import { parseInput } from "../http/parse.ts";
 import { openContext } from "../http/serve.ts";
-import { ownerId } from "./agent-owner.ts";
-import type { KnownWork } from "./known-work.ts";
+import { ownerId } from "../polls/agent-owner.ts";
+import type { KnownWork } from "../polls/known-work.ts";
 import { readWork } from "./work.ts";
 
 const { work } = api.edge;

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { AgentSettings, type EdgeSettings, EdgeWork } from "@downlink/protocol";
 import { z } from "zod";
-import type { AgentCtx } from "../context.ts";
+import { withLease } from "../agents/lease.ts";
+import type { AgentCtx } from "../context/context.ts";
 import { readIncarnation } from "../db/incarnation.ts";
-import { ownerId, readOwner } from "./agent-owner.ts";
+import { ownerId, readOwner } from "../polls/agent-owner.ts";
+import { type KnownWork, keptBody } from "../polls/known-work.ts";
+import { FRESH_NS, LEASE_NS } from "../polls/lease-renewals.ts";
 import type { DeviceSettings, SettingsOwner, SiteSettings } from "./agent-standing.ts";
-import { type KnownWork, keptBody } from "./known-work.ts";
-import { withLease } from "./lease.ts";
-import { FRESH_NS, LEASE_NS } from "./lease-renewals.ts";
 import { readWanted } from "./wanted.ts";
 
 interface ReadWork {

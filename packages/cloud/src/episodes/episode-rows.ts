@@ -1,5 +1,5 @@
 import type { Episode, MemberRecording } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 

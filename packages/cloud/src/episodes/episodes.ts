@@ -1,7 +1,7 @@
 import type { api, Episode, Input } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { notFound, refuse } from "../core/errors.ts";
 import { FOREIGN_KEY_VIOLATION, sqlState } from "../db/sql-state.ts";
-import { notFound, refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { visibleTo } from "../projects/find-project.ts";
 import { readEpisodes } from "./episode-rows.ts";

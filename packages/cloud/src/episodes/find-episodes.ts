@@ -1,8 +1,8 @@
 import type { api, Input } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { invalid, notFound } from "../core/errors.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { touches } from "../db/span-sql.ts";
-import { invalid, notFound } from "../http/errors.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { jsonbWhere, type Narrowing } from "../search/jsonb-where.ts";
 import { parseQuery } from "../search/terms.ts";

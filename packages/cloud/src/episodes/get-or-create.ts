@@ -1,8 +1,8 @@
 import type { api, Input, Output } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { invalidAt, notFound } from "../core/errors.ts";
 import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { invalidAt, notFound } from "../http/errors.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { identityOf } from "./episode-identity.ts";
 import { type EventSnapshot, snapshotEvents } from "./snapshot-events.ts";

@@ -1,9 +1,9 @@
 import type { Answer, api, Input } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
-import { beyondCursor, type CursorPage, closePage, openPage, type Place, pageOrder } from "../db/cursor-page.ts";
+import type { Ctx } from "../context/context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { touches } from "../db/span-sql.ts";
 import { visibleProjectIds } from "../projects/find-project.ts";
+import { beyondCursor, type CursorPage, closePage, openPage, type Place, pageOrder } from "../search/cursor-page.ts";
 import { readEpisodes } from "./episode-rows.ts";
 import { contentConditions, requireRecording, windowConditions } from "./find-episodes.ts";
 

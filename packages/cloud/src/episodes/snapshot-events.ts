@@ -1,6 +1,6 @@
 import { MAX_EVENT_MEMBERSHIPS } from "@downlink/protocol";
+import { invalid, notFound } from "../core/errors.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { invalid, notFound } from "../http/errors.ts";
 
 export interface EventSnapshot {
   readonly startNs: bigint;

@@ -1,9 +1,9 @@
 import type { api, EventType, Input } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { invalid, notFound, refuse } from "../core/errors.ts";
 import { newId } from "../db/ids.ts";
 import { onForeignKeyViolation, onUniqueViolation } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { invalid, notFound, refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { eventTypeColumns, toEventType } from "./event-type-rows.ts";
 import { findEventType } from "./find-event-type.ts";

@@ -1,5 +1,5 @@
-import type { Ctx } from "../context.ts";
-import { notFound } from "../http/errors.ts";
+import type { Ctx } from "../context/context.ts";
+import { notFound } from "../core/errors.ts";
 import { type EventTypeRow, eventTypeColumns } from "./event-type-rows.ts";
 
 /** Event types belong to the organization, whatever projects a key is limited to. */

@@ -1,6 +1,6 @@
 import type { PropertyValues } from "@downlink/protocol";
+import { invalidAt, notFound } from "../core/errors.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { invalidAt, notFound } from "../http/errors.ts";
 
 interface TypedEvent {
   readonly orgId: string;

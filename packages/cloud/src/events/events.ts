@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import type { api, Event, Input, PropertyChanges, PropertyValues } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { invalid, notFound } from "../core/errors.ts";
 import { readPropertyChanges } from "../custom-properties/find-properties.ts";
 import { applyPropertyChanges } from "../custom-properties/property-values.ts";
 import { withinOneConnection } from "../db/one-connection.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import { requireConformance } from "../event-types/require-conformance.ts";
-import { invalid, notFound } from "../http/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { writeEvent } from "../outbox/outbox.ts";
 import { projectsToSee, visibleTo } from "../projects/find-project.ts";

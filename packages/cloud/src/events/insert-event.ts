@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { notFound } from "../core/errors.ts";
 import type { Database } from "../db/client.ts";
 import { newId } from "../db/ids.ts";
 import { parameter, prepare, typed } from "../db/prepared.ts";
-import { notFound } from "../http/errors.ts";
 import type { JoinedEvent } from "./event-rows.ts";
 
 interface NewEvent {

@@ -1,5 +1,5 @@
 import type { api, Event, Input } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import type { DeviceModel } from "../db/generated/models.ts";
 import { type Batches, FEW, inBatches } from "../db/in-batches.ts";

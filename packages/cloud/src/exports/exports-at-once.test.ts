@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { after, test } from "node:test";
 import { api, ErrorBody } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
-import { turnLimits } from "../http/turns.ts";
+import { turnLimits } from "../limits/turns.ts";
 import { setQuotas } from "../quotas/set-quotas.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { eventually } from "../testing/test-agent.ts";

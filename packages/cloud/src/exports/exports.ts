@@ -1,9 +1,9 @@
 import { type api, type Input, MAX_UNKNOWN_TOPICS, type Output } from "@downlink/protocol";
 import { makeLink } from "../blobs/signed-link.ts";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { invalid } from "../core/errors.ts";
 import { newId } from "../db/ids.ts";
 import { withTransaction } from "../db/transaction.ts";
-import { invalid } from "../http/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { quotasOf } from "../quotas/require-room.ts";
 import { exportFileName } from "./export-file-name.ts";

@@ -1,6 +1,6 @@
 import { BlobDamaged, BlobNotFound } from "../blobs/blob-errors.ts";
 import type { BlobReader, BlobStore } from "../blobs/blob-store.ts";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../core/errors.ts";
 import type { StoredSource } from "./export-selection.ts";
 
 /** The bytes of a recording. Whoever holds the link knows recordings, not objects: errors name those. */

@@ -1,9 +1,9 @@
 import { type api, type Input, MAX_EXPORT_RECORDINGS } from "@downlink/protocol";
 import { recordingFormatOf } from "@downlink/recordings";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { ApiError, invalid, refuse } from "../core/errors.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import { findEpisode } from "../episodes/find-episode.ts";
-import { ApiError, invalid, refuse } from "../http/errors.ts";
 import { whereSelected } from "../recordings/select-recordings.ts";
 import { findSession } from "../sessions/find-session.ts";
 import type { StoredSource } from "./export-selection.ts";

@@ -1,4 +1,4 @@
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import type { ExportSelection } from "./export-selection.ts";
 
 interface Wanted {

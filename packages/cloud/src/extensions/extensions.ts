@@ -1,8 +1,8 @@
 import type { api, Extension, Input, Output } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { notFound } from "../core/errors.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import { withTransaction } from "../db/transaction.ts";
-import { notFound } from "../http/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { packageLink } from "./download-route.ts";
 

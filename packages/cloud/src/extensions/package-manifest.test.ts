@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
 import fc from "fast-check";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../core/errors.ts";
 import { readManifest } from "./package-manifest.ts";
 import { makeZip, type ZipFile } from "./testing/make-zip.ts";
 

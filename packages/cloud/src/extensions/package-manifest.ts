@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { crc32, inflateRaw } from "node:zlib";
 import { explainIssue, PathSegment, StorableText } from "@downlink/protocol";
 import { z } from "zod";
-import { invalid, invalidRequest } from "../http/errors.ts";
+import { invalid, invalidRequest } from "../core/errors.ts";
 import { locateContent, readZipDirectory, refuseZip, type ZipEntry, type ZipSource } from "./zip-directory.ts";
 
 const FILE = "package.json";

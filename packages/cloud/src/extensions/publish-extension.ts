@@ -1,9 +1,9 @@
 import { MAX_EXTENSION_BYTES } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { ApiError, refuse } from "../core/errors.ts";
 import { newId } from "../db/ids.ts";
 import { onUniqueViolation } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { ApiError, refuse } from "../http/errors.ts";
 import { requireRoomForBytes, withinRoom } from "../quotas/require-room.ts";
 import { type Manifest, readManifest } from "./package-manifest.ts";
 

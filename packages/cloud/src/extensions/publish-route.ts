@@ -1,7 +1,7 @@
 import { apiKey, extensionUpload, MAX_EXTENSION_BYTES } from "@downlink/protocol";
 import type { Hono } from "hono";
 import { BlobTooLarge } from "../blobs/blob-errors.ts";
-import type { Ctx, Deps } from "../context.ts";
+import type { Ctx, Deps } from "../context/context.ts";
 import { requestBody } from "../data-plane/request-body.ts";
 import { answerOnce } from "../http/answer-once.ts";
 import type { Env } from "../http/env.ts";

@@ -1,4 +1,4 @@
-import { invalid } from "../http/errors.ts";
+import { invalid } from "../core/errors.ts";
 
 /** One file of a package, as its central directory tells of it. */
 export interface ZipEntry {

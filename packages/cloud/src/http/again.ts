@@ -1,5 +1,5 @@
 import { type Answer, type Contract, pathParameters } from "@downlink/protocol";
-import type { CtxOf } from "../context.ts";
+import type { CtxOf } from "../context/context.ts";
 import type { AnyHandler, Handlers } from "./handlers.ts";
 
 /** How the answer to a call that made something is made once more, by the id of that: where the contract's own `get` does not. */

@@ -1,9 +1,9 @@
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Logger } from "pino";
+import { ApiError } from "../core/errors.ts";
 import { isDatabaseAway, sqlState } from "../db/sql-state.ts";
 import type { Env } from "./env.ts";
-import { ApiError } from "./errors.ts";
 
 const RETRY_AFTER_SECONDS = 2;
 /** A NUL or broken character in a text, a number beyond its column, or a text too long for its index. */

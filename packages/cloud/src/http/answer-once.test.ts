@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
+import { mintToken } from "../credentials/mint.ts";
 import { newId } from "../db/ids.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { createOrganization } from "../setup/organization.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { putFile } from "../testing/upload-file.ts";
-import { mintToken } from "../tokens/mint.ts";
 import { forgetOldAnswers } from "./kept-answers.ts";
 
 const DAY_NS = 24n * 3600n * 1_000_000_000n;

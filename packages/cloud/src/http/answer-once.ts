@@ -3,11 +3,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { idempotencyHeader, MAX_IDEMPOTENCY_KEY_CHARACTERS, type Making, type Operation } from "@downlink/protocol";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { ApiError, invalid, refuse } from "../core/errors.ts";
 import type { KeptAnswerModel } from "../db/generated/models.ts";
 import { withOneConnection } from "../db/one-connection.ts";
 import type { Env } from "./env.ts";
-import { ApiError, invalid, refuse } from "./errors.ts";
 import { type CallOnce, claim, findKept, keepAnswer } from "./kept-answers.ts";
 
 /** A longer answer is made anew from what was made. */

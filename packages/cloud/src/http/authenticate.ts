@@ -1,9 +1,9 @@
 import { type Access, everyCapability, leaseHeader } from "@downlink/protocol";
-import type { Deps } from "../context.ts";
+import type { Deps } from "../context/context.ts";
 import type { ApiKeyCaller, Caller } from "../core/callers.ts";
-import type { Credential } from "../tokens/find-credential.ts";
-import { hashToken } from "../tokens/mint.ts";
-import { ApiError, invalid, refuse } from "./errors.ts";
+import { ApiError, invalid, refuse } from "../core/errors.ts";
+import type { Credential } from "../credentials/find-credential.ts";
+import { hashToken } from "../credentials/mint.ts";
 
 type AuthenticateDeps = Pick<Deps, "credentials" | "clock" | "tokenUses">;
 

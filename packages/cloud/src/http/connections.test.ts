@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { after, test } from "node:test";
 import { setInterval } from "node:timers/promises";
 import { ErrorBody } from "@downlink/protocol";
-import { connectionLimits } from "../limits.ts";
+import { connectionLimits } from "../limits/limits.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 
 const LONG_MS = 600_000;

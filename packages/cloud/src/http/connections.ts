@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Context } from "hono";
-import type { ConnectionLimits } from "../limits.ts";
+import type { ConnectionLimits } from "../limits/limits.ts";
 import type { Env } from "./env.ts";
 
 const MAX_HEADER_BYTES = 64 * 1024; // an export link may name hundreds of topics

@@ -3,9 +3,9 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { api, toOpenApi } from "@downlink/protocol";
 import type { Hono } from "hono";
-import type { Deps } from "../context.ts";
+import type { Deps } from "../context/context.ts";
+import { notFound } from "../core/errors.ts";
 import type { Env } from "./env.ts";
-import { notFound } from "./errors.ts";
 
 const ASSETS_DIR = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
 const ASSETS: Record<string, string> = {

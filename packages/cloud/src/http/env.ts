@@ -1,5 +1,5 @@
 import type { HttpBindings } from "@hono/node-server";
-import type { BodyPatience } from "../limits.ts";
+import type { BodyPatience } from "../limits/limits.ts";
 
 /** What Hono carries for every request. */
 export interface Env {

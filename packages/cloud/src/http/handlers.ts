@@ -1,5 +1,5 @@
 import type { Answer, Contract, Input } from "@downlink/protocol";
-import type { Ctx, CtxOf } from "../context.ts";
+import type { Ctx, CtxOf } from "../context/context.ts";
 import type { Batches } from "../db/in-batches.ts";
 
 /** One function an operation; a missing one does not compile. */

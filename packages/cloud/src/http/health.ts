@@ -1,8 +1,8 @@
 import type { Hono } from "hono";
-import type { Deps } from "../context.ts";
+import type { Deps } from "../context/context.ts";
+import { ApiError } from "../core/errors.ts";
 import { missingMigrations } from "../db/migrations.ts";
 import type { Env } from "./env.ts";
-import { ApiError } from "./errors.ts";
 import { inTime, sharing } from "./in-time.ts";
 
 const RETRY_AFTER_SECONDS = 5;

@@ -1,12 +1,12 @@
 import type { Operation } from "@downlink/protocol";
 import type { Context, MiddlewareHandler } from "hono";
 import { LINK_SIGNATURE } from "../blobs/signed-link.ts";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import type { FairTurns } from "../limits/fair-turns.ts";
+import type { Turns } from "../limits/turns.ts";
 import type { Env } from "./env.ts";
-import type { FairTurns } from "./fair-turns.ts";
 import { goneSignal } from "./gone-signal.ts";
 import type { TakeTurn } from "./in-steps.ts";
-import type { Turns } from "./turns.ts";
 
 /** A token is known by its text alone here. */
 export function callInTurn(turnsOf: (path: string) => FairTurns): MiddlewareHandler<Env> {

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { setInterval } from "node:timers/promises";
 import { api, bodyLimits } from "@downlink/protocol";
 import { serveRoutes } from "../data-plane/testing/serve-routes.ts";
-import type { BodyPatience } from "../limits.ts";
+import type { BodyPatience } from "../limits/limits.ts";
 import { readJsonText } from "./json-body.ts";
 
 const FOR_EVER_MS = 3_600_000;

@@ -2,9 +2,9 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { bodyLimits, createJsonGuard, type Operation } from "@downlink/protocol";
 import type { Context, MiddlewareHandler } from "hono";
-import { type BodyPatience, bodyPatience } from "../limits.ts";
+import { ApiError } from "../core/errors.ts";
+import { type BodyPatience, bodyPatience } from "../limits/limits.ts";
 import type { Env } from "./env.ts";
-import { ApiError } from "./errors.ts";
 
 const TICKS_PER_STALL = 10;
 

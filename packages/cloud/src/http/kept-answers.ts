@@ -1,5 +1,5 @@
 import { IDEMPOTENCY_HOURS } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import type { Database } from "../db/client.ts";
 import type { KeptAnswerModel } from "../db/generated/models.ts";
 

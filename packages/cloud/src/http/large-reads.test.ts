@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api, type Operation, pathParameters } from "@downlink/protocol";
-import { defaultLimits } from "../limits.ts";
+import { defaultLimits } from "../limits/limits.ts";
 import { readExamples } from "../testing/example-bodies.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { inSteps } from "./in-steps.ts";

@@ -1,8 +1,8 @@
 import type { Context, MiddlewareHandler } from "hono";
-import type { CallRates, Rate } from "./call-rates.ts";
-import { clientAddress, type Network } from "./client-address.ts";
+import { ApiError } from "../core/errors.ts";
+import type { CallRates, Rate } from "../limits/call-rates.ts";
+import { clientAddress, type Network } from "../limits/client-address.ts";
 import type { Env } from "./env.ts";
-import { ApiError } from "./errors.ts";
 
 /** Throws `RateLimited` where the token had enough. Its headers come with that, and once less than half is left. */
 export async function countCall(c: Context<Env>, rates: CallRates, tokenId: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
-import type { Deps } from "../context.ts";
+import type { Deps } from "../context/context.ts";
 import type { Env } from "./env.ts";
 
 /** Counts each answer by its operation as the contract writes it: `GET /v1/devices/{nameOrId}`. What no route takes is one of them. */

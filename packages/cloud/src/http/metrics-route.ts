@@ -1,11 +1,11 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Context, Hono } from "hono";
-import type { Deps } from "../context.ts";
+import type { Deps } from "../context/context.ts";
+import { refuse } from "../core/errors.ts";
+import { hashToken } from "../credentials/mint.ts";
 import { observeDatabase } from "../metrics/observe-database.ts";
 import { observeProcess } from "../metrics/observe-process.ts";
-import { hashToken } from "../tokens/mint.ts";
 import type { Env } from "./env.ts";
-import { refuse } from "./errors.ts";
 import { inTime, sharing } from "./in-time.ts";
 
 const FORWARDED = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];

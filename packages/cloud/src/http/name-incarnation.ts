@@ -1,6 +1,6 @@
 import { incarnationHeader } from "@downlink/protocol";
 import type { MiddlewareHandler } from "hono";
-import type { Deps } from "../context.ts";
+import type { Deps } from "../context/context.ts";
 import { readIncarnation } from "../db/incarnation.ts";
 import { isDatabaseAway } from "../db/sql-state.ts";
 import type { Env } from "./env.ts";

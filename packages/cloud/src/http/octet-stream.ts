@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { refuse } from "./errors.ts";
+import { refuse } from "../core/errors.ts";
 
 const MEDIA_TYPE = "application/octet-stream";
 

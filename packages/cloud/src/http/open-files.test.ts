@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { connectionLimits } from "../limits.ts";
+import { connectionLimits } from "../limits/limits.ts";
 import { fitOpenFiles, openFileLimit } from "./open-files.ts";
 
 function fit(limit: number | undefined) {

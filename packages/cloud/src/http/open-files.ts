@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { ConnectionLimits } from "../limits.ts";
+import type { ConnectionLimits } from "../limits/limits.ts";
 
 /** For the database, the store and what a process needs itself. */
 const RESERVED = 512;

@@ -1,8 +1,8 @@
 import { explainIssue, foldAliases, MAX_QUERY_PARAMETERS, type Operation, withoutNulls } from "@downlink/protocol";
 import type { Context } from "hono";
 import type { z } from "zod";
+import { ApiError, invalidRequest } from "../core/errors.ts";
 import type { Env } from "./env.ts";
-import { ApiError, invalidRequest } from "./errors.ts";
 import { readJsonText } from "./json-body.ts";
 
 const INDEXED = /^(.+)\/\d+$/;

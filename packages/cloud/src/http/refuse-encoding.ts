@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
+import { refuse } from "../core/errors.ts";
 import type { Env } from "./env.ts";
-import { refuse } from "./errors.ts";
 
 /** No body is unpacked here: what is small on the wire may be anything. */
 export const refuseEncoding: MiddlewareHandler<Env> = async (c, next) => {

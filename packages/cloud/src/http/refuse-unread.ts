@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Server, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { RequestError } from "@hono/node-server";
-import { ApiError } from "./errors.ts";
+import { ApiError } from "../core/errors.ts";
 
 const HEADERS = { "Content-Type": "application/json", "X-Content-Type-Options": "nosniff" };
 

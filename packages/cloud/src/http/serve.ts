@@ -1,6 +1,6 @@
 import { type Access, type Contract, holdsCredential, type Operation, type WithHeaders } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
-import type { Ctx, Deps } from "../context.ts";
+import type { Ctx, Deps } from "../context/context.ts";
 import { againOf, type BoundContract } from "./again.ts";
 import { answerOnce, makesOne } from "./answer-once.ts";
 import { authenticate } from "./authenticate.ts";

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { pino } from "pino";
 import { request } from "undici";
 import { z } from "zod";
+import { ApiError } from "../core/errors.ts";
 import { serveRoutes } from "../data-plane/testing/serve-routes.ts";
 import type { Batches } from "../db/in-batches.ts";
 import { makeEncoder } from "./encoder.ts";
-import { ApiError } from "./errors.ts";
 import { streamList } from "./stream-list.ts";
 
 const Item = z.object({ atNs: z.codec(z.string(), z.bigint(), { decode: BigInt, encode: String }) });

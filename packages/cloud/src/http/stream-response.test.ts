@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
 import { request } from "undici";
+import { ApiError } from "../core/errors.ts";
 import { serveRoutes } from "../data-plane/testing/serve-routes.ts";
-import { ApiError } from "./errors.ts";
 import { type StreamOptions, streamBody } from "./stream-response.ts";
 
 const PIECE = Buffer.alloc(100_000, "x");

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
 import type { StatusCode } from "hono/utils/http-status";
-import { abortable } from "../blobs/abortable.ts";
+import { abortable } from "../core/abortable.ts";
 import type { Env } from "./env.ts";
 
 /** How long a receiver may take nothing while bytes wait for it. */

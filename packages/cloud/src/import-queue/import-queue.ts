@@ -1,14 +1,14 @@
 import { type api, type EdgeAgent, type Input, type QueuedImport, Requester } from "@downlink/protocol";
+import { toEdgeAgent } from "../agents/agent-rows.ts";
 import { UploadClosed } from "../blobs/blob-errors.ts";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { selectDevice } from "../devices/find-device.ts";
-import { toEdgeAgent } from "../edge/agent-rows.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { seesProject, visibleIn } from "../projects/find-project.ts";
+import { selectSite } from "../projects/find-site.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
-import { selectSite } from "../sites/find-site.ts";
 import { whyItWaits } from "./why-it-waits.ts";
 
 type Contract = typeof api.importQueue;

@@ -1,11 +1,11 @@
 import { type api, type Input, MAX_DELETED_IMPORTS, type Output } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { invalid, notFound } from "../core/errors.ts";
 import type { ImportModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { invalid, notFound } from "../http/errors.ts";
+import { forgetData } from "../import-life/forget-data.ts";
+import { findLocked } from "../import-life/lock-recording.ts";
 import { visibleTo } from "../projects/find-project.ts";
-import { forgetData } from "../recordings/forget-data.ts";
-import { findLocked } from "../recordings/lock-recording.ts";
 
 type Contract = typeof api.imports;
 

@@ -14,11 +14,11 @@ import {
   readMessages,
   writeLargeFile,
 } from "@downlink/recordings/testing";
+import { LARGE_FILE_BYTES } from "../jobs/large-file.ts";
 import { openFileIndexer } from "./file-indexer.ts";
 import { SalvageRefused, ThreadFailed, ThreadOutOfMemory, TooHeavy } from "./indexing-errors.ts";
 import type { IndexingLimits } from "./indexing-limits.ts";
 import { judgeFile } from "./judge-file.ts";
-import { LARGE_FILE_BYTES } from "./large-file.ts";
 
 const never = new AbortController().signal;
 const nothing = bytesSource(new Uint8Array(1));

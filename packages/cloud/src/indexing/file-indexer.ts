@@ -1,9 +1,9 @@
 import type { RandomAccessSource } from "@downlink/recordings";
+import { LARGE_FILE_BYTES } from "../jobs/large-file.ts";
 import { openIndexStream, type StoreIndex } from "./index-stream.ts";
 import { SalvageRefused, ThreadOutOfMemory } from "./indexing-errors.ts";
 import { type IndexingLimits, indexingLimits } from "./indexing-limits.ts";
 import { type IndexingThread, startIndexingThread, threadMain, type Work } from "./indexing-thread.ts";
-import { LARGE_FILE_BYTES } from "./large-file.ts";
 import { streamPieces } from "./stream-pieces.ts";
 import type { IndexedFile, SalvageInput } from "./thread-messages.ts";
 import { createTurns } from "./turns.ts";

@@ -1,7 +1,7 @@
 import type { Transaction } from "../db/transaction.ts";
+import { changeRequest } from "../import-life/change-request.ts";
+import { findLocked, lockRecording } from "../import-life/lock-recording.ts";
 import { removeIndex } from "../indexing/index-key.ts";
-import { findLocked, lockRecording } from "../recordings/lock-recording.ts";
-import { changeRequest } from "./change-request.ts";
 import { type Finish, fileRecording } from "./file-recording.ts";
 import { IngestFailure } from "./ingest-failure.ts";
 import { joinSession } from "./join-session.ts";

@@ -1,12 +1,12 @@
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { askAnew, changeRequest } from "../import-life/change-request.ts";
+import { moveRecording } from "../import-life/delivery.ts";
+import { findLocked } from "../import-life/lock-recording.ts";
+import { tellFailure } from "../import-life/tell-failure.ts";
 import { removeIndex } from "../indexing/index-key.ts";
-import { findLocked } from "../recordings/lock-recording.ts";
-import { askAnew, changeRequest } from "./change-request.ts";
-import { moveRecording } from "./delivery.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
 import { IngestFailure } from "./ingest-failure.ts";
-import { tellFailure } from "./tell-failure.ts";
 
 const MAX_MISMATCHES = 3;
 

@@ -3,7 +3,7 @@ import { after, test } from "node:test";
 import { api, type CallInput } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { withTransaction } from "../db/transaction.ts";
-import { lockRecording } from "../recordings/lock-recording.ts";
+import { lockRecording } from "../import-life/lock-recording.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { eventually } from "../testing/test-agent.ts";
 import { endOfImport, putFile, uploadFile } from "../testing/upload-file.ts";

@@ -1,6 +1,6 @@
 import type { DeviceModel, ImportRequestModel, SessionModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import type { LockedRecording } from "../recordings/lock-recording.ts";
+import type { LockedRecording } from "../import-life/lock-recording.ts";
 import { findOrCreateSession } from "../sessions/create-session.ts";
 import { holdSession } from "../sessions/find-session.ts";
 

@@ -1,9 +1,9 @@
 import { salvageRecordName } from "@downlink/protocol";
+import { ApiError } from "../core/errors.ts";
 import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { ApiError } from "../http/errors.ts";
+import { storeDelivery } from "../import-life/delivery.ts";
 import { beat, postpone } from "./attempt.ts";
-import { storeDelivery } from "./delivery.ts";
 import { TakenOver } from "./finish-import.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
 import { toIngestFailure } from "./ingest-failure.ts";

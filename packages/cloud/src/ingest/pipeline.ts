@@ -1,11 +1,11 @@
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { withTransaction } from "../db/transaction.ts";
+import { changeRequest } from "../import-life/change-request.ts";
+import { workingStates } from "../import-life/import-request-state.ts";
 import { newIndexKey, removeIndex } from "../indexing/index-key.ts";
 import { ingestJob } from "../jobs/ingest-job.ts";
 import { beat, LIVE_NS, LOOK_AGAIN_SECONDS, postpone } from "./attempt.ts";
-import { changeRequest } from "./change-request.ts";
 import { finishImport, TakenOver } from "./finish-import.ts";
-import { workingStates } from "./import-request-state.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
 import { IngestFailure, toIngestFailure } from "./ingest-failure.ts";
 import { failImport, redeliver } from "./ingest-outcomes.ts";

@@ -1,8 +1,8 @@
-import type { Deps } from "../context.ts";
+import type { Deps } from "../context/context.ts";
 import { withTransaction } from "../db/transaction.ts";
+import { storeDelivery } from "../import-life/delivery.ts";
+import { workingStates } from "../import-life/import-request-state.ts";
 import { ingestJob } from "../jobs/ingest-job.ts";
-import { storeDelivery } from "./delivery.ts";
-import { workingStates } from "./import-request-state.ts";
 import { sweepStreams } from "./stream-uploads.ts";
 
 const SILENT_NS = 120n * 1_000_000_000n; // many lost heartbeats

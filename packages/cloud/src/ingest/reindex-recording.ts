@@ -1,4 +1,4 @@
-import type { Deps } from "../context.ts";
+import type { Deps } from "../context/context.ts";
 import type { RecordingModel } from "../db/generated/models.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { newIndexKey, removeIndex } from "../indexing/index-key.ts";

@@ -5,7 +5,7 @@ import type { RecordingIdentity } from "@downlink/recordings";
 import type { ImportRequestUncheckedCreateInput } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { primarySiteOf } from "../sites/primary-site.ts";
+import { primarySiteOf } from "../projects/primary-site.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { eventually, recordingItem, startAgent } from "../testing/test-agent.ts";
 import type { IngestFailure } from "./ingest-failure.ts";

@@ -3,7 +3,7 @@ import type { RecordingIdentity } from "@downlink/recordings";
 import type { DeviceModel, ImportRequestModel, SessionModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { findOrCreateDevice } from "../devices/create-device.ts";
-import { lockRecording } from "../recordings/lock-recording.ts";
+import { lockRecording } from "../import-life/lock-recording.ts";
 import { findOrCreateSession } from "../sessions/create-session.ts";
 import { holdSession } from "../sessions/find-session.ts";
 import { IngestFailure } from "./ingest-failure.ts";

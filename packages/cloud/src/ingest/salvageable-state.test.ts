@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { importRequestStates } from "./import-request-state.ts";
+import { importRequestStates } from "../import-life/import-request-state.ts";
 import { isUnderWay, whyNotSalvageable } from "./salvageable-state.ts";
 
 const damaged = { id: "req_1", source: "upload", state: "error", errorCode: "BadChunk", errorText: "x", blobKey: "b" };

@@ -1,6 +1,6 @@
 import type { ReasonCode } from "@downlink/recordings";
 import type { ImportRequestModel } from "../db/generated/models.ts";
-import { workingStates } from "./import-request-state.ts";
+import { workingStates } from "../import-life/import-request-state.ts";
 
 /** Of which uploads something can be salvaged: those whose file is incomplete or damaged, and not empty or something else altogether. */
 const isSalvageable: Record<ReasonCode, boolean> = {

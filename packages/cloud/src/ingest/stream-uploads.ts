@@ -1,4 +1,4 @@
-import type { Deps } from "../context.ts";
+import type { Deps } from "../context/context.ts";
 import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import type { Transaction } from "../db/transaction.ts";

@@ -1,7 +1,7 @@
 import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { abandonUploads } from "../import-life/change-request.ts";
 import { LIVE_NS, LOOK_AGAIN_SECONDS } from "./attempt.ts";
-import { abandonUploads } from "./change-request.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
 import { IngestFailure } from "./ingest-failure.ts";
 import { failImport } from "./ingest-outcomes.ts";

@@ -1,5 +1,5 @@
 import { signLink } from "../blobs/signed-link.ts";
-import type { Deps } from "../context.ts";
+import type { Deps } from "../context/context.ts";
 
 export const UPLOAD_PATH = "/data-plane/uploads";
 

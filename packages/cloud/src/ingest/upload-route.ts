@@ -1,15 +1,15 @@
 import type { Context, Hono } from "hono";
 import { verifyLink } from "../blobs/signed-link.ts";
-import type { Deps } from "../context.ts";
+import type { Deps } from "../context/context.ts";
+import { ApiError, notFound } from "../core/errors.ts";
 import { openLink } from "../data-plane/link-request.ts";
 import { requestBody } from "../data-plane/request-body.ts";
 import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import { withTransaction } from "../db/transaction.ts";
 import type { Env } from "../http/env.ts";
-import { ApiError, notFound } from "../http/errors.ts";
 import { contentLength, requireOctetStream } from "../http/octet-stream.ts";
+import { storeDelivery } from "../import-life/delivery.ts";
 import { requireRoom, withinRoom } from "../quotas/require-room.ts";
-import { storeDelivery } from "./delivery.ts";
 import { endStream, noteReceived, openStream, showThatStreamLives } from "./stream-uploads.ts";
 import { UPLOAD_PATH } from "./upload-link.ts";
 

@@ -1,12 +1,12 @@
 import type { api, Input, Output } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { invalid, notFound } from "../core/errors.ts";
 import type { DeviceModel, SessionModel } from "../db/generated/models.ts";
 import { withinOneConnection } from "../db/one-connection.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { findOrCreateDevice } from "../devices/create-device.ts";
 import { holdDevice, lookUpDevice } from "../devices/find-device.ts";
 import type { Agains } from "../http/again.ts";
-import { invalid, notFound } from "../http/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { resolveProject, visibleTo } from "../projects/find-project.ts";
 import { quotasOf, requireRoomWithin } from "../quotas/require-room.ts";

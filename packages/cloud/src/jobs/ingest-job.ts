@@ -1,4 +1,4 @@
-import { LARGE_FILE_BYTES } from "../indexing/large-file.ts";
+import { LARGE_FILE_BYTES } from "./large-file.ts";
 
 /** Which job brings the import of so many bytes to its end. */
 export function ingestJob(sizeBytes: bigint | null): "ingest" | "ingest-large" {

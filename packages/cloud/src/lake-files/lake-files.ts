@@ -1,11 +1,11 @@
 import { type api, type Input, type LakeFile, MAX_LAKE_FILE_HOURS } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { invalid, refuse } from "../core/errors.ts";
 import { selectDevice } from "../devices/find-device.ts";
-import { invalid, refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
+import { findSiteOfType } from "../projects/find-site.ts";
 import { selectRecording } from "../recordings/find-recording.ts";
 import { selectSession } from "../sessions/find-session.ts";
-import { findSiteOfType } from "../sites/find-site.ts";
 
 type Contract = typeof api.lakeFiles;
 type ListQuery = Input<Contract["list"]>;

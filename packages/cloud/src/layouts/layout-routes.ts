@@ -1,6 +1,6 @@
 import { api, type Input, type Operation } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
-import type { Ctx, Deps } from "../context.ts";
+import type { Ctx, Deps } from "../context/context.ts";
 import { answerOnce, makesOne } from "../http/answer-once.ts";
 import type { Env } from "../http/env.ts";
 import { inSteps } from "../http/in-steps.ts";

@@ -1,6 +1,6 @@
 import { Layout, type LayoutPermission } from "@downlink/protocol";
 import { z } from "zod";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import type { LayoutModel } from "../db/generated/models.ts";
 
 /** `data`, where it is wanted, is the JSON text that was sent. */

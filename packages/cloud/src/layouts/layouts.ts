@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { api, Input, LayoutPermission } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { notFound, refuse } from "../core/errors.ts";
 import type { LayoutModel } from "../db/generated/models.ts";
 import { onUniqueViolation } from "../db/sql-state.ts";
-import { notFound, refuse } from "../http/errors.ts";
 import { type LayoutRow, whereShared } from "./layout-rows.ts";
 
 type Contract = typeof api.layouts;

@@ -1,7 +1,7 @@
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { notFound } from "../core/errors.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { lookUpDevice, selectDevice } from "../devices/find-device.ts";
-import { notFound } from "../http/errors.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
 import type { ColumnFilter } from "../search/list-by-column.ts";

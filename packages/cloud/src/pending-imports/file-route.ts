@@ -1,7 +1,7 @@
 import { apiKey } from "@downlink/protocol";
 import type { Hono } from "hono";
 import { DOWNLOAD_LIFE_MS, makeLink, verifyLink } from "../blobs/signed-link.ts";
-import type { Deps } from "../context.ts";
+import type { Deps } from "../context/context.ts";
 import { sendBlob } from "../data-plane/download.ts";
 import { type DataPlaneDeps, logBreak, openLink } from "../data-plane/link-request.ts";
 import type { Env } from "../http/env.ts";

@@ -1,6 +1,6 @@
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { refuse } from "../core/errors.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
-import { refuse } from "../http/errors.ts";
 import { visibleTo } from "../projects/find-project.ts";
 import { findRequest } from "./find-request.ts";
 

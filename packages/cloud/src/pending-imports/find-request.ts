@@ -1,8 +1,8 @@
 import type { PendingImport } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { notFound } from "../core/errors.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { notFound } from "../http/errors.ts";
 import { visibleTo } from "../projects/find-project.ts";
 import { toPendingImport, withRecording } from "./pending-import-rows.ts";
 

@@ -1,14 +1,14 @@
 import type { api, Input, PendingImport } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { equalsByHash } from "../db/hashed-sql.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { readingFrom } from "../db/read-sql.ts";
-import { workingStates } from "../ingest/import-request-state.ts";
+import { workingStates } from "../import-life/import-request-state.ts";
+import { selectSite } from "../projects/find-site.ts";
 import { findPage } from "../search/find-page.ts";
 import { hasPart } from "../search/has-part.ts";
 import { type ColumnFilter, listByColumn } from "../search/list-by-column.ts";
-import { selectSite } from "../sites/find-site.ts";
 import { commonFilters } from "./common-filters.ts";
 import { toPendingImport, withRecording } from "./pending-import-rows.ts";
 import { orderRequests } from "./request-order.ts";

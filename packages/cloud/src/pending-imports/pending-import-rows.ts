@@ -1,7 +1,7 @@
 import { type PendingImport, PendingImportStatus, Requester } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import type { Prisma } from "../db/generated/client.ts";
-import { terminalStates } from "../ingest/import-request-state.ts";
+import { terminalStates } from "../import-life/import-request-state.ts";
 import { seesProject } from "../projects/find-project.ts";
 
 /** A request with what is told of its recording. */

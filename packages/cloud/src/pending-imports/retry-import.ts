@@ -1,13 +1,13 @@
 import type { api, Input, PendingImport } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { refuse } from "../core/errors.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { refuse } from "../http/errors.ts";
-import { askAnew, changeRequest, type RequestData } from "../ingest/change-request.ts";
-import { moveRecording } from "../ingest/delivery.ts";
+import { askAnew, changeRequest, type RequestData } from "../import-life/change-request.ts";
+import { moveRecording } from "../import-life/delivery.ts";
+import { edgeCopyOf } from "../import-life/edge-copy.ts";
+import { findLocked, type LockedRecording } from "../import-life/lock-recording.ts";
 import { ingestJob } from "../jobs/ingest-job.ts";
-import { edgeCopyOf } from "../recordings/edge-copy.ts";
-import { findLocked, type LockedRecording } from "../recordings/lock-recording.ts";
 import { findRequest, tellRequest } from "./find-request.ts";
 
 /**

@@ -1,10 +1,10 @@
 import type { api, Input, PendingImport } from "@downlink/protocol";
 import { findRequester } from "../api-keys/find-requester.ts";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { refuse } from "../core/errors.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { refuse } from "../http/errors.ts";
 import { whyNotSalvageable } from "../ingest/salvageable-state.ts";
 import { requireRoom } from "../quotas/require-room.ts";
 import { findRequest, tellRequest } from "./find-request.ts";

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { ApiError, notFound } from "../core/errors.ts";
 import type { DB } from "../db/generated/tables.ts";
 import { parameter, prepare } from "../db/prepared.ts";
-import { ApiError, notFound } from "../http/errors.ts";
 import { inProjects } from "./scope-sql.ts";
 
 /** The rows of a project-bound table that the caller may see: its organization's, and its projects' where it is limited to some. */

@@ -1,8 +1,8 @@
 import type { api, Input, Project } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { notFound, refuse } from "../core/errors.ts";
 import { newId } from "../db/ids.ts";
 import { onUniqueViolation } from "../db/sql-state.ts";
-import { notFound, refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { visibleProjects } from "./find-project.ts";
 

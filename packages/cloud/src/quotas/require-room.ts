@@ -1,7 +1,7 @@
+import { ApiError } from "../core/errors.ts";
 import type { Database } from "../db/client.ts";
 import { parameter, prepare } from "../db/prepared.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { ApiError } from "../http/errors.ts";
 
 /** What a deployment allows an organization; null: any. */
 export interface Quotas {

@@ -1,4 +1,4 @@
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { touchesByBounds, touchingRanges } from "../db/span-sql.ts";
 import { selectDevice } from "../devices/find-device.ts";

@@ -1,13 +1,13 @@
 import { type api, BulkRefusal, type Input, type Output } from "@downlink/protocol";
 import { findRequester } from "../api-keys/find-requester.ts";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import type { Handlers } from "../http/handlers.ts";
-import { cancelRequests } from "../ingest/change-request.ts";
-import { raisePriority } from "./import-request-rows.ts";
-import { nextImportStatus } from "./import-status.ts";
+import { cancelRequests } from "../import-life/change-request.ts";
+import { raisePriority } from "../import-life/import-request-rows.ts";
+import { nextImportStatus } from "../import-life/import-status.ts";
+import { queueImports } from "../import-life/queue-imports.ts";
 import { lockSelection, type SelectedRecording, type Selection } from "./lock-selection.ts";
-import { queueImports } from "./queue-imports.ts";
 
 type Contract = typeof api.importRequests;
 

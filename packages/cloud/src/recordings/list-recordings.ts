@@ -1,5 +1,5 @@
 import type { Recording } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import { type Batches, FEW, inBatches } from "../db/in-batches.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { readingFrom } from "../db/read-sql.ts";

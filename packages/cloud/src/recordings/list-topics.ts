@@ -1,5 +1,5 @@
 import type { api, Input, RecordingTopic } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import type { RecordingTopicActivityModel, RecordingTopicModel } from "../db/generated/models.ts";
 import { findRecording } from "./find-recording.ts";
 

@@ -1,10 +1,10 @@
 import { bulkLimits, type ImportStatus, type RecordingFilter } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { invalid } from "../core/errors.ts";
 import { Prisma } from "../db/generated/client.ts";
 import type { EdgeFileModel, RecordingModel } from "../db/generated/models.ts";
 import { readingIn } from "../db/read-sql.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { invalid } from "../http/errors.ts";
 import { visibleTo } from "../projects/find-project.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
 import { countMatches, findPage } from "../search/find-page.ts";

@@ -1,13 +1,13 @@
 import type { api, Input } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { visibleIn } from "../projects/find-project.ts";
+import { selectSite } from "../projects/find-site.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
 import { hasPart } from "../search/has-part.ts";
 import { metadataRecordsWhere, type Narrowing } from "../search/jsonb-where.ts";
 import { parseQuery } from "../search/terms.ts";
 import { selectSession } from "../sessions/find-session.ts";
-import { selectSite } from "../sites/find-site.ts";
 
 export type ListQuery = Input<(typeof api.recordings)["list"]>;
 

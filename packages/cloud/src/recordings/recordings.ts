@@ -1,12 +1,12 @@
 import type { api, Input, Recording } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
-import { notFound } from "../http/errors.ts";
+import type { Ctx } from "../context/context.ts";
+import { notFound } from "../core/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
+import { cancelImport, deleteRecording, requestImport } from "../import-life/recording-changes.ts";
 import { projectsToSee } from "../projects/find-project.ts";
 import { findRecording } from "./find-recording.ts";
 import { listRecordings } from "./list-recordings.ts";
 import { listTopics } from "./list-topics.ts";
-import { cancelImport, deleteRecording, requestImport } from "./recording-changes.ts";
 import { selectRecordingRow, selectRecordingRows, toRecording } from "./recording-rows.ts";
 import { summarizeRecordings } from "./summarize-recordings.ts";
 

@@ -1,4 +1,4 @@
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import { visibleIn } from "../projects/find-project.ts";

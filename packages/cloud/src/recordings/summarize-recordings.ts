@@ -6,7 +6,7 @@ import {
   MAX_SUMMARIZED_DEVICES,
   type RecordingSummary,
 } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { selectMatches } from "../search/find-page.ts";
 import { planList } from "./find-recordings.ts";

@@ -1,4 +1,4 @@
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { hasShortText, jsonbWhere, type Narrowing } from "./jsonb-where.ts";
 import type { Term } from "./terms.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../core/errors.ts";
 import { parseQuery, printQuery, type QuerySyntax, type Term } from "./terms.ts";
 
 const DEVICES = { prefix: "properties." };

@@ -1,5 +1,5 @@
 import { queryLimits } from "@downlink/protocol";
-import { invalid } from "../http/errors.ts";
+import { invalid } from "../core/errors.ts";
 
 /**
  * One condition of a query; all of a query's terms must hold. A key of null stands for any key.

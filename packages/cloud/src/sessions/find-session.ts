@@ -1,7 +1,7 @@
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { ApiError, notFound } from "../core/errors.ts";
 import type { SessionModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { ApiError, notFound } from "../http/errors.ts";
 import { visibleIn } from "../projects/find-project.ts";
 
 interface SessionRef {

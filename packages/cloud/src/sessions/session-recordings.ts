@@ -1,7 +1,7 @@
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { ApiError, invalid, notFound } from "../core/errors.ts";
 import type { RecordingModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { ApiError, invalid, notFound } from "../http/errors.ts";
 import { visibleTo } from "../projects/find-project.ts";
 
 /** A recording as far as its membership in a session goes. */

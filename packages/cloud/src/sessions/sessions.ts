@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import type { api, Input, PropertyValues, Session } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { invalid, notFound, refuse } from "../core/errors.ts";
 import { readPropertyChanges } from "../custom-properties/find-properties.ts";
 import { applyPropertyChanges } from "../custom-properties/property-values.ts";
 import type { DeviceModel } from "../db/generated/models.ts";
 import { onUniqueViolation } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { holdDevice, selectDevice } from "../devices/find-device.ts";
-import { invalid, notFound, refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { createSessionRow } from "./create-session.ts";

@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { everyCapability } from "@downlink/protocol";
 import { ConfigError } from "../core/config-error.ts";
+import { hashToken, mintToken } from "../credentials/mint.ts";
 import type { Database } from "../db/client.ts";
 import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { hashToken, mintToken } from "../tokens/mint.ts";
 import { newCredential } from "../tokens/token-rows.ts";
 import { createOrganization } from "./organization.ts";
 

@@ -1,12 +1,12 @@
 import type { api, Input, SiteToken } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { notFound } from "../core/errors.ts";
+import { mintToken } from "../credentials/mint.ts";
 import type { SiteTokenModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
-import { notFound } from "../http/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
-import { mintToken } from "../tokens/mint.ts";
+import { findSiteOfType, selectSite, siteGone } from "../projects/find-site.ts";
 import { grantCredential, toTokenFacts, type WithTokenFacts, withTokenFacts } from "../tokens/token-rows.ts";
-import { findSiteOfType, selectSite, siteGone } from "./find-site.ts";
 
 type Contract = typeof api.siteTokens;
 

@@ -1,15 +1,15 @@
 import type { AgentPoint, api, EdgeAgent, Input, Site, SiteType } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import { noLongerCloned, toEdgeAgent } from "../agents/agent-rows.ts";
+import { findAgentPoints } from "../agents/find-agent-points.ts";
+import { removeFiles } from "../agents/remove-files.ts";
+import type { Ctx } from "../context/context.ts";
+import { invalid, notFound, refuse } from "../core/errors.ts";
 import type { AgentModel, SiteModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { noLongerCloned, toEdgeAgent } from "../edge/agent-rows.ts";
-import { findAgentPoints } from "../edge/find-agent-points.ts";
-import { removeFiles } from "../edge/remove-files.ts";
-import { invalid, notFound, refuse } from "../http/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { requireProjects, seesProject } from "../projects/find-project.ts";
-import { findSite, visibleSites } from "./find-site.ts";
+import { findSite, visibleSites } from "../projects/find-site.ts";
 
 type Contract = typeof api.sites;
 

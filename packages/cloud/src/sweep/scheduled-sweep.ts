@@ -1,4 +1,4 @@
-import type { Deps } from "../context.ts";
+import type { Deps } from "../context/context.ts";
 import { forgetOldAnswers } from "../http/kept-answers.ts";
 import { DEFAULT_AGE_HOURS, sweep } from "./sweep.ts";
 import type { Finding } from "./sweep-objects.ts";

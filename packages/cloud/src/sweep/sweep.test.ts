@@ -5,7 +5,7 @@ import { makeMcap } from "@downlink/recordings/testing";
 import { cutPiece, inPieces } from "../blobs/testing/pieces.ts";
 import { newId } from "../db/ids.ts";
 import { withTransaction } from "../db/transaction.ts";
-import { storeDelivery } from "../ingest/delivery.ts";
+import { storeDelivery } from "../import-life/delivery.ts";
 import { ingest } from "../ingest/pipeline.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { printSweep } from "./print-sweep.ts";

@@ -7,13 +7,13 @@ import type { Capability } from "@downlink/protocol";
 import { pino } from "pino";
 import { readConfig } from "../config.ts";
 import type { Clock } from "../core/clock.ts";
+import { hashToken, mintToken } from "../credentials/mint.ts";
 import { newId } from "../db/ids.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { type OpenDeps, openDeps } from "../deps.ts";
-import type { Limits } from "../limits.ts";
+import type { Limits } from "../limits/limits.ts";
 import { startServer } from "../server.ts";
 import { createOrganization } from "../setup/organization.ts";
-import { hashToken, mintToken } from "../tokens/mint.ts";
 import { startWorker } from "../worker.ts";
 import { createTestDatabase } from "./test-database.ts";
 

@@ -3,10 +3,10 @@ import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { findCredential } from "../credentials/find-credential.ts";
 import { openDatabase } from "../db/client.ts";
 import { applyMigrations, migrationsDir } from "../db/migrations.ts";
 import { createEmptyDatabase } from "../testing/test-database.ts";
-import { findCredential } from "./find-credential.ts";
 
 const CREDENTIALS = "20261123000858_credentials";
 const log = { info: () => {}, warn: () => {} };

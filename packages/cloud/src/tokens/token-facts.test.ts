@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiFailure, Client } from "@downlink/client";
 import { api, leaseHeader } from "@downlink/protocol";
+import { NotedTokenUses } from "../credentials/token-uses.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { helloBody, sha256 } from "../testing/test-agent.ts";
-import { NotedTokenUses } from "./token-uses.ts";
 
 const MINUTE_NS = 60_000_000_000n;
 let nowNs = 1_800_000_000_000_000_000n;

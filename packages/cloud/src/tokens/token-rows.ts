@@ -1,8 +1,8 @@
 import { TokenMaker } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { invalid } from "../core/errors.ts";
+import { hashToken } from "../credentials/mint.ts";
 import type { CredentialModel } from "../db/generated/models.ts";
-import { invalid } from "../http/errors.ts";
-import { hashToken } from "./mint.ts";
 
 const HINT_CHARACTERS = 4;
 

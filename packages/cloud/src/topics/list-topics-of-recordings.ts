@@ -1,4 +1,4 @@
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import { whereSelected } from "../recordings/select-recordings.ts";
 import type { ListQuery, TopicRow } from "./topic-rows.ts";
 

@@ -1,5 +1,5 @@
 import type { api, Input, Topic } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 import { type Batches, inBatches } from "../db/in-batches.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { listImportedTopics } from "./list-imported-topics.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { partRoute, pieceRoute } from "../../data-plane/part-route.ts";
 import { serveRoutes } from "../../data-plane/testing/serve-routes.ts";
-import { createTurns, turnLimits } from "../../http/turns.ts";
+import { createTurns, turnLimits } from "../../limits/turns.ts";
 import { type FileStore, type FileStoreOptions, openFileStore } from "../file-store.ts";
 import { createLinkSigner, type LinkSigner } from "../signed-link.ts";
 

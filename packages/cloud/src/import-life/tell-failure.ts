@@ -1,7 +1,7 @@
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { writeEvent } from "../outbox/outbox.ts";
-import { tellOfRecording } from "../recordings/recording-events.ts";
+import { tellOfRecording } from "./recording-events.ts";
 
 const type = "recording.importFailed";
 

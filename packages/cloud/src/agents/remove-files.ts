@@ -1,11 +1,11 @@
 import type { DeletionReason, ImportStatus } from "@downlink/protocol";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { abandonUploads } from "../ingest/change-request.ts";
-import { nextRequestState } from "../ingest/import-request-state.ts";
+import { abandonUploads } from "../import-life/change-request.ts";
+import { nextRequestState } from "../import-life/import-request-state.ts";
+import { nextImportStatus } from "../import-life/import-status.ts";
+import { recordingEvent, type ToldRecording } from "../import-life/recording-events.ts";
 import { writeEvents } from "../outbox/outbox.ts";
-import { nextImportStatus } from "../recordings/import-status.ts";
-import { recordingEvent, type ToldRecording } from "../recordings/recording-events.ts";
 import type { FileVersion } from "./find-versions.ts";
 import { endSalvages } from "./salvages.ts";
 

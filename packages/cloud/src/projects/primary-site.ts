@@ -1,6 +1,6 @@
+import { notFound } from "../core/errors.ts";
 import type { SiteModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { notFound } from "../http/errors.ts";
 
 /** Where an organization's imports are stored and served. */
 export async function primarySiteOf(tx: Transaction, orgId: string): Promise<SiteModel> {

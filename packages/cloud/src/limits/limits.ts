@@ -1,4 +1,4 @@
-import { turnLimits } from "./http/turns.ts";
+import { turnLimits } from "./turns.ts";
 
 export interface ConnectionLimits {
   /** Of all together: one more is closed at once. */

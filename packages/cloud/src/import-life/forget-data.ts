@@ -1,8 +1,8 @@
 import type { ImportStatus } from "@downlink/protocol";
 import type { EdgeFileModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { cancelRequests } from "../ingest/change-request.ts";
 import type { JobQueue } from "../jobs/queue.ts";
+import { cancelRequests } from "./change-request.ts";
 import { edgeCopyOf } from "./edge-copy.ts";
 import { nextImportStatus, noFailure } from "./import-status.ts";
 import type { LockedRecording } from "./lock-recording.ts";

@@ -1,6 +1,6 @@
+import { notFound } from "../core/errors.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { notFound } from "../http/errors.ts";
 
 export type LockedRecording = Prisma.RecordingGetPayload<{ include: { edgeFile: true } }>;
 

@@ -4,11 +4,11 @@ import { nextCursorHeader, previousCursorHeader, type SortOrder } from "@downlin
 import { pino } from "pino";
 import { createLinkSigner } from "../blobs/signed-link.ts";
 import type { ApiKeyCaller } from "../core/callers.ts";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../core/errors.ts";
+import { openDatabase } from "../db/client.ts";
+import { Prisma } from "../db/generated/client.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
-import { openDatabase } from "./client.ts";
 import { beyondCursor, closePage, openPage, type Place, pageOrder } from "./cursor-page.ts";
-import { Prisma } from "./generated/client.ts";
 
 const db = openDatabase(await createTestDatabase({ after }), { maxConnections: 1, log: pino({ level: "silent" }) });
 after(() => db[Symbol.asyncDispose]());

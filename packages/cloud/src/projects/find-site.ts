@@ -1,8 +1,8 @@
 import type { SiteType } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { invalid, notFound } from "../core/errors.ts";
 import type { SiteModel } from "../db/generated/models.ts";
 import { onForeignKeyViolation } from "../db/sql-state.ts";
-import { invalid, notFound } from "../http/errors.ts";
 
 /** The sites that serve the caller: those of its organization that are for all projects, or for one that it sees. */
 export function visibleSites({ caller: { orgId, projectIds } }: Pick<Ctx, "caller">) {

@@ -1,12 +1,12 @@
 import type { ImportStatus } from "@downlink/protocol";
+import { refuse } from "../core/errors.ts";
 import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { refuse } from "../http/errors.ts";
 import { ingestJob } from "../jobs/ingest-job.ts";
 import type { JobQueue } from "../jobs/queue.ts";
-import { nextImportStatus, type RecordingEvent } from "../recordings/import-status.ts";
-import { lockRecording } from "../recordings/lock-recording.ts";
 import { abandonUploads, changeRequest } from "./change-request.ts";
+import { nextImportStatus, type RecordingEvent } from "./import-status.ts";
+import { lockRecording } from "./lock-recording.ts";
 import { tellFailure } from "./tell-failure.ts";
 
 interface Delivery {

@@ -1,8 +1,8 @@
 import { type CursorHeaders, nextCursorHeader, previousCursorHeader, type SortOrder } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
-import { invalid } from "../http/errors.ts";
-import { type Cursor, type CursorBinding, readCursor, writeCursor } from "./cursor.ts";
-import { Prisma } from "./generated/client.ts";
+import type { Ctx } from "../context/context.ts";
+import { invalid } from "../core/errors.ts";
+import { type Cursor, type CursorBinding, readCursor, writeCursor } from "../db/cursor.ts";
+import { Prisma } from "../db/generated/client.ts";
 
 /** A page of a list that is ordered by one value and the id: what is asked of the database for it. */
 export interface CursorPage {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiError } from "../http/errors.ts";
+import type { ApiError } from "../core/errors.ts";
 import { takeLease } from "./lease.ts";
 
 const SECOND = 1_000_000_000n;

@@ -2,9 +2,9 @@ import type { Requester } from "@downlink/protocol";
 import type { EdgeFileModel } from "../db/generated/models.ts";
 import { insertRows } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { cancelRequests } from "../ingest/change-request.ts";
 import type { JobQueue } from "../jobs/queue.ts";
-import { primarySiteOf } from "../sites/primary-site.ts";
+import { primarySiteOf } from "../projects/primary-site.ts";
+import { cancelRequests } from "./change-request.ts";
 import { importRequestRow, type Requested } from "./import-request-rows.ts";
 import { noFailure } from "./import-status.ts";
 

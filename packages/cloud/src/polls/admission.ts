@@ -1,4 +1,4 @@
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../core/errors.ts";
 
 /** The database has connections for all who read and change things beside those who come in. */
 const AT_ONCE = 4;

@@ -1,22 +1,22 @@
 import type { Operation } from "@downlink/protocol";
 import type { Logger } from "pino";
-import type { BlobStore } from "./blobs/blob-store.ts";
-import type { LinkSigner } from "./blobs/signed-link.ts";
-import type { AgentCaller, ApiKeyCaller, Caller, EnrolmentCaller } from "./core/callers.ts";
-import type { Clock } from "./core/clock.ts";
-import type { Database } from "./db/client.ts";
-import type { Admission } from "./edge/admission.ts";
-import type { AgentPolls } from "./edge/agent-polls.ts";
-import type { LeaseRenewals } from "./edge/lease-renewals.ts";
-import type { CallRates } from "./http/call-rates.ts";
-import type { Network } from "./http/client-address.ts";
-import type { Turns } from "./http/turns.ts";
-import type { FileIndexer } from "./indexing/file-indexer.ts";
-import type { JobQueue } from "./jobs/queue.ts";
-import type { Limits } from "./limits.ts";
-import type { Metrics } from "./metrics/metrics.ts";
-import type { KeptCredentials } from "./tokens/kept-credentials.ts";
-import type { TokenUses } from "./tokens/token-uses.ts";
+import type { BlobStore } from "../blobs/blob-store.ts";
+import type { LinkSigner } from "../blobs/signed-link.ts";
+import type { AgentCaller, ApiKeyCaller, Caller, EnrolmentCaller } from "../core/callers.ts";
+import type { Clock } from "../core/clock.ts";
+import type { KeptCredentials } from "../credentials/kept-credentials.ts";
+import type { TokenUses } from "../credentials/token-uses.ts";
+import type { Database } from "../db/client.ts";
+import type { FileIndexer } from "../indexing/file-indexer.ts";
+import type { JobQueue } from "../jobs/queue.ts";
+import type { CallRates } from "../limits/call-rates.ts";
+import type { Network } from "../limits/client-address.ts";
+import type { Limits } from "../limits/limits.ts";
+import type { Turns } from "../limits/turns.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import type { Admission } from "../polls/admission.ts";
+import type { AgentPolls } from "../polls/agent-polls.ts";
+import type { LeaseRenewals } from "../polls/lease-renewals.ts";
 
 /** Everything that the verbs need from outside, made once by `deps.ts`. */
 export interface Deps {

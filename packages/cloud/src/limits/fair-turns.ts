@@ -1,4 +1,4 @@
-import { ApiError } from "./errors.ts";
+import { ApiError } from "../core/errors.ts";
 
 export interface TurnLimits {
   /** In this process, of all owners together. */

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
+import { noteOffline } from "../edge/note-offline.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { sayHello, startAgent } from "../testing/test-agent.ts";
-import { noteOffline } from "./note-offline.ts";
 
 const MINUTE_NS = 60_000_000_000n;
 let nowNs = 1_800_000_000_000_000_000n;

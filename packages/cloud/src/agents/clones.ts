@@ -1,7 +1,7 @@
-import type { AgentCtx } from "../context.ts";
+import type { AgentCtx } from "../context/context.ts";
+import { ApiError } from "../core/errors.ts";
 import { Prisma } from "../db/generated/client.ts";
-import { ApiError } from "../http/errors.ts";
-import { ownerId } from "./agent-owner.ts";
+import { ownerId } from "../polls/agent-owner.ts";
 
 /** One may be a call that the network held up. */
 const RETURNS_OF_A_CLONE = 2;

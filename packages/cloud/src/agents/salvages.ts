@@ -1,7 +1,7 @@
 import type { api, Input, Output, WantedSalvage } from "@downlink/protocol";
-import type { AgentCtx } from "../context.ts";
+import type { AgentCtx } from "../context/context.ts";
+import { notFound, refuse } from "../core/errors.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { notFound, refuse } from "../http/errors.ts";
 import { withLease } from "./lease.ts";
 
 /**

@@ -1,10 +1,10 @@
-import type { AgentCtx } from "../context.ts";
+import type { AgentCtx } from "../context/context.ts";
+import { ApiError, refuse } from "../core/errors.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { ApiError, refuse } from "../http/errors.ts";
-import { byOwner } from "./agent-owner.ts";
+import { byOwner } from "../polls/agent-owner.ts";
+import { LEASE_NS } from "../polls/lease-renewals.ts";
 import { isCloned } from "./clones.ts";
-import { LEASE_NS } from "./lease-renewals.ts";
 
 /**
  * Runs `work` in a transaction that holds the agent's lease: a stale agent changes nothing, and neither does a report whose

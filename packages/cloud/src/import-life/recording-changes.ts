@@ -1,10 +1,10 @@
 import type { ImportStatus } from "@downlink/protocol";
 import { findRequester } from "../api-keys/find-requester.ts";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
+import { ApiError, notFound } from "../core/errors.ts";
 import type { RecordingModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
-import { ApiError, notFound } from "../http/errors.ts";
-import { cancelRequests } from "../ingest/change-request.ts";
+import { cancelRequests } from "./change-request.ts";
 import { edgeCopyOf } from "./edge-copy.ts";
 import { forgetData } from "./forget-data.ts";
 import { raisePriority } from "./import-request-rows.ts";

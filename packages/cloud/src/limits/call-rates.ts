@@ -1,5 +1,5 @@
 import { RateLimiterMemory } from "rate-limiter-flexible";
-import type { RateLimits } from "../limits.ts";
+import type { RateLimits } from "./limits.ts";
 
 /** Short ones, so that nobody waits a minute for having been fast. */
 const WINDOWS_PER_MINUTE = 6;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as untilIdle } from "node:timers/promises";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../core/errors.ts";
 import { Admission } from "./admission.ts";
 
 /** Time passes only from one wait to the next. */

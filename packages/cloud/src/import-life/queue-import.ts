@@ -1,12 +1,12 @@
 import type { ImportStatus, Requester } from "@downlink/protocol";
 import type { Transaction } from "../db/transaction.ts";
-import { cancelRequests } from "../ingest/change-request.ts";
 import type { JobQueue } from "../jobs/queue.ts";
-import { edgeCopyOf } from "../recordings/edge-copy.ts";
-import { importRequestRow, raisePriority } from "../recordings/import-request-rows.ts";
-import { nextImportStatus, noFailure } from "../recordings/import-status.ts";
-import { findLocked } from "../recordings/lock-recording.ts";
-import { primarySiteOf } from "../sites/primary-site.ts";
+import { primarySiteOf } from "../projects/primary-site.ts";
+import { cancelRequests } from "./change-request.ts";
+import { edgeCopyOf } from "./edge-copy.ts";
+import { importRequestRow, raisePriority } from "./import-request-rows.ts";
+import { nextImportStatus, noFailure } from "./import-status.ts";
+import { findLocked } from "./lock-recording.ts";
 
 interface Wish {
   readonly recordingId: string;

@@ -1,5 +1,5 @@
 import type { AgentPoint } from "@downlink/protocol";
-import type { Ctx } from "../context.ts";
+import type { Ctx } from "../context/context.ts";
 
 interface Page {
   readonly limit: number;
