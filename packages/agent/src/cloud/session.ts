@@ -9,7 +9,7 @@ import {
   type Output,
 } from "@downlink/protocol";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
-import { telling } from "../durable/durable-steps.ts";
+import { cloudCalls } from "../durable/durable-steps.ts";
 import { pause } from "../loops/bell.ts";
 import type { Clock } from "../system/clock.ts";
 import { type Connection, type ConnectionMonitor, createConnectionMonitor } from "./connection.ts";
@@ -98,7 +98,7 @@ export function createSession(ctx: SessionContext): CloudSession {
 function tellingClient(client: SessionContext["client"]): SessionContext["client"] {
   return {
     call: (operation, ...rest) =>
-      telling.tracePromise(() => client.call(operation, ...rest), { what: "call", operation: operation.path }),
+      cloudCalls.tracePromise(() => client.call(operation, ...rest), { what: "call", operation: operation.path }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { lstat, rename, unlink } from "node:fs/promises";
-import { recording } from "../durable/durable-steps.ts";
+import { durableWrites } from "../durable/durable-steps.ts";
 import { checkUnmoved, openTracked, type Storage } from "../files/open-tracked.ts";
 import { systemPath } from "../files/path-text.ts";
 import { identityOf, isSameContentHolder } from "../inventory/identity.ts";
@@ -37,12 +37,12 @@ export async function eraseFile({ storage, file, needsOnlyName, isAllowed }: Era
   await makeTrash(trash);
   await checkUnmoved(storage, { source, path, identity }); // The rename hides whatever came before it.
   if (!isAllowed()) return { outcome: "stopped", trash };
-  await recording.tracePromise(() => rename(absolute, entry), { what: "file", path: entry });
+  await durableWrites.tracePromise(() => rename(absolute, entry), { what: "file", path: entry });
   const trashed = await lstat(entry, { bigint: true });
   const isMeant = isSameContentHolder(identityOf(trashed, storage.device), identity) && trashed.nlink === nlink;
   if (!isMeant || !isAllowed()) return { outcome: "stopped", trash };
   const { ctimeNs, mtimeNs } = await lstat(entry, { bigint: true });
   if (ctimeNs !== trashed.ctimeNs || mtimeNs !== trashed.mtimeNs) return { outcome: "stopped", trash };
-  await recording.tracePromise(() => unlink(entry), { what: "file", path: entry });
+  await durableWrites.tracePromise(() => unlink(entry), { what: "file", path: entry });
   return { outcome: "deleted", trash };
 }

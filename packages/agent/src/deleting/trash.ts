@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import { link, lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
-import { recording } from "../durable/durable-steps.ts";
+import { durableWrites } from "../durable/durable-steps.ts";
 import { systemPath } from "../files/path-text.ts";
 import { trashName } from "../files/scan.ts";
 import { isFileSystemError } from "../system/system-error.ts";
@@ -92,7 +92,7 @@ export async function restore(entry: string, root: string, path: string): Promis
 async function moveWithoutReplacing(from: string, to: string | Buffer): Promise<boolean> {
   try {
     await link(from, to);
-    await recording.tracePromise(() => unlink(from), { what: "file", path: from });
+    await durableWrites.tracePromise(() => unlink(from), { what: "file", path: from });
     return true;
   } catch (error) {
     if (codeOf(error) === "EEXIST") return await finishMove(from, to);
@@ -104,7 +104,7 @@ async function moveWithoutReplacing(from: string, to: string | Buffer): Promise<
     if (codeOf(error) === "EEXIST") return false;
     throw error;
   }
-  await recording.tracePromise(() => rename(from, to), { what: "file", path: String(to) });
+  await durableWrites.tracePromise(() => rename(from, to), { what: "file", path: String(to) });
   return true;
 }
 

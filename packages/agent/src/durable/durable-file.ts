@@ -1,7 +1,7 @@
 import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { recording } from "./durable-steps.ts";
+import { durableWrites } from "./durable-steps.ts";
 
 /** Replaces a small file as a whole: after a crash at any instant it holds the old text or the new one. */
 export function writeDurableFile(path: string, text: string, mode = 0o644): void {
@@ -14,7 +14,7 @@ export function writeDurableFile(path: string, text: string, mode = 0o644): void
   } finally {
     closeSync(file);
   }
-  recording.traceSync(() => renameSync(partial, path), { what: "file", path });
+  durableWrites.traceSync(() => renameSync(partial, path), { what: "file", path });
   syncDirectoryNow(dirname(path));
 }
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { recording } from "../durable/durable-steps.ts";
+import { durableWrites } from "../durable/durable-steps.ts";
 import { type CardSwap, swapCardRows } from "./card-rows.ts";
 import { prepareDeletionStatements } from "./deletion-rows.ts";
 import type { FileState } from "./file-state.ts";
@@ -97,7 +97,7 @@ export function openInventory(database: DatabaseSync, onWritten: () => void = ()
       database.exec("BEGIN IMMEDIATE");
       try {
         for (const step of steps) journal.apply(step);
-        recording.traceSync(() => database.exec("COMMIT"), { what: "inventory", steps });
+        durableWrites.traceSync(() => database.exec("COMMIT"), { what: "inventory", steps });
       } catch (error) {
         if (database.isTransaction) database.exec("ROLLBACK");
         throw error;
@@ -111,7 +111,7 @@ export function openInventory(database: DatabaseSync, onWritten: () => void = ()
       database.exec("BEGIN IMMEDIATE");
       try {
         swapCardRows(database, swap);
-        recording.traceSync(() => database.exec("COMMIT"), { what: "fact", name: "rootMarkerId" });
+        durableWrites.traceSync(() => database.exec("COMMIT"), { what: "fact", name: "rootMarkerId" });
       } catch (error) {
         if (database.isTransaction) database.exec("ROLLBACK");
         throw error;

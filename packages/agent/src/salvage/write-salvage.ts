@@ -10,7 +10,7 @@ import {
   salvageRecording,
 } from "@downlink/recordings";
 import { syncDirectory } from "../durable/durable-file.ts";
-import { recording } from "../durable/durable-steps.ts";
+import { durableWrites } from "../durable/durable-steps.ts";
 import { checkUnmoved, isInside, openTracked, type Storage } from "../files/open-tracked.ts";
 import { PARTIAL, salvagePathOf } from "../files/salvage-path.ts";
 import type { Findings, TrackedFile } from "../inventory/tracked-file.ts";
@@ -52,7 +52,7 @@ export async function writeSalvage(job: SalvageJob): Promise<void> {
     await writePieces(partial, { source, job });
     await requireFinished(partial);
     await checkUnmoved(storage, { source, path: file.path, identity: file.identity });
-    await recording.tracePromise(() => rename(partial, target), { what: "file", path: target });
+    await durableWrites.tracePromise(() => rename(partial, target), { what: "file", path: target });
     await syncDirectory(dirname(target));
   } catch (error) {
     await rm(partial, { force: true });

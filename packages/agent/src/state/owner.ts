@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { type AgentSettings, edgeLimits } from "@downlink/protocol";
 import { writeDurableFile } from "../durable/durable-file.ts";
-import { recording } from "../durable/durable-steps.ts";
+import { durableWrites } from "../durable/durable-steps.ts";
 import { noteCloudSettings } from "./cloud-settings.ts";
 import type { KnownPause, KnownRetention, KnownServerTime, Suspects } from "./known-facts.ts";
 import { StateRefused } from "./state-errors.ts";
@@ -91,7 +91,7 @@ export function openStateFacts(database: DatabaseSync, stateDir: string): StateF
   const set = database.prepare("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)");
   const read = (name: string) => get.get(name)?.value as string | undefined;
   const record = (name: string, value: string) =>
-    recording.traceSync(() => set.run(name, value), { what: "fact", name });
+    durableWrites.traceSync(() => set.run(name, value), { what: "fact", name });
   const fromFile = readOwnerFile(stateDir);
   let owner: Owner = Object.fromEntries(ownerFacts.map((name) => [name, read(name) ?? fromFile[name]]));
   let instanceIds: readonly string[] = read("instanceIds")?.split(" ") ?? [];

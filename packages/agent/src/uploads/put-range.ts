@@ -1,6 +1,6 @@
 import { NetworkFailure } from "@downlink/client";
 import { putStream } from "@downlink/client/node";
-import { type Told, telling } from "../durable/durable-steps.ts";
+import { type CloudCall, cloudCalls } from "../durable/durable-steps.ts";
 import type { OpenUpload } from "./open-upload.ts";
 import { type ByteRange, readRange } from "./upload-parts.ts";
 
@@ -8,7 +8,7 @@ export interface Put {
   /** Of the file. */
   readonly range: ByteRange;
   readonly target: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
-  readonly told: Told;
+  readonly call: CloudCall;
   readonly signal: AbortSignal;
 }
 
@@ -23,7 +23,7 @@ export async function putRange(upload: OpenUpload, put: Put): Promise<string | u
   using _sending = throttle.linkSpeed.sending();
   const carrying = throttle.pieceSizes.begin();
   try {
-    const etag = await telling.tracePromise(() => send(upload, put), put.told);
+    const etag = await cloudCalls.tracePromise(() => send(upload, put), put.call);
     carrying.confirmed(length);
     meter.add(length);
     onPart(length);

@@ -44,5 +44,5 @@ async function putPart(upload: OpenUpload, { part, digest, signal }: PartToSend)
   const { grants } = await job.session.call(api.edge.grantParts, asked, { signal });
   const target = grants.find((candidate) => candidate.number === number);
   if (!target) throw new TypeError(`the control plane granted no target for part ${number}`);
-  return await putRange(upload, { range: part, target, told: { what: "part", uploadId, number }, signal });
+  return await putRange(upload, { range: part, target, call: { what: "part", uploadId, number }, signal });
 }

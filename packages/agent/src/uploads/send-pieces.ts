@@ -118,8 +118,8 @@ async function sendNext(upload: OpenUpload, { part, progress, signal }: Sending)
     if (!target) throw new TypeError(`the control plane granted no target for byte ${piece.offset} of part ${number}`);
     if (index > 0 && !isStillRight(piece.length, job.throttle.pieceSizes.mostBytes())) return;
     await checkUnmoved(storage, { source, path: file.path, identity: file.identity });
-    const told = { what: "piece", uploadId, number, offset: piece.offset } as const;
-    await putRange(upload, { range: within(part, piece), target, told, signal });
+    const call = { what: "piece", uploadId, number, offset: piece.offset } as const;
+    await putRange(upload, { range: within(part, piece), target, call, signal });
     progress.note([...progress.held(), piece]);
   }
 }

@@ -19,12 +19,12 @@ interface Step {
 const { FAULTS_JOURNAL: journal = "/dev/null", FAULTS_CRASH_AT: crashAt } = process.env;
 const passed = new Map<string, number>();
 
-const recording = tracingChannel("downlink.agent.recording");
-const telling = tracingChannel("downlink.agent.telling");
-recording.start.subscribe((step) => pass(step as Step, "before"));
-recording.end.subscribe((step) => pass(step as Step, "after"));
-telling.start.subscribe((step) => pass(step as Step, "before"));
-telling.asyncStart.subscribe((step) => pass(step as Step, (step as Step).error === undefined ? "after" : "failed"));
+const durableWrites = tracingChannel("downlink.agent.durable-writes");
+const cloudCalls = tracingChannel("downlink.agent.cloud-calls");
+durableWrites.start.subscribe((step) => pass(step as Step, "before"));
+durableWrites.end.subscribe((step) => pass(step as Step, "after"));
+cloudCalls.start.subscribe((step) => pass(step as Step, "before"));
+cloudCalls.asyncStart.subscribe((step) => pass(step as Step, (step as Step).error === undefined ? "after" : "failed"));
 
 function pass(step: Step, when: "before" | "after" | "failed"): void {
   const name = `${when} ${nameOf(step)}`;
