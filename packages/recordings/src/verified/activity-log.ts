@@ -24,7 +24,8 @@ const mostWithParts = 2048;
 
 /**
  * Notes when each channel's messages came, in memory that does not grow with the file: how long the whole takes is known at its end, so
- * parts become twice as long whenever they do not reach. Within a run the messages of a channel are taken to come evenly.
+ * parts become twice as long whenever they do not reach. Within a run the messages of a channel are taken to come evenly. A recording of
+ * less than a microsecond is told in coarser parts than it might be.
  */
 export function createActivityLog(): ActivityLog {
   const channels = new Map<number, ChannelActivity>();
