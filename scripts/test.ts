@@ -13,7 +13,7 @@ const ROOT = resolve(import.meta.dirname, "..");
 const CONCURRENCY = 3;
 const GROUPS = join(ROOT, "node_modules", ".cache", "downlink", "tests");
 /** Of one test: a hang fails here instead of blocking a build for ever. */
-const TIMEOUT_MS = 300_000;
+const TIMEOUT_MS = 600_000;
 const SILENCE_MS = TIMEOUT_MS + 30_000;
 
 const { values, positionals } = parseArgs({
