@@ -24,14 +24,13 @@ const mostWithParts = 2048;
 
 /**
  * Notes when each channel's messages came, in memory that does not grow with the file: how long the whole takes is known at its end, so
- * parts become twice as long whenever they do not reach. Within a run the messages of a channel are taken to come evenly. A recording of
- * less than a microsecond is told in coarser parts than it might be.
+ * parts become twice as long whenever they do not reach. Within a run the messages of a channel are taken to come evenly.
  */
 export function createActivityLog(): ActivityLog {
   const channels = new Map<number, ChannelActivity>();
   let baseNs: bigint | undefined;
-  /** Counted from the base, a multiple of the width, as all in nanoseconds. */
-  let origin = 0;
+  /** Counted from the base, a multiple of the width, as all in nanoseconds. As far on either side: what comes first need not be the earliest. */
+  let origin = -heldParts / 2;
   let width = 1;
 
   const widen = (isDownwards: boolean): void => {
