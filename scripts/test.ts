@@ -9,8 +9,8 @@ import { giveUpSilent } from "./give-up-silent.ts";
 import { groupTests } from "./group-tests.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
-/** More than there are processors at least: much of what tests do is wait, of slow ones most. */
-const CONCURRENCY = { fast: 3, slow: 4 } as const;
+/** More than there are processors at least: much of what tests do is wait. */
+const CONCURRENCY = 3;
 const GROUPS = join(ROOT, "node_modules", ".cache", "downlink", "tests");
 /** Of one test: a hang fails here instead of blocking a build for ever. */
 const TIMEOUT_MS = 600_000;
@@ -57,7 +57,7 @@ async function runTests(paths: string[], signal: AbortSignal): Promise<boolean> 
   const hanging = new AbortController();
   const options = {
     files: groupTests(paths, { root: ROOT, directory: GROUPS }),
-    concurrency: CONCURRENCY[values.slow ? "slow" : "fast"],
+    concurrency: CONCURRENCY,
     timeout: TIMEOUT_MS,
     signal: AbortSignal.any([signal, hanging.signal]),
   };

@@ -10,7 +10,7 @@ import { startCloud, type TestCloud } from "../testing/start-cloud.ts";
 import { helloBody, recordingItem } from "../testing/test-agent.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 
-const STEPS = 60;
+const STEPS = 100;
 /** What a quarrel over a lease, a control plane that is started anew and a database that fails over may be answered. */
 const EXPECTED = new Set(["LeaseLost", "LeaseHeldElsewhere", "Cloned", "ReportSuperseded", "Unavailable"]);
 
