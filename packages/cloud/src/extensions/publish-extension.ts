@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import { MAX_EXTENSION_BYTES } from "@downlink/protocol";
+import { BlobTooLarge } from "../blobs/blob-errors.ts";
 import type { Ctx } from "../context/context.ts";
 import { ApiError, refuse } from "../core/errors.ts";
 import { newId } from "../db/ids.ts";
@@ -35,6 +37,18 @@ export async function storePackage(ctx: Ctx, { body, expectedBytes }: Package): 
     },
   };
   return stored;
+}
+
+/** The SHA-256 of a package, in hex, of which nothing is stored. */
+export async function hashPackage(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash("sha256");
+  let sizeBytes = 0;
+  for await (const piece of body) {
+    sizeBytes += piece.byteLength;
+    if (sizeBytes > MAX_EXTENSION_BYTES) throw new BlobTooLarge(MAX_EXTENSION_BYTES);
+    hash.update(piece);
+  }
+  return hash.digest("hex");
 }
 
 /** Reads a package's manifest, and makes it the active version of its extension. spec: Extensions/Publish */

@@ -1,13 +1,14 @@
 import { apiKey, extensionUpload, MAX_EXTENSION_BYTES } from "@downlink/protocol";
-import type { Hono } from "hono";
+import type { Context, Hono } from "hono";
 import { BlobTooLarge } from "../blobs/blob-errors.ts";
 import type { Ctx, Deps } from "../context/context.ts";
+import { ApiError } from "../core/errors.ts";
 import { requestBody } from "../data-plane/request-body.ts";
-import { answerOnce } from "../http/answer-once.ts";
+import { answerOnce, wasAnswered } from "../http/answer-once.ts";
 import type { Env } from "../http/env.ts";
 import { contentLength, requireOctetStream } from "../http/octet-stream.ts";
 import { openContext } from "../http/serve.ts";
-import { publishStored, storePackage } from "./publish-extension.ts";
+import { hashPackage, publishStored, storePackage } from "./publish-extension.ts";
 
 const access = apiKey(extensionUpload.access.capability, "organization");
 
@@ -18,9 +19,25 @@ export function publishRoute(app: Hono<Env>, deps: Deps): void {
     requireOctetStream(c);
     const expectedBytes = contentLength(c);
     if (expectedBytes !== undefined && expectedBytes > MAX_EXTENSION_BYTES) throw new BlobTooLarge(MAX_EXTENSION_BYTES);
+    if (await wasAnswered(c, ctx)) return await repeatPublish(c, ctx);
     await using stored = await storePackage(ctx, { body: requestBody(c), expectedBytes });
     const answer = async (inside: Ctx) => JSON.stringify(await publishStored(inside, stored));
-    const again = async (_inside: Ctx, id: string | null) => JSON.stringify({ id });
     return await answerOnce(c, ctx, { operation: extensionUpload, input: stored.sha256, answer, again });
   });
+}
+
+/** A repeat stores nothing, so that it needs no room: what counts of its bytes is their SHA-256. */
+async function repeatPublish(c: Context<Env>, ctx: Ctx): Promise<Response> {
+  const input = await hashPackage(requestBody(c));
+  return await answerOnce(c, ctx, { operation: extensionUpload, input, answer: forgotten, again });
+}
+
+async function again(_ctx: Ctx, id: string | null): Promise<string> {
+  return JSON.stringify({ id });
+}
+
+/** The kept answer grew too old while the bytes came. */
+function forgotten(): never {
+  const sentence = "the answer to the first call with this Idempotency-Key is no longer kept; send the package again";
+  throw new ApiError("Unavailable", sentence, { retryAfterSeconds: 1 });
 }

@@ -45,6 +45,12 @@ export async function answerOnce(c: Context<Env>, ctx: Ctx, call: Call): Promise
   return untilAnswered(c, ctx, { ...call, name, making, fingerprint: fingerprintOf(c, call) });
 }
 
+/** Whether the call repeats one whose answer is kept, and so will make nothing. */
+export async function wasAnswered(c: Context<Env>, ctx: Ctx): Promise<boolean> {
+  const key = readKey(c);
+  return key !== undefined && (await findKept(ctx, { callerId: ctx.caller.keyId, key })) !== undefined;
+}
+
 /** Whether an `Idempotency-Key` counts. */
 export function makesOne({ makes }: Pick<Operation, "makes">): boolean {
   return makes !== undefined && makes !== "nothing";

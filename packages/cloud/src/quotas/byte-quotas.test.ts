@@ -24,10 +24,15 @@ async function newLink(): Promise<{ link: string; requestId: string }> {
   return cloud.admin.call(api.uploads.create, { deviceId, filename: `${filesMade}.mcap` });
 }
 
+interface SendOptions {
+  readonly method?: "PUT" | "POST";
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** Without its length, unless it is told. */
-async function send(url: string, body: Readable | Buffer, { method = "PUT" }: { method?: "PUT" | "POST" } = {}) {
-  const headers = { "content-type": "application/octet-stream", authorization: `Bearer ${cloud.adminKey}` };
-  const response = await request(url, { method, headers, body });
+async function send(url: string, body: Readable | Buffer, { method = "PUT", headers = {} }: SendOptions = {}) {
+  const always = { "content-type": "application/octet-stream", authorization: `Bearer ${cloud.adminKey}` };
+  const response = await request(url, { method, headers: { ...always, ...headers }, body });
   const answered = (await response.body.json()) as { code?: string; error?: string };
   return { status: response.statusCode, ...answered };
 }
@@ -87,6 +92,21 @@ test("extension packages count, and one that there is no room for leaves nothing
   assert.equal(await db.prisma.extensionVersion.count(), 1);
   await limitTo(bothBytes);
   assert.equal((await publish(Readable.from([two]))).status, 200);
+});
+
+test("a package that is sent again with its Idempotency-Key gets its answer while there is no room for another byte, and stores none", async () => {
+  const publish = (body: Buffer) =>
+    send(`${cloud.url}/v1/extension-upload`, body, { method: "POST", headers: { "idempotency-key": "once" } });
+  const packageOf = (name: string) => makeZip([{ name: "package.json", content: manifestOf(name) }]);
+  const zip = packageOf("three");
+  const first = await publish(zip);
+  assert.equal(first.status, 200);
+  const keys = await storedKeys();
+  await limitTo(await storedBytes());
+  assert.deepEqual(await publish(zip), first);
+  assert.equal((await publish(packageOf("four"))).code, "IdempotencyConflict");
+  assert.equal((await publish(Buffer.alloc(MAX_EXTENSION_BYTES + 1))).code, "BodyTooLarge");
+  assert.deepEqual(await storedKeys(), keys);
 });
 
 function manifestOf(name: string): string {
