@@ -1,5 +1,6 @@
 import type { AgentPoint } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 
 interface Page {
   readonly limit: number;
@@ -11,7 +12,7 @@ export async function findAgentPoints(
   { db }: Ctx,
   agent: { readonly deviceId: string } | { readonly siteId: string },
   { limit, offset }: Page,
-): Promise<AgentPoint[]> {
+): Promise<Complete<AgentPoint>[]> {
   const rows = await db.prisma.agentPoint.findMany({
     where: { agent },
     orderBy: { atNs: "asc" },

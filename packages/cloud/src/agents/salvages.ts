@@ -1,5 +1,6 @@
 import type { api, Input, Output, WantedSalvage } from "@downlink/protocol";
 import type { AgentCtx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { notFound, refuse } from "../core/errors.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { withLease } from "./lease.ts";
@@ -17,7 +18,11 @@ import { withLease } from "./lease.ts";
 export type SalvageState = "requested" | "made" | "failed" | "gone" | "superseded";
 
 /** The first by priority and order, at most `take`. */
-export async function wantedSalvages(tx: Transaction, agentId: string, take?: number): Promise<WantedSalvage[]> {
+export async function wantedSalvages(
+  tx: Transaction,
+  agentId: string,
+  take?: number,
+): Promise<Complete<WantedSalvage>[]> {
   const rows = await tx.salvageRequest.findMany({
     where: { agentId, state: "requested" satisfies SalvageState },
     orderBy: [{ priority: "desc" }, { createdAtNs: "asc" }, { id: "asc" }],
@@ -29,7 +34,7 @@ export async function wantedSalvages(tx: Transaction, agentId: string, take?: nu
 type FailSalvage = typeof api.edge.failSalvage;
 
 /** The agent says that nothing can be salvaged. A request that ended otherwise meanwhile stays as it is. */
-export async function failSalvage(ctx: AgentCtx, input: Input<FailSalvage>): Promise<Output<FailSalvage>> {
+export async function failSalvage(ctx: AgentCtx, input: Input<FailSalvage>): Promise<Complete<Output<FailSalvage>>> {
   const { requestId, versionId, code, text } = input;
   return withLease(ctx, async (tx, agent) => {
     const request = await tx.salvageRequest.findFirst({ where: { id: requestId, agentId: agent.id } });

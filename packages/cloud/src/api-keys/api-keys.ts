@@ -1,5 +1,6 @@
 import type { ApiKey, api, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { ApiError, invalid, notFound, refuse } from "../core/errors.ts";
 import { mintToken } from "../credentials/mint.ts";
 import { Prisma } from "../db/generated/client.ts";
@@ -21,7 +22,7 @@ export const apiKeys: Handlers<Contract> = {
   delete: deleteApiKey,
 };
 
-async function listApiKeys(ctx: Ctx, { limit, offset }: Input<Contract["list"]>): Promise<ApiKey[]> {
+async function listApiKeys(ctx: Ctx, { limit, offset }: Input<Contract["list"]>): Promise<Complete<ApiKey>[]> {
   const found = await ctx.db.prisma.$queryRaw<{ id: string }[]>`
     SELECT "id" FROM "ApiKey" WHERE ${visibleKeys(ctx)} ORDER BY "createdAtNs", "id" LIMIT ${limit} OFFSET ${offset}`;
   const ids = found.map(({ id }) => id);
@@ -29,7 +30,7 @@ async function listApiKeys(ctx: Ctx, { limit, offset }: Input<Contract["list"]>)
   return inOrderOf(ids, rows).map(toApiKey);
 }
 
-async function createApiKey(ctx: Ctx, body: Input<Contract["create"]>): Promise<ApiKey> {
+async function createApiKey(ctx: Ctx, body: Input<Contract["create"]>): Promise<Complete<ApiKey>> {
   requireHeld(ctx, body.capabilities);
   const token = mintToken("dl_sk");
   const row = await ctx.db.prisma.apiKey.create({
@@ -47,7 +48,7 @@ async function createApiKey(ctx: Ctx, body: Input<Contract["create"]>): Promise<
   return { ...toApiKey(row), token };
 }
 
-async function updateApiKey(ctx: Ctx, { id, ...changes }: Input<Contract["update"]>): Promise<ApiKey> {
+async function updateApiKey(ctx: Ctx, { id, ...changes }: Input<Contract["update"]>): Promise<Complete<ApiKey>> {
   return changeKey(ctx, id, async (tx, key) => {
     const capabilities = changes.capabilities ? [...new Set(changes.capabilities)] : key.capabilities;
     const after = { capabilities, enabled: changes.enabled ?? key.enabled };
@@ -114,7 +115,7 @@ async function requireUnlimitedKey(tx: Transaction, orgId: string): Promise<void
     throw new ApiError("Conflict", "this is the last enabled API key of the organization that may do everything");
 }
 
-function toApiKey(row: ApiKeyModel & WithTokenFacts): ApiKey {
+function toApiKey(row: ApiKeyModel & WithTokenFacts): Complete<ApiKey> {
   const { id, name, capabilities, projectIds, createdAtNs, enabled } = row;
   return { id, name, capabilities, projectIds, createdAt: createdAtNs, enabled, ...toTokenFacts(row) };
 }

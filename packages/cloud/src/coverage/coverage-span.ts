@@ -1,5 +1,6 @@
 import type { api, CoverageSpan, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { invalid } from "../core/errors.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { readingFrom } from "../db/read-sql.ts";
@@ -16,14 +17,14 @@ type Span = NonNullable<CoverageSpan["all"]>;
 const UNUSUAL = 100;
 
 /** The data nearest to either end are the first of some list, which an index has in order. */
-export async function coverageSpan(ctx: Ctx, query: Query): Promise<CoverageSpan> {
+export async function coverageSpan(ctx: Ctx, query: Query): Promise<Complete<CoverageSpan>> {
   const { start, end } = query;
   if (start !== undefined && end !== undefined && start > end) invalid("start", "must not be after end");
   const first = await findOne(ctx, query, byStart);
   const last = await findOne(ctx, query, byEnd);
-  if (!first || !last) return {};
+  if (!first || !last) return { all: undefined, usual: undefined, previous: undefined, next: undefined };
   const all = { start: first.startNs, end: last.endNs };
-  const span = { all, usual: await usualSpan(ctx, query, all) };
+  const span = { all, usual: await usualSpan(ctx, query, all), previous: undefined, next: undefined };
   if (await findOne(ctx, query, { ...byStart, start, end })) return span;
   // Nothing touches the window: what began before it has ended, and what ends behind it has not begun.
   const previous = start === undefined ? null : await findOne(ctx, query, { ...byEnd, end: start });

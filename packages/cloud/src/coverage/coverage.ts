@@ -7,6 +7,7 @@ import {
   MIN_TOLERANCE_SECONDS,
 } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { invalid, refuse } from "../core/errors.ts";
 import { Prisma } from "../db/generated/client.ts";
 import type { Handlers } from "../http/handlers.ts";
@@ -32,7 +33,7 @@ interface Row {
   recordingCount: bigint;
 }
 
-async function listCoverage(ctx: Ctx, query: ListQuery): Promise<CoverageRange[]> {
+async function listCoverage(ctx: Ctx, query: ListQuery): Promise<Complete<CoverageRange>[]> {
   if (query.start > query.end) invalid("start", "must not be after end");
   const rows = await mergeRecordings(ctx, query);
   if (rows.length > MAX_COVERAGE_RANGES)
@@ -90,16 +91,16 @@ const deprecatedStatus = {
   failed: "at-edge",
 } as const;
 
-function toRange(row: Row, withEdge: boolean): CoverageRange {
+function toRange(row: Row, withEdge: boolean): Complete<CoverageRange> {
   const importStatus = row.importStatus as ImportStatus;
-  const range = {
+  return {
     deviceId: row.deviceId ?? undefined,
     device: row.deviceId === null ? undefined : { id: row.deviceId, name: row.deviceName! },
     start: row.startNs,
     end: row.endNs,
     status: deprecatedStatus[importStatus],
+    importStatus: withEdge ? importStatus : undefined,
+    edgeSite: row.edgeSiteId === null ? undefined : { id: row.edgeSiteId, name: row.edgeSiteName! },
+    recordingCount: withEdge ? Number(row.recordingCount) : undefined,
   };
-  if (!withEdge) return range;
-  const edgeSite = row.edgeSiteId === null ? undefined : { id: row.edgeSiteId, name: row.edgeSiteName! };
-  return { ...range, importStatus, edgeSite, recordingCount: Number(row.recordingCount) };
 }

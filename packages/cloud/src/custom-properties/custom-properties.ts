@@ -1,5 +1,6 @@
 import type { api, CustomProperty, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { ApiError, invalid, notFound, refuse } from "../core/errors.ts";
 import type { CustomPropertyModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
@@ -21,7 +22,7 @@ export const customProperties: Handlers<Contract> = {
   delete: deleteProperty,
 };
 
-async function listProperties(ctx: Ctx, query: Input<Contract["list"]>): Promise<CustomProperty[]> {
+async function listProperties(ctx: Ctx, query: Input<Contract["list"]>): Promise<Complete<CustomProperty>[]> {
   const { resourceType, limit, offset } = query;
   const rows = await ctx.db.prisma.customProperty.findMany({
     where: { orgId: ctx.caller.orgId, ...(resourceType && { resourceType }) },
@@ -34,7 +35,7 @@ async function listProperties(ctx: Ctx, query: Input<Contract["list"]>): Promise
   return rows.map((row) => toCustomProperty(row, used.has(row.id)));
 }
 
-async function createProperty(ctx: Ctx, body: Input<Contract["create"]>): Promise<CustomProperty> {
+async function createProperty(ctx: Ctx, body: Input<Contract["create"]>): Promise<Complete<CustomProperty>> {
   const { key, label, resourceType, valueType, enumValues = [] } = body;
   requireChoices(valueType, enumValues);
   const { orgId } = ctx.caller;
@@ -53,11 +54,11 @@ async function createProperty(ctx: Ctx, body: Input<Contract["create"]>): Promis
   return toCustomProperty(await created.catch(keyTaken(body)), false);
 }
 
-async function getProperty(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<CustomProperty> {
+async function getProperty(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Complete<CustomProperty>> {
   return withUsage(ctx, await findProperty(ctx, id));
 }
 
-async function updateProperty(ctx: Ctx, input: Input<Contract["update"]>): Promise<CustomProperty> {
+async function updateProperty(ctx: Ctx, input: Input<Contract["update"]>): Promise<Complete<CustomProperty>> {
   const { id, label, enumValues } = input;
   const { id: found } = await findProperty(ctx, id);
   const row = await withTransaction(ctx.db, async (tx) => {
@@ -95,7 +96,7 @@ async function requireProperty(tx: Transaction, id: string): Promise<CustomPrope
   return (await tx.customProperty.findUnique({ where: { id } })) ?? notFound(`custom property ${id}`);
 }
 
-async function withUsage(ctx: Ctx, row: CustomPropertyModel): Promise<CustomProperty> {
+async function withUsage(ctx: Ctx, row: CustomPropertyModel): Promise<Complete<CustomProperty>> {
   const used = await findUsedProperties(ctx.db.prisma, ctx.caller, [row.id]);
   return toCustomProperty(row, used.has(row.id));
 }

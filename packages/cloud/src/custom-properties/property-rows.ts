@@ -1,15 +1,18 @@
 import type { CustomProperty, PropertyResourceType, PropertyValueType } from "@downlink/protocol";
+import type { Complete } from "../core/complete.ts";
 import type { CustomPropertyModel } from "../db/generated/models.ts";
 
-export function toCustomProperty(row: CustomPropertyModel, hasAssociatedData: boolean): CustomProperty {
+export function toCustomProperty(row: CustomPropertyModel, hasAssociatedData: boolean): Complete<CustomProperty> {
   const valueType = row.valueType as PropertyValueType;
+  const choices = hasChoices(valueType) ? row.enumValues : undefined;
   return {
     id: row.id,
     key: row.key,
     label: row.label,
     resourceType: row.resourceType as PropertyResourceType,
     valueType,
-    ...(hasChoices(valueType) && { values: row.enumValues, enumValues: row.enumValues }),
+    values: choices,
+    enumValues: choices,
     hasAssociatedData,
   };
 }

@@ -1,5 +1,6 @@
 import type { Answer, api, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { refuse } from "../core/errors.ts";
 import type { DatasetModel, DatasetVersionModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
@@ -10,7 +11,7 @@ import { findVersion, lockDataset } from "./find-dataset.ts";
 type Commit = (typeof api.datasetVersions)["commit"];
 
 /** The staged changes carry the editable version's number already: whatever their number, it only stops being editable. */
-export async function commitVersion(ctx: Ctx, { id }: Input<Commit>): Promise<Answer<Commit>> {
+export async function commitVersion(ctx: Ctx, { id }: Input<Commit>): Promise<Complete<Answer<Commit>>> {
   return withTransaction(ctx.db, async (tx) => {
     const dataset = await lockDataset(tx, ctx, id);
     const editable = await findVersion(tx, dataset, dataset.editableVersion);

@@ -1,5 +1,6 @@
 import { type Answer, type api, type Input, nextCursorHeader } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { beyondCursor, type CursorPage, closePage, openPage, type Place, pageOrder } from "../search/cursor-page.ts";
 import { findDataset, findVersion } from "./find-dataset.ts";
@@ -11,7 +12,7 @@ type Compare = (typeof api.datasetVersions)["compare"];
 /** As many changes are read and sorted in 30 ms. */
 const QUICK_CHANGES = 50_000;
 
-export async function compareVersions(ctx: Ctx, query: Input<Compare>): Promise<Answer<Compare>> {
+export async function compareVersions(ctx: Ctx, query: Input<Compare>): Promise<Complete<Answer<Compare>>> {
   const { id: datasetId, versionNumber: target, version: base, include } = query;
   const page = openPage(ctx, "datasetVersions.compare", query);
   const dataset = await findDataset(ctx, datasetId);

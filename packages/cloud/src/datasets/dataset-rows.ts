@@ -1,7 +1,8 @@
 import type { Dataset, DatasetVersion } from "@downlink/protocol";
+import type { Complete } from "../core/complete.ts";
 import type { DatasetModel, DatasetVersionModel } from "../db/generated/models.ts";
 
-export function toDataset(row: DatasetModel): Dataset {
+export function toDataset(row: DatasetModel): Complete<Dataset> {
   return {
     id: row.id,
     projectId: row.projectId,
@@ -15,7 +16,7 @@ export function toDataset(row: DatasetModel): Dataset {
   };
 }
 
-export function toVersion(row: DatasetVersionModel): DatasetVersion {
+export function toVersion(row: DatasetVersionModel): Complete<DatasetVersion> {
   return {
     versionNumber: row.versionNumber,
     committedAt: row.committedAtNs ?? undefined,

@@ -1,5 +1,6 @@
 import type { Answer, api, Input, Output } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { Prisma } from "../db/generated/client.ts";
 import type { DatasetVersionModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
@@ -26,12 +27,15 @@ export const datasetVersions: Handlers<Contract> = {
   restore: restoreVersion,
 };
 
-async function discardChanges(ctx: Ctx, { id }: Input<Contract["discard"]>): Promise<Output<Contract["discard"]>> {
+async function discardChanges(
+  ctx: Ctx,
+  { id }: Input<Contract["discard"]>,
+): Promise<Complete<Output<Contract["discard"]>>> {
   const work = async (tx: Transaction) => unstageAll(tx, await lockDataset(tx, ctx, id), ctx.clock.nowNs());
   return withTransaction(ctx.db, work, { timeoutMs: ALL_MEMBERS_TIMEOUT_MS });
 }
 
-async function listVersions(ctx: Ctx, query: Input<Contract["list"]>): Promise<Answer<Contract["list"]>> {
+async function listVersions(ctx: Ctx, query: Input<Contract["list"]>): Promise<Complete<Answer<Contract["list"]>>> {
   const page = openPage(ctx, "datasetVersions.list", query);
   const { id } = await findDataset(ctx, query.id);
   const place = { sortValue: Prisma.sql`v."versionNumber"`, type: "integer", id: Prisma.sql`v."datasetId"` } as const;
@@ -44,7 +48,10 @@ async function listVersions(ctx: Ctx, query: Input<Contract["list"]>): Promise<A
   return { output: { versions: rows.map(({ row }) => toVersion(row)) }, headers };
 }
 
-async function getVersion(ctx: Ctx, { id, versionNumber }: Input<Contract["get"]>): Promise<Output<Contract["get"]>> {
+async function getVersion(
+  ctx: Ctx,
+  { id, versionNumber }: Input<Contract["get"]>,
+): Promise<Complete<Output<Contract["get"]>>> {
   const dataset = await findDataset(ctx, id);
   const version = await findVersion(ctx.db.prisma, dataset, versionNumber);
   const hasMissingRecordings = await missesRecordings(ctx, dataset, versionNumber);
@@ -54,7 +61,7 @@ async function getVersion(ctx: Ctx, { id, versionNumber }: Input<Contract["get"]
 async function listEpisodes(
   ctx: Ctx,
   query: Input<Contract["listEpisodes"]>,
-): Promise<Answer<Contract["listEpisodes"]>> {
+): Promise<Complete<Answer<Contract["listEpisodes"]>>> {
   const dataset = await findDataset(ctx, query.id);
   await findVersion(ctx.db.prisma, dataset, query.versionNumber);
   return listVersionEpisodes(ctx, { list: "datasetVersions.listEpisodes", dataset, query });

@@ -1,5 +1,6 @@
 import type { Answer, api, Dataset, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { notFound, refuse } from "../core/errors.ts";
 import { newId } from "../db/ids.ts";
 import { onUniqueViolation } from "../db/sql-state.ts";
@@ -42,12 +43,12 @@ async function createDataset(ctx: Ctx, body: Input<Contract["create"]>): Promise
   return created.catch(nameTaken(name));
 }
 
-async function getDataset(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Dataset> {
+async function getDataset(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Complete<Dataset>> {
   return toDataset(await findDataset(ctx, id));
 }
 
 /** What is sent and equal changes nothing, `updatedAt` neither. */
-async function updateDataset(ctx: Ctx, { id, ...changes }: Input<Contract["update"]>): Promise<Dataset> {
+async function updateDataset(ctx: Ctx, { id, ...changes }: Input<Contract["update"]>): Promise<Complete<Dataset>> {
   const updated = withTransaction(ctx.db, async (tx) => {
     const row = await lockDataset(tx, ctx, id);
     const { name = row.name, description = row.description } = changes;
@@ -67,7 +68,7 @@ async function deleteDataset(ctx: Ctx, { id }: Input<Contract["delete"]>): Promi
 async function listEpisodes(
   ctx: Ctx,
   query: Input<Contract["listEpisodes"]>,
-): Promise<Answer<Contract["listEpisodes"]>> {
+): Promise<Complete<Answer<Contract["listEpisodes"]>>> {
   const dataset = await findDataset(ctx, query.id);
   const versionNumber = Math.max(1, dataset.editableVersion - 1);
   return listVersionEpisodes(ctx, { list: "datasets.listEpisodes", dataset, query: { ...query, versionNumber } });

@@ -1,5 +1,6 @@
 import type { Answer, api, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { visibleProjectIds } from "../projects/find-project.ts";
@@ -8,7 +9,7 @@ import { toDataset } from "./dataset-rows.ts";
 
 type List = (typeof api.datasets)["list"];
 
-export async function listDatasets(ctx: Ctx, query: Input<List>): Promise<Answer<List>> {
+export async function listDatasets(ctx: Ctx, query: Input<List>): Promise<Complete<Answer<List>>> {
   const { sortBy = "createdAt", name = "" } = query;
   const page = openPage(ctx, "datasets.list", { ...query, sortBy });
   const projectIds = await visibleProjectIds(ctx, query.projectId);

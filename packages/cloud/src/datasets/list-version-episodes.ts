@@ -1,5 +1,6 @@
-import type { api, CursorHeaders, DatasetEpisode, Input } from "@downlink/protocol";
+import type { Answer, api, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import type { DatasetModel } from "../db/generated/models.ts";
 import { episodeConditions, requireRecording } from "../episodes/find-episodes.ts";
 import { closePage, openPage } from "../search/cursor-page.ts";
@@ -15,13 +16,8 @@ interface Listed {
   readonly query: Input<List>;
 }
 
-interface Page {
-  readonly output: { readonly episodes: DatasetEpisode[] };
-  readonly headers: CursorHeaders;
-}
-
 /** The members of the page first, from narrow rows; then their episodes. */
-export async function listVersionEpisodes(ctx: Ctx, { list, dataset, query }: Listed): Promise<Page> {
+export async function listVersionEpisodes(ctx: Ctx, { list, dataset, query }: Listed): Promise<Complete<Answer<List>>> {
   const { sortBy = "addedAt", versionNumber, hasMissingRecordings: hasMissing, include } = query;
   const conditions = episodeConditions(query);
   const page = openPage(ctx, list, { ...query, sortBy });

@@ -1,5 +1,6 @@
 import type { DatasetEpisode } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { type EpisodeInclude, readEpisodes } from "../episodes/episode-rows.ts";
 
 /** A row of DatasetMember, as far as lists show it. */
@@ -15,7 +16,7 @@ export async function showMembers(
   ctx: Ctx,
   members: readonly Member[],
   include: EpisodeInclude,
-): Promise<DatasetEpisode[]> {
+): Promise<Complete<DatasetEpisode>[]> {
   const ids = members.map(({ id }) => id);
   const [episodes, missing] = await Promise.all([readEpisodes(ctx, ids, include), readMissing(ctx, ids)]);
   const byId = new Map(members.map((member) => [member.id, member]));

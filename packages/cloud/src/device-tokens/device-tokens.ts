@@ -1,5 +1,6 @@
 import type { api, DeviceToken, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { ApiError, invalid, notFound } from "../core/errors.ts";
 import { mintToken } from "../credentials/mint.ts";
 import type { DeviceTokenModel } from "../db/generated/models.ts";
@@ -19,7 +20,7 @@ export const deviceTokens: Handlers<Contract> = {
   delete: deleteDeviceToken,
 };
 
-async function listDeviceTokens(ctx: Ctx, query: Input<Contract["list"]>): Promise<DeviceToken[]> {
+async function listDeviceTokens(ctx: Ctx, query: Input<Contract["list"]>): Promise<Complete<DeviceToken>[]> {
   const device = await selectDevice(ctx, query);
   const rows = await ctx.db.prisma.deviceToken.findMany({
     where: { ...visibleTo(ctx), ...(device && { deviceId: device.id }) },
@@ -31,7 +32,7 @@ async function listDeviceTokens(ctx: Ctx, query: Input<Contract["list"]>): Promi
   return rows.map(toDeviceToken);
 }
 
-async function createDeviceToken(ctx: Ctx, body: Input<Contract["create"]>): Promise<DeviceToken> {
+async function createDeviceToken(ctx: Ctx, body: Input<Contract["create"]>): Promise<Complete<DeviceToken>> {
   const { projectId, deviceId } = await resolveOwner(ctx, body);
   const token = mintToken("dl_dt");
   const data = {
@@ -61,11 +62,11 @@ async function resolveOwner(
   return { projectId: await resolveProject(ctx, body.projectId), deviceId: null };
 }
 
-async function getDeviceToken(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<DeviceToken> {
+async function getDeviceToken(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Complete<DeviceToken>> {
   return toDeviceToken(await findDeviceToken(ctx, id));
 }
 
-async function updateDeviceToken(ctx: Ctx, { id, enabled }: Input<Contract["update"]>): Promise<DeviceToken> {
+async function updateDeviceToken(ctx: Ctx, { id, enabled }: Input<Contract["update"]>): Promise<Complete<DeviceToken>> {
   const where = { AND: [{ id }, visibleTo(ctx)] };
   const [row] = await ctx.db.prisma.deviceToken.updateManyAndReturn({ where, data: { enabled } });
   return row ? getDeviceToken(ctx, { id }) : notFound(`device token ${id}`);
@@ -83,7 +84,7 @@ async function findDeviceToken(ctx: Ctx, id: string): Promise<DeviceTokenModel &
   return row ?? notFound(`device token ${id}`);
 }
 
-function toDeviceToken(row: DeviceTokenModel & WithTokenFacts): DeviceToken {
+function toDeviceToken(row: DeviceTokenModel & WithTokenFacts): Complete<DeviceToken> {
   return {
     id: row.id,
     createdAt: row.createdAtNs,

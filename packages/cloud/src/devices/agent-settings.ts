@@ -1,5 +1,6 @@
 import { AgentSettings, type api, type Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import { asParsed, type Complete } from "../core/complete.ts";
 import { refuse } from "../core/errors.ts";
 import { withTransaction } from "../db/transaction.ts";
 import type { Handlers } from "../http/handlers.ts";
@@ -16,29 +17,32 @@ export const agentSettings: Handlers<Contract> = {
   putOfSite: putSiteSettings,
 };
 
-async function getAgentSettings(ctx: Ctx, ref: Input<Contract["get"]>): Promise<AgentSettings> {
-  return AgentSettings.parse((await findDevice(ctx, ref)).agentSettings);
+async function getAgentSettings(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Complete<AgentSettings>> {
+  return asParsed(AgentSettings.parse((await findDevice(ctx, ref)).agentSettings));
 }
 
 async function putAgentSettings(
   ctx: Ctx,
   { nameOrId, projectId, ...settings }: Input<Contract["put"]>,
-): Promise<AgentSettings> {
+): Promise<Complete<AgentSettings>> {
   const { id } = await findDevice(ctx, { nameOrId, projectId });
   await withTransaction(ctx.db, async (tx) => {
     await lockDevice(tx, id);
     await tx.device.update({ where: { id }, data: { agentSettings: settings, updatedAtNs: ctx.clock.nowNs() } });
   });
-  return settings;
+  return asParsed(settings);
 }
 
-async function getSiteSettings(ctx: Ctx, { id }: Input<Contract["getOfSite"]>): Promise<AgentSettings> {
-  return AgentSettings.parse((await findSite(ctx, id)).agentSettings);
+async function getSiteSettings(ctx: Ctx, { id }: Input<Contract["getOfSite"]>): Promise<Complete<AgentSettings>> {
+  return asParsed(AgentSettings.parse((await findSite(ctx, id)).agentSettings));
 }
 
-async function putSiteSettings(ctx: Ctx, { id, ...settings }: Input<Contract["putOfSite"]>): Promise<AgentSettings> {
+async function putSiteSettings(
+  ctx: Ctx,
+  { id, ...settings }: Input<Contract["putOfSite"]>,
+): Promise<Complete<AgentSettings>> {
   const site = await findSite(ctx, id);
   if (site.type !== "edge") refuse("Conflict", `site "${site.name}" is ${site.type}; only an edge site has an agent`);
   await ctx.db.prisma.site.updateMany({ where: { id }, data: { agentSettings: settings } });
-  return settings;
+  return asParsed(settings);
 }

@@ -1,6 +1,7 @@
 import type { Device, PropertyInterval, PropertyValue, PropertyValues } from "@downlink/protocol";
 import { type Kysely, sql } from "kysely";
 import { toEdgeAgent } from "../agents/agent-rows.ts";
+import type { Complete } from "../core/complete.ts";
 import type { DeviceModel, DevicePropertyIntervalModel } from "../db/generated/models.ts";
 import type { DB } from "../db/generated/tables.ts";
 import { anyOf, parameter, prepare } from "../db/prepared.ts";
@@ -29,7 +30,7 @@ export const selectDevices = prepare((db) => devicesWithAgents(db).where("d.id",
 type DeviceWithAgent = Awaited<ReturnType<typeof selectDevices>>[number];
 
 /** With what its agent last said of itself, where one was ever there. */
-export function toDeviceWithAgent(row: DeviceWithAgent, nowNs: bigint): Device {
+export function toDeviceWithAgent(row: DeviceWithAgent, nowNs: bigint): Complete<Device> {
   const { leaseExpiresAtNs, lastSeenAtNs, agentVersion, facts, clonedAtNs, status } = row;
   if (leaseExpiresAtNs === null || lastSeenAtNs === null || agentVersion === null) return toDevice(row);
   const agent = { leaseExpiresAtNs, lastSeenAtNs, agentVersion, facts, clonedAtNs, status };
@@ -39,7 +40,7 @@ export function toDeviceWithAgent(row: DeviceWithAgent, nowNs: bigint): Device {
 type ShownDevice = Omit<DeviceModel, "agentSettings" | "properties"> & { readonly properties: unknown };
 
 /** Without what its agent says of itself; see device-agents.ts */
-export function toDevice(row: ShownDevice): Device {
+export function toDevice(row: ShownDevice): Complete<Device> {
   return {
     id: row.id,
     name: row.name,
@@ -52,10 +53,11 @@ export function toDevice(row: ShownDevice): Device {
     properties: row.properties as PropertyValues,
     createdAt: row.createdAtNs,
     updatedAt: row.updatedAtNs,
+    agent: undefined,
   };
 }
 
-export function toPropertyInterval(row: DevicePropertyIntervalModel): PropertyInterval {
+export function toPropertyInterval(row: DevicePropertyIntervalModel): Complete<PropertyInterval> {
   return {
     id: row.id,
     deviceId: row.deviceId,

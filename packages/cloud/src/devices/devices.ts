@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { api, Device, Input, PropertyValues } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { refuse } from "../core/errors.ts";
 import { readPropertyChanges } from "../custom-properties/find-properties.ts";
 import { applyPropertyChanges } from "../custom-properties/property-values.ts";
@@ -35,7 +36,7 @@ export const devices: Handlers<Contract> = {
   getPropertyInterval,
 };
 
-async function createDevice(ctx: Ctx, body: Input<Contract["create"]>): Promise<Device> {
+async function createDevice(ctx: Ctx, body: Input<Contract["create"]>): Promise<Complete<Device>> {
   const { name, properties: changes } = body;
   const projectId = await resolveProject(ctx, body.projectId);
   const { orgId } = ctx.caller;
@@ -47,12 +48,12 @@ async function createDevice(ctx: Ctx, body: Input<Contract["create"]>): Promise<
   return toDevice(await created.catch(nameTaken(name)));
 }
 
-async function getDevice(ctx: Ctx, { nameOrId, projectId }: Input<Contract["get"]>): Promise<Device> {
+async function getDevice(ctx: Ctx, { nameOrId, projectId }: Input<Contract["get"]>): Promise<Complete<Device>> {
   const rows = await selectDeviceRows(ctx.db, [ctx.caller.orgId, nameOrId, projectsToSee(ctx, projectId)]);
   return toDeviceWithAgent(chooseNamed(rows, nameOrId), ctx.clock.nowNs());
 }
 
-async function updateDevice(ctx: Ctx, input: Input<Contract["update"]>): Promise<Device> {
+async function updateDevice(ctx: Ctx, input: Input<Contract["update"]>): Promise<Complete<Device>> {
   const { nameOrId, projectId, ...changes } = input;
   const { id } = await findDevice(ctx, { nameOrId, projectId });
   const updated = withTransaction(ctx.db, (tx) => changeDevice(tx, { id, ctx, changes }));

@@ -1,5 +1,6 @@
 import type { api, Device, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { readingFrom } from "../db/read-sql.ts";
@@ -16,7 +17,7 @@ type ListQuery = Input<(typeof api.devices)["list"]>;
 const PREFIX = "properties.";
 
 /** In SQL by hand: neither the query's terms nor the order of a property's values can be said to Prisma. */
-export async function listDevices(ctx: Ctx, query: ListQuery): Promise<Device[]> {
+export async function listDevices(ctx: Ctx, query: ListQuery): Promise<Complete<Device>[]> {
   const scope = scopeWhere("d", await visibleIn(ctx, query.projectId));
   const terms = parseQuery(query.query ?? "", { prefix: PREFIX });
   const narrowing = await narrowingOf(ctx, "Device", terms);

@@ -1,5 +1,6 @@
 import type { api, Input, PropertyInterval } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { invalid, notFound } from "../core/errors.ts";
 import { holdProperties } from "../custom-properties/find-properties.ts";
 import { checkPropertyValue } from "../custom-properties/property-values.ts";
@@ -31,7 +32,7 @@ export async function setPastProperty(ctx: Ctx, edit: Edit): Promise<undefined> 
 }
 
 /** spec: Devices/List property history */
-export async function listPropertyHistory(ctx: Ctx, query: ListQuery): Promise<PropertyInterval[]> {
+export async function listPropertyHistory(ctx: Ctx, query: ListQuery): Promise<Complete<PropertyInterval>[]> {
   const device = await findDevice(ctx, query);
   const rows = await ctx.db.prisma.$queryRaw<DevicePropertyIntervalModel[]>`
     SELECT i.* FROM "DevicePropertyInterval" i
@@ -44,7 +45,7 @@ export async function listPropertyHistory(ctx: Ctx, query: ListQuery): Promise<P
 export async function getPropertyInterval(
   ctx: Ctx,
   { id, ...ref }: Input<Contract["getPropertyInterval"]>,
-): Promise<PropertyInterval> {
+): Promise<Complete<PropertyInterval>> {
   const device = await findDevice(ctx, ref);
   const row = await ctx.db.prisma.devicePropertyInterval.findFirst({ where: { id, deviceId: device.id } });
   return toPropertyInterval(row ?? notFound(`property interval ${id} of device "${device.name}"`));

@@ -1,5 +1,6 @@
 import type { api, EdgeFile, EdgeFileState, Input, SalvageRequest } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { notFound } from "../core/errors.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import type { SalvageRequestModel } from "../db/generated/models.ts";
@@ -20,7 +21,7 @@ const summary = { select: { id: true, name: true } } as const;
 const columns = { include: { agent: { select: { site: summary } } } } as const;
 type Row = Prisma.EdgeFileGetPayload<typeof columns>;
 
-async function listEdgeFiles(ctx: Ctx, query: Input<Contract["list"]>): Promise<EdgeFile[]> {
+async function listEdgeFiles(ctx: Ctx, query: Input<Contract["list"]>): Promise<Complete<EdgeFile>[]> {
   const device = await selectDevice(ctx, query);
   const site = await selectSite(ctx, query.siteId);
   const rows = await ctx.db.prisma.edgeFile.findMany({
@@ -40,13 +41,13 @@ async function listEdgeFiles(ctx: Ctx, query: Input<Contract["list"]>): Promise<
   return toEdgeFiles(ctx, rows);
 }
 
-async function getEdgeFile(ctx: Ctx, id: string): Promise<EdgeFile> {
+async function getEdgeFile(ctx: Ctx, id: string): Promise<Complete<EdgeFile>> {
   const row = await ctx.db.prisma.edgeFile.findUnique({ where: { id }, ...columns });
   const [file] = await toEdgeFiles(ctx, [row ?? notFound(`edge file ${id}`)]);
   return file!;
 }
 
-async function toEdgeFiles({ db }: Ctx, rows: readonly Row[]): Promise<EdgeFile[]> {
+async function toEdgeFiles({ db }: Ctx, rows: readonly Row[]): Promise<Complete<EdgeFile>[]> {
   const salvages = await db.prisma.salvageRequest.findMany({
     where: { agentId: { in: rows.map((row) => row.agentId) }, versionId: { in: rows.map((row) => row.versionId) } },
   });
@@ -65,7 +66,7 @@ interface Details {
   readonly salvage: SalvageRequestModel | undefined;
 }
 
-function toEdgeFile(row: Row, { device, salvage }: Details): EdgeFile {
+function toEdgeFile(row: Row, { device, salvage }: Details): Complete<EdgeFile> {
   const { reasonCode, reasonText, salvageStartNs, salvageEndNs } = row;
   return {
     id: row.id,
@@ -85,7 +86,12 @@ function toEdgeFile(row: Row, { device, salvage }: Details): EdgeFile {
 }
 
 /** Those that are gone or superseded are of a file that is another one by now. */
-function toSalvageRequest({ state, reasonCode, reasonText, ...row }: SalvageRequestModel): SalvageRequest | undefined {
+function toSalvageRequest({
+  state,
+  reasonCode,
+  reasonText,
+  ...row
+}: SalvageRequestModel): Complete<SalvageRequest> | undefined {
   if (state === "gone" || state === "superseded") return undefined;
   return {
     state: state as SalvageRequest["state"],

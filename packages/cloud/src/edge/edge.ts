@@ -3,6 +3,7 @@ import { z } from "zod";
 import { withLease } from "../agents/lease.ts";
 import { failSalvage } from "../agents/salvages.ts";
 import type { AgentCtx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { enroll } from "./enroll.ts";
 import { hello } from "./hello.ts";
@@ -35,7 +36,10 @@ const handlers: Handlers<Contract> = {
 
 export const edge = { contract, handlers };
 
-async function storeStatus(ctx: AgentCtx, body: Input<Contract["status"]>): Promise<Output<Contract["status"]>> {
+async function storeStatus(
+  ctx: AgentCtx,
+  body: Input<Contract["status"]>,
+): Promise<Complete<Output<Contract["status"]>>> {
   const status = z.encode(api.edge.status.body, body);
   const serverTime = ctx.clock.nowNs();
   const { isRenewed, incarnation } = await ctx.renewals.renew(ctx.caller, status);

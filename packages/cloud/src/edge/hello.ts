@@ -2,6 +2,7 @@ import { type api, edgeLimits, type Input, type Output } from "@downlink/protoco
 import { isCloned, isReturn, noteReturn } from "../agents/clones.ts";
 import { knowsLaterLease, takeLease } from "../agents/lease.ts";
 import type { AgentCtx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { ApiError } from "../core/errors.ts";
 import { newId } from "../db/ids.ts";
 import { sqlState } from "../db/sql-state.ts";
@@ -17,7 +18,7 @@ const MAX_ATTEMPTS = 10;
 const OWNER_IS_GONE = "23503"; // a foreign key without its row
 
 /** spec: edge agent §3, hello. A whole fleet may say it at once. */
-export async function hello(ctx: AgentCtx, body: Input<Hello>): Promise<Output<Hello>> {
+export async function hello(ctx: AgentCtx, body: Input<Hello>): Promise<Complete<Output<Hello>>> {
   return ctx.admission.hellos.run(ownerId(ctx.caller), () => greet(ctx, body));
 }
 
@@ -25,7 +26,7 @@ export async function hello(ctx: AgentCtx, body: Input<Hello>): Promise<Output<H
  * Looks, decides, and writes the agent's row if that is still as it was: two hellos at once, or one beside a report, take turns without
  * holding a lock or a transaction between two statements.
  */
-async function greet(ctx: AgentCtx, body: Input<Hello>): Promise<Output<Hello>> {
+async function greet(ctx: AgentCtx, body: Input<Hello>): Promise<Complete<Output<Hello>>> {
   let standing = await look(ctx);
   if (isReturn(standing.agent, body.instanceId, ctx.clock.nowNs())) {
     await noteReturn(ctx, body.instanceId);
@@ -96,7 +97,7 @@ interface Greeted extends Greeting {
  * An agent that is told an incarnation which ends at this moment hears of the next one with its next call, and what it has listed under this
  * one counts for nothing then.
  */
-function welcome(ctx: AgentCtx, { standing, row, nowNs, isKnown }: Greeted): Output<Hello> {
+function welcome(ctx: AgentCtx, { standing, row, nowNs, isKnown }: Greeted): Complete<Output<Hello>> {
   const { owner, incarnation } = standing;
   ctx.noteIncarnation(incarnation);
   return {
@@ -113,7 +114,10 @@ function welcome(ctx: AgentCtx, { standing, row, nowNs, isKnown }: Greeted): Out
 }
 
 function whoIs(owner: Standing["owner"]) {
-  if ("site" in owner) return { site: { id: owner.site.id, name: owner.site.name } };
+  if ("site" in owner) {
+    const site = { id: owner.site.id, name: owner.site.name };
+    return { site, projectId: undefined, projectName: undefined, device: undefined };
+  }
   const { id, name, projectId, projectName } = owner.device;
-  return { projectId, projectName, device: { id, name } };
+  return { site: undefined, projectId, projectName, device: { id, name } };
 }

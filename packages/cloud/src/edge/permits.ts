@@ -2,6 +2,7 @@ import { type api, edgeLimits, type Input, type Output, type PermitAnswer } from
 import { findVersions } from "../agents/find-versions.ts";
 import { withLease } from "../agents/lease.ts";
 import type { AgentCtx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import type { AgentModel, RecordingModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { holdIncarnation } from "../db/incarnation.ts";
@@ -21,7 +22,7 @@ const PERMIT_NS = BigInt(edgeLimits.permitSeconds) * 1_000_000_000n;
  * Leave to delete files on the device. The recordings are locked before anything is looked at, as everybody does who asks for
  * an import or deletes data: whoever comes second sees what the first one did. spec: edge agent §4
  */
-export async function askPermits(ctx: AgentCtx, { items }: Input<Permits>): Promise<Output<Permits>> {
+export async function askPermits(ctx: AgentCtx, { items }: Input<Permits>): Promise<Complete<Output<Permits>>> {
   return withLease(ctx, async (tx, agent) => {
     const nowNs = ctx.clock.nowNs();
     const unique = [...new Map(items.map((item) => [item.versionId, item])).values()];
@@ -108,7 +109,7 @@ const suspended: Refusal = {
 };
 
 /** Asked again, a permit is the same one with a later end; refused, an earlier one has no effect any more. */
-async function grant(tx: Transaction, judged: readonly Judgement[], nowNs: bigint): Promise<PermitAnswer[]> {
+async function grant(tx: Transaction, judged: readonly Judgement[], nowNs: bigint): Promise<Complete<PermitAnswer>[]> {
   const permitExpiresAtNs = nowNs + PERMIT_NS;
   const rows = judged.flatMap(({ fileId: id, permitId, refusal }) => {
     if (id === undefined) return [];
@@ -120,7 +121,7 @@ async function grant(tx: Transaction, judged: readonly Judgement[], nowNs: bigin
     WHERE f.id = g.id AND (f."permitId", f."permitExpiresAtNs") IS DISTINCT FROM (g."permitId", g."permitExpiresAtNs")`;
   return judged.map(({ versionId, permitId, refusal }) =>
     refusal
-      ? { versionId, answer: "refused", ...refusal }
+      ? { versionId, answer: "refused", notBefore: undefined, ...refusal }
       : { versionId, answer: "granted", permitId, expiresAt: permitExpiresAtNs },
   );
 }

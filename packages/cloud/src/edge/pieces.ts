@@ -2,6 +2,7 @@ import { type api, digestOf, type Input, type Output, type ToldDigest } from "@d
 import type { PiecePlan } from "../blobs/blob-store.ts";
 import { endOfPieces } from "../blobs/piece-plan.ts";
 import type { AgentCtx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { checkPart, orAbandoned, toPiece, wantedUpload } from "./uploads.ts";
 
 type Edge = typeof api.edge;
@@ -10,7 +11,7 @@ type Edge = typeof api.edge;
 export async function grantPieces(
   ctx: AgentCtx,
   input: Input<Edge["grantPieces"]>,
-): Promise<Output<Edge["grantPieces"]>> {
+): Promise<Complete<Output<Edge["grantPieces"]>>> {
   const { blobKey } = await wantedUpload(ctx, input);
   const pieces = input.pieces.map((piece) => ofPart(input.number, piece));
   const held = await listHeld(ctx, blobKey, input.number);
@@ -22,7 +23,7 @@ export async function grantPieces(
 export async function composePart(
   ctx: AgentCtx,
   input: Input<Edge["composePart"]>,
-): Promise<Output<Edge["composePart"]>> {
+): Promise<Complete<Output<Edge["composePart"]>>> {
   const { number, length } = input;
   const upload = await wantedUpload(ctx, input);
   checkPart(upload, { number, length });

@@ -3,6 +3,7 @@ import { findVersions } from "../agents/find-versions.ts";
 import { withLease } from "../agents/lease.ts";
 import { removeFiles } from "../agents/remove-files.ts";
 import type { AgentCtx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { acknowledge } from "./acknowledge.ts";
@@ -19,16 +20,21 @@ type Report = typeof api.edge.report;
  * One batch of what an agent has. Reports take effect in the order of their sequence, whatever the network repeats or holds
  * up: one that arrives after a later one changes nothing, and a repeat of the last one ends in the same state.
  */
-export async function report(ctx: AgentCtx, body: Input<Report>): Promise<Output<Report>> {
+export async function report(ctx: AgentCtx, body: Input<Report>): Promise<Complete<Output<Report>>> {
   const { unknown, unassigned, ends } = await withLease(
     ctx,
     (tx, agent) => storeReport(tx, { ctx, agent, body }),
     body.sequence,
   );
   const { listing, sequence } = body;
-  const answer = { unknownSchemas: unknown, unassigned, ...ends };
-  if (!listing?.isLast) return answer;
-  return { ...answer, isListingComplete: await endListing(ctx, { ...listing, sequence }) };
+  return {
+    unknownSchemas: unknown,
+    unassigned,
+    imported: ends?.imported,
+    importedContents: ends?.importedContents,
+    failed: ends?.failed,
+    isListingComplete: listing?.isLast ? await endListing(ctx, { ...listing, sequence }) : undefined,
+  };
 }
 
 interface Received {

@@ -2,6 +2,7 @@ import type { api, ImportStatus, Input, Output } from "@downlink/protocol";
 import { type FileVersion, findVersions } from "../agents/find-versions.ts";
 import { withLease } from "../agents/lease.ts";
 import type { AgentCtx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { edgeCopyOf } from "../import-life/edge-copy.ts";
@@ -15,7 +16,7 @@ type RequestImports = typeof api.edge.requestImports;
 export async function requestImports(
   ctx: AgentCtx,
   { versionIds, priority }: Input<RequestImports>,
-): Promise<Output<RequestImports>> {
+): Promise<Complete<Output<RequestImports>>> {
   return withLease(ctx, async (tx, agent) => {
     const nowNs = ctx.clock.nowNs();
     const wanted = [...new Set(versionIds)];

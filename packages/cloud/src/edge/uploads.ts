@@ -14,6 +14,7 @@ import { BlobExists, PartConflict } from "../blobs/blob-errors.ts";
 import type { PartPlan, PiecePlan, UploadPlan } from "../blobs/blob-store.ts";
 import { minPieceBytes } from "../blobs/piece-plan.ts";
 import type { AgentCtx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { ApiError, notFound, refuse } from "../core/errors.ts";
 import type { AgentModel, ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
@@ -31,7 +32,7 @@ type OpenInput = Input<Edge["openUpload"]>;
  * Opens the upload of a file version, or finds the one that is open already: the same version resumes, another never mixes in. Content that
  * the device's recordings have already ends the request instead.
  */
-export async function openUpload(ctx: AgentCtx, input: OpenInput): Promise<Output<Edge["openUpload"]>> {
+export async function openUpload(ctx: AgentCtx, input: OpenInput): Promise<Complete<Output<Edge["openUpload"]>>> {
   const nowNs = ctx.clock.nowNs();
   const { duplicate, upload, wantsSha256 } = await withLease(ctx, async (tx, agent) => {
     const request = await wantedRequest(tx, { agent, ...input });
@@ -46,9 +47,10 @@ export async function openUpload(ctx: AgentCtx, input: OpenInput): Promise<Outpu
   const answer = {
     uploadId: upload.id,
     partSize: Number(upload.partSizeBytes),
-    ...(wantsSha256 && { wantsSha256 }),
+    wantsSha256: wantsSha256 || undefined,
   };
-  if (upload.state === "stored" || (await isWhole(ctx, upload))) return { ...answer, isStored: true, parts: [] };
+  if (upload.state === "stored" || (await isWhole(ctx, upload)))
+    return { ...answer, digest: undefined, isStored: true, parts: [], pieces: undefined };
   const parts = await ctx.blobs.listParts(upload.blobKey);
   const pieces = await ctx.blobs.listPieces(upload.blobKey);
   const digest = digestFor(input, [...parts, ...pieces]);
@@ -60,7 +62,7 @@ export async function openUpload(ctx: AgentCtx, input: OpenInput): Promise<Outpu
     ...answer,
     digest,
     isStored: false,
-    parts: parts.map((part) => ({ number: part.number, length: part.lengthBytes, ...tellDigest(part.digest) })),
+    parts: parts.map((part) => ({ number: part.number, length: part.lengthBytes, ...digestFields(part.digest) })),
     pieces: {
       minBytes: minPieceBytes(planOf(upload)),
       held: pieces.map((piece) => ({ number: piece.partNumber, ...toPiece(piece) })),
@@ -101,7 +103,10 @@ async function isWhole(ctx: AgentCtx, upload: UploadModel): Promise<boolean> {
   return true;
 }
 
-export async function grantParts(ctx: AgentCtx, input: Input<Edge["grantParts"]>): Promise<Output<Edge["grantParts"]>> {
+export async function grantParts(
+  ctx: AgentCtx,
+  input: Input<Edge["grantParts"]>,
+): Promise<Complete<Output<Edge["grantParts"]>>> {
   const upload = await wantedUpload(ctx, input);
   for (const part of input.parts) checkPart(upload, part);
   const parts = input.parts.map((part) => ({ number: part.number, digest: digestOf(part), lengthBytes: part.length }));
@@ -130,8 +135,14 @@ export async function orAbandoned<T>(ctx: AgentCtx, upload: UploadModel, act: ()
 }
 
 /** As the wire has it. */
-export function toPiece({ offset, lengthBytes, digest }: PiecePlan): { offset: number; length: number } & ToldDigest {
-  return { offset, length: lengthBytes, ...tellDigest(digest) };
+export function toPiece({ offset, lengthBytes, digest }: PiecePlan): Complete<HeldPiece> {
+  return { offset, length: lengthBytes, ...digestFields(digest) };
+}
+
+type HeldPiece = Output<Edge["grantPieces"]>["held"][number];
+
+function digestFields(digest: string): Complete<ToldDigest> {
+  return { md5: undefined, sha256: undefined, ...tellDigest(digest) };
 }
 
 function planOf({ sizeBytes, partSizeBytes }: UploadModel): UploadPlan {
@@ -142,7 +153,7 @@ function planOf({ sizeBytes, partSizeBytes }: UploadModel): UploadPlan {
 export async function completeUpload(
   ctx: AgentCtx,
   input: Input<Edge["completeUpload"]>,
-): Promise<Output<Edge["completeUpload"]>> {
+): Promise<Complete<Output<Edge["completeUpload"]>>> {
   const { uploadId, sha256 } = input;
   const { upload, recordingId } = await withLease(ctx, async (tx, agent) => {
     const found = await findUpload(tx, { agent, ...input });
@@ -161,7 +172,10 @@ export async function completeUpload(
   return { recordingId };
 }
 
-export async function failImport(ctx: AgentCtx, input: Input<Edge["failImport"]>): Promise<Output<Edge["failImport"]>> {
+export async function failImport(
+  ctx: AgentCtx,
+  input: Input<Edge["failImport"]>,
+): Promise<Complete<Output<Edge["failImport"]>>> {
   return withLease(ctx, async (tx, agent) => {
     const request = await wantedRequest(tx, { agent, ...input });
     await failDelivery(tx, { request, reason: { code: input.code, text: input.text }, nowNs: ctx.clock.nowNs() });

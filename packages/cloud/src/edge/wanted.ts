@@ -1,12 +1,15 @@
 import { type EdgeWork, edgeLimits, WantedImport } from "@downlink/protocol";
 import { z } from "zod";
 import { wantedSalvages } from "../agents/salvages.ts";
+import type { Complete } from "../core/complete.ts";
 import type { AgentModel, ImportRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { terminalStates } from "../import-life/import-request-state.ts";
 import { acknowledgedAs } from "./acknowledge.ts";
 
-type Wanted = Pick<EdgeWork, "imports" | "salvages" | "more" | "cancelled">;
+type Wanted = Omit<Complete<EdgeWork>, "settings">;
+
+export const nothingWanted: Wanted = { imports: [], salvages: [], more: undefined, cancelled: undefined };
 
 /** Of the answer; the rest is for salvages, cancelled requests and settings. Bytes. */
 const MAX_IMPORT_BYTES = edgeLimits.bytesPerWork - 1024 * 1024;
@@ -29,7 +32,7 @@ export async function readWanted(tx: Transaction, agent: AgentModel, maxRequests
     return { imports, salvages: salvages.slice(0, MAX_SALVAGES), more: true, cancelled };
   }
   await forgetCancelled(tx, agent);
-  return { imports, salvages };
+  return { ...nothingWanted, imports, salvages };
 }
 
 interface Asked {
@@ -68,7 +71,7 @@ const stages: Record<string, WantedImport["stage"]> = {
   cancelled: "failed", // a failure that was taken back
 };
 
-function toWantedImport(row: ImportRequestModel): WantedImport[] {
+function toWantedImport(row: ImportRequestModel): Complete<WantedImport>[] {
   if (row.versionId === null || row.recordingId === null) return []; // the recording was deleted meanwhile
   const reason = row.errorCode === null ? undefined : { code: row.errorCode, text: row.errorText ?? "" };
   return [
@@ -85,7 +88,7 @@ function toWantedImport(row: ImportRequestModel): WantedImport[] {
   ];
 }
 
-function firstThatFit(imports: readonly WantedImport[]): WantedImport[] {
+function firstThatFit(imports: readonly Complete<WantedImport>[]): Complete<WantedImport>[] {
   let bytes = 0;
   const tooMany = imports.findIndex((one) => {
     bytes += Buffer.byteLength(JSON.stringify(z.encode(WantedImport, one))) + 1;

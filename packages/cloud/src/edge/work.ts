@@ -3,12 +3,13 @@ import { AgentSettings, type EdgeSettings, EdgeWork } from "@downlink/protocol";
 import { z } from "zod";
 import { withLease } from "../agents/lease.ts";
 import type { AgentCtx } from "../context/context.ts";
+import { asParsed, type Complete } from "../core/complete.ts";
 import { readIncarnation } from "../db/incarnation.ts";
 import { ownerId, readOwner } from "../polls/agent-owner.ts";
 import { type KnownWork, keptBody } from "../polls/known-work.ts";
 import { FRESH_NS, LEASE_NS } from "../polls/lease-renewals.ts";
 import type { DeviceSettings, SettingsOwner, SiteSettings } from "./agent-standing.ts";
-import { readWanted } from "./wanted.ts";
+import { nothingWanted, readWanted } from "./wanted.ts";
 
 interface ReadWork {
   readonly known: KnownWork;
@@ -19,7 +20,7 @@ interface ReadWork {
 /** The desired set as it is now, under the agent's lease. */
 export async function readWork(ctx: AgentCtx, maxRequests: number | undefined): Promise<ReadWork> {
   const resting = await readResting(ctx);
-  if (resting) return toRead({ imports: [], salvages: [], settings: settingsOf(resting) }, { ...resting, maxRequests });
+  if (resting) return toRead({ ...nothingWanted, settings: settingsOf(resting) }, { ...resting, maxRequests });
   const work = await withLease(ctx, async (tx, agent) => ({
     ...(await readWanted(tx, agent, maxRequests)),
     settings: settingsOf(await readOwner(tx, agent)),
@@ -28,7 +29,7 @@ export async function readWork(ctx: AgentCtx, maxRequests: number | undefined): 
   return toRead(work, { incarnation: await readIncarnation(ctx.db), maxRequests });
 }
 
-function toRead(work: EdgeWork, known: Pick<KnownWork, "maxRequests" | "incarnation">): ReadWork {
+function toRead(work: Complete<EdgeWork>, known: Pick<KnownWork, "maxRequests" | "incarnation">): ReadWork {
   const encoded = JSON.stringify(z.encode(EdgeWork, work));
   const etag = createHash("sha256").update(encoded).digest("base64url").slice(0, 22);
   const body = `{"etag":"${etag}","work":${encoded}}`;
@@ -76,17 +77,17 @@ async function readResting({ db, caller, clock }: AgentCtx): Promise<Resting | u
 }
 
 /** What devices at a site have set of their own is not for the site's agent. */
-export function settingsOf(owner: SettingsOwner): EdgeSettings {
+export function settingsOf(owner: SettingsOwner): Complete<EdgeSettings> {
   if ("site" in owner) {
     const retainRecordingsSeconds = Math.ceil(owner.site.retainRecordingsSeconds ?? 0);
     const settings = AgentSettings.parse(owner.site.agentSettings);
-    return { enabled: true, retainRecordingsSeconds, autoDeleteAfterImport: false, ...settings };
+    return { enabled: true, retainRecordingsSeconds, autoDeleteAfterImport: false, ...asParsed(settings) };
   }
   const { device } = owner;
   return {
     enabled: device.enabled,
     retainRecordingsSeconds: device.retainRecordingsSeconds ?? 0,
     autoDeleteAfterImport: device.autoDeleteAfterImport,
-    ...AgentSettings.parse(device.agentSettings),
+    ...asParsed(AgentSettings.parse(device.agentSettings)),
   };
 }

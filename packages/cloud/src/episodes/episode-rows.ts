@@ -1,5 +1,6 @@
 import type { Episode, MemberRecording } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 
@@ -37,7 +38,7 @@ export async function readEpisodes(
   { db }: Pick<Ctx, "db">,
   ids: readonly string[],
   include: EpisodeInclude,
-): Promise<Episode[]> {
+): Promise<Complete<Episode>[]> {
   const select = { ...episodeColumns, creationContext: include.includes("creationContext") };
   const [rows, members] = await Promise.all([
     db.prisma.episode.findMany({ where: { id: { in: [...ids] } }, select }),
@@ -55,7 +56,7 @@ async function readMembers({ prisma }: Ctx["db"], ids: readonly string[]): Promi
   return Map.groupBy(rows, ({ episodeId }) => episodeId);
 }
 
-function toEpisode(row: EpisodeRow, members: readonly MemberRow[] | undefined): Episode {
+function toEpisode(row: EpisodeRow, members: readonly MemberRow[] | undefined): Complete<Episode> {
   const { creationContext } = row;
   return {
     id: row.id,
@@ -63,20 +64,19 @@ function toEpisode(row: EpisodeRow, members: readonly MemberRow[] | undefined): 
     startTime: row.startNs,
     endTime: row.endNs,
     metadata: row.metadata as Episode["metadata"],
-    ...(members && {
-      recordings: members.map(toMember),
-      hasMissingRecordings: members.some(({ available }) => !available),
-    }),
-    ...(creationContext !== undefined && {
-      creationContext: creationContext === null ? null : (JSON.parse(creationContext) as Episode["creationContext"]),
-    }),
+    recordings: members?.map(toMember),
+    hasMissingRecordings: members?.some(({ available }) => !available),
+    creationContext:
+      typeof creationContext === "string"
+        ? (JSON.parse(creationContext) as Episode["creationContext"])
+        : creationContext,
     creatorOrgMemberId: row.creatorOrgMemberId,
     creatorApiKeyId: row.creatorApiKeyId,
     createdAt: row.createdAtNs,
   };
 }
 
-function toMember(row: MemberRow): MemberRecording {
+function toMember(row: MemberRow): Complete<MemberRecording> {
   return {
     id: row.recordingId,
     path: row.path,

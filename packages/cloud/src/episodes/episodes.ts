@@ -1,5 +1,6 @@
 import type { api, Episode, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { notFound, refuse } from "../core/errors.ts";
 import { FOREIGN_KEY_VIOLATION, sqlState } from "../db/sql-state.ts";
 import type { Handlers } from "../http/handlers.ts";
@@ -18,7 +19,7 @@ export const episodes: Handlers<Contract> = {
   delete: deleteEpisode,
 };
 
-async function getEpisode(ctx: Ctx, { id, include }: Input<Contract["get"]>): Promise<Episode> {
+async function getEpisode(ctx: Ctx, { id, include }: Input<Contract["get"]>): Promise<Complete<Episode>> {
   await findEpisode(ctx, id);
   const [episode] = await readEpisodes(ctx, [id], [...include, "creationContext"]);
   return episode ?? notFound(`episode ${id}`);

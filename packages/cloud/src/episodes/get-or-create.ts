@@ -1,5 +1,6 @@
 import type { api, Input, Output } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { invalidAt, notFound } from "../core/errors.ts";
 import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
@@ -15,7 +16,7 @@ type Item = Input<GetOrCreate>["episodes"][number];
 export async function getOrCreateEpisodes(
   ctx: Ctx,
   { projectId, episodes: items }: Input<GetOrCreate>,
-): Promise<Output<GetOrCreate>> {
+): Promise<Complete<Output<GetOrCreate>>> {
   await visibleIn(ctx, projectId);
   return withTransaction(ctx.db, async (tx) => {
     const wanted = await resolveItems(tx, projectId, items);

@@ -1,5 +1,6 @@
 import type { Answer, api, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { touches } from "../db/span-sql.ts";
 import { visibleProjectIds } from "../projects/find-project.ts";
@@ -31,7 +32,7 @@ interface Selection {
 }
 
 /** The ids of the page first, from narrow rows; then the page itself. */
-export async function listEpisodes(ctx: Ctx, query: Input<List>): Promise<Answer<List>> {
+export async function listEpisodes(ctx: Ctx, query: Input<List>): Promise<Complete<Answer<List>>> {
   const { sortBy = "createdAt", hasMissingRecordings, include } = query;
   const within = windowConditions(query);
   const asked = contentConditions(query);

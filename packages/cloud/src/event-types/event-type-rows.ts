@@ -1,4 +1,5 @@
 import type { EventType, PropertyValueType } from "@downlink/protocol";
+import type { Complete } from "../core/complete.ts";
 import type { Prisma } from "../db/generated/client.ts";
 
 export const eventTypeColumns = {
@@ -18,7 +19,7 @@ export const eventTypeColumns = {
 
 export type EventTypeRow = Prisma.EventTypeGetPayload<{ select: typeof eventTypeColumns }>;
 
-export function toEventType(row: EventTypeRow): EventType {
+export function toEventType(row: EventTypeRow): Complete<EventType> {
   return {
     id: row.id,
     name: row.name,
@@ -33,7 +34,7 @@ export function toEventType(row: EventTypeRow): EventType {
 function toProperty({
   isRequired,
   customProperty,
-}: EventTypeRow["properties"][number]): EventType["properties"][number] {
+}: EventTypeRow["properties"][number]): Complete<EventType["properties"][number]> {
   const { key, label, valueType, enumValues } = customProperty;
   return {
     key,

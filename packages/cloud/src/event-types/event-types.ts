@@ -1,5 +1,6 @@
 import type { api, EventType, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { invalid, notFound, refuse } from "../core/errors.ts";
 import { newId } from "../db/ids.ts";
 import { onForeignKeyViolation, onUniqueViolation } from "../db/sql-state.ts";
@@ -19,7 +20,7 @@ export const eventTypes: Handlers<Contract> = {
   delete: deleteEventType,
 };
 
-async function listEventTypes(ctx: Ctx, { limit, offset }: Input<Contract["list"]>): Promise<EventType[]> {
+async function listEventTypes(ctx: Ctx, { limit, offset }: Input<Contract["list"]>): Promise<Complete<EventType>[]> {
   const rows = await ctx.db.prisma.eventType.findMany({
     where: { orgId: ctx.caller.orgId },
     select: eventTypeColumns,
@@ -30,7 +31,7 @@ async function listEventTypes(ctx: Ctx, { limit, offset }: Input<Contract["list"
   return rows.map(toEventType);
 }
 
-async function createEventType(ctx: Ctx, body: Input<Contract["create"]>): Promise<EventType> {
+async function createEventType(ctx: Ctx, body: Input<Contract["create"]>): Promise<Complete<EventType>> {
   const { name, colorName, customProperties } = body;
   const { orgId } = ctx.caller;
   const nowNs = ctx.clock.nowNs();
@@ -52,11 +53,11 @@ async function createEventType(ctx: Ctx, body: Input<Contract["create"]>): Promi
   return toEventType(await created.catch(nameTaken(name)));
 }
 
-async function getEventType(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<EventType> {
+async function getEventType(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Complete<EventType>> {
   return toEventType(await findEventType(ctx, id));
 }
 
-async function updateEventType(ctx: Ctx, input: Input<Contract["update"]>): Promise<EventType> {
+async function updateEventType(ctx: Ctx, input: Input<Contract["update"]>): Promise<Complete<EventType>> {
   const { id, name, colorName, customProperties } = input;
   const { orgId } = ctx.caller;
   const updated = withTransaction(ctx.db, async (tx) => {

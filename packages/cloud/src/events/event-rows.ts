@@ -1,5 +1,6 @@
 import type { Event, PropertyValues } from "@downlink/protocol";
 import type { Kysely } from "kysely";
+import type { Complete } from "../core/complete.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import type { DB } from "../db/generated/tables.ts";
 import { anyOf, parameter, prepare } from "../db/prepared.ts";
@@ -42,11 +43,11 @@ type ShownEvent = Omit<JoinedEvent, "deviceName"> & Pick<EventRow, "device">;
 
 export type EventRow = Prisma.EventGetPayload<{ select: typeof eventColumns }>;
 
-export function joinedToEvent({ deviceName, ...row }: JoinedEvent): Event {
+export function joinedToEvent({ deviceName, ...row }: JoinedEvent): Complete<Event> {
   return toEvent({ ...row, device: { id: row.deviceId, name: deviceName } });
 }
 
-export function toEvent(row: ShownEvent): Event {
+export function toEvent(row: ShownEvent): Complete<Event> {
   return {
     id: row.id,
     projectId: row.projectId,

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { api, Event, Input, PropertyChanges, PropertyValues } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { invalid, notFound } from "../core/errors.ts";
 import { readPropertyChanges } from "../custom-properties/find-properties.ts";
 import { applyPropertyChanges } from "../custom-properties/property-values.ts";
@@ -25,7 +26,7 @@ export const events: Handlers<Contract> = {
   delete: deleteEvent,
 };
 
-async function createEvent(ctx: Ctx, body: Input<Contract["create"]>): Promise<Event> {
+async function createEvent(ctx: Ctx, body: Input<Contract["create"]>): Promise<Complete<Event>> {
   const { start: startNs, end: endNs, metadata, properties: sent } = body;
   const device = (await selectDevice(ctx, body)) ?? invalid("deviceId", "deviceId or deviceName is required");
   requireOrder(startNs, endNs);
@@ -58,12 +59,12 @@ async function checkProperties(tx: Transaction, { caller: { orgId } }: Ctx, { ev
   return properties;
 }
 
-async function getEvent(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Event> {
+async function getEvent(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Complete<Event>> {
   const [row] = await selectEvent(ctx.db, [ctx.caller.orgId, id, projectsToSee(ctx)]);
   return row ? joinedToEvent(row) : notFound(`event ${id}`);
 }
 
-async function updateEvent(ctx: Ctx, input: Input<Contract["update"]>): Promise<Event> {
+async function updateEvent(ctx: Ctx, input: Input<Contract["update"]>): Promise<Complete<Event>> {
   const { orgId } = ctx.caller;
   return withTransaction(ctx.db, async (tx) => {
     const changes = await readPropertyChanges(tx, { orgId, resourceType: "event", changes: input.properties });

@@ -1,5 +1,6 @@
 import type { api, Event, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { Prisma } from "../db/generated/client.ts";
 import type { DeviceModel } from "../db/generated/models.ts";
 import { type Batches, FEW, inBatches } from "../db/in-batches.ts";
@@ -19,7 +20,7 @@ type ListQuery = Input<(typeof api.events)["list"]>;
 type Sql = Prisma.Sql;
 
 /** The ids of the page first, from narrow rows that sort in memory; then the page itself. */
-export async function listEvents(ctx: Ctx, query: ListQuery): Promise<Event[] | Batches<Event>> {
+export async function listEvents(ctx: Ctx, query: ListQuery): Promise<Complete<Event>[] | Batches<Complete<Event>>> {
   const device = query.deviceId ? { id: query.deviceId } : await selectDevice(ctx, query);
   if (query.eventTypeId) await findEventType(ctx, query.eventTypeId);
   const scope = scopeWhere("r", await visibleIn(ctx, query.projectId));
@@ -30,7 +31,7 @@ export async function listEvents(ctx: Ctx, query: ListQuery): Promise<Event[] | 
   return ids.length <= FEW ? readEvents(ctx, ids) : inBatches(ids, (some) => readEvents(ctx, some));
 }
 
-async function readEvents({ db }: Ctx, ids: readonly string[]): Promise<Event[]> {
+async function readEvents({ db }: Ctx, ids: readonly string[]): Promise<Complete<Event>[]> {
   return inOrderOf(ids, await selectEvents(db, [ids])).map(joinedToEvent);
 }
 

@@ -1,6 +1,7 @@
 import { type api, type Input, MAX_UNKNOWN_TOPICS, type Output } from "@downlink/protocol";
 import { makeLink } from "../blobs/signed-link.ts";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { invalid } from "../core/errors.ts";
 import { newId } from "../db/ids.ts";
 import { withTransaction } from "../db/transaction.ts";
@@ -27,7 +28,7 @@ const MAX_INDEX_JOBS = 100;
 export const exportLinks: Handlers<Contract> = { create: createExportLink };
 
 /** The link names everything that the stream needs, so that the data plane asks nobody. spec: Export */
-async function createExportLink(ctx: Ctx, body: Body): Promise<Output<Contract["create"]>> {
+async function createExportLink(ctx: Ctx, body: Body): Promise<Complete<Output<Contract["create"]>>> {
   const selected = await selectSources(ctx, body);
   const { recordings, window } = selected;
   const topics = body.topics ?? [];

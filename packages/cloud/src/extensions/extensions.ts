@@ -1,5 +1,6 @@
 import type { api, Extension, Input, Output } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { notFound } from "../core/errors.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import { withTransaction } from "../db/transaction.ts";
@@ -21,7 +22,7 @@ async function listExtensions(ctx: Ctx, { limit, offset }: Input<Contract["list"
   return rows.map(toExtension);
 }
 
-async function getExtension(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Output<Contract["get"]>> {
+async function getExtension(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Complete<Output<Contract["get"]>>> {
   const row = await ctx.db.prisma.extension.findFirst({
     where: { id, orgId: ctx.caller.orgId },
     include: { activeVersion: true },

@@ -2,6 +2,7 @@ import { type api, type EdgeAgent, type Input, type QueuedImport, Requester } fr
 import { toEdgeAgent } from "../agents/agent-rows.ts";
 import { UploadClosed } from "../blobs/blob-errors.ts";
 import type { Ctx } from "../context/context.ts";
+import { asParsed, type Complete } from "../core/complete.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { selectDevice } from "../devices/find-device.ts";
@@ -17,12 +18,12 @@ type Sql = Prisma.Sql;
 
 export const importQueue: Handlers<Contract> = { list: listQueue };
 
-async function listQueue(ctx: Ctx, query: ListQuery): Promise<QueuedImport[]> {
+async function listQueue(ctx: Ctx, query: ListQuery): Promise<Complete<QueuedImport>[]> {
   const waiting = await whereWaiting(ctx, query);
   const requests = await readRequests(ctx, await findPage(ctx, waiting, query));
   const owners = await readOwners(ctx, requests);
   const positions = await findPositions(ctx, requests);
-  const entries: QueuedImport[] = [];
+  const entries: Complete<QueuedImport>[] = [];
   for (const request of requests) // one after another: an upload's parts are looked up in the store
     entries.push(toEntry(ctx, request, { owners, positions, bytesReceived: await durableBytes(ctx, request) }));
   return entries;
@@ -63,7 +64,7 @@ async function readRequests({ db }: Ctx, ids: string[]): Promise<RequestRow[]> {
 }
 
 interface Owner {
-  readonly agent: EdgeAgent;
+  readonly agent: Complete<EdgeAgent>;
   readonly site: { id: string; name: string } | null;
 }
 
@@ -126,7 +127,7 @@ interface Details {
   readonly bytesReceived: number;
 }
 
-function toEntry(ctx: Ctx, row: RequestRow, { owners, positions, bytesReceived }: Details): QueuedImport {
+function toEntry(ctx: Ctx, row: RequestRow, { owners, positions, bytesReceived }: Details): Complete<QueuedImport> {
   const { agent, site } = owners.agents.get(row.agentId) ?? {};
   const device = owners.devices.get(row.deviceId);
   const recording = row.recording && seesProject(ctx, row.recording.projectId) ? row.recording : undefined;
@@ -145,11 +146,11 @@ function toEntry(ctx: Ctx, row: RequestRow, { owners, positions, bytesReceived }
     size: recording && Number(recording.sizeBytes),
     priority: row.priority,
     requestedAt: row.createdAtNs,
-    requestedBy: Requester.safeParse(row.requestedBy).data,
+    requestedBy: asParsed(Requester.safeParse(row.requestedBy).data),
     position,
     state: waitsFor ? "waiting" : "uploading",
     bytesReceived,
     bytesPerSecond: waitsFor ? undefined : transfer?.bytesPerSecond,
-    waitsFor,
+    waitsFor: waitsFor && { fix: undefined, until: undefined, ...waitsFor },
   };
 }

@@ -1,5 +1,6 @@
 import { type api, type Input, MAX_DELETED_IMPORTS, type Output } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { invalid, notFound } from "../core/errors.ts";
 import type { ImportModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
@@ -13,7 +14,7 @@ type Contract = typeof api.imports;
 export async function deleteImports(
   ctx: Ctx,
   { id: given = [] }: Input<Contract["deleteMany"]>,
-): Promise<Output<Contract["deleteMany"]>> {
+): Promise<Complete<Output<Contract["deleteMany"]>>> {
   const ids = [...new Set(given)];
   if (ids.length === 0) invalid("id", "must name at least one import");
   if (given.length > MAX_DELETED_IMPORTS) invalid("id", `must name at most ${MAX_DELETED_IMPORTS} imports`);
@@ -29,7 +30,7 @@ export async function deleteImports(
 export async function deleteImport(
   ctx: Ctx,
   { importId, deviceId }: Input<Contract["delete"]>,
-): Promise<Output<Contract["delete"]>> {
+): Promise<Complete<Output<Contract["delete"]>>> {
   const row = await ctx.db.prisma.import.findFirst({ where: { AND: [{ id: importId }, visibleTo(ctx)] } });
   const isMeant = row && (!deviceId || deviceId === row.deviceId);
   if (!isMeant || !(await deleteData(ctx, [row])).has(importId)) notFound(`import ${importId}`);

@@ -1,7 +1,8 @@
 import { formatTimestamp, type Import } from "@downlink/protocol";
+import type { Complete } from "../core/complete.ts";
 import type { ImportModel } from "../db/generated/models.ts";
 
-export function toImport(row: ImportModel): Import {
+export function toImport(row: ImportModel): Complete<Import> {
   const fileType = row.format === "bag1" ? "bag1" : "mcap0";
   const sizeBytes = Number(row.sizeBytes);
   return {

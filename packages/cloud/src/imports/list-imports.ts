@@ -1,5 +1,6 @@
 import type { api, Import, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { equalsByHash } from "../db/hashed-sql.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
@@ -15,7 +16,7 @@ import { toImport } from "./import-rows.ts";
 type ListQuery = Input<(typeof api.imports)["list"]>;
 
 /** The ids of the page first, from narrow rows; then the page itself. */
-export async function listImports(ctx: Ctx, query: ListQuery): Promise<Import[]> {
+export async function listImports(ctx: Ctx, query: ListQuery): Promise<Complete<Import>[]> {
   const filters = await importFilters(ctx, query);
   const ranges = startingOrReaching("r", { start: query.dataStart, end: query.dataEnd });
   const list = { table: "Import", orgId: ctx.caller.orgId, filters, ranges, sortOrder: query.sortOrder };

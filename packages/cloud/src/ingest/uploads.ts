@@ -1,5 +1,6 @@
 import type { api, Input, Output } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { invalid, notFound } from "../core/errors.ts";
 import type { DeviceModel, SessionModel } from "../db/generated/models.ts";
 import { withinOneConnection } from "../db/one-connection.ts";
@@ -25,7 +26,7 @@ export const uploadsAgain: Agains<Contract> = { create: linkAgain };
  * A link that takes one file, once. Names and ids are checked now, so that nobody uploads 40 GB to learn of a typing error; the
  * device and the session that are missing are made now, so that lists by their names do not answer 404 in between.
  */
-async function createUploadLink(ctx: Ctx, body: Body): Promise<Output<Contract["create"]>> {
+async function createUploadLink(ctx: Ctx, body: Body): Promise<Complete<Output<Contract["create"]>>> {
   const { orgId } = ctx.caller;
   await requireRoomWithin(ctx.db.prisma, await quotasOf(ctx.db, orgId), { orgId, fileBytes: 1n });
   const found = await findTarget(ctx, body);
@@ -49,7 +50,7 @@ function makeTarget(ctx: Ctx, body: Body, found: UploadTarget) {
 }
 
 /** The link of a request that was made already, signed anew. */
-async function linkAgain(ctx: Ctx, requestId: string): Promise<Output<Contract["create"]>> {
+async function linkAgain(ctx: Ctx, requestId: string): Promise<Complete<Output<Contract["create"]>>> {
   const request = await ctx.db.prisma.importRequest.findFirst({ where: { id: requestId, orgId: ctx.caller.orgId } });
   return { ...uploadLink(ctx, request ?? notFound(`the import request ${requestId}`)), requestId };
 }

@@ -1,6 +1,7 @@
 import { Layout, type LayoutPermission } from "@downlink/protocol";
 import { z } from "zod";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import type { LayoutModel } from "../db/generated/models.ts";
 
 /** `data`, where it is wanted, is the JSON text that was sent. */
@@ -13,7 +14,7 @@ export function whereShared({ caller }: Pick<Ctx, "caller">) {
 
 /** On the wire, with `data` spliced in untouched. */
 export function layoutJson({ data, ...row }: LayoutRow): string {
-  const fields = z.encode(Layout, {
+  const fields: Complete<Omit<Layout, "data">> = {
     id: row.id,
     name: row.name,
     createdAt: row.createdAtNs,
@@ -21,7 +22,7 @@ export function layoutJson({ data, ...row }: LayoutRow): string {
     savedAt: row.savedAtNs ?? undefined,
     folderName: row.folderName ?? undefined,
     permission: row.permission as LayoutPermission,
-  });
-  const json = JSON.stringify(fields);
+  };
+  const json = JSON.stringify(z.encode(Layout, fields));
   return data === undefined ? json : `${json.slice(0, -1)},"data":${data}}`;
 }

@@ -1,5 +1,6 @@
 import type { PendingImport } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { notFound } from "../core/errors.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
@@ -13,7 +14,7 @@ export async function findRequest(ctx: Ctx, requestId: string): Promise<ImportRe
 }
 
 /** As it is told after what the transaction has done to it, and before a worker sees that. */
-export async function tellRequest(tx: Transaction, ctx: Ctx, id: string): Promise<PendingImport> {
+export async function tellRequest(tx: Transaction, ctx: Ctx, id: string): Promise<Complete<PendingImport>> {
   const row = await tx.importRequest.findUniqueOrThrow({ where: { id }, include: withRecording });
   return toPendingImport(ctx, row);
 }

@@ -1,5 +1,6 @@
 import type { api, Input, PendingImport } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { equalsByHash } from "../db/hashed-sql.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
@@ -21,7 +22,7 @@ type ErrorsQuery = Input<Contract["errors"]>;
  * What still waits for its bytes is no pending import yet, but a salvage whose id is given is; what ended well or is quarantined comes
  * when it is asked for.
  */
-export async function listPendingImports(ctx: Ctx, query: ListQuery): Promise<PendingImport[]> {
+export async function listPendingImports(ctx: Ctx, query: ListQuery): Promise<Complete<PendingImport>[]> {
   const { requestId, key, filename, siteId, updatedSince, showCompleted, showQuarantined } = query;
   const isOne = requestId !== undefined;
   const states = [...workingStates, "error", ...(showCompleted ? ["complete"] : []), ...(isOne ? ["awaiting"] : [])];
@@ -42,7 +43,7 @@ export async function listPendingImports(ctx: Ctx, query: ListQuery): Promise<Pe
 }
 
 /** All that failed; what failed for ever is quarantined as well. */
-export async function listImportErrors(ctx: Ctx, query: ErrorsQuery): Promise<PendingImport[]> {
+export async function listImportErrors(ctx: Ctx, query: ErrorsQuery): Promise<Complete<PendingImport>[]> {
   const { filenameMatches } = query;
   return readPage(ctx, query, {
     states: ["error"],
@@ -60,7 +61,7 @@ async function readPage(
   ctx: Ctx,
   query: ListQuery | ErrorsQuery,
   { states, filters }: Shown,
-): Promise<PendingImport[]> {
+): Promise<Complete<PendingImport>[]> {
   const { sortBy, sortOrder } = query;
   const all = [...(await commonFilters(ctx, query)), ...filters];
   // Only an error has a text: told apart by its state, it is found by the index of errors.

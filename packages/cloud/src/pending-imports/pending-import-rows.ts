@@ -1,5 +1,6 @@
 import { type PendingImport, PendingImportStatus, Requester } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import { asParsed, type Complete } from "../core/complete.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import { terminalStates } from "../import-life/import-request-state.ts";
 import { seesProject } from "../projects/find-project.ts";
@@ -9,7 +10,7 @@ export const withRecording = { recording: { select: { id: true, projectId: true 
 
 type Row = Prisma.ImportRequestGetPayload<{ include: typeof withRecording }>;
 
-export function toPendingImport(ctx: Pick<Ctx, "caller">, row: Row): PendingImport {
+export function toPendingImport(ctx: Pick<Ctx, "caller">, row: Row): Complete<PendingImport> {
   return {
     requestId: row.id,
     orgId: row.orgId,
@@ -27,7 +28,7 @@ export function toPendingImport(ctx: Pick<Ctx, "caller">, row: Row): PendingImpo
     salvageOf: row.salvageOfId ?? undefined,
     existing: row.isExisting,
     priority: row.priority,
-    requestedBy: Requester.safeParse(row.requestedBy).data,
+    requestedBy: asParsed(Requester.safeParse(row.requestedBy).data),
     createdAt: row.createdAtNs,
     updatedAt: row.updatedAtNs,
     quarantinedAt: row.quarantinedAtNs ?? undefined,

@@ -1,5 +1,6 @@
 import type { api, Input, PendingImport } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { refuse } from "../core/errors.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
@@ -17,7 +18,7 @@ import { findRequest, tellRequest } from "./find-request.ts";
 export async function retryImport(
   ctx: Ctx,
   { requestId }: Input<(typeof api.pendingImports)["retry"]>,
-): Promise<PendingImport> {
+): Promise<Complete<PendingImport>> {
   const found = await findRequest(ctx, requestId);
   return withTransaction(ctx.db, async (tx) => {
     const retried = await retry(tx, ctx, found);

@@ -1,6 +1,7 @@
 import type { api, Input, PendingImport } from "@downlink/protocol";
 import { findRequester } from "../api-keys/find-requester.ts";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { refuse } from "../core/errors.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
@@ -14,7 +15,7 @@ import { salvageNameOf } from "./salvage-name.ts";
 export async function salvageUpload(
   ctx: Ctx,
   { requestId }: Input<(typeof api.pendingImports)["salvage"]>,
-): Promise<PendingImport> {
+): Promise<Complete<PendingImport>> {
   await findRequest(ctx, requestId);
   return withTransaction(ctx.db, async (tx) => tellRequest(tx, ctx, await findOrRequest(tx, ctx, requestId)));
 }

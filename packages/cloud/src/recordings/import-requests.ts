@@ -1,6 +1,7 @@
 import { type api, BulkRefusal, type Input, type Output } from "@downlink/protocol";
 import { findRequester } from "../api-keys/find-requester.ts";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { cancelRequests } from "../import-life/change-request.ts";
@@ -21,7 +22,10 @@ export const importRequests: Handlers<Contract> = {
   cancel: cancelImports,
 };
 
-async function requestImports(ctx: Ctx, input: Input<Contract["create"]>): Promise<Output<Contract["create"]>> {
+async function requestImports(
+  ctx: Ctx,
+  input: Input<Contract["create"]>,
+): Promise<Complete<Output<Contract["create"]>>> {
   const { priority } = input;
   const { changed: queued, ...others } = await changeSelected(ctx, input, async (tx, rows) => {
     const requestedBy = await findRequester(tx, ctx);
@@ -45,7 +49,10 @@ function toQueueable({ versionId, agentId, deviceName, ...recording }: SelectedR
   return { recording, edgeFile, deviceName: deviceName ?? undefined };
 }
 
-async function changePriorities(ctx: Ctx, input: Input<Contract["update"]>): Promise<Output<Contract["update"]>> {
+async function changePriorities(
+  ctx: Ctx,
+  input: Input<Contract["update"]>,
+): Promise<Complete<Output<Contract["update"]>>> {
   const { priority } = input;
   return changeSelected(ctx, input, async (tx, rows) => {
     const waiting = await tx.$queryRaw<{ recordingId: string; priority: number }[]>`
@@ -63,7 +70,10 @@ async function changePriorities(ctx: Ctx, input: Input<Contract["update"]>): Pro
   });
 }
 
-async function cancelImports(ctx: Ctx, input: Input<Contract["cancel"]>): Promise<Output<Contract["cancel"]>> {
+async function cancelImports(
+  ctx: Ctx,
+  input: Input<Contract["cancel"]>,
+): Promise<Complete<Output<Contract["cancel"]>>> {
   const { changed: cancelled, ...others } = await changeSelected(ctx, input, async (tx, rows) => {
     const groups = Map.groupBy(rows, judgeCancellation);
     const recordingIds = idsOf(groups.get("change") ?? []);

@@ -1,5 +1,6 @@
 import type { Recording } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { type Batches, FEW, inBatches } from "../db/in-batches.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { readingFrom } from "../db/read-sql.ts";
@@ -9,8 +10,10 @@ import { planListOf } from "./find-recordings.ts";
 import type { ListQuery } from "./recording-filters.ts";
 import { selectRecordingRows, selectSmallRecordingRows, toRecording } from "./recording-rows.ts";
 
+type Answered = Complete<Recording>[] | Batches<Complete<Recording>>;
+
 /** The ids of the page first, from narrow rows that sort in memory; then the page itself. */
-export async function listRecordings(ctx: Ctx, query: ListQuery): Promise<Recording[] | Batches<Recording>> {
+export async function listRecordings(ctx: Ctx, query: ListQuery): Promise<Answered> {
   const device = query.deviceId ? { id: query.deviceId } : await selectDevice(ctx, query);
   const ids = await findPage(readingFrom(ctx.db), await planListOf(ctx, query, { device }), query);
   if (ids.length === 0) await selectDevice(ctx, query); // else what was found proves that the device is there
@@ -18,12 +21,12 @@ export async function listRecordings(ctx: Ctx, query: ListQuery): Promise<Record
 }
 
 /** All at once, where they are few and small. */
-async function readFew({ db }: Ctx, ids: readonly string[]): Promise<Recording[] | undefined> {
+async function readFew({ db }: Ctx, ids: readonly string[]): Promise<Complete<Recording>[] | undefined> {
   if (ids.length > FEW) return undefined;
   const rows = await selectSmallRecordingRows(db, [ids]);
   return rows.length === ids.length ? inOrderOf(ids, rows).map(toRecording) : undefined;
 }
 
-async function readRecordings({ db }: Ctx, ids: readonly string[]): Promise<Recording[]> {
+async function readRecordings({ db }: Ctx, ids: readonly string[]): Promise<Complete<Recording>[]> {
   return inOrderOf(ids, await selectRecordingRows(db, [ids])).map(toRecording);
 }

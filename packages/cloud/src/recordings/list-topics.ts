@@ -1,5 +1,6 @@
 import type { api, Input, RecordingTopic } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import type { RecordingTopicActivityModel, RecordingTopicModel } from "../db/generated/models.ts";
 import { findRecording } from "./find-recording.ts";
 
@@ -7,7 +8,7 @@ import { findRecording } from "./find-recording.ts";
 export async function listTopics(
   ctx: Ctx,
   { limit, offset, ...ref }: Input<(typeof api.recordings)["topics"]>,
-): Promise<RecordingTopic[]> {
+): Promise<Complete<RecordingTopic>[]> {
   const { id } = await findRecording(ctx, ref);
   const rows = await ctx.db.prisma.recordingTopic.findMany({
     where: { recordingId: id },
@@ -26,7 +27,7 @@ function keyOf({ topic, version }: { readonly topic: string; readonly version: s
   return `${version} ${topic}`;
 }
 
-function toRecordingTopic(row: RecordingTopicModel, when?: RecordingTopicActivityModel): RecordingTopic {
+function toRecordingTopic(row: RecordingTopicModel, when?: RecordingTopicActivityModel): Complete<RecordingTopic> {
   return {
     topic: row.topic,
     encoding: row.messageEncoding,

@@ -1,5 +1,6 @@
 import { DataDamage, type ImportStatus, type Recording } from "@downlink/protocol";
 import { type Kysely, sql } from "kysely";
+import { asParsed, type Complete } from "../core/complete.ts";
 import type { DB } from "../db/generated/tables.ts";
 import { anyOf, parameter, prepare } from "../db/prepared.ts";
 import { inProjects } from "../projects/scope-sql.ts";
@@ -46,7 +47,7 @@ export const selectSmallRecordingRows = prepare((db) =>
 
 type RecordingRow = Awaited<ReturnType<typeof selectRecordingRows>>[number];
 
-export function toRecording(row: RecordingRow): Recording {
+export function toRecording(row: RecordingRow): Complete<Recording> {
   return {
     id: row.id,
     projectId: row.projectId,
@@ -57,6 +58,7 @@ export function toRecording(row: RecordingRow): Recording {
     start: row.startNs,
     end: row.endNs,
     importStatus: row.importStatus as ImportStatus,
+    location: undefined, // no files are indexed in a customer's own bucket
     site: row.siteId === null ? undefined : { ...summary(row.siteId, row.siteName), indexingStrategy: "split-files" },
     edgeSite: row.edgeSiteId === null ? undefined : summary(row.edgeSiteId, row.edgeSiteName),
     device: row.deviceId === null ? undefined : summary(row.deviceId, row.deviceName),
@@ -66,7 +68,7 @@ export function toRecording(row: RecordingRow): Recording {
     sessionId: row.sessionId ?? undefined,
     sessionKey: row.sessionKey ?? undefined,
     failure: row.failureCode === null ? undefined : { code: row.failureCode, text: row.failureText ?? "" },
-    damage: row.damage === null ? undefined : DataDamage.parse(JSON.parse(row.damage)),
+    damage: row.damage === null ? undefined : asParsed(DataDamage.parse(JSON.parse(row.damage))),
   };
 }
 

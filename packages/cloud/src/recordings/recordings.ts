@@ -1,5 +1,6 @@
 import type { api, Input, Recording } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { notFound } from "../core/errors.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { cancelImport, deleteRecording, requestImport } from "../import-life/recording-changes.ts";
@@ -23,7 +24,7 @@ export const recordings: Handlers<Contract> = {
   cancelImport: (ctx, ref) => findRecording(ctx, ref).then((row) => cancelImport(ctx, row)),
 };
 
-async function getRecording(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Recording> {
+async function getRecording(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Complete<Recording>> {
   const [row] = await selectRecordingRow(ctx.db, [ctx.caller.orgId, ref.keyOrId, projectsToSee(ctx, ref.projectId)]);
   return toRecording(row ?? (await readByKey(ctx, ref)));
 }

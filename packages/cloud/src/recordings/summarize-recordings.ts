@@ -7,6 +7,7 @@ import {
   type RecordingSummary,
 } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { selectMatches } from "../search/find-page.ts";
 import { planList } from "./find-recordings.ts";
@@ -25,7 +26,7 @@ interface Group {
 }
 
 /** One look at what matches, and no further than so many: who has more recordings waits no longer. */
-export async function summarizeRecordings(ctx: Ctx, query: Query): Promise<RecordingSummary> {
+export async function summarizeRecordings(ctx: Ctx, query: Query): Promise<Complete<RecordingSummary>> {
   const [list] = await planList(ctx, { ...query, sortOrder: "asc", limit: MAX_SUMMARIZED, offset: 0 });
   const columns = Prisma.sql`r."importStatus", r."deviceId", r."sizeBytes", r."durationNs"`;
   const groups = await ctx.db.prisma.$queryRaw<Group[]>`
@@ -48,7 +49,7 @@ function toSums({ count, bytes, ns }: Group) {
   return { count: Number(count), bytes: Number(bytes), seconds: Number(ns) / 1e9 };
 }
 
-async function withDevices({ db }: Ctx, groups: readonly Group[]): Promise<RecordingSummary["byDevice"]> {
+async function withDevices({ db }: Ctx, groups: readonly Group[]): Promise<Complete<RecordingSummary["byDevice"]>> {
   const devices = await db.prisma.device.findMany({
     where: { id: { in: groups.flatMap(({ deviceId }) => deviceId ?? []) } },
     select: { id: true, name: true },

@@ -1,5 +1,6 @@
 import { type CursorHeaders, nextCursorHeader, previousCursorHeader, type SortOrder } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { invalid } from "../core/errors.ts";
 import { type Cursor, type CursorBinding, readCursor, writeCursor } from "../db/cursor.ts";
 import { Prisma } from "../db/generated/client.ts";
@@ -72,7 +73,7 @@ export function closePage<Row extends Place>(
   { signer }: Pick<Ctx, "signer">,
   page: CursorPage,
   found: readonly Row[],
-): { rows: Row[]; headers: CursorHeaders } {
+): { rows: Row[]; headers: Complete<CursorHeaders> } {
   const isBackward = page.from?.direction === "backward";
   const hasMore = found.length > page.limit;
   const rows = found.slice(0, page.limit);

@@ -1,5 +1,6 @@
 import type { api, Input, ListedSession } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { readingFrom } from "../db/read-sql.ts";
@@ -18,7 +19,7 @@ type ListQuery = Input<(typeof api.sessions)["list"]>;
 type Sql = Prisma.Sql;
 
 /** The ids of the page first, from narrow rows; then its sessions with their devices, and the recordings of all of them. */
-export async function listSessions(ctx: Ctx, query: ListQuery): Promise<ListedSession[]> {
+export async function listSessions(ctx: Ctx, query: ListQuery): Promise<Complete<ListedSession>[]> {
   const ids = await findPage(readingFrom(ctx.db), [await toListed(ctx, query)], query);
   const rows = await ctx.db.prisma.session.findMany({ where: { id: { in: ids } }, select: sessionColumns });
   return inOrderOf(ids, rows).map(toListedSession);

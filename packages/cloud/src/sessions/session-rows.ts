@@ -1,4 +1,5 @@
 import type { ListedSession, PropertyValues, Session } from "@downlink/protocol";
+import type { Complete } from "../core/complete.ts";
 import type { Prisma } from "../db/generated/client.ts";
 
 export const sessionColumns = {
@@ -17,7 +18,7 @@ export const sessionColumns = {
 
 export type SessionRow = Prisma.SessionGetPayload<{ select: typeof sessionColumns }>;
 
-export function toSession(row: SessionRow): Session {
+export function toSession(row: SessionRow): Complete<Session> {
   return {
     id: row.id,
     projectId: row.projectId,
@@ -30,7 +31,7 @@ export function toSession(row: SessionRow): Session {
   };
 }
 
-export function toListedSession(row: SessionRow): ListedSession {
+export function toListedSession(row: SessionRow): Complete<ListedSession> {
   const session = toSession(row);
   return {
     ...session,

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { api, Input, PropertyValues, Session } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { invalid, notFound, refuse } from "../core/errors.ts";
 import { readPropertyChanges } from "../custom-properties/find-properties.ts";
 import { applyPropertyChanges } from "../custom-properties/property-values.ts";
@@ -26,7 +27,7 @@ export const sessions: Handlers<Contract> = {
   delete: deleteSession,
 };
 
-async function createSession(ctx: Ctx, body: Input<Contract["create"]>): Promise<Session> {
+async function createSession(ctx: Ctx, body: Input<Contract["create"]>): Promise<Complete<Session>> {
   const { key, recordingIds = [], properties: sent } = body;
   const { orgId } = ctx.caller;
   const named = await selectSessionDevice(ctx, body);
@@ -44,12 +45,12 @@ async function createSession(ctx: Ctx, body: Input<Contract["create"]>): Promise
   return created.catch(keyTaken(key));
 }
 
-async function getSession(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Session> {
+async function getSession(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Complete<Session>> {
   const { id } = await findSession(ctx, ref);
   return readSession(ctx.db.prisma, id);
 }
 
-async function updateSession(ctx: Ctx, input: Input<Contract["update"]>): Promise<Session> {
+async function updateSession(ctx: Ctx, input: Input<Contract["update"]>): Promise<Complete<Session>> {
   const { id } = await findSession(ctx, input);
   const updated = withTransaction(ctx.db, (tx) => changeSession(tx, { ctx, id, input }));
   return updated.catch(keyTaken(input.key));
@@ -102,7 +103,7 @@ interface Change {
 }
 
 /** What is sent and equal changes nothing, `updatedAt` neither. */
-async function changeSession(tx: Transaction, { ctx, id, input }: Change): Promise<Session> {
+async function changeSession(tx: Transaction, { ctx, id, input }: Change): Promise<Complete<Session>> {
   const changes = await readPropertyChanges(tx, {
     orgId: ctx.caller.orgId,
     resourceType: "session",
@@ -127,7 +128,7 @@ async function lockSession(tx: Transaction, id: string) {
   return (await tx.session.findFirst({ where: { id, deletedAtNs: null } })) ?? notFound(`session ${id}`);
 }
 
-async function readSession(db: Pick<Transaction, "session">, id: string): Promise<Session> {
+async function readSession(db: Pick<Transaction, "session">, id: string): Promise<Complete<Session>> {
   const row = await db.session.findUnique({ where: { id }, select: sessionColumns });
   return toSession(row ?? notFound(`session ${id}`));
 }

@@ -1,5 +1,6 @@
 import type { api, InboxToken, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { notFound } from "../core/errors.ts";
 import { mintToken } from "../credentials/mint.ts";
 import type { InboxTokenModel } from "../db/generated/models.ts";
@@ -16,7 +17,7 @@ export const inboxTokens: Handlers<Contract> = {
   delete: deleteInboxToken,
 };
 
-async function listInboxTokens(ctx: Ctx, query: Input<Contract["list"]>): Promise<InboxToken[]> {
+async function listInboxTokens(ctx: Ctx, query: Input<Contract["list"]>): Promise<Complete<InboxToken>[]> {
   const site = await selectSite(ctx, query.siteId);
   const rows = await ctx.db.prisma.inboxToken.findMany({
     where: { orgId: ctx.caller.orgId, siteId: site?.id },
@@ -29,7 +30,10 @@ async function listInboxTokens(ctx: Ctx, query: Input<Contract["list"]>): Promis
 }
 
 /** spec: Site token and site inbox notification token: for self-managed and bring-your-own-storage primary sites */
-async function createInboxToken(ctx: Ctx, { siteId, expiresAt }: Input<Contract["create"]>): Promise<InboxToken> {
+async function createInboxToken(
+  ctx: Ctx,
+  { siteId, expiresAt }: Input<Contract["create"]>,
+): Promise<Complete<InboxToken>> {
   const { orgId } = await findSiteOfType(ctx, siteId, ["self-hosted", "byob"]);
   const token = mintToken("dl_snt");
   const credential = { create: await grantCredential(ctx, token, { expiresAt }) };
@@ -43,7 +47,7 @@ async function deleteInboxToken(ctx: Ctx, { id }: Input<Contract["delete"]>): Pr
   return count === 1 ? { id } : notFound(`inbox notification token ${id}`);
 }
 
-function toInboxToken(row: InboxTokenModel & WithTokenFacts): InboxToken {
+function toInboxToken(row: InboxTokenModel & WithTokenFacts): Complete<InboxToken> {
   const { id, orgId, createdAtNs, siteId } = row;
   return { id, orgId, createdAt: createdAtNs, siteId, ...toTokenFacts(row) };
 }

@@ -1,5 +1,6 @@
 import type { api, Input, SiteToken } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { notFound } from "../core/errors.ts";
 import { mintToken } from "../credentials/mint.ts";
 import type { SiteTokenModel } from "../db/generated/models.ts";
@@ -16,7 +17,7 @@ export const siteTokens: Handlers<Contract> = {
   delete: deleteSiteToken,
 };
 
-async function listSiteTokens(ctx: Ctx, query: Input<Contract["list"]>): Promise<SiteToken[]> {
+async function listSiteTokens(ctx: Ctx, query: Input<Contract["list"]>): Promise<Complete<SiteToken>[]> {
   const site = await selectSite(ctx, query.siteId);
   const rows = await ctx.db.prisma.siteToken.findMany({
     where: { orgId: ctx.caller.orgId, siteId: site?.id },
@@ -29,7 +30,10 @@ async function listSiteTokens(ctx: Ctx, query: Input<Contract["list"]>): Promise
 }
 
 /** spec: Authentication 5: they authorize self-hosted primary and edge sites */
-async function createSiteToken(ctx: Ctx, { siteId, expiresAt }: Input<Contract["create"]>): Promise<SiteToken> {
+async function createSiteToken(
+  ctx: Ctx,
+  { siteId, expiresAt }: Input<Contract["create"]>,
+): Promise<Complete<SiteToken>> {
   const { orgId } = await findSiteOfType(ctx, siteId, ["self-hosted", "edge"]);
   const token = mintToken("dl_st");
   const credential = { create: await grantCredential(ctx, token, { expiresAt }) };
@@ -45,7 +49,7 @@ async function deleteSiteToken(ctx: Ctx, { id }: Input<Contract["delete"]>): Pro
   return { success: true };
 }
 
-function toSiteToken(row: SiteTokenModel & WithTokenFacts): SiteToken {
+function toSiteToken(row: SiteTokenModel & WithTokenFacts): Complete<SiteToken> {
   const { id, createdAtNs, siteId } = row;
   return { id, createdAt: createdAtNs, siteId, ...toTokenFacts(row) };
 }

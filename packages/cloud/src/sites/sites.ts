@@ -3,6 +3,7 @@ import { noLongerCloned, toEdgeAgent } from "../agents/agent-rows.ts";
 import { findAgentPoints } from "../agents/find-agent-points.ts";
 import { removeFiles } from "../agents/remove-files.ts";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { invalid, notFound, refuse } from "../core/errors.ts";
 import type { AgentModel, SiteModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
@@ -23,7 +24,7 @@ export const sites: Handlers<Contract> = {
   listAgentHistory,
 };
 
-async function listSites(ctx: Ctx, { limit, offset }: Input<Contract["list"]>): Promise<Site[]> {
+async function listSites(ctx: Ctx, { limit, offset }: Input<Contract["list"]>): Promise<Complete<Site>[]> {
   const rows = await ctx.db.prisma.site.findMany({
     where: visibleSites(ctx),
     orderBy: [{ name: "asc" }, { id: "asc" }],
@@ -34,31 +35,34 @@ async function listSites(ctx: Ctx, { limit, offset }: Input<Contract["list"]>): 
   return rows.map((row) => toSite(ctx, row));
 }
 
-async function createSite(ctx: Ctx, body: Input<Contract["create"]>): Promise<Site> {
+async function createSite(ctx: Ctx, body: Input<Contract["create"]>): Promise<Complete<Site>> {
   const projectIds = await requireProjects(ctx, body.projectIds);
   const own = { id: newId("site"), orgId: ctx.caller.orgId, createdAtNs: ctx.clock.nowNs() };
   const row = await ctx.db.prisma.site.create({ data: { ...own, ...body, projectIds } });
   return toSite(ctx, row);
 }
 
-async function getSite(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Site> {
+async function getSite(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Complete<Site>> {
   const site = await findSite(ctx, id);
   return toSite(ctx, { ...site, agent: await ctx.db.prisma.agent.findUnique({ where: { siteId: id } }) });
 }
 
-async function listAgentHistory(ctx: Ctx, { id, ...page }: Input<Contract["listAgentHistory"]>): Promise<AgentPoint[]> {
+async function listAgentHistory(
+  ctx: Ctx,
+  { id, ...page }: Input<Contract["listAgentHistory"]>,
+): Promise<Complete<AgentPoint>[]> {
   const { id: siteId } = await findSite(ctx, id);
   return findAgentPoints(ctx, { siteId }, page);
 }
 
-async function releaseAgent(ctx: Ctx, { id }: Input<Contract["releaseAgent"]>): Promise<Site> {
+async function releaseAgent(ctx: Ctx, { id }: Input<Contract["releaseAgent"]>): Promise<Complete<Site>> {
   await findSite(ctx, id);
   const where = { siteId: id, clonedAtNs: { not: null } };
   await ctx.db.prisma.agent.updateMany({ where, data: noLongerCloned });
   return getSite(ctx, { id });
 }
 
-async function updateSite(ctx: Ctx, { id, ...changes }: Input<Contract["update"]>): Promise<Site> {
+async function updateSite(ctx: Ctx, { id, ...changes }: Input<Contract["update"]>): Promise<Complete<Site>> {
   const site = await findSite(ctx, id);
   if (changes.retainRecordingsSeconds !== undefined && site.type !== "edge")
     invalid("retainRecordingsSeconds", `is for edge sites only; this one is ${site.type}`);
@@ -120,7 +124,7 @@ async function requireDispensable(tx: Transaction, { id, orgId, name }: SiteMode
   if (others === 0) refuse("Conflict", `site "${name}" is the only one that takes the organization's uploads`);
 }
 
-function toSite(ctx: Ctx, row: SiteModel & { agent?: AgentModel | null }): Site {
+function toSite(ctx: Ctx, row: SiteModel & { agent?: AgentModel | null }): Complete<Site> {
   return {
     id: row.id,
     name: row.name,
@@ -133,7 +137,7 @@ function toSite(ctx: Ctx, row: SiteModel & { agent?: AgentModel | null }): Site 
 }
 
 /** What it last said of itself counts the files of all projects and names their paths: only for those who see all. */
-function toSiteAgent({ caller, clock }: Ctx, row: AgentModel): EdgeAgent {
+function toSiteAgent({ caller, clock }: Ctx, row: AgentModel): Complete<EdgeAgent> {
   const agent = toEdgeAgent(row, clock.nowNs());
   return caller.projectIds.length === 0 ? agent : { ...agent, status: undefined };
 }

@@ -1,5 +1,6 @@
 import { TokenMaker } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import { asParsed } from "../core/complete.ts";
 import { invalid } from "../core/errors.ts";
 import { hashToken } from "../credentials/mint.ts";
 import type { CredentialModel } from "../db/generated/models.ts";
@@ -38,11 +39,12 @@ export interface WithTokenFacts {
   readonly credential: Pick<CredentialModel, "hint" | "createdBy" | "lastUsedAtNs" | "expiresAtNs"> | null;
 }
 
-/** As the contract tells them of every kind of token. */
+/** As the contract tells them of every kind of token. The token itself is told once, by the verb that makes it. */
 export function toTokenFacts({ credential: row }: WithTokenFacts) {
   return {
+    token: undefined,
     hint: row?.hint ?? undefined,
-    createdBy: TokenMaker.safeParse(row?.createdBy).data,
+    createdBy: asParsed(TokenMaker.safeParse(row?.createdBy).data),
     lastUsedAt: row?.lastUsedAtNs ?? undefined,
     expiresAt: row?.expiresAtNs ?? undefined,
   };

@@ -1,4 +1,5 @@
 import type { api, Input, Topic } from "@downlink/protocol";
+import type { Complete } from "../core/complete.ts";
 
 export type ListQuery = Input<(typeof api.topics)["list"]>;
 
@@ -12,7 +13,7 @@ export interface TopicRow {
   readonly schemaSha256: string;
 }
 
-export function toTopic(row: TopicRow, schema?: string): Topic {
+export function toTopic(row: TopicRow, schema?: string): Complete<Topic> {
   return {
     topic: row.topic,
     encoding: row.messageEncoding,

@@ -1,5 +1,6 @@
 import type { api, Input, Topic } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
+import type { Complete } from "../core/complete.ts";
 import { type Batches, inBatches } from "../db/in-batches.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { listImportedTopics } from "./list-imported-topics.ts";
@@ -10,13 +11,16 @@ type Contract = typeof api.topics;
 
 export const topics: Handlers<Contract> = { list: listTopics };
 
-async function listTopics(ctx: Ctx, query: Input<Contract["list"]>): Promise<Topic[] | Batches<Topic>> {
+async function listTopics(
+  ctx: Ctx,
+  query: Input<Contract["list"]>,
+): Promise<Complete<Topic>[] | Batches<Complete<Topic>>> {
   const rows = await (namesRecordings(query) ? listTopicsOfRecordings(ctx, query) : listImportedTopics(ctx, query));
   if (!query.includeSchemas) return rows.map((row) => toTopic(row));
   return inBatches(rows, (some) => withSchemas(ctx, some));
 }
 
-async function withSchemas(ctx: Ctx, rows: readonly TopicRow[]): Promise<Topic[]> {
+async function withSchemas(ctx: Ctx, rows: readonly TopicRow[]): Promise<Complete<Topic>[]> {
   const schemas = await schemaTexts(ctx, rows);
   return rows.map((row) => toTopic(row, schemas.get(row.schemaSha256) ?? ""));
 }
