@@ -3,9 +3,12 @@ import { type TestContext, test } from "node:test";
 import { sql } from "kysely";
 import { createTestDatabase } from "../testing/test-database.ts";
 import { type Database, openDatabase } from "./client.ts";
+import { SequentialClient } from "./sequential-client.ts";
 
 /** Beyond what a double holds exactly. */
 const BIG = 9_007_199_254_740_993n;
+const ODD_METADATA = [{ ü: [null, 1.5, "\u{1f680}"] }];
+const ODD_PATH = 'a\u2028\\"b';
 
 test("Prisma and Kysely both read a BIGINT as the same bigint, whichever was first", async (t) => {
   const { db } = await openTestDatabase(t);
@@ -60,10 +63,60 @@ test("queries side by side in one transaction are answered each by its own, and 
   assert.deepEqual(said, []);
 });
 
+test("a row and what belongs to it are read by one statement, and so of one moment; no value of them is rounded", async (t) => {
+  const { db } = await openTestDatabase(t);
+  await addRecordingWithFile(db);
+  const statements = t.mock.method(SequentialClient.prototype, "query");
+  const agents = await db.prisma.agent.findMany({ select: { points: true, files: { include: { recording: true } } } });
+  assert.equal(statements.mock.callCount(), 1);
+  const [{ points, files }] = agents as [(typeof agents)[number]];
+  assert.deepEqual(points, [{ agentId: "agt", atNs: BIG, freeBytes: -BIG, bytesPerSecond: 0.1 + 0.2, problems: 1 }]);
+  const { sizeBytes, path, recording } = files[0]!;
+  assert.deepEqual([sizeBytes, path, recording?.metadata], [BIG, ODD_PATH, ODD_METADATA]);
+  const withActivity = await db.prisma.recording.findFirstOrThrow({ select: { activities: true, startNs: true } });
+  assert.deepEqual(withActivity.activities[0]?.activity, Uint8Array.of(0, 128, 255));
+});
+
 async function openTestDatabase(t: TestContext): Promise<{ db: Database; warnings: string[] }> {
   const warnings: string[] = [];
   const log = { warn: (_details: object, message: string) => void warnings.push(message) };
   const db = openDatabase(await createTestDatabase(t), { maxConnections: 2, log });
   t.after(() => db[Symbol.asyncDispose]());
   return { db, warnings };
+}
+
+async function addRecordingWithFile({ prisma }: Database): Promise<void> {
+  const orgId = "org";
+  await prisma.organization.create({ data: { id: orgId, name: orgId, createdAtNs: BIG } });
+  await prisma.project.create({ data: { id: "prj", orgId, name: "p", createdAtNs: 1n } });
+  await prisma.recording.create({
+    data: {
+      ...{ id: "rec", orgId, projectId: "prj", path: ODD_PATH, sizeBytes: BIG, format: "mcap", messageCount: BIG },
+      ...{ startNs: -BIG, endNs: BIG, durationNs: 2n * BIG, createdAtNs: BIG, importStatus: "none", isEdge: true },
+      metadata: ODD_METADATA,
+      activities: { create: { topic: "t", version: "", maxGapNs: BIG, activity: Uint8Array.of(0, 128, 255) } },
+    },
+  });
+  await prisma.site.create({ data: { id: "site", orgId, name: "s", type: "edge", createdAtNs: 1n } });
+  await prisma.agent.create({
+    data: {
+      ...{
+        id: "agt",
+        orgId,
+        siteId: "site",
+        leaseNumber: 1n,
+        leaseInstanceId: "i",
+        leaseExpiresAtNs: BIG,
+        lastSeenAtNs: BIG,
+      },
+      ...{ machineId: "m", agentVersion: "1", facts: {} },
+      points: { create: { atNs: BIG, freeBytes: -BIG, bytesPerSecond: 0.1 + 0.2, problems: 1 } },
+      files: {
+        create: {
+          ...{ id: "ef", orgId, versionId: "v", path: ODD_PATH, sizeBytes: BIG, modifiedAtNs: BIG, headTailSha256: "" },
+          ...{ state: "indexed", reportedAtNs: BIG, firstReportedAtNs: BIG, recordingId: "rec" },
+        },
+      },
+    },
+  });
 }

@@ -1,8 +1,8 @@
 import pg from "pg";
 
 /**
- * A connection that is asked the next query when the last one is answered. Prisma loads the relations of a row side by side, in a
- * transaction all on the one connection that it has; pg queues them by itself, but will not for ever and says so on the terminal.
+ * A connection that is asked the next query when the last one is answered. In a transaction, all queries that are asked side by
+ * side have the one connection of it; pg queues them by itself, but will not for ever and says so on the terminal.
  */
 export class SequentialClient extends pg.Client {
   #answered: Promise<unknown> = Promise.resolve();
