@@ -2,17 +2,7 @@ import { copyColumns } from "../memory/columns.ts";
 import type { RunChannel } from "../verified/verified-run.ts";
 import { opcodes, recordHeadBytes } from "./opcodes.ts";
 
-/** Of the messages of some records, summed up by channel, and compared with the message indexes that are said to name them. */
-export interface ChannelSums {
-  /** Begins anew. `indexes`: the message indexes behind the records; undefined where there are none to compare with. */
-  begin(indexes: Uint8Array | undefined): void;
-  /** `start`, `end`: of the message's record among the records. The log time is in halves of 32 bits. */
-  add(message: SummedMessage): void;
-  toChannels(): RunChannel[];
-  /** Whether the message indexes named each message once and in the order of the records, and nothing else. */
-  areIndexesTrue(): boolean;
-}
-
+/** One message: where its record stands among the records, and its log time in halves of 32 bits, because a `bigint` would be allocated. */
 export interface SummedMessage {
   channelId: number;
   timeHigh: number;
@@ -45,65 +35,120 @@ function createColumns(room: number) {
 
 type Columns = ReturnType<typeof createColumns>;
 
-/** Works in the same memory again and again: a chunk of a few kilobytes may hold 30 million messages, or 65,536 channels. */
-export function createChannelSums(): ChannelSums {
-  let sums = createColumns(64);
-  /** By channel id: its slot, plus 1. */
-  const slots = new Uint32Array(idCount);
-  let slotCount = 0;
-  let entries: DataView | undefined;
+/**
+ * Sums the messages of some records up by channel, and compares them with the message indexes that are said to name them. It works in the
+ * same memory again and again: a chunk of a few kilobytes may hold 30 million messages, or 65,536 channels.
+ */
+export class ChannelSums {
+  #sums = createColumns(64);
+  /** For each channel id its slot plus 1, or 0 while it has none. */
+  readonly #slots = new Uint32Array(idCount);
+  #slotCount = 0;
+  /** The message indexes, until one of them contradicts the messages. */
+  #indexes: DataView | undefined;
 
-  const addSlot = (channelId: number): number => {
-    const slot = slotCount;
-    if (slot === sums.ids.length) sums = copyColumns(sums, createColumns(4 * slot));
-    slotCount += 1;
-    slots[channelId] = slotCount;
-    sums.ids[slot] = channelId;
-    sums.counts[slot] = 0;
-    sums.bytes[slot] = 0;
-    sums.maxGaps[slot] = 0;
-    sums.indexStarts[slot] = -1;
-    sums.nextEntries[slot] = 0;
-    sums.entriesEnds[slot] = 0;
-    return slot;
-  };
-  const reset = (): void => {
-    for (let slot = 0; slot < slotCount; slot += 1) slots[sums.ids[slot]!] = 0;
-    slotCount = 0;
-  };
-  const openIndexes = (indexes: Uint8Array): DataView | undefined => {
-    for (let at = 0; at < indexes.byteLength; ) {
-      const index = readIndexHead(indexes, at);
-      if (!index || slots[index.channelId] !== 0) return undefined;
-      const slot = addSlot(index.channelId);
-      sums.indexStarts[slot] = at;
-      sums.nextEntries[slot] = at + indexHeadBytes;
-      sums.entriesEnds[slot] = index.end;
-      at = index.end;
-    }
-    return viewOf(indexes);
-  };
-  const isNextEntry = (slot: number, { timeHigh, timeLow, start }: SummedMessage): boolean => {
-    const at = sums.nextEntries[slot]!;
-    return (
-      at < sums.entriesEnds[slot]! &&
-      entries!.getUint32(at, true) === timeLow &&
-      entries!.getUint32(at + 4, true) === timeHigh &&
-      entries!.getUint32(at + 8, true) + entries!.getUint32(at + 12, true) * 2 ** 32 === start
-    );
-  };
-  const add = (message: SummedMessage): void => {
+  /** Begins anew. `indexes`: the message indexes behind the records; undefined where there are none to compare with. */
+  begin(indexes: Uint8Array | undefined): void {
+    for (let slot = 0; slot < this.#slotCount; slot += 1) this.#slots[this.#sums.ids[slot]!] = 0;
+    this.#slotCount = 0;
+    this.#indexes = indexes && this.#openIndexes(indexes);
+  }
+
+  add(message: SummedMessage): void {
     const { channelId, start, end } = message;
-    const slot = slots[channelId] === 0 ? addSlot(channelId) : slots[channelId]! - 1;
+    const known = this.#slots[channelId]!;
+    const slot = known === 0 ? this.#addSlot(channelId) : known - 1;
+    const sums = this.#sums;
     noteTime(sums, slot, message);
     sums.counts[slot]! += 1;
     sums.bytes[slot]! += end - start;
     sums.lastEnds[slot] = end;
-    if (!entries) return;
-    if (isNextEntry(slot, message)) sums.nextEntries[slot]! += entryBytes;
-    else entries = undefined;
-  };
-  const toChannel = (slot: number): RunChannel => ({
+    if (this.#indexes === undefined) return;
+    if (this.#isNextEntry(this.#indexes, slot, message)) sums.nextEntries[slot]! += entryBytes;
+    else this.#indexes = undefined;
+  }
+
+  toChannels(): RunChannel[] {
+    const slots = this.#slotNumbers().filter((slot) => this.#sums.counts[slot]! > 0);
+    return slots.map((slot) => toChannel(this.#sums, slot));
+  }
+
+  /** Whether the message indexes named each message once and in the order of the records, and nothing else. */
+  areIndexesTrue(): boolean {
+    const { nextEntries, entriesEnds } = this.#sums;
+    return this.#indexes !== undefined && this.#slotNumbers().every((slot) => nextEntries[slot] === entriesEnds[slot]);
+  }
+
+  /** Undefined where they cannot be true, whatever the messages are. */
+  #openIndexes(indexes: Uint8Array): DataView | undefined {
+    for (let at = 0; at < indexes.byteLength; ) {
+      const index = readIndexHead(indexes, at);
+      if (!index || this.#slots[index.channelId] !== 0) return undefined;
+      const slot = this.#addSlot(index.channelId);
+      this.#sums.indexStarts[slot] = at;
+      this.#sums.nextEntries[slot] = at + indexHeadBytes;
+      this.#sums.entriesEnds[slot] = index.end;
+      at = index.end;
+    }
+    return viewOf(indexes);
+  }
+
+  #isNextEntry(indexes: DataView, slot: number, { timeHigh, timeLow, start }: SummedMessage): boolean {
+    const at = this.#sums.nextEntries[slot]!;
+    return (
+      at < this.#sums.entriesEnds[slot]! &&
+      indexes.getUint32(at, true) === timeLow &&
+      indexes.getUint32(at + 4, true) === timeHigh &&
+      indexes.getUint32(at + 8, true) + indexes.getUint32(at + 12, true) * 2 ** 32 === start
+    );
+  }
+
+  #addSlot(channelId: number): number {
+    const slot = this.#slotCount;
+    if (slot === this.#sums.ids.length) this.#sums = copyColumns(this.#sums, createColumns(4 * slot));
+    this.#slotCount += 1;
+    this.#slots[channelId] = this.#slotCount;
+    beginSlot(this.#sums, slot, channelId);
+    return slot;
+  }
+
+  #slotNumbers(): number[] {
+    return Array.from({ length: this.#slotCount }, (_, slot) => slot);
+  }
+}
+
+function beginSlot(sums: Columns, slot: number, channelId: number): void {
+  sums.ids[slot] = channelId;
+  sums.counts[slot] = 0;
+  sums.bytes[slot] = 0;
+  sums.maxGaps[slot] = 0;
+  sums.indexStarts[slot] = -1;
+  sums.nextEntries[slot] = 0;
+  sums.entriesEnds[slot] = 0;
+}
+
+/** Must be called before the message is counted. Nearly all messages come later than the one before them in their channel. */
+function noteTime(sums: Columns, slot: number, message: SummedMessage): void {
+  const { timeHigh, timeLow } = message;
+  const isFirst = sums.counts[slot] === 0;
+  const gap = isFirst ? 0 : (timeHigh - sums.lastHighs[slot]!) * 2 ** 32 + (timeLow - sums.lastLows[slot]!);
+  if (gap >= 0) {
+    sums.lastHighs[slot] = timeHigh;
+    sums.lastLows[slot] = timeLow;
+    if (gap > sums.maxGaps[slot]!) sums.maxGaps[slot] = gap;
+  } else sums.maxGaps[slot] = Infinity;
+  if (isFirst || (gap < 0 && isBeforeFirst(sums, slot, message))) {
+    sums.firstHighs[slot] = timeHigh;
+    sums.firstLows[slot] = timeLow;
+  }
+}
+function isBeforeFirst(sums: Columns, slot: number, { timeHigh, timeLow }: SummedMessage): boolean {
+  const firstHigh = sums.firstHighs[slot]!;
+  return timeHigh < firstHigh || (timeHigh === firstHigh && timeLow < sums.firstLows[slot]!);
+}
+
+function toChannel(sums: Columns, slot: number): RunChannel {
+  return {
     channelId: sums.ids[slot]!,
     messageCount: sums.counts[slot]!,
     startNs: toTime(sums.firstHighs[slot]!, sums.firstLows[slot]!),
@@ -112,40 +157,7 @@ export function createChannelSums(): ChannelSums {
     recordsBytes: sums.bytes[slot]!,
     lastEnd: sums.lastEnds[slot]!,
     indexStart: sums.indexStarts[slot]!,
-  });
-  const slotNumbers = () => Array.from({ length: slotCount }, (_, slot) => slot);
-  return {
-    begin(indexes) {
-      reset();
-      entries = indexes && openIndexes(indexes);
-    },
-    add,
-    toChannels: () =>
-      slotNumbers()
-        .filter((slot) => sums.counts[slot]! > 0)
-        .map(toChannel),
-    areIndexesTrue: () =>
-      entries !== undefined && slotNumbers().every((slot) => sums.nextEntries[slot] === sums.entriesEnds[slot]),
   };
-}
-
-/** Before the message is counted. Nearly all come later than the last one of their channel. */
-function noteTime(sums: Columns, slot: number, { timeHigh, timeLow }: SummedMessage): void {
-  const isFirst = sums.counts[slot] === 0;
-  const gap = isFirst ? 0 : (timeHigh - sums.lastHighs[slot]!) * 2 ** 32 + (timeLow - sums.lastLows[slot]!);
-  if (gap >= 0) {
-    sums.lastHighs[slot] = timeHigh;
-    sums.lastLows[slot] = timeLow;
-    if (gap > sums.maxGaps[slot]!) sums.maxGaps[slot] = gap;
-  } else sums.maxGaps[slot] = Infinity;
-  if (isFirst || (gap < 0 && isBefore(timeHigh, timeLow, sums.firstHighs[slot]!, sums.firstLows[slot]!))) {
-    sums.firstHighs[slot] = timeHigh;
-    sums.firstLows[slot] = timeLow;
-  }
-}
-
-function isBefore(high: number, low: number, otherHigh: number, otherLow: number): boolean {
-  return high < otherHigh || (high === otherHigh && low < otherLow);
 }
 
 function toTime(high: number, low: number): bigint {

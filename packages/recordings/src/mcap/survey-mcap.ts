@@ -15,7 +15,7 @@ import {
 } from "../survey/survey.ts";
 import { opcodes } from "./opcodes.ts";
 import { readChannel, readSchema } from "./records.ts";
-import { createRecordTally } from "./tally-messages.ts";
+import { RecordTally } from "./tally-messages.ts";
 import { type LeftOutRecord, type McapItem, walkMcap } from "./walk-mcap.ts";
 
 /**
@@ -92,7 +92,7 @@ function createChunkScan(survey: Survey, { limits }: ReadContext) {
     else addChannel(survey, readChannel(cursor), limits);
     return true;
   };
-  const records = createRecordTally(define, limits.maxRecordBytes);
+  const records = new RecordTally(define, limits.maxRecordBytes);
   return async (pieces: AsyncIterable<Uint8Array>, chunk: ChunkHeader): Promise<ReadonlyMap<number, Tally>> => {
     place = placeOf(chunk);
     records.begin(place, undefined);

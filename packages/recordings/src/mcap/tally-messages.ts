@@ -1,8 +1,8 @@
 import { RecordingFault } from "../faults/reasons.ts";
 import { invalidTime, nameOf, type Place } from "../reading/field-cursor.ts";
-import { createRecordPieces, type LookAtRecords, type RecordPieces } from "../reading/record-pieces.ts";
+import { createRecordPieces, type Looked, type RecordPieces } from "../reading/record-pieces.ts";
 import type { RunChannel } from "../verified/verified-run.ts";
-import { createChannelSums, type SummedMessage } from "./channel-sums.ts";
+import { ChannelSums, type SummedMessage } from "./channel-sums.ts";
 import { emptyMessageBytes, messageHeadBytes, opcodes, recordHeadBytes } from "./opcodes.ts";
 
 /** What the records of one chunk, or of loose messages, come to. */
@@ -19,72 +19,88 @@ export interface TalliedRecords {
   isPlain: boolean;
 }
 
-/** Counts the messages of decompressed records. Nothing is made for a message. */
-export interface RecordTally {
-  /** `indexes`: the records behind the chunk; undefined where there are none to compare with. */
-  begin(place: string, indexes: Uint8Array | undefined): void;
-  /** The next piece. Faults with `BadChunk` or `InvalidTime`. */
-  push(bytes: Uint8Array): void;
-  /** Faults with `BadChunk` where the last record is not whole. */
-  end(): TalliedRecords;
-}
-
 /** Told of each schema and channel: its content, and where that begins among the records. False: it has an unusual form. */
 export type OnDefinition = (opcode: number, content: Uint8Array, at: number) => boolean;
 
-/** `maxRecordBytes`: of a schema or channel, which is held as a whole. */
-export function createRecordTally(onDefinition: OnDefinition, maxRecordBytes: number): RecordTally {
-  const sums = createChannelSums();
-  const message: SummedMessage = { channelId: 0, timeHigh: 0, timeLow: 0, start: 0, end: 0 };
-  let state = newState("");
-  let pieces: RecordPieces;
+/** Counts the messages of decompressed records, which come in pieces. Nothing is allocated for a message. */
+export class RecordTally {
+  readonly #onDefinition: OnDefinition;
+  readonly #maxRecordBytes: number;
+  readonly #sums = new ChannelSums();
+  /** The message that is being counted. */
+  readonly #message: SummedMessage = { channelId: 0, timeHigh: 0, timeLow: 0, start: 0, end: 0 };
+  #state = newState("");
+  #pieces: RecordPieces | undefined;
 
-  const addMessage = (view: DataView, at: number, { end, base }: { end: number; base: number }): void => {
-    if (end - at < emptyMessageBytes) throw broken(placeAt(state, base + at));
-    message.channelId = view.getUint16(at + 9, true);
-    message.timeLow = view.getUint32(at + 15, true);
-    message.timeHigh = view.getUint32(at + 19, true);
-    if (message.timeHigh >= 2 ** 31) throw invalidTime(view.getBigUint64(at + 15, true), placeAt(state, base + at));
-    message.start = base + at;
-    message.end = base + end;
-    sums.add(message);
-    noteMessage(state, message);
-  };
-  const tally: LookAtRecords = (bytes, from, base) => {
+  /** `maxRecordBytes`: of a schema or channel, which is held as a whole. */
+  constructor(onDefinition: OnDefinition, maxRecordBytes: number) {
+    this.#onDefinition = onDefinition;
+    this.#maxRecordBytes = maxRecordBytes;
+  }
+
+  /** `indexes`: the records behind the chunk; undefined where there are none to compare with. */
+  begin(place: string, indexes: Uint8Array | undefined): void {
+    this.#state = newState(place);
+    this.#pieces = createRecordPieces((bytes, from, base) => this.#lookAt(bytes, from, base));
+    this.#sums.begin(indexes);
+  }
+
+  /** The next piece. Faults with `BadChunk` or `InvalidTime`. */
+  push(bytes: Uint8Array): void {
+    this.#pieces!.push(bytes);
+  }
+
+  /** Faults with `BadChunk` where the last record is not whole. */
+  end(): TalliedRecords {
+    const { place, messageCount, largestBytes, isInOrder, isPlain } = this.#state;
+    if (!this.#pieces!.isWhole()) throw broken(() => `${place}, at its end,`);
+    const hasTrueIndexes = this.#sums.areIndexesTrue();
+    return { channels: this.#sums.toChannels(), messageCount, largestBytes, isInOrder, hasTrueIndexes, isPlain };
+  }
+
+  #lookAt(bytes: Uint8Array, from: number, base: number): Looked {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let at = from;
     while (at + recordHeadBytes <= bytes.byteLength) {
       const opcode = bytes[at]!;
+      const contentAt = at + recordHeadBytes;
       const contentBytes = view.getUint32(at + 1, true) + view.getUint32(at + 5, true) * 2 ** 32;
-      const end = at + recordHeadBytes + contentBytes;
-      const neededBytes = neededOf(opcode, contentBytes);
-      if (opcode === 0) throw broken(placeAt(state, base + at));
-      if (neededBytes > maxRecordBytes) throw tooLarge(placeAt(state, base + at), contentBytes, maxRecordBytes);
-      const wantedBytes = recordHeadBytes + neededBytes;
+      const end = contentAt + contentBytes;
+      const wantedBytes = recordHeadBytes + this.#neededBytes(opcode, contentBytes, base + at);
       if (at + wantedBytes > bytes.byteLength) return { at, wantedBytes };
-      if (opcode === opcodes.message) addMessage(view, at, { end, base });
-      else if (isDefinition(opcode)) {
-        const contentAt = at + recordHeadBytes;
-        if (!onDefinition(opcode, bytes.subarray(contentAt, end), base + contentAt)) state.isPlain = false;
-      } else state.isPlain = false;
+      if (opcode === opcodes.message) {
+        this.#message.start = base + at;
+        this.#message.end = base + end;
+        this.#addMessage(view, at);
+      } else if (!isDefinition(opcode) || !this.#onDefinition(opcode, bytes.subarray(contentAt, end), base + contentAt))
+        this.#state.isPlain = false;
       at = end;
     }
     return { at, wantedBytes: recordHeadBytes };
-  };
-  return {
-    begin(place, indexes) {
-      state = newState(place);
-      pieces = createRecordPieces(tally);
-      sums.begin(indexes);
-    },
-    push: (bytes) => pieces.push(bytes),
-    end() {
-      const { messageCount, largestBytes, isInOrder, isPlain } = state;
-      if (!pieces.isWhole()) throw broken(() => `${state.place}, at its end,`);
-      const hasTrueIndexes = sums.areIndexesTrue();
-      return { channels: sums.toChannels(), messageCount, largestBytes, isInOrder, hasTrueIndexes, isPlain };
-    },
-  };
+  }
+
+  /** How much of a record's content must be seen before the record can be counted. */
+  #neededBytes(opcode: number, contentBytes: number, start: number): number {
+    if (opcode === 0) throw broken(placeAt(this.#state, start));
+    if (opcode === opcodes.message) return Math.min(contentBytes, messageHeadBytes);
+    if (!isDefinition(opcode)) return 0;
+    if (contentBytes > this.#maxRecordBytes)
+      throw tooLarge(placeAt(this.#state, start), contentBytes, this.#maxRecordBytes);
+    return contentBytes;
+  }
+
+  /** Counts the message whose place was noted; its record stands at `at` of `view`. */
+  #addMessage(view: DataView, at: number): void {
+    const message = this.#message;
+    const { start, end } = message;
+    if (end - start < emptyMessageBytes) throw broken(placeAt(this.#state, start));
+    message.channelId = view.getUint16(at + 9, true);
+    message.timeLow = view.getUint32(at + 15, true);
+    message.timeHigh = view.getUint32(at + 19, true);
+    if (message.timeHigh >= 2 ** 31) throw invalidTime(view.getBigUint64(at + 15, true), placeAt(this.#state, start));
+    this.#sums.add(message);
+    noteMessage(this.#state, message);
+  }
 }
 
 interface State {
@@ -112,12 +128,6 @@ function noteMessage(state: State, { timeHigh, timeLow, start, end }: SummedMess
 
 function isDefinition(opcode: number): boolean {
   return opcode === opcodes.schema || opcode === opcodes.channel;
-}
-
-/** Of a record's content, before it can be counted. */
-function neededOf(opcode: number, contentBytes: number): number {
-  if (isDefinition(opcode)) return contentBytes;
-  return opcode === opcodes.message ? Math.min(contentBytes, messageHeadBytes) : 0;
 }
 
 function placeAt({ place }: State, at: number): Place {

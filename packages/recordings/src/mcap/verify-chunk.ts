@@ -5,8 +5,8 @@ import { RecordingFault } from "../faults/reasons.ts";
 import { freeOwn } from "../memory/free-memory.ts";
 import { placeOf, refuseLargeChunk } from "../reading/chunk.ts";
 import { openCursor } from "../reading/field-cursor.ts";
-import { addChannel, addChunk, addSchema, addTally, type Channel, extendSpan } from "../survey/survey.ts";
-import { maxWrittenChunkBytes, type RunChannel, type VerifiedRun, wholeChunkBytes } from "../verified/verified-run.ts";
+import { addChannel, addChunk, addSchema, addTally, type Channel } from "../survey/survey.ts";
+import { maxWrittenChunkBytes, spanOfChannels, type VerifiedRun, wholeChunkBytes } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { countLost, toDamagedRun } from "./damaged-chunk.ts";
 import { opcodes, recordHeadBytes } from "./opcodes.ts";
@@ -14,7 +14,7 @@ import type { RecordHead } from "./record-head.ts";
 import { readChannel, readSchema } from "./records.ts";
 import { sortIndexes } from "./sort-indexes.ts";
 import { contentOf, readStoredChunk, type StoredChunk } from "./stored-chunk.ts";
-import { createRecordTally, type RecordTally, type TalliedRecords } from "./tally-messages.ts";
+import { RecordTally, type TalliedRecords } from "./tally-messages.ts";
 
 /** Reads a chunk and compares it with what it and its message indexes say. Answers the first byte behind those. */
 export type ChunkVerifier = (head: RecordHead) => Promise<number>;
@@ -71,7 +71,7 @@ type ChunkTally = (stored: StoredChunk, indexes: Uint8Array) => Promise<TalliedC
 function createChunkTally(verifying: Verifying): ChunkTally {
   let reading: StoredChunk | undefined;
   const define = createDefiner(verifying);
-  const tally: RecordTally = createRecordTally(
+  const tally = new RecordTally(
     (opcode, content, at) => define(opcode, { content, at, chunk: reading!.chunk }),
     verifying.context.limits.maxRecordBytes,
   );
@@ -145,7 +145,7 @@ async function tallyBySortedIndexes(
 
 function factsOf({ chunk, head, end }: StoredChunk, { channels, isInOrder, largestBytes }: TalliedRecords) {
   const places = { offset: head.offset, recordBytes: head.end - head.offset, indexesBytes: end - head.end };
-  const { startNs, endNs } = spanOf(channels);
+  const { startNs, endNs } = spanOfChannels(channels);
   const lengthBytes = chunk.uncompressedBytes;
   return { chunk: { ...chunk }, ...places, lengthBytes, largestBytes, startNs, endNs, isInOrder };
 }
@@ -155,7 +155,7 @@ function mayPass({ chunk, head, bytes }: StoredChunk, tallied: TalliedChunk): bo
   const { isInOrder, hasTrueIndexes, isPlain, messageCount, channels } = tallied;
   if (!isInOrder || !hasTrueIndexes || !isPlain || !passable.has(chunk.compression)) return false;
   const isSmall = chunk.uncompressedBytes <= maxWrittenChunkBytes || messageCount === 1;
-  const { startNs, endNs } = spanOf(channels);
+  const { startNs, endNs } = spanOfChannels(channels);
   const isTrue = chunk.startNs === startNs && chunk.endNs === endNs;
   const start = chunk.dataOffset - chunk.offset;
   const recordBytes = head.end - head.offset;
@@ -165,12 +165,6 @@ function mayPass({ chunk, head, bytes }: StoredChunk, tallied: TalliedChunk): bo
 }
 
 const passable: ReadonlySet<string> = new Set(["", "lz4", "zstd"]);
-
-function spanOf(channels: readonly RunChannel[]): { startNs: bigint; endNs: bigint } {
-  const span: { startNs?: bigint; endNs?: bigint } = {};
-  for (const { startNs, endNs } of channels) extendSpan(span, startNs, endNs);
-  return { startNs: span.startNs ?? 0n, endNs: span.endNs ?? 0n };
-}
 
 /** Of the whole record; what is not compressed was summed already when it was compared with the checksum that the chunk gives. */
 function checksumOfHeld({ head, chunk }: StoredChunk, bytes: Uint8Array, contentCrc: number | undefined): number {

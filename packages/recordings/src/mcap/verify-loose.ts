@@ -1,71 +1,76 @@
 import { crc32 } from "node:zlib";
 import { RecordingFault } from "../faults/reasons.ts";
 import { addTally } from "../survey/survey.ts";
+import { spanOfChannels, type VerifiedRun } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { messageHeadBytes } from "./opcodes.ts";
 import type { RecordHead } from "./record-head.ts";
-import { createRecordTally } from "./tally-messages.ts";
+import { RecordTally } from "./tally-messages.ts";
 
 /** Gathers messages outside of chunks to runs of about a megabyte, which are then read like chunks. */
-export interface LooseVerifier {
+export class LooseVerifier {
+  readonly #verifying: Verifying;
+  readonly #tally: RecordTally;
+  /** The run that is being gathered. */
+  #run: LooseRun | undefined;
+
+  constructor(verifying: Verifying) {
+    this.#verifying = verifying;
+    this.#tally = new RecordTally(() => true, verifying.context.limits.maxRecordBytes);
+  }
+
   /** Answers a promise of where the next record begins, where there is something to wait for. */
-  add(message: RecordHead): Promise<number> | undefined;
-  end(): Promise<void>;
-}
+  add(message: RecordHead): Promise<number> | undefined {
+    refuse(message, this.#verifying.context.limits.maxChunkBytes);
+    const run = this.#run;
+    const isNear = run && message.end - run.start <= looseRunBytes && message.offset - run.end <= looseGapBytes;
+    if (!run || !isNear) return this.#begin(message);
+    run.end = message.end;
+    return undefined;
+  }
 
-export function createLooseVerifier(verifying: Verifying): LooseVerifier {
-  const { context, survey, reader, isSalvage, damage } = verifying;
-  const { limits } = context;
-  const tally = createRecordTally(() => true, limits.maxRecordBytes);
-  let run: { start: number; end: number } | undefined;
-
-  const end = async (): Promise<void> => {
+  /** Reads the run that was gathered. */
+  async end(): Promise<void> {
+    const run = this.#run;
     if (!run) return;
-    const ended = run;
-    run = undefined;
+    this.#run = undefined;
+    const { isSalvage, damage } = this.#verifying;
     try {
-      await readRun(ended);
+      await this.#verifying.add(await this.#read(run));
     } catch (error) {
       if (!isSalvage || !(error instanceof RecordingFault)) throw error;
-      damage.addGap({ offset: ended.start, end: ended.end, reason: error.reason });
+      damage.addGap({ offset: run.start, end: run.end, reason: error.reason });
     }
-  };
-  const readRun = async ({ start, end: runEnd }: { start: number; end: number }): Promise<void> => {
-    tally.begin(`the messages at byte ${start}`, undefined);
-    let checksum = 0;
-    for await (const piece of reader.stream(start, runEnd - start)) {
-      checksum = crc32(piece, checksum);
-      tally.push(piece);
-    }
-    const { channels, isInOrder, largestBytes } = tally.end();
-    for (const channel of channels) addTally(survey, channel.channelId, channel);
-    survey.readableBytes = runEnd;
-    let { startNs, endNs } = channels[0]!;
-    for (const channel of channels) {
-      if (channel.startNs < startNs) startNs = channel.startNs;
-      if (channel.endNs > endNs) endNs = channel.endNs;
-    }
-    const lengthBytes = runEnd - start;
-    const places = { offset: start, recordBytes: lengthBytes, indexesBytes: 0, lengthBytes };
-    const facts = { startNs, endNs, largestBytes, checksum, indexesChecksum: 0, isInOrder };
-    await verifying.add({ ...places, ...facts, hasTrueIndexes: false, mayPass: false, channels });
-  };
-  const begin = async (message: RecordHead): Promise<number> => {
-    survey.hasUncheckedMessages = true;
-    await end();
-    run = { start: message.offset, end: message.end };
+  }
+
+  async #begin(message: RecordHead): Promise<number> {
+    this.#verifying.survey.hasUncheckedMessages = true;
+    await this.end();
+    this.#run = { start: message.offset, end: message.end };
     return message.end;
-  };
-  return {
-    end,
-    add(message) {
-      refuse(message, limits.maxChunkBytes);
-      const isNear = run && message.end - run.start <= looseRunBytes && message.offset - run.end <= looseGapBytes;
-      if (!run || !isNear) return begin(message);
-      run.end = message.end;
-      return undefined;
-    },
-  };
+  }
+
+  async #read({ start, end }: LooseRun): Promise<VerifiedRun> {
+    const { reader, survey } = this.#verifying;
+    this.#tally.begin(`the messages at byte ${start}`, undefined);
+    let checksum = 0;
+    for await (const piece of reader.stream(start, end - start)) {
+      checksum = crc32(piece, checksum);
+      this.#tally.push(piece);
+    }
+    const { channels, isInOrder, largestBytes } = this.#tally.end();
+    for (const channel of channels) addTally(survey, channel.channelId, channel);
+    survey.readableBytes = end;
+    const lengthBytes = end - start;
+    const places = { offset: start, recordBytes: lengthBytes, indexesBytes: 0, lengthBytes };
+    const facts = { ...spanOfChannels(channels), largestBytes, checksum, indexesChecksum: 0, isInOrder };
+    return { ...places, ...facts, hasTrueIndexes: false, mayPass: false, channels };
+  }
+}
+
+interface LooseRun {
+  readonly start: number;
+  end: number;
 }
 
 const looseRunBytes = 1024 * 1024;

@@ -1,5 +1,6 @@
 import type { Reason } from "../faults/reasons.ts";
 import type { ChunkHeader } from "../reading/chunk.ts";
+import { extendSpan } from "../survey/survey.ts";
 
 /** Messages that lie together in a file, as they were found by reading them: a chunk, or loose messages side by side. */
 export interface VerifiedRun {
@@ -58,3 +59,9 @@ export const wholeChunkBytes: number = 16 * 1024 * 1024;
 
 /** Wire contract §5: of a written chunk, uncompressed; a larger message stands alone. */
 export const maxWrittenChunkBytes: number = 4 * 1024 * 1024;
+
+export function spanOfChannels(channels: readonly RunChannel[]): { startNs: bigint; endNs: bigint } {
+  const span: { startNs?: bigint; endNs?: bigint } = {};
+  for (const { startNs, endNs } of channels) extendSpan(span, startNs, endNs);
+  return { startNs: span.startNs ?? 0n, endNs: span.endNs ?? 0n };
+}

@@ -6,21 +6,21 @@ import type { RecordHead } from "./record-head.ts";
 import { readChunkIndex } from "./records.ts";
 
 /**
- * Nothing is believed of a summary; but where it tells of more than was found, something may be lost that left no trace: a chunk whose
- * opcode is damaged is a record of an unknown kind. That is told.
+ * What the summary claims to be in the file. Nothing of it is believed; but where it claims more than was found, something may be lost that
+ * left no trace, such as a chunk whose opcode is damaged and which is now a record of an unknown kind. That is reported as damage.
  */
-export interface ToldBySummary {
+export interface SummaryClaims {
   foundChunk(offset: number): void;
-  /** A statistics or chunk index record. */
+  /** Reads a statistics or chunk index record. */
   read(head: RecordHead): Promise<void>;
-  /** `messageCount`: of the messages that were found. */
+  /** `messageCount`: how many messages were found. */
   compare(messageCount: number): void;
 }
 
-export function createToldBySummary({ reader, damage }: Verifying): ToldBySummary {
+export function createSummaryClaims({ reader, damage }: Verifying): SummaryClaims {
   let offsets = new Float64Array(64);
   let count = 0;
-  let toldMessages = 0;
+  let claimedMessages = 0;
   const missing: number[] = [];
 
   const wasFound = (offset: number): boolean => {
@@ -40,7 +40,9 @@ export function createToldBySummary({ reader, damage }: Verifying): ToldBySummar
     },
     async read({ opcode, contentOffset, contentBytes, offset }) {
       if (opcode === opcodes.statistics && contentBytes >= 8) {
-        toldMessages = readSize(openCursor(await reader.fetch(contentOffset, 8), `the statistics at byte ${offset}`));
+        claimedMessages = readSize(
+          openCursor(await reader.fetch(contentOffset, 8), `the statistics at byte ${offset}`),
+        );
       }
       if (opcode !== opcodes.chunkIndex || missing.length === mostMissing || contentBytes > mostIndexBytes) return;
       const cursor = openCursor(await reader.fetch(contentOffset, contentBytes), `the chunk index at byte ${offset}`);
@@ -54,13 +56,13 @@ export function createToldBySummary({ reader, damage }: Verifying): ToldBySummar
           missing[0]!,
           `the summary names chunks that are not there, at bytes ${missing.join(", ")}${more}`,
         );
-      } else if (toldMessages > messageCount) {
-        damage.addUntraced(0, `the statistics tell of ${toldMessages} messages, and ${messageCount} were found`);
+      } else if (claimedMessages > messageCount) {
+        damage.addUntraced(0, `the statistics tell of ${claimedMessages} messages, and ${messageCount} were found`);
       }
     },
   };
 }
 
 const mostMissing = 10;
-/** 65,536 channels. */
+/** A chunk index of 65,536 channels fits. */
 const mostIndexBytes = 1024 * 1024;

@@ -1,0 +1,148 @@
+import { RecordingFault } from "../faults/reasons.ts";
+import { type FieldCursor, openCursor, readU32 } from "../reading/field-cursor.ts";
+import { addChannel, addMetadata, addSchema, countMessages } from "../survey/survey.ts";
+import type { Verifying } from "../verified/verifying.ts";
+import { opcodes } from "./opcodes.ts";
+import { openRecord, type RecordHead } from "./record-head.ts";
+import { readChannel, readHeader, readMetadata, readSchema } from "./records.ts";
+import { endOfRecord } from "./stored-chunk.ts";
+import { createSummaryClaims, type SummaryClaims } from "./summary-claims.ts";
+import { verifyAttachment } from "./verify-attachment.ts";
+import { type ChunkVerifier, createChunkVerifier } from "./verify-chunk.ts";
+import { LooseVerifier } from "./verify-loose.ts";
+
+/** Reads and checks the records of a file one after another, whatever they say of each other. */
+export class RecordVisitor {
+  readonly #verifying: Verifying;
+  readonly #footerOffset: number;
+  readonly #verifyChunk: ChunkVerifier;
+  readonly #loose: LooseVerifier;
+  readonly #claims: SummaryClaims;
+  /** Behind the end of the data the records repeat what the data say. Where data come again, it was not the end. */
+  #isBehindData = false;
+  #lastOpcode = 0;
+
+  constructor(verifying: Verifying, footerOffset: number) {
+    this.#verifying = verifying;
+    this.#footerOffset = footerOffset;
+    this.#verifyChunk = createChunkVerifier(verifying, footerOffset);
+    this.#loose = new LooseVerifier(verifying);
+    this.#claims = createSummaryClaims(verifying);
+  }
+
+  /** The last record stood behind the end of the data, and was none of those that should stand before it. */
+  get isInSummary(): boolean {
+    return this.#isBehindData && !isData.has(this.#lastOpcode);
+  }
+
+  /** Answers where the next record begins, by a promise where there is something to wait for. */
+  visit(head: RecordHead): number | Promise<number> {
+    const { opcode, end } = head;
+    this.#lastOpcode = opcode;
+    if (isData.has(opcode)) this.#isBehindData = false;
+    if (end > this.#footerOffset) throw tooLong(head);
+    if (opcode === opcodes.message) return this.#loose.add(head) ?? end;
+    if (opcode > opcodes.dataEnd || isIndex.has(opcode)) return end;
+    return this.#read(head);
+  }
+
+  /** Reads what is left of the loose messages. */
+  endMessages(): Promise<void> {
+    return this.#loose.end();
+  }
+
+  compareSummary(): void {
+    this.#claims.compare(countMessages(this.#verifying.survey));
+  }
+
+  async #read(head: RecordHead): Promise<number> {
+    switch (head.opcode) {
+      case opcodes.chunk:
+        await this.#loose.end();
+        this.#claims.foundChunk(head.offset);
+        return this.#verifyChunk(head);
+      case opcodes.schema:
+      case opcodes.channel:
+        return this.#readDefinition(head);
+      case opcodes.header:
+      case opcodes.metadata:
+        return readDescription(head, this.#verifying);
+      case opcodes.attachment:
+        return verifyAttachment(head, this.#verifying);
+      case opcodes.dataEnd:
+        if (!this.#isBehindData) await checkData(head, this.#verifying);
+        this.#isBehindData = true;
+        return head.end;
+      case opcodes.statistics:
+      case opcodes.chunkIndex:
+        await this.#claims.read(head);
+        return head.end;
+      case opcodes.footer:
+        throw new RecordingFault("BadFooter", `a footer stands at byte ${head.offset}, before the file's end`);
+      default:
+        return head.end;
+    }
+  }
+
+  /** A damaged one among those that the summary repeats takes nothing from the messages. */
+  async #readDefinition(head: RecordHead): Promise<number> {
+    const { reader, context, damage } = this.#verifying;
+    const cursor = await openRecord(head, reader, context);
+    try {
+      if (head.opcode === opcodes.channel) addChannel(this.#verifying.survey, readChannel(cursor), context.limits);
+      else if (!addPlacedSchema(cursor, head, this.#verifying)) return head.end;
+      return await endOfRecord(head, head.contentOffset + cursor.position, this.#verifying);
+    } catch (error) {
+      if (!(error instanceof RecordingFault) || error.reason.code === "TooManyChannels") throw error;
+      if (!this.#isBehindData) throw error;
+      damage.addSummary(head.offset, error.reason);
+      return head.end;
+    }
+  }
+}
+
+const isData: ReadonlySet<number> = new Set([opcodes.chunk, opcodes.message]);
+const isIndex: ReadonlySet<number> = new Set([
+  opcodes.messageIndex,
+  opcodes.attachmentIndex,
+  opcodes.metadataIndex,
+  opcodes.summaryOffset,
+]);
+
+function tooLong({ offset }: RecordHead): RecordingFault {
+  return new RecordingFault("LengthBeyondFile", `the record at byte ${offset} is longer than the rest of the file`);
+}
+
+/** Notes a schema and where its data stand. False where the record is no schema. spec: MCAP "Schema": 0 is no id. */
+function addPlacedSchema(cursor: FieldCursor, { contentOffset }: RecordHead, verifying: Verifying): boolean {
+  const { survey, context, schemaPlaces } = verifying;
+  const schema = readSchema(cursor);
+  if (schema.id === 0) return false;
+  const { byteLength } = schema.data;
+  addSchema(survey, schema, context.limits);
+  const stored = survey.schemas.get(schema.id)!;
+  if (!schemaPlaces.has(stored)) schemaPlaces.set(stored, [contentOffset + cursor.position - byteLength, byteLength]);
+  return true;
+}
+
+/** Reads what the file says of the whole recording: its header, or a metadata record. */
+async function readDescription(head: RecordHead, verifying: Verifying): Promise<number> {
+  const { reader, context, survey } = verifying;
+  const cursor = await openRecord(head, reader, context);
+  if (head.opcode === opcodes.header) Object.assign(survey, readHeader(cursor));
+  else addMetadata(survey, readMetadata(cursor), context.limits);
+  return endOfRecord(head, head.contentOffset + cursor.position, verifying);
+}
+
+/** Chunks have checksums of their own; the one of the data section decides where they do not cover every message. */
+async function checkData(
+  head: RecordHead,
+  { reader, survey, damage, isSalvage, checksumUpTo }: Verifying,
+): Promise<void> {
+  const place = `the record at byte ${head.offset}`;
+  const told = readU32(openCursor(await reader.fetch(head.contentOffset, Math.min(4, head.contentBytes)), place));
+  if (told === 0 || (await checksumUpTo(head.offset)) === told) return;
+  const text = "the messages fail the checksum of the data section; the file is damaged somewhere before it";
+  if (survey.hasUncheckedMessages && !isSalvage) throw new RecordingFault("BadRecord", text);
+  damage.addChecksum(head.offset, { code: "BadRecord", text });
+}
