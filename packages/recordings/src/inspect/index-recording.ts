@@ -10,11 +10,11 @@ import type { RandomAccessSource } from "../sources/source.ts";
 import type { RecordingSummary } from "../survey/summary.ts";
 import { createSurvey } from "../survey/survey.ts";
 import { toSummary } from "../survey/to-summary.ts";
-import { createActivityLog } from "../verified/activity-log.ts";
+import { ActivityLog } from "../verified/activity-log.ts";
 import { createDamageLog } from "../verified/damage-log.ts";
-import { openForwardReader } from "../verified/forward-reader.ts";
+import { ForwardReader } from "../verified/forward-reader.ts";
 import type { Verifying } from "../verified/verifying.ts";
-import { createIndexWriter, type IndexWriter, type WritePiece } from "../verified/write-index.ts";
+import { IndexWriter, type WritePiece } from "../verified/write-index.ts";
 
 export interface IndexOptions {
   /** Only its extension matters. */
@@ -43,13 +43,13 @@ export async function indexRecording(source: RandomAccessSource, options: IndexO
   const context = createReadContext(source, { limits, signal, hold, isBlocking: true });
   const hash = createHash("sha256");
   const checksum = createChecksum();
-  const reader = openForwardReader(context, (block) => {
+  const reader = new ForwardReader(context, (block) => {
     hash.update(block);
     checksum.add(block);
   });
-  const writer = createIndexWriter(options.write, source.sizeBytes);
+  const writer = new IndexWriter(options.write, source.sizeBytes);
   const verifying = createVerifying({ context, reader, writer, isSalvage: options.isSalvage ?? false });
-  verifying.checksumUpTo = (offset) => checksum.upTo(offset, reader.fetch);
+  verifying.checksumUpTo = (offset) => checksum.upTo(offset, reader);
   try {
     const format = await detectFormat(source, options.fileName);
     await format.verify(verifying);
@@ -68,7 +68,7 @@ function createVerifying({
   writer,
   isSalvage,
 }: Pick<Verifying, "context" | "reader" | "isSalvage"> & { writer: IndexWriter }): Verifying {
-  const activity = createActivityLog();
+  const activity = new ActivityLog();
   return {
     context,
     reader,
@@ -104,7 +104,12 @@ async function end(verifying: Verifying, { writer, format, sha256 }: Ended): Pro
     damage: damage.lines,
     summedDamage,
   });
-  const summary = toSummary(survey, { format: format.name, sizeBytes, method: "scan", activityOf: activity.of });
+  const summary = toSummary(survey, {
+    format: format.name,
+    sizeBytes,
+    method: "scan",
+    activityOf: (ids, startNs, endNs) => activity.of(ids, startNs, endNs),
+  });
   if (summedDamage) summary.damage = summedDamage;
   return { state: summary.messageCount === 0 ? "empty" : "finished", sha256, summary };
 }
@@ -121,9 +126,9 @@ function createChecksum() {
       crc = crc32(block, crc);
       position += block.byteLength;
     },
-    async upTo(offset: number, fetch: (offset: number, length: number) => Promise<Uint8Array>): Promise<number> {
+    async upTo(offset: number, reader: ForwardReader): Promise<number> {
       const from = before.findLast((block) => block.offset <= offset) ?? { offset: 0, crc: 0 };
-      return crc32(await fetch(from.offset, offset - from.offset), from.crc);
+      return crc32(await reader.fetch(from.offset, offset - from.offset), from.crc);
     },
   };
 }

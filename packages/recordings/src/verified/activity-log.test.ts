@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { indexRecording } from "../inspect/index-recording.ts";
 import { bytesSource } from "../sources/source.ts";
 import { makeBag, makeMcap, readMessages, writeMessages } from "../testing/index.ts";
-import { activityParts, createActivityLog } from "./activity-log.ts";
+import { ActivityLog, activityParts } from "./activity-log.ts";
 import type { RunChannel, VerifiedRun } from "./verified-run.ts";
 
 const MS = 1_000_000n;
@@ -20,7 +20,7 @@ function runOf(channels: readonly Partial<RunChannel>[]): VerifiedRun {
 
 /** One message a run, as a file of one message a chunk has them. */
 function logOf(times: readonly bigint[]) {
-  const log = createActivityLog();
+  const log = new ActivityLog();
   for (const ns of times) log.add(runOf([{ startNs: ns, endNs: ns }]));
   const sorted = [...times].sort(byTime);
   return { ...log.of([1], sorted[0]!, sorted.at(-1)!), first: sorted[0]!, last: sorted.at(-1)! };
@@ -95,7 +95,7 @@ test("a bag tells the same", async () => {
 });
 
 test("of 65,535 channels the first ones have parts, and all have their gap", () => {
-  const log = createActivityLog();
+  const log = new ActivityLog();
   for (const ns of [0n, 10n])
     log.add(runOf([...Array(65_535).keys()].map((channelId) => ({ channelId, startNs: ns, endNs: ns }))));
   assert.ok(log.of([2047], 0n, 10n).activity);

@@ -1,13 +1,6 @@
 import type { TopicActivity } from "../survey/summary.ts";
 import type { RunChannel, VerifiedRun } from "./verified-run.ts";
 
-export interface ActivityLog {
-  /** Runs come in the order of the file, once they are verified. */
-  add(run: VerifiedRun): void;
-  /** Of the channels with messages that are one topic; both times are those of the recording. */
-  of(channelIds: readonly number[], startNs: bigint, endNs: bigint): TopicActivity;
-}
-
 interface ChannelActivity {
   lastNs: bigint;
   /** Infinity: its messages are not in order, or nobody compared them. */
@@ -26,56 +19,68 @@ const mostWithParts = 2048;
  * Notes when each channel's messages came, in memory that does not grow with the file: how long the whole takes is known at its end, so
  * parts become twice as long whenever they do not reach. Within a run the messages of a channel are taken to come evenly.
  */
-export function createActivityLog(): ActivityLog {
-  const channels = new Map<number, ChannelActivity>();
-  let baseNs: bigint | undefined;
-  /** Counted from the base, a multiple of the width, as all in nanoseconds. As far on either side: what comes first need not be the earliest. */
-  let origin = -heldParts / 2;
-  let width = 1;
+export class ActivityLog {
+  readonly #channels = new Map<number, ChannelActivity>();
+  /** The first time that was seen. All other times are counted from it, in nanoseconds. */
+  #baseNs: bigint | undefined;
+  /** Where the held parts begin, a multiple of their width. They reach as far before the base as behind it: what comes first need not be the earliest. */
+  #origin = -heldParts / 2;
+  #width = 1;
 
-  const widen = (isDownwards: boolean): void => {
-    const isOdd = (origin / width) % 2 !== 0;
-    const shift = isDownwards ? heldParts - (isOdd ? 1 : 0) : Number(isOdd);
-    origin -= shift * width;
-    width *= 2;
-    for (const { bins } of channels.values()) if (bins) bins.set(halved(bins, shift));
-  };
-  const reach = (from: number, to: number): void => {
-    while (from < origin) widen(true);
-    while (to >= origin + heldParts * width) widen(false);
-  };
-  const addChannel = ({ channelId, messageCount, startNs, endNs, maxGapNs = Infinity }: RunChannel): void => {
-    const [from, to] = [Number(startNs - baseNs!), Number(endNs - baseNs!)];
-    reach(from, to);
-    const known = channels.get(channelId);
-    const channel = known ?? newChannel(startNs, channels.size < mostWithParts);
-    if (!known) channels.set(channelId, channel);
+  /** Runs come in the order of the file, once they are verified. */
+  add(run: VerifiedRun): void {
+    if (run.damage) return;
+    this.#baseNs ??= run.startNs;
+    for (const channel of run.channels) this.#addChannel(channel, this.#baseNs);
+  }
+
+  /** Of the channels with messages that are one topic; both times are those of the recording. */
+  of(channelIds: readonly number[], startNs: bigint, endNs: bigint): TopicActivity {
+    const own = channelIds.flatMap((id) => this.#channels.get(id) ?? []);
+    const [only] = own;
+    const hasGap = own.length === 1 && only!.messageCount > 1 && Number.isFinite(only!.maxGapNs);
+    const start = Number(startNs - (this.#baseNs ?? startNs));
+    const durationNs = Number(endNs - startNs) || Infinity; // an instant is all in the first part
+    const middleOf = (part: number): number => this.#origin + part * this.#width + (this.#width - 1) / 2;
+    const sums = sumParts(own, (part) => (middleOf(part) - start) / durationNs);
+    return {
+      ...(hasGap && { maxGapNs: BigInt(only!.maxGapNs) }),
+      ...(sums && { activity: toBytes(sums) }),
+    };
+  }
+
+  #addChannel({ channelId, messageCount, startNs, endNs, maxGapNs = Infinity }: RunChannel, baseNs: bigint): void {
+    const [from, to] = [Number(startNs - baseNs), Number(endNs - baseNs)];
+    this.#reach(from, to);
+    const channel = this.#channelOf(channelId, startNs);
     const sinceNs = startNs < channel.lastNs ? Infinity : Number(startNs - channel.lastNs);
     channel.maxGapNs = Math.max(channel.maxGapNs, maxGapNs, sinceNs);
     if (endNs > channel.lastNs) channel.lastNs = endNs;
     channel.messageCount += messageCount;
-    const partOf = (ns: number) => Math.floor((ns - origin) / width);
+    const partOf = (ns: number): number => Math.floor((ns - this.#origin) / this.#width);
     if (channel.bins) spread(channel.bins, { first: partOf(from), last: partOf(to), messageCount });
-  };
-  return {
-    add(run) {
-      if (run.damage) return;
-      baseNs ??= run.startNs;
-      for (const channel of run.channels) addChannel(channel);
-    },
-    of(channelIds, startNs, endNs) {
-      const own = channelIds.flatMap((id) => channels.get(id) ?? []);
-      const [only] = own;
-      const hasGap = own.length === 1 && only!.messageCount > 1 && Number.isFinite(only!.maxGapNs);
-      const start = Number(startNs - (baseNs ?? startNs));
-      const durationNs = Number(endNs - startNs) || Infinity; // an instant is all in the first part
-      const sums = sumParts(own, (part) => (origin + part * width + (width - 1) / 2 - start) / durationNs);
-      return {
-        ...(hasGap && { maxGapNs: BigInt(only!.maxGapNs) }),
-        ...(sums && { activity: toBytes(sums) }),
-      };
-    },
-  };
+  }
+
+  #channelOf(channelId: number, startNs: bigint): ChannelActivity {
+    const known = this.#channels.get(channelId);
+    if (known) return known;
+    const channel = newChannel(startNs, this.#channels.size < mostWithParts);
+    this.#channels.set(channelId, channel);
+    return channel;
+  }
+
+  #reach(from: number, to: number): void {
+    while (from < this.#origin) this.#widen(true);
+    while (to >= this.#origin + heldParts * this.#width) this.#widen(false);
+  }
+
+  #widen(isDownwards: boolean): void {
+    const isOdd = (this.#origin / this.#width) % 2 !== 0;
+    const shift = isDownwards ? heldParts - (isOdd ? 1 : 0) : Number(isOdd);
+    this.#origin -= shift * this.#width;
+    this.#width *= 2;
+    for (const { bins } of this.#channels.values()) if (bins) bins.set(halved(bins, shift));
+  }
 }
 
 function newChannel(startNs: bigint, hasParts: boolean): ChannelActivity {

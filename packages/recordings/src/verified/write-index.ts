@@ -19,12 +19,6 @@ import type { VerifiedRun } from "./verified-run.ts";
 /** Takes the next piece of the index; the next is made when it is done. */
 export type WritePiece = (piece: Uint8Array) => Promise<void>;
 
-export interface IndexWriter {
-  /** Answers a promise where a page is full. */
-  add(run: VerifiedRun): Promise<void> | undefined;
-  end(about: IndexedRecording): Promise<void>;
-}
-
 /** What is known when everything was read. */
 export interface IndexedRecording {
   format: RecordingFormatName;
@@ -36,65 +30,94 @@ export interface IndexedRecording {
   summedDamage: RecordingDamage | undefined;
 }
 
-/** Keeps a page of runs in memory. `sizeBytes`: of the recording; an index that outgrows it is refused. */
-export function createIndexWriter(write: WritePiece, sizeBytes: number): IndexWriter {
-  const channelNumbers = createNumbers<number>();
-  const compressions = createNumbers<string>();
-  const numbers = { channel: channelNumbers.of, compression: compressions.of };
-  const pages: PagePlace[] = [];
-  let runs: VerifiedRun[] = [];
-  let channelCount = 0;
-  let position = 0;
+/** Writes the index of a recording while it is read, and keeps one page of runs in memory. */
+export class IndexWriter {
+  readonly #output: IndexOutput;
+  readonly #channelNumbers = new Numbers<number>();
+  readonly #compressions = new Numbers<string>();
+  readonly #pages: PagePlace[] = [];
+  /** The page that is being filled, and how many channels its runs name. */
+  #runs: VerifiedRun[] = [];
+  #channelCount = 0;
 
-  const put = async (bytes: Uint8Array): Promise<void> => {
-    position += bytes.byteLength;
-    if (position > largestIndexBytes + sizeBytes) throw tooLarge();
-    await write(bytes);
-  };
-  const putFrame = async (frame: Uint8Array, frameSizeBytes: number): Promise<FramePlace> => {
-    const place = [position, frame.byteLength, frameSizeBytes] as const;
-    await put(frame);
-    return place;
-  };
-  const endPage = async (): Promise<void> => {
-    if (runs.length === 0) return;
-    const page = runs;
-    const size = pageBytes(page.length, channelCount);
-    [runs, channelCount] = [[], 0];
-    if (position === 0) await put(indexMagic);
-    const at = await putFrame(encodePage(page, numbers), size);
-    pages.push({ at, count: page.length, ...spanOf(page) });
-  };
-  const putList = async (lines: Iterable<object>): Promise<FramePlace[]> => {
+  /** `sizeBytes`: of the recording; an index that outgrows it is refused. */
+  constructor(write: WritePiece, sizeBytes: number) {
+    this.#output = new IndexOutput(write, largestIndexBytes + sizeBytes);
+  }
+
+  /** Answers a promise where a page is full. */
+  add(run: VerifiedRun): Promise<void> | undefined {
+    this.#runs.push(run);
+    this.#channelCount += run.channels.length;
+    const isFull = this.#runs.length >= mostPageRuns || this.#channelCount >= mostPageChannels;
+    return isFull ? this.#endPage() : undefined;
+  }
+
+  async end(about: IndexedRecording): Promise<void> {
+    await this.#endPage();
+    // Channels without messages follow those that the pages refer to.
+    for (const id of about.survey.channels.keys()) this.#channelNumbers.of(id);
+    const lists = {} as Record<ListName, FramePlace[]>;
+    for (const [name, lines] of linesOf(about, this.#channelNumbers.values)) lists[name] = await this.#putList(lines);
+    const places = { compressions: this.#compressions.values, pages: this.#pages, lists };
+    await this.#output.putHead(toHead(about, places));
+  }
+
+  async #endPage(): Promise<void> {
+    if (this.#runs.length === 0) return;
+    const [page, size] = [this.#runs, pageBytes(this.#runs.length, this.#channelCount)];
+    [this.#runs, this.#channelCount] = [[], 0];
+    const numbers = { channel: this.#channelNumbers.of, compression: this.#compressions.of };
+    const at = await this.#output.putFrame(encodePage(page, numbers), size);
+    this.#pages.push({ at, count: page.length, ...spanOf(page) });
+  }
+
+  async #putList(lines: Iterable<object>): Promise<FramePlace[]> {
     const places: FramePlace[] = [];
-    for (const text of inBlocks(lines)) places.push(await putFrame(compressText(text), text.byteLength));
+    for (const text of inBlocks(lines)) places.push(await this.#output.putText(text));
     return places;
-  };
-  return {
-    add(run) {
-      runs.push(run);
-      channelCount += run.channels.length;
-      const isFull = runs.length >= mostPageRuns || channelCount >= mostPageChannels;
-      return isFull ? endPage() : undefined;
-    },
-    async end(about) {
-      await endPage();
-      if (position === 0) await put(indexMagic);
-      // Channels without messages follow those that the pages refer to.
-      for (const id of about.survey.channels.keys()) channelNumbers.of(id);
-      const lists = {} as Record<ListName, FramePlace[]>;
-      for (const [name, lines] of linesOf(about, channelNumbers.values)) lists[name] = await putList(lines);
-      const head = toHead(about, { compressions: compressions.values, pages, lists });
-      const text = Buffer.from(JSON.stringify(head));
-      const [offset, bytes] = await putFrame(compressText(text), text.byteLength);
-      const tail = Buffer.alloc(tailBytes);
-      tail.writeBigUInt64LE(BigInt(offset), 0);
-      tail.writeUInt32LE(bytes, 8);
-      tail.writeUInt32LE(text.byteLength, 12);
-      tail.set(indexMagic, 16);
-      await put(tail);
-    },
-  };
+  }
+}
+
+/** Puts frames one behind the other, and knows where each stands. */
+class IndexOutput {
+  readonly #write: WritePiece;
+  readonly #mostBytes: number;
+  #position = 0;
+
+  constructor(write: WritePiece, mostBytes: number) {
+    this.#write = write;
+    this.#mostBytes = mostBytes;
+  }
+
+  /** `sizeBytes`: of what was compressed to the frame. */
+  async putFrame(frame: Uint8Array, sizeBytes: number): Promise<FramePlace> {
+    if (this.#position === 0) await this.#put(indexMagic);
+    const place = [this.#position, frame.byteLength, sizeBytes] as const;
+    await this.#put(frame);
+    return place;
+  }
+
+  putText(text: Uint8Array): Promise<FramePlace> {
+    return this.putFrame(compressText(text), text.byteLength);
+  }
+
+  /** The head comes last, and behind it the tail, which says where it stands. */
+  async putHead(head: IndexHead): Promise<void> {
+    const [offset, bytes, sizeBytes] = await this.putText(Buffer.from(JSON.stringify(head)));
+    const tail = Buffer.alloc(tailBytes);
+    tail.writeBigUInt64LE(BigInt(offset), 0);
+    tail.writeUInt32LE(bytes, 8);
+    tail.writeUInt32LE(sizeBytes, 12);
+    tail.set(indexMagic, 16);
+    await this.#put(tail);
+  }
+
+  async #put(bytes: Uint8Array): Promise<void> {
+    this.#position += bytes.byteLength;
+    if (this.#position > this.#mostBytes) throw tooLarge();
+    await this.#write(bytes);
+  }
 }
 
 const mostPageRuns = 4096;
@@ -122,16 +145,16 @@ function spanOf(runs: readonly VerifiedRun[]): { startNs: string; endNs: string 
 }
 
 /** Numbers values in the order in which they come. */
-function createNumbers<T>(): { of(value: T): number; readonly values: T[] } {
-  const numbers = new Map<T, number>();
-  const values: T[] = [];
-  const of = (value: T): number => {
-    const known = numbers.get(value);
+class Numbers<T> {
+  readonly values: T[] = [];
+  readonly #numbers = new Map<T, number>();
+
+  readonly of = (value: T): number => {
+    const known = this.#numbers.get(value);
     if (known !== undefined) return known;
-    numbers.set(value, values.length);
-    return values.push(value) - 1;
+    this.#numbers.set(value, this.values.length);
+    return this.values.push(value) - 1;
   };
-  return { of, values };
 }
 
 /** JSON, a line each, in blocks of about a megabyte: a reader never parses much at once. */
