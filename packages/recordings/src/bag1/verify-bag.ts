@@ -115,7 +115,7 @@ async function* contentOf(
   if (Math.max(lengthBytes, uncompressedBytes) <= wholeChunkBytes) {
     const bytes = await reader.fetch(offset, lengthBytes);
     onStored(bytes);
-    return yield await context.decompress({ ...input, bytes: bytes.subarray(dataOffset - offset) });
+    return yield await context.decompress.whole({ ...input, bytes: bytes.subarray(dataOffset - offset) });
   }
   onStored(await reader.fetch(offset, dataOffset - offset));
   const pieces = noted(reader.stream(dataOffset, storedBytes), onStored);

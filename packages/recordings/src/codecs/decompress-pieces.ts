@@ -1,12 +1,12 @@
 import { createZstdDecompress } from "node:zlib";
 import type { HoldMemory } from "../memory/large-memory.ts";
-import { createByteFeed } from "./byte-feed.ts";
+import { type ByteFeed, createByteFeed } from "./byte-feed.ts";
 import { feedStream } from "./feed-stream.ts";
 import { loadLz4 } from "./load-lz4.ts";
-import { readBlockHead, readLz4Head } from "./lz4-frames.ts";
+import { type Lz4Head, readBlockHead, readLz4Head } from "./lz4-frames.ts";
 import { nextRound } from "./one-by-one.ts";
 import { zstdWindowBytes } from "./zstd-format.ts";
-import { createZstdWalk } from "./zstd-walk.ts";
+import { ZstdWalk } from "./zstd-walk.ts";
 
 /** Told whether nothing but one frame was there. */
 export type OnFrames = (isOneFrame: boolean) => void;
@@ -20,7 +20,7 @@ export async function* unzstdPieces(
   { onFrames = () => undefined, hold }: UnzstdOptions,
 ): AsyncGenerator<Uint8Array> {
   const source = openPieces(pieces);
-  const walk = createZstdWalk();
+  const walk = new ZstdWalk();
   let frameCount = 0;
   while (await source.findFrame(walk)) {
     frameCount += 1;
@@ -56,7 +56,7 @@ function openPieces(pieces: AsyncIterable<Uint8Array>) {
     return !done;
   };
   return {
-    async findFrame(walk: ReturnType<typeof createZstdWalk>): Promise<boolean> {
+    async findFrame(walk: ZstdWalk): Promise<boolean> {
       do {
         at = walk.push(piece, at);
         if (walk.state === "begins") return true;
@@ -64,7 +64,7 @@ function openPieces(pieces: AsyncIterable<Uint8Array>) {
       } while (await advance());
       return false;
     },
-    async *frame(walk: ReturnType<typeof createZstdWalk>): AsyncGenerator<Uint8Array> {
+    async *frame(walk: ZstdWalk): AsyncGenerator<Uint8Array> {
       frameBytes += walk.head.byteLength;
       yield walk.head;
       do {
@@ -82,7 +82,7 @@ function openPieces(pieces: AsyncIterable<Uint8Array>) {
   };
 }
 
-/** Block by block; the library reads a block behind its size, and what it refers to as a dictionary. */
+/** The content of all frames, block by block. What follows the last frame is left out, but taken. */
 export async function* unlz4Pieces(
   pieces: AsyncIterable<Uint8Array>,
   { isBlocking, onFrames = () => undefined }: { isBlocking: boolean; onFrames?: OnFrames | undefined },
@@ -92,25 +92,39 @@ export async function* unlz4Pieces(
   let frameEnd = 0;
   for (let head = await readLz4Head(feed); head; head = await readLz4Head(feed)) {
     frameCount += 1;
-    const { blockMaxBytes, blockTrailerBytes, endBytes, isLinked } = head;
-    let before: Uint8Array = new Uint8Array(0);
-    while (true) {
-      const blockHead = viewOf(await require(feed.take(4))).getUint32(0, true);
-      if (blockHead === 0) break;
-      const { storedBytes, isStored } = readBlockHead(blockHead);
-      if (storedBytes > blockMaxBytes) throw new Error("a block is larger than its frame says");
-      const stored = (await require(feed.take(storedBytes + blockTrailerBytes))).subarray(0, storedBytes);
-      if (!isBlocking) await nextRound(); // a block of 4 MiB takes some milliseconds
-      const piece = isStored ? new Uint8Array(stored) : unlz4Block(stored, { blockMaxBytes, before });
-      if (isLinked) before = lastOf(before, piece);
-      yield piece;
-    }
-    await require(feed.take(endBytes));
+    yield* unlz4Blocks(feed, head, isBlocking);
+    await require(feed.take(head.endBytes));
     frameEnd = feed.takenBytes;
   }
   if (frameCount === 0) throw new Error("not a whole frame");
   onFrames(frameCount === 1 && (await feed.drain()) === frameEnd);
   await feed.drain();
+}
+
+/** The library reads a block behind its size, and what the block refers to as a dictionary. */
+async function* unlz4Blocks(feed: ByteFeed, head: Lz4Head, isBlocking: boolean): AsyncGenerator<Uint8Array> {
+  const { blockMaxBytes, isLinked } = head;
+  let before: Uint8Array = new Uint8Array(0);
+  for (let block = await readBlock(feed, head); block; block = await readBlock(feed, head)) {
+    if (!isBlocking) await nextRound(); // a block of 4 MiB takes some milliseconds
+    const { stored, isStored } = block;
+    const piece = isStored ? new Uint8Array(stored) : unlz4Block(stored, { blockMaxBytes, before });
+    if (isLinked) before = lastOf(before, piece);
+    yield piece;
+  }
+}
+
+/** Undefined at the end of the frame's blocks. */
+async function readBlock(
+  feed: ByteFeed,
+  { blockMaxBytes, blockTrailerBytes }: Lz4Head,
+): Promise<{ stored: Uint8Array; isStored: boolean } | undefined> {
+  const blockHead = viewOf(await require(feed.take(4))).getUint32(0, true);
+  if (blockHead === 0) return undefined;
+  const { storedBytes, isStored } = readBlockHead(blockHead);
+  if (storedBytes > blockMaxBytes) throw new Error("a block is larger than its frame says");
+  const stored = await require(feed.take(storedBytes + blockTrailerBytes));
+  return { stored: stored.subarray(0, storedBytes), isStored };
 }
 
 async function require(taken: Promise<Uint8Array | undefined>): Promise<Uint8Array> {
@@ -142,4 +156,9 @@ const linkedBytes = 64 * 1024;
 function lastOf(before: Uint8Array, piece: Uint8Array): Uint8Array {
   if (piece.byteLength >= linkedBytes) return new Uint8Array(piece.subarray(-linkedBytes));
   return Buffer.concat([before, piece]).subarray(-linkedBytes);
+}
+
+/** Pieces are given back when they were taken in; these are still the caller's. */
+export async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes.byteLength < bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }

@@ -5,7 +5,8 @@ import { zstdCompressSync } from "node:zlib";
 import { compressFrameSync } from "lz4-napi";
 import { RecordingFault } from "../faults/reasons.ts";
 import { compress } from "./compress.ts";
-import { createDecompressor, isOneFrame } from "./decompress.ts";
+import { Decompressor } from "./decompress.ts";
+import { isOneFrame } from "./decompress-frames.ts";
 import { findLz4Frames } from "./lz4-frames.ts";
 
 const plain = Buffer.from("imu imu imu gps ".repeat(20_000));
@@ -17,14 +18,14 @@ function refused(code: string) {
 }
 
 test("what was compressed comes back, and nothing but the promised size is accepted", async () => {
-  const decompress = createDecompressor();
+  const decompress = new Decompressor();
   for (const compression of ["", "lz4", "zstd"] as const) {
     const bytes = await compress(compression, plain);
     const input = { compression, bytes, place: "the chunk at byte 1" };
-    assert.deepEqual(Buffer.from(await decompress({ ...input, uncompressedBytes: plain.byteLength })), plain);
+    assert.deepEqual(Buffer.from(await decompress.whole({ ...input, uncompressedBytes: plain.byteLength })), plain);
     for (const uncompressedBytes of [1, plain.byteLength - 1, plain.byteLength + 1]) {
       await assert.rejects(
-        decompress({ ...input, uncompressedBytes }),
+        decompress.whole({ ...input, uncompressedBytes }),
         refused("BadChunk"),
         `${compression} ${uncompressedBytes}`,
       );
@@ -32,34 +33,37 @@ test("what was compressed comes back, and nothing but the promised size is accep
     if (compression === "") continue;
     const cut = bytes.subarray(0, bytes.byteLength - 20);
     await assert.rejects(
-      decompress({ ...input, bytes: cut, uncompressedBytes: plain.byteLength }),
+      decompress.whole({ ...input, bytes: cut, uncompressedBytes: plain.byteLength }),
       refused("BadChunk"),
     );
-    assert.equal((await decompress({ ...input, uncompressedBytes: plain.byteLength })).byteLength, plain.byteLength);
+    assert.equal(
+      (await decompress.whole({ ...input, uncompressedBytes: plain.byteLength })).byteLength,
+      plain.byteLength,
+    );
   }
 });
 
 test("an unknown compression is named", async () => {
   const input = { compression: "xz", bytes: plain, uncompressedBytes: 5, place: "the chunk at byte 1" };
-  await assert.rejects(createDecompressor()(input), refused("UnknownCompression"));
+  await assert.rejects(new Decompressor().whole(input), refused("UnknownCompression"));
 });
 
 test("rubbish instead of bzip2 is a bad chunk, also after a good one", async () => {
-  const decompress = createDecompressor();
+  const decompress = new Decompressor();
   const input = { compression: "bz2", uncompressedBytes: 24, place: "the chunk at byte 1" };
   for (const bytes of [Buffer.from("BZh9 and then nothing"), Buffer.alloc(0), bzip2Hello.subarray(0, 20)]) {
-    await assert.rejects(decompress({ ...input, bytes }), refused("BadChunk"));
-    const hello = await decompress({ ...input, bytes: bzip2Hello });
+    await assert.rejects(decompress.whole({ ...input, bytes }), refused("BadChunk"));
+    const hello = await decompress.whole({ ...input, bytes: bzip2Hello });
     assert.equal(Buffer.from(hello).toString(), "hello hello hello hello\n");
   }
-  await assert.rejects(decompress({ ...input, bytes: bzip2Hello, uncompressedBytes: 23 }), refused("BadChunk"));
+  await assert.rejects(decompress.whole({ ...input, bytes: bzip2Hello, uncompressedBytes: 23 }), refused("BadChunk"));
 });
 
 test("reading bzip2 leaves no listeners on the process", async () => {
   const counts = () => ["uncaughtException", "unhandledRejection"].map((event) => process.listenerCount(event));
   const before = counts();
   const input = { compression: "bz2", uncompressedBytes: 24, place: "the chunk at byte 1", bytes: bzip2Hello };
-  await createDecompressor()(input);
+  await new Decompressor().whole(input);
   assert.deepEqual(counts(), before);
 });
 
@@ -90,11 +94,11 @@ test("several frames, frames to skip and what follows them are read to the promi
     const bytes = Buffer.concat([skippable, frames[0]!, frames[1]!, skippable, frames[2]!, Buffer.from("rest")]);
     const content = Buffer.concat([plain, plain.subarray(0, 1000), plain]);
     const input = { compression, bytes, uncompressedBytes: content.byteLength, place: "the chunk at byte 1" };
-    assert.deepEqual(Buffer.from(await createDecompressor()(input)), content);
-    assert.deepEqual(Buffer.from(await createDecompressor({ isBlocking: true })(input)), content);
-    assert.deepEqual(Buffer.concat(await Array.fromAsync(createDecompressor().inPieces(input))), content);
+    assert.deepEqual(Buffer.from(await new Decompressor().whole(input)), content);
+    assert.deepEqual(Buffer.from(await new Decompressor({ isBlocking: true }).whole(input)), content);
+    assert.deepEqual(Buffer.concat(await Array.fromAsync(new Decompressor().inPieces(input))), content);
     const lying = { ...input, uncompressedBytes: content.byteLength - 1 };
-    await assert.rejects(Array.fromAsync(createDecompressor().inPieces(lying)), refused("BadChunk"));
+    await assert.rejects(Array.fromAsync(new Decompressor().inPieces(lying)), refused("BadChunk"));
     assert.equal(isOneFrame(compression, frames[0]!), true);
     for (const odd of [bytes, bytes.subarray(skippable.byteLength), Buffer.concat([frames[0]!, frames[1]!])]) {
       assert.equal(isOneFrame(compression, odd), false);
@@ -120,11 +124,11 @@ test("LZ4 blocks that refer to each other are read in pieces", async () => {
   const content = Buffer.from(Array.from({ length: 20_000 }, (_, index) => `robot ${index % 7} `).join(""));
   const bytes = Buffer.from(linkedFrame, "base64");
   const input = { compression: "lz4", bytes, uncompressedBytes: content.byteLength, place: "the chunk at byte 1" };
-  assert.deepEqual(Buffer.concat(await Array.fromAsync(createDecompressor().inPieces(input))), content);
+  assert.deepEqual(Buffer.concat(await Array.fromAsync(new Decompressor().inPieces(input))), content);
 });
 
 test("of a zstd frame as much is given as is wanted, sometimes more, and never anything else", async () => {
-  const decompress = createDecompressor({ isBlocking: true });
+  const decompress = new Decompressor({ isBlocking: true });
   const noise = randomBytes(700_000);
   const text = Buffer.from("a line that compresses\n".repeat(40_000));
   const contents = [
@@ -139,7 +143,7 @@ test("of a zstd frame as much is given as is wanted, sometimes more, and never a
     for (const share of [0, 0.01, 0.2, 0.5, 0.8, 0.99, 1]) {
       const wantedBytes = Math.floor(share * content.byteLength);
       const sizes = { uncompressedBytes: content.byteLength, wantedBytes };
-      const begun = await decompress({ compression: "zstd", bytes, place: "the chunk", ...sizes });
+      const begun = await decompress.whole({ compression: "zstd", bytes, place: "the chunk", ...sizes });
       assert.ok(begun.byteLength >= wantedBytes);
       assert.ok(content.subarray(0, begun.byteLength).equals(begun));
       spared += content.byteLength - begun.byteLength;

@@ -8,91 +8,98 @@ import {
   zstdTrailerBytes,
 } from "./zstd-format.ts";
 
-/** Finds frames in bytes that come piece by piece. spec: RFC 8878 §3.1 */
-export interface ZstdWalk {
-  /** Looks on from `from` in a piece; answers where in it the walk stands. */
-  push(piece: Uint8Array, from: number): number;
+/** What stands at the place where the walk is. */
+type Part = "magic" | "skippable" | "head" | "block" | "trailer";
+
+/**
+ * Finds frames in bytes that come piece by piece. The head of a frame, the head of a block and a block itself may each begin in one piece
+ * and end in another. spec: RFC 8878 §3.1
+ */
+export class ZstdWalk {
   /** What `push` came to: the next frame begins, one has ended, no frame stands there, or it needs more bytes. */
-  readonly state: "begins" | "ended" | "none" | "needsMore";
+  state: "begins" | "ended" | "none" | "needsMore" = "needsMore";
   /** The head of the frame that is being walked: it was read together with the magic, and may have begun in an earlier piece. */
-  readonly head: Uint8Array;
-}
+  head: Uint8Array = new Uint8Array(0);
+  #part: Part = "magic";
+  /** The bytes of the part so far, and how many it takes. */
+  readonly #held = Buffer.alloc(mostZstdHeadBytes);
+  #heldBytes = 0;
+  #neededBytes = magicBytes;
+  /** How many bytes are passed over before the part begins. */
+  #skipBytes = 0;
+  #trailerBytes = 0;
 
-/** Bytes of a frame's head, of a block's head, or of a block, are seen in whichever parts they come. */
-export function createZstdWalk(): ZstdWalk {
-  const held = Buffer.alloc(mostZstdHeadBytes);
-  let heldBytes = 0;
-  let neededBytes = magicBytes;
-  let skipBytes = 0;
-  let part: "magic" | "skippable" | "head" | "block" | "trailer" = "magic";
-  let trailerBytes = 0;
-  let state: ZstdWalk["state"] = "needsMore";
-  let head: Uint8Array = new Uint8Array(0);
+  /** Looks on from `from` in a piece; answers where in it the walk stands. */
+  push(piece: Uint8Array, from: number): number {
+    this.state = "needsMore";
+    let at = from;
+    while (this.state === "needsMore") {
+      at = this.#gather(piece, at);
+      if (this.#skipBytes > 0 || this.#heldBytes < this.#neededBytes) break;
+      this.#read();
+    }
+    return at;
+  }
 
-  const expect = (next: typeof part, bytes: number): void => {
-    [part, neededBytes] = [next, bytes];
-    if (next !== "head") heldBytes = 0;
-  };
-  const readMagic = (): void => {
-    const magic = held.readUInt32LE(0);
-    if (isSkippable(magic)) expect("skippable", 4);
-    else if (magic === zstdMagic) expect("head", magicBytes + 1);
-    else state = "none";
-  };
-  const readHead = (): void => {
-    const sizeBytes = zstdHeadBytes(held[4]!);
-    if (heldBytes < sizeBytes) {
-      expect("head", sizeBytes);
+  /** Takes the bytes of the part out of a piece. */
+  #gather(piece: Uint8Array, from: number): number {
+    const skipped = Math.min(this.#skipBytes, piece.byteLength - from);
+    this.#skipBytes -= skipped;
+    let at = from + skipped;
+    if (this.#skipBytes > 0) return at;
+    while (this.#heldBytes < this.#neededBytes && at < piece.byteLength) {
+      this.#held[this.#heldBytes] = piece[at]!;
+      this.#heldBytes += 1;
+      at += 1;
+    }
+    return at;
+  }
+
+  #read(): void {
+    if (this.#part === "magic") this.#readMagic();
+    else if (this.#part === "head") this.#readHead();
+    else if (this.#part === "block") this.#readBlock();
+    else {
+      if (this.#part === "skippable") this.#skipBytes = this.#held.readUInt32LE(0);
+      else this.state = "ended";
+      this.#expect("magic", magicBytes);
+    }
+  }
+
+  #readMagic(): void {
+    const magic = this.#held.readUInt32LE(0);
+    if (isSkippable(magic)) this.#expect("skippable", 4);
+    else if (magic === zstdMagic) this.#expect("head", magicBytes + 1);
+    else this.state = "none";
+  }
+
+  #readHead(): void {
+    const descriptor = this.#held[magicBytes]!;
+    const sizeBytes = zstdHeadBytes(descriptor);
+    if (this.#heldBytes < sizeBytes) {
+      this.#expect("head", sizeBytes);
       return;
     }
-    trailerBytes = zstdTrailerBytes(held[4]!);
-    head = new Uint8Array(held.subarray(0, sizeBytes));
-    expect("block", zstdBlockHeadBytes);
-    state = "begins";
-  };
-  const readBlock = (): void => {
-    const { storedBytes, isReserved, isLast } = readZstdBlock(held.readUIntLE(0, zstdBlockHeadBytes));
+    this.#trailerBytes = zstdTrailerBytes(descriptor);
+    this.head = new Uint8Array(this.#held.subarray(0, sizeBytes));
+    this.#expect("block", zstdBlockHeadBytes);
+    this.state = "begins";
+  }
+
+  #readBlock(): void {
+    const { storedBytes, isReserved, isLast } = readZstdBlock(this.#held.readUIntLE(0, zstdBlockHeadBytes));
     if (isReserved) throw new Error("not a whole frame");
-    skipBytes = storedBytes + (isLast ? trailerBytes : 0);
-    expect(isLast ? "trailer" : "block", isLast ? 0 : zstdBlockHeadBytes);
-  };
-  const read = (): void => {
-    if (part === "magic") readMagic();
-    else if (part === "head") readHead();
-    else if (part === "block") readBlock();
-    else if (part === "skippable") {
-      skipBytes = held.readUInt32LE(0);
-      expect("magic", magicBytes);
-    } else {
-      expect("magic", magicBytes);
-      state = "ended";
-    }
-  };
-  return {
-    push(piece, from) {
-      state = "needsMore";
-      let at = from;
-      while (state === "needsMore") {
-        const skipped = Math.min(skipBytes, piece.byteLength - at);
-        at += skipped;
-        skipBytes -= skipped;
-        while (skipBytes === 0 && heldBytes < neededBytes && at < piece.byteLength) {
-          held[heldBytes] = piece[at]!;
-          heldBytes += 1;
-          at += 1;
-        }
-        if (skipBytes > 0 || heldBytes < neededBytes) break;
-        read();
-      }
-      return at;
-    },
-    get state() {
-      return state;
-    },
-    get head() {
-      return head;
-    },
-  };
+    this.#skipBytes = storedBytes + (isLast ? this.#trailerBytes : 0);
+    if (isLast) this.#expect("trailer", 0);
+    else this.#expect("block", zstdBlockHeadBytes);
+  }
+
+  /** A head continues the magic, which is held already. */
+  #expect(part: Part, neededBytes: number): void {
+    this.#part = part;
+    this.#neededBytes = neededBytes;
+    if (part !== "head") this.#heldBytes = 0;
+  }
 }
 
 const magicBytes = 4;

@@ -119,7 +119,7 @@ export async function* contentOf(
   if (!bytes)
     return yield* context.decompress.inPieces({ ...input, pieces: copies(reader.stream(dataOffset, storedBytes)) });
   const stored = bytes.subarray(start, start + storedBytes);
-  if (uncompressedBytes <= wholeChunkBytes) yield await context.decompress({ ...input, bytes: stored });
+  if (uncompressedBytes <= wholeChunkBytes) yield await context.decompress.whole({ ...input, bytes: stored });
   else yield* context.decompress.inPieces({ ...input, pieces: onePiece(stored) });
 }
 

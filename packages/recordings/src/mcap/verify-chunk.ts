@@ -1,6 +1,7 @@
 import { crc32 } from "node:zlib";
 import { combineChecksums } from "../codecs/combine-checksums.ts";
-import { isOneFrame, isPlain } from "../codecs/decompress.ts";
+import { isPlain } from "../codecs/decompress.ts";
+import { isOneFrame } from "../codecs/decompress-frames.ts";
 import { RecordingFault } from "../faults/reasons.ts";
 import { freeOwn } from "../memory/free-memory.ts";
 import { placeOf, refuseLargeChunk } from "../reading/chunk.ts";

@@ -34,7 +34,7 @@ export async function loadChunk(chunk: ChunkHeader, context: ReadContext): Promi
   refuseBeyond({ offset: chunk.dataOffset, length: chunk.storedBytes, sizeBytes: source.sizeBytes });
   const stored = await readRange(context, chunk.dataOffset, chunk.storedBytes);
   const { compression, uncompressedBytes } = chunk;
-  const bytes = await decompress({ compression, bytes: stored, uncompressedBytes, place: placeOf(chunk) });
+  const bytes = await decompress.whole({ compression, bytes: stored, uncompressedBytes, place: placeOf(chunk) });
   if (chunk.crc !== 0 && crc32(bytes) !== chunk.crc) throw failsChecksum(chunk);
   return bytes;
 }

@@ -1,4 +1,4 @@
-import { createDecompressor, type Decompressor } from "../codecs/decompress.ts";
+import { Decompressor } from "../codecs/decompress.ts";
 import { defaultLimits, type InspectLimits } from "../faults/limits.ts";
 import type { HoldMemory } from "../memory/large-memory.ts";
 import type { RandomAccessSource } from "../sources/source.ts";
@@ -21,7 +21,7 @@ export interface HeldBytes {
 interface ReadOptions {
   limits?: Partial<InspectLimits> | undefined;
   signal?: AbortSignal | undefined;
-  /** See {@link createDecompressor}. */
+  /** See {@link Decompressor}. */
   isBlocking?: boolean;
   hold?: HoldMemory | undefined;
 }
@@ -31,7 +31,7 @@ export function createReadContext(source: RandomAccessSource, options: ReadOptio
     source,
     limits: { ...defaultLimits, ...options.limits },
     signal: options.signal,
-    decompress: createDecompressor(options),
+    decompress: new Decompressor(options),
     held: { offset: 0, bytes: new Uint8Array(0) },
   };
 }

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { combineChecksums } from "../../codecs/combine-checksums.ts";
 import type { Compression } from "../../codecs/compress.ts";
-import { createDecompressor, isPlain } from "../../codecs/decompress.ts";
+import { Decompressor, isPlain } from "../../codecs/decompress.ts";
 import { type Reason, RecordingFault } from "../../faults/reasons.ts";
 import { indexRecording } from "../../inspect/index-recording.ts";
 import { freeMemory, freeOwn } from "../../memory/free-memory.ts";
@@ -117,7 +117,7 @@ const minChunkBytes = 256 * 1024;
 
 /** Keeps memory that its jobs use one after another; asks `hold` for more than that. Throws {@link ContentChanged} where a recording is not what it was. */
 export function createJobRunner(hold: HoldMemory): JobRunner {
-  const decompress = createDecompressor({ isBlocking: true, hold });
+  const decompress = new Decompressor({ isBlocking: true, hold });
   const scratch = createScratch();
   const builders = new Map<Compression, ChunkBuilder>();
   const means = { decompress, scratch };

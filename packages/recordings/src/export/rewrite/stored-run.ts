@@ -85,7 +85,7 @@ export async function loadRun(
   if (crc32(record) !== run.checksum) throw new ContentChanged(place);
   // Messages of bags are visited to their end.
   const wantedBytes = run.format === "mcap" ? run.wantedEnd : lengthBytes;
-  return decompress({ compression, bytes: stored, uncompressedBytes: lengthBytes, wantedBytes, place });
+  return decompress.whole({ compression, bytes: stored, uncompressedBytes: lengthBytes, wantedBytes, place });
 }
 
 /** Reads from the recording. */

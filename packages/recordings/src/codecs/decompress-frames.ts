@@ -1,0 +1,109 @@
+import { promisify } from "node:util";
+import { constants, zstdDecompress, zstdDecompressSync } from "node:zlib";
+import { asBuffer } from "../memory/as-buffer.ts";
+import { onePiece, unlz4Pieces } from "./decompress-pieces.ts";
+import type { Frame } from "./find-frames.ts";
+import { loadLz4 } from "./load-lz4.ts";
+import { findLz4Frames, type Lz4Frame } from "./lz4-frames.ts";
+import { endOfBlocks, findZstdFrames } from "./zstd-frames.ts";
+
+/** Frames that stand one behind the other, and what they should hold. */
+interface Framed {
+  readonly compression: "zstd" | "lz4";
+  readonly bytes: Uint8Array;
+  readonly uncompressedBytes: number;
+}
+
+/** The content of all frames; decoders alone end at the end of the first. */
+export async function decompressFrames(
+  { compression, bytes, uncompressedBytes }: Framed,
+  isBlocking: boolean,
+): Promise<Uint8Array> {
+  const frames = framesOf(compression, bytes);
+  if (frames.length === 0) throw new Error("not a whole frame");
+  const parts: Uint8Array[] = [];
+  let leftBytes = uncompressedBytes;
+  for (const frame of frames) {
+    const part = bytes.subarray(frame.start, frame.end);
+    const output = isLz4(frame)
+      ? await unlz4(part, frame, { leftBytes, isBlocking })
+      : await unzstd(part, { leftBytes, isBlocking });
+    leftBytes -= output.byteLength;
+    parts.push(output);
+  }
+  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+}
+
+/** Whether nothing but one frame is there: what other readers are sure to read. */
+export function isOneFrame(compression: string, bytes: Uint8Array): boolean {
+  if (compression === "") return true;
+  const frames = framesOf(compression, bytes);
+  return frames.length === 1 && frames[0]!.start === 0 && frames[0]!.end === bytes.byteLength;
+}
+
+function framesOf(compression: string, bytes: Uint8Array): (Frame | Lz4Frame)[] {
+  return compression === "zstd" ? findZstdFrames(bytes) : findLz4Frames(bytes);
+}
+
+function isLz4(frame: Frame | Lz4Frame): frame is Lz4Frame {
+  return "mostBytes" in frame;
+}
+
+interface Bounds {
+  leftBytes: number;
+  isBlocking: boolean;
+}
+
+async function unzstd(frame: Uint8Array, { leftBytes, isBlocking }: Bounds): Promise<Uint8Array> {
+  const options = { maxOutputLength: Math.max(leftBytes, 1), chunkSize: roomFor(leftBytes) };
+  return isBlocking ? zstdDecompressSync(frame, options) : unzstdAside(frame, options);
+}
+
+/** One byte more than needed: a full buffer would make the decoder get itself another. */
+function roomFor(sizeBytes: number): number {
+  return Math.min(Math.max(sizeBytes + 1, 64), 8 * 1024 * 1024);
+}
+
+interface Wanted {
+  readonly bytes: Uint8Array;
+  readonly uncompressedBytes: number;
+  /** Nothing behind so many is wanted. */
+  readonly wantedBytes?: number | undefined;
+}
+
+/** As many blocks as are wanted, where those are fewer; the decoder need not be told that more would follow. */
+export function unzstdBeginning({ bytes, uncompressedBytes, wantedBytes }: Wanted): Uint8Array | undefined {
+  if (wantedBytes === undefined || wantedBytes > uncompressedBytes * mostBegunShare) return undefined;
+  const [frame, ...others] = findZstdFrames(bytes);
+  if (!frame || frame.start > 0 || others.length > 0) return undefined;
+  const end = endOfBlocks(bytes, wantedBytes, uncompressedBytes);
+  if (end === undefined || end > bytes.byteLength * mostBegunShare) return undefined;
+  const options = { maxOutputLength: uncompressedBytes, chunkSize: roomFor(uncompressedBytes) };
+  const begun = zstdDecompressSync(bytes.subarray(0, end), { ...options, finishFlush: constants.ZSTD_e_continue });
+  return begun.byteLength >= wantedBytes ? begun : undefined;
+}
+
+/** Without its end a frame is decompressed by way of a buffer, which takes longer. */
+const mostBegunShare = 0.85;
+
+const unzstdAside = promisify(zstdDecompress);
+
+async function unlz4(bytes: Uint8Array, frame: Lz4Frame, { leftBytes, isBlocking }: Bounds): Promise<Uint8Array> {
+  if (frame.mostBytes > leftBytes + lz4SlackBytes) return await unlz4Filled(bytes, { leftBytes, isBlocking });
+  if (!isBlocking) return loadLz4().decompressFrame(bytes);
+  return loadLz4().decompressFrameSync(asBuffer(bytes));
+}
+
+/** The bound of a frame exceeds its content by the unfilled rest of each block. Flushed frames have many, those that lie too. */
+async function unlz4Filled(bytes: Uint8Array, { leftBytes, isBlocking }: Bounds): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let filledBytes = 0;
+  for await (const part of unlz4Pieces(onePiece(bytes), { isBlocking })) {
+    filledBytes += part.byteLength;
+    if (filledBytes > leftBytes) throw new Error("larger than its header says");
+    parts.push(part);
+  }
+  return Buffer.concat(parts, filledBytes);
+}
+
+const lz4SlackBytes = 4 * 1024 * 1024;
