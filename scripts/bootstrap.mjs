@@ -27,6 +27,7 @@ const OLDEST_NODE = 24;
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const STATE = join(ROOT, "node_modules", ".cache", "downlink");
 const GENERATED = join(ROOT, "packages", "cloud", "src", "db", "generated", "client.ts");
+const NAME_STATES = join("scripts", "name-states.ts");
 const END_WITH_PARENT = new URL("end-with-parent.mjs", import.meta.url).href;
 const SIGNALS = ["SIGINT", "SIGHUP", "SIGTERM"];
 
@@ -119,6 +120,7 @@ async function generate() {
     [join(ROOT, "node_modules", "prisma", "build", "index.js"), "generate"],
     environment,
   );
+  await step("naming the states of its columns", runtime, [join(ROOT, NAME_STATES)], environment);
   writeStamp("generated", { hash: schemaHash() });
 }
 
@@ -147,7 +149,7 @@ function schemaHash() {
   const schema = readdirSync(join(ROOT, "prisma", "schema"), { recursive: true })
     .map((name) => join("prisma", "schema", String(name)))
     .filter((path) => path.endsWith(".prisma"));
-  return hashFiles([...schema, "prisma.config.ts", "pnpm-lock.yaml"], "");
+  return hashFiles([...schema, "prisma.config.ts", "pnpm-lock.yaml", NAME_STATES], "");
 }
 
 function hashFiles(paths, salt) {

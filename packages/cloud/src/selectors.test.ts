@@ -29,9 +29,9 @@ interface Stored {
 async function store({ isImported = false, ...row }: Stored): Promise<string> {
   const id = newId("rec");
   const times = { startNs: row.createdAtNs, endNs: row.createdAtNs, durationNs: 0n };
-  const file = { path: "a.mcap", sizeBytes: 1n, format: "mcap", messageCount: 1n, metadata: [], isEdge: true };
-  const imported = { importStatus: "complete", importedAtNs: 9n, blobKey: `${orgId}/${id}` };
-  const status = isImported ? imported : { importStatus: "none" };
+  const file = { path: "a.mcap", sizeBytes: 1n, format: "mcap", messageCount: 1n, metadata: [], isEdge: true } as const;
+  const imported = { importStatus: "complete", importedAtNs: 9n, blobKey: `${orgId}/${id}` } as const;
+  const status = isImported ? imported : ({ importStatus: "none" } as const);
   await prisma.recording.create({ data: { id, orgId, ...times, ...file, ...status, ...row } });
   return id;
 }

@@ -69,7 +69,7 @@ test("an upload that cannot be cleared away holds up no other", async () => {
   const { orgId } = await prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } });
   const keys = [await storeObject(), await storeObject()];
   for (const blobKey of keys) {
-    const row = { id: newId("upl"), orgId, requestId, kind: "parts", blobKey, state: "abandoned" };
+    const row = { id: newId("upl"), orgId, requestId, kind: "parts", blobKey, state: "abandoned" } as const;
     await prisma.upload.create({ data: { ...row, createdAtNs: 0n, updatedAtNs: 0n } });
   }
   const remove = (key: string) => (key === keys[0] ? Promise.reject(new Error("EIO")) : deps.blobs.delete(key));

@@ -1,4 +1,4 @@
-import type { DeletionReason, ImportStatus } from "@downlink/protocol";
+import type { DeletionReason } from "@downlink/protocol";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { abandonUploads } from "../import-life/change-request.ts";
@@ -25,9 +25,7 @@ export async function removeFiles(tx: Transaction, { agent, files, because, nowN
   const recordings = await lockRecordings(tx, files);
   await endSalvages(tx, { agentId: agent.id, versionIds: files.map(({ versionId }) => versionId), nowNs });
   await tx.edgeFile.deleteMany({ where: { id: { in: idsOf(files) } } });
-  const fates = Map.groupBy(recordings, ({ importStatus }) =>
-    nextImportStatus(importStatus as ImportStatus, "edgeGone", false),
-  );
+  const fates = Map.groupBy(recordings, ({ importStatus }) => nextImportStatus(importStatus, "edgeGone", false));
   await removeRecordings(tx, fates.get("removed") ?? [], { because, nowNs });
   const failing = (fates.get("failed") ?? []).filter(({ importStatus }) => importStatus !== "failed");
   await failRecordings(tx, failing, nowNs);
@@ -63,7 +61,7 @@ async function removeRecordings(
 async function failRecordings(tx: Transaction, recordings: readonly ToldRecording[], nowNs: bigint): Promise<void> {
   if (recordings.length === 0) return;
   const ids = idsOf(recordings);
-  const failed = { importStatus: "failed", failureCode: GONE.code, failureText: GONE.text };
+  const failed = { importStatus: "failed", failureCode: GONE.code, failureText: GONE.text } as const;
   await tx.recording.updateMany({ where: { id: { in: ids } }, data: failed });
   const requests = await failRequests(tx, ids, nowNs);
   const requestOf = new Map(requests.map(({ id, recordingId }) => [recordingId, id]));

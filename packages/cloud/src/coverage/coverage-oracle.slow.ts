@@ -211,7 +211,7 @@ function placeOf(drawn: Drawn["recordings"][number], before: Recorded[], epoch: 
 
 /** What coverage does not look at, but how long it is. */
 function unasked({ startNs, endNs }: Recorded) {
-  const rest = { path: "x.mcap", sizeBytes: 1n, format: "mcap", messageCount: 1n, metadata: [], isEdge: true };
+  const rest = { path: "x.mcap", sizeBytes: 1n, format: "mcap", messageCount: 1n, metadata: [], isEdge: true } as const;
   return { ...rest, durationNs: endNs - startNs };
 }
 

@@ -21,10 +21,19 @@ const stored = Array.from({ length: 300 }, (_, i) => {
   const endNs = startNs + (i % 150 === 7 ? 3n * DAY_NS : BigInt(i % 5) * 1_000_000_000n);
   return {
     id: newId("rec"),
-    ...{ orgId, projectId, path: "", sizeBytes: 1n, format: "mcap", messageCount: 1n, metadata: [], createdAtNs: 0n },
+    ...{
+      orgId,
+      projectId,
+      path: "",
+      sizeBytes: 1n,
+      format: "mcap" as const,
+      messageCount: 1n,
+      metadata: [],
+      createdAtNs: 0n,
+    },
     deviceId: i % 10 === 9 ? null : devices[i % 2]!.id,
     sessionId: i % 20 === 0 || i === 9 ? session.id : null,
-    importStatus: i % 3 === 1 ? "none" : "complete",
+    importStatus: i % 3 === 1 ? ("none" as const) : ("complete" as const),
     ...{ startNs, endNs, durationNs: endNs - startNs, isEdge: i % 3 === 1 },
   };
 });

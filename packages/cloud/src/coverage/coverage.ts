@@ -25,7 +25,7 @@ const LAST_NS = 2n ** 63n - 1n;
 interface Row {
   deviceId: string | null;
   deviceName: string | null;
-  importStatus: string;
+  importStatus: ImportStatus;
   edgeSiteId: string | null;
   edgeSiteName: string | null;
   startNs: bigint;
@@ -92,14 +92,13 @@ const deprecatedStatus = {
 } as const;
 
 function toRange(row: Row, withEdge: boolean): Complete<CoverageRange> {
-  const importStatus = row.importStatus as ImportStatus;
   return {
     deviceId: row.deviceId ?? undefined,
     device: row.deviceId === null ? undefined : { id: row.deviceId, name: row.deviceName! },
     start: row.startNs,
     end: row.endNs,
-    status: deprecatedStatus[importStatus],
-    importStatus: withEdge ? importStatus : undefined,
+    status: deprecatedStatus[row.importStatus],
+    importStatus: withEdge ? row.importStatus : undefined,
     edgeSite: row.edgeSiteId === null ? undefined : { id: row.edgeSiteId, name: row.edgeSiteName! },
     recordingCount: withEdge ? Number(row.recordingCount) : undefined,
   };

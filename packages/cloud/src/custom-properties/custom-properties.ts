@@ -1,4 +1,4 @@
-import type { api, CustomProperty, Input } from "@downlink/protocol";
+import type { api, CustomProperty, Input, PropertyResourceType, PropertyValueType } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import { ApiError, invalid, notFound, refuse } from "../core/errors.ts";
@@ -101,7 +101,7 @@ async function withUsage(ctx: Ctx, row: CustomPropertyModel): Promise<Complete<C
   return toCustomProperty(row, used.has(row.id));
 }
 
-function requireChoices(valueType: string, enumValues: readonly string[]): void {
+function requireChoices(valueType: PropertyValueType, enumValues: readonly string[]): void {
   if (hasChoices(valueType) && enumValues.length === 0)
     invalid("enumValues", `must hold at least one value for the type ${valueType}`);
   if (!hasChoices(valueType) && enumValues.length > 0)
@@ -123,7 +123,7 @@ async function requireUnused(tx: Transaction, { id, orgId, key, resourceType }: 
   if (used.has(id)) throw new ApiError("Conflict", `some ${resourceType} has a value of the property "${key}"`);
 }
 
-function keyTaken({ key, resourceType }: { key: string; resourceType: string }) {
+function keyTaken({ key, resourceType }: { key: string; resourceType: PropertyResourceType }) {
   const sentence = `there is a custom property of ${resourceType}s with the key "${key}" already`;
   return onUniqueViolation(() => refuse("NameTaken", sentence));
 }

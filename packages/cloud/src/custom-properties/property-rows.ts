@@ -1,16 +1,15 @@
-import type { CustomProperty, PropertyResourceType, PropertyValueType } from "@downlink/protocol";
+import type { CustomProperty, PropertyValueType } from "@downlink/protocol";
 import type { Complete } from "../core/complete.ts";
 import type { CustomPropertyModel } from "../db/generated/models.ts";
 
 export function toCustomProperty(row: CustomPropertyModel, hasAssociatedData: boolean): Complete<CustomProperty> {
-  const valueType = row.valueType as PropertyValueType;
-  const choices = hasChoices(valueType) ? row.enumValues : undefined;
+  const choices = hasChoices(row.valueType) ? row.enumValues : undefined;
   return {
     id: row.id,
     key: row.key,
     label: row.label,
-    resourceType: row.resourceType as PropertyResourceType,
-    valueType,
+    resourceType: row.resourceType,
+    valueType: row.valueType,
     values: choices,
     enumValues: choices,
     hasAssociatedData,
@@ -18,6 +17,6 @@ export function toCustomProperty(row: CustomPropertyModel, hasAssociatedData: bo
 }
 
 /** Whether values are chosen among `enumValues`. */
-export function hasChoices(valueType: string): boolean {
+export function hasChoices(valueType: PropertyValueType): boolean {
   return valueType === "enum" || valueType === "multi-enum";
 }

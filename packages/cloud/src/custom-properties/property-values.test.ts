@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { PropertyChanges, PropertyValue } from "@downlink/protocol";
+import type { PropertyChanges, PropertyValue, PropertyValueType } from "@downlink/protocol";
 import fc from "fast-check";
 import { ApiError } from "../core/errors.ts";
 import { applyPropertyChanges, checkPropertyChanges, MAX_TEXT_LENGTH } from "./property-values.ts";
 
-function define(valueType: string, enumValues: readonly string[] = []) {
+function define(valueType: PropertyValueType, enumValues: readonly string[] = []) {
   return [{ key: "key", valueType, enumValues }];
 }
 
-function faults(valueType: string, value: PropertyValue, enumValues: readonly string[] = []) {
+function faults(valueType: PropertyValueType, value: PropertyValue, enumValues: readonly string[] = []) {
   try {
     checkPropertyChanges(define(valueType, enumValues), { key: value });
   } catch (error) {
@@ -19,7 +19,7 @@ function faults(valueType: string, value: PropertyValue, enumValues: readonly st
   return undefined;
 }
 
-const fitting: readonly [string, PropertyValue, (readonly string[])?][] = [
+const fitting: readonly [PropertyValueType, PropertyValue, (readonly string[])?][] = [
   ["string", ""],
   ["string", "x".repeat(MAX_TEXT_LENGTH.string)],
   ["string", "grüße 🤖"],
@@ -38,7 +38,7 @@ for (const [valueType, value, enumValues] of fitting)
     assert.equal(faults(valueType, value, enumValues), undefined);
   });
 
-const refused: readonly [string, PropertyValue, (readonly string[])?][] = [
+const refused: readonly [PropertyValueType, PropertyValue, (readonly string[])?][] = [
   ["string", 1],
   ["string", ["a"]],
   ["string", "x".repeat(MAX_TEXT_LENGTH.string + 1)],
@@ -69,7 +69,7 @@ for (const [valueType, value, enumValues] of refused)
   });
 
 test("every value that does not fit is named, not only the first", () => {
-  const definitions = ["a", "b", "c"].map((key) => ({ key, valueType: "number", enumValues: [] }));
+  const definitions = ["a", "b", "c"].map((key) => ({ key, valueType: "number" as const, enumValues: [] }));
   assert.throws(
     () => checkPropertyChanges(definitions, { a: "x", b: 1, c: true }),
     (error: ApiError) => error.details?.map(({ path }) => path).join() === "properties.a,properties.c",
@@ -77,12 +77,16 @@ test("every value that does not fit is named, not only the first", () => {
 });
 
 test("keys that are no custom property are ignored, and names of Object.prototype are no keys", () => {
-  const definitions = ["known", "toString", "constructor"].map((key) => ({ key, valueType: "number", enumValues: [] }));
+  const definitions = ["known", "toString", "constructor"].map((key) => ({
+    key,
+    valueType: "number" as const,
+    enumValues: [],
+  }));
   assert.deepEqual(checkPropertyChanges(definitions, { known: 1, unknown: "x" }), { known: 1 });
 });
 
 test("null unsets whatever the type", () => {
-  for (const valueType of ["string", "number", "enum"])
+  for (const valueType of ["string", "number", "enum"] as const)
     assert.deepEqual(checkPropertyChanges(define(valueType), { key: null }), { key: null });
   assert.deepEqual(applyPropertyChanges({ key: 1, other: 2 }, { key: null, absent: null }), { other: 2 });
 });

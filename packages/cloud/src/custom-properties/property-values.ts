@@ -10,7 +10,7 @@ import { invalidAt } from "../core/errors.ts";
 /** What a value is checked against. */
 export interface PropertyDefinition {
   readonly key: string;
-  readonly valueType: string;
+  readonly valueType: PropertyValueType;
   readonly enumValues: readonly string[];
 }
 
@@ -53,7 +53,7 @@ function faultOfChange(definition: PropertyDefinition, change: PropertyValue | n
 /** Why the value does not fit; undefined where it does. */
 function faultOf(definition: PropertyDefinition, value: PropertyValue): string | undefined {
   const allowed = definition.enumValues;
-  switch (definition.valueType as PropertyValueType) {
+  switch (definition.valueType) {
     case "string":
       return faultOfText(value, MAX_TEXT_LENGTH.string);
     case "multiline-string":
@@ -66,6 +66,8 @@ function faultOf(definition: PropertyDefinition, value: PropertyValue): string |
       return typeof value === "string" && allowed.includes(value) ? undefined : `must be one of ${listed(allowed)}`;
     case "multi-enum":
       return faultOfMembers(value, allowed);
+    default:
+      return definition.valueType satisfies never;
   }
 }
 

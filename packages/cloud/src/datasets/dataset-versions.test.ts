@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiFailure } from "@downlink/client";
-import { api, nextCursorHeader, previousCursorHeader } from "@downlink/protocol";
+import { api, type ImportStatus, nextCursorHeader, previousCursorHeader } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { makeEpisodes } from "./testing/make-episodes.ts";
 
@@ -266,7 +266,7 @@ test('a version\'s `hasMissingRecordings` is "true when a recording in the versi
     return versions.map(({ hasMissingRecordings }) => hasMissingRecordings);
   };
   assert.deepEqual(await seen(), [false, true, true]);
-  const setStatus = (at: 0 | 1, importStatus: string) =>
+  const setStatus = (at: 0 | 1, importStatus: ImportStatus) =>
     prisma.recording.update({ where: { id: made.recordingIds[at] }, data: { importStatus } });
   await setStatus(1, "complete");
   assert.deepEqual(await seen(), [false, false, false]);

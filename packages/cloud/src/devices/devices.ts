@@ -88,7 +88,7 @@ async function renameInImports(
   tx: Transaction,
   { id, orgId, name }: Pick<DeviceModel, "id" | "orgId" | "name">,
 ): Promise<void> {
-  const pending = { orgId, deviceId: id, state: { in: ["awaiting", ...workingStates, "error"] } };
+  const pending = { orgId, deviceId: id, state: { in: ["awaiting" as const, ...workingStates, "error" as const] } };
   await tx.importRequest.updateMany({ where: pending, data: { deviceName: name } });
 }
 

@@ -1,4 +1,4 @@
-import type { api, EdgeFile, EdgeFileState, Input, SalvageRequest } from "@downlink/protocol";
+import type { api, EdgeFile, Input, SalvageRequest } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import { notFound } from "../core/errors.ts";
@@ -44,7 +44,7 @@ async function listEdgeFiles(ctx: Ctx, query: Input<Contract["list"]>): Promise<
 async function getEdgeFile(ctx: Ctx, id: string): Promise<Complete<EdgeFile>> {
   const row = await ctx.db.prisma.edgeFile.findUnique({ where: { id }, ...columns });
   const [file] = await toEdgeFiles(ctx, [row ?? notFound(`edge file ${id}`)]);
-  return file!;
+  return file ?? notFound(`edge file ${id}`);
 }
 
 async function toEdgeFiles({ db }: Ctx, rows: readonly Row[]): Promise<Complete<EdgeFile>[]> {
@@ -55,7 +55,7 @@ async function toEdgeFiles({ db }: Ctx, rows: readonly Row[]): Promise<Complete<
   const devices = await db.prisma.device.findMany({ where: { id: { in: [...new Set(ids)] } }, ...summary });
   const byVersion = new Map(salvages.map((salvage) => [`${salvage.agentId} ${salvage.versionId}`, salvage]));
   const byId = new Map(devices.map((device) => [device.id, device]));
-  return rows.map((row) => {
+  return rows.flatMap((row) => {
     const [device, salvage] = [byId.get(row.deviceId ?? ""), byVersion.get(`${row.agentId} ${row.versionId}`)];
     return toEdgeFile(row, { device, salvage });
   });
@@ -66,16 +66,18 @@ interface Details {
   readonly salvage: SalvageRequestModel | undefined;
 }
 
-function toEdgeFile(row: Row, { device, salvage }: Details): Complete<EdgeFile> {
-  const { reasonCode, reasonText, salvageStartNs, salvageEndNs } = row;
-  return {
+/** One that became a recording meanwhile is none of these any more. */
+function toEdgeFile(row: Row, { device, salvage }: Details): Complete<EdgeFile>[] {
+  const { state, reasonCode, reasonText, salvageStartNs, salvageEndNs } = row;
+  if (state === "indexed") return [];
+  const file = {
     id: row.id,
     projectId: row.projectId ?? undefined,
     device,
     edgeSite: row.agent.site ?? undefined,
     path: row.path,
     size: Number(row.sizeBytes),
-    state: row.state as EdgeFileState,
+    state,
     reason: reasonCode === null ? undefined : { code: reasonCode, text: reasonText ?? "" },
     salvage:
       salvageStartNs === null || salvageEndNs === null ? undefined : { start: salvageStartNs, end: salvageEndNs },
@@ -83,6 +85,7 @@ function toEdgeFile(row: Row, { device, salvage }: Details): Complete<EdgeFile> 
     modifiedAt: row.modifiedAtNs,
     reportedAt: row.reportedAtNs,
   };
+  return [file];
 }
 
 /** Those that are gone or superseded are of a file that is another one by now. */
@@ -94,7 +97,7 @@ function toSalvageRequest({
 }: SalvageRequestModel): Complete<SalvageRequest> | undefined {
   if (state === "gone" || state === "superseded") return undefined;
   return {
-    state: state as SalvageRequest["state"],
+    state,
     reason: reasonCode === null ? undefined : { code: reasonCode, text: reasonText ?? "" },
     recordingId: row.recordingId ?? undefined,
     requestedAt: row.updatedAtNs,

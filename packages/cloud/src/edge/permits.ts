@@ -73,8 +73,10 @@ async function readCases(tx: Transaction, agent: AgentModel, items: readonly Ite
 
 /** The recordings that have the content of those that were rejected as duplicates. */
 async function findOriginalIds(tx: Transaction, recordingIds: readonly string[]): Promise<string[]> {
-  const where = { id: { in: [...recordingIds] }, importStatus: "failed", duplicateOfId: { not: null } };
-  const copies = await tx.recording.findMany({ where, select: { duplicateOfId: true } });
+  const copies = await tx.recording.findMany({
+    where: { id: { in: [...recordingIds] }, importStatus: "failed", duplicateOfId: { not: null } },
+    select: { duplicateOfId: true },
+  });
   return copies.flatMap(({ duplicateOfId }) => duplicateOfId ?? []);
 }
 

@@ -50,5 +50,5 @@ async function readStatuses(
 ): Promise<Map<string, ImportStatus>> {
   const rows = await tx.recording.findMany({ where: { id: { in: [...ids] } }, include: { edgeFile: true } });
   const there = rows.filter((row) => row.importStatus === "complete" || edgeCopyOf(row, nowNs));
-  return new Map(there.map(({ id, importStatus }) => [id, importStatus as ImportStatus]));
+  return new Map(there.map(({ id, importStatus }) => [id, importStatus]));
 }

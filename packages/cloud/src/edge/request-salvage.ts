@@ -61,7 +61,7 @@ async function ask(tx: Transaction, { file, priority, requestedBy, jobs, nowNs }
     reasonText: null,
     recordingId: null,
     updatedAtNs: nowNs,
-  };
+  } as const;
   const facts = { orgId, path, sizeBytes, modifiedAtNs, startNs };
   await tx.salvageRequest.upsert({
     where: { agentId_versionId: { agentId, versionId } },

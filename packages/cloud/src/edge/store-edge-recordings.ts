@@ -34,7 +34,7 @@ function isIndexed(item: EdgeItem): item is EdgeRecordingItem {
 
 async function insertRecordings(tx: Transaction, { agent, nowNs }: Batch, named: readonly NamedItem[]): Promise<void> {
   const { orgId, siteId: edgeSiteId } = agent;
-  const shared = { orgId, edgeSiteId, createdAtNs: nowNs, importStatus: "none", isEdge: true };
+  const shared = { orgId, edgeSiteId, createdAtNs: nowNs, importStatus: "none", isEdge: true } as const;
   await insertRows(
     tx,
     "Recording",
@@ -48,7 +48,7 @@ async function insertRecordings(tx: Transaction, { agent, nowNs }: Batch, named:
 async function tellOf(tx: Transaction, { agent, nowNs }: Batch, named: readonly NamedItem[]): Promise<void> {
   const { orgId, siteId } = agent;
   const edgeSite = siteId && (await tx.site.findUnique({ where: { id: siteId }, select: { id: true, name: true } }));
-  const shared = { orgId, sessionId: null, importStatus: "none", edgeSite: edgeSite || null, site: null };
+  const shared = { orgId, sessionId: null, importStatus: "none", edgeSite: edgeSite || null, site: null } as const;
   const events = named.map(({ item: { key = null, path }, id, place }) =>
     recordingEvent({ ...shared, ...place, id, key, path }, { type: "recording.created", occurredAtNs: nowNs }),
   );

@@ -185,7 +185,7 @@ export async function failImport(
 
 /** The file's bytes changed under one version: what is stored of it can never be continued. */
 async function abandon(ctx: AgentCtx, { id }: UploadModel): Promise<void> {
-  const data = { state: "abandoned", updatedAtNs: ctx.clock.nowNs() };
+  const data = { state: "abandoned", updatedAtNs: ctx.clock.nowNs() } as const;
   await withLease(ctx, (tx) => tx.upload.updateMany({ where: { id, state: "open" }, data }));
 }
 

@@ -2,9 +2,10 @@ import { type EdgeWork, edgeLimits, WantedImport } from "@downlink/protocol";
 import { z } from "zod";
 import { wantedSalvages } from "../agents/salvages.ts";
 import type { Complete } from "../core/complete.ts";
+import type { Prisma } from "../db/generated/client.ts";
 import type { AgentModel, ImportRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { terminalStates } from "../import-life/import-request-state.ts";
+import { type ImportRequestState, terminalStates } from "../import-life/import-request-state.ts";
 import { acknowledgedAs } from "./acknowledge.ts";
 
 type Wanted = Omit<Complete<EdgeWork>, "settings">;
@@ -43,10 +44,9 @@ interface Asked {
 }
 
 /** Also a failure that was taken back: its request is cancelled, and the agent still holds the end of it. */
-const openOf = ({ id }: AgentModel) => ({
-  ...{ agentId: id, isAcknowledged: false },
-  OR: [{ state: { not: "cancelled" } }, { isOver: true }],
-});
+function openOf({ id }: AgentModel): Prisma.ImportRequestWhereInput {
+  return { agentId: id, isAcknowledged: false, OR: [{ state: { not: "cancelled" } }, { isOver: true }] };
+}
 
 function findImports(tx: Transaction, { agent, waiting, take }: Asked): Promise<ImportRequestModel[]> {
   const isServed = { OR: [{ deviceId: null }, { deviceId: { notIn: [...waiting] } }] };
@@ -64,8 +64,11 @@ async function disabledDevices(tx: Transaction, agent: AgentModel): Promise<stri
   return disabled.map(({ id }) => id);
 }
 
-const stages: Record<string, WantedImport["stage"]> = {
+const stages: Record<ImportRequestState, WantedImport["stage"]> = {
   awaiting: "deliver",
+  received: "processing",
+  processing: "processing",
+  "ready for indexing": "processing",
   complete: "imported",
   error: "failed",
   cancelled: "failed", // a failure that was taken back
@@ -79,7 +82,7 @@ function toWantedImport(row: ImportRequestModel): Complete<WantedImport>[] {
       requestId: acknowledgedAs(row),
       recordingId: row.recordingId,
       versionId: row.versionId,
-      stage: stages[row.state] ?? "processing",
+      stage: stages[row.state],
       priority: row.priority,
       requestedAt: row.createdAtNs,
       reason,

@@ -1,4 +1,4 @@
-import type { EventType, PropertyValueType } from "@downlink/protocol";
+import type { EventType } from "@downlink/protocol";
 import type { Complete } from "../core/complete.ts";
 import type { Prisma } from "../db/generated/client.ts";
 
@@ -41,6 +41,6 @@ function toProperty({
     label,
     required: isRequired,
     values: enumValues.length > 0 ? enumValues : undefined,
-    valueType: valueType as PropertyValueType,
+    valueType,
   };
 }

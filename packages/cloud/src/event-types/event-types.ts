@@ -1,4 +1,4 @@
-import type { api, EventType, Input } from "@downlink/protocol";
+import type { api, EventType, Input, PropertyResourceType } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import { invalid, notFound, refuse } from "../core/errors.ts";
@@ -81,7 +81,7 @@ type PropertyUses = Input<Contract["create"]>["customProperties"];
 
 /** The rows of a type's list. Until the transaction ends, none of the properties is deleted. */
 async function readPropertyUses(tx: Transaction, orgId: string, uses: PropertyUses) {
-  const found = await tx.$queryRaw<{ id: string; resourceType: string }[]>`
+  const found = await tx.$queryRaw<{ id: string; resourceType: PropertyResourceType }[]>`
     SELECT id, "resourceType" FROM "CustomProperty"
     WHERE "orgId" = ${orgId} AND id = ANY(${uses.map(({ id }) => id)}) ORDER BY key FOR KEY SHARE`;
   const resourceTypes = new Map(found.map(({ id, resourceType }) => [id, resourceType]));

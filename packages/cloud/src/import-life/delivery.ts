@@ -1,4 +1,3 @@
-import type { ImportStatus } from "@downlink/protocol";
 import { refuse } from "../core/errors.ts";
 import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
@@ -71,7 +70,7 @@ export async function moveRecording(
   reason?: FailureReason,
 ): Promise<void> {
   const recording = await lockRecording(tx, id);
-  const next = nextImportStatus(recording.importStatus as ImportStatus, event, recording.edgeFile !== null);
+  const next = nextImportStatus(recording.importStatus, event, recording.edgeFile !== null);
   if (next === recording.importStatus || next === "removed") return;
   await tx.recording.update({
     where: { id },

@@ -1,4 +1,4 @@
-import type { ImportStatus } from "@downlink/protocol";
+import type { Prisma } from "../db/generated/client.ts";
 import type { EdgeFileModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import type { JobQueue } from "../jobs/queue.ts";
@@ -28,7 +28,7 @@ export async function forgetData(tx: Transaction, { recording, jobs, nowNs }: Fo
   for (const copy of await lockDuplicates(tx, id)) await forgetData(tx, { recording: copy, jobs, nowNs });
   const edgeFile = edgeCopyOf(recording, nowNs);
   const hasEdgeCopy = edgeFile !== null;
-  const next = nextImportStatus(recording.importStatus as ImportStatus, "deleteData", hasEdgeCopy);
+  const next = nextImportStatus(recording.importStatus, "deleteData", hasEdgeCopy);
   if (next === "removed") {
     await tellOfRecording(tx, id, { type: "recording.deleted", occurredAtNs: nowNs });
     await tx.recording.delete({ where: { id } });
@@ -54,7 +54,7 @@ export async function forgetData(tx: Transaction, { recording, jobs, nowNs }: Fo
 /** The request by which the agent knows how the import ended. */
 async function findEnd(tx: Transaction, { id: recordingId, importStatus }: LockedRecording) {
   if (importStatus !== "complete" && importStatus !== "failed") return null;
-  const where = { recordingId, source: "edge", state: { in: ["complete", "error"] } };
+  const where: Prisma.ImportRequestWhereInput = { recordingId, source: "edge", state: { in: ["complete", "error"] } };
   return tx.importRequest.findFirst({ where, orderBy: { createdAtNs: "desc" }, select: { id: true } });
 }
 

@@ -40,7 +40,7 @@ export function importRequestRow({ recording, edgeFile, siteId, deviceName, prio
     requestedBy,
     createdAtNs: nowNs,
     updatedAtNs: nowNs,
-  };
+  } as const;
 }
 
 /** What waits only because a glob matched it waits from now on because somebody asked. */
@@ -50,6 +50,8 @@ export async function raisePriority(
   { priority, requestedBy }: { readonly priority: number; readonly requestedBy: Requester },
 ): Promise<void> {
   if (priority <= AUTO_IMPORT_PRIORITY) return;
-  const where = { recordingId: { in: [...recordingIds] }, state: "awaiting", priority: AUTO_IMPORT_PRIORITY };
-  await tx.importRequest.updateMany({ where, data: { priority, requestedBy } });
+  await tx.importRequest.updateMany({
+    where: { recordingId: { in: [...recordingIds] }, state: "awaiting", priority: AUTO_IMPORT_PRIORITY },
+    data: { priority, requestedBy },
+  });
 }

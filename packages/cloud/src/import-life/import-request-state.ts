@@ -1,3 +1,6 @@
+import type { ImportRequestModel } from "../db/generated/models.ts";
+import { states } from "../db/generated/states.ts";
+
 /**
  * The life of one import request: one file on its way into the cloud. spec: wire contract §4, pending import
  *
@@ -12,38 +15,65 @@
  * `retry` takes the stored bytes again, `redeliver` asks the device for them; both are somebody's wish once there was an error.
  * `awaiting` and `cancelled` are ours: before the bytes are here there is no pending import to list.
  */
-export type ImportRequestState =
-  | "awaiting"
-  | "received"
-  | "processing"
-  | "ready for indexing"
-  | "complete"
-  | "error"
-  | "cancelled";
+export type ImportRequestState = ImportRequestModel["state"];
 export type ImportRequestEvent = "store" | "take" | "index" | "finish" | "fail" | "retry" | "redeliver" | "cancel";
 
-type Row = Partial<Record<ImportRequestEvent, ImportRequestState>>;
+/** The event has no place in this state. */
+const no = undefined;
 
-const transitions: Record<ImportRequestState, Row> = {
-  awaiting: { store: "received", fail: "error", cancel: "cancelled" },
-  received: { take: "processing", fail: "error", redeliver: "awaiting", cancel: "cancelled" },
+const transitions: Record<ImportRequestState, Record<ImportRequestEvent, ImportRequestState | typeof no>> = {
+  awaiting: {
+    store: "received",
+    take: no,
+    index: no,
+    finish: no,
+    fail: "error",
+    retry: no,
+    redeliver: no,
+    cancel: "cancelled",
+  },
+  received: {
+    store: no,
+    take: "processing",
+    index: no,
+    finish: no,
+    fail: "error",
+    retry: no,
+    redeliver: "awaiting",
+    cancel: "cancelled",
+  },
   processing: {
+    store: no,
     take: "processing",
     index: "ready for indexing",
+    finish: no,
     fail: "error",
+    retry: no,
     redeliver: "awaiting",
     cancel: "cancelled",
   },
   "ready for indexing": {
+    store: no,
     take: "processing",
+    index: no,
     finish: "complete",
     fail: "error",
+    retry: no,
     redeliver: "awaiting",
     cancel: "cancelled",
   },
-  complete: {},
-  error: { retry: "received", redeliver: "awaiting", cancel: "cancelled" },
-  cancelled: {},
+  complete: { store: no, take: no, index: no, finish: no, fail: no, retry: no, redeliver: no, cancel: no },
+  error: {
+    store: no,
+    take: no,
+    index: no,
+    finish: no,
+    fail: no,
+    retry: "received",
+    redeliver: "awaiting",
+    cancel: "cancelled",
+  },
+  cancelled: { store: no, take: no, index: no, finish: no, fail: no, retry: no, redeliver: no, cancel: no },
 };
 
 /** The state after an event, or undefined where the event has no place in this state. */
@@ -56,7 +86,7 @@ export function statesBefore(event: ImportRequestEvent): ImportRequestState[] {
   return importRequestStates.filter((state) => transitions[state][event] !== undefined);
 }
 
-export const importRequestStates = Object.keys(transitions) as ImportRequestState[];
+export const importRequestStates: readonly ImportRequestState[] = states.ImportRequest.state;
 
 /** The states in which the bytes are here and a job works on them. */
 export const workingStates = ["received", "processing", "ready for indexing"] as const satisfies ImportRequestState[];

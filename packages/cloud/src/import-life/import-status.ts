@@ -28,11 +28,15 @@ export type RecordingEvent =
   | "edgeGone"
   | "deleteData";
 export type RecordingOutcome = ImportStatus | "removed";
+type Removing = "edgeGone" | "deleteData";
 
 /** What a recording says of a failure, in every status but `failed`. */
 export const noFailure = { failureCode: null, failureText: null, duplicateOfId: null } as const;
 
-const transitions: Record<ImportStatus, Record<RecordingEvent, RecordingOutcome>> = {
+const transitions: Record<
+  ImportStatus,
+  Record<Exclude<RecordingEvent, Removing>, ImportStatus> & Record<Removing, RecordingOutcome>
+> = {
   none: {
     request: "pending",
     cancel: "none",
@@ -91,6 +95,12 @@ const transitions: Record<ImportStatus, Record<RecordingEvent, RecordingOutcome>
 };
 
 /** What a recording becomes; the same status means that the event has no effect on it. */
+export function nextImportStatus(
+  status: ImportStatus,
+  event: Exclude<RecordingEvent, Removing>,
+  hasEdgeCopy: boolean,
+): ImportStatus;
+export function nextImportStatus(status: ImportStatus, event: RecordingEvent, hasEdgeCopy: boolean): RecordingOutcome;
 export function nextImportStatus(status: ImportStatus, event: RecordingEvent, hasEdgeCopy: boolean): RecordingOutcome {
   const next = transitions[status][event];
   return event === "deleteData" && !hasEdgeCopy ? "removed" : next;

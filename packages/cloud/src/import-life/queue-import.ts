@@ -1,4 +1,4 @@
-import type { ImportStatus, Requester } from "@downlink/protocol";
+import type { Requester } from "@downlink/protocol";
 import type { Transaction } from "../db/transaction.ts";
 import type { JobQueue } from "../jobs/queue.ts";
 import { primarySiteOf } from "../projects/primary-site.ts";
@@ -25,7 +25,7 @@ export async function queueImport(
   const edgeFile = recording && edgeCopyOf(recording, nowNs);
   if (!edgeFile) return;
   const { deviceId, orgId } = recording;
-  const importStatus = nextImportStatus(recording.importStatus as ImportStatus, "request", true);
+  const importStatus = nextImportStatus(recording.importStatus, "request", true);
   if (requestedBy && recording.importStatus === "pending")
     await raisePriority(tx, [recordingId], { priority, requestedBy });
   if (importStatus === recording.importStatus) return;

@@ -248,7 +248,7 @@ test("an import says which key asked for it, by the name of that moment, also af
   await admin.call(api.apiKeys.update, { id: made.id, name: "day shift" });
   await admin.call(api.apiKeys.delete, { id: made.id });
   const requestedBy = { kind: "apiKey", id: made.id, name: "night shift" };
-  for (const source of ["edge", "upload"]) {
+  for (const source of ["edge", "upload"] as const) {
     const row = await prisma.importRequest.findFirstOrThrow({ where: { deviceId: agent.deviceId, source } });
     assert.deepEqual(row.requestedBy, requestedBy, source);
   }

@@ -22,12 +22,11 @@ export async function requestImport(ctx: Ctx, { id }: RecordingModel, priority: 
   return withTransaction(ctx.db, async (tx) => {
     const recording = await lockRecording(tx, id);
     const edgeFile = edgeCopyOf(recording, ctx.clock.nowNs());
-    const next = nextImportStatus(recording.importStatus as ImportStatus, "request", edgeFile !== null);
+    const next = nextImportStatus(recording.importStatus, "request", edgeFile !== null);
     const requestedBy = await findRequester(tx, ctx);
     if (next === "pending" && recording.importStatus === "pending")
       await raisePriority(tx, [id], { priority, requestedBy });
-    if (next === recording.importStatus || next === "removed")
-      return { id, importStatus: recording.importStatus as ImportStatus };
+    if (next === recording.importStatus) return { id, importStatus: next };
     if (!edgeFile) notFound(`the edge copy of recording ${id}`);
     const deviceName = await findDeviceName(tx, recording);
     const wish = { priority, requestedBy, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() };
@@ -40,7 +39,7 @@ export async function requestImport(ctx: Ctx, { id }: RecordingModel, priority: 
 export async function cancelImport(ctx: Ctx, { id }: RecordingModel): Promise<Answer> {
   await withTransaction(ctx.db, async (tx) => {
     const locked = await lockRecording(tx, id);
-    const next = nextImportStatus(locked.importStatus as ImportStatus, "cancel", true);
+    const next = nextImportStatus(locked.importStatus, "cancel", true);
     if (next !== "none")
       throw new ApiError(
         "Conflict",

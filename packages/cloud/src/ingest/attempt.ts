@@ -1,5 +1,6 @@
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { withTransaction } from "../db/transaction.ts";
+import type { ImportRequestState } from "../import-life/import-request-state.ts";
 import { TakenOver } from "./finish-import.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
 
@@ -31,7 +32,7 @@ export function beat(deps: IngestDeps, requestId: string, show: (nowNs: bigint) 
 interface Postponed {
   readonly error: Error;
   /** In which the attempt still owns the request. */
-  readonly states: readonly string[];
+  readonly states: readonly ImportRequestState[];
   readonly job: "ingest" | "ingest-large" | "salvage";
 }
 

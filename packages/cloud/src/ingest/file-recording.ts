@@ -1,4 +1,3 @@
-import type { ImportStatus } from "@downlink/protocol";
 import type { RecordingSummary } from "@downlink/recordings";
 import type { Prisma } from "../db/generated/client.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
@@ -67,7 +66,7 @@ interface Filed {
 
 async function updateEdgeRecording(tx: Transaction, id: string, imported: Imported): Promise<Filed> {
   const recording = await lockRecording(tx, id);
-  const next = nextImportStatus(recording.importStatus as ImportStatus, "imported", recording.edgeFile !== null);
+  const next = nextImportStatus(recording.importStatus, "imported", recording.edgeFile !== null);
   if (next !== "complete") throw new IngestFailure("RequestSuperseded", `recording ${id} is ${recording.importStatus}`);
   await tx.recording.update({ where: { id }, data: imported });
   return recording;

@@ -55,5 +55,5 @@ export async function mayHaveOriginal(tx: Transaction, request: EdgeRequest): Pr
 }
 
 function importedByDevice({ orgId, deviceId, recordingId }: EdgeRequest) {
-  return { orgId, deviceId, importStatus: "complete", id: { not: recordingId } };
+  return { orgId, deviceId, importStatus: "complete", id: { not: recordingId } } as const;
 }

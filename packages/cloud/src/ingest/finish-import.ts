@@ -33,7 +33,7 @@ export async function finishImport(tx: Transaction, finish: Finish): Promise<voi
 /** Hashes are compared only within one organization and, for devices, one device. spec: wire contract §4 */
 async function findKnown(tx: Transaction, { request, contentSha256 }: Finish, { projectId, device, key }: NamedTarget) {
   const columns = { id: true, key: true, contentSha256: true, deviceId: true, path: true } as const;
-  const imported = { orgId: request.orgId, importStatus: "complete", id: { not: request.recordingId ?? "" } };
+  const imported = { orgId: request.orgId, importStatus: "complete", id: { not: request.recordingId ?? "" } } as const;
   const sameKey = key && (await tx.recording.findFirst({ where: { ...imported, projectId, key }, select: columns }));
   const sameContent =
     device &&

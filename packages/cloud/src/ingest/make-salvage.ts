@@ -75,7 +75,9 @@ async function deliver(deps: IngestDeps, taken: TakenSalvage, sizeBytes: number)
 
 /** A file that is being imported again may end as a whole recording, and then nobody wants its salvage beside it. */
 async function requireFailed(tx: Transaction, id: string): Promise<void> {
-  const [row] = await tx.$queryRaw<{ state: string }[]>`SELECT state FROM "ImportRequest" WHERE id = ${id} FOR SHARE`;
+  const [row] = await tx.$queryRaw<
+    Pick<ImportRequestModel, "state">[]
+  >`SELECT state FROM "ImportRequest" WHERE id = ${id} FOR SHARE`;
   if (row?.state !== "error") throw new SourceRetried(id);
 }
 
@@ -90,7 +92,7 @@ class SourceRetried extends Error {
 /** Whether this attempt still owns the request and its upload, which are then known to be alive. */
 async function showLife({ db }: IngestDeps, { request, upload }: TakenSalvage, nowNs: bigint): Promise<boolean> {
   const data = { updatedAtNs: nowNs };
-  const own = { id: request.id, attempts: request.attempts, state: "awaiting" };
+  const own = { id: request.id, attempts: request.attempts, state: "awaiting" } as const;
   const requests = await db.prisma.importRequest.updateMany({ where: own, data });
   const uploads = await db.prisma.upload.updateMany({ where: { id: upload.id, state: "open" }, data });
   return requests.count > 0 && uploads.count > 0;

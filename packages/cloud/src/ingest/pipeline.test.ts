@@ -232,7 +232,7 @@ test("an import that a dead worker left is taken up again, and the attempt that 
   const { prisma } = cloud.deps.db;
   const { blobKey } = await prisma.recording.findUniqueOrThrow({ where: { id: recordingId! } });
   await prisma.recording.delete({ where: { id: recordingId! } });
-  const abandoned = { state: "processing", blobKey, recordingId: null, importId: null, updatedAtNs: 0n };
+  const abandoned = { state: "processing", blobKey, recordingId: null, importId: null, updatedAtNs: 0n } as const;
   await prisma.importRequest.update({ where: { id: requestId }, data: abandoned });
   await reconcile(cloud.deps);
   const list = () => admin.call(api.pendingImports.list, { requestId, showCompleted: true });

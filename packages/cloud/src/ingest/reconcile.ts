@@ -47,7 +47,7 @@ async function requeueSalvages(deps: ReconcileDeps): Promise<void> {
   const { db, jobs, log } = deps;
   const nowNs = deps.clock.nowNs();
   const longAgo = { lt: nowNs - SILENT_NS };
-  const isSilent = { salvageOfId: { not: null }, state: "awaiting", updatedAtNs: longAgo };
+  const isSilent = { salvageOfId: { not: null }, state: "awaiting", updatedAtNs: longAgo } as const;
   const isDue = { OR: [{ nextAttemptAtNs: null }, { nextAttemptAtNs: longAgo }] };
   const where = { AND: [isSilent, isDue] };
   const silent = await db.prisma.importRequest.findMany({ where, select: { id: true, orgId: true }, take: BATCH });

@@ -3,7 +3,14 @@ import { test } from "node:test";
 import { importRequestStates } from "../import-life/import-request-state.ts";
 import { isUnderWay, whyNotSalvageable } from "./salvageable-state.ts";
 
-const damaged = { id: "req_1", source: "upload", state: "error", errorCode: "BadChunk", errorText: "x", blobKey: "b" };
+const damaged = {
+  id: "req_1",
+  source: "upload",
+  state: "error",
+  errorCode: "BadChunk",
+  errorText: "x",
+  blobKey: "b",
+} as const;
 
 test("of all states only an error is salvageable, and each other one says why in a sentence of its own", () => {
   const sentences = importRequestStates.map((state) => whyNotSalvageable({ ...damaged, state }));

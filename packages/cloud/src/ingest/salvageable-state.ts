@@ -1,6 +1,6 @@
 import type { ReasonCode } from "@downlink/recordings";
 import type { ImportRequestModel } from "../db/generated/models.ts";
-import { workingStates } from "../import-life/import-request-state.ts";
+import { type ImportRequestState, workingStates } from "../import-life/import-request-state.ts";
 
 /** Of which uploads something can be salvaged: those whose file is incomplete or damaged, and not empty or something else altogether. */
 const isSalvageable: Record<ReasonCode, boolean> = {
@@ -51,6 +51,6 @@ function isKnown(code: string): code is ReasonCode {
 }
 
 /** Whether a job works on the stored file at this moment. */
-export function isUnderWay(state: string): boolean {
+export function isUnderWay(state: ImportRequestState): boolean {
   return workingStates.some((working) => working === state);
 }

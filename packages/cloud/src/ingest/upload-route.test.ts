@@ -143,7 +143,14 @@ for (const [how, headers] of [
 test("what a killed process left of a PUT goes by the sweep, whole or not; a PUT that is alive stays, however slow", async (t) => {
   const { link, requestId } = await newLink();
   const { orgId } = robot;
-  const dead = { orgId, requestId, kind: "stream", state: "open", createdAtNs: 0n, updatedAtNs: clock.nowNs() };
+  const dead = {
+    orgId,
+    requestId,
+    kind: "stream",
+    state: "open",
+    createdAtNs: 0n,
+    updatedAtNs: clock.nowNs(),
+  } as const;
   const blobKey = `${orgId}/upl_dead`;
   await prisma.upload.create({ data: { ...dead, id: "upl_dead", blobKey } });
   await deps.blobs.put(blobKey, [Buffer.from("whole, but nobody was told of it")] as never);
@@ -172,7 +179,14 @@ test("what a killed process left of a PUT goes by the sweep, whole or not; a PUT
 test("a PUT shows every half minute that it lives", async (t) => {
   const { requestId } = await newLink();
   const times = { createdAtNs: 0n, updatedAtNs: 0n };
-  const row = { id: "upl_beating", orgId: robot.orgId, requestId, blobKey: "beating", kind: "stream", state: "open" };
+  const row = {
+    id: "upl_beating",
+    orgId: robot.orgId,
+    requestId,
+    blobKey: "beating",
+    kind: "stream",
+    state: "open",
+  } as const;
   await prisma.upload.create({ data: { ...row, ...times } });
   t.mock.timers.enable({ apis: ["setInterval"] });
   const stop = showThatStreamLives(deps, "upl_beating");

@@ -1,4 +1,4 @@
-import { Layout, type LayoutPermission } from "@downlink/protocol";
+import { Layout } from "@downlink/protocol";
 import { z } from "zod";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
@@ -9,7 +9,7 @@ export type LayoutRow = Omit<LayoutModel, "data"> & { data?: string };
 
 /** Those that an API key may see: its organization's, shared, and not deleted. spec: Authentication 7 */
 export function whereShared({ caller }: Pick<Ctx, "caller">) {
-  return { orgId: caller.orgId, permission: { not: "CREATOR_WRITE" }, deletedAtNs: null };
+  return { orgId: caller.orgId, permission: { not: "CREATOR_WRITE" }, deletedAtNs: null } as const;
 }
 
 /** On the wire, with `data` spliced in untouched. */
@@ -21,7 +21,7 @@ export function layoutJson({ data, ...row }: LayoutRow): string {
     updatedAt: row.updatedAtNs,
     savedAt: row.savedAtNs ?? undefined,
     folderName: row.folderName ?? undefined,
-    permission: row.permission as LayoutPermission,
+    permission: row.permission,
   };
   const json = JSON.stringify(z.encode(Layout, fields));
   return data === undefined ? json : `${json.slice(0, -1)},"data":${data}}`;

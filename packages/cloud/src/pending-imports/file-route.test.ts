@@ -87,7 +87,7 @@ test("it works in every state in which the bytes are stored; what is complete ha
   const { state } = await prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } });
   assert.notEqual(state, "awaiting");
   assert.equal((await get((await askFor(requestId)).location)).body.toString(), "PK");
-  for (const working of ["received", "processing", "ready for indexing"]) {
+  for (const working of ["received", "processing", "ready for indexing"] as const) {
     await prisma.importRequest.update({ where: { id: failed.requestId }, data: { state: working } });
     assert.equal((await askFor(failed.requestId)).status, 302, working);
   }

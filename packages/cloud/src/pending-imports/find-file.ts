@@ -28,8 +28,10 @@ async function findObject(ctx: Ctx, request: ImportRequestModel): Promise<string
   const { state, blobKey, recordingId, importId } = request;
   if (state !== "complete") return blobKey;
   if (recordingId === null) return null;
-  const where = { AND: [{ id: recordingId, importId, importStatus: "complete" }, visibleTo(ctx)] };
-  const recording = await ctx.db.prisma.recording.findFirst({ where, select: { blobKey: true } });
+  const recording = await ctx.db.prisma.recording.findFirst({
+    where: { AND: [{ id: recordingId, importId, importStatus: "complete" }, visibleTo(ctx)] },
+    select: { blobKey: true },
+  });
   return recording?.blobKey ?? null;
 }
 

@@ -20,11 +20,27 @@ await prisma.$executeRaw`ANALYZE "ImportRequest"`; // a page is looked for as th
 
 /** Most are complete; one device has most of them, and some names are of devices not yet created. */
 function requestOf(i: number) {
-  const unfinished = ["received", "error", "error", "processing", "awaiting", "cancelled", "ready for indexing"];
-  const state = i % 3 === 0 ? unfinished[(i / 3) % unfinished.length]! : "complete";
+  const unfinished = [
+    "received",
+    "error",
+    "error",
+    "processing",
+    "awaiting",
+    "cancelled",
+    "ready for indexing",
+  ] as const;
+  const state = i % 3 === 0 ? unfinished[(i / 3) % unfinished.length]! : ("complete" as const);
   const device = i % 8 < 6 ? devices[i % 8 === 5 ? 1 : 0] : undefined;
   return {
-    ...{ id: newId("req"), orgId, projectId, siteId: site!.id, source: "upload", state, pipelineStage: "Stage" },
+    ...{
+      id: newId("req"),
+      orgId,
+      projectId,
+      siteId: site!.id,
+      source: "upload" as const,
+      state,
+      pipelineStage: "Stage",
+    },
     filename: i % 4 === 0 ? "recording.mcap" : `${i}.mcap`,
     deviceId: device?.id ?? null,
     deviceName: device?.name ?? (i % 8 === 6 ? "unborn" : null),

@@ -1,8 +1,8 @@
-import { type PendingImport, PendingImportStatus, Requester } from "@downlink/protocol";
+import { type PendingImport, type PendingImportStatus, Requester } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import { asParsed, type Complete } from "../core/complete.ts";
 import type { Prisma } from "../db/generated/client.ts";
-import { terminalStates } from "../import-life/import-request-state.ts";
+import { type ImportRequestState, terminalStates } from "../import-life/import-request-state.ts";
 import { seesProject } from "../projects/find-project.ts";
 
 /** A request with what is told of its recording. */
@@ -19,7 +19,7 @@ export function toPendingImport(ctx: Pick<Ctx, "caller">, row: Row): Complete<Pe
     deviceId: row.deviceId ?? undefined,
     deviceName: row.deviceName ?? undefined,
     filename: row.filename,
-    status: PendingImportStatus.safeParse(row.state).data,
+    status: statuses[row.state],
     pipelineStage: row.pipelineStage,
     error: row.errorText ?? undefined,
     errorCode: row.errorCode ?? undefined,
@@ -37,6 +37,17 @@ export function toPendingImport(ctx: Pick<Ctx, "caller">, row: Row): Complete<Pe
     nextAttemptAt: row.nextAttemptAtNs ?? undefined,
   };
 }
+
+/** A request is no pending import before its bytes are here, and none once it was cancelled. */
+const statuses: Record<ImportRequestState, PendingImportStatus | undefined> = {
+  awaiting: undefined,
+  received: "received",
+  processing: "processing",
+  "ready for indexing": "ready for indexing",
+  complete: "complete",
+  error: "error",
+  cancelled: undefined,
+};
 
 /** Where its data was deleted since, a recording at the edge may have moved to a project that the caller does not see. */
 function visibleRecordingId(ctx: Pick<Ctx, "caller">, { recording }: Row): string | undefined {

@@ -21,14 +21,15 @@ let created = 0n;
 async function add(name: string, row: Partial<ImportRequestUncheckedCreateInput> = {}): Promise<string> {
   created += 1n;
   const times = { createdAtNs: created * SECOND, updatedAtNs: (100n + created) * SECOND };
-  const base = { id: newId("req"), orgId, projectId, siteId: site!.id, source: "upload", state: "received" };
+  const base = { id: newId("req"), orgId, projectId, siteId: site!.id, source: "upload", state: "received" } as const;
   const told = { pipelineStage: "Waiting to be processed", filename: `${name}.mcap` };
   const { id } = await prisma.importRequest.create({ data: { ...base, ...told, ...times, ...row } });
   names.set(id, name);
   return id;
 }
 
-const quarantined = (errorText: string) => ({ state: "error", errorCode: "X", errorText, quarantinedAtNs: SECOND });
+const quarantined = (errorText: string) =>
+  ({ state: "error", errorCode: "X", errorText, quarantinedAtNs: SECOND }) as const;
 const onAlpha = { deviceId: alpha.id, deviceName: "alpha" };
 const onBeta = { deviceId: beta.id, deviceName: "beta" };
 await add("received", onBeta);

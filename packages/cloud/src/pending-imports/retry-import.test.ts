@@ -212,7 +212,13 @@ async function failWithoutWorker(attempts: number) {
   const idle = await startCloud({ after }, { works: false });
   const { link, requestId } = await idle.admin.call(api.uploads.create, { filename: "p.mcap", key: "p" });
   await putFile(link, await anotherMcap());
-  const failed = { state: "error", errorCode: "ObjectMissing", errorText: "gone", quarantinedAtNs: 1n, attempts };
+  const failed = {
+    state: "error",
+    errorCode: "ObjectMissing",
+    errorText: "gone",
+    quarantinedAtNs: 1n,
+    attempts,
+  } as const;
   await idle.deps.db.prisma.importRequest.update({ where: { id: requestId }, data: failed });
   return { ...idle, requestId };
 }

@@ -180,7 +180,14 @@ test("a salvage that is being made is listed by its id, and nowhere else; an upl
   const requestId = await uploadDamaged(share(await anotherMcap(), 0.5), "NoEnd", { deviceName: "listed" });
   const { orgId, projectId, siteId } = await requestOf(requestId);
   const id = "req_being_made";
-  const row = { orgId, projectId, siteId, state: "awaiting", filename: "x.salvage.mcap", pipelineStage: "Salvaging" };
+  const row = {
+    orgId,
+    projectId,
+    siteId,
+    state: "awaiting",
+    filename: "x.salvage.mcap",
+    pipelineStage: "Salvaging",
+  } as const;
   const times = { createdAtNs: 1n, updatedAtNs: deps.clock.nowNs() };
   await prisma.importRequest.create({ data: { id, ...row, ...times, source: "salvage", salvageOfId: requestId } });
   const list = (query: CallInput<typeof api.pendingImports.list>) => admin.call(api.pendingImports.list, query);
@@ -231,7 +238,7 @@ test("what is waiting, under way, cancelled, no longer stored, or a salvage itse
 
 test("a file of a device is salvaged there: 409 names the call", async () => {
   const { requestId } = await askForFile(cloud, "at-the-edge");
-  const failed = { state: "error", errorCode: "BadChunk", errorText: "broken" };
+  const failed = { state: "error", errorCode: "BadChunk", errorText: "broken" } as const;
   await prisma.importRequest.update({ where: { id: requestId }, data: failed });
   await assert.rejects(
     salvage(requestId),

@@ -116,7 +116,7 @@ function manifestOf(name: string): string {
 test("a salvage is refused where there is no room for the file that it is made of", async () => {
   const { link, requestId } = await newLink();
   assert.equal((await send(link, Buffer.alloc(500))).status, 200);
-  const failed = { state: "error", errorCode: "NoEnd", pipelineStage: "Failed" };
+  const failed = { state: "error", errorCode: "NoEnd", pipelineStage: "Failed" } as const;
   await db.prisma.importRequest.update({ where: { id: requestId }, data: failed });
   await limitTo((await storedBytes()) + 499n);
   const salvage = () => cloud.admin.call(api.pendingImports.salvage, { requestId });

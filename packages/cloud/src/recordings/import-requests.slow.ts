@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiFailure } from "@downlink/client";
-import { api } from "@downlink/protocol";
+import { api, type ImportStatus } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { startAgent } from "../testing/test-agent.ts";
 
@@ -32,7 +32,7 @@ const timed = async <T>(what: string, call: Promise<T>): Promise<T> => {
   process.stdout.write(`${what}: ${(performance.now() - startedMs).toFixed(0)} ms\n`);
   return answer;
 };
-const countOf = (importStatus: string) => prisma.recording.count({ where: { importStatus } });
+const countOf = (importStatus: ImportStatus) => prisma.recording.count({ where: { importStatus } });
 
 test("a filter that matches more than 10,000 is refused with the count, and nothing is changed", async () => {
   const refused = admin.call(api.importRequests.create, { filter: all });

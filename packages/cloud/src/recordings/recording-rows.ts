@@ -1,4 +1,4 @@
-import { DataDamage, type ImportStatus, type Recording } from "@downlink/protocol";
+import { DataDamage, type Recording } from "@downlink/protocol";
 import { type Kysely, sql } from "kysely";
 import { asParsed, type Complete } from "../core/complete.ts";
 import type { DB } from "../db/generated/tables.ts";
@@ -57,7 +57,7 @@ export function toRecording(row: RecordingRow): Complete<Recording> {
     importedAt: row.importedAtNs ?? undefined,
     start: row.startNs,
     end: row.endNs,
-    importStatus: row.importStatus as ImportStatus,
+    importStatus: row.importStatus,
     location: undefined, // no files are indexed in a customer's own bucket
     site: row.siteId === null ? undefined : { ...summary(row.siteId, row.siteName), indexingStrategy: "split-files" },
     edgeSite: row.edgeSiteId === null ? undefined : summary(row.edgeSiteId, row.edgeSiteName),

@@ -16,7 +16,7 @@ type Query = Input<(typeof api.recordings)["summarize"]>;
 
 interface Group {
   /** Of a group by status. */
-  readonly importStatus: string | null;
+  readonly importStatus: ImportStatus | null;
   /** Of a group by device; null also where it is the group of no device. */
   readonly deviceId: string | null;
   readonly grouped: "all" | "status" | "device";
@@ -40,7 +40,7 @@ export async function summarizeRecordings(ctx: Ctx, query: Query): Promise<Compl
   return {
     ...toSums(all!),
     isCapped: all!.count > MAX_SUMMARIZED,
-    byStatus: of("status").map((group) => ({ importStatus: group.importStatus as ImportStatus, ...toSums(group) })),
+    byStatus: of("status").map((group) => ({ importStatus: group.importStatus!, ...toSums(group) })),
     byDevice: await withDevices(ctx, of("device").slice(0, MAX_SUMMARIZED_DEVICES)),
   };
 }

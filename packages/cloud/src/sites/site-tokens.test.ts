@@ -13,7 +13,7 @@ const edge = await admin.call(api.sites.create, { name: "edge", type: "edge" });
 const hosted = await admin.call(api.sites.create, { name: "hosted", type: "self-hosted" });
 const primary = (await admin.call(api.sites.list, {})).find(({ type }) => type === "service-hosted")!;
 const { orgId } = await cloud.deps.db.prisma.site.findUniqueOrThrow({ where: { id: edge.id } });
-const byob = { id: newId("site"), orgId, name: "bucket", type: "byob", createdAtNs: 0n };
+const byob = { id: newId("site"), orgId, name: "bucket", type: "byob", createdAtNs: 0n } as const;
 await cloud.deps.db.prisma.site.create({ data: byob });
 
 const kinds = [

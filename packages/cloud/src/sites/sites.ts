@@ -1,4 +1,4 @@
-import type { AgentPoint, api, EdgeAgent, Input, Site, SiteType } from "@downlink/protocol";
+import type { AgentPoint, api, EdgeAgent, Input, Site } from "@downlink/protocol";
 import { noLongerCloned, toEdgeAgent } from "../agents/agent-rows.ts";
 import { findAgentPoints } from "../agents/find-agent-points.ts";
 import { removeFiles } from "../agents/remove-files.ts";
@@ -128,7 +128,7 @@ function toSite(ctx: Ctx, row: SiteModel & { agent?: AgentModel | null }): Compl
   return {
     id: row.id,
     name: row.name,
-    type: row.type as SiteType,
+    type: row.type,
     url: row.url ?? undefined,
     retainRecordingsSeconds: row.retainRecordingsSeconds ?? undefined,
     projectIds: row.projectIds.filter((id) => seesProject(ctx, id)),

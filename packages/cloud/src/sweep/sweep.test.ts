@@ -3,6 +3,7 @@ import { after, beforeEach, test } from "node:test";
 import { api } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { cutPiece, inPieces } from "../blobs/testing/pieces.ts";
+import type { UploadModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { withTransaction } from "../db/transaction.ts";
 import { storeDelivery } from "../import-life/delivery.ts";
@@ -44,7 +45,7 @@ async function upload(bytes: Uint8Array, filename = "a.mcap"): Promise<string> {
 }
 
 /** An object, or only the beginning of one, with an upload row in a state, or without a row. */
-async function leave(uploadState: string | undefined, isWhole = true): Promise<string> {
+async function leave(uploadState: UploadModel["state"] | undefined, isWhole = true): Promise<string> {
   const id = newId("upl");
   const blobKey = `${orgId}/${id}`;
   if (isWhole) await deps.blobs.put(blobKey, inPieces(Buffer.alloc(1000)));
@@ -55,7 +56,16 @@ async function leave(uploadState: string | undefined, isWhole = true): Promise<s
   }
   if (uploadState === undefined) return blobKey;
   const { requestId } = await admin.call(api.uploads.create, { filename: "x.mcap", deviceName: "robot" });
-  const row = { id, orgId, requestId, kind: "parts", blobKey, state: uploadState, createdAtNs: 1n, updatedAtNs: 1n };
+  const row = {
+    id,
+    orgId,
+    requestId,
+    kind: "parts",
+    blobKey,
+    state: uploadState,
+    createdAtNs: 1n,
+    updatedAtNs: 1n,
+  } as const;
   await prisma.upload.create({ data: row });
   return blobKey;
 }

@@ -82,7 +82,7 @@ async function storeImport({ deps }: TestCloud, { device, recording, siteId, nam
     importedAtNs: 1n,
     startNs: 1n,
     endNs: 2n,
-  };
+  } as const;
   const sizes = { crc: 0n, dataOffset: 0n, sizeBytes: 0n, logTimeNs: 1n, createTimeNs: 1n };
   const said = { name: `${name}-calibration`, mediaType: `${name}-type`, ...sizes };
   const [imported, attachment] = await Promise.all([

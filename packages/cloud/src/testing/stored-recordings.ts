@@ -88,7 +88,7 @@ function recordingRow(owners: Owners, { startNs, endNs }: { startNs: bigint; end
     endNs,
     durationNs: endNs - startNs,
     key: i % 2 === 0 ? `key/${i} %` : null,
-    format: "mcap",
+    format: "mcap" as const,
     messageCount: 1n,
     metadata: metadataOf(i),
     createdAtNs: BigInt((i * 13) % 20),

@@ -196,10 +196,10 @@ async function storeImported({ deps }: TestCloud, { orgId, projectId, id: device
     recordingKey: newId("rec"),
   };
   const of = { orgId, projectId, deviceId, siteId: site.id };
-  const file = { format: "mcap", sizeBytes: 1n, startNs: 1n, endNs: 2n, importedAtNs: 1n };
+  const file = { format: "mcap", sizeBytes: 1n, startNs: 1n, endNs: 2n, importedAtNs: 1n } as const;
   const { recordingId, importId, recordingKey: key } = ids;
   const about = { path: "a.mcap", key, durationNs: 1n, messageCount: 1n, metadata: [], createdAtNs: 1n, isEdge: false };
-  const stored = { importStatus: "complete", importId, blobKey: `${orgId}/${recordingId}` };
+  const stored = { importStatus: "complete", importId, blobKey: `${orgId}/${recordingId}` } as const;
   await prisma.recording.create({ data: { id: recordingId, ...of, ...file, ...about, ...stored } });
   await prisma.import.create({ data: { id: importId, recordingId, filename: "a.mcap", ...of, ...file } });
   const sizes = { crc: 0n, dataOffset: 0n, sizeBytes: 0n, logTimeNs: 1n, createTimeNs: 1n };
