@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, request } from "node:http";
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 
 export interface TestProxyOptions {
@@ -22,53 +22,90 @@ export interface TestProxy extends AsyncDisposable {
 }
 
 /** An HTTP proxy as companies have them, on a free port. */
-export async function startTestProxy({ credentials, hosts = {} }: TestProxyOptions = {}): Promise<TestProxy> {
-  const sockets = new Set<Socket>();
-  const keep = (socket: Socket) =>
-    void sockets.add(socket.on("close", () => sockets.delete(socket)).on("error", () => socket.destroy()));
-  const expected = credentials && `Basic ${Buffer.from(credentials).toString("base64")}`;
-  const isAllowed = ({ headers }: IncomingMessage) => (headers["proxy-authorization"] ?? "") === (expected ?? "");
-  const server = createServer((incoming, response) => {
-    if (!isAllowed(incoming)) return void response.writeHead(407).end();
+export async function startTestProxy(options: TestProxyOptions = {}): Promise<TestProxy> {
+  const proxy = new LocalProxy(options);
+  await proxy.listen();
+  return proxy;
+}
+
+class LocalProxy implements TestProxy {
+  url = "";
+  readonly passed: string[] = [];
+  answer: TestProxy["answer"];
+  readonly #sockets = new Set<Socket>();
+  readonly #server: Server;
+  readonly #hosts: Readonly<Record<string, string>>;
+  /** What a caller must send to be let through. */
+  readonly #authorization: string;
+
+  constructor({ credentials, hosts = {} }: TestProxyOptions) {
+    this.#hosts = hosts;
+    this.#authorization = credentials ? `Basic ${Buffer.from(credentials).toString("base64")}` : "";
+    this.#server = createServer((incoming, response) => this.#forward(incoming, response));
+    this.#server.on("connection", (socket) => this.#keep(socket));
+    this.#server.on("connect", (incoming, near: Socket) => this.#openTunnel(incoming, near));
+  }
+
+  async listen(): Promise<void> {
+    this.#server.listen(0, "127.0.0.1");
+    await once(this.#server, "listening");
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  asked(): Promise<unknown> {
+    return once(this.#server, "connect");
+  }
+
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.cut();
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** Sends a plain request on itself. */
+  #forward(incoming: IncomingMessage, response: ServerResponse): void {
+    if (!this.#isAllowed(incoming)) return void response.writeHead(407).end();
     const url = new URL(incoming.url ?? "");
-    proxy.passed.push(`${incoming.method} ${url}`);
-    const [hostname, port] = (hosts[url.host] ?? url.host).split(":");
+    this.passed.push(`${incoming.method} ${url}`);
+    const [hostname, port] = this.#placeOf(url.host);
     const options = { hostname, port: port ?? 80, path: url.pathname + url.search, method: incoming.method };
     const onward = request({ ...options, headers: incoming.headers, agent: false }, (answer) => {
       answer.pipe(response.writeHead(answer.statusCode ?? 502, answer.headers));
     });
-    onward.on("socket", keep).on("error", () => response.destroy());
+    onward.on("socket", (socket) => this.#keep(socket)).on("error", () => response.destroy());
     incoming.pipe(onward);
-  });
-  const proxy: TestProxy = {
-    url: "",
-    passed: [],
-    answer: undefined,
-    asked: () => once(server, "connect"),
-    cut: () => {
-      for (const socket of sockets) socket.destroy();
-    },
-    async [Symbol.asyncDispose]() {
-      proxy.cut();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-  server.on("connection", keep).on("connect", (incoming: IncomingMessage, near: Socket) => {
-    if (proxy.answer === "hang") return;
-    const status = isAllowed(incoming) ? proxy.answer : 407;
+  }
+
+  #openTunnel(incoming: IncomingMessage, near: Socket): void {
+    if (this.answer === "hang") return;
+    const status = this.#isAllowed(incoming) ? this.answer : 407;
     if (status !== undefined) return void near.end(`HTTP/1.1 ${status} No\r\n\r\n`);
-    proxy.passed.push(`CONNECT ${incoming.url}`);
-    const [host, port] = (hosts[incoming.url ?? ""] ?? incoming.url ?? "").split(":");
+    this.passed.push(`CONNECT ${incoming.url}`);
+    const [host, port] = this.#placeOf(incoming.url ?? "");
     const far = connect({ host, port: Number(port) }, () => {
       near.write("HTTP/1.1 200 Connection established\r\n\r\n");
       far.pipe(near).pipe(far);
     });
-    keep(far);
+    this.#keep(far);
     far.on("close", () => near.destroy());
     near.on("close", () => far.destroy());
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return Object.assign(proxy, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  }
+
+  #isAllowed({ headers }: IncomingMessage): boolean {
+    return (headers["proxy-authorization"] ?? "") === this.#authorization;
+  }
+
+  /** Host and port, where the proxy alone knows another place for the name. */
+  #placeOf(host: string): string[] {
+    return (this.#hosts[host] ?? host).split(":");
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on("close", () => this.#sockets.delete(socket)).on("error", () => socket.destroy());
+  }
 }

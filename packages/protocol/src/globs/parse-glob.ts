@@ -88,24 +88,27 @@ function literalOf(literal: string, fold: Fold): GlobNode {
 
 /** `**` that is a segment, or all of one before a brace, crosses segments; anywhere else, and as three or more, it is a `*`. */
 function addStars(reader: Reader, terms: Term[], isInBraces: boolean): void {
-  const { text } = reader;
   const before = terms.at(-1)?.kind;
-  const count = /^\*+/.exec(text.slice(reader.at))![0].length;
+  const count = /^\*+/.exec(reader.text.slice(reader.at))![0].length;
   reader.at += count;
   const isSegmentStart = before === undefined || before === "slash";
   const isFirst = before === undefined && !isInBraces;
   const isCrossing = isSegmentStart && (isSegmentEnd(reader, isInBraces) || (isFirst && isExtension(reader)));
-  if (count !== 2 || !isCrossing) return void terms.push({ kind: "star", node: STAR });
+  if (count === 2 && isCrossing) addCrossing(reader, terms, isFirst);
+  else terms.push({ kind: "star", node: STAR });
+}
+
+/** Adds what the stars that cross segments mean together with the slashes beside them. */
+function addCrossing(reader: Reader, terms: Term[], isFirst: boolean): void {
+  const { text } = reader;
   while (/^\/\*\*(\/|$)/.test(text.slice(reader.at))) reader.at += 3; // `**/**` says no more than `**`.
-  const isBelow = before === "slash" && terms.length > 1;
-  if (text[reader.at] === "/" && (isBelow || isFirst)) {
-    reader.at += 1;
-    if (isBelow) terms.pop();
-    terms.push({ kind: "slash", node: isBelow ? DIRECTORIES_BETWEEN : DIRECTORIES_BEFORE });
-  } else if (isBelow && reader.at === text.length && terms.at(-2)!.kind !== "star") {
-    terms.pop();
-    terms.push({ kind: "star", node: ALL_BELOW });
-  } else terms.push({ kind: "star", node: ANY });
+  const isBelow = terms.at(-1)?.kind === "slash" && terms.length > 1;
+  const isBetween = text[reader.at] === "/" && (isBelow || isFirst);
+  const isAllBelow = isBelow && reader.at === text.length && terms.at(-2)!.kind !== "star";
+  if (isBetween) reader.at += 1;
+  if (isBelow && (isBetween || isAllBelow)) terms.pop();
+  if (isBetween) terms.push({ kind: "slash", node: isBelow ? DIRECTORIES_BETWEEN : DIRECTORIES_BEFORE });
+  else terms.push({ kind: "star", node: isAllBelow ? ALL_BELOW : ANY });
 }
 
 function isSegmentEnd({ text, at }: Reader, isInBraces: boolean): boolean {
