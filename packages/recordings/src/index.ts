@@ -9,7 +9,7 @@ export type {
   SkippedDamage,
 } from "./export/plan/export-options.ts";
 export { ExportFault, type ExportFaultCode } from "./export/plan/export-options.ts";
-export { createRewritePool, type RewritePool } from "./export/rewrite/rewrite-pool.ts";
+export { RewritePool } from "./export/rewrite/rewrite-pool.ts";
 export { defaultLimits, type InspectLimits, leanLimits } from "./faults/limits.ts";
 export { type Reason, type ReasonCode, RecordingFault } from "./faults/reasons.ts";
 export { recordingFormatOf } from "./formats/formats.ts";

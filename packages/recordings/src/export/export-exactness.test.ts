@@ -128,14 +128,13 @@ function keyOf({ topic, logTimeNs, sequence, data }: Content): string {
 }
 
 test("any selection of any recordings, in any manner, is what a slow obvious extraction finds", async () => {
+  const exported = fc.record({ files: fc.array(file, { maxLength: 4 }), selection, manner, way });
   await fc.assert(
-    fc.asyncProperty(fc.array(file, { maxLength: 4 }), selection, manner, way, async (files, selected, options, by) => {
+    fc.asyncProperty(exported, async ({ files, selection: selected, manner: options, way: by }) => {
       const sources = await Promise.all(files.map(writeMessages));
-      const exported = await exportBytes(await Promise.all(sources.map((bytes) => toSource(bytes, by))), {
-        ...selected,
-        ...options,
-      });
-      await assertHolds(exported, select(inOrder(sources), selected));
+      const opened = await Promise.all(sources.map((bytes) => toSource(bytes, by)));
+      const bytes = await exportBytes(opened, { ...selected, ...options });
+      await assertHolds(bytes, select(inOrder(sources), selected));
     }),
     { numRuns: 400 },
   );

@@ -7,7 +7,7 @@ import { orderOutput } from "./order-output.ts";
 import type { ExportSource, McapExportOptions } from "./plan/export-options.ts";
 import type { OpenSource } from "./plan/planned-source.ts";
 import { copyAttachment } from "./write-mcap/copy-attachment.ts";
-import { createMcapWriter, type McapWriter } from "./write-mcap/mcap-writer.ts";
+import { McapWriter } from "./write-mcap/mcap-writer.ts";
 
 /**
  * The selected messages of finished recordings as one indexed MCAP file, piece by piece, in order of log time; equal times in
@@ -25,7 +25,7 @@ export async function* exportMcap(
   options: McapExportOptions,
 ): AsyncGenerator<Uint8Array> {
   await using session = openSession(sources, options);
-  const writer = createMcapWriter(session.ids, options.compression);
+  const writer = new McapWriter(session.ids, options.compression);
   const describe = createDescriber(writer, session);
   let isBegun = false;
   for await (const output of orderOutput(session, { finish: sealing(session), mergesAll: false })) {

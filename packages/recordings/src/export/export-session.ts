@@ -1,12 +1,13 @@
 import type { Loading } from "./load/load-run.ts";
 import { createMemoryShare } from "./load/share-memory.ts";
-import { createDamageReport, type DamageReport } from "./plan/damage-report.ts";
+import { DamageReport } from "./plan/damage-report.ts";
 import type { Feeding } from "./plan/decide-steps.ts";
 import type { ExportSource, McapExportOptions } from "./plan/export-options.ts";
-import { createIdTable, type IdTable } from "./plan/id-table.ts";
+import { IdTable } from "./plan/id-table.ts";
 import { type OnOpened, openSource } from "./plan/open-source.ts";
 import type { OpenSource } from "./plan/planned-source.ts";
-import { createRewritePool, holdOf } from "./rewrite/rewrite-pool.ts";
+import { RewritePool } from "./rewrite/rewrite-pool.ts";
+import { holdOf } from "./rewrite/serve-job.ts";
 
 /** What lasts as long as one export; disposing it closes every source. */
 export interface ExportSession extends Feeding, AsyncDisposable {
@@ -26,20 +27,14 @@ export function openSession(
   options: McapExportOptions,
   onOpened?: OnOpened,
 ): ExportSession {
-  const { compression, memoryBudgetBytes = defaultBudgetBytes, signal } = options;
   const within = withinWindow(sources, options);
-  const ids = createIdTable();
-  const damage = createDamageReport(options.onSkippedDamage);
-  const memory = createMemoryShare(
-    memoryBudgetBytes,
-    within.map(([, source]) => source),
-  );
-  const lane = (options.pool ?? sharedPool).openLane();
-  const largeLane = (options.pool ?? largePool).openLane();
-  const stopLarge = (): void => largeLane.stop();
-  signal?.addEventListener("abort", stopLarge, { once: true });
+  const ids = new IdTable();
+  const damage = new DamageReport(options.onSkippedDamage);
+  const loading = createLoading(within, options);
   const opened = new Set<OpenSource>();
-  const generators = new Set<AsyncGenerator<unknown>>();
+  const stopLarge = (): void => loading.largeLane.stop();
+  options.signal?.addEventListener("abort", stopLarge, { once: true });
+  const shared = { ids, options, lane: loading.largeLane, damage, onOpened };
   return {
     sources,
     within,
@@ -47,30 +42,40 @@ export function openSession(
     ids,
     damage,
     onOpened,
-    loading: {
-      lane,
-      compression,
-      memory,
-      hold: holdOf(options),
-      largeLane,
-      opened: generators,
-      signal,
-    },
-    onPlanned: memory.plan,
+    loading,
+    onPlanned: loading.memory.plan,
     async open(source: ExportSource, index: number) {
       const onClosed = (): void => void opened.delete(open);
-      const open = await openSource(source, { index, ids, options, lane: largeLane, damage, onOpened, onClosed });
+      const open = await openSource(source, { ...shared, index, onClosed });
       opened.add(open);
       open.hold(open.runs.length);
       return open;
     },
     async [Symbol.asyncDispose]() {
-      signal?.removeEventListener("abort", stopLarge);
-      await Promise.all([lane[Symbol.asyncDispose](), largeLane[Symbol.asyncDispose]()]);
-      await Promise.all(Array.from(generators, (generator) => generator.return(undefined)));
+      options.signal?.removeEventListener("abort", stopLarge);
+      await endLoading(loading);
       await Promise.all(Array.from(opened, (source) => source.close()));
     },
   };
+}
+
+function createLoading(within: ExportSession["within"], options: McapExportOptions): Loading {
+  const { compression, memoryBudgetBytes = defaultBudgetBytes, signal, pool } = options;
+  const spans = within.map(([, source]) => source);
+  return {
+    lane: (pool ?? sharedPool).openLane(),
+    compression,
+    memory: createMemoryShare(memoryBudgetBytes, spans),
+    hold: holdOf(options),
+    largeLane: (pool ?? largePool).openLane(),
+    opened: new Set(),
+    signal,
+  };
+}
+
+async function endLoading({ lane, largeLane, opened }: Loading): Promise<void> {
+  await Promise.all([lane[Symbol.asyncDispose](), largeLane[Symbol.asyncDispose]()]);
+  await Promise.all(Array.from(opened, (generator) => generator.return(undefined)));
 }
 
 /** Attachments are wanted whatever the window is. */
@@ -88,7 +93,7 @@ function withinWindow(
 const defaultBudgetBytes = 64 * 1024 * 1024;
 
 /** Its threads start with the first export, and do not keep the process alive. */
-const sharedPool = createRewritePool();
+const sharedPool = new RewritePool();
 
 /** For what takes long: an index that nobody prepared, the parts of large chunks. Small work never waits for it. */
-const largePool = createRewritePool({ threadCount: 2 });
+const largePool = new RewritePool({ threadCount: 2 });

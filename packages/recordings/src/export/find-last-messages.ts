@@ -15,21 +15,21 @@ export async function findLastMessages(session: ExportSession): Promise<Fragment
   const { lookbackNs } = options.lastPerChannel!;
   const endNs = options.startNs! - 1n;
   const startNs = lookbackNs === undefined ? undefined : options.startNs! - lookbackNs;
-  const search = createSearch(options.topics ?? []);
+  const found = new LastMessages(options.topics ?? []);
   for (const [index, source] of latestFirst(sources)) {
     if (source.startNs > endNs || (startNs !== undefined && source.endNs < startNs)) continue;
-    if (search.canAddNothing(source)) continue;
+    if (found.areAllFound(source)) continue;
     // Of damage before the window nobody is told: it is not what was asked for.
     const about = { index, ids, lane: loading.largeLane, damage: undefined, onOpened };
     const opened = await openSource(source, { ...about, options: { ...options, startNs, endNs } });
     try {
-      for (const run of latestRunsFirst(opened, endNs)) await searchRun(run, search, loading);
-      search.noteTopics(source, opened);
+      for (const run of latestRunsFirst(opened, endNs)) await searchRun(run, found, loading);
+      found.noteTopics(source, opened);
     } finally {
       await opened.release();
     }
   }
-  return search.toFragment();
+  return found.toFragment();
 }
 
 function latestFirst(sources: readonly ExportSource[]): [number, ExportSource][] {
@@ -47,19 +47,19 @@ function lastOf({ endNs: runEndNs }: { endNs: bigint }, endNs: bigint): bigint {
   return runEndNs < endNs ? runEndNs : endNs;
 }
 
-async function searchRun(run: PlannedRun, search: Search, { lane, hold }: Loading): Promise<void> {
+async function searchRun(run: PlannedRun, found: LastMessages, { lane, hold }: Loading): Promise<void> {
   const { source } = run;
   const { ids, startNs = 0n, endNs } = source.selection;
   const mayHold = (await source.channelsOf(run)).some((channel) => {
     const id = ids.get(channel.channelId) ?? unwanted;
     const isInReach = id !== unwanted && channel.startNs <= endNs! && channel.endNs >= startNs;
-    return isInReach && !search.isFound(id, lastOf(channel, endNs!));
+    return isInReach && !found.isFound(id, lastOf(channel, endNs!));
   });
   if (!mayHold) return;
   using _turn = isLarge(run) ? await hold(run.lengthBytes + run.storedBytes) : undefined;
   const from = await bytesOfRun(run);
   const latest = await lane.run({ kind: "latest", from, run: toStored(run), selection: source.selection.sent });
-  for (let place = 0; place < latest.starts.length; place += 1) search.add(latest, place, run.order);
+  for (let place = 0; place < latest.starts.length; place += 1) found.add(latest, place, run.order);
 }
 
 interface LastMessage {
@@ -71,61 +71,65 @@ interface LastMessage {
   place: number;
 }
 
-type Search = ReturnType<typeof createSearch>;
-
 /** The latest message of each channel so far, by its id in the written file. */
-function createSearch(topics: readonly string[]) {
-  const wanted = new Set(topics);
-  const found = new Map<number, LastMessage>();
+class LastMessages {
+  readonly #topics: ReadonlySet<string>;
+  readonly #found = new Map<number, LastMessage>();
   /** By topic and key: the channels that every source with that key has. */
-  const channelsOfKeys = new Map<string, number[]>();
-  let heldBytes = 0;
+  readonly #channelsOfKeys = new Map<string, readonly number[]>();
+  #heldBytes = 0;
 
-  const isFound = (id: number, lastNs: bigint): boolean => {
-    const last = found.get(id);
+  /** `topics`: those that are wanted; none of them means all. */
+  constructor(topics: readonly string[]) {
+    this.#topics = new Set(topics);
+  }
+
+  /** Whether one was found that comes after `lastNs`. */
+  isFound(id: number, lastNs: bigint): boolean {
+    const last = this.#found.get(id);
     return last !== undefined && last.timeNs > lastNs;
-  };
-  return {
-    isFound,
-    /** Whether every channel that it has was found later than all of its messages. */
-    canAddNothing({ topicKeys, endNs }: ExportSource): boolean {
-      if (!topicKeys) return false;
-      for (const [topic, key] of topicKeys) {
-        if (wanted.size > 0 && !wanted.has(topic)) continue;
-        const ids = channelsOfKeys.get(`${key} ${topic}`);
-        if (!ids?.every((id) => isFound(id, endNs))) return false;
-      }
-      return true;
-    },
-    noteTopics({ topicKeys }: ExportSource, { survey, selection }: OpenSource): void {
-      if (!topicKeys) return;
-      const idsOf = Map.groupBy(survey.channels.values(), ({ topic }) => topic);
-      for (const [topic, key] of topicKeys) {
-        const ids = (idsOf.get(topic) ?? []).map(({ id }) => selection.ids.get(id) ?? unwanted);
-        channelsOfKeys.set(
-          `${key} ${topic}`,
-          ids.filter((id) => id !== unwanted),
-        );
-      }
-    },
-    add(latest: Fragment, place: number, order: number): void {
-      const start = latest.starts[place]!;
-      const id = channelIdAt(latest, start);
-      const bytes = latest.records.subarray(start, endOf(latest, place));
-      const last = { bytes, timeNs: latest.timesNs[place]!, order, place };
-      const known = found.get(id);
-      if (known && comesAfter(known, last)) return;
-      heldBytes += bytes.byteLength - (known?.bytes.byteLength ?? 0);
-      if (heldBytes > maxHeldBytes) throw tooLarge();
-      found.set(id, { ...last, bytes: new Uint8Array(bytes) });
-    },
-    toFragment(): Fragment {
-      const builder = createFragmentBuilder();
-      const inOrder = [...found].sort(([, a], [, b]) => (comesAfter(a, b) ? 1 : -1));
-      for (const [id, { bytes }] of inOrder) builder.mark(builder.addBytes(bytes, 0, bytes.byteLength), id);
-      return builder.take();
-    },
-  };
+  }
+
+  /** Whether of every wanted channel of a source a message was found that is later than all messages of the source. */
+  areAllFound({ topicKeys, endNs }: ExportSource): boolean {
+    if (!topicKeys) return false;
+    const wanted = [...topicKeys].filter(([topic]) => this.#topics.size === 0 || this.#topics.has(topic));
+    return wanted.every(([topic, key]) => {
+      const ids = this.#channelsOfKeys.get(`${key} ${topic}`);
+      return ids?.every((id) => this.isFound(id, endNs)) ?? false;
+    });
+  }
+
+  /** Notes which channels the topics of a source have, so that others with the same keys need not be opened. */
+  noteTopics({ topicKeys }: ExportSource, { survey, selection }: OpenSource): void {
+    if (!topicKeys) return;
+    const channelsOf = Map.groupBy(survey.channels.values(), ({ topic }) => topic);
+    for (const [topic, key] of topicKeys) {
+      const ids = (channelsOf.get(topic) ?? []).map(({ id }) => selection.ids.get(id) ?? unwanted);
+      const wanted = ids.filter((id) => id !== unwanted);
+      this.#channelsOfKeys.set(`${key} ${topic}`, wanted);
+    }
+  }
+
+  /** Takes the message at `place` of a fragment, unless a later one of its channel is there. `order`: of its run. */
+  add(latest: Fragment, place: number, order: number): void {
+    const start = latest.starts[place]!;
+    const id = channelIdAt(latest, start);
+    const bytes = latest.records.subarray(start, endOf(latest, place));
+    const last = { bytes, timeNs: latest.timesNs[place]!, order, place };
+    const known = this.#found.get(id);
+    if (known && comesAfter(known, last)) return;
+    this.#heldBytes += bytes.byteLength - (known?.bytes.byteLength ?? 0);
+    if (this.#heldBytes > maxHeldBytes) throw tooLarge();
+    this.#found.set(id, { ...last, bytes: new Uint8Array(bytes) });
+  }
+
+  toFragment(): Fragment {
+    const builder = createFragmentBuilder();
+    const inOrder = [...this.#found].sort(([, a], [, b]) => (comesAfter(a, b) ? 1 : -1));
+    for (const [id, { bytes }] of inOrder) builder.mark(builder.addBytes(bytes, 0, bytes.byteLength), id);
+    return builder.take();
+  }
 }
 
 const maxHeldBytes = 256 * 1024 * 1024;

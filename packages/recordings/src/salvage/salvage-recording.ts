@@ -1,6 +1,6 @@
 import { exportMcap } from "../export/export-mcap.ts";
 import { makeIndexOf } from "../export/plan/open-source.ts";
-import { createRewritePool, type RewritePool } from "../export/rewrite/rewrite-pool.ts";
+import { RewritePool } from "../export/rewrite/rewrite-pool.ts";
 import { RecordingFault } from "../faults/reasons.ts";
 import type { HoldMemory } from "../memory/large-memory.ts";
 import { bytesSource, type RandomAccessSource } from "../sources/source.ts";
@@ -36,7 +36,7 @@ export async function* salvageRecording(
   source: RandomAccessSource,
   { fileName, describe, signal, hold }: SalvageOptions,
 ): AsyncGenerator<Uint8Array> {
-  await using pool = createRewritePool({ threadCount: 1 });
+  await using pool = new RewritePool({ threadCount: 1 });
   const index = bytesSource(await indexReadable(source, { fileName, signal, hold, pool }));
   const salvage = await toSalvage(await openVerifiedIndex(index));
   const { startNs, endNs } = salvage;

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import { McapRecordBuilder } from "@mcap/core";
-import { announcePayload } from "../export/write-mcap/mcap-writer.ts";
+import { announcePayload } from "../export/write-mcap/mcap-output.ts";
 import type { RandomAccessSource } from "../sources/source.ts";
 import { sparseSource } from "./sparse-source.ts";
 

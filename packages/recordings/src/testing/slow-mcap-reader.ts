@@ -24,7 +24,7 @@ export interface SlowDamage {
 export function readSlowly(bytes: Uint8Array): SlowReading {
   const state = createState(bytes);
   if (!hasMagic(bytes, 0) || !hasMagic(bytes, bytes.byteLength - 8)) {
-    note(state, 0, "the file does not begin or end as an MCAP file");
+    note(state, { offset: 0, text: "the file does not begin or end as an MCAP file" });
   }
   walkFile(state);
   return { messages: state.found.flatMap((found) => resolve(found, state)), damage: state.damage };
@@ -67,8 +67,8 @@ function createState(bytes: Uint8Array): State {
   return { bytes, found: [], ...maps, damage: [], isBehindData: false, hasUnchecked: false };
 }
 
-function note(state: State, offset: number, text: string, isGrave = true): void {
-  state.damage.push({ offset, text, isGrave });
+function note(state: State, { isGrave = true, ...place }: Omit<SlowDamage, "isGrave"> & Partial<SlowDamage>): void {
+  state.damage.push({ ...place, isGrave });
 }
 
 /** A record outside of chunks, or in one. */
@@ -84,18 +84,22 @@ function walkFile(state: State): void {
   while (true) {
     const record = cutRecord(state.bytes.subarray(0, Math.max(0, end)), at);
     if (!record) {
-      note(state, at, "a record is not whole", !state.isBehindData);
+      note(state, { offset: at, text: "a record is not whole", isGrave: !state.isBehindData });
       return;
     }
     at += 9 + record.content.byteLength;
     if (record.opcode === opcodes.footer) {
-      if (at !== end) note(state, record.offset, "the footer is not at the end");
+      if (at !== end) note(state, { offset: record.offset, text: "the footer is not at the end" });
       return;
     }
     try {
       readRecord(record, state);
     } catch (error) {
-      note(state, record.offset, messageOf(error), !state.isBehindData || holdsMessages(record));
+      note(state, {
+        offset: record.offset,
+        text: messageOf(error),
+        isGrave: !state.isBehindData || holdsMessages(record),
+      });
     }
   }
 }
@@ -145,8 +149,9 @@ function readChunk({ content, offset }: RawRecord, state: State): void {
   Object.assign(state, { schemas, channels });
   for (const message of inside.found) state.found.push(message);
   if (crc === 0 && inside.found.length > 0) state.hasUnchecked = true;
-  if (restBytes > 0) note(state, offset, "rubbish stands behind a frame", false);
-  if (BigInt(bytes.byteLength) !== uncompressedBytes) note(state, offset, "a chunk has another size", false);
+  if (restBytes > 0) note(state, { offset, text: "rubbish stands behind a frame", isGrave: false });
+  if (BigInt(bytes.byteLength) !== uncompressedBytes)
+    note(state, { offset, text: "a chunk has another size", isGrave: false });
 }
 
 function cutRecords(bytes: Uint8Array): RawRecord[] {
@@ -169,7 +174,7 @@ function define<T extends { id: number; key: string }>(
   const first = known.get(definition.id);
   if (!first) known.set(definition.id, definition);
   else if (first.key !== definition.key)
-    note(state, offset, "an id is defined twice, differently", !state.isBehindData);
+    note(state, { offset, text: "an id is defined twice, differently", isGrave: !state.isBehindData });
 }
 
 function toSchema(content: Uint8Array): FoundSchema {
@@ -205,20 +210,22 @@ function checkAttachment({ content, offset }: RawRecord, state: State): void {
   fields.skip(Number(fields.u64()));
   const covered = content.subarray(0, fields.at());
   const crc = fields.u32();
-  if (crc !== 0 && crc32(covered) !== crc) note(state, offset, "an attachment fails its checksum", false);
+  if (crc !== 0 && crc32(covered) !== crc)
+    note(state, { offset, text: "an attachment fails its checksum", isGrave: false });
 }
 
 function checkDataEnd({ content, offset }: RawRecord, state: State): void {
   const crc = openFields(content).u32();
   state.isBehindData = true;
   if (crc === 0 || crc32(state.bytes.subarray(0, offset)) === crc) return;
-  note(state, offset, "the data section fails its checksum", state.hasUnchecked);
+  note(state, { offset, text: "the data section fails its checksum", isGrave: state.hasUnchecked });
 }
 
 function resolve({ offset, channelId, fields }: FoundMessage, state: State): OddMessage[] {
   const channel = state.channels.get(channelId);
-  if (!channel) note(state, offset, `a message of channel ${channelId}, which is not in the file`);
-  if (fields.logTimeNs >= 2n ** 63n) note(state, offset, "a message of a time that does not fit into signed 64 bits");
+  if (!channel) note(state, { offset, text: `a message of channel ${channelId}, which is not in the file` });
+  if (fields.logTimeNs >= 2n ** 63n)
+    note(state, { offset, text: "a message of a time that does not fit into signed 64 bits" });
   if (!channel || fields.logTimeNs >= 2n ** 63n) return [];
   const { topic, messageEncoding, schemaId } = channel;
   const schemaName = schemaId === 0 ? "" : (state.schemas.get(schemaId)?.name ?? "");

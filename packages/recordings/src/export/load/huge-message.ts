@@ -8,7 +8,7 @@ import { encodeChunkHead } from "../rewrite/chunk-builder.ts";
 import { type Cut, type HugeRecord, hugeBytes } from "../rewrite/cut-records.ts";
 import type { Fragment } from "../rewrite/fragment.ts";
 import { unwanted } from "../rewrite/selection.ts";
-import { encode } from "../write-mcap/mcap-writer.ts";
+import { encodeRecords } from "../write-mcap/mcap-output.ts";
 import { type Loaded, type Loading, placeOf } from "./load-run.ts";
 
 /*
@@ -61,7 +61,7 @@ export async function* hugeChunk(
   if (channelId === undefined) return;
   const { crc, storedBytes } = huge.get(cut.at)!;
   const { timeNs, recordBytes } = cut;
-  const index = encode((builder) => builder.writeMessageIndex({ channelId, records: [[timeNs, 0n]] }));
+  const index = encodeRecords((builder) => builder.writeMessageIndex({ channelId, records: [[timeNs, 0n]] }));
   const sizes = { storedBytes, uncompressedBytes: recordBytes, startNs: timeNs, endNs: timeNs };
   const head = encodeChunkHead({ ...sizes, crc, compression });
   const chunkBytes = head.byteLength + storedBytes;

@@ -7,16 +7,6 @@ import type { RunPage } from "../../verified/index-pages.ts";
 import type { IndexedChannel, VerifiedIndex } from "../../verified/read-index.ts";
 import type { ExportSelection, ExportSource, SkippedDamage } from "./export-options.ts";
 
-/** What was left out of the written file because it is damaged, for a metadata record in it. */
-export interface DamageReport {
-  /** What an index says is missing whatever one asks for: parts of a recording that make no sense. */
-  addIndexed(fileName: string, index: VerifiedIndex): Promise<void>;
-  /** A damaged run in the window, if it may hold something that is wanted. */
-  addRun(run: DamagedRun): Promise<void>;
-  /** `undefined`: nothing was left out. */
-  toMetadata(): MetadataRecord | undefined;
-}
-
 export interface DamagedRun {
   source: ExportSource;
   context: ReadContext;
@@ -28,55 +18,75 @@ export interface DamagedRun {
   options: ExportSelection;
 }
 
-export function createDamageReport(onSkippedDamage?: (damage: SkippedDamage) => void): DamageReport {
-  const listed: SkippedDamage[] = [];
-  const attachments: { source: string; name: string }[] = [];
-  const ranges: object[] = [];
+/** What was left out of the written file because it is damaged, for a metadata record in it. */
+export class DamageReport {
+  readonly #onSkipped: ((damage: SkippedDamage) => void) | undefined;
   /** By source: the damage that its index names, by offset. */
-  const reasons = new Map<string, Map<number, DamageLine>>();
-  let count = 0;
-  let messagesLost = 0;
-  let isCountKnown = true;
-  return {
-    async addIndexed(source, index) {
-      if (!index.head.damage) return;
-      const lines = await index.damage();
-      reasons.set(source, new Map(lines.filter(({ kind }) => kind === "chunk").map((line) => [line.offset, line])));
-      for (const { kind, offset, code, text, name, messagesLost: lost } of lines) {
-        if (kind === "attachment") attachments.push({ source, name: name ?? "" });
-        if (kind !== "gap" && kind !== "untraced") continue;
-        ranges.push({ source, offset, code, reason: text, messagesLost: lost });
-        messagesLost += lost ?? 0;
-        isCountKnown &&= lost !== undefined;
-      }
-    },
-    async addRun(run) {
-      const { source, page, row } = run;
-      if (!mayBeWanted(run)) return;
-      const offset = page.runs.offsets[row]!;
-      const line = reasons.get(source.fileName)?.get(offset);
-      const reason = {
-        code: (line?.code ?? "BadChunk") as Reason["code"],
-        text: line?.text ?? `the chunk at byte ${offset} is damaged`,
-      };
-      const lost = line?.messagesLost === undefined ? undefined : await countLost(run);
-      const damage: SkippedDamage = { source: source.fileName, offset, reason, messagesLost: lost };
-      count += 1;
-      messagesLost += lost ?? 0;
-      isCountKnown &&= lost !== undefined;
-      if (listed.length < maxListed) listed.push(damage);
-      onSkippedDamage?.(damage);
-    },
-    toMetadata() {
-      if (count + attachments.length + ranges.length === 0) return undefined;
-      const lost = isCountKnown ? `${messagesLost}` : `at least ${messagesLost}`;
-      const metadata: Record<string, string> = { skippedChunks: `${count}`, messagesLost: lost };
-      for (const [index, damage] of listed.sort(byPlace).entries()) metadata[`skipped.${index + 1}`] = describe(damage);
-      if (ranges.length > 0) metadata.skippedRanges = JSON.stringify(ranges.slice(0, maxListed));
-      if (attachments.length > 0) metadata.skippedAttachments = JSON.stringify(attachments.slice(0, maxListed));
-      return { name: "downlink.export", metadata };
-    },
-  };
+  readonly #reasons = new Map<string, Map<number, DamageLine>>();
+  readonly #listed: SkippedDamage[] = [];
+  readonly #attachments: { source: string; name: string }[] = [];
+  readonly #ranges: object[] = [];
+  #runCount = 0;
+  #messagesLost = 0;
+  #isCountKnown = true;
+
+  constructor(onSkipped?: (damage: SkippedDamage) => void) {
+    this.#onSkipped = onSkipped;
+  }
+
+  /** Adds what an index says is missing whatever one asks for: parts of a recording that make no sense. */
+  async addIndexed(source: string, index: VerifiedIndex): Promise<void> {
+    if (!index.head.damage) return;
+    const lines = await index.damage();
+    const chunks = lines.filter(({ kind }) => kind === "chunk");
+    this.#reasons.set(source, new Map(chunks.map((line) => [line.offset, line])));
+    for (const { kind, offset, code, text, name, messagesLost } of lines) {
+      if (kind === "attachment") this.#attachments.push({ source, name: name ?? "" });
+      if (kind !== "gap" && kind !== "untraced") continue;
+      this.#ranges.push({ source, offset, code, reason: text, messagesLost });
+      this.#countLost(messagesLost);
+    }
+  }
+
+  /** Adds a damaged run in the window, if it may hold something that is wanted. */
+  async addRun(run: DamagedRun): Promise<void> {
+    if (!mayBeWanted(run)) return;
+    const source = run.source.fileName;
+    const offset = run.page.runs.offsets[run.row]!;
+    const line = this.#reasons.get(source)?.get(offset);
+    const messagesLost = line?.messagesLost === undefined ? undefined : await countLost(run);
+    const damage: SkippedDamage = { source, offset, reason: reasonOf(line, offset), messagesLost };
+    this.#runCount += 1;
+    this.#countLost(messagesLost);
+    if (this.#listed.length < maxListed) this.#listed.push(damage);
+    this.#onSkipped?.(damage);
+  }
+
+  /** `undefined`: nothing was left out. */
+  toMetadata(): MetadataRecord | undefined {
+    if (this.#runCount + this.#attachments.length + this.#ranges.length === 0) return undefined;
+    const messagesLost = this.#isCountKnown ? `${this.#messagesLost}` : `at least ${this.#messagesLost}`;
+    const metadata: Record<string, string> = { skippedChunks: `${this.#runCount}`, messagesLost };
+    const listed = this.#listed.toSorted(byPlace);
+    for (const [index, damage] of listed.entries()) metadata[`skipped.${index + 1}`] = describe(damage);
+    if (this.#ranges.length > 0) metadata.skippedRanges = firstListed(this.#ranges);
+    if (this.#attachments.length > 0) metadata.skippedAttachments = firstListed(this.#attachments);
+    return { name: "downlink.export", metadata };
+  }
+
+  #countLost(messagesLost: number | undefined): void {
+    this.#messagesLost += messagesLost ?? 0;
+    this.#isCountKnown &&= messagesLost !== undefined;
+  }
+}
+
+function reasonOf(line: DamageLine | undefined, offset: number): Reason {
+  const text = line?.text ?? `the chunk at byte ${offset} is damaged`;
+  return { code: (line?.code ?? "BadChunk") as Reason["code"], text };
+}
+
+function firstListed(items: readonly object[]): string {
+  return JSON.stringify(items.slice(0, maxListed));
 }
 
 const maxListed = 1000;

@@ -85,30 +85,43 @@ export async function* decideSteps(
   { mergesAll = false }: { mergesAll?: boolean } = {},
 ): AsyncGenerator<Step> {
   const decide = createDecider(mergesAll);
-  let group: GroupStep | undefined;
+  const group = new Grouping();
   let held: PlannedRun | undefined;
   for await (const fed of feed) {
     if (fed.kind === "opened") {
       yield fed;
       continue;
     }
-    if (held) {
-      const step = decide(held, fed.run);
-      const joined = join(group, step);
-      if (group && !joined) yield group;
-      group = joined ?? (step.kind === "merge" ? undefined : step);
-      if (step.kind === "merge") yield step;
-    }
+    if (held) yield* group.add(decide(held, fed.run));
     held = fed.run;
   }
-  const last = held && decide(held, undefined);
-  const joined = last && join(group, last);
-  if (group && !joined) yield group;
-  if (last) yield joined ?? last;
+  if (held) yield* group.add(decide(held, undefined));
+  yield* group.end();
 }
 
 type GroupStep = Step & { kind: "pass" | "rewrite" | "pick" };
 type RunStep = GroupStep | (Step & { kind: "merge" });
+
+/** Joins the steps of runs that can be read at once; what is merged is loaded run by run. */
+class Grouping {
+  #group: GroupStep | undefined;
+
+  /** The steps to which nothing more is joined. */
+  *add(step: RunStep): Generator<Step> {
+    if (step.kind !== "merge" && this.#group && mayJoin(this.#group, step)) {
+      this.#group.runs.push(...step.runs);
+      return;
+    }
+    yield* this.end();
+    if (step.kind === "merge") yield step;
+    else this.#group = step;
+  }
+
+  *end(): Generator<Step> {
+    if (this.#group) yield this.#group;
+    this.#group = undefined;
+  }
+}
 
 function createDecider(mergesAll: boolean) {
   /** The run that ends last of those before. */
@@ -133,22 +146,12 @@ function endsAfter(a: PlannedRun, b: PlannedRun): boolean {
 }
 
 /** Small chunks that stand side by side are read at once; those of which little is wanted, also where others stand between. */
-function join(group: GroupStep | undefined, step: RunStep): GroupStep | undefined {
-  if (!group || step.kind !== group.kind || group.runs.length >= maxGroupRuns) return undefined;
-  const [first, last, run] = [group.runs[0]!, group.runs.at(-1)!, step.runs[0]!];
-  if (run.source !== last.source) return undefined;
-  const isSmall =
-    step.kind === "pick" ? sumOf(group, "wantedBytes") + run.wantedBytes <= maxPickedBytes : isNear(group, run);
-  if (!isSmall || (step.kind !== "pick" && endOf(run) - first.offset > maxGroupBytes)) return undefined;
-  group.runs.push(run);
-  return group;
-}
-
-function isNear(group: GroupStep, run: PlannedRun): boolean {
-  return (
-    run.offset === endOf(group.runs.at(-1)!) &&
-    sumOf(group, "lengthBytes") + run.lengthBytes <= maxGroupUncompressedBytes
-  );
+function mayJoin(group: GroupStep, step: GroupStep): boolean {
+  const [run, last] = [step.runs[0]!, group.runs.at(-1)!];
+  if (step.kind !== group.kind || group.runs.length >= maxGroupRuns || run.source !== last.source) return false;
+  if (step.kind === "pick") return sumOf(group, "wantedBytes") + run.wantedBytes <= maxPickedBytes;
+  const isNear = run.offset === endOf(last) && endOf(run) - group.runs[0]!.offset <= maxGroupBytes;
+  return isNear && sumOf(group, "lengthBytes") + run.lengthBytes <= maxGroupUncompressedBytes;
 }
 
 function sumOf({ runs }: GroupStep, name: "wantedBytes" | "lengthBytes"): number {

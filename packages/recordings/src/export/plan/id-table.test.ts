@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Channel, Schema } from "../../survey/survey.ts";
-import { createIdTable } from "./id-table.ts";
+import { IdTable } from "./id-table.ts";
 
 function channelOf(id: number, schemaId = 1): Channel {
   return { id, schemaId, topic: `/${id}`, messageEncoding: "json", metadata: {} };
@@ -18,7 +18,7 @@ test("a schema that thousands of channels share is hashed once", async () => {
       return new Uint8Array(10);
     },
   };
-  const ids = createIdTable();
+  const ids = new IdTable();
   const channels = new Map(Array.from({ length: 5000 }, (_, id) => [id, channelOf(id)]));
   assert.ok(await ids.reserve({ schemas: new Map([[1, schema]]), channels }));
   for (const channel of channels.values()) assert.equal(ids.idOf(channel, schema), channel.id);
@@ -26,7 +26,7 @@ test("a schema that thousands of channels share is hashed once", async () => {
 });
 
 test("ids that are taken, doubled or none are not set aside, and nothing is done", async () => {
-  const ids = createIdTable();
+  const ids = new IdTable();
   const tables = (...channels: Channel[]) => ({
     schemas: new Map<number, Schema>(),
     channels: new Map(channels.map((channel, index) => [index, channel])),
@@ -42,7 +42,7 @@ test("ids that are taken, doubled or none are not set aside, and nothing is done
 });
 
 test("channels are introduced once, behind their schemas", () => {
-  const ids = createIdTable();
+  const ids = new IdTable();
   const schema: Schema = { id: 4, name: "S", encoding: "", data: new Uint8Array(3) };
   for (const id of [1, 2, 3]) ids.idOf(channelOf(id, 4), schema);
   const first = ids.introduce([2, 1, 2]);

@@ -4,92 +4,122 @@ import { inRounds } from "../../codecs/one-by-one.ts";
 import type { Channel, Schema } from "../../survey/survey.ts";
 import { ExportFault } from "./export-options.ts";
 
-/** The ids of the written file: what is byte-identical has one, whatever ids it had in its sources. */
-export interface IdTable {
-  /**
-   * Sets aside the ids that a source uses itself, for all that it defines; false, and nothing done, where one is taken. Takes turns of
-   * some milliseconds; to be awaited before anything else is asked for.
-   */
-  reserve(tables: ChannelTables): Promise<boolean>;
-  /** The id of a channel: its own where that is free. */
-  idOf(channel: Channel, schema: Schema | undefined): number;
-  /** The records of those channels, and of their schemas, that were not written yet; to stand before their first messages. */
-  introduce(channelIds: readonly number[]): Uint8Array;
-  /** What was introduced, for the summary. */
-  encodeSchemas(): Uint8Array;
-  encodeChannels(): Uint8Array;
-  readonly schemaCount: number;
-  readonly channelCount: number;
-}
-
 export interface ChannelTables {
   schemas: ReadonlyMap<number, Schema>;
   channels: ReadonlyMap<number, Channel>;
 }
 
-export function createIdTable(): IdTable {
-  const schemas = createIds<Schema>("schemas", 1);
-  const channels = createIds<Channel>("channels", 0);
-  const schemaKeyOf = createSchemaKeys();
-  const builders = { schemas: new McapRecordBuilder(), channels: new McapRecordBuilder() };
-  const written = { schemas: [] as Uint8Array[], channels: [] as Uint8Array[] };
-  const introduced = { schemas: new Set<number>([noSchema]), channels: new Set<number>() };
+/** The ids of the written file: what is byte-identical has one, whatever ids it had in its sources. */
+export class IdTable {
+  readonly #schemas = new Ids<Schema>("schemas", 1);
+  readonly #channels = new Ids<Channel>("channels", 0);
+  /** Thousands of channels may share one schema of megabytes: each is hashed once. */
+  readonly #schemaKeys = new WeakMap<Schema, string>();
+  readonly #introduced = new IntroducedRecords();
 
-  const reserve: IdTable["reserve"] = async (tables) => {
-    const wantedSchemas: Wanted<Schema>[] = [];
-    const wantedChannels: Wanted<Channel>[] = [];
-    for await (const schema of inRounds(tables.schemas.values())) {
-      wantedSchemas.push({ key: schemaKeyOf(schema), value: schema });
-    }
-    for await (const channel of inRounds(tables.channels.values())) {
-      wantedChannels.push({ key: keyOfChannel(channel), value: channel });
-    }
-    if (!(await schemas.canReserve(wantedSchemas)) || !(await channels.canReserve(wantedChannels))) return false;
-    await schemas.reserve(wantedSchemas);
-    await channels.reserve(wantedChannels);
+  /** How many schemas were introduced. */
+  get schemaCount(): number {
+    return this.#introduced.schemaIds.size;
+  }
+
+  get channelCount(): number {
+    return this.#introduced.channelIds.size;
+  }
+
+  /**
+   * Sets aside the ids that a source uses itself, for all that it defines; false, and nothing done, where one is taken. Takes turns of
+   * some milliseconds; to be awaited before anything else is asked for.
+   */
+  async reserve(tables: ChannelTables): Promise<boolean> {
+    const schemas: Wanted<Schema>[] = [];
+    const channels: Wanted<Channel>[] = [];
+    for await (const schema of inRounds(tables.schemas.values()))
+      schemas.push({ key: this.#keyOfSchema(schema), value: schema });
+    for await (const channel of inRounds(tables.channels.values()))
+      channels.push({ key: keyOfChannel(channel), value: channel });
+    if (!(await this.#schemas.canReserve(schemas)) || !(await this.#channels.canReserve(channels))) return false;
+    await this.#schemas.reserve(schemas);
+    await this.#channels.reserve(channels);
     return true;
-  };
-  const idOf: IdTable["idOf"] = (channel, schema) => {
-    const schemaId = schema ? schemas.idOf(schemaKeyOf(schema), schema) : noSchema;
-    const renamed = { ...channel, schemaId };
-    return channels.idOf(keyOfChannel(renamed), renamed);
-  };
-  const introduceSchema = (schemaId: number): void => {
-    if (introduced.schemas.has(schemaId)) return;
-    introduced.schemas.add(schemaId);
-    builders.schemas.writeSchema({ ...schemas.at(schemaId), id: schemaId });
-  };
-  const introduce: IdTable["introduce"] = (channelIds) => {
-    for (const channelId of channelIds) {
-      if (introduced.channels.has(channelId)) continue;
-      introduced.channels.add(channelId);
-      const channel = channels.at(channelId);
-      introduceSchema(channel.schemaId);
-      const metadata = new Map(Object.entries(channel.metadata));
-      builders.channels.writeChannel({ ...channel, id: channelId, metadata });
-    }
-    const records = (["schemas", "channels"] as const).map((kind) => {
-      const bytes = new Uint8Array(builders[kind].buffer);
-      builders[kind].reset();
-      if (bytes.byteLength > 0) written[kind].push(bytes);
-      return bytes;
-    });
-    return Buffer.concat(records);
-  };
+  }
 
-  return {
-    reserve,
-    idOf,
-    introduce,
-    encodeSchemas: () => Buffer.concat(written.schemas),
-    encodeChannels: () => Buffer.concat(written.channels),
-    get schemaCount() {
-      return introduced.schemas.size - 1;
-    },
-    get channelCount() {
-      return introduced.channels.size;
-    },
-  };
+  /** The id of a channel: its own where that is free. */
+  idOf(channel: Channel, schema: Schema | undefined): number {
+    const schemaId = schema ? this.#schemas.idOf(this.#keyOfSchema(schema), schema) : noSchema;
+    const renamed = { ...channel, schemaId };
+    return this.#channels.idOf(keyOfChannel(renamed), renamed);
+  }
+
+  /** The records of those channels, and of their schemas, that were not written yet; to stand before their first messages. */
+  introduce(channelIds: readonly number[]): Uint8Array {
+    for (const channelId of channelIds) {
+      if (this.#introduced.channelIds.has(channelId)) continue;
+      const channel = this.#channels.at(channelId);
+      const { schemaId } = channel;
+      const isNewSchema = schemaId !== noSchema && !this.#introduced.schemaIds.has(schemaId);
+      if (isNewSchema) this.#introduced.addSchema({ ...this.#schemas.at(schemaId), id: schemaId });
+      this.#introduced.addChannel({ ...channel, id: channelId });
+    }
+    return this.#introduced.takeNew();
+  }
+
+  /** The records of all schemas that were introduced, for the summary. */
+  encodeSchemas(): Uint8Array {
+    return this.#introduced.encodeSchemas();
+  }
+
+  encodeChannels(): Uint8Array {
+    return this.#introduced.encodeChannels();
+  }
+
+  #keyOfSchema(schema: Schema): string {
+    const key = this.#schemaKeys.get(schema) ?? keyOfSchema(schema);
+    this.#schemaKeys.set(schema, key);
+    return key;
+  }
+}
+
+/** The records of schemas and channels that stand in the written file. */
+class IntroducedRecords {
+  readonly schemaIds = new Set<number>();
+  readonly channelIds = new Set<number>();
+  readonly #newSchemas = new McapRecordBuilder();
+  readonly #newChannels = new McapRecordBuilder();
+  readonly #schemas: Uint8Array[] = [];
+  readonly #channels: Uint8Array[] = [];
+
+  addSchema(schema: Schema): void {
+    this.schemaIds.add(schema.id);
+    this.#newSchemas.writeSchema(schema);
+  }
+
+  addChannel(channel: Channel): void {
+    this.channelIds.add(channel.id);
+    this.#newChannels.writeChannel({ ...channel, metadata: new Map(Object.entries(channel.metadata)) });
+  }
+
+  /** What was added since this was asked last, schemas before channels. */
+  takeNew(): Uint8Array {
+    return Buffer.concat([
+      takeRecords(this.#newSchemas, this.#schemas),
+      takeRecords(this.#newChannels, this.#channels),
+    ]);
+  }
+
+  encodeSchemas(): Uint8Array {
+    return Buffer.concat(this.#schemas);
+  }
+
+  encodeChannels(): Uint8Array {
+    return Buffer.concat(this.#channels);
+  }
+}
+
+function takeRecords(builder: McapRecordBuilder, written: Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(builder.buffer);
+  builder.reset();
+  if (bytes.byteLength > 0) written.push(bytes);
+  return bytes;
 }
 
 /** spec: MCAP "Channel": schema id 0 means that there is none; of channels, 0 is an id like others. */
@@ -97,63 +127,72 @@ const noSchema = 0;
 /** Ids are 16 bits wide. */
 const maxId = 65_535;
 
+/** Something with its key: what has the same key is the same. */
 interface Wanted<T> {
-  key: string;
-  value: T;
+  readonly key: string;
+  readonly value: T;
 }
 
-/** One id for each key. */
-function createIds<T extends { id: number }>(what: string, leastId: number) {
-  const ids = new Map<string, number>();
-  const values = new Map<number, { key: string; value: T }>();
-  let lowestFree = leastId;
+/** Gives one id to each key. */
+class Ids<T extends { id: number }> {
+  readonly #what: string;
+  readonly #leastId: number;
+  readonly #ids = new Map<string, number>();
+  readonly #values = new Map<number, Wanted<T>>();
+  #lowestFree: number;
 
-  const put = (id: number, key: string, value: T): number => {
-    ids.set(key, id);
-    values.set(id, { key, value });
-    return id;
-  };
-  const takeFree = (): number => {
-    while (values.has(lowestFree)) lowestFree += 1;
-    if (lowestFree > maxId)
-      throw new ExportFault("TooManyChannels", `one MCAP file holds at most ${maxId + 1 - leastId} ${what}`);
-    return lowestFree;
-  };
-  /** Neither is the id another's, nor has the same thing another id; also among themselves. */
-  const canReserve = async (wanted: readonly Wanted<T>[]): Promise<boolean> => {
+  constructor(what: string, leastId: number) {
+    this.#what = what;
+    this.#leastId = leastId;
+    this.#lowestFree = leastId;
+  }
+
+  /** Whether no id belongs to something else, and nothing has another id already; also among what is wanted. */
+  async canReserve(wanted: readonly Wanted<T>[]): Promise<boolean> {
     const keys = new Set<string>();
     for await (const { key, value } of inRounds(wanted)) {
-      const { id } = value;
-      const isFree = (values.get(id)?.key ?? key) === key && (ids.get(key) ?? id) === id;
       // A text with a replaced character is not what stands in the chunks.
-      if (!isFree || id < leastId || id > maxId || keys.has(key) || key.includes("\ufffd")) return false;
+      if (!this.#isFree(value.id, key) || keys.has(key) || key.includes("\ufffd")) return false;
       keys.add(key);
     }
     return true;
-  };
-  return {
-    canReserve,
-    reserve: async (wanted: readonly Wanted<T>[]): Promise<void> => {
-      for await (const { key, value } of inRounds(wanted)) put(value.id, key, value);
-    },
-    idOf: (key: string, value: T): number => {
-      const known = ids.get(key);
-      if (known !== undefined) return known;
-      const isOwnFree = value.id >= leastId && value.id <= maxId && !values.has(value.id);
-      return put(isOwnFree ? value.id : takeFree(), key, value);
-    },
-    at: (id: number): T => values.get(id)!.value,
-  };
-}
+  }
 
-/** Thousands of channels may share one schema of megabytes: each is hashed once. */
-function createSchemaKeys(): (schema: Schema) => string {
-  const known = new WeakMap<Schema, string>();
-  return (schema) => {
-    const key = known.get(schema) ?? keyOfSchema(schema);
-    known.set(schema, key);
-    return key;
-  };
+  async reserve(wanted: readonly Wanted<T>[]): Promise<void> {
+    for await (const { key, value } of inRounds(wanted)) this.#put(value.id, key, value);
+  }
+
+  idOf(key: string, value: T): number {
+    const known = this.#ids.get(key);
+    if (known !== undefined) return known;
+    const isOwnFree = this.#isInRange(value.id) && !this.#values.has(value.id);
+    return this.#put(isOwnFree ? value.id : this.#takeFree(), key, value);
+  }
+
+  at(id: number): T {
+    return this.#values.get(id)!.value;
+  }
+
+  #isFree(id: number, key: string): boolean {
+    return this.#isInRange(id) && (this.#values.get(id)?.key ?? key) === key && (this.#ids.get(key) ?? id) === id;
+  }
+
+  #isInRange(id: number): boolean {
+    return id >= this.#leastId && id <= maxId;
+  }
+
+  #put(id: number, key: string, value: T): number {
+    this.#ids.set(key, id);
+    this.#values.set(id, { key, value });
+    return id;
+  }
+
+  #takeFree(): number {
+    while (this.#values.has(this.#lowestFree)) this.#lowestFree += 1;
+    if (this.#lowestFree <= maxId) return this.#lowestFree;
+    const most = maxId + 1 - this.#leastId;
+    throw new ExportFault("TooManyChannels", `one MCAP file holds at most ${most} ${this.#what}`);
+  }
 }
 
 function keyOfSchema({ name, encoding, data }: Schema): string {

@@ -7,8 +7,8 @@ import { createSelection, type Selection, unwanted } from "../rewrite/selection.
 import type { DamageReport } from "./damage-report.ts";
 import type { ExportSource, McapExportOptions } from "./export-options.ts";
 import type { IdTable } from "./id-table.ts";
-import type { OpenSource, PlannedChannel, RunTable, WantedOfRun } from "./planned-source.ts";
-import { createRunTable } from "./run-table.ts";
+import type { OpenSource, PlannedChannel, WantedOfRun } from "./planned-source.ts";
+import { type RowPlace, RunTable } from "./run-table.ts";
 
 export interface PlanOptions {
   /** Of the source among all sources. */
@@ -36,7 +36,7 @@ export async function planRuns({ source, index, context, planning }: Planning): 
   const wanted = channels.map(
     ({ channel }) => channel !== undefined && (topics.size === 0 || topics.has(channel.topic)),
   );
-  const runs = createRunTable(planning.index * maxRuns, index.head.compressions);
+  const runs = new RunTable(planning.index * maxRuns, index.head.compressions);
   const judge = createJudge({ index, wanted, planning, hasDescriptor: context.source.descriptor !== undefined });
   await damage?.addIndexed(source.fileName, index);
   for await (const { number, page } of index.pages({ startNs, endNs })) {
@@ -112,7 +112,7 @@ function createJudge({ index, wanted, planning: { options }, hasDescriptor }: Ju
   return {
     isInReach: ({ runs }: RunPage, row: number): boolean =>
       runs.endsNs[row]! >= firstNs && runs.startsNs[row]! <= lastNs,
-    add(table: RunTable, place: { page: RunPage; pageNumber: number; row: number }): void {
+    add(table: RunTable, place: RowPlace): void {
       const {
         page: { runs },
         row,

@@ -1,7 +1,6 @@
 import type { ReadContext } from "../../reading/read-context.ts";
 import type { RecordingFormatName } from "../../survey/summary.ts";
 import type { Survey } from "../../survey/survey.ts";
-import type { RunPage } from "../../verified/index-pages.ts";
 import type { Selection } from "../rewrite/selection.ts";
 import type { Queued } from "./run-queue.ts";
 
@@ -13,7 +12,7 @@ export interface OpenSource {
   /** Its channels, the schemas of those that are wanted, metadata and attachments. */
   survey: Pick<Survey, "profile" | "channels" | "metadata" | "attachments">;
   /** Only those that may hold selected messages. */
-  runs: RunTable;
+  runs: PlannedRuns;
   selection: Selection;
   /** The channels of a run, each with its number of messages. */
   channelsOf(run: PlannedRun): Promise<PlannedChannel[]>;
@@ -83,18 +82,11 @@ export interface WantedOfRun {
   mayPick: boolean;
 }
 
-/** The planned runs of one source, in some hundred bytes each: there may be a million, and an object would take four times as much. */
-export interface RunTable extends RunSpans {
-  /** A row of a page of the source's index. */
-  add(place: { page: RunPage; pageNumber: number; row: number }, wanted: WantedOfRun): void;
-  /** Those that were added may be passed on no more. */
-  forbidPassing(): void;
-  readonly mayPassSome: boolean;
-  /** By start and place in the file. Before anything is taken, after all was added. */
-  sort(): void;
+/** The planned runs of one source, which are taken one after another. */
+export interface PlannedRuns extends RunSpans {
   /** The start and order of the run that is taken next. */
   next(): Queued | undefined;
-  /** The next run, which is not in the table any more. */
+  /** The next run, which is then not among them any more. */
   take(source: OpenSource): PlannedRun | undefined;
 }
 

@@ -1,81 +1,136 @@
 import { copyColumns, pickRows } from "../../memory/columns.ts";
-import { runFlags } from "../../verified/index-pages.ts";
-import type { OpenSource, PlannedRun, RunTable } from "./planned-source.ts";
+import { type RunPage, runFlags } from "../../verified/index-pages.ts";
+import type { OpenSource, PlannedRun, PlannedRuns, WantedOfRun } from "./planned-source.ts";
+import type { Queued } from "./run-queue.ts";
 
-/** `firstOrder`: of the run that is added first. `compressions`: the names that rows refer to. */
-export function createRunTable(firstOrder: number, compressions: readonly string[]): RunTable {
-  let columns = createColumns(64);
-  let count = 0;
-  let taken = 0;
+/**
+ * The planned runs of one source, in some hundred bytes each: there may be a million, and an object for each would take four times as much.
+ * Runs are added, sorted once, and then taken.
+ */
+export class RunTable implements PlannedRuns {
+  readonly #firstOrder: number;
+  readonly #compressions: readonly string[];
+  #columns = createColumns(64);
+  #count = 0;
+  #taken = 0;
 
-  const add: RunTable["add"] = ({ page: { runs }, pageNumber, row }, wanted) => {
-    if (count === columns.startsNs.length) columns = copyColumns(columns, createColumns(2 * count));
-    columns.numbers[count] = count;
-    for (const name of copiedColumns) columns[name][count] = runs[name][row] as never;
-    columns.wantedBytes[count] = wanted.recordsBytes;
-    columns.wantedCounts[count] = wanted.messageCount;
-    columns.wantedEnds[count] = wanted.lastEnd;
-    columns.pages[count] = pageNumber;
-    columns.rows[count] = row;
-    columns.planned[count] =
-      (wanted.isAll ? planFlags.isAll : 0) +
-      (wanted.mayPass ? planFlags.mayPass : 0) +
-      (wanted.mayPick ? planFlags.mayPick : 0);
-    count += 1;
-  };
-  const orderOf = (row: number): number => firstOrder + columns.numbers[row]!;
-  const toRun = (row: number, source: OpenSource): PlannedRun => {
-    const [flags, planned] = [columns.flags[row]!, columns.planned[row]!];
-    return {
-      source,
-      order: orderOf(row),
-      offset: columns.offsets[row]!,
-      recordBytes: columns.recordBytes[row]!,
-      indexesBytes: columns.indexesBytes[row]!,
-      lengthBytes: columns.lengths[row]!,
-      largestBytes: columns.largestBytes[row]!,
-      dataStart: columns.dataStarts[row]!,
-      storedBytes: columns.storedBytes[row]!,
-      compression: flags & runFlags.chunk ? compressions[columns.compressions[row]!]! : "",
-      isChunk: (flags & runFlags.chunk) !== 0,
-      startNs: columns.startsNs[row]!,
-      endNs: columns.endsNs[row]!,
-      checksum: columns.checksums[row]!,
-      indexesChecksum: columns.indexesChecksums[row]!,
-      isInOrder: (flags & runFlags.inOrder) !== 0,
-      wantedBytes: columns.wantedBytes[row]!,
-      wantedCount: columns.wantedCounts[row]!,
-      wantedEnd: columns.wantedEnds[row]!,
-      isAllWanted: (planned & planFlags.isAll) !== 0,
-      mayPass: (planned & planFlags.mayPass) !== 0,
-      mayPick: (planned & planFlags.mayPick) !== 0,
-      place: { pageNumber: columns.pages[row]!, row: columns.rows[row]! },
-    };
-  };
+  /** `firstOrder`: of the run that is added first. `compressions`: the names that rows refer to. */
+  constructor(firstOrder: number, compressions: readonly string[]) {
+    this.#firstOrder = firstOrder;
+    this.#compressions = compressions;
+  }
+
+  /** How many runs are left. */
+  get length(): number {
+    return this.#count - this.#taken;
+  }
+
+  get mayPassSome(): boolean {
+    return this.#columns.planned.subarray(0, this.#count).some((flags) => (flags & planFlags.mayPass) !== 0);
+  }
+
+  /** Adds a row of a page of the source's index. */
+  add({ page: { runs }, pageNumber, row }: RowPlace, wanted: WantedOfRun): void {
+    const at = this.#count;
+    if (at === this.#columns.startsNs.length) this.#columns = copyColumns(this.#columns, createColumns(2 * at));
+    const columns = this.#columns;
+    columns.numbers[at] = at;
+    for (const name of copiedColumns) columns[name][at] = runs[name][row] as never;
+    columns.wantedBytes[at] = wanted.recordsBytes;
+    columns.wantedCounts[at] = wanted.messageCount;
+    columns.wantedEnds[at] = wanted.lastEnd;
+    columns.pages[at] = pageNumber;
+    columns.rows[at] = row;
+    columns.planned[at] = flagsOf(wanted);
+    this.#count += 1;
+  }
+
+  /** Those that were added may be passed on no more. */
+  forbidPassing(): void {
+    for (let row = 0; row < this.#count; row += 1) this.#columns.planned[row]! &= ~planFlags.mayPass;
+  }
+
+  /** By start and place in the file. Before anything is taken, after all was added. */
+  sort(): void {
+    if (!isInOrder(this.#columns.startsNs, this.#count)) this.#columns = inOrderOfStart(this.#columns, this.#count);
+  }
+
+  /** The start and order of the run that is taken next. */
+  next(): Queued | undefined {
+    if (this.#taken === this.#count) return undefined;
+    return { nextNs: this.#columns.startsNs[this.#taken]!, order: this.#orderOf(this.#taken) };
+  }
+
+  /** The next run, which is not in the table any more. */
+  take(source: OpenSource): PlannedRun | undefined {
+    const row = this.#taken;
+    if (row === this.#count) return undefined;
+    this.#taken += 1;
+    const compression = this.#compressions[this.#columns.compressions[row]!]!;
+    return runAt(this.#columns, row, { source, order: this.#orderOf(row), compression });
+  }
+
+  startsNs(): BigInt64Array {
+    return this.#columns.startsNs.subarray(this.#taken, this.#count);
+  }
+
+  endsNs(): BigInt64Array {
+    return this.#columns.endsNs.subarray(this.#taken, this.#count);
+  }
+
+  largestBytes(): number {
+    const lengths = this.#columns.lengths.subarray(this.#taken, this.#count);
+    return lengths.reduce((most, bytes) => Math.max(most, bytes), 0);
+  }
+
+  #orderOf(row: number): number {
+    return this.#firstOrder + this.#columns.numbers[row]!;
+  }
+}
+
+export interface RowPlace {
+  readonly page: RunPage;
+  readonly pageNumber: number;
+  readonly row: number;
+}
+
+/** `compression`: of the row, if it is a chunk. */
+function runAt(
+  columns: Columns,
+  row: number,
+  { source, order, compression }: Pick<PlannedRun, "source" | "order" | "compression">,
+): PlannedRun {
+  const [flags, planned] = [columns.flags[row]!, columns.planned[row]!];
+  const isChunk = (flags & runFlags.chunk) !== 0;
   return {
-    add,
-    forbidPassing() {
-      for (let row = 0; row < count; row += 1) columns.planned[row]! &= ~planFlags.mayPass;
-    },
-    get mayPassSome() {
-      return columns.planned.subarray(0, count).some((flags) => (flags & planFlags.mayPass) !== 0);
-    },
-    sort() {
-      if (!isInOrder(columns.startsNs, count)) columns = inOrderOfStart(columns, count);
-    },
-    next: () => (taken < count ? { nextNs: columns.startsNs[taken]!, order: orderOf(taken) } : undefined),
-    take(source) {
-      if (taken === count) return undefined;
-      taken += 1;
-      return toRun(taken - 1, source);
-    },
-    get length() {
-      return count - taken;
-    },
-    startsNs: () => columns.startsNs.subarray(taken, count),
-    endsNs: () => columns.endsNs.subarray(taken, count),
-    largestBytes: () => columns.lengths.subarray(taken, count).reduce((most, bytes) => Math.max(most, bytes), 0),
+    source,
+    order,
+    offset: columns.offsets[row]!,
+    recordBytes: columns.recordBytes[row]!,
+    indexesBytes: columns.indexesBytes[row]!,
+    lengthBytes: columns.lengths[row]!,
+    largestBytes: columns.largestBytes[row]!,
+    dataStart: columns.dataStarts[row]!,
+    storedBytes: columns.storedBytes[row]!,
+    compression: isChunk ? compression : "",
+    isChunk,
+    startNs: columns.startsNs[row]!,
+    endNs: columns.endsNs[row]!,
+    checksum: columns.checksums[row]!,
+    indexesChecksum: columns.indexesChecksums[row]!,
+    isInOrder: (flags & runFlags.inOrder) !== 0,
+    wantedBytes: columns.wantedBytes[row]!,
+    wantedCount: columns.wantedCounts[row]!,
+    wantedEnd: columns.wantedEnds[row]!,
+    isAllWanted: (planned & planFlags.isAll) !== 0,
+    mayPass: (planned & planFlags.mayPass) !== 0,
+    mayPick: (planned & planFlags.mayPick) !== 0,
+    place: { pageNumber: columns.pages[row]!, row: columns.rows[row]! },
   };
+}
+
+function flagsOf({ isAll, mayPass, mayPick }: WantedOfRun): number {
+  return (isAll ? planFlags.isAll : 0) + (mayPass ? planFlags.mayPass : 0) + (mayPick ? planFlags.mayPick : 0);
 }
 
 const planFlags = { isAll: 1, mayPass: 2, mayPick: 4 } as const;

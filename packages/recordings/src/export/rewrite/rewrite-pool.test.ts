@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { createFragmentBuilder } from "./fragment.ts";
-import { createRewritePool } from "./rewrite-pool.ts";
+import { RewritePool } from "./rewrite-pool.ts";
 import type { SealJob } from "./run-job.ts";
 
 function sealJob(sizeBytes = 20): SealJob {
@@ -13,7 +13,7 @@ function sealJob(sizeBytes = 20): SealJob {
 }
 
 test("lanes are served in turn, however many jobs wait in one of them", async () => {
-  await using pool = createRewritePool({ threadCount: 1 });
+  await using pool = new RewritePool({ threadCount: 1 });
   const done: string[] = [];
   const lanes = ["a", "b", "c"].map((name) => ({ name, lane: pool.openLane() }));
   const counts = { a: 12, b: 4, c: 4 };
@@ -30,7 +30,7 @@ test("lanes are served in turn, however many jobs wait in one of them", async ()
 });
 
 test("a job's result comes back, a failing job rejects, and the thread takes the next one", async () => {
-  await using pool = createRewritePool({ threadCount: 1 });
+  await using pool = new RewritePool({ threadCount: 1 });
   await using lane = pool.openLane();
   const { channels, startNs } = await lane.run(sealJob());
   assert.deepEqual([channels[0]?.channelId, startNs], [5, 7n]);
@@ -41,7 +41,7 @@ test("a job's result comes back, a failing job rejects, and the thread takes the
 });
 
 test("a closed lane rejects what waits in it, and leaves the others alone", async () => {
-  await using pool = createRewritePool({ threadCount: 1 });
+  await using pool = new RewritePool({ threadCount: 1 });
   const [closing, staying] = [pool.openLane(), pool.openLane()];
   const running = closing.run(sealJob(500_000));
   const waiting = [closing.run(sealJob()), closing.run(sealJob())];
@@ -53,7 +53,7 @@ test("a closed lane rejects what waits in it, and leaves the others alone", asyn
 });
 
 test("a closed pool ends its threads and rejects everything", async () => {
-  const pool = createRewritePool({ threadCount: 1 });
+  const pool = new RewritePool({ threadCount: 1 });
   const lane = pool.openLane();
   const jobs = [lane.run(sealJob()), lane.run(sealJob())].map((job) => assert.rejects(job));
   await pool[Symbol.asyncDispose]();
@@ -64,10 +64,10 @@ test("a closed pool ends its threads and rejects everything", async () => {
 test("an idle pool does not keep its process alive", () => {
   const script = `
     import { createFragmentBuilder } from ${JSON.stringify(new URL("./fragment.ts", import.meta.url))};
-    import { createRewritePool } from ${JSON.stringify(new URL("./rewrite-pool.ts", import.meta.url))};
+    import { RewritePool } from ${JSON.stringify(new URL("./rewrite-pool.ts", import.meta.url))};
     const builder = createFragmentBuilder();
     builder.addMessage({ channelId: 0, sequence: 0, logTimeNs: 7n, publishTimeNs: 7n, data: new Uint8Array(9) }, 5);
-    const lane = createRewritePool().openLane();
+    const lane = new RewritePool().openLane();
     const { bytes } = await lane.run({ kind: "seal", fragment: builder.take(), compression: "" });
     console.log(bytes.byteLength);`;
   const output = execFileSync(process.execPath, ["--input-type=module", "-e", script], { timeout: 20_000 });

@@ -5,7 +5,8 @@ import type { ReadContext } from "../../reading/read-context.ts";
 import { streamRange } from "../../reading/stream-range.ts";
 import { SourceChangedError } from "../../sources/source.ts";
 import type { AttachmentSummary } from "../../survey/summary.ts";
-import { announcePayload, encode, type McapWriter } from "./mcap-writer.ts";
+import { announcePayload, encodeRecords } from "./mcap-output.ts";
+import type { McapWriter } from "./mcap-writer.ts";
 
 /**
  * An attachment's record in pieces: it may be larger than memory. Throws `SourceChangedError` behind the last piece where the data are not
@@ -38,7 +39,7 @@ const crcBytes = 4;
 function encodeHead({ name, mediaType, logTimeNs, createTimeNs, sizeBytes }: AttachmentSummary): Uint8Array {
   const empty = { name, mediaType, logTime: logTimeNs, createTime: createTimeNs, data: new Uint8Array(0) };
   return announcePayload(
-    encode((builder) => builder.writeAttachment(empty)),
+    encodeRecords((builder) => builder.writeAttachment(empty)),
     sizeBytes,
     crcBytes,
   );
