@@ -16,6 +16,13 @@ const byCode: Partial<Record<ErrorCode, ProblemCode>> = {
   QuotaReached: "CloudQuotaReached",
 };
 
+/** A call failed because of the control plane or the way to it. Any other error is a mistake of the agent. */
+export type CloudFailure = ApiFailure | NetworkFailure;
+
+export function isCloudFailure(error: unknown): error is CloudFailure {
+  return error instanceof ApiFailure || error instanceof NetworkFailure;
+}
+
 /** Which problem a failed call shows; undefined for answers that belong to the normal course of things. */
 export function problemOf(failure: unknown): ProblemCode | undefined {
   if (failure instanceof NetworkFailure) return networkProblemOf(failure);

@@ -13,7 +13,7 @@ import { cloudCalls } from "../durable/durable-steps.ts";
 import { pause } from "../loops/bell.ts";
 import type { Clock } from "../system/clock.ts";
 import { type Connection, type ConnectionMonitor, createConnectionMonitor } from "./connection.ts";
-import { problemOf } from "./describe-failure.ts";
+import { isCloudFailure, problemOf } from "./describe-failure.ts";
 import { createLeaseGate, type LeaseGate } from "./lease-gate.ts";
 
 export type Hello = CallInput<typeof api.edge.hello>;
@@ -125,18 +125,23 @@ async function keepLease(ctx: Keeping, signal: AbortSignal): Promise<void> {
       await ctx.prepare(signal);
       await sayHello(ctx, signal);
       attempt = 0;
-      const heldMs = ctx.clock.monotonicMs();
-      await ctx.gate.untilClosed(signal);
-      const isShort = ctx.clock.monotonicMs() - heldMs < SHORTEST_LEASE_MS;
-      if (ctx.greeted.isOver && isShort) await pause(SHORTEST_LEASE_MS, signal);
+      await holdLease(ctx, signal);
     } catch (failure) {
       if (signal.aborted) return;
-      if (!(failure instanceof ApiFailure || failure instanceof NetworkFailure)) throw failure;
+      if (!isCloudFailure(failure)) throw failure;
       ctx.monitor.noteFailure(failure);
       if (problemOf(failure) === undefined) ctx.problems.raise("Refused", `hello: ${failure.message}`);
       await pause(helloDelayMs(failure, attempt, ctx.clock), signal);
     }
   }
+}
+
+/** Ends when the lease is lost, and the next hello may be said. */
+async function holdLease({ clock, gate, greeted }: Keeping, signal: AbortSignal): Promise<void> {
+  const heldMs = clock.monotonicMs();
+  await gate.untilClosed(signal);
+  const isShort = clock.monotonicMs() - heldMs < SHORTEST_LEASE_MS;
+  if (greeted.isOver && isShort) await pause(SHORTEST_LEASE_MS, signal);
 }
 
 async function sayHello({ client, monitor, gate, greeted, ...ctx }: Keeping, signal: AbortSignal): Promise<void> {

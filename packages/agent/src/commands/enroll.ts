@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { ApiFailure, createClient, NetworkFailure } from "@downlink/client";
+import { ApiFailure, createClient } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { agentTransport } from "../cloud/agent-transport.ts";
 import { configuredToken, createCredential } from "../cloud/credential.ts";
-import { problemOf } from "../cloud/describe-failure.ts";
+import { type CloudFailure, isCloudFailure, problemOf } from "../cloud/describe-failure.ts";
 import { makeHello, ownerOf } from "../cloud/greeting.ts";
 import { readOwnToken } from "../cloud/own-token.ts";
 import type { Welcome } from "../cloud/session.ts";
@@ -120,7 +120,7 @@ async function introduce(state: AgentState, settings: Settings, traces: Enrolmen
   try {
     return await sayHello(state, settings);
   } catch (failure) {
-    if (!(failure instanceof ApiFailure || failure instanceof NetworkFailure)) throw failure;
+    if (!isCloudFailure(failure)) throw failure;
     const begun = readOwnToken(settings.stateDir);
     const isRefused = failure instanceof ApiFailure && failure.code !== undefined && failure.status < 500;
     const isPending = begun !== undefined && kept === undefined && (begun.enrolledWith !== undefined || !isRefused);
@@ -137,7 +137,7 @@ const ownFixes: Partial<Record<string, string>> = {
   LeaseHeldElsewhere: "Stop the other agent and try again; one that ended without saying so counts for another minute.",
 };
 
-function fixOf(failure: ApiFailure | NetworkFailure): string {
+function fixOf(failure: CloudFailure): string {
   const problem = problemOf(failure) ?? "Refused";
   return ownFixes[problem] ?? problemTexts[problem].fix;
 }

@@ -42,7 +42,7 @@ export async function explainFile(settings: Settings, file: string): Promise<Exp
     reason: row.reasonText,
     reasonCode: row.reasonCode,
     outcome: row.outcome,
-    isWished: row.isWished,
+    isRequestedHere: row.isRequestedHere,
     away: row.away,
     isAutoImported: compileAutoImport(globs).matches(path),
     settleTimeMs: settings.settleTimeMs,
@@ -57,7 +57,8 @@ export async function explainFile(settings: Settings, file: string): Promise<Exp
 }
 
 function findRow(database: DatabaseSync | undefined, path: string) {
-  const query = database?.prepare(`SELECT state, reason_code, reason_text, code, text, wishes.version_id AS wished,
+  const query =
+    database?.prepare(`SELECT state, reason_code, reason_text, code, text, wishes.version_id AS requested_here,
       inode, size_bytes, mtime_ns, card, state_before, since_ns FROM files LEFT JOIN findings USING (version_id)
       LEFT JOIN outcomes USING (version_id) LEFT JOIN wishes USING (version_id) LEFT JOIN away USING (version_id)
       WHERE files.path = ?1 OR away.path = ?1 ORDER BY card IS NOT NULL, since_ns DESC LIMIT 1`);
@@ -71,7 +72,7 @@ function findRow(database: DatabaseSync | undefined, path: string) {
     reasonCode: row.reason_code as string | null,
     reasonText: row.reason_text as string | null,
     outcome: row.code === null ? null : { code: String(row.code), text: String(row.text) },
-    isWished: row.wished !== null,
+    isRequestedHere: row.requested_here !== null,
     away: toAwayFacts(row),
   };
 }

@@ -121,13 +121,16 @@ describe("agent import", { concurrency: 3 }, () => {
     });
   });
 
-  test("while the control plane is away the wish is kept, said plainly, and asked for after a restart", async () => {
+  test("while the control plane is away the request is kept, said plainly, and asked for after a restart", async () => {
     await withAgent(["a.mcap"], async ({ cloud, agent, start, command }) => {
       await cloud.goAway();
       await agent.until("it is offline", ({ connection }) => connection.state === "offline");
       const asked = await command("import", "a.mcap");
       assert.equal(asked.code, 0);
-      assert.match(asked.stdout, /^a\.mcap: the control plane is not reached; the wish is kept, also over a restart/);
+      assert.match(
+        asked.stdout,
+        /^a\.mcap: the control plane is not reached; the request is kept, also over a restart/,
+      );
       assert.match(
         (await command("explain", "a.mcap")).stdout,
         /asked for on this device\. The control plane has not heard/,
@@ -141,7 +144,7 @@ describe("agent import", { concurrency: 3 }, () => {
 
   test("a control plane that is too old says so, to who waits and to who asks later", async () => {
     await withAgent(["a.mcap"], async ({ cloud, agent, command }) => {
-      cloud.knowsWishes = false;
+      cloud.takesLocalRequests = false;
       const asked = await command("import", "a.mcap");
       assert.deepEqual(
         [asked.code, asked.stdout],

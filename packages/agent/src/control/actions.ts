@@ -9,10 +9,10 @@ import type { Bell } from "../loops/bell.ts";
 import { describePause } from "../status/describe-pause.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
 import type { Clock } from "../system/clock.ts";
+import type { LocalRequestAnswer, LocalRequests } from "../uploads/local-requests.ts";
 import type { Throttle } from "../uploads/throttle.ts";
 import type { Uploads } from "../uploads/upload-loop.ts";
 import type { UploadPause } from "../uploads/upload-pause.ts";
-import type { WishAnswer, Wishes } from "../uploads/wishes.ts";
 
 /** What may be asked of a running agent by who may change something on it. Paths are below the root. */
 export type ControlRequest =
@@ -47,7 +47,7 @@ export interface ActionContext {
   readonly pause: UploadPause;
   readonly throttle: Throttle;
   readonly uploads: Uploads;
-  readonly wishes: Wishes;
+  readonly localRequests: LocalRequests;
   readonly young: YoungFiles;
   readonly workBell: Bell;
   readonly youngBell: Bell;
@@ -110,7 +110,7 @@ async function askForImports(ctx: ActionContext, paths: readonly string[]): Prom
   const asked = wanted.flatMap(({ file }, index) => (file && !told[index] ? [file.versionId] : []));
   const isConnected = ctx.session.connection().state === "connected";
   const longerMs = isConnected ? asked.length * LONGER_A_FILE_MS : 0;
-  const answers = await ctx.wishes.add(asked, Math.min(LONGEST_ANSWER_MS, ANSWER_WITHIN_MS + longerMs));
+  const answers = await ctx.localRequests.add(asked, Math.min(LONGEST_ANSWER_MS, ANSWER_WITHIN_MS + longerMs));
   return wanted.map(({ path, file }, index) =>
     withCard(told[index] ?? answerOf(ctx, path, answers.get(file!.versionId)), file),
   );
@@ -179,7 +179,7 @@ const cannotBeImported: Readonly<Record<FileState, string | undefined>> = {
   gone: undefined,
 };
 
-function answerOf({ session }: ActionContext, path: string, answer: WishAnswer | undefined): FileAnswer {
+function answerOf({ session }: ActionContext, path: string, answer: LocalRequestAnswer | undefined): FileAnswer {
   if (answer === "pending" || answer === "importing")
     return { path, result: "done", text: "its import is asked for; it is uploaded when its turn comes" };
   if (answer === "complete") return { path, result: "already", text: "it is in the control plane already" };
@@ -196,7 +196,7 @@ function answerOf({ session }: ActionContext, path: string, answer: WishAnswer |
   return {
     path,
     result: "kept",
-    text: `${why}; the wish is kept, also over a restart, and it is asked for as soon as it is reached`,
+    text: `${why}; the request is kept, also over a restart, and it is asked for as soon as it is reached`,
   };
 }
 
@@ -220,7 +220,7 @@ function retryHere(ctx: ActionContext, path: string, file: TrackedFile | undefin
     return { path, result: "done", text: "it is looked at again now" };
   }
   if (state === "unassigned") {
-    inventory.change([{ do: "retell", versionId }]);
+    inventory.change([{ do: "reportAgain", versionId }]);
     reportBell.ring();
     return { path, result: "done", text: "the control plane is asked again now whose it is" };
   }

@@ -35,10 +35,8 @@ export function assembleAgent(parts: AgentParts): Agent {
   const { scanIntervalMs } = settings;
   const core = openCore(parts);
   const { storageRoot, session, reportState } = core;
-  const { uploads, throttle, deletions, forecast, reporting, scanning, rechecks, pause, wishes } = assembleWorkers(
-    core,
-    parts,
-  );
+  const { uploads, throttle, deletions, forecast, reporting, scanning, rechecks, pause, localRequests } =
+    assembleWorkers(core, parts);
   const { settle: settleDeletions } = deletions;
   const shown = {
     started: noteInstant(clock),
@@ -55,14 +53,14 @@ export function assembleAgent(parts: AgentParts): Agent {
         runReports({ ...core, ...reporting, knowsAllCards: core.seenCards.knowsAll }, reportState, signal),
       work: (signal) => runWork(core, signal),
       uploads: (signal) => uploads.run(signal),
-      wishes: (signal) => wishes.run(signal),
+      localRequests: (signal) => localRequests.run(signal),
       salvages: (signal) => runSalvages(core, signal),
       deletions: (signal) => deletions.run(signal),
       heartbeat: (signal) => runHeartbeat({ ...core, uploads, throttle }, signal),
       network: (signal) => throttle.run(signal),
     },
     isProgressing: () => clock.monotonicMs() - storageRoot.lastLookMs() < LONGEST_SCAN_MS + scanIntervalMs,
-    act: createActions({ ...core, uploads, throttle, pause, wishes }),
+    act: createActions({ ...core, uploads, throttle, pause, localRequests }),
     describe: () => summarize({ ...core, uploads }),
     onSettings() {
       for (const bell of [core.scanBell, core.reportBell, core.workBell, core.deleteBell]) bell.ring();

@@ -40,7 +40,7 @@ const bellNames = [
   "workBell",
   "salvageBell",
   "deleteBell",
-  "wishBell",
+  "localRequestBell",
 ] as const;
 
 /** What all loops know: the state, the cloud, the storage root, and each other's bells. */

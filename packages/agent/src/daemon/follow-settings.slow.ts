@@ -21,9 +21,9 @@ test("what takes effect at once does, in a file edited in place or replaced, and
   await cloud.until("it is stored", () => cloud.uploads.stored.size === 1);
   await writeRecording(device, "b.mcap");
   await cloud.until("the other is reported", () => cloud.at("b.mcap") !== undefined);
-  assert.deepEqual([cloud.at("b.mcap")?.state, wishOf(cloud, "b.mcap")], ["indexed", undefined]);
+  assert.deepEqual([cloud.at("b.mcap")?.state, wantsImportOf(cloud, "b.mcap")], ["indexed", undefined]);
   bed.replace("DOWNLINK_AUTO_IMPORT=b*\nDOWNLINK_MIN_FREE_BYTES=100%\n");
-  await cloud.until("it is wished for", () => wishOf(cloud, "b.mcap") === true);
+  await cloud.until("its import is wanted", () => wantsImportOf(cloud, "b.mcap") === true);
   await bed.until("the quota asks for room", ({ problems }) => problems.some(({ code }) => code === "QuotaExceeded"));
   bed.replace("");
   const status = await bed.until("it asks for none", ({ problems }) =>
@@ -134,7 +134,7 @@ test("a file that is handed over in the environment too is followed; what only t
   assert.doesNotMatch(stdout, /DOWNLINK_UPLOAD_RATE","msg":"a change in the file has no effect/);
 });
 
-function wishOf(cloud: FakeCloud, path: string): boolean | undefined {
+function wantsImportOf(cloud: FakeCloud, path: string): boolean | undefined {
   const item = cloud.at(path);
   return item?.state === "indexed" ? item.wantsImport : undefined;
 }

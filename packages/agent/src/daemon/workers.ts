@@ -10,10 +10,10 @@ import { createAutoImport } from "../report/auto-import.ts";
 import { createDeviceNaming } from "../report/name-device.ts";
 import type { ReportContext } from "../report/report-loop.ts";
 import type { Settings } from "../settings/settings.ts";
+import { createLocalRequests, type LocalRequests } from "../uploads/local-requests.ts";
 import { createThrottle, type Throttle } from "../uploads/throttle.ts";
 import { createUploads, type UploadContext, type Uploads } from "../uploads/upload-loop.ts";
 import { createUploadPause, type UploadPause } from "../uploads/upload-pause.ts";
-import { createWishes, type Wishes } from "../uploads/wishes.ts";
 import type { AgentParts, Core } from "./core.ts";
 
 /** Those of the agent that remember something between two turns of a loop. */
@@ -21,7 +21,7 @@ export interface Workers {
   readonly throttle: Throttle;
   readonly rechecks: Rechecks;
   readonly pause: UploadPause;
-  readonly wishes: Wishes;
+  readonly localRequests: LocalRequests;
   readonly uploads: Uploads;
   readonly deletions: Deletions;
   readonly forecast: DiskForecast;
@@ -46,7 +46,7 @@ export function assembleWorkers(core: Core, { settings, transport, clock }: Agen
     throttle,
     rechecks,
     pause,
-    wishes: createWishes(core),
+    localRequests: createLocalRequests(core),
     uploads: createUploads({ ...core, dispatcher: transport.dispatcher, throttle, showsChanges }),
     deletions: createDeletions({ ...core, stateDir, quota: settings }),
     forecast: createDiskForecast(clock),

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { ApiFailure, NetworkFailure } from "@downlink/client";
 import type { DeletionReason } from "@downlink/protocol";
 import type { RetentionHold } from "../cloud/retention-hold.ts";
+import { repeatWithRetries } from "../cloud/retry-loop.ts";
 import type { WorkBoard } from "../cloud/work-board.ts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { Storage } from "../files/open-tracked.ts";
@@ -81,20 +81,12 @@ export function createDeletions(given: DeletionContext): Deletions {
   const ctx = { ...given, setbacks, prover, state };
   return {
     async run(signal) {
-      for (let attempt = 1; !signal.aborted; attempt++) {
-        try {
-          const hasMore = await takeTurn(ctx, signal);
-          attempt = 0;
-          if (hasMore) continue;
-          await ctx.deleteBell.wait(signal, LOOK_EVERY_MS);
-          await pause(GATHER_MS, signal);
-        } catch (failure) {
-          if (signal.aborted) break;
-          if (isStateUnwritable(failure) && releaseReserve(ctx.stateDir)) continue;
-          if (!(failure instanceof ApiFailure || failure instanceof NetworkFailure)) throw failure;
-          await ctx.session.waitToRetry(failure, attempt, signal);
-        }
-      }
+      const deleteOrRest = async () => {
+        if (await takeTurnOrMakeRoom(ctx, signal)) return;
+        await ctx.deleteBell.wait(signal, LOOK_EVERY_MS);
+        await pause(GATHER_MS, signal);
+      };
+      await repeatWithRetries(deleteOrRest, { session: ctx.session, signal });
       await prover.untilIdle();
     },
     settle: (storage) => settle(ctx, storage),
@@ -114,6 +106,16 @@ interface LoopState {
 type LoopContext = DeletionContext & DeleteContext & { readonly prover: Prover; readonly state: LoopState };
 
 const nothing: DeletionPlan = { steps: [], neededBytes: 0, missingBytes: 0 };
+
+/** A full disk may keep the turn from being recorded: the reserve is given up for it, and the turn is due again. */
+async function takeTurnOrMakeRoom(ctx: LoopContext, signal: AbortSignal): Promise<boolean> {
+  try {
+    return await takeTurn(ctx, signal);
+  } catch (error) {
+    if (!signal.aborted && isStateUnwritable(error) && releaseReserve(ctx.stateDir)) return true;
+    throw error;
+  }
+}
 
 /** One look at all there is, and one group of files; true when there may be more to do at once. */
 async function takeTurn(ctx: LoopContext, signal: AbortSignal): Promise<boolean> {

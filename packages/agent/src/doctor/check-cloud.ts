@@ -1,8 +1,8 @@
-import { ApiFailure, createClient, NetworkFailure, type Transport } from "@downlink/client";
+import { ApiFailure, createClient, type Transport } from "@downlink/client";
 import { proxyFor, type WayOut } from "@downlink/client/node";
 import { api } from "@downlink/protocol";
 import { agentTransport } from "../cloud/agent-transport.ts";
-import { problemOf } from "../cloud/describe-failure.ts";
+import { isCloudFailure, problemOf } from "../cloud/describe-failure.ts";
 import { problemTexts } from "../diagnostics/problems.ts";
 import { openWayOut, type WaySettings } from "../network/way-out.ts";
 import { InvalidSetting } from "../settings/invalid-setting.ts";
@@ -130,9 +130,8 @@ async function checkToken(
       return ok(check, `it can create the device "${deviceName}" at the first contact`);
     if (error instanceof ApiFailure && error.status < 500)
       return fail(check, error.message, problemTexts.TokenRefused.fix);
-    if (error instanceof ApiFailure || error instanceof NetworkFailure)
-      return warn(check, `not known: ${error.message}`, problemTexts.CloudBusy.cause);
-    throw error;
+    if (!isCloudFailure(error)) throw error;
+    return warn(check, `not known: ${error.message}`, problemTexts.CloudBusy.cause);
   }
 }
 

@@ -10,7 +10,7 @@ const facts: FileFacts = {
   reason: null,
   reasonCode: null,
   outcome: null,
-  isWished: false,
+  isRequestedHere: false,
   away: null,
   isAutoImported: false,
   settleTimeMs: 2000,
@@ -70,10 +70,10 @@ test("of what is away it is said on which card it is, what the control plane mad
   assert.equal(tell("imported").why, `${place}It is in the control plane.`);
   assert.match(tell("duplicate", { outcome: copy }).why, /in the control plane already.*Another recording has it\./);
   assert.match(tell("failed", { outcome: failure }).why, /failed: The key is taken\. \(KeyTaken\)$/);
-  const wished = tell("reported", { isWished: true });
-  assert.match(wished.next, /asked for on this device/);
-  assert.match(wished.why, /somebody on this device asked for it/);
-  assert.doesNotMatch(wished.why, /nobody/);
+  const requested = tell("reported", { isRequestedHere: true });
+  assert.match(requested.next, /asked for on this device/);
+  assert.match(requested.why, /somebody on this device asked for it/);
+  assert.doesNotMatch(requested.why, /nobody/);
   assert.match(tell("reported").next, /For an upload its card has to be in\.$/);
   assert.match(tell("settling").why, /Before that it was settling\.$/);
 });

@@ -16,7 +16,7 @@ export interface FileFacts {
   /** How its last import ended, while that holds. */
   readonly outcome: ImportOutcome | null;
   /** Somebody on the device asked for it, and the control plane has not heard of that. */
-  readonly isWished: boolean;
+  readonly isRequestedHere: boolean;
   /** Where it is, in state `away`. */
   readonly away: AwayFacts | null;
   readonly isAutoImported: boolean;
@@ -140,16 +140,17 @@ function asOf({ state, away, status }: FileFacts): string {
   return ` That is what the control plane said last${lastContactAt === null ? "" : `, at ${lastContactAt}`}.`;
 }
 
-const canBeWished: ReadonlySet<FileState> = new Set(["indexed", "reported", "failed"]);
-const tellOfWish = {
+const canBeRequestedHere: ReadonlySet<FileState> = new Set(["indexed", "reported", "failed"]);
+const requestedHere = {
   next: "Its import was asked for on this device. The control plane has not heard of that, and is told as soon as it is reached.",
   todo: null,
 };
 
-function tellReported({ isAutoImported, isWished, outcome }: FileFacts): ReturnType<Teller> {
+function tellReported({ isAutoImported, isRequestedHere, outcome }: FileFacts): ReturnType<Teller> {
   if (outcome)
     return { why: sentence(outcome.text), next: "Nothing until somebody asks for it again.", todo: ASK_FOR_IT };
-  if (isWished) return { why: "The control plane knows it, and somebody on this device asked for it.", ...tellOfWish };
+  if (isRequestedHere)
+    return { why: "The control plane knows it, and somebody on this device asked for it.", ...requestedHere };
   return isAutoImported
     ? {
         why: "The control plane knows it. It matches the globs of DOWNLINK_AUTO_IMPORT, and is imported unless somebody cancelled that or deleted its data.",
@@ -168,7 +169,7 @@ const needsCloud: ReadonlySet<FileState> = new Set(["indexed", "requested", "upl
 const needsAgent: ReadonlySet<FileState> = new Set([...needsCloud, "seen", "settling", "unreadable"]);
 
 function tellOf(state: FileState, facts: FileFacts): ReturnType<Teller> {
-  return { ...tellers[state](facts), ...(facts.isWished && canBeWished.has(state) ? tellOfWish : {}) };
+  return { ...tellers[state](facts), ...(facts.isRequestedHere && canBeRequestedHere.has(state) ? requestedHere : {}) };
 }
 
 export function explainState(facts: FileFacts): Explanation {

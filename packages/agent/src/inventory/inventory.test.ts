@@ -118,7 +118,7 @@ test("nothing that is read or found while a card is out is held against what is 
   assert.equal(inventory.contentHash(versionId), "1".repeat(64));
 });
 
-test("ends of imports, why they count no more, and wishes reach what is away, and stay with it", (t) => {
+test("ends of imports, why they count no more, and localRequests reach what is away, and stay with it", (t) => {
   const stateDir = makeStateDir(t);
   const open = () => openInventory(openDatabase(stateDir).database);
   const inventory = open();
@@ -135,13 +135,13 @@ test("ends of imports, why they count no more, and wishes reach what is away, an
   inventory.change([
     { do: "event", versionId: a, event: "foundDuplicate", outcome: copy! },
     { do: "event", versionId: b, event: "importTakenBack", outcome: over! },
-    { do: "wish", versionId: b },
+    { do: "requestImport", versionId: b },
     { do: "event", versionId: c, event: "wanted" },
   ]);
   for (const one of [inventory, open()]) {
     const lives = [a, b, c].map((versionId) => one.version(versionId)?.away?.before);
     assert.deepEqual(lives, ["duplicate", "reported", "requested"]);
-    assert.deepEqual([one.outcome(a), one.outcome(b), one.wishes()], [copy, over, [b]]);
+    assert.deepEqual([one.outcome(a), one.outcome(b), one.localRequests()], [copy, over, [b]]);
   }
   inventory.change([{ do: "event", versionId: a, event: "wanted" }]);
   assert.equal(inventory.outcome(a), undefined, "what holds no more is forgotten beneath too");

@@ -46,7 +46,7 @@ export interface Inventory {
   /** Of its last import, while that holds. */
   outcome(versionId: string): ImportOutcome | undefined;
   /** Versions of which somebody on the device wants the import, and the cloud has not heard of it. */
-  wishes(): string[];
+  localRequests(): string[];
   /** Deletions that are not over, of files that are here. */
   intents(): DeletionIntent[];
   /** Latest first, as far as they are kept. */
@@ -88,7 +88,7 @@ export function openInventory(database: DatabaseSync, onWritten: () => void = ()
     hash: (file) => statements.hash(file),
     contentHash: (versionId) => statements.contentHash(versionId),
     outcome: (versionId) => statements.outcome(versionId),
-    wishes: () => statements.wishes(),
+    localRequests: () => statements.localRequests(),
     intents: () => statements.intents(),
     lastDeleted: (limit) => statements.lastDeleted(limit),
     change(steps) {

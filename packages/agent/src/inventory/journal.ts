@@ -58,7 +58,7 @@ export class Journal {
       case "confirm":
         this.#confirm(file, step);
         break;
-      case "retell":
+      case "reportAgain":
         this.#update(file, asDue(file));
         break;
       case "place":
@@ -73,11 +73,11 @@ export class Journal {
       case "noteHash":
         this.#noteHash(file, step);
         break;
-      case "wish":
-        this.#statements.insertWish(file.versionId);
+      case "requestImport":
+        this.#statements.insertLocalRequest(file.versionId);
         break;
-      case "forgetWish":
-        this.#forgetWish(file, step.outcome);
+      case "forgetLocalRequest":
+        this.#forgetLocalRequest(file, step.outcome);
         break;
       case "intend":
         this.#intend(file, step);
@@ -193,8 +193,8 @@ export class Journal {
     this.#update(file, { ...file, state });
   }
 
-  #forgetWish({ versionId }: TrackedFile, outcome: ImportOutcome | undefined): void {
-    this.#statements.deleteWish(versionId);
+  #forgetLocalRequest({ versionId }: TrackedFile, outcome: ImportOutcome | undefined): void {
+    this.#statements.deleteLocalRequest(versionId);
     if (outcome) this.#statements.setOutcome(versionId, outcome);
   }
 

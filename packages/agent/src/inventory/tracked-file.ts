@@ -117,10 +117,10 @@ export type InventoryStep =
       readonly reason?: NonNullable<Findings["reason"]>;
     }
   /** The cloud is to hear of it anew. */
-  | { readonly do: "retell"; readonly versionId: string }
+  | { readonly do: "reportAgain"; readonly versionId: string }
   /** Somebody on the device asked for its import, or the cloud has heard of that. */
-  | { readonly do: "wish"; readonly versionId: string }
-  | { readonly do: "forgetWish"; readonly versionId: string; readonly outcome?: ImportOutcome }
+  | { readonly do: "requestImport"; readonly versionId: string }
+  | { readonly do: "forgetLocalRequest"; readonly versionId: string; readonly outcome?: ImportOutcome }
   | { readonly do: "forgetRemoval"; readonly versionId: string };
 
 /** A deletion that was decided and is not over. */

@@ -9,7 +9,7 @@ import type { StateFacts } from "../state/owner.ts";
 export interface AutoImport {
   matches(path: string): boolean;
   /** Tells files anew that match since the globs changed. Whatever was told, and asked for since, the cloud knows. */
-  retell(): Promise<void>;
+  reportAgain(): Promise<void>;
 }
 
 export interface AutoImportContext {
@@ -40,7 +40,7 @@ export function createAutoImport({ inventory, facts, problems, globs }: AutoImpo
   };
   return {
     matches: (path) => current().compiled.matches(path),
-    async retell() {
+    async reportAgain() {
       const { text, compiled } = current();
       if (compiled.refusal !== undefined || (facts.autoImportTold() ?? NONE) === text) return;
       const files = inventory
@@ -50,7 +50,7 @@ export function createAutoImport({ inventory, facts, problems, globs }: AutoImpo
       const meant = await filterInTurns(files, ({ path }) => compiled.matches(path));
       for (let at = 0; at < meant.length; at += STEPS_PER_COMMIT) {
         const batch = meant.slice(at, at + STEPS_PER_COMMIT);
-        inventory.change(batch.map(({ versionId }) => ({ do: "retell", versionId })));
+        inventory.change(batch.map(({ versionId }) => ({ do: "reportAgain", versionId })));
         await setImmediate();
       }
       facts.noteAutoImportTold(text); // Only now: what a crash left untold is told anew.

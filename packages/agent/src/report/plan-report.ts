@@ -48,8 +48,8 @@ export function planUpserts(
       const item = itemOf(file, state === "unassigned" ? "indexed" : state, findings);
       if (item) {
         bytes += itemBytes;
-        const wish = item.state === "indexed" && wantsImport(item.path) ? { ...item, wantsImport: true } : item;
-        upserts.push({ ...wish, device: nameDevice(item) });
+        const wanted = item.state === "indexed" && wantsImport(item.path) ? { ...item, wantsImport: true } : item;
+        upserts.push({ ...wanted, device: nameDevice(item) });
         confirmations.push({ do: "confirm", versionId, as: state, revision: file.revision });
       }
     }

@@ -1,6 +1,7 @@
-import { ApiFailure, NetworkFailure } from "@downlink/client";
+import { ApiFailure } from "@downlink/client";
 import { api, type CallInput, DeletionReason, edgeLimits, type Output } from "@downlink/protocol";
 import type { ReportState } from "../cloud/report-state.ts";
+import { repeatWithRetries } from "../cloud/retry-loop.ts";
 import type { CloudSession } from "../cloud/session.ts";
 import type { WorkBoard } from "../cloud/work-board.ts";
 import type { Log } from "../diagnostics/log.ts";
@@ -40,22 +41,16 @@ const ASK_AGAIN_MS = 600_000;
 /** Changes come in groups; one report is enough for them. */
 const GATHER_MS = 200;
 
-/** Tells the cloud what it does not know yet, until aborted. */
+/** Reports to the control plane, until aborted, what it does not know yet. */
 export async function runReports(ctx: ReportContext, state: ReportState, signal: AbortSignal): Promise<void> {
+  const { session, reportBell } = ctx;
   const reporter = new Reporter(ctx, state);
-  for (let attempt = 1; !signal.aborted; attempt++) {
-    try {
-      const isSent = await reporter.step(signal);
-      attempt = 0;
-      if (isSent) continue;
-      await ctx.reportBell.wait(signal, reporter.restMs());
-      await pause(GATHER_MS, signal);
-    } catch (failure) {
-      if (signal.aborted) return;
-      if (!(failure instanceof ApiFailure || failure instanceof NetworkFailure)) throw failure;
-      await ctx.session.waitToRetry(failure, attempt, signal);
-    }
-  }
+  const reportOrRest = async () => {
+    if (await reporter.step(signal)) return;
+    await reportBell.wait(signal, reporter.restMs());
+    await pause(GATHER_MS, signal);
+  };
+  await repeatWithRetries(reportOrRest, { session, signal });
 }
 
 type Report = Omit<CallInput<typeof api.edge.report>, "sequence">;
@@ -86,7 +81,7 @@ class Reporter {
     const { inventory, hasScanned } = this.#ctx;
     if (this.#state.needsListing === undefined) return false;
     if (this.#isLeftOpen && this.#ctx.knowsAllCards()) [this.#isLeftOpen, this.#state.needsListing] = [false, true];
-    await this.#ctx.autoImport.retell();
+    await this.#ctx.autoImport.reportAgain();
     this.#forgetRefused();
     if (this.#unknownSchemas.size > 0) return await this.#sendSchemas(signal);
     if (!this.#state.needsListing) return await this.#sendChanges(signal);

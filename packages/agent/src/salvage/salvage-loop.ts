@@ -1,6 +1,7 @@
-import { ApiFailure, NetworkFailure } from "@downlink/client";
+import { ApiFailure } from "@downlink/client";
 import { api, type SalvageFailure, type WantedSalvage } from "@downlink/protocol";
 import { SalvageEmpty, SourceChangedError } from "@downlink/recordings";
+import { repeatWithRetries } from "../cloud/retry-loop.ts";
 import type { CloudSession } from "../cloud/session.ts";
 import type { WorkBoard } from "../cloud/work-board.ts";
 import type { Log } from "../diagnostics/log.ts";
@@ -34,26 +35,34 @@ const LOOK_AGAIN_MS = 10_000;
 
 /** Makes one salvage after the other, as long as they are wanted, until aborted. */
 export async function runSalvages(ctx: SalvageContext, signal: AbortSignal): Promise<void> {
-  /** Requests that were seen to: the cloud hears of it by the next report, or has heard. */
+  const { session, board, salvageBell } = ctx;
+  const cleaning = createCleaning(ctx.storageRoot);
+  /** Requests that need nothing more: the cloud learns of the result from the next report, or knows it already. */
   const ended = new Set<string>();
-  let isClean = false;
-  for (let attempt = 1; !signal.aborted; attempt++) {
-    const wanted = ctx.board.salvages();
+  const salvageOrRest = async () => {
+    const wanted = board.salvages();
     for (const id of ended) if (!wanted.some(({ requestId }) => requestId === id)) ended.delete(id);
-    try {
-      const storage = ctx.storageRoot.current();
-      if (storage && !isClean) await removeLeftovers(storage);
-      isClean ||= storage !== undefined;
-      for (const request of lastSuspects(ctx, wanted))
-        if (!ended.has(request.requestId) && (await attend(ctx, request, signal))) ended.add(request.requestId);
-      attempt = 0;
-      await ctx.salvageBell.wait(signal, isClean && wanted.length === ended.size ? undefined : LOOK_AGAIN_MS);
-    } catch (failure) {
-      if (signal.aborted) return;
-      if (!(failure instanceof ApiFailure || failure instanceof NetworkFailure)) throw failure;
-      await ctx.session.waitToRetry(failure, attempt, signal);
-    }
-  }
+    await cleaning.clean();
+    const open = wanted.filter(({ requestId }) => !ended.has(requestId));
+    for (const request of lastSuspects(ctx, open)) if (await attend(ctx, request, signal)) ended.add(request.requestId);
+    const isDone = cleaning.isDone() && wanted.length === ended.size;
+    await salvageBell.wait(signal, isDone ? undefined : LOOK_AGAIN_MS);
+  };
+  await repeatWithRetries(salvageOrRest, { session, signal });
+}
+
+/** Removes once, as soon as the storage root is there, what an earlier process left of salvages that it did not end. */
+function createCleaning(storageRoot: StorageRoot) {
+  let isDone = false;
+  return {
+    isDone: () => isDone,
+    async clean() {
+      const storage = storageRoot.current();
+      if (!storage || isDone) return;
+      await removeLeftovers(storage);
+      isDone = true;
+    },
+  };
 }
 
 /** One during which the agent ended before must not keep it from the others. */

@@ -44,10 +44,10 @@ test("the state of an agent of the first version is taken over with all that it 
     assert.equal(file.away, undefined);
     assert.equal(inventory.hash(file), opening === 1 ? undefined : "a hash");
     assert.deepEqual(inventory.outcome("version-1"), opening === 1 ? undefined : outcome);
-    assert.deepEqual(inventory.wishes(), opening === 1 ? [] : ["version-1"]);
+    assert.deepEqual(inventory.localRequests(), opening === 1 ? [] : ["version-1"]);
     inventory.change([
       { do: "event", versionId: "version-1", event: "importDone", outcome },
-      { do: "wish", versionId: "version-1" },
+      { do: "requestImport", versionId: "version-1" },
     ]);
     inventory.change([{ do: "noteHash", versionId: "version-1", sha256: "a hash", of: file.identity, isProof: true }]);
     assert.equal(database.prepare("PRAGMA user_version").get()?.user_version, SCHEMA_VERSION);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { ApiFailure, NetworkFailure } from "@downlink/client";
 import { type AgentStatus, api, edgeLimits } from "@downlink/protocol";
+import { isCloudFailure } from "../cloud/describe-failure.ts";
 import type { ServerClock } from "../cloud/server-clock.ts";
 import type { CloudSession } from "../cloud/session.ts";
 import { pause } from "../loops/bell.ts";
@@ -26,7 +26,7 @@ export async function runHeartbeat(ctx: HeartbeatContext, signal: AbortSignal): 
       told = await sendHeartbeat(ctx, signal);
     } catch (failure) {
       if (signal.aborted) return;
-      if (!(failure instanceof ApiFailure || failure instanceof NetworkFailure)) throw failure;
+      if (!isCloudFailure(failure)) throw failure;
     }
     await pause(edgeLimits.heartbeatSeconds * 1000, signal);
   }

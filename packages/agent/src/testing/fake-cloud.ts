@@ -26,7 +26,7 @@ import { type FakeHello, FakeLeases } from "./fake-leases.ts";
 import { FakePermits } from "./fake-permits.ts";
 import { FakeReports } from "./fake-reports.ts";
 import { FakeUploads } from "./fake-uploads.ts";
-import { answerWishes, answerWork } from "./fake-work.ts";
+import { answerLocalRequests, answerWork } from "./fake-work.ts";
 import { Refusal } from "./refusal.ts";
 import { stablePort } from "./stable-port.ts";
 
@@ -253,7 +253,7 @@ export class FakeCloud implements AsyncDisposable {
     hello: (input) => this.#hello(input as never),
     report: (input) => this.#reports.take(input as never),
     work: async (input) => await this.#work(input as never),
-    requestImports: ({ versionIds }) => answerWishes(this, versionIds as string[]),
+    requestImports: ({ versionIds }) => answerLocalRequests(this, versionIds as string[]),
     openUpload: (input) => this.uploads.open(input as never),
     grantParts: (input) => this.uploads.grant(input as never),
     grantPieces: (input) => this.uploads.grantPieces(input as never),
@@ -291,7 +291,7 @@ export class FakeCloud implements AsyncDisposable {
   }
 
   /** As a control plane that is too old would answer. */
-  knowsWishes = true;
+  takesLocalRequests = true;
 }
 
 function ignoreTaken(error: NodeJS.ErrnoException): false {

@@ -45,8 +45,8 @@ export class FakeUploads {
   readonly stored = new Map<string, Buffer>();
   /** Numbers of the parts that were received whole, in order of arrival, repeats included. */
   readonly received: number[] = [];
-  /** The part size that each opening wished for. */
-  readonly wishes: (number | undefined)[] = [];
+  /** The part size that each opening asked for. */
+  readonly partSizes: (number | undefined)[] = [];
   /** Contents of other recordings by their SHA-256, with how those are named; while there are any, files are to be hashed. */
   readonly originals = new Map<string, string>();
   /** A new upload begins with this part, and with other bytes in it than any file has. */
@@ -59,7 +59,7 @@ export class FakeUploads {
   }
 
   open({ requestId, versionId, size, partSize, sha256 = "", digests = [] }: OpenInput): unknown {
-    this.wishes.push(partSize);
+    this.partSizes.push(partSize);
     const request = this.#requestOf(requestId);
     if (request.versionId !== versionId) throw new Refusal("VersionSuperseded");
     const original = this.originals.get(sha256);

@@ -53,16 +53,16 @@ function readWork(cloud: Wanting, maxRequests = Number.POSITIVE_INFINITY) {
   return { etag: createHash("sha256").update(text).digest("hex"), work };
 }
 
-interface Wishing {
-  readonly knowsWishes: boolean;
+interface LocallyRequested {
+  readonly takesLocalRequests: boolean;
   readonly files: ReadonlyMap<string, EdgeItem>;
   readonly requests: ReadonlyMap<string, WantedImport>;
   requestImport(path: string): string;
 }
 
 /** Somebody on the device wants imports: asked for, unless they are asked for already. */
-export function answerWishes(cloud: Wishing, versionIds: readonly string[]): unknown {
-  if (!cloud.knowsWishes) throw new Refusal("NotFound");
+export function answerLocalRequests(cloud: LocallyRequested, versionIds: readonly string[]): unknown {
+  if (!cloud.takesLocalRequests) throw new Refusal("NotFound");
   const answers = versionIds.map((versionId) => {
     const file = cloud.files.get(versionId);
     const isOpen = [...cloud.requests.values()].some(

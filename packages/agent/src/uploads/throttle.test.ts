@@ -44,7 +44,7 @@ test("below the rate at which a part would take a minute one part goes at a time
   };
   for (const path of ["a.mcap", "b.mcap"]) cloud.requestImport(path);
   await cloud.until("both are stored", () => cloud.uploads.stored.size === 2);
-  assert.deepEqual([most, cloud.uploads.wishes], [1, [5 * 1024 * 1024, 5 * 1024 * 1024]]);
+  assert.deepEqual([most, cloud.uploads.partSizes], [1, [5 * 1024 * 1024, 5 * 1024 * 1024]]);
   await agent.until("both are counted", ({ counters }) => counters.uploadedFiles === 2);
 });
 

@@ -33,10 +33,10 @@ export interface Throttle {
   /** Where requests have to go one after the other, waits for the turn of one of so many bytes. */
   takeTurn(bytes: number): Promise<Disposable | undefined>;
   isPaused(): boolean;
-  /** Files at once, parts of each at once, and the part size to wish for; undefined: the usual one. */
+  /** Files at once, parts of each at once, and the part size to ask for; undefined: the usual one. */
   concurrency(): number;
   partsInFlight(): number;
-  wishedPartBytes(): number | undefined;
+  wantedPartBytes(): number | undefined;
   /** Until the timetable may say something else; undefined: it never does. */
   msUntilChange(): number | undefined;
   state(): ThrottleState;
@@ -84,7 +84,7 @@ export function createThrottle(ctx: ThrottleContext): Throttle {
     isPaused: () => pause.current() !== undefined || rateNow() === 0 || way?.refusal() !== undefined,
     concurrency: () => (isSlow() ? 1 : concurrency()),
     partsInFlight: () => (isSlow() ? 1 : PARTS_IN_FLIGHT),
-    wishedPartBytes: () => (isSlow() ? edgeLimits.slowLinkPartBytes : undefined),
+    wantedPartBytes: () => (isSlow() ? edgeLimits.slowLinkPartBytes : undefined),
     msUntilChange: () => {
       const changeMs = rules().length === 0 ? undefined : MINUTE_MS - (nowMs() % MINUTE_MS);
       return earlier(pause.msLeft(), changeMs);

@@ -57,7 +57,7 @@ async function open(job: UploadJob): Promise<Output<typeof api.edge.openUpload>>
   const { session, throttle, requestId, file, signal, knownSha256 } = job;
   const { versionId, identity } = file;
   const version = { requestId, versionId, size: identity.sizeBytes, modifiedAt: identity.mtimeNs };
-  const facts = { ...version, partSize: throttle.wishedPartBytes(), digests: DIGESTS };
+  const facts = { ...version, partSize: throttle.wantedPartBytes(), digests: DIGESTS };
   const opened = await session.call(api.edge.openUpload, { ...facts, sha256: knownSha256 }, { signal });
   if (!opened.wantsSha256 || opened.isStored) return opened;
   const sha256 = await job.hashWhole(signal);

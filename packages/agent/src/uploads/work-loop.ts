@@ -1,6 +1,6 @@
-import { ApiFailure, NetworkFailure } from "@downlink/client";
-import { api, edgeLimits } from "@downlink/protocol";
+import { api, type EdgeWork, edgeLimits } from "@downlink/protocol";
 import { problemOf } from "../cloud/describe-failure.ts";
+import { repeatWithRetries } from "../cloud/retry-loop.ts";
 import { type CloudSession, isLeaseTrouble } from "../cloud/session.ts";
 import type { WorkBoard } from "../cloud/work-board.ts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
@@ -23,33 +23,31 @@ const ANSWER_TIMEOUT_MS = 15_000;
 /** Between two answers that say the same, should the server not wait. */
 const SAME_ANSWER_PAUSE_MS = 1000;
 
-/** Keeps the board as the cloud wants it, by long poll, until aborted. */
+/** Long-polls the control plane until aborted, and keeps on the board what it wants. */
 export async function runWork(ctx: WorkContext, signal: AbortSignal): Promise<void> {
-  const { session, board, problems, workBell, salvageBell, deleteBell } = ctx;
+  const { session, problems } = ctx;
   let etag: string | undefined;
-  for (let attempt = 1; !signal.aborted; attempt++) {
-    try {
-      const startMs = performance.now();
-      const answer = await poll(ctx, etag, signal);
-      attempt = 0;
-      problems.clear("Refused");
-      if (answer.etag === etag) {
-        if (performance.now() - startMs < SAME_ANSWER_PAUSE_MS) await pause(SAME_ANSWER_PAUSE_MS, signal);
-        continue;
-      }
-      board.update(answer.work);
-      etag = answer.etag;
-      workBell.ring();
-      deleteBell.ring();
-      salvageBell.ring();
-    } catch (failure) {
-      if (signal.aborted) return;
-      if (!(failure instanceof ApiFailure || failure instanceof NetworkFailure)) throw failure;
-      if (problemOf(failure) === undefined && !isLeaseTrouble(failure))
-        problems.raise("Refused", `work: ${failure.message}`);
-      await session.waitToRetry(failure, attempt, signal);
-    }
-  }
+  const takeAnswer = async () => {
+    const startMs = performance.now();
+    const answer = await poll(ctx, etag, signal);
+    problems.clear("Refused");
+    if (answer.etag !== etag) publish(ctx, answer.work);
+    else if (performance.now() - startMs < SAME_ANSWER_PAUSE_MS) await pause(SAME_ANSWER_PAUSE_MS, signal);
+    etag = answer.etag;
+  };
+  await repeatWithRetries(takeAnswer, { session, signal, onFailure: (failure) => showRefusal(problems, failure) });
+}
+
+/** Puts on the board what the control plane wants now, and wakes the loops that carry it out. */
+function publish({ board, workBell, deleteBell, salvageBell }: WorkContext, work: EdgeWork): void {
+  board.update(work);
+  for (const bell of [workBell, deleteBell, salvageBell]) bell.ring();
+}
+
+/** A failure that has a problem of its own, or that a new lease mends, is shown elsewhere. */
+function showRefusal(problems: ProblemBoard, failure: Error): void {
+  if (problemOf(failure) === undefined && !isLeaseTrouble(failure))
+    problems.raise("Refused", `work: ${failure.message}`);
 }
 
 async function poll({ session, restTurns }: WorkContext, etag: string | undefined, signal: AbortSignal) {
