@@ -84,43 +84,31 @@ function isGenerated() {
 }
 
 async function install() {
-  await step(
-    "installing the pinned packages",
-    "npx",
-    [
-      "--yes",
-      PNPM,
-      "install",
-      "--frozen-lockfile",
-      "--prod=false",
-      "--config.confirm-modules-purge=false",
-      "--reporter=append-only",
-    ],
-    {
-      ...setupEnvironment(),
-      CI: "true",
-    },
-  );
+  const options = ["--frozen-lockfile", "--prod=false", "--config.confirm-modules-purge=false"];
+  await step("installing the pinned packages", {
+    command: "npx",
+    args: ["--yes", PNPM, "install", ...options, "--reporter=append-only"],
+    env: { ...setupEnvironment(), CI: "true" },
+  });
   writeStamp("installed", { hash: installHash(), runtime: relative(ROOT, findRuntime()) });
 }
 
 async function generate() {
   const runtime = runtimePath();
   // A schema engine that is never called: without one Prisma tries to download its own.
-  const environment = {
+  const env = {
     ...setupEnvironment(),
     PATH: pathWith(runtime),
     PRISMA_SCHEMA_ENGINE_BINARY: "/bin/false",
     CHECKPOINT_DISABLE: "1",
     PRISMA_HIDE_UPDATE_MESSAGE: "1",
   };
-  await step(
-    "generating the database client",
-    runtime,
-    [join(ROOT, "node_modules", "prisma", "build", "index.js"), "generate"],
-    environment,
-  );
-  await step("naming the states of its columns", runtime, [join(ROOT, NAME_STATES)], environment);
+  await step("generating the database client", {
+    command: runtime,
+    args: [join(ROOT, "node_modules", "prisma", "build", "index.js"), "generate"],
+    env,
+  });
+  await step("naming the states of its columns", { command: runtime, args: [join(ROOT, NAME_STATES)], env });
   writeStamp("generated", { hash: schemaHash() });
 }
 
@@ -175,22 +163,22 @@ function writeStamp(name, stamp) {
 
 // ---- running a step
 
-async function step(title, command, args, env) {
+async function step(title, program) {
   const started = performance.now();
   const seconds = () => `${Math.round((performance.now() - started) / 1000)} s`;
   const isTerminal = isatty(2);
   const say = (end) => process.stderr.write(`${isTerminal ? "\r" : ""}setup: ${title} … ${end}`);
   say("");
   const ticker = isTerminal ? setInterval(() => say(seconds()), 1000) : undefined;
-  const result = await runQuietly(command, args, env).finally(() => clearInterval(ticker));
+  const result = await runQuietly(program).finally(() => clearInterval(ticker));
   if (isTerminal) say("");
   process.stderr.write(result.code === 0 ? `${seconds()}\n` : "failed\n");
   if (result.told !== undefined) throw new Interrupted(result.told);
-  if (result.code !== 0) throw new SetupError(explain(title, command, result));
+  if (result.code !== 0) throw new SetupError(explain(title, program.command, result));
 }
 
 /** Runs a command to its end and keeps the last 8,000 characters that it printed. A signal to us ends it with all that it started. */
-function runQuietly(command, args, env) {
+function runQuietly({ command, args, env }) {
   return new Promise((finish) => {
     let output = "";
     let told;

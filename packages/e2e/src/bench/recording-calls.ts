@@ -4,57 +4,84 @@ import { edgeSiteId, RARE_TOPIC, RECORDING_EVERY_NS, recordingId, sessionIdOfRec
 import type { Seeded } from "./seed.ts";
 
 export function recordings(seeded: Seeded): List {
-  const { projectId, primarySiteId, counts } = seeded;
-  const { hour, week, year } = times(seeded);
   return {
     path: "/v1/recordings",
     sortKeys: ["deviceName", "createdAt", "start", "end", "duration", "path", "importedAt"],
     filters: {
       none: {},
-      project: { projectId },
-      "an hour": hour,
-      "a week": week,
-      "a year": year,
-      "from a time": { start: week.start },
-      "from the first": { start: timeOf(0n) },
-      "from the last": { start: timeOf((hoursOf(seeded) * 999n) / 1000n) },
-      "to a time": { end: week.start },
-      "to the first": { end: timeOf(hoursOf(seeded) / 1000n) },
-      "path of one": { path: "2026/01/01/run 5.mcap" },
-      "path of none": { path: "nowhere" },
-      "part of many paths": { pathMatches: "RUN 5" },
-      "part of few paths": { pathMatches: "un 5.mc" },
-      "part of no path": { pathMatches: "nowhere" },
-      "two letters of no path": { pathMatches: "zq" },
-      "part of paths, a week": { pathMatches: "run 5", ...week },
-      site: { "site.id": primarySiteId },
-      "edge site": { "edgeSite.id": edgeSiteId(2) },
-      "site of none": { "site.id": edgeSiteId(2) },
-      "busy device": { deviceId: BUSY_DEVICE_ID },
-      "quiet device": { deviceId: QUIET_DEVICE_ID },
-      "device by name": { deviceName: "rover-8f14-7" },
-      "no device": { deviceId: "" },
-      "busy device, a week": { deviceId: BUSY_DEVICE_ID, ...week },
-      "quiet device, a year": { deviceId: QUIET_DEVICE_ID, ...year },
-      "no device, a week": { deviceId: "", ...week },
-      "topic of few percent": { topic: "/camera/20" },
-      "topic of one": { topic: RARE_TOPIC },
-      "topic of none": { topic: "/nowhere" },
-      "topic, a week": { topic: "/camera/20", ...week },
-      "topic, quiet device": { topic: "/camera/20", deviceId: QUIET_DEVICE_ID },
-      "status of most": { importStatus: "complete" },
-      "status of few": { importStatus: "importing" },
-      "two statuses": { importStatus: "pending,failed" },
-      "status, a week": { importStatus: "none", ...week },
-      "status, busy device": { importStatus: "failed", deviceId: BUSY_DEVICE_ID },
-      session: { sessionId: sessionIdOfRecording(40, counts) },
-      "no session": { sessionId: "" },
-      "no session, a week": { sessionId: "", ...week },
+      project: { projectId: seeded.projectId },
+      ...timeFilters(seeded),
+      ...pathFilters(seeded),
+      ...placeFilters(seeded),
+      ...contentFilters(seeded),
       ...metadataQueries,
-      "a week, value of many": { metadataQuery: "operator:ann", ...week },
+      "a week, value of many": { metadataQuery: "operator:ann", ...times(seeded).week },
       "busy device, value of many": { metadataQuery: "operator:ann", deviceId: BUSY_DEVICE_ID },
-      "offset 90 %": { offset: lateOffset(counts.recordings) },
+      "offset 90 %": { offset: lateOffset(seeded.counts.recordings) },
     },
+  };
+}
+
+function timeFilters(seeded: Seeded): List["filters"] {
+  const { hour, week, year } = times(seeded);
+  return {
+    "an hour": hour,
+    "a week": week,
+    "a year": year,
+    "from a time": { start: week.start },
+    "from the first": { start: timeOf(0n) },
+    "from the last": { start: timeOf((hoursOf(seeded) * 999n) / 1000n) },
+    "to a time": { end: week.start },
+    "to the first": { end: timeOf(hoursOf(seeded) / 1000n) },
+  };
+}
+
+function pathFilters(seeded: Seeded): List["filters"] {
+  return {
+    "path of one": { path: "2026/01/01/run 5.mcap" },
+    "path of none": { path: "nowhere" },
+    "part of many paths": { pathMatches: "RUN 5" },
+    "part of few paths": { pathMatches: "un 5.mc" },
+    "part of no path": { pathMatches: "nowhere" },
+    "two letters of no path": { pathMatches: "zq" },
+    "part of paths, a week": { pathMatches: "run 5", ...times(seeded).week },
+  };
+}
+
+/** Where the recordings lie, and which device made them. */
+function placeFilters(seeded: Seeded): List["filters"] {
+  const { week, year } = times(seeded);
+  return {
+    site: { "site.id": seeded.primarySiteId },
+    "edge site": { "edgeSite.id": edgeSiteId(2) },
+    "site of none": { "site.id": edgeSiteId(2) },
+    "busy device": { deviceId: BUSY_DEVICE_ID },
+    "quiet device": { deviceId: QUIET_DEVICE_ID },
+    "device by name": { deviceName: "rover-8f14-7" },
+    "no device": { deviceId: "" },
+    "busy device, a week": { deviceId: BUSY_DEVICE_ID, ...week },
+    "quiet device, a year": { deviceId: QUIET_DEVICE_ID, ...year },
+    "no device, a week": { deviceId: "", ...week },
+  };
+}
+
+/** What the recordings hold, how far they are imported, and to which session they belong. */
+function contentFilters(seeded: Seeded): List["filters"] {
+  const { week } = times(seeded);
+  return {
+    "topic of few percent": { topic: "/camera/20" },
+    "topic of one": { topic: RARE_TOPIC },
+    "topic of none": { topic: "/nowhere" },
+    "topic, a week": { topic: "/camera/20", ...week },
+    "topic, quiet device": { topic: "/camera/20", deviceId: QUIET_DEVICE_ID },
+    "status of most": { importStatus: "complete" },
+    "status of few": { importStatus: "importing" },
+    "two statuses": { importStatus: "pending,failed" },
+    "status, a week": { importStatus: "none", ...week },
+    "status, busy device": { importStatus: "failed", deviceId: BUSY_DEVICE_ID },
+    session: { sessionId: sessionIdOfRecording(40, seeded.counts) },
+    "no session": { sessionId: "" },
+    "no session, a week": { sessionId: "", ...week },
   };
 }
 

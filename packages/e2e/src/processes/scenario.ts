@@ -52,26 +52,22 @@ export async function startScenario(
   const [dataDir, storageRoot, stateDir] = [join(folder, "cloud"), join(folder, "robot"), join(folder, "agent")];
   await mkdir(storageRoot);
   const proxy = stack.use(await startTcpProxy());
-  const env = {
-    DOWNLINK_PUBLIC_URL: proxy.url,
-    ...(hasOwnPostgres ? {} : { DATABASE_URL: await createTestDatabase(t) }),
-  };
+  const database: Readonly<Record<string, string>> = hasOwnPostgres
+    ? {}
+    : { DATABASE_URL: await createTestDatabase(t) };
   const start = async () => {
+    const env = { DOWNLINK_PUBLIC_URL: proxy.url, ...database };
     const started = stack.use(await startControlPlane({ dataDir, env }));
     proxy.leadTo(started.url);
     return started;
   };
   let cloud = await start();
   let agent: Program | undefined;
-  const device = await cloud.admin.call(api.devices.create, { name: "rover" });
-  const { token } = await cloud.admin.call(api.deviceTokens.create, { deviceId: device.id });
-  const agentOptions: EdgeAgentOptions = { url: proxy.url, token: token!, storageRoot, stateDir, env: agentEnv };
-  const recordings = () => cloud.admin.call(api.recordings.list, {});
+  const { deviceId, token } = await createDevice(cloud);
+  const agentOptions: EdgeAgentOptions = { url: proxy.url, token, storageRoot, stateDir, env: agentEnv };
   return {
-    proxy,
-    deviceId: device.id,
-    storageRoot,
-    agentOptions,
+    ...{ proxy, deviceId, storageRoot, agentOptions },
+    ...askFor(() => cloud),
     cloud: () => cloud,
     agent: () => agent!,
     startAgent: () => {
@@ -85,19 +81,31 @@ export async function startScenario(
     restartCloud: async () => {
       cloud = await start();
     },
+    storedObjects: () => storedObjects(join(dataDir, "objects")),
+  };
+}
+
+async function createDevice({ admin }: ControlPlane): Promise<{ deviceId: string; token: string }> {
+  const { id: deviceId } = await admin.call(api.devices.create, { name: "rover" });
+  const { token } = await admin.call(api.deviceTokens.create, { deviceId });
+  return { deviceId, token: token! };
+}
+
+/** What a person asks of the control plane that runs at that moment. */
+function askFor(cloud: () => ControlPlane): Pick<Scenario, "recordings" | "requestOnly" | "until"> {
+  const recordings = () => cloud().admin.call(api.recordings.list, {});
+  return {
     recordings,
     requestOnly: async () => {
       const [only] = await eventually(recordings, (found) => found.length === 1);
-      await cloud.admin.call(api.recordings.requestImport, { keyOrId: only!.id });
+      await cloud().admin.call(api.recordings.requestImport, { keyOrId: only!.id });
       return only!.id;
     },
     until: async (status, id) => {
-      const found = await eventually(recordings, (all) =>
-        all.some((one) => one.importStatus === status && (!id || one.id === id)),
-      );
-      return found.find((one) => one.importStatus === status && (!id || one.id === id))!;
+      const isMeant = (one: Recording) => one.importStatus === status && (!id || one.id === id);
+      const found = await eventually(recordings, (all) => all.some(isMeant));
+      return found.find(isMeant)!;
     },
-    storedObjects: () => storedObjects(join(dataDir, "objects")),
   };
 }
 
