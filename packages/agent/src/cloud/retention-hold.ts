@@ -1,6 +1,6 @@
 import type { KnownRetention } from "../state/known-facts.ts";
-import type { StateFacts } from "../state/owner.ts";
 import { isStateUnwritable } from "../state/state-errors.ts";
+import type { StateFacts } from "../state/state-facts.ts";
 import type { ServerClock } from "./server-clock.ts";
 
 /** Whether files may be deleted for their age at this moment. */

@@ -1,5 +1,5 @@
-import type { StateFacts } from "../state/owner.ts";
 import { isStateUnwritable } from "../state/state-errors.ts";
+import type { StateFacts } from "../state/state-facts.ts";
 import { readBootId } from "../system/boot-id.ts";
 
 /** The server's time, and at which uptime of this machine it was that. */

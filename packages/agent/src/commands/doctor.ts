@@ -5,7 +5,7 @@ import { checkUploadWay, checkUser, checkWatchLimits } from "../doctor/check-sys
 import { type Finding, fail, ok, warn } from "../doctor/finding.ts";
 import type { Settings } from "../settings/settings.ts";
 import { openDatabaseToRead } from "../state/database.ts";
-import { readDataUrl } from "../state/owner.ts";
+import { readDataUrl } from "../state/state-facts.ts";
 import { AgentSilent } from "../status/socket.ts";
 import { wrap } from "../text/fit.ts";
 import { printableAll } from "../text/printable.ts";

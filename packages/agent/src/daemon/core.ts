@@ -17,7 +17,7 @@ import { createRecheckBoard, type RecheckBoard } from "../rechecks/recheck-board
 import { createSeenCards, type SeenCards } from "../report/seen-cards.ts";
 import { requireSetting, type Settings } from "../settings/settings.ts";
 import type { AgentState } from "../state/agent-state.ts";
-import type { StateFacts } from "../state/owner.ts";
+import type { StateFacts } from "../state/state-facts.ts";
 import type { Clock } from "../system/clock.ts";
 
 /** What the agent is made of. */

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Log } from "../diagnostics/log.ts";
 import { writeDurableFile } from "../durable/durable-file.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import type { StateFacts } from "../state/owner.ts";
+import type { StateFacts } from "../state/state-facts.ts";
 import type { Clock } from "../system/clock.ts";
 import { isFileSystemError } from "../system/system-error.ts";
 import { isCardOf, makeCardMarker, ownerTag } from "./card-marker.ts";

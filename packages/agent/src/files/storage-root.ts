@@ -1,5 +1,6 @@
 import type { ProblemBoard } from "../diagnostics/problems.ts";
-import { type StateFacts, UNKNOWN_CARDS } from "../state/owner.ts";
+import { UNKNOWN_CARDS } from "../state/card-facts.ts";
+import type { StateFacts } from "../state/state-facts.ts";
 import type { Clock } from "../system/clock.ts";
 import { type Instant, noteInstant, tellInstant } from "../system/instant.ts";
 import { describeSystemError, isFileSystemError } from "../system/system-error.ts";
@@ -64,21 +65,19 @@ export function openStorageRoot(
   };
 }
 
-async function adoptRoot(
-  path: string,
-  { facts, problems, adoptsCards }: { facts: StateFacts; problems: ProblemBoard; adoptsCards: () => boolean },
-): Promise<string | undefined> {
+interface AdoptionContext {
+  readonly facts: StateFacts;
+  readonly problems: ProblemBoard;
+  readonly adoptsCards: () => boolean;
+}
+
+/** Binds the state to the root that is there; undefined where that is not possible now. */
+async function adoptRoot(path: string, ctx: AdoptionContext): Promise<string | undefined> {
+  const { facts, problems } = ctx;
   try {
-    const there = await readMarker(path);
-    if (adoptsCards() && there === undefined && !(await isMountPoint(path))) {
-      raiseOne(problems, "StorageMissing", `nothing is mounted at ${path}, and it has no marker`);
-      return undefined;
-    }
-    const tag = ownerTag(facts.owner());
-    if (there !== undefined && isCardMarker(there) && (tag === undefined || !isCardOf(there, tag))) {
-      const whose =
-        tag === undefined ? "is not known to be ours before the first contact" : "is of another device or site";
-      raiseOne(problems, "StorageMissing", `the card at ${path} ${whose}`);
+    const refusal = await whyNotAdopted(path, ctx);
+    if (refusal !== undefined) {
+      raiseOne(problems, "StorageMissing", refusal);
       return undefined;
     }
     const rootMarkerId = await ensureMarker(path);
@@ -93,6 +92,19 @@ async function adoptRoot(
     raiseOne(problems, isThere ? "StorageUnusable" : "StorageMissing", `${why}: ${describeSystemError(error)}`);
     return undefined;
   }
+}
+
+/** An empty mount point and a card of somebody else must not become this state's root. */
+async function whyNotAdopted(path: string, { facts, adoptsCards }: AdoptionContext): Promise<string | undefined> {
+  const found = await readMarker(path);
+  if (found === undefined)
+    return adoptsCards() && !(await isMountPoint(path))
+      ? `nothing is mounted at ${path}, and it has no marker`
+      : undefined;
+  if (!isCardMarker(found)) return undefined;
+  const tag = ownerTag(facts.owner());
+  if (tag === undefined) return `the card at ${path} is not known to be ours before the first contact`;
+  return isCardOf(found, tag) ? undefined : `the card at ${path} is of another device or site`;
 }
 
 /** A root that is there and may not be read is no card that was taken out. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { openDatabase } from "../state/database.ts";
-import { openStateFacts } from "../state/owner.ts";
+import { openStateFacts } from "../state/state-facts.ts";
 import { systemClock } from "../system/clock.ts";
 import { openExaminationNotes } from "./examination-notes.ts";
 

@@ -3,8 +3,8 @@ import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs
 import { join } from "node:path";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import type { Suspects } from "../state/known-facts.ts";
-import type { StateFacts } from "../state/owner.ts";
 import { isStateUnwritable } from "../state/state-errors.ts";
+import type { StateFacts } from "../state/state-facts.ts";
 import { readBootId } from "../system/boot-id.ts";
 import type { Clock } from "../system/clock.ts";
 import { blame, type Note, type Standing, standingOf } from "./suspects.ts";

@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import { planScan } from "../files/plan-scan.ts";
 import { databasePath, openDatabase, openDatabaseToRead, SCHEMA_VERSION } from "../state/database.ts";
 import { lockStateDir } from "../state/lock.ts";
-import { openStateFacts } from "../state/owner.ts";
+import { openStateFacts } from "../state/state-facts.ts";
 import type { FileIdentity } from "./identity.ts";
 import { openInventory } from "./inventory.ts";
 

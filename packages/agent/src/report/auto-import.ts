@@ -3,7 +3,7 @@ import { compileGlobs } from "@downlink/protocol/globs";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
-import type { StateFacts } from "../state/owner.ts";
+import type { StateFacts } from "../state/state-facts.ts";
 
 /** Which files are to be imported without being asked for: the report of each says so. */
 export interface AutoImport {
@@ -42,7 +42,7 @@ export function createAutoImport({ inventory, facts, problems, globs }: AutoImpo
     matches: (path) => current().compiled.matches(path),
     async reportAgain() {
       const { text, compiled } = current();
-      if (compiled.refusal !== undefined || (facts.autoImportTold() ?? NONE) === text) return;
+      if (compiled.refusal !== undefined || (facts.reportedAutoImport() ?? NONE) === text) return;
       const files = inventory
         .files()
         .filter(({ reportedAs }) => reportedAs === "indexed")
@@ -53,7 +53,7 @@ export function createAutoImport({ inventory, facts, problems, globs }: AutoImpo
         inventory.change(batch.map(({ versionId }) => ({ do: "reportAgain", versionId })));
         await setImmediate();
       }
-      facts.noteAutoImportTold(text); // Only now: what a crash left untold is told anew.
+      facts.noteReportedAutoImport(text); // Only now: what a crash left untold is told anew.
     },
   };
 }

@@ -9,7 +9,7 @@ import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import { type GoneBecause, type InventoryStep, lifeOf } from "../inventory/tracked-file.ts";
 import { type Bell, pause } from "../loops/bell.ts";
-import type { StateFacts } from "../state/owner.ts";
+import type { StateFacts } from "../state/state-facts.ts";
 import type { Clock } from "../system/clock.ts";
 import type { AutoImport } from "./auto-import.ts";
 import { beginListing, createListingBarrier, type Listing } from "./listing.ts";

@@ -1,5 +1,5 @@
 import type { Inventory } from "../inventory/inventory.ts";
-import type { StateFacts } from "../state/owner.ts";
+import type { StateFacts } from "../state/state-facts.ts";
 import { createListingBarrier } from "./listing.ts";
 
 /** Of which cards this state knows what is on them. */

@@ -8,8 +8,8 @@ import { readMachineId } from "../system/machine-id.ts";
 import { noteAgentSettings } from "./agent-settings.ts";
 import { openDatabase } from "./database.ts";
 import { lockStateDir } from "./lock.ts";
-import { openStateFacts, type StateFacts } from "./owner.ts";
 import { shareState } from "./share-state.ts";
+import { openStateFacts, type StateFacts } from "./state-facts.ts";
 
 /** What the state directory holds, locked against other agents until disposed. */
 export interface AgentState extends Disposable {

@@ -1,6 +1,7 @@
 import type { FileState } from "../inventory/file-state.ts";
 import { openDatabaseToRead } from "../state/database.ts";
-import { readOwnerFile, readPause } from "../state/owner.ts";
+import { readOwnerFile } from "../state/owner.ts";
+import { readPause } from "../state/state-facts.ts";
 import { readingState } from "../state/state-unreadable.ts";
 import { agentVersion } from "../system/version.ts";
 import { describePause } from "./describe-pause.ts";

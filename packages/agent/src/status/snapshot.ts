@@ -6,7 +6,7 @@ import { type ProblemBoard, type ProblemCode, problemTexts } from "../diagnostic
 import type { DiskForecast } from "../files/disk-forecast.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import type { StateFacts } from "../state/owner.ts";
+import type { StateFacts } from "../state/state-facts.ts";
 import type { Clock } from "../system/clock.ts";
 import { type Instant, tellInstant } from "../system/instant.ts";
 import { measureDisk } from "../system/measure-disk.ts";

@@ -1,7 +1,7 @@
 import { formatTimestamp } from "@downlink/protocol";
 import type { KnownPause } from "../state/known-facts.ts";
-import type { StateFacts } from "../state/owner.ts";
 import { isStateUnwritable } from "../state/state-errors.ts";
+import type { StateFacts } from "../state/state-facts.ts";
 import { readBootId } from "../system/boot-id.ts";
 import type { Clock } from "../system/clock.ts";
 
