@@ -25,58 +25,73 @@ export interface WorkBoard {
 /** Beyond those of the last answer; what is forgotten the cloud names again when its turn comes. */
 const MAX_KEPT = 10_000;
 
-/** `onSettings` hears of every answer that carries settings. */
+/** `onSettings` is called with every answer that carries settings. */
 export function createWorkBoard(onSettings: (settings: EdgeSettings) => void = () => {}): WorkBoard {
   let settings: EdgeSettings | undefined;
-  let wanted: readonly WantedImport[] = [];
-  let byVersion: ReadonlyMap<string, WantedImport> = new Map();
   let salvages: readonly WantedSalvage[] = [];
-  let named: ReadonlySet<string> = new Set();
   let cancelled: readonly string[] = [];
+  const requests = createWantedImports();
   const closed = new Set<string>();
   const acknowledged = new Set<string>();
-  const want = (requests: readonly WantedImport[]) => {
-    wanted = requests;
-    byVersion = new Map(requests.toSorted(compareAge).map((request) => [request.versionId, request]));
+  const noteSettings = (given: EdgeSettings) => {
+    settings = given;
+    onSettings(given);
   };
   return {
     settings: () => settings,
-    wanted: () => wanted,
-    byVersion: () => byVersion,
+    wanted: requests.all,
+    byVersion: requests.byVersion,
     salvages: () => salvages,
     update(work) {
       salvages = work.salvages;
-      settings = work.settings;
-      named = new Set(work.imports.map(({ requestId }) => requestId));
-      cancelled = (work.cancelled ?? []).filter((requestId) => !named.has(requestId));
-      const isOver = new Set(cancelled);
-      const kept = wanted.filter(({ requestId, stage }) => {
-        if (named.has(requestId) || isOver.has(requestId)) return false;
-        return !isEnded(stage) || !acknowledged.has(requestId);
-      });
-      want(work.more ? [...work.imports, ...kept.slice(0, MAX_KEPT)] : work.imports);
-      const left = new Set(wanted.map(({ requestId }) => requestId));
-      // What the cloud names it has spoken about anew: an end that is still shown may be another one, after a retry.
+      requests.update(work, (requestId) => acknowledged.has(requestId));
+      cancelled = (work.cancelled ?? []).filter((requestId) => !requests.isNamed(requestId));
+      // The cloud has spoken anew about what it names: an end that is still shown may be another one, after a retry.
       for (const ids of [closed, acknowledged])
-        for (const id of ids) if (named.has(id) || !left.has(id)) ids.delete(id);
-      onSettings(work.settings);
+        for (const id of ids) if (requests.isNamed(id) || !requests.has(id)) ids.delete(id);
+      noteSettings(work.settings);
     },
-    noteSettings(given) {
-      settings = given;
-      onSettings(given);
-    },
+    noteSettings,
     close: (requestId) => void closed.add(requestId),
     isClosed: (requestId) => closed.has(requestId),
     refused(requestId) {
-      if (named.has(requestId)) closed.add(requestId);
-      else want(wanted.filter((request) => request.requestId !== requestId));
+      if (requests.isNamed(requestId)) closed.add(requestId);
+      else requests.remove(requestId);
     },
-    unacknowledged: () =>
-      [...wanted.filter(({ stage }) => isEnded(stage)).map(({ requestId }) => requestId), ...cancelled].filter(
-        (requestId) => !acknowledged.has(requestId),
-      ),
+    unacknowledged() {
+      const ended = requests.all().filter(({ stage }) => isEnded(stage));
+      return [...ended.map(({ requestId }) => requestId), ...cancelled].filter((id) => !acknowledged.has(id));
+    },
     acknowledged(requestIds) {
       for (const requestId of requestIds) acknowledged.add(requestId);
+    },
+  };
+}
+
+/** The requests of the last answer, and those of earlier answers that still hold. */
+function createWantedImports() {
+  let all: readonly WantedImport[] = [];
+  let ids: ReadonlySet<string> = new Set();
+  let byVersion: ReadonlyMap<string, WantedImport> = new Map();
+  let named: ReadonlySet<string> = new Set();
+  const set = (requests: readonly WantedImport[]) => {
+    all = requests;
+    ids = new Set(requests.map(({ requestId }) => requestId));
+    byVersion = new Map(requests.toSorted(compareAge).map((request) => [request.versionId, request]));
+  };
+  return {
+    all: () => all,
+    byVersion: () => byVersion,
+    has: (requestId: string) => ids.has(requestId),
+    /** Whether the last answer names the request. */
+    isNamed: (requestId: string) => named.has(requestId),
+    remove: (requestId: string) => set(all.filter((request) => request.requestId !== requestId)),
+    update({ imports, cancelled = [], more }: EdgeWork, isAcknowledged: (requestId: string) => boolean) {
+      named = new Set(imports.map(({ requestId }) => requestId));
+      const over = new Set(cancelled);
+      const isKept = ({ requestId, stage }: WantedImport) =>
+        !named.has(requestId) && !over.has(requestId) && !(isEnded(stage) && isAcknowledged(requestId));
+      set(more ? [...imports, ...all.filter(isKept).slice(0, MAX_KEPT)] : imports);
     },
   };
 }

@@ -31,26 +31,33 @@ export async function runUntilStopped(settings: Settings, sources?: SettingSourc
   }
 }
 
+/** Begins anew with changed settings, with state that was found corrupt, and with state that could not be written. */
 async function runRebuilding(options: DaemonOptions): Promise<void> {
   const { log, signal } = options;
   let { settings } = options;
-  for (let rebuilds = 0; ; rebuilds++) {
+  let rebuilds = 0;
+  do {
     try {
       const next = await runDaemon({ ...options, settings });
       if (!next) return;
-      [settings, rebuilds] = [next, -1];
+      settings = next;
+      rebuilds = 0;
     } catch (error) {
       if (isStateUnwritable(error)) {
-        rebuilds -= 1;
-        if (releaseReserve(settings.stateDir)) continue;
-        log.error({ err: error }, "the state directory cannot be written; the agent waits");
-        await notifyServiceManager(log, "READY=1", "WATCHDOG=1", "STATUS=waits: the state directory cannot be written");
-        await pause(UNWRITABLE_PAUSE_MS, signal);
-        if (signal.aborted) return;
+        await makeRoom(options, settings.stateDir, error);
         continue;
       }
       if (!isStateCorrupt(error) || rebuilds === MAX_REBUILDS) throw error;
+      rebuilds += 1;
       log.error({ err: error }, "the state database is corrupt; the agent begins anew");
     }
-  }
+  } while (!signal.aborted);
+}
+
+/** Gives up the reserve of the disk at once; without one the agent waits, because others may make room. */
+async function makeRoom({ log, signal }: DaemonOptions, stateDir: string, error: unknown): Promise<void> {
+  if (releaseReserve(stateDir)) return;
+  log.error({ err: error }, "the state directory cannot be written; the agent waits");
+  await notifyServiceManager(log, "READY=1", "WATCHDOG=1", "STATUS=waits: the state directory cannot be written");
+  await pause(UNWRITABLE_PAUSE_MS, signal);
 }

@@ -47,6 +47,11 @@ async function withAgent(files: readonly string[], work: (scene: Scene) => Promi
 const isStopped = ({ transfers, throttle }: StatusDocument) => transfers.length === 0 && throttle.isPaused;
 
 describe("agent pause", { concurrency: 3 }, () => {
+  testPauseUntilResume();
+  testPauseForAWhile();
+});
+
+function testPauseUntilResume(): void {
   test("stops uploads in their midst, over restarts, and nothing else; resume lets them go on", async () => {
     await withAgent(["a.mcap"], async ({ device, cloud, agent, start, command }) => {
       const setRate = (uploadRate: string) => {
@@ -81,7 +86,9 @@ describe("agent pause", { concurrency: 3 }, () => {
       assert.equal((await command("resume")).stdout, "Uploads were not paused.\n");
     });
   });
+}
 
+function testPauseForAWhile(): void {
   test("for a while says until when, and ends by itself", async () => {
     await withAgent(["a.mcap"], async ({ cloud, agent, command }) => {
       const long = await command("pause", "--for", "2h", "--json");
@@ -95,12 +102,17 @@ describe("agent pause", { concurrency: 3 }, () => {
       assert.equal((await command("pause", "--for", "soon")).code, 2);
     });
   });
-});
+}
 
 describe("agent import", { concurrency: 3 }, () => {
-  const answersOf = ({ stdout }: { stdout: string }) =>
-    (JSON.parse(stdout) as FileAnswer[]).map(({ path, result }) => [path, result]);
+  testImport();
+  testImportLater();
+});
 
+const answersOf = ({ stdout }: { stdout: string }) =>
+  (JSON.parse(stdout) as FileAnswer[]).map(({ path, result }) => [path, result]);
+
+function testImport(): void {
   test("asks the control plane for files as anybody may name them; what cannot be asked for says why", async () => {
     await withAgent(["a.mcap", "b.mcap"], async ({ device, cloud, agent, command }) => {
       truncateSync(join(device.root, "b.mcap"), 5000);
@@ -120,7 +132,9 @@ describe("agent import", { concurrency: 3 }, () => {
       assert.match(again.stdout, /^a\.mcap: (its import was asked for already|it is in the control plane already)/);
     });
   });
+}
 
+function testImportLater(): void {
   test("while the control plane is away the request is kept, said plainly, and asked for after a restart", async () => {
     await withAgent(["a.mcap"], async ({ cloud, agent, start, command }) => {
       await cloud.goAway();
@@ -154,7 +168,7 @@ describe("agent import", { concurrency: 3 }, () => {
       assert.equal((await agent.status()).files.reported, 1);
     });
   });
-});
+}
 
 describe("agent retry", { concurrency: 3 }, () => {
   test("a failed import is asked for again, an upload that waits after failures is tried at once", async () => {

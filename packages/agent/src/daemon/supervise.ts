@@ -19,26 +19,33 @@ const LONGEST_PAUSE_MS = 60_000;
 export async function supervise(
   name: string,
   loop: (signal: AbortSignal) => Promise<void>,
-  { log, problems, signal }: Supervision,
+  supervision: Supervision,
 ): Promise<void> {
+  const { problems, signal } = supervision;
   let pauseMs = FIRST_PAUSE_MS;
   while (!signal.aborted) {
     const startMs = performance.now();
-    const isWellAgain = setTimeout(() => problems.clear("Internal"), LONGEST_PAUSE_MS);
+    const clearTimer = setTimeout(() => problems.clear("Internal"), LONGEST_PAUSE_MS);
     try {
       await loop(signal);
       return;
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof StateRefused || isStateCorrupt(error)) throw error;
-      const detail = error instanceof Error ? error.message : String(error);
-      problems.raise(isStateUnwritable(error) ? "StateUnwritable" : "Internal", `${name}: ${detail}`);
-      log.error({ err: error, loop: name }, "a loop failed; it begins anew");
+      showFailure(supervision, name, error);
     } finally {
-      clearTimeout(isWellAgain);
+      clearTimeout(clearTimer);
     }
-    pauseMs = performance.now() - startMs > LONGEST_PAUSE_MS ? FIRST_PAUSE_MS : pauseMs;
+    const hasRunLong = performance.now() - startMs > LONGEST_PAUSE_MS;
+    if (hasRunLong) pauseMs = FIRST_PAUSE_MS;
     await pause(pauseMs, signal);
     pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
   }
+}
+
+/** Throws the error again where no new beginning can help. */
+function showFailure({ log, problems }: Supervision, loop: string, error: unknown): void {
+  if (error instanceof StateRefused || isStateCorrupt(error)) throw error;
+  const detail = error instanceof Error ? error.message : String(error);
+  problems.raise(isStateUnwritable(error) ? "StateUnwritable" : "Internal", `${loop}: ${detail}`);
+  log.error({ err: error, loop }, "a loop failed; it begins anew");
 }

@@ -80,6 +80,11 @@ const hasProblem =
 
 // Each waits until the files are two seconds old, before which no hash proves anything.
 describe("deletions that the cloud's settings ask for", { concurrency: 6 }, () => {
+  testDeletionAfterImport();
+  testRetention();
+});
+
+function testDeletionAfterImport(): void {
   test("an imported file is deleted when the device is set so: with the hash of what is on the disk, and reported with the reason", async () => {
     await withDevice({ files: ["a.mcap", "b.mcap"] }, async ({ cloud, agent, pathOf, device }) => {
       setDevice(cloud, { autoDeleteAfterImport: true });
@@ -112,7 +117,9 @@ describe("deletions that the cloud's settings ask for", { concurrency: 6 }, () =
       assert.ok(existsSync(pathOf("a.mcap")) && existsSync(pathOf("b.mcap")));
     });
   });
+}
 
+function testRetention(): void {
   test("what is older than the retention is deleted, never imported or not; what the cloud finds too young is asked for later", async () => {
     const settings = { retainRecordingsSeconds: 1, enabled: false };
     await withDevice({ files: ["a.mcap", "b.mcap"], settings }, async ({ cloud, agent, pathOf }) => {
@@ -141,7 +148,7 @@ describe("deletions that the cloud's settings ask for", { concurrency: 6 }, () =
       assert.ok(existsSync(pathOf("a.mcap")));
     });
   });
-});
+}
 
 test("a file whose mode changes while the permit is on its way is not deleted by it, and stays the version that it is", async () => {
   await withDevice({ files: ["a.mcap"] }, async ({ cloud, agent, pathOf }) => {
@@ -162,6 +169,12 @@ test("a file whose mode changes while the permit is on its way is not deleted by
 });
 
 describe("files that turn out to be another thing than was thought", { concurrency: 6 }, () => {
+  testLostState();
+  testRefusedPermits();
+  testChangesBeforeTheDeletion();
+});
+
+function testLostState(): void {
   test("an agent that lost its state learns in its listing what was imported, proves it by hashing, and deletes it", async () => {
     await withDevice({ files: ["a.mcap"] }, async ({ cloud, agent, device, start, pathOf }) => {
       await importFile(cloud, "a.mcap");
@@ -191,7 +204,9 @@ describe("files that turn out to be another thing than was thought", { concurren
       assert.deepEqual(cloud.failures, []);
     });
   });
+}
 
+function testRefusedPermits(): void {
   test("a file that differs from what was imported is kept, and said to be", async () => {
     await withDevice({ files: ["a.mcap"] }, async ({ cloud, agent, pathOf }) => {
       cloud.permits.refuse = () => ({ code: "HashDiffers", text: "it has another hash" });
@@ -213,7 +228,9 @@ describe("files that turn out to be another thing than was thought", { concurren
       assert.ok(existsSync(pathOf("a.mcap")));
     });
   });
+}
 
+function testChangesBeforeTheDeletion(): void {
   for (const [how, replace] of [
     ["is replaced by a rename", (path: string) => renameSync(`${path}.new`, path)],
     ["is rewritten in place with its old times", (path: string) => rewriteInPlace(path)],
@@ -240,7 +257,7 @@ describe("files that turn out to be another thing than was thought", { concurren
       });
     });
   }
-});
+}
 
 test("a permit of a cloud that turns out to be another one deletes nothing before that has been told everything", async () => {
   await withDevice({ files: ["a.mcap"] }, async ({ cloud, pathOf }) => {
@@ -257,13 +274,19 @@ test("a permit of a cloud that turns out to be another one deletes nothing befor
     await cloud.until("it is deleted with a later permit", () => cloud.deleted.get(versionId) === "imported");
     assert.equal(wasThere, true, "the first report to the other cloud tells of the file");
     assert.equal(cloud.listings, listings + 1);
-    assert.equal(cloud.permits.asked.length, 2);
+    const calls = cloud.calls.filter(({ name }) => name === "askPermits");
+    assert.ok(calls.length >= 2, "it asked again, also where the first call found its lease lost");
   });
 });
 
 const neverImported = /2 were never imported, and DOWNLINK_PRUNE_UNIMPORTED is off/;
 
 describe("deletions for space", { concurrency: 6 }, () => {
+  testQuota();
+  testQuotaWithLimits();
+});
+
+function testQuota(): void {
   test("a quota deletes imported files, the oldest first, until it holds; the rest stays and is complained of", async () => {
     const flags = { maxDisk: "60kB" }; // one of them
     await withDevice({ files: ["a.mcap", "b.mcap"], flags }, async ({ cloud, agent, pathOf }) => {
@@ -287,7 +310,9 @@ describe("deletions for space", { concurrency: 6 }, () => {
       assert.equal(cloud.permits.asked.length, 1);
     });
   });
+}
 
+function testQuotaWithLimits(): void {
   test("content with another name is not deleted for space: that frees nothing", async () => {
     const flags = { maxDisk: "1kB", prunesUnimported: "true" };
     using outside = makeDevice();
@@ -320,7 +345,7 @@ describe("deletions for space", { concurrency: 6 }, () => {
       assert.deepEqual(cloud.deleted.size, 0);
     });
   });
-});
+}
 
 /** As if the agent had been killed between two steps of a deletion. */
 async function leaveInTrash({ root, stateDir }: Device, versionId: string): Promise<void> {

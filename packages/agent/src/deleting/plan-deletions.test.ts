@@ -95,40 +95,74 @@ test("cut off from the cloud, only a quota with PRUNE_UNIMPORTED deletes; while 
 
 /** What §4 forbids, said again without looking at how the planner does it. */
 function complaints(situation: DeletionSituation, steps: readonly DeletionStep[]): string[] {
-  const { files, policy, reach, serverNowNs } = situation;
-  const found: string[] = [];
-  const forbid = (isForbidden: boolean, what: string) => void (isForbidden && found.push(what));
+  const rules = steps.flatMap((step) => {
+    const file = situation.files.find(({ versionId }) => versionId === step.versionId)!;
+    return [
+      ...rulesOfState(situation, file),
+      ...rulesOfReach(situation, step),
+      ...rulesOfSpace(situation, file, step),
+      ...(step.reason === "retention" ? rulesOfAge(situation, file) : []),
+    ];
+  });
+  rules.push(
+    [new Set(steps.map(({ versionId }) => versionId)).size < steps.length, "one file twice"],
+    [steps.length > 0 && isLastOneTooMuch(situation, steps), "more than the quota needs"],
+  );
+  return rules.filter(([isBroken]) => isBroken).map(([, what]) => what);
+}
+
+type Rule = [isBroken: boolean, what: string];
+
+function rulesOfState({ reach }: DeletionSituation, { state }: PlannedFile): Rule[] {
+  const neverDeleted = ["requested", "uploading", "stored", "settling", "incomplete", "deleting", "gone"];
+  return [
+    [neverDeleted.includes(state), `${state} is never deleted`],
+    [["seen", "damaged", "empty", "unreadable", "unassigned"].includes(state), `${state} is no recording`],
+    [state === "indexed" && reach !== "offline", "the cloud is about to be told of it"],
+  ];
+}
+
+function rulesOfReach(
+  { reach, policy, isWorthTrying }: DeletionSituation,
+  { versionId, reason }: DeletionStep,
+): Rule[] {
+  const isForSettings = reason === "imported" || reason === "retention";
+  return [
+    [reach === "unsure", "it is not known whether the cloud can be asked"],
+    [reach === "offline" && !policy.prunesUnimported, "offline without PRUNE_UNIMPORTED"],
+    [reach === "offline" && isForSettings, "offline, only a quota deletes"],
+    [reach === "connected" && !policy.isEnabled, "the device is disabled"],
+    [!isWorthTrying(versionId, reason), "it was refused a moment ago"],
+  ];
+}
+
+function rulesOfSpace(
+  { files, policy, isLinked }: DeletionSituation,
+  { versionId, state, identity }: PlannedFile,
+  { reason }: DeletionStep,
+): Rule[] {
   const hasQuota = policy.maxDiskBytes !== undefined || policy.minFreeBytes !== undefined;
-  for (const { versionId, reason } of steps) {
-    const { state, endNs, identity } = files.find((one) => one.versionId === versionId)!;
-    const neverDeleted = ["requested", "uploading", "stored", "settling", "incomplete", "deleting", "gone"];
-    forbid(neverDeleted.includes(state), `${state} is never deleted`);
-    forbid(["seen", "damaged", "empty", "unreadable", "unassigned"].includes(state), `${state} is no recording`);
-    forbid(reach === "unsure", "it is not known whether the cloud can be asked");
-    forbid(reach === "offline" && !policy.prunesUnimported, "offline without PRUNE_UNIMPORTED");
-    forbid(reach === "offline" && (reason === "imported" || reason === "retention"), "offline, only a quota deletes");
-    forbid(reach === "connected" && !policy.isEnabled, "the device is disabled");
-    forbid(state === "indexed" && reach !== "offline", "the cloud is about to be told of it");
-    forbid(!situation.isWorthTrying(versionId, reason), "it was refused a moment ago");
-    const isForSpace = reason === "space" || reason === "prune";
-    forbid(isForSpace && !hasQuota, "no quota is set");
-    forbid(isForSpace && situation.isLinked(versionId), "another name is left");
-    const sameInode = files.filter((one) => one.identity.inode === identity.inode);
-    forbid(isForSpace && sameInode.length > 1, "it frees nothing");
-    const isNeeded = sameInode.some((one) => ["requested", "uploading", "stored", "settling"].includes(one.state));
-    forbid(isNeeded, "under another name it is under way");
-    const isStored = state === "imported" || state === "duplicate";
-    if (reason === "imported") forbid(!isStored || !policy.deletesImported, "not by autoDelete");
-    if (reason === "space") forbid(!isStored, "never imported");
-    if (reason === "prune") forbid(!policy.prunesUnimported, "PRUNE_UNIMPORTED is off");
-    if (reason !== "retention") continue;
-    const ageNs = serverNowNs === undefined || endNs === undefined ? -1n : serverNowNs - endNs;
-    forbid(policy.retainSeconds === 0 || situation.isRetentionHeld, "no retention is in force");
-    forbid(ageNs <= BigInt(policy.retainSeconds) * SECOND, "it is too young");
-  }
-  forbid(new Set(steps.map(({ versionId }) => versionId)).size < steps.length, "one file twice");
-  forbid(steps.length > 0 && isLastOneTooMuch(situation, steps), "more than the quota needs");
-  return found;
+  const isForSpace = reason === "space" || reason === "prune";
+  const sameInode = files.filter((one) => one.identity.inode === identity.inode);
+  const isNeeded = sameInode.some((one) => ["requested", "uploading", "stored", "settling"].includes(one.state));
+  const isStored = state === "imported" || state === "duplicate";
+  return [
+    [isForSpace && !hasQuota, "no quota is set"],
+    [isForSpace && isLinked(versionId), "another name is left"],
+    [isForSpace && sameInode.length > 1, "it frees nothing"],
+    [isNeeded, "under another name it is under way"],
+    [reason === "imported" && (!isStored || !policy.deletesImported), "not by autoDelete"],
+    [reason === "space" && !isStored, "never imported"],
+    [reason === "prune" && !policy.prunesUnimported, "PRUNE_UNIMPORTED is off"],
+  ];
+}
+
+function rulesOfAge({ policy, serverNowNs, isRetentionHeld }: DeletionSituation, { endNs }: PlannedFile): Rule[] {
+  const ageNs = serverNowNs === undefined || endNs === undefined ? -1n : serverNowNs - endNs;
+  return [
+    [policy.retainSeconds === 0 || isRetentionHeld, "no retention is in force"],
+    [ageNs <= BigInt(policy.retainSeconds) * SECOND, "it is too young"],
+  ];
 }
 
 /** Whether the quotas would hold without the last step, which was for them. */

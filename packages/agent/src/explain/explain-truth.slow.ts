@@ -129,52 +129,65 @@ async function assertTold({ device, cloud }: Scene, state: FileState, why: RegEx
 }
 
 describe("explain tells the truth", { concurrency: 4 }, () => {
-  for (const { name, happens, state, why, relisted } of cases) {
-    test(`when ${name}: to an agent that hears of each step, and after its restart`, async () => {
-      await withDelivered(async (scene) => {
-        const { device, cloud } = scene;
-        cloud.gate = ({ name: call }) => (call === "put" ? new Promise(() => {}) : undefined);
-        {
-          await using agent = startDaemon(settingsFor(device, cloud));
-          await agent.until("it is under way", ({ files }) => files.uploading === 1);
-          await happen(scene, happens, async () => {
-            const ends = [...cloud.requests.values()].filter(({ stage }) => stage === "imported" || stage === "failed");
-            await cloud.until("ends are acknowledged", () =>
-              ends.every(({ requestId }) => !cloud.requests.has(requestId)),
-            );
-          });
-        }
-        await assertTold(scene, state, why);
-        await assertTold(scene, state, why);
-      });
-    });
-
-    test(`when ${name}: to an agent that was away meanwhile, and whose acknowledgement is lost`, async () => {
-      await withDelivered(async (scene) => {
-        await happen(scene, happens, () => Promise.resolve());
-        const before = new Map(scene.cloud.requests);
-        await assertTold(scene, state, why);
-        for (const [id, request] of before) scene.cloud.requests.set(id, request);
-        await assertTold(scene, state, why);
-      });
-    });
-
-    if (state !== "stored")
-      test(`when ${name}: to an agent that lost its state`, async () => {
-        await withDelivered(async (scene) => {
-          const { device, cloud } = scene;
-          const [last] = happens.toReversed();
-          const end = last === "takenBack" ? undefined : last;
-          cloud.requests.clear();
-          cloud.isImported = () => end?.stage === "imported";
-          cloud.failureOf = () => (end?.stage === "failed" ? end.reason : undefined);
-          for (const file of readdirSync(device.stateDir).filter((entry) => entry.startsWith("agent.db")))
-            rmSync(join(device.stateDir, file));
-          await assertTold(scene, ...(relisted ?? [state, why]));
-        });
-      });
+  for (const one of cases) {
+    testEachStep(one);
+    testAbsence(one);
+    if (one.state !== "stored") testLostState(one);
   }
+  testUpgrade();
+  testWhatTheControlPlaneSaysLater();
+});
 
+function testEachStep({ name, happens, state, why }: Case): void {
+  test(`when ${name}: to an agent that hears of each step, and after its restart`, async () => {
+    await withDelivered(async (scene) => {
+      const { device, cloud } = scene;
+      cloud.gate = ({ name: call }) => (call === "put" ? new Promise(() => {}) : undefined);
+      {
+        await using agent = startDaemon(settingsFor(device, cloud));
+        await agent.until("it is under way", ({ files }) => files.uploading === 1);
+        await happen(scene, happens, async () => {
+          const ends = [...cloud.requests.values()].filter(({ stage }) => stage === "imported" || stage === "failed");
+          await cloud.until("ends are acknowledged", () =>
+            ends.every(({ requestId }) => !cloud.requests.has(requestId)),
+          );
+        });
+      }
+      await assertTold(scene, state, why);
+      await assertTold(scene, state, why);
+    });
+  });
+}
+
+function testAbsence({ name, happens, state, why }: Case): void {
+  test(`when ${name}: to an agent that was away meanwhile, and whose acknowledgement is lost`, async () => {
+    await withDelivered(async (scene) => {
+      await happen(scene, happens, () => Promise.resolve());
+      const before = new Map(scene.cloud.requests);
+      await assertTold(scene, state, why);
+      for (const [id, request] of before) scene.cloud.requests.set(id, request);
+      await assertTold(scene, state, why);
+    });
+  });
+}
+
+function testLostState({ name, happens, state, why, relisted }: Case): void {
+  test(`when ${name}: to an agent that lost its state`, async () => {
+    await withDelivered(async (scene) => {
+      const { device, cloud } = scene;
+      const [last] = happens.toReversed();
+      const end = last === "takenBack" ? undefined : last;
+      cloud.requests.clear();
+      cloud.isImported = () => end?.stage === "imported";
+      cloud.failureOf = () => (end?.stage === "failed" ? end.reason : undefined);
+      for (const file of readdirSync(device.stateDir).filter((entry) => entry.startsWith("agent.db")))
+        rmSync(join(device.stateDir, file));
+      await assertTold(scene, ...(relisted ?? [state, why]));
+    });
+  });
+}
+
+function testUpgrade(): void {
   test("an agent that was upgraded asks once for what an earlier one was not told", async () => {
     await withDelivered(async (scene) => {
       const { device, cloud } = scene;
@@ -201,7 +214,9 @@ describe("explain tells the truth", { concurrency: 4 }, () => {
       assert.equal(countReports(), listed, "only once");
     });
   });
+}
 
+function testWhatTheControlPlaneSaysLater(): void {
   test("what the control plane said last is said to be that, while it is not reached", async () => {
     await withDelivered(async (scene) => {
       const { device, cloud } = scene;
@@ -228,4 +243,4 @@ describe("explain tells the truth", { concurrency: 4 }, () => {
       });
     }
   });
-});
+}

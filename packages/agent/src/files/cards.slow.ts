@@ -42,8 +42,7 @@ test("cards that are swapped are one store: what is on a card that is out is awa
   const onB = [...cloud.files.keys()].find((versionId) => versionId !== onA)!;
   const waiting = await agent.until("the request is known", ({ counters }) => counters.scans > 3);
   assert.deepEqual(waiting.files, { away: 1, reported: 1 });
-  const listed = listFiles(settings, {})!.files.map(({ path, state, reason }) => [path, state, reason?.code]);
-  assert.deepEqual(listed.sort(), [
+  assert.deepEqual(listedBy(settings), [
     ["run/1.mcap", "away", "CardOut"],
     ["run/1.mcap", "reported", undefined],
   ]);
@@ -340,4 +339,10 @@ async function openCards(t: TestContext) {
       device[Symbol.dispose]();
     },
   };
+}
+
+/** What `agent ls` shows of each file. */
+function listedBy(settings: Parameters<typeof listFiles>[0]): unknown[] {
+  const listing = listFiles(settings, {})!;
+  return listing.files.map(({ path, state, reason }) => [path, state, reason?.code]).sort();
 }

@@ -116,21 +116,34 @@ async function lookThrough(
   work: Look & { readonly due: readonly string[] },
   parallel: number,
 ): Promise<void> {
-  const found: InventoryStep[] = [];
-  let lastCommitMs = ctx.clock.monotonicMs();
+  const batch = createBatch(ctx);
   const queue = work.due.values();
-  const worker = async () => {
+  const lookAtRest = async () => {
     for (const versionId of queue) {
       if (work.signal.aborted) return;
       const file = ctx.inventory.version(versionId);
-      if (file && isBeforeIndexing(file.state)) found.push(...(await lookAgain(ctx, file, work)));
-      const isTime = ctx.clock.monotonicMs() - lastCommitMs >= COMMIT_EVERY.ms;
-      if (found.length >= COMMIT_EVERY.files || (isTime && found.length > 0)) commit(ctx, found.splice(0));
-      if (isTime) lastCommitMs = ctx.clock.monotonicMs();
+      if (file && isBeforeIndexing(file.state)) batch.add(await lookAgain(ctx, file, work));
+      batch.commitWhenDue();
     }
   };
-  await Promise.all(Array.from({ length: parallel }, worker));
-  commit(ctx, found.splice(0));
+  await Promise.all(Array.from({ length: parallel }, lookAtRest));
+  batch.commit();
+}
+
+/** Gathers what the looks found, so that one write to the disk records many findings. */
+function createBatch(ctx: IntakeContext) {
+  const found: InventoryStep[] = [];
+  let lastCommitMs = ctx.clock.monotonicMs();
+  const commitFound = () => commit(ctx, found.splice(0));
+  return {
+    add: (steps: readonly InventoryStep[]) => void found.push(...steps),
+    commit: commitFound,
+    commitWhenDue() {
+      const isTime = ctx.clock.monotonicMs() - lastCommitMs >= COMMIT_EVERY.ms;
+      if (isTime || found.length >= COMMIT_EVERY.files) commitFound();
+      if (isTime) lastCommitMs = ctx.clock.monotonicMs();
+    },
+  };
 }
 
 function commit(ctx: IntakeContext, steps: readonly InventoryStep[]): void {

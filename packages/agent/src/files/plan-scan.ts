@@ -40,47 +40,86 @@ type Known = Pick<Inventory, "files" | "at">;
  * Where only ctime differs (mode, owner, links), it is the same version; another size is another version at once.
  */
 export function planScan(known: Known, scan: FinishedScan, absentBefore: ReadonlySet<string>): ScanPlan {
-  // A file that is being deleted is the executor's alone; of one that is away, nothing here says anything.
-  const isMissing = ({ path, state, foundIn }: TrackedFile) =>
+  const missing = known.files().filter(isMissingIn(scan)).toArray();
+  const found = planFound(known, scan, missing);
+  const isMoved = new Set(found.moves.map(({ file }) => file.versionId));
+  const unfound = missing.filter(({ versionId }) => !isMoved.has(versionId));
+  const gone = unfound.filter(({ versionId }) => absentBefore.has(versionId));
+  const absent = unfound.filter(({ versionId }) => !absentBefore.has(versionId));
+  const { moves, appeared, suspects } = found;
+  return {
+    ...{ moves, appeared, suspects },
+    steps: [...found.steps, ...gone.map((file) => eventOn(file, "vanished"))],
+    absent: new Set(absent.map(({ versionId }) => versionId)),
+  };
+}
+
+/** Only the executor of a deletion decides about its file, and a scan says nothing about a file on a card that is out. */
+function isMissingIn(scan: FinishedScan): (file: TrackedFile) => boolean {
+  return ({ path, state, foundIn }) =>
     state !== "deleting" &&
     state !== "away" &&
     foundIn !== scan.number &&
     !scan.files.has(path) &&
     isAbsent(path, scan);
-  const missing = known.files().filter(isMissing).toArray();
+}
+
+/** What the found files come to, with the missing ones that may have moved to one of their paths. */
+interface FoundFiles {
+  readonly movable: Map<string, TrackedFile>;
+  readonly steps: InventoryStep[];
+  readonly moves: Move[];
+  readonly appeared: ScanPlan["appeared"][number][];
+  readonly suspects: Suspect[];
+}
+
+interface Found {
+  readonly path: string;
+  readonly identity: FileIdentity;
+}
+
+function planFound(known: Known, scan: FinishedScan, missing: readonly TrackedFile[]): FoundFiles {
   const movable = new Map(missing.map((file) => [contentHolderKey(file.identity), file]));
-  const steps: InventoryStep[] = [];
-  const moves: Move[] = [];
-  const appeared: ScanPlan["appeared"][number][] = [];
-  const suspects: Suspect[] = [];
+  const plan: FoundFiles = { movable, steps: [], moves: [], appeared: [], suspects: [] };
   for (const [path, identity] of scan.files) {
     const file = known.at(path);
-    if (file && (file.state === "deleting" || isSameIdentity(file.identity, identity))) continue;
-    const renewal = file && renewalOf(file, identity);
-    if (renewal) {
-      steps.push(renewal);
-      continue;
-    }
-    const moved = movable.get(contentHolderKey(identity));
-    if (moved) {
-      movable.delete(contentHolderKey(identity));
-      moves.push({ file: moved, path, identity });
-      if (file) steps.push(eventOn(file, "vanished"));
-      continue;
-    }
-    if (file && !isBeforeIndexing(file.state) && file.identity.sizeBytes === identity.sizeBytes) {
-      suspects.push({ file, identity });
-      continue;
-    }
-    if (file) steps.push({ ...eventOn(file, "changed"), identity });
-    if (!file || !isBeforeIndexing(file.state)) appeared.push({ do: "track", path, identity });
+    if (!file) planNew(plan, { path, identity });
+    else if (file.state !== "deleting" && !isSameIdentity(file.identity, identity))
+      planChanged(plan, file, { path, identity });
   }
-  const isMoved = new Set(moves.map(({ file }) => file.versionId));
-  const unfound = missing.filter(({ versionId }) => !isMoved.has(versionId));
-  const gone = unfound.filter(({ versionId }) => absentBefore.has(versionId));
-  const absent = unfound.filter(({ versionId }) => !absentBefore.has(versionId));
-  steps.push(...gone.map((file) => eventOn(file, "vanished")));
-  return { steps, moves, appeared, suspects, absent: new Set(absent.map(({ versionId }) => versionId)) };
+  return plan;
+}
+
+function planNew(plan: FoundFiles, found: Found): void {
+  if (!planMove(plan, found)) plan.appeared.push({ do: "track", ...found });
+}
+
+/** At the path of a known file lies something that is not known as just that. */
+function planChanged(plan: FoundFiles, file: TrackedFile, found: Found): void {
+  const { path, identity } = found;
+  const renewal = renewalOf(file, identity);
+  if (renewal) plan.steps.push(renewal);
+  else if (planMove(plan, found)) plan.steps.push(eventOn(file, "vanished"));
+  else if (isSuspect(file, identity)) plan.suspects.push({ file, identity });
+  else {
+    plan.steps.push({ ...eventOn(file, "changed"), identity });
+    if (!isBeforeIndexing(file.state)) plan.appeared.push({ do: "track", path, identity });
+  }
+}
+
+/** False where no missing file looks like what was found. */
+function planMove({ movable, moves }: FoundFiles, { path, identity }: Found): boolean {
+  const key = contentHolderKey(identity);
+  const file = movable.get(key);
+  if (!file) return false;
+  movable.delete(key);
+  moves.push({ file, path, identity });
+  return true;
+}
+
+/** Another size is another version; with the same size only the content can tell. */
+function isSuspect(file: TrackedFile, identity: FileIdentity): boolean {
+  return !isBeforeIndexing(file.state) && file.identity.sizeBytes === identity.sizeBytes;
 }
 
 /** Where only ctime differs: mode, owner or links. A file that is not examined yet has to stand still anew instead. */

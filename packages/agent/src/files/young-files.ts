@@ -59,31 +59,18 @@ export function createYoungFiles(times: YoungTimes): YoungFiles {
   const { settleTimeMs, incompleteAfterMs } = times;
   const young = new Map<string, Young>();
   let round = 0;
-  const begin = (nowMs: number): Rest => {
-    const dueMs = nowMs + settleTimeMs;
-    return { unchangedSinceMs: nowMs, pauseMs: settleTimeMs, dueMs, needsTime: false };
+  const setRest = (versionId: string, next: (rest: Rest) => Rest): boolean => {
+    const known = young.get(versionId);
+    if (known) young.set(versionId, { ...known, rest: next(known.rest) });
+    return known !== undefined;
   };
-  const takeSome = (nowMs: number, isPutOff: boolean): string[] =>
-    young
-      .entries()
-      .filter(([, { rest }]) => rest.needsTime === isPutOff && rest.dueMs <= nowMs)
-      .take(MOST_TAKEN)
-      .toArray()
-      .sort(([, a], [, b]) => a.rest.dueMs - b.rest.dueMs)
-      .map(([versionId]) => versionId);
-  const nextMs = (isPutOff: boolean): number | undefined =>
-    earliest(
-      young
-        .values()
-        .filter(({ rest }) => rest.needsTime === isPutOff)
-        .map(({ rest }) => rest.dueMs),
-    );
   return {
+    ...askWhatIsDue(young),
     get size() {
       return young.size;
     },
     sync(files, nowMs) {
-      const rest = begin(nowMs);
+      const rest = beginRest(settleTimeMs, nowMs);
       round += 1;
       for (const { versionId, identity, state } of files) {
         if (!isBeforeIndexing(state)) continue;
@@ -93,31 +80,48 @@ export function createYoungFiles(times: YoungTimes): YoungFiles {
       }
       for (const [versionId, known] of young) if (known.round !== round) young.delete(versionId);
     },
-    takeDue: (nowMs) => takeSome(nowMs, false),
-    nextDueMs: () => nextMs(false),
-    putOff(versionId) {
-      const known = young.get(versionId);
-      if (known) young.set(versionId, { ...known, rest: { ...known.rest, needsTime: true } });
-    },
-    takePutOff: (nowMs) => takeSome(nowMs, true),
-    nextPutOffMs: () => nextMs(true),
     restOf(versionId, nowMs) {
       const restMs = nowMs - (young.get(versionId)?.rest.unchangedSinceMs ?? nowMs);
       if (restMs >= incompleteAfterMs) return "overdue";
       return restMs >= settleTimeMs ? "settled" : "moving";
     },
-    restart: (versionId, identity, nowMs) => void young.set(versionId, { identity, rest: begin(nowMs), round }),
+    restart(versionId, identity, nowMs) {
+      young.set(versionId, { identity, rest: beginRest(settleTimeMs, nowMs), round });
+    },
     forget: (versionId) => void young.delete(versionId),
-    hurry(versionId, nowMs) {
-      const known = young.get(versionId);
-      if (known) young.set(versionId, { ...known, rest: { ...known.rest, dueMs: nowMs } });
-      return known !== undefined;
-    },
-    postpone(versionId, nowMs) {
-      const known = young.get(versionId);
-      if (known) young.set(versionId, { ...known, rest: postponed(known.rest, times, nowMs) });
-    },
+    putOff: (versionId) => void setRest(versionId, (rest) => ({ ...rest, needsTime: true })),
+    hurry: (versionId, nowMs) => setRest(versionId, (rest) => ({ ...rest, dueMs: nowMs })),
+    postpone: (versionId, nowMs) => void setRest(versionId, (rest) => postponed(rest, times, nowMs)),
   };
+}
+
+/** Quick looks and long looks are asked for apart: `needsTime` tells for which of them a file is due. */
+function askWhatIsDue(young: ReadonlyMap<string, Young>) {
+  const take = (nowMs: number, needsTime: boolean): string[] =>
+    young
+      .entries()
+      .filter(([, { rest }]) => rest.needsTime === needsTime && rest.dueMs <= nowMs)
+      .take(MOST_TAKEN)
+      .toArray()
+      .sort(([, a], [, b]) => a.rest.dueMs - b.rest.dueMs)
+      .map(([versionId]) => versionId);
+  const nextMs = (needsTime: boolean): number | undefined =>
+    earliest(
+      young
+        .values()
+        .filter(({ rest }) => rest.needsTime === needsTime)
+        .map(({ rest }) => rest.dueMs),
+    );
+  return {
+    takeDue: (nowMs) => take(nowMs, false),
+    nextDueMs: () => nextMs(false),
+    takePutOff: (nowMs) => take(nowMs, true),
+    nextPutOffMs: () => nextMs(true),
+  } satisfies Partial<YoungFiles>;
+}
+
+function beginRest(settleTimeMs: number, nowMs: number): Rest {
+  return { unchangedSinceMs: nowMs, pauseMs: settleTimeMs, dueMs: nowMs + settleTimeMs, needsTime: false };
 }
 
 /** Lists of all of 100,000 would be megabytes at each turn. */

@@ -1,12 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
-import { durableWrites } from "../durable/durable-steps.ts";
+import { type DurableWrite, durableWrites } from "../durable/durable-steps.ts";
 import { type CardSwap, swapCardRows } from "./card-rows.ts";
 import { prepareDeletionStatements } from "./deletion-rows.ts";
 import type { FileState } from "./file-state.ts";
 import { type FileIdentity, isSameContentHolder, isSameIdentity } from "./identity.ts";
 import { loadInventory, prepareStatements } from "./inventory-rows.ts";
-import { Journal } from "./journal.ts";
-import { countByState, indexFiles, swapInMemory } from "./memory.ts";
+import { type AllStatements, Journal } from "./journal.ts";
+import { countByState, indexFiles, type Memory, swapInMemory } from "./memory.ts";
 import { prepareOutcomeStatements } from "./outcome-rows.ts";
 import type {
   DeletionIntent,
@@ -68,21 +68,64 @@ export function openInventory(database: DatabaseSync, onWritten: () => void = ()
   };
   const memory = indexFiles(loadInventory(database));
   return {
+    ...readMemory(memory),
+    ...readDatabase(statements),
     get size() {
       return memory.byVersion.size;
     },
-    files: () => memory.byVersion.values(),
-    at: (path) => memory.byPath.get(path),
-    version: (versionId) => memory.byVersion.get(versionId),
+    change(steps) {
+      if (steps.length === 0) return;
+      const journal = new Journal(memory, statements);
+      const apply = () => {
+        for (const step of steps) journal.apply(step);
+      };
+      commitChange(database, apply, { what: "inventory", steps });
+      journal.publish();
+      onWritten();
+    },
+    swapCards(swap) {
+      commitChange(database, () => swapCardRows(database, swap), { what: "fact", name: "rootMarkerId" });
+      swapInMemory(memory, swap);
+      onWritten();
+    },
+  };
+}
+
+/** Makes a change durable as a whole, or leaves the database as it was. */
+function commitChange(database: DatabaseSync, write: () => void, trace: DurableWrite): void {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    write();
+    durableWrites.traceSync(() => database.exec("COMMIT"), trace);
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** What is asked for of each of 100,000 files at every scan, and must cost no query. */
+function readMemory({ byVersion, byPath, removals, due, cardsOut }: Memory) {
+  return {
+    files: () => byVersion.values(),
+    at: (path) => byPath.get(path),
+    version: (versionId) => byVersion.get(versionId),
     noteFound(path, identity, scan) {
-      const file = memory.byPath.get(path);
+      const file = byPath.get(path);
       if (!file || !isSameContentHolder(file.identity, identity)) return false;
       file.foundIn = scan;
       return isSameIdentity(file.identity, identity);
     },
-    removals: () => memory.removals,
-    due: () => memory.due,
-    countByState: () => countByState(memory.byVersion.values()),
+    removals: () => removals,
+    due: () => due,
+    countByState: () => countByState(byVersion.values()),
+    hasFilesHere: () => byPath.size > 0,
+    isAway: (card) => cardsOut.has(card),
+  } satisfies Partial<Inventory>;
+}
+
+/** What is asked for of single files, and would take too much memory for all of them. */
+function readDatabase(statements: AllStatements) {
+  return {
     findings: (versionId) => statements.findings(versionId),
     schema: (sha256) => statements.schema(sha256),
     hash: (file) => statements.hash(file),
@@ -91,33 +134,5 @@ export function openInventory(database: DatabaseSync, onWritten: () => void = ()
     localRequests: () => statements.localRequests(),
     intents: () => statements.intents(),
     lastDeleted: (limit) => statements.lastDeleted(limit),
-    change(steps) {
-      if (steps.length === 0) return;
-      const journal = new Journal(memory, statements);
-      database.exec("BEGIN IMMEDIATE");
-      try {
-        for (const step of steps) journal.apply(step);
-        durableWrites.traceSync(() => database.exec("COMMIT"), { what: "inventory", steps });
-      } catch (error) {
-        if (database.isTransaction) database.exec("ROLLBACK");
-        throw error;
-      }
-      journal.publish();
-      onWritten();
-    },
-    hasFilesHere: () => memory.byPath.size > 0,
-    isAway: (card) => memory.cardsOut.has(card),
-    swapCards(swap) {
-      database.exec("BEGIN IMMEDIATE");
-      try {
-        swapCardRows(database, swap);
-        durableWrites.traceSync(() => database.exec("COMMIT"), { what: "fact", name: "rootMarkerId" });
-      } catch (error) {
-        if (database.isTransaction) database.exec("ROLLBACK");
-        throw error;
-      }
-      swapInMemory(memory, swap);
-      onWritten();
-    },
-  };
+  } satisfies Partial<Inventory>;
 }

@@ -5,21 +5,15 @@ import { isSameContentHolder } from "./identity.ts";
 import { type Statements, writeFindings } from "./inventory-rows.ts";
 import type { Memory } from "./memory.ts";
 import type { OutcomeStatements } from "./outcome-rows.ts";
-import {
-  type GoneBecause,
-  type ImportOutcome,
-  type InventoryStep,
-  lifeOf,
-  type Schema,
-  type TrackedFile,
-} from "./tracked-file.ts";
+import { type GoneBecause, type ImportOutcome, type InventoryStep, lifeOf, type TrackedFile } from "./tracked-file.ts";
 
 export type AllStatements = Statements & DeletionStatements & OutcomeStatements;
 
 /** States of an import that ended, or of a file that is on its way out as such: how it ended stays known. */
-const keepsOutcome: ReadonlySet<FileState> = new Set(["failed", "duplicate", "deleting"]);
+const KEEPS_OUTCOME: ReadonlySet<FileState> = new Set(["failed", "duplicate", "deleting"]);
 
 type StepOnFile = Exclude<InventoryStep, { do: "track" | "forgetRemoval" }>;
+type StepOfEvent = Extract<InventoryStep, { do: "event" }>;
 /** Without effect unless the file is on its way out. */
 type StepOfDeletion = Extract<InventoryStep, { do: "permit" | "keep" | "noteDeleted" }>;
 
@@ -166,7 +160,7 @@ export class Journal {
     if (findings) writeFindings(this.#statements, { versionId, findings: { ...findings, reason } });
   }
 
-  #event(file: TrackedFile, step: Extract<InventoryStep, { do: "event" }>): void {
+  #event(file: TrackedFile, step: StepOfEvent): void {
     if (step.was && step.was !== file.identity) return;
     if (file.away && step.event === "changed") return;
     const life = onEvent(file, step.event);
@@ -175,15 +169,24 @@ export class Journal {
       this.#remove(file, step.event === "changed" ? "changed" : "vanished");
       return;
     }
-    if (step.outcome) this.#statements.setOutcome(file.versionId, step.outcome);
-    else if (state !== lifeOf(file) && !keepsOutcome.has(state)) this.#statements.deleteOutcome(file.versionId);
+    this.#recordOutcome(file, state, step.outcome);
     const endNs = step.findings ? step.findings.endNs : file.endNs;
     const next = { ...life, endNs, identity: step.identity ?? file.identity };
     if (state === lifeOf(file) && next.identity === file.identity && !step.findings) return;
     this.#update(file, reportedState(state) === reportedState(lifeOf(file)) ? next : asDue(next));
-    if (step.findings) writeFindings(this.#statements, { versionId: file.versionId, findings: step.findings });
-    for (const schema of step.schemas ?? []) this.#statements.insertSchema(schema as Schema);
+    this.#recordFindings(file.versionId, step);
     if (lifeOf(file) === "deleting") this.#statements.deleteIntent(file.versionId);
+  }
+
+  /** An outcome holds until an event leads on from the end of the import. */
+  #recordOutcome(file: TrackedFile, next: FileState, outcome: ImportOutcome | undefined): void {
+    if (outcome) this.#statements.setOutcome(file.versionId, outcome);
+    else if (next !== lifeOf(file) && !KEEPS_OUTCOME.has(next)) this.#statements.deleteOutcome(file.versionId);
+  }
+
+  #recordFindings(versionId: string, { findings, schemas = [] }: StepOfEvent): void {
+    if (findings) writeFindings(this.#statements, { versionId, findings });
+    for (const schema of schemas) this.#statements.insertSchema(schema);
   }
 
   #intend(file: TrackedFile, { reason, was }: Extract<InventoryStep, { do: "intend" }>): void {

@@ -16,19 +16,18 @@ const PREFIX = "downlink_agent_";
 
 /** Text for Prometheus: what the status says, and how much of the machine this process takes. */
 export function renderMetrics(status: StatusDocument, process: { rssBytes: number; cpuSeconds: number }): string {
-  return [...metricsOf(status), ...uploadMetrics(status), ...processMetrics(process)].map(renderMetric).join("");
+  return [
+    ...agentMetrics(status),
+    ...fileMetrics(status),
+    ...problemMetrics(status),
+    ...uploadMetrics(status),
+    ...processMetrics(process),
+  ]
+    .map(renderMetric)
+    .join("");
 }
 
-function metricsOf({
-  agent,
-  health,
-  connection,
-  files,
-  storage,
-  problems,
-  counters,
-  deletions,
-}: StatusDocument): Metric[] {
+function agentMetrics({ agent, health, connection }: StatusDocument): Metric[] {
   return [
     metric("info", "gauge", "1, with the version of the agent.", [[{ version: agent.version }, 1]]),
     metric("healthy", "gauge", "1 when there is no problem.", one(Number(health === "healthy"))),
@@ -45,6 +44,11 @@ function metricsOf({
       "The control plane's clock minus this one.",
       one(thousandth(connection.clockSkewMs)),
     ),
+  ];
+}
+
+function fileMetrics({ files, storage, counters, deletions }: StatusDocument): Metric[] {
+  return [
     metric(
       "files",
       "gauge",
@@ -65,13 +69,12 @@ function metricsOf({
       "Files deleted by the agent since the start.",
       one(deletions.deletedFiles),
     ),
-    metric(
-      "problem",
-      "gauge",
-      "1 for each problem there is.",
-      problems.map(({ code }) => [{ code }, 1]),
-    ),
   ];
+}
+
+function problemMetrics({ problems }: StatusDocument): Metric[] {
+  const samples = problems.map(({ code }): Sample => [{ code }, 1]);
+  return [metric("problem", "gauge", "1 for each problem there is.", samples)];
 }
 
 function uploadMetrics({ transfers, throttle, counters }: StatusDocument): Metric[] {

@@ -153,6 +153,11 @@ describe("a change of anything but the content", { concurrency: 4 }, () => {
 });
 
 describe("a change of anything but the content, at other times", { concurrency: 4 }, () => {
+  testInterruptions();
+  testWhatIsToldAndRead();
+});
+
+function testInterruptions(): void {
   test("it is decided after a restart as well, whatever was under way", async () => {
     await withRecording(async (scene) => {
       const { cloud, versionId, path, agent, start, bytes } = scene;
@@ -179,7 +184,9 @@ describe("a change of anything but the content, at other times", { concurrency: 
       assert.deepEqual([[...cloud.files.keys()], cloud.failures], [[versionId], []]);
     });
   });
+}
 
+function testWhatIsToldAndRead(): void {
   test("a new mode is none of the cloud's business, a new time is told as one of the same version", async () => {
     await withRecording(async (scene) => {
       const { cloud, versionId, path } = scene;
@@ -221,9 +228,15 @@ describe("a change of anything but the content, at other times", { concurrency: 
       assert.deepEqual([cloud.at("a.mcap")?.versionId, cloud.at("b.mcap")?.versionId], [versionId, twin]);
     });
   });
-});
+}
 
 describe("a change of the content that leaves the size", { concurrency: 4 }, () => {
+  testRepairsDuringUploads();
+  testRepairsOfImportedFiles();
+  testRepairsOfOtherFiles();
+});
+
+function testRepairsDuringUploads(): void {
   for (const keepsTime of [false, true]) {
     const how = keepsTime ? "with its time restored" : "with a new time";
     test(`a repair in the middle ${how} is never mixed into an upload that has sent those bytes`, async () => {
@@ -245,7 +258,9 @@ describe("a change of the content that leaves the size", { concurrency: 4 }, () 
       });
     });
   }
+}
 
+function testRepairsOfImportedFiles(): void {
   test("of an imported file it is another version at once where its time tells", async () => {
     await withRecording(async (scene) => {
       const { cloud, versionId, path } = scene;
@@ -270,7 +285,9 @@ describe("a change of the content that leaves the size", { concurrency: 4 }, () 
       assert.deepEqual([cloud.deleted.size, cloud.permits.asked], [0, []]);
     });
   });
+}
 
+function testRepairsOfOtherFiles(): void {
   test("an import that was asked for again sends nothing else under the old version", async () => {
     await withRecording(async (scene) => {
       const { cloud, versionId, path, bytes } = scene;
@@ -292,7 +309,7 @@ describe("a change of the content that leaves the size", { concurrency: 4 }, () 
       await cloud.until("another version is known", () => cloud.at("a.mcap")?.versionId !== versionId);
     });
   });
-});
+}
 
 test("an agent that lost its state learns what is stored of its files: touched, they stay imported", async () => {
   await withRecording(async (scene) => {

@@ -16,7 +16,9 @@ export interface ReportBatch {
 /** Leaves room for removals, acknowledgements and the frame. */
 const MAX_UPSERT_BYTES = edgeLimits.bytesPerReport - 256 * 1024;
 const MAX_SCHEMA_BYTES = 3 * 1024 * 1024;
-/** A path may be escaped to six times its length; the rest is times, hashes and a reason. */
+/** JSON may escape a path to six times its length. */
+const MOST_ESCAPED = 6;
+/** What an item holds beside its path and what was found in it: times, hashes and a reason. */
 const FRAME_BYTES = 4096;
 
 export interface ReportLimits {
@@ -26,36 +28,48 @@ export interface ReportLimits {
   readonly wantsImport: (path: string) => boolean;
 }
 
-/** As many of the versions, in their order, as one report holds: `maxItems`, and the limit of bytes. */
-export function planUpserts(
-  inventory: Inventory,
-  versionIds: Iterable<string>,
-  { maxItems, nameDevice, wantsImport }: ReportLimits,
-): ReportBatch {
+/** Packs as many of the versions, in their order, as one report holds: `maxItems`, and the limit of bytes. */
+export function planUpserts(inventory: Inventory, versionIds: Iterable<string>, limits: ReportLimits): ReportBatch {
   const upserts: EdgeItem[] = [];
   const confirmations: InventoryStep[] = [];
   let covered = 0;
   let bytes = 0;
   for (const versionId of versionIds) {
-    if (upserts.length === maxItems) break;
-    const file = inventory.version(versionId);
-    const state = file && reportedState(lifeOf(file));
-    if (file && state) {
-      const findings = inventory.findings(versionId);
-      const itemBytes = Buffer.byteLength(findings?.item ?? "") + 6 * Buffer.byteLength(file.path) + FRAME_BYTES;
-      if (upserts.length > 0 && bytes + itemBytes > MAX_UPSERT_BYTES) break;
-      // What belongs to nobody is told as what it is: its device may be there by now.
-      const item = itemOf(file, state === "unassigned" ? "indexed" : state, findings);
-      if (item) {
-        bytes += itemBytes;
-        const wanted = item.state === "indexed" && wantsImport(item.path) ? { ...item, wantsImport: true } : item;
-        upserts.push({ ...wanted, device: nameDevice(item) });
-        confirmations.push({ do: "confirm", versionId, as: state, revision: file.revision });
-      }
+    if (upserts.length === limits.maxItems) break;
+    const entry = entryOf(inventory, versionId, limits);
+    if (entry) {
+      bytes += entry.bytes;
+      if (upserts.length > 0 && bytes > MAX_UPSERT_BYTES) break;
+      upserts.push(entry.item);
+      confirmations.push(entry.confirmation);
     }
     covered += 1;
   }
   return { upserts, confirmations, covered };
+}
+
+interface ReportEntry {
+  readonly item: EdgeItem;
+  /** The most that the item takes in the report. */
+  readonly bytes: number;
+  readonly confirmation: InventoryStep;
+}
+
+/** Undefined for a version that the cloud is not told of: one that is gone, or that was not examined yet. */
+function entryOf(inventory: Inventory, versionId: string, limits: ReportLimits): ReportEntry | undefined {
+  const file = inventory.version(versionId);
+  const state = file && reportedState(lifeOf(file));
+  if (!file || !state) return undefined;
+  const findings = inventory.findings(versionId);
+  // A file without a device is reported as indexed, because somebody may have made its device meanwhile.
+  const item = itemOf(file, state === "unassigned" ? "indexed" : state, findings);
+  if (!item) return undefined;
+  const isWanted = item.state === "indexed" && limits.wantsImport(item.path);
+  return {
+    item: { ...item, ...(isWanted ? { wantsImport: true } : {}), device: limits.nameDevice(item) },
+    bytes: Buffer.byteLength(findings?.item ?? "") + MOST_ESCAPED * Buffer.byteLength(file.path) + FRAME_BYTES,
+    confirmation: { do: "confirm", versionId, as: state, revision: file.revision },
+  };
 }
 
 /** What to record of a batch, after the cloud said which of its files belong to nobody. */

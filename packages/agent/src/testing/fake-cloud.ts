@@ -217,11 +217,7 @@ export class FakeCloud implements AsyncDisposable {
       if (fault) socket.destroy();
       else answerJson(response, 200, answer);
     } catch (error) {
-      const isCut = (error as NodeJS.ErrnoException).code === "ECONNRESET";
-      if (isCut || (request.destroyed && !request.complete)) return; // The agent went away in the middle of its request.
-      if (!(error instanceof Refusal)) throw error;
-      if (error.code === "LeaseHeldElsewhere") response.setHeader("retry-after", "1");
-      answerJson(response, error.status, { error: error.message, code: error.code });
+      if (!isCutOff(error, request)) refuse(response, error);
     } finally {
       this.changed();
     }
@@ -297,4 +293,16 @@ export class FakeCloud implements AsyncDisposable {
 function ignoreTaken(error: NodeJS.ErrnoException): false {
   if (error.code !== "EADDRINUSE") throw error;
   return false;
+}
+
+/** The agent went away in the middle of its request. */
+function isCutOff(error: unknown, request: IncomingMessage): boolean {
+  return (error as NodeJS.ErrnoException).code === "ECONNRESET" || (request.destroyed && !request.complete);
+}
+
+/** Anything but a refusal is a mistake of the test, and ends it. */
+function refuse(response: ServerResponse, error: unknown): void {
+  if (!(error instanceof Refusal)) throw error;
+  if (error.code === "LeaseHeldElsewhere") response.setHeader("retry-after", "1");
+  answerJson(response, error.status, { error: error.message, code: error.code });
 }

@@ -47,26 +47,45 @@ export class FakeReports {
     this.#sequence = report.sequence;
     if (report.upserts.some(this.#cloud.isItemRefused)) throw new Refusal("InvalidRequest");
     const placed = placeItems(report.upserts, this.#cloud.judgePlace);
-    for (const item of placed) this.#cloud.files.set(item.versionId, item);
-    for (const versionId of report.removals) this.#cloud.files.delete(versionId);
-    for (const { versionId, because } of report.deletions ?? []) {
-      if (this.#cloud.files.delete(versionId)) this.#cloud.deleted.set(versionId, because);
+    this.#keepFiles(placed, report);
+    this.#keepAcknowledgements(report.acknowledgements);
+    return {
+      unknownSchemas: this.#unknownSchemas(report),
+      unassigned: unassignedAmong(placed),
+      ...(report.listing && this.#answerListing(report.listing, report.upserts)),
+    };
+  }
+
+  #keepFiles(placed: readonly EdgeItem[], { removals, deletions = [] }: FakeReport): void {
+    const { files, deleted } = this.#cloud;
+    for (const item of placed) files.set(item.versionId, item);
+    for (const versionId of removals) files.delete(versionId);
+    for (const { versionId, because } of deletions) if (files.delete(versionId)) deleted.set(versionId, because);
+  }
+
+  #keepAcknowledgements(requestIds: readonly string[]): void {
+    const { cancelled, requests, acknowledged } = this.#cloud;
+    for (const requestId of requestIds) {
+      cancelled.delete(requestId);
+      if (requests.delete(requestId)) acknowledged.push(requestId);
     }
-    for (const { sha256, data } of report.schemas) this.#cloud.schemas.set(sha256, data);
-    for (const requestId of report.acknowledgements) this.#cloud.cancelled.delete(requestId);
-    for (const requestId of report.acknowledgements)
-      if (this.#cloud.requests.delete(requestId)) this.#cloud.acknowledged.push(requestId);
-    const wanted = report.upserts.flatMap((item) =>
+  }
+
+  #unknownSchemas({ schemas, upserts }: FakeReport): string[] {
+    const known = this.#cloud.schemas;
+    for (const { sha256, data } of schemas) known.set(sha256, data);
+    const named = upserts.flatMap((item) =>
       item.state === "indexed" ? item.topics.map((topic) => topic.schemaSha256) : [],
     );
-    const unknownSchemas = [...new Set(wanted)].filter((sha256) => !this.#cloud.schemas.has(sha256));
+    return [...new Set(named)].filter((sha256) => !known.has(sha256));
+  }
+
+  #answerListing(listing: NonNullable<FakeReport["listing"]>, items: EdgeItem[]) {
     return {
-      unknownSchemas,
-      unassigned: unassignedAmong(placed),
-      imported: report.listing && report.upserts.filter(this.#cloud.isImported).map(({ versionId }) => versionId),
-      importedContents: report.listing && this.#contentsAmong(report.upserts),
-      failed: report.listing && this.#failedAmong(report.upserts),
-      isListingComplete: report.listing ? this.#list(report.listing, report.upserts) : undefined,
+      imported: items.filter(this.#cloud.isImported).map(({ versionId }) => versionId),
+      importedContents: this.#contentsAmong(items),
+      failed: this.#failedAmong(items),
+      isListingComplete: this.#list(listing, items),
     };
   }
 

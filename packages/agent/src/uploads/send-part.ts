@@ -3,7 +3,7 @@ import { checkUnmoved, FileMoved } from "../files/open-tracked.ts";
 import { type OpenUpload, PartMismatch } from "./open-upload.ts";
 import { isPartWorthRetrying } from "./part-retries.ts";
 import { putRange } from "./put-range.ts";
-import { beginPieces, type PartToSend, sendPieces } from "./send-pieces.ts";
+import { beginPieces, type PartToSend, type PieceProgress, sendPieces } from "./send-pieces.ts";
 
 export interface SentPart {
   readonly number: number;
@@ -11,29 +11,33 @@ export interface SentPart {
   readonly etag?: string;
 }
 
-/** Until it is durable, or fails in a way that another try within this upload does not mend. */
+/** Sends a part until it is durable; fails where another try within this upload would not help. */
 export async function sendPart(upload: OpenUpload, toSend: PartToSend): Promise<SentPart> {
-  const { session, storage, file, onPartFailed } = upload.job;
-  const { part, digest, signal } = toSend;
-  const progress = beginPieces(upload, part);
+  const { signal } = toSend;
+  const progress = beginPieces(upload, toSend.part);
   for (let attempt = 1; ; attempt++) {
     const heldBefore = progress.heldBytes();
     try {
-      await checkUnmoved(storage, { source: upload.source, path: file.path, identity: file.identity });
-      const pieced = upload.pieces ? await sendPieces(upload, toSend, progress) : "whole";
-      const etag = pieced === "whole" ? await putPart(upload, toSend) : pieced.etag;
-      return { number: part.number, digest, etag };
+      return await tryOnce(upload, toSend, progress);
     } catch (failure) {
       signal.throwIfAborted();
       if (failure instanceof FileMoved || failure instanceof PartMismatch) throw failure;
-      onPartFailed(failure);
+      upload.job.onPartFailed(failure);
       // On a link that is cut again and again a part may take any number of tries, each of which brings it on.
       if (progress.heldBytes() > heldBefore) attempt = 1;
       if (progress.isRefuted() || !isPartWorthRetrying(failure, attempt)) throw failure;
-      await session.waitToRetry(failure, attempt, signal);
+      await upload.job.session.waitToRetry(failure, attempt, signal);
       signal.throwIfAborted();
     }
   }
+}
+
+async function tryOnce(upload: OpenUpload, toSend: PartToSend, progress: PieceProgress): Promise<SentPart> {
+  const { storage, file } = upload.job;
+  await checkUnmoved(storage, { source: upload.source, path: file.path, identity: file.identity });
+  const pieced = upload.pieces ? await sendPieces(upload, toSend, progress) : "whole";
+  const etag = pieced === "whole" ? await putPart(upload, toSend) : pieced.etag;
+  return { number: toSend.part.number, digest: toSend.digest, etag };
 }
 
 /** One try of a whole part: a grant is short-lived, so each try asks for its own. */
