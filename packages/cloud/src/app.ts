@@ -56,6 +56,8 @@ import { inboxTokens } from "./sites/inbox-tokens.ts";
 import { siteTokens } from "./sites/site-tokens.ts";
 import { sites } from "./sites/sites.ts";
 import { topics } from "./topics/topics.ts";
+import { viewLinks, viewLinksAgain } from "./view-links/view-links.ts";
+import { viewRoute } from "./view-links/view-route.ts";
 
 const AGENTS = "/v1/edge/";
 const DATA_PLANE = "/data-plane/";
@@ -105,6 +107,7 @@ export function createApp(deps: Deps): Hono<Env> {
   serve(app, deps, { contract: api.edgeFiles, handlers: edgeFiles });
   serve(app, deps, { contract: api.uploads, handlers: uploads, agains: uploadsAgain });
   serve(app, deps, { contract: api.exports, handlers: exportLinks });
+  serve(app, deps, { contract: api.viewLinks, handlers: viewLinks, agains: viewLinksAgain });
   serve(app, deps, { contract: api.topics, handlers: topics });
   serve(app, deps, { contract: api.coverage, handlers: coverage });
   serve(app, deps, { contract: api.episodes, handlers: episodes });
@@ -123,6 +126,7 @@ export function createApp(deps: Deps): Hono<Env> {
   partRoute(app, deps);
   pieceRoute(app, deps);
   exportRoute(app, deps);
+  viewRoute(app, deps);
   downloadRoute(app, deps);
   attachmentDownloadRoute(app, deps);
   importFileDownloadRoute(app, deps);

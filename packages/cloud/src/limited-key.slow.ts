@@ -15,7 +15,27 @@ const exampleOf = await readExamples(cloud.url);
 /** A project with one of everything; what is in it has a name that begins with this and a hyphen. */
 async function makeSide(name: string) {
   const { id: projectId } = await admin.call(api.projects.create, { name: `${name}-project` });
-  return { name, projectId, ids: await makeOneOfEach(cloud, { client: admin, name, projectId }) };
+  const ids = await makeOneOfEach(cloud, { client: admin, name, projectId });
+  return { name, projectId, ids, importedId: await storeImported(ids.recordings!, name) };
+}
+
+/** Another recording of the same device, as an upload leaves it. */
+async function storeImported(recordingId: string, name: string): Promise<string> {
+  const { prisma } = cloud.deps.db;
+  const { orgId, projectId, deviceId } = await prisma.recording.findUniqueOrThrow({ where: { id: recordingId } });
+  const of = { orgId, projectId, deviceId, key: `${name}-imported`, path: `${name}-imported.mcap` };
+  const file = {
+    format: "mcap" as const,
+    sizeBytes: 1n,
+    startNs: 1n,
+    endNs: 2n,
+    durationNs: 1n,
+    messageCount: 1n,
+    metadata: [],
+  };
+  const stored = { isEdge: false, importStatus: "complete", blobKey: `${orgId}/${name}-blob` } as const;
+  const data = { id: newId("rec"), ...of, ...file, ...stored, createdAtNs: 1n };
+  return (await prisma.recording.create({ data })).id;
 }
 type Side = Awaited<ReturnType<typeof makeSide>>;
 
@@ -62,7 +82,7 @@ async function makeRequestOfNoProject(): Promise<string> {
 }
 
 /** What refers to things of a side, by the name of the field: one or several ways. */
-function referencesTo({ name, projectId, ids }: Side): Readonly<Record<string, readonly unknown[]>> {
+function referencesTo({ name, projectId, ids, importedId }: Side): Readonly<Record<string, readonly unknown[]>> {
   const { devices, sessions, recordings, events, episodes, imports, sites } = ids;
   return {
     projectId: [projectId],
@@ -71,8 +91,8 @@ function referencesTo({ name, projectId, ids }: Side): Readonly<Record<string, r
     deviceName: [`${name}-robot`],
     sessionId: [sessions],
     sessionKey: [`${name}-drive`],
-    recordingId: [recordings],
-    recordingKey: [`${name}-key`],
+    recordingId: [recordings, importedId],
+    recordingKey: [`${name}-key`, `${name}-imported`],
     ...{ recordingIds: [[recordings]], addRecordingIds: [[recordings]], removeRecordingIds: [[recordings]] },
     recordings: [[recordings]],
     eventId: [events],
@@ -251,9 +271,9 @@ async function ask(operation: Operation, call: Call, reach: Reach): Promise<bool
 
 const textsOf = (rows: readonly Row[]) => rows.map(({ table, text }) => `${table} ${text}`).sort();
 
-/** What the walk has not, or has used up: changes of a property, a package, what can be salvaged or exported, staged changes. */
+/** What the walk has not, or has used up: changes of a property, a package, what can be salvaged, staged changes. */
 const lacking = [
-  ...["devices.delete", "devices.getPropertyInterval", "devices.setPastProperty", "extensions.get", "exports.create"],
+  ...["devices.delete", "devices.getPropertyInterval", "devices.setPastProperty", "extensions.get"],
   ...["pendingImports.salvage", "edgeFiles.salvage", "datasetVersions.commit", "imports.delete", "episodes.delete"],
 ];
 

@@ -26,6 +26,7 @@ import { sessions } from "./resources/sessions.ts";
 import { inboxTokens, sites, siteTokens } from "./resources/sites.ts";
 import { topics } from "./resources/topics.ts";
 import { uploads } from "./resources/uploads.ts";
+import { viewLinks } from "./resources/view-links.ts";
 
 /** The table of contents of the service. */
 export const api = {
@@ -48,6 +49,7 @@ export const api = {
   edgeFiles,
   uploads,
   exports: exportLinks,
+  viewLinks,
   topics,
   coverage,
   episodes,

@@ -94,6 +94,7 @@ export {
 export { ListedSession, Session, SessionKey } from "./resources/sessions.ts";
 export { InboxToken, Site, SiteToken, SiteType } from "./resources/sites.ts";
 export { Topic } from "./resources/topics.ts";
+export { MAX_VIEW_LINKS, MAX_VIEW_SECONDS, ViewLink } from "./resources/view-links.ts";
 export { holdsCredential } from "./shapes/credentials.ts";
 export { CursorHeaders, nextCursorHeader, previousCursorHeader } from "./shapes/cursor.ts";
 export { explainIssue } from "./shapes/explain-issue.ts";

@@ -1,8 +1,9 @@
+import { DAMAGE_HEADER } from "@downlink/protocol";
 import type { Hono } from "hono";
 import type { Env } from "../http/env.ts";
 
 /** What a page may read of an answer beside its body, and what it may ask with. */
-const EXPOSED = "accept-ranges, content-disposition, content-range, etag";
+const EXPOSED = `accept-ranges, content-disposition, content-range, etag, ${DAMAGE_HEADER}`;
 const ASKED = "content-type, if-none-match, if-range, range";
 const PREFLIGHT_SECONDS = "3600";
 

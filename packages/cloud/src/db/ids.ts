@@ -32,6 +32,7 @@ export type IdPrefix =
   | "snt"
   | "st"
   | "upl"
+  | "view"
   | "whev";
 
 /** A new id: 48 bits of milliseconds, then 80 random bits. Later ids sort later, so that they index well. */

@@ -21,6 +21,7 @@ export interface Selected {
 
 export interface SelectedRecording {
   readonly id: string;
+  readonly projectId: string;
   readonly device: { readonly name: string } | null;
   readonly startNs: bigint;
   readonly indexKey: string | null;
@@ -36,6 +37,7 @@ interface Window {
 
 const columns = {
   id: true,
+  projectId: true,
   blobKey: true,
   indexKey: true,
   contentSha256: true,

@@ -10,6 +10,7 @@ import { startCloud } from "../testing/start-cloud.ts";
 const cloud = await startCloud({ after }, { works: false });
 const { prisma } = cloud.deps.db;
 const { projectId, recordingIds } = await makeEpisodes(cloud, []);
+await prisma.recording.update({ where: { id: recordingIds[0] }, data: { blobKey: "stored" } });
 const { id: deviceId } = await cloud.admin.call(api.devices.get, { nameOrId: "robot" });
 
 interface Call {
@@ -119,6 +120,7 @@ async function prepare(path: string): Promise<Call> {
     "/v1/sites": { name, type: "edge" },
     "/v1/event-types": { name, customProperties: [] },
     "/v1/custom-properties": { key: name, label: name, resourceType: "device", valueType: "string" },
+    "/v1/view-links": { recordingId: recordingIds[0] },
     "/v1/data/import-requests": { recordingIds: [recordingIds[1]] },
     "/v1/episodes": { projectId, episodes: [episode(made.count)] },
   };

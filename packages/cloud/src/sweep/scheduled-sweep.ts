@@ -1,5 +1,6 @@
 import type { Deps } from "../context/context.ts";
 import { forgetOldAnswers } from "../http/kept-answers.ts";
+import { forgetViewLinks } from "./forget-view-links.ts";
 import { DEFAULT_AGE_HOURS, sweep } from "./sweep.ts";
 import type { Finding } from "./sweep-objects.ts";
 
@@ -22,6 +23,7 @@ export async function sweepBySchedule(
   }
   log.info(counts, "swept the store");
   await forgetOldAnswers(db, clock.nowNs());
+  await forgetViewLinks(db, clock.nowNs());
 }
 
 function tell({ outcome, key, reason }: Finding): string {

@@ -52,6 +52,7 @@ async function makeInProject(cloud: TestCloud, { client, name, projectId }: Owne
     ...(await makeEpisode(client, { device, recording: recording!, name })),
     "pending-imports": upload.then(({ requestId }) => requestId),
     ...(await storeImport(cloud, { device, recording: recording!, siteId: sites, name })),
+    "view-links": storeViewLink(cloud, device, name),
     sites,
   };
 }
@@ -90,6 +91,16 @@ async function storeImport({ deps }: TestCloud, { device, recording, siteId, nam
     deps.db.prisma.recordingAttachment.create({ data: { id: newId("att"), ...owner, ...said } }),
   ]);
   return { imports: imported.id, "recording-attachments": attachment.id };
+}
+
+/** As one is that was just made. */
+async function storeViewLink({ deps }: TestCloud, { orgId, projectId }: Device, name: string): Promise<string> {
+  const { id: apiKeyId } = await deps.db.prisma.apiKey.findFirstOrThrow({ where: { orgId } });
+  const nowNs = deps.clock.nowNs();
+  const about = { makerName: `${name}-maker`, fileName: `${name}-view.mcap`, recordingCount: 1 };
+  const times = { createdAtNs: nowNs, expiresAtNs: nowNs + 600_000_000_000n };
+  const data = { id: newId("view"), orgId, projectId, apiKeyId, selection: new Uint8Array(), ...about, ...times };
+  return (await deps.db.prisma.viewLink.create({ data })).id;
 }
 
 async function makeInOrganization(cloud: TestCloud, { client, name, projectId, siteId }: Owner & { siteId: string }) {

@@ -97,6 +97,14 @@ export const plainRoutes: readonly PlainRoute[] = [
   },
   {
     ...download,
+    path: "/data-plane/views/{id}",
+    called: "dataPlane.view",
+    summary: "Stream what `POST /v1/view-links` has selected, as often as a viewer asks while the link lasts",
+    description: "A failure in the middle, and the end of the link, end the connection.",
+    answers: { 200: file[200] },
+  },
+  {
+    ...download,
     path: "/data-plane/attachments/{id}",
     called: "dataPlane.attachment",
     summary: "An attachment's bytes",

@@ -61,6 +61,9 @@ export const capabilities = [
   "sites.delete",
   "sites.list",
   "sites.update",
+  "viewLinks.create",
+  "viewLinks.delete",
+  "viewLinks.list",
 ] as const;
 
 export type Capability = (typeof capabilities)[number];

@@ -19,6 +19,81 @@ export const DAMAGE_HEADER = "x-downlink-damage";
 /** A century: what is beyond looks back without limit. */
 const MAX_LOOKBACK_SECONDS = 100 * 366 * 86_400;
 
+/** What an export is of, and in which form. Spread into the body of what makes a link to one. */
+export const exportSelection = {
+  recordingId: Id.optional(),
+  recordingKey: withAliases(
+    Id.optional().meta({
+      description: "The imported recording with this key; with `projectId` where several projects have it",
+    }),
+    ["key"],
+  ),
+  importId: Id.optional().meta({ deprecated: true }),
+  sessionId: Id.optional(),
+  sessionKey: Id.optional().meta({ description: "With `projectId` where several projects have it" }),
+  episodeId: Id.optional().meta({ description: "The episode's span of its recordings" }),
+  deviceId: withAliases(Id.optional(), ["device.id"]),
+  deviceName: withAliases(Id.optional(), ["device.name"]),
+  start: TimeBound.optional().meta({ description: "Inclusive; required with a device alone" }),
+  end: TimeBound.optional().meta({ description: "Inclusive; required with a device alone" }),
+  topics: z.array(StorableText).nullish().meta({ description: "Empty or absent: all" }),
+  outputFormat: z.enum(["mcap", "mcap0", "bag1"]).default("mcap"),
+  compressionFormat: z.enum(["", "zstd", "lz4"]).default("lz4").meta({ description: "A bag cannot be zstd" }),
+  includeAttachments: z.boolean().default(false).meta({ description: "Only with a single recording" }),
+  replayPolicy: z
+    .enum(["", "lastPerChannel"])
+    .default("")
+    .meta({ description: "lastPerChannel: the latest message of each channel before `start` comes first" }),
+  replayLookbackSeconds: z
+    .number()
+    .min(0)
+    .max(MAX_LOOKBACK_SECONDS)
+    .optional()
+    .meta({ description: "How far before `start` lastPerChannel looks; absent: without limit" }),
+  isHosted: z.boolean().optional().meta({ description: "Accepted and ignored" }),
+  ...inProject,
+};
+
+interface Selectors {
+  readonly recordingId?: string | undefined;
+  readonly recordingKey?: string | undefined;
+  readonly importId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly sessionKey?: string | undefined;
+  readonly episodeId?: string | undefined;
+  readonly deviceId?: string | undefined;
+  readonly deviceName?: string | undefined;
+}
+
+export function selectsSomething(body: Selectors): boolean {
+  const { recordingId, recordingKey, importId, sessionId, sessionKey, episodeId, deviceId, deviceName } = body;
+  const selectors = [recordingId, recordingKey, importId, sessionId, sessionKey, episodeId, deviceId, deviceName];
+  return selectors.some((given) => given !== undefined);
+}
+
+export const SELECTOR_REQUIRED =
+  "a selector is required: recordingId, recordingKey, importId, sessionId, sessionKey, episodeId, deviceId or deviceName";
+
+/** What is known of an export before it is streamed. Spread into the answer that has its link. */
+export const exportFacts = {
+  fileName: z.string().meta({
+    description: "What the link's `Content-Disposition` calls it",
+    example: "rover-2_2026-04-14T03-00-12Z_imu.mcap",
+  }),
+  damage: DataDamage.optional().meta({
+    description:
+      "Of the selected recordings together, whole: the file itself tells what is missing of the window, in a metadata record `downlink.export`. The stream's header `x-downlink-damage` says the same, without the reasons' texts",
+  }),
+  unknownTopics: z
+    .array(z.string())
+    .optional()
+    .meta({
+      description: `Topics that were asked for and that no selected recording has; at most ${MAX_UNKNOWN_TOPICS}`,
+    }),
+};
+
+export const SELECTION_RULES = `Select a recording, a session, an episode, or a device with \`start\` and \`end\`; what is given together narrows the selection. At most ${MAX_EXPORT_RECORDINGS} recordings at once. Messages come in order of log time across all of them. As \`bag1\` come only recordings that were uploaded as ROS 1 bags.`;
+
 export const exportLinks = {
   create: operation({
     method: "post",
@@ -27,71 +102,13 @@ export const exportLinks = {
     access: apiKey("data.stream", "projects"),
     isExpensive: true,
     summary: "Ask for a link that streams the selected data; it expires after 15 seconds",
-    description: `Select a recording, a session, an episode, or a device with \`start\` and \`end\`; what is given together narrows the selection. At most ${MAX_EXPORT_RECORDINGS} recordings at once. Messages come in order of log time across all of them. As \`bag1\` come only recordings that were uploaded as ROS 1 bags.`,
+    description: SELECTION_RULES,
     bodySize: "large",
-    body: z
-      .object({
-        recordingId: Id.optional(),
-        recordingKey: withAliases(
-          Id.optional().meta({
-            description: "The imported recording with this key; with `projectId` where several projects have it",
-          }),
-          ["key"],
-        ),
-        importId: Id.optional().meta({ deprecated: true }),
-        sessionId: Id.optional(),
-        sessionKey: Id.optional().meta({ description: "With `projectId` where several projects have it" }),
-        episodeId: Id.optional().meta({ description: "The episode's span of its recordings" }),
-        deviceId: withAliases(Id.optional(), ["device.id"]),
-        deviceName: withAliases(Id.optional(), ["device.name"]),
-        start: TimeBound.optional().meta({ description: "Inclusive; required with a device alone" }),
-        end: TimeBound.optional().meta({ description: "Inclusive; required with a device alone" }),
-        topics: z.array(StorableText).nullish().meta({ description: "Empty or absent: all" }),
-        outputFormat: z.enum(["mcap", "mcap0", "bag1"]).default("mcap"),
-        compressionFormat: z.enum(["", "zstd", "lz4"]).default("lz4").meta({ description: "A bag cannot be zstd" }),
-        includeAttachments: z.boolean().default(false).meta({ description: "Only with a single recording" }),
-        replayPolicy: z
-          .enum(["", "lastPerChannel"])
-          .default("")
-          .meta({ description: "lastPerChannel: the latest message of each channel before `start` comes first" }),
-        replayLookbackSeconds: z
-          .number()
-          .min(0)
-          .max(MAX_LOOKBACK_SECONDS)
-          .optional()
-          .meta({ description: "How far before `start` lastPerChannel looks; absent: without limit" }),
-        isHosted: z.boolean().optional().meta({ description: "Accepted and ignored" }),
-        ...inProject,
-      })
-      .refine(
-        (body) =>
-          body.recordingId ??
-          body.recordingKey ??
-          body.importId ??
-          body.sessionId ??
-          body.sessionKey ??
-          body.episodeId ??
-          body.deviceId ??
-          body.deviceName,
-        "a selector is required: recordingId, recordingKey, importId, sessionId, sessionKey, episodeId, deviceId or deviceName",
-      ),
+    body: z.object(exportSelection).refine(selectsSomething, SELECTOR_REQUIRED),
     response: z.object({
       link: Credential,
       linkExpiresAt: Timestamp.meta({ description: "Until then the link may be opened; what has begun goes on" }),
-      fileName: z.string().meta({
-        description: "What the link's `Content-Disposition` calls it",
-        example: "rover-2_2026-04-14T03-00-12Z_imu.mcap",
-      }),
-      damage: DataDamage.optional().meta({
-        description:
-          "Of the selected recordings together, whole: the file itself tells what is missing of the window, in a metadata record `downlink.export`. The stream's header `x-downlink-damage` says the same, without the reasons' texts",
-      }),
-      unknownTopics: z
-        .array(z.string())
-        .optional()
-        .meta({
-          description: `Topics that were asked for and that no selected recording has; at most ${MAX_UNKNOWN_TOPICS}`,
-        }),
+      ...exportFacts,
     }),
   }),
 };

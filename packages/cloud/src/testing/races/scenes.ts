@@ -88,9 +88,11 @@ async function setRecording(cloud: TestCloud): Promise<Scene> {
   const dataset = await admin.call(api.datasets.create, { projectId, name: newId("ds"), episodeIds: [committed] });
   await admin.call(api.datasetVersions.commit, { id: dataset.id });
   await admin.call(api.datasets.changeEpisodes, { id: dataset.id, add: [staged] });
+  const view = await admin.call(api.viewLinks.create, { recordingId });
   return {
     paths: {
       "/v1/recordings": recordingId,
+      "/v1/view-links": view.id,
       "/v1/recording-attachments": attachmentId,
       "/v1/data/imports": importId,
       "/v1/sessions": session.id,

@@ -1,0 +1,91 @@
+import { type api, type DataDamage, type Input, MAX_UNKNOWN_TOPICS } from "@downlink/protocol";
+import type { Ctx } from "../context/context.ts";
+import { invalid } from "../core/errors.ts";
+import { withTransaction } from "../db/transaction.ts";
+import { exportFileName } from "./export-file-name.ts";
+import { type ExportSelection, packSelection } from "./export-selection.ts";
+import { type Selected, type SelectedRecording, selectSources, toNs } from "./select-sources.ts";
+import { sumDamage } from "./sum-damage.ts";
+import { findTopicSets, findUnknownTopics } from "./topic-sets.ts";
+
+type Body = Input<(typeof api.exports)["create"]>;
+
+/** The next link asks for more. */
+const MAX_INDEX_JOBS = 100;
+
+export interface PreparedExport {
+  /** As {@link packSelection} makes it. */
+  readonly packed: Buffer;
+  /** Of its recordings, which are all of one. */
+  readonly projectId: string;
+  /** From which it reads. */
+  readonly recordingCount: number;
+  /** What the answer tells of it. */
+  readonly facts: { fileName: string; damage: DataDamage | undefined; unknownTopics: string[] | undefined };
+}
+
+/** Everything that the stream of a selection needs, so that the data plane looks nothing up. spec: Export */
+export async function prepareExport(ctx: Ctx, body: Body): Promise<PreparedExport> {
+  const selected = await selectSources(ctx, body);
+  const { recordings, sources, window } = selected;
+  const topics = body.topics ?? [];
+  const damage = sumDamage(recordings);
+  const unknownTopics = await findUnknownTopics(ctx, { recordingIds: recordings.map(({ id }) => id), topics });
+  await requestIndexes(ctx, recordings);
+  const fileName = nameFile(body, selected);
+  const packed = packSelection({
+    fileName,
+    ...(await withTopicSets(ctx, body, selected)),
+    damage,
+    topics,
+    startNs: window.startNs?.toString(),
+    endNs: window.endNs?.toString(),
+    lastPerChannel: body.replayPolicy === "" ? undefined : { lookbackNs: toNs(body.replayLookbackSeconds)?.toString() },
+    includeAttachments: body.includeAttachments,
+    output: toOutput(body),
+  });
+  const told = unknownTopics.length > 0 ? unknownTopics.slice(0, MAX_UNKNOWN_TOPICS) : undefined;
+  const { projectId } = recordings[0]!;
+  return { packed, projectId, recordingCount: sources.length, facts: { fileName, damage, unknownTopics: told } };
+}
+
+function nameFile({ topics, outputFormat }: Body, { recordings, window }: Selected): string {
+  const first = recordings.reduce<bigint | undefined>((least, { startNs }) => {
+    return least === undefined || startNs < least ? startNs : least;
+  }, undefined);
+  const isWithin = window.startNs !== undefined && (first === undefined || window.startNs > first);
+  return exportFileName({
+    deviceNames: [...new Set(recordings.flatMap(({ device }) => device?.name ?? []))],
+    startNs: isWithin ? window.startNs : first,
+    topics: topics ?? [],
+    format: outputFormat === "bag1" ? "bag1" : "mcap",
+  });
+}
+
+/** For the latest messages: what each recording before the window has is known here, and need not be looked up in it. */
+async function withTopicSets(
+  ctx: Ctx,
+  { replayPolicy, topics }: Body,
+  { sources, recordings, window }: Selected,
+): Promise<Pick<ExportSelection, "sources" | "topicSets">> {
+  const { startNs } = window;
+  if (replayPolicy === "" || startNs === undefined) return { sources, topicSets: [] };
+  const recordingIds = recordings.filter((recording) => recording.startNs < startNs).map(({ id }) => id);
+  const { topicSets, setOf } = await findTopicSets(ctx, { recordingIds, topics: topics ?? [] });
+  return { topicSets, sources: sources.map((source) => ({ ...source, topicSet: setOf.get(source.recordingId) })) };
+}
+
+/** Recordings that were imported before there were verified indexes get theirs now; until then each export makes one for itself. */
+async function requestIndexes(ctx: Ctx, recordings: readonly SelectedRecording[]): Promise<void> {
+  const without = recordings.filter(({ indexKey }) => indexKey === null).map(({ id }) => id);
+  if (without.length === 0) return;
+  await withTransaction(ctx.db, (tx) =>
+    ctx.jobs.enqueueIndexing(tx, ctx.caller.orgId, without.slice(0, MAX_INDEX_JOBS)),
+  );
+}
+
+function toOutput({ outputFormat, compressionFormat: compression }: Body): ExportSelection["output"] {
+  if (outputFormat !== "bag1") return { format: "mcap", compression };
+  if (compression === "zstd") invalid("compressionFormat", "must be lz4 or left out for a bag, which cannot be zstd");
+  return { format: "bag1", compression };
+}

@@ -1,0 +1,111 @@
+import { DAMAGE_HEADER } from "@downlink/protocol";
+import { type ExportSource, exportBag, exportMcap } from "@downlink/recordings";
+import type { Context } from "hono";
+import type { BlobStore } from "../blobs/blob-store.ts";
+import type { Deps } from "../context/context.ts";
+import { contentDisposition } from "../data-plane/content-disposition.ts";
+import { type DataPlaneDeps, logBreak, ownerOfBlob } from "../data-plane/link-request.ts";
+import type { Env } from "../http/env.ts";
+import { inSteps } from "../http/in-steps.ts";
+import { linkOf } from "../http/in-turn.ts";
+import { streamBody } from "../http/stream-response.ts";
+import type { Turns } from "../limits/turns.ts";
+import { quotaReached } from "../quotas/require-room.ts";
+import type { ExportSelection } from "./export-selection.ts";
+import { openIndex, openRecording } from "./open-stored.ts";
+
+export type ExportDeps = DataPlaneDeps & Pick<Deps, "readsWholeChunks" | "metrics" | "turns">;
+
+interface Streamed {
+  readonly selection: ExportSelection;
+  /** So many exports of the organization may be sent at once; undefined: any number. */
+  readonly atOnce: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Aborted by whoever goes away or ends the link: the work for it stops. */
+  readonly gone: AbortController;
+}
+
+/** Answers with the selection, in turn with other exports; a failure in mid-stream aborts the connection. spec: wire contract §5 */
+export async function streamSelection(c: Context<Env>, deps: ExportDeps, streamed: Streamed): Promise<Response> {
+  const { selection, atOnce, headers, gone } = streamed;
+  const owner = ownerOf(selection);
+  requireTurn(deps.turns, owner, atOnce);
+  const taker = { owner, token: linkOf(c) };
+  using _turn = await deps.turns.exports.take(taker, () => c.req.raw.signal);
+  const pieces = exported(deps, selection, gone.signal);
+  const steps = inSteps(pieces, () => deps.turns.exportSteps.take(taker, () => gone.signal));
+  return await streamBody(c, counted(deps, steps), {
+    controller: gone,
+    headers: {
+      "content-type": "application/octet-stream",
+      "content-disposition": contentDisposition(selection.fileName),
+      ...damageHeader(selection),
+      ...headers,
+    },
+    onFailure: logBreak(c, deps),
+  });
+}
+
+async function* counted({ metrics }: ExportDeps, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let outcome = "broken";
+  metrics.exportsActive.inc();
+  try {
+    yield* pieces;
+    outcome = "complete";
+  } finally {
+    metrics.exportsActive.dec();
+    metrics.exports.inc({ outcome });
+  }
+}
+
+function requireTurn({ exports }: Pick<Turns, "exports">, owner: string, atOnce: number | undefined): void {
+  if (atOnce !== undefined && exports.countOf(owner) >= atOnce)
+    // in one go with the taking of the turn
+    throw quotaReached(`has ${atOnce} exports at once already, as many as it may have`);
+}
+
+/** The organization whose objects it reads; a link names no other. */
+function ownerOf({ sources }: ExportSelection): string {
+  return ownerOfBlob(sources[0]?.blobKey ?? "");
+}
+
+function damageHeader({ damage }: ExportSelection): Record<string, string> {
+  if (!damage) return {};
+  const { reasons, ...sums } = damage;
+  const codes = [...new Set(reasons.map(({ code }) => code))];
+  return { [DAMAGE_HEADER]: JSON.stringify({ ...sums, codes }) };
+}
+
+function exported(deps: ExportDeps, selection: ExportSelection, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const { topics, startNs, endNs, lastPerChannel, includeAttachments, output } = selection;
+  const sources = toSources(deps.blobs, selection);
+  const options = {
+    topics,
+    startNs: toBigInt(startNs),
+    endNs: toBigInt(endNs),
+    lastPerChannel: lastPerChannel && { lookbackNs: toBigInt(lastPerChannel.lookbackNs) },
+    readsWholeChunks: deps.readsWholeChunks,
+    signal,
+  };
+  if (output.format === "bag1") return exportBag(sources, { ...options, compression: output.compression });
+  return exportMcap(sources, { ...options, compression: output.compression, includeAttachments });
+}
+
+/** What was imported was whole; where nobody has indexed it since, what can be read of it is given, and the rest is told of. */
+function toSources(blobs: BlobStore, { sources, topicSets }: ExportSelection): ExportSource[] {
+  const topicKeys = topicSets.map((entries) => new Map(entries));
+  return sources.map((source) => ({
+    fileName: source.fileName,
+    startNs: BigInt(source.startNs),
+    endNs: BigInt(source.endNs),
+    sha256: source.sha256,
+    isSalvage: true,
+    topicKeys: source.topicSet === undefined ? undefined : topicKeys[source.topicSet],
+    open: () => openRecording(blobs, source),
+    openIndex: () => openIndex(blobs, source),
+  }));
+}
+
+function toBigInt(text: string | undefined): bigint | undefined {
+  return text === undefined ? undefined : BigInt(text);
+}

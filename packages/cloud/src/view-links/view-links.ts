@@ -1,0 +1,113 @@
+import { type api, type Input, MAX_VIEW_LINKS, type Output, type ViewLink } from "@downlink/protocol";
+import type { Ctx } from "../context/context.ts";
+import { asParsed, type Complete } from "../core/complete.ts";
+import { ApiError, notFound } from "../core/errors.ts";
+import type { ViewLinkModel } from "../db/generated/models.ts";
+import { newId } from "../db/ids.ts";
+import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { unpackSelection } from "../exports/export-selection.ts";
+import { prepareExport } from "../exports/prepare-export.ts";
+import type { Agains } from "../http/again.ts";
+import type { Handlers } from "../http/handlers.ts";
+import { visibleIn, visibleTo } from "../projects/find-project.ts";
+import { signedView } from "./view-route.ts";
+
+type Contract = typeof api.viewLinks;
+type NewViewLink = Complete<Output<Contract["create"]>>;
+
+const SECOND_NS = 1_000_000_000n;
+
+export const viewLinks: Handlers<Contract> = { list: listViewLinks, create: createViewLink, delete: deleteViewLink };
+export const viewLinksAgain: Agains<Contract> = { create: linkAgain };
+
+async function listViewLinks(
+  ctx: Ctx,
+  { limit, offset, projectId }: Input<Contract["list"]>,
+): Promise<Complete<ViewLink>[]> {
+  const rows = await ctx.db.prisma.viewLink.findMany({
+    where: { ...(await visibleIn(ctx, projectId)), ...lasting(ctx) },
+    omit: { selection: true },
+    orderBy: [{ createdAtNs: "asc" }, { id: "asc" }],
+    take: limit,
+    skip: offset,
+  });
+  return rows.map(toViewLink);
+}
+
+/** The selection stands in the row, so that what the link shows is fixed and ends with the row. */
+async function createViewLink(ctx: Ctx, body: Input<Contract["create"]>): Promise<NewViewLink> {
+  const { packed, projectId, recordingCount, facts } = await prepareExport(ctx, body);
+  const row = await withTransaction(ctx.db, async (tx) => {
+    const maker = await holdMaker(tx, ctx);
+    await requireFew(tx, ctx);
+    const createdAtNs = ctx.clock.nowNs();
+    const endNs = createdAtNs + BigInt(body.lifeSeconds) * SECOND_NS;
+    const expiresAtNs = maker.expiresAtNs !== null && maker.expiresAtNs < endNs ? maker.expiresAtNs : endNs;
+    const { fileName, unknownTopics } = facts;
+    const about = { fileName, recordingCount, unknownTopics, makerName: maker.name };
+    const selection = new Uint8Array(packed);
+    const of = { orgId: ctx.caller.orgId, projectId, apiKeyId: ctx.caller.keyId };
+    return tx.viewLink.create({ data: { id: newId("view"), ...of, ...about, selection, createdAtNs, expiresAtNs } });
+  });
+  return toNewViewLink(ctx, row);
+}
+
+/** The answer to a repeat with the same `Idempotency-Key`: the link as it was, until then. */
+async function linkAgain(ctx: Ctx, id: string): Promise<NewViewLink> {
+  const row = await ctx.db.prisma.viewLink.findFirst({ where: { ...visibleTo(ctx), ...lasting(ctx), id } });
+  if (!row) notFound(`view link ${id}, which was ended or has expired`);
+  return toNewViewLink(ctx, row);
+}
+
+async function deleteViewLink(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
+  const { count } = await ctx.db.prisma.viewLink.deleteMany({ where: { ...visibleTo(ctx), ...lasting(ctx), id } });
+  return count === 0 ? notFound(`view link ${id}`) : { id };
+}
+
+function lasting({ clock }: Ctx) {
+  return { expiresAtNs: { gt: clock.nowNs() } };
+}
+
+interface Maker {
+  readonly name: string;
+  readonly expiresAtNs: bigint | null;
+}
+
+/**
+ * The calling key, whose row and credential stay as they are until the link is committed: who takes something from a key ends the
+ * links that are there, and none may come after that. Links of one key are made one after another, so that they can be counted.
+ */
+async function holdMaker(tx: Transaction, { caller }: Ctx): Promise<Maker> {
+  const [maker] = await tx.$queryRaw<Maker[]>`
+    SELECT k.name, c."expiresAtNs" FROM "ApiKey" k JOIN "Credential" c ON c."apiKeyId" = k.id
+    WHERE k.id = ${caller.keyId} AND k.enabled AND k.capabilities && ${["*", "viewLinks.create"]}::text[]
+    FOR NO KEY UPDATE OF k FOR KEY SHARE OF c`;
+  return maker ?? gone();
+}
+
+function gone(): never {
+  throw new ApiError(
+    "Unauthenticated",
+    "the API key was disabled or deleted, or lost viewLinks.create, at this moment",
+  );
+}
+
+async function requireFew(tx: Transaction, { caller, clock }: Ctx): Promise<void> {
+  const { keyId: apiKeyId } = caller;
+  await tx.viewLink.deleteMany({ where: { apiKeyId, expiresAtNs: { lte: clock.nowNs() } } });
+  if ((await tx.viewLink.count({ where: { apiKeyId } })) < MAX_VIEW_LINKS) return;
+  const sentence = `the API key has ${MAX_VIEW_LINKS} view links, as many as it may have at one time; delete one, or wait until one expires`;
+  throw new ApiError("Conflict", sentence);
+}
+
+function toNewViewLink(ctx: Ctx, row: ViewLinkModel): NewViewLink {
+  const { damage } = unpackSelection(row.selection);
+  const unknownTopics = row.unknownTopics.length > 0 ? row.unknownTopics : undefined;
+  return { ...toViewLink(row), damage: damage && asParsed(damage), unknownTopics, link: signedView(ctx, row) };
+}
+
+function toViewLink(row: Omit<ViewLinkModel, "selection">): Complete<ViewLink> {
+  const { id, projectId, fileName, recordingCount, createdAtNs, expiresAtNs, apiKeyId, makerName } = row;
+  const createdBy = { kind: "apiKey" as const, id: apiKeyId, name: makerName };
+  return { id, projectId, fileName, recordingCount, createdAt: createdAtNs, createdBy, expiresAt: expiresAtNs };
+}

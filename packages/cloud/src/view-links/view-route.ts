@@ -1,0 +1,78 @@
+import type { Hono } from "hono";
+import { sql } from "kysely";
+import { signLink, verifyLink } from "../blobs/signed-link.ts";
+import type { Deps } from "../context/context.ts";
+import { ApiError } from "../core/errors.ts";
+import { openLink } from "../data-plane/link-request.ts";
+import { parameter, prepare } from "../db/prepared.ts";
+import { unpackSelection } from "../exports/export-selection.ts";
+import { type ExportDeps, streamSelection } from "../exports/stream-selection.ts";
+import type { Env } from "../http/env.ts";
+
+const VIEW_PATH = "/data-plane/views";
+/** So long a stream may go on after its link was ended. */
+const LOOK_AGAIN_MS = 2000;
+
+type ViewDeps = ExportDeps & Pick<Deps, "db">;
+
+interface View {
+  readonly id: string;
+  readonly expiresAtNs: bigint;
+}
+
+/** The same text each time, for the same row. */
+export function signedView(
+  { signer, publicUrl }: Pick<Deps, "signer" | "publicUrl">,
+  { id, expiresAtNs }: View,
+): string {
+  const path = `${VIEW_PATH}/${id}`;
+  const expiresAtMs = Number(expiresAtNs / 1_000_000n);
+  return `${publicUrl()}${path}?${signLink(signer, { method: "GET", path, claims: {}, expiresAtMs })}`;
+}
+
+/** `GET link`: streams what the view link selects, as long as its row is there. Only pages of named origins may read it in a browser. */
+export function viewRoute(app: Hono<Env>, deps: ViewDeps): void {
+  app.get(`${VIEW_PATH}/:id`, async (c) => {
+    openLink(c, deps, verifyLink);
+    const id = c.req.param("id");
+    const [view] = await selectView(deps.db, [id, deps.clock.nowNs()]);
+    if (!view) throw ended();
+    const selection = unpackSelection(view.selection);
+    const gone = new AbortController();
+    using _watch = watch(deps, { id, expiresAtNs: view.expiresAtNs }, gone);
+    const headers = { "cache-control": "no-store" };
+    return await streamSelection(c, deps, { selection, atOnce: view.maxExports ?? undefined, headers, gone });
+  });
+}
+
+/** Ends the stream when the link is ended, as long as it may be opened; what has begun by its time goes on. */
+function watch({ db, clock, log }: ViewDeps, { id, expiresAtNs }: View, gone: AbortController): Disposable {
+  const look = async () => {
+    if (clock.nowNs() >= expiresAtNs) return clearInterval(timer);
+    const rows = await selectId(db, [id]);
+    if (rows.length === 0) gone.abort(ended());
+  };
+  const timer = setInterval(
+    () => void look().catch((error) => log.warn({ err: error }, "cannot look at a view link")),
+    LOOK_AGAIN_MS,
+  );
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+function ended(): ApiError {
+  return new ApiError("LinkExpired", "the view link was ended or has expired; ask who made it for a new one");
+}
+
+/** By its id ($1), while it lasts ($2 is now), with what its organization may stream at once. */
+const selectView = prepare((db) =>
+  db
+    .selectFrom("ViewLink as v")
+    .innerJoin("Organization as o", "o.id", "v.orgId")
+    .select(["v.selection", "v.expiresAtNs", "o.maxExports"])
+    .where("v.id", "=", parameter<string>(1))
+    .where("v.expiresAtNs", ">", parameter<bigint>(2)),
+);
+
+const selectId = prepare((db) =>
+  db.selectFrom("ViewLink").select(sql.lit(1).as("one")).where("id", "=", parameter<string>(1)),
+);
