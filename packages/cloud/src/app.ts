@@ -86,15 +86,39 @@ export function createApp(deps: Deps): Hono<Env> {
   healthRoutes(app, deps);
   metricsRoute(app, deps);
   docsRoutes(app, deps);
+  serveOrganization(app, deps);
+  serveDevices(app, deps);
+  serveRecordings(app, deps);
+  serveAgents(app, deps);
+  moveBytes(app, deps);
+  return app;
+}
+
+/** What all projects of an organization share. */
+function serveOrganization(app: Hono<Env>, deps: Deps): void {
   serve(app, deps, { contract: api.projects, handlers: projects });
   serve(app, deps, { contract: api.apiKeys, handlers: apiKeys });
+  serve(app, deps, { contract: api.customProperties, handlers: customProperties });
+  serve(app, deps, { contract: api.eventTypes, handlers: eventTypes });
+  serve(app, deps, { contract: api.sites, handlers: sites });
+  serve(app, deps, { contract: api.siteTokens, handlers: siteTokens });
+  serve(app, deps, { contract: api.inboxTokens, handlers: inboxTokens });
+  layoutRoutes(app, deps);
+  serve(app, deps, { contract: api.extensions, handlers: extensions });
+  publishRoute(app, deps);
+}
+
+function serveDevices(app: Hono<Env>, deps: Deps): void {
   serve(app, deps, { contract: api.devices, handlers: devices });
   serve(app, deps, { contract: api.agentSettings, handlers: agentSettings });
-  serve(app, deps, { contract: api.customProperties, handlers: customProperties });
   serve(app, deps, { contract: api.deviceTokens, handlers: deviceTokens });
   serve(app, deps, { contract: api.events, handlers: events });
-  serve(app, deps, { contract: api.eventTypes, handlers: eventTypes });
   serve(app, deps, { contract: api.sessions, handlers: sessions });
+  serve(app, deps, { contract: api.edgeFiles, handlers: edgeFiles });
+}
+
+/** Recordings, how they come and go, and what is made of them. */
+function serveRecordings(app: Hono<Env>, deps: Deps): void {
   serve(app, deps, { contract: api.recordings, handlers: recordings });
   serve(app, deps, { contract: api.importQueue, handlers: importQueue });
   serve(app, deps, { contract: api.importRequests, handlers: importRequests });
@@ -104,7 +128,6 @@ export function createApp(deps: Deps): Hono<Env> {
   importFileRoute(app, deps);
   serve(app, deps, { contract: api.imports, handlers: imports });
   serve(app, deps, { contract: api.lakeFiles, handlers: lakeFiles });
-  serve(app, deps, { contract: api.edgeFiles, handlers: edgeFiles });
   serve(app, deps, { contract: api.uploads, handlers: uploads, agains: uploadsAgain });
   serve(app, deps, { contract: api.exports, handlers: exportLinks });
   serve(app, deps, { contract: api.viewLinks, handlers: viewLinks, agains: viewLinksAgain });
@@ -113,15 +136,16 @@ export function createApp(deps: Deps): Hono<Env> {
   serve(app, deps, { contract: api.episodes, handlers: episodes });
   serve(app, deps, { contract: api.datasets, handlers: datasets });
   serve(app, deps, { contract: api.datasetVersions, handlers: datasetVersions });
-  serve(app, deps, { contract: api.sites, handlers: sites });
-  serve(app, deps, { contract: api.siteTokens, handlers: siteTokens });
-  serve(app, deps, { contract: api.inboxTokens, handlers: inboxTokens });
-  layoutRoutes(app, deps);
-  serve(app, deps, { contract: api.extensions, handlers: extensions });
-  publishRoute(app, deps);
-  app.use("/v1/edge/*", nameIncarnation(deps));
+}
+
+function serveAgents(app: Hono<Env>, deps: Deps): void {
+  app.use(`${AGENTS}*`, nameIncarnation(deps));
   workRoute(app, deps);
   serve(app, deps, edge);
+}
+
+/** What links lead to. */
+function moveBytes(app: Hono<Env>, deps: Deps): void {
   uploadRoute(app, deps);
   partRoute(app, deps);
   pieceRoute(app, deps);
@@ -130,7 +154,6 @@ export function createApp(deps: Deps): Hono<Env> {
   downloadRoute(app, deps);
   attachmentDownloadRoute(app, deps);
   importFileDownloadRoute(app, deps);
-  return app;
 }
 
 function answerRefusals(app: Hono<Env>, { log }: Deps): void {

@@ -47,48 +47,66 @@ export async function openDeps(
   { clock = systemClock, openPostgres = startEmbeddedPostgres }: Choices = {},
 ): Promise<OpenDeps> {
   await using opened = new AsyncDisposableStack();
+  const { url, db } = await openMigrated(opened, { config, log, openPostgres });
+  const deployment = await prepareDeployment(db, {
+    adminKey: config.adminKey,
+    nowNs: clock.nowNs(),
+    keepAdminKey: (token) => keepAdminKey(config, token),
+  });
+  const metrics = createMetrics();
+  const renewals = opened.use(new LeaseRenewals({ pool: db.pool, clock }));
+  const polls = opened.use(new AgentPolls({ renewals, log }));
+  const signer = createLinkSigner([config.signingKey ?? deployment.signingKey]);
+  const stopping = new AbortController();
+  stopping.signal.addEventListener("abort", () => polls.answerAll());
+  const address = addressOf(config);
+  const { publicUrl } = address;
+  const own = {
+    ...{ db, clock, log, metrics, signer, renewals, polls, ...address, stopping: stopping.signal },
+    indexer: opened.use(openFileIndexer()),
+    jobs: opened.use(await PgBossQueue.start({ url, log, metrics })),
+    credentials: opened.use(await KeptCredentials.start({ url, db, log })),
+    tokenUses: opened.use(new NotedTokenUses({ db, clock, log })),
+    blobs: await openFileStore({ directory: join(config.dataDir, "objects"), signer, publicUrl, clock }),
+    migrations: await listMigrations(migrationsDir),
+    admission: { hellos: new Admission(), reads: new Admission() },
+    beginStopping: () => stopping.abort(),
+  };
+  opened.use(await hearWorkSignals({ url, log, hearer: polls }));
+  const closing = opened.move();
+  return { ...own, ...chosenBy(config), [Symbol.asyncDispose]: () => closing.disposeAsync() };
+}
+
+interface Opening extends Required<Pick<Choices, "openPostgres">> {
+  readonly config: Config;
+  readonly log: Logger;
+}
+
+/** The database, of which a process that starts has all migrations. */
+async function openMigrated(opened: AsyncDisposableStack, { config, log, openPostgres }: Opening) {
   await mkdir(config.dataDir, { recursive: true });
   const url =
     config.databaseUrl ??
     opened.use(await openPostgres({ dir: join(config.dataDir, "postgres"), log: quietly(log) })).url;
   await applyMigrations({ url, dir: migrationsDir, log });
-  const db = opened.use(openDatabase(url, { maxConnections: MAX_CONNECTIONS, log }));
-  const { adminKey } = config;
-  const keep = (token: string) => keepAdminKey(config, token);
-  const deployment = await prepareDeployment(db, { adminKey, nowNs: clock.nowNs(), keepAdminKey: keep });
-  const indexer = opened.use(openFileIndexer());
-  const metrics = createMetrics();
-  const jobs = opened.use(await PgBossQueue.start({ url, log, metrics }));
-  const renewals = opened.use(new LeaseRenewals({ pool: db.pool, clock }));
-  const polls = opened.use(new AgentPolls({ renewals, log }));
-  opened.use(await hearWorkSignals({ url, log, hearer: polls }));
-  const credentials = opened.use(await KeptCredentials.start({ url, db, log }));
-  const tokenUses = opened.use(new NotedTokenUses({ db, clock, log }));
-  const signer = createLinkSigner([config.signingKey ?? deployment.signingKey]);
-  const address = { publicUrl: config.publicUrl };
-  const stopping = new AbortController();
-  stopping.signal.addEventListener("abort", () => polls.answerAll());
-  const publicUrl = () => address.publicUrl ?? `http://${config.host}:${config.port}`;
-  const blobs = await openFileStore({ directory: join(config.dataDir, "objects"), signer, publicUrl, clock });
-  const migrations = await listMigrations(migrationsDir);
-  const closing = opened.move();
+  return { url, db: opened.use(openDatabase(url, { maxConnections: MAX_CONNECTIONS, log })) };
+}
+
+/** Where links lead. */
+function addressOf({ publicUrl, host, port }: Config): Pick<OpenDeps, "publicUrl" | "setPublicUrl"> {
+  let known = publicUrl;
   return {
-    db,
-    blobs,
-    indexer,
-    signer,
-    jobs,
-    polls,
-    renewals,
-    credentials,
-    tokenUses,
-    admission: { hellos: new Admission(), reads: new Admission() },
-    clock,
-    log,
-    metrics,
+    publicUrl: () => known ?? `http://${host}:${port}`,
+    setPublicUrl: (listening) => {
+      known ??= listening;
+    },
+  };
+}
+
+/** What an operator chooses, in the words of those who look it up. */
+function chosenBy(config: Config) {
+  return {
     metricsToken: config.metricsToken,
-    migrations,
-    publicUrl,
     linkOrigins: config.linkOrigins,
     deleteSafetySeconds: config.deleteSafetySeconds,
     readsWholeChunks: config.exportsWholeChunks,
@@ -96,12 +114,6 @@ export async function openDeps(
     rates: new CallRates(config.limits.rates),
     turns: createTurns(config.limits.turns),
     trustedProxies: config.trustedProxies,
-    stopping: stopping.signal,
-    setPublicUrl: (listening) => {
-      address.publicUrl ??= listening;
-    },
-    beginStopping: () => stopping.abort(),
-    [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 }
 

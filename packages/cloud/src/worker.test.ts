@@ -24,7 +24,7 @@ async function storeObject(): Promise<string> {
 
 function enqueueRemoval(blobKey: string, fail?: Error) {
   return withTransaction(deps.db, async (tx) => {
-    await deps.jobs.enqueue(tx, "remove-object", { blobKey });
+    await deps.jobs.enqueue(tx, { name: "remove-object", data: { blobKey } });
     if (fail) throw fail;
   });
 }

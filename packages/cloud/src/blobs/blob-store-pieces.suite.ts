@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { test } from "node:test";
 import { DigestMismatch, PartConflict, PartRefused, PartsMissing, PieceRefused, UploadClosed } from "./blob-errors.ts";
-import type { OpenStore } from "./blob-store.suite.ts";
 import type { BlobStore, PiecePlan } from "./blob-store.ts";
 import { sendPart } from "./blob-store-uploads.suite.ts";
 import { type CutPiece, cutPart, cutPiece, cutPieces, newKey, pieceBytes, readBlob } from "./testing/pieces.ts";
+import type { Promises, StoreUnderTest } from "./testing/store-under-test.ts";
 
 /** Sends a piece to the target that was granted for it, as a sender anywhere does. */
 export async function sendPiece(store: BlobStore, key: string, { plan, bytes }: CutPiece): Promise<Response> {
@@ -13,17 +12,9 @@ export async function sendPiece(store: BlobStore, key: string, { plan, bytes }: 
   return fetch(grant!.url, { method: "PUT", headers: grant!.headers, body: new Uint8Array(bytes) });
 }
 
-/** What every blob store promises of parts that come in pieces. */
-export function describePieces(openStore: OpenStore): void {
-  testProgress(openStore);
-  testComposition(openStore);
-  testHostilePieces(openStore);
-  testEnds(openStore);
-}
-
-function testProgress(openStore: OpenStore): void {
-  test("pieces are told one by one as they are acknowledged, and become the part and the object", async () => {
-    await using open = await openUpload(openStore);
+const progress: Promises = {
+  "pieces are told one by one as they are acknowledged, and become the part and the object": async (tested) => {
+    const open = await openUpload(tested);
     const { store, key, bytes, part, pieces } = open;
     assert.deepEqual(await store.listPieces(key), []);
     for (const [index, piece] of pieces.entries()) {
@@ -42,18 +33,20 @@ function testProgress(openStore: OpenStore): void {
     await sendPart(store, key, open.last);
     await store.completeUpload(key, await store.listParts(key));
     assert(bytes.equals(await readBlob(await store.open(key))));
-  });
+  },
 
-  test("createUpload keeps the pieces", async () => {
-    await using open = await openUpload(openStore);
+  "createUpload keeps the pieces": async (tested) => {
+    const open = await openUpload(tested);
     const { store, key, plan, pieces } = open;
     await sendPiece(store, key, pieces[0]!);
     await store.createUpload(key, plan);
     assert.deepEqual(await store.listPieces(key), [pieces[0]!.plan]);
-  });
+  },
 
-  test("a piece may be sent again, also at the same time; other bytes or another length in its place are refused", async () => {
-    await using open = await openUpload(openStore);
+  "a piece may be sent again, also at the same time; other bytes or another length in its place are refused": async (
+    tested,
+  ) => {
+    const open = await openUpload(tested);
     const { store, key, part, pieces } = open;
     const first = pieces[0]!;
     for (const { status } of await Promise.all([first, first, first].map((piece) => sendPiece(store, key, piece))))
@@ -61,11 +54,11 @@ function testProgress(openStore: OpenStore): void {
     for (const other of [randomBytes(pieceBytes), part.bytes.subarray(0, pieceBytes + 1)])
       assert.equal((await sendPiece(store, key, cutPiece(1, 0, other))).status, 409);
     assert.deepEqual(await store.listPieces(key), [first.plan]);
-  });
+  },
 
-  test("of two that send different bytes for one place at the same time, one is acknowledged and stays", async () => {
+  "of two that send different bytes for one place at the same time, one is acknowledged and stays": async (tested) => {
     for (let round = 0; round < 10; round++) {
-      await using open = await openUpload(openStore);
+      const open = await openUpload(tested);
       const { store, key } = open;
       const rivals = [0, 1, 2].map((more) => cutPiece(1, 0, randomBytes(pieceBytes + more)));
       const answers = await Promise.all(rivals.map((piece) => sendPiece(store, key, piece)));
@@ -73,12 +66,12 @@ function testProgress(openStore: OpenStore): void {
       const winner = answers.findIndex(({ status }) => status === 200);
       assert.deepEqual(await store.listPieces(key), [rivals[winner]!.plan]);
     }
-  });
-}
+  },
+};
 
-function testComposition(openStore: OpenStore): void {
-  test("a part is made of all its pieces only, repeatably, also at the same time", async () => {
-    await using open = await openUpload(openStore);
+const composition: Promises = {
+  "a part is made of all its pieces only, repeatably, also at the same time": async (tested) => {
+    const open = await openUpload(tested);
     const { store, key, part, pieces } = open;
     await assert.rejects(store.composePart(key, part.plan), PartsMissing);
     for (const piece of pieces.slice(0, -1)) await sendPiece(store, key, piece);
@@ -88,10 +81,10 @@ function testComposition(openStore: OpenStore): void {
     await store.composePart(key, part.plan);
     assert.equal((await store.listParts(key)).length, 1);
     await assert.rejects(store.composePart(key, cutPart(1, randomBytes(part.bytes.byteLength)).plan), PartConflict);
-  });
+  },
 
-  test("pieces that together are not the part that is told are forgotten, and the part may be sent anew", async () => {
-    await using open = await openUpload(openStore);
+  "pieces that together are not the part that is told are forgotten, and the part may be sent anew": async (tested) => {
+    const open = await openUpload(tested);
     const { store, key, bytes, part } = open;
     const mixed = Buffer.from(part.bytes);
     mixed[pieceBytes + 1]! ^= 1;
@@ -103,22 +96,22 @@ function testComposition(openStore: OpenStore): void {
     await sendPart(store, key, open.last);
     await store.completeUpload(key, await store.listParts(key));
     assert(bytes.equals(await readBlob(await store.open(key))));
-  });
+  },
 
-  test("a part that came whole counts whatever pieces of it there are, and takes none from then on", async () => {
-    await using open = await openUpload(openStore);
+  "a part that came whole counts whatever pieces of it there are, and takes none from then on": async (tested) => {
+    const open = await openUpload(tested);
     const { store, key, part, pieces } = open;
     await sendPiece(store, key, cutPiece(1, 0, randomBytes(pieceBytes)));
     assert.equal((await sendPart(store, key, part)).status, 200);
     assert.deepEqual(await store.listPieces(key), []);
     assert.equal((await sendPiece(store, key, pieces[0]!)).status, 409);
     await store.composePart(key, part.plan);
-  });
-}
+  },
+};
 
-function testHostilePieces(openStore: OpenStore): void {
-  test("a piece is refused that leaves a gap, overlaps, reaches out of its part, is empty or too short", async () => {
-    await using open = await openUpload(openStore);
+const hostilePieces: Promises = {
+  "a piece is refused that leaves a gap, overlaps, reaches out of its part, is empty or too short": async (tested) => {
+    const open = await openUpload(tested);
     const { store, key, part, pieces } = open;
     const { plan } = pieces[1]!;
     await sendPiece(store, key, pieces[0]!);
@@ -142,10 +135,10 @@ function testHostilePieces(openStore: OpenStore): void {
     for (const partNumber of [0, 3, 1.5])
       await assert.rejects(store.grantPieces(key, [{ ...plan, partNumber }]), PartRefused, `part ${partNumber}`);
     assert.deepEqual(await store.listPieces(key), [pieces[0]!.plan]);
-  });
+  },
 
-  test("a piece whose bytes are not those announced is refused and does not count", async () => {
-    await using open = await openUpload(openStore);
+  "a piece whose bytes are not those announced is refused and does not count": async (tested) => {
+    const open = await openUpload(tested);
     const { store, key, pieces } = open;
     const [piece] = pieces;
     const flipped = Buffer.from(piece!.bytes);
@@ -154,10 +147,9 @@ function testHostilePieces(openStore: OpenStore): void {
       assert.notEqual((await sendPiece(store, key, { plan: piece!.plan, bytes })).status, 200);
     assert.deepEqual(await store.listPieces(key), []);
     assert.equal((await sendPiece(store, key, piece!)).status, 200);
-  });
+  },
 
-  test("only a few parts may be in pieces at once; one more may be when one of them is whole", async () => {
-    await using tested = await openStore();
+  "only a few parts may be in pieces at once; one more may be when one of them is whole": async (tested) => {
     const { store } = tested;
     const [key, partSizeBytes] = [newKey(), 2 * pieceBytes];
     const parts = Array.from({ length: 9 }, (_, index) => cutPart(index + 1, randomBytes(partSizeBytes)));
@@ -168,12 +160,12 @@ function testHostilePieces(openStore: OpenStore): void {
     await sendPiece(store, key, halves[3]![1]!);
     await store.composePart(key, parts[3]!.plan);
     assert.equal((await sendPiece(store, key, halves[8]![0]!)).status, 200);
-  });
-}
+  },
+};
 
-function testEnds(openStore: OpenStore): void {
-  test("where no upload is open there are no pieces: never made, aborted, deleted or completed", async () => {
-    await using open = await openUpload(openStore);
+const ends: Promises = {
+  "where no upload is open there are no pieces: never made, aborted, deleted or completed": async (tested) => {
+    const open = await openUpload(tested);
     const { store, key, plan, part, pieces } = open;
     const refuseAll = async (closed: string) => {
       await assert.rejects(store.listPieces(closed), UploadClosed);
@@ -196,21 +188,20 @@ function testEnds(openStore: OpenStore): void {
     for (const each of [part, open.last]) await sendPart(store, key, each);
     await store.completeUpload(key, await store.listParts(key));
     await refuseAll(key);
-  });
+  },
 
-  test("pieces of an upload that was given up are listed with it, for the sweep", async () => {
-    await using open = await openUpload(openStore);
+  "pieces of an upload that was given up are listed with it, for the sweep": async (tested) => {
+    const open = await openUpload(tested);
     const { store, key, pieces } = open;
     await sendPiece(store, key, pieces[0]!);
     const [listed, ...others] = await Array.fromAsync(store.list(""));
     assert.deepEqual([listed?.key, listed?.isWhole, others], [key, false, []]);
     assert(listed!.sizeBytes >= pieceBytes);
-  });
-}
+  },
+};
 
 /** An open upload of two parts, the first of which is cut into pieces. */
-async function openUpload(openStore: OpenStore) {
-  const tested = await openStore();
+async function openUpload(tested: StoreUnderTest) {
   const key = newKey();
   const partSizeBytes = 3 * pieceBytes + 777;
   const bytes = randomBytes(partSizeBytes + 1234);
@@ -225,6 +216,8 @@ async function openUpload(openStore: OpenStore) {
     part,
     last: cutPart(2, bytes.subarray(partSizeBytes)),
     pieces: cutPieces(1, part.bytes),
-    [Symbol.asyncDispose]: () => tested[Symbol.asyncDispose](),
   };
 }
+
+/** What every blob store promises of parts that come in pieces. */
+export const pieces: Promises = { ...progress, ...composition, ...hostilePieces, ...ends };

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { test } from "node:test";
 import { BlobExists, PartConflict, PartRefused, PartsMissing, UploadClosed, UploadMismatch } from "./blob-errors.ts";
-import type { OpenStore } from "./blob-store.suite.ts";
 import type { BlobStore, PartPlan } from "./blob-store.ts";
 import { type CutPart, cutPart, cutParts, newKey, readBlob } from "./testing/pieces.ts";
+import type { Promises, StoreUnderTest } from "./testing/store-under-test.ts";
 
 /** Sends a part to the target that was granted for it, as a sender anywhere does. */
 export async function sendPart(store: BlobStore, key: string, { plan, bytes }: CutPart): Promise<Response> {
@@ -12,16 +11,9 @@ export async function sendPart(store: BlobStore, key: string, { plan, bytes }: C
   return fetch(grant!.url, { method: "PUT", headers: grant!.headers, body: new Uint8Array(bytes) });
 }
 
-/** What every blob store promises of uploads in parts. */
-export function describeUploads(openStore: OpenStore): void {
-  testUploads(openStore);
-  testParts(openStore);
-  testCompletion(openStore);
-}
-
-function testUploads(openStore: OpenStore): void {
-  test("parts sent in any order and at the same time become the object", async () => {
-    await using open = await openUpload(openStore);
+const wholeUploads: Promises = {
+  "parts sent in any order and at the same time become the object": async (tested) => {
+    const open = await openUpload(tested);
     const { store, key, bytes, parts } = open;
     const answers = await Promise.all([...parts].reverse().map((part) => sendPart(store, key, part)));
     assert.deepEqual(
@@ -32,18 +24,17 @@ function testUploads(openStore: OpenStore): void {
     await store.completeUpload(key, await store.listParts(key));
     assert(bytes.equals(await readBlob(await store.open(key))));
     assert.equal((await store.stat(key))?.sizeBytes, bytes.byteLength);
-  });
+  },
 
-  test("an empty file is an upload without parts", async () => {
-    await using tested = await openStore();
+  "an empty file is an upload without parts": async (tested) => {
     const key = newKey();
     await tested.store.createUpload(key, { sizeBytes: 0, partSizeBytes: tested.partSizeBytes });
     await tested.store.completeUpload(key, []);
     assert.equal((await tested.store.stat(key))?.sizeBytes, 0);
-  });
+  },
 
-  test("createUpload is repeatable and keeps the parts; another plan, or a completed upload, is refused", async () => {
-    await using open = await openUpload(openStore);
+  "createUpload is repeatable and keeps the parts; another plan, or a completed upload, is refused": async (tested) => {
+    const open = await openUpload(tested);
     const { store, key, plan, parts } = open;
     await sendPart(store, key, parts[0]!);
     await store.createUpload(key, plan);
@@ -56,12 +47,12 @@ function testUploads(openStore: OpenStore): void {
     await Promise.all(parts.slice(1).map((part) => sendPart(store, key, part)));
     await store.completeUpload(key, await store.listParts(key));
     await assert.rejects(store.createUpload(key, plan), BlobExists);
-  });
-}
+  },
+};
 
-function testParts(openStore: OpenStore): void {
-  test("listParts tells exactly the parts that were acknowledged, by number", async () => {
-    await using open = await openUpload(openStore);
+const acknowledgement: Promises = {
+  "listParts tells exactly the parts that were acknowledged, by number": async (tested) => {
+    const open = await openUpload(tested);
     const { store, key, parts } = open;
     assert.deepEqual(await store.listParts(key), []);
     for (const index of [2, 0]) assert.equal((await sendPart(store, key, parts[index]!)).status, 200);
@@ -71,10 +62,10 @@ function testParts(openStore: OpenStore): void {
       lengthBytes,
     }));
     assert.deepEqual(listed, [parts[0]!.plan, parts[2]!.plan]);
-  });
+  },
 
-  test("a part whose bytes are not those announced is refused and does not count", async () => {
-    await using open = await openUpload(openStore);
+  "a part whose bytes are not those announced is refused and does not count": async (tested) => {
+    const open = await openUpload(tested);
     const { store, key, parts } = open;
     const [part] = parts;
     const flipped = Buffer.from(part!.bytes);
@@ -83,10 +74,10 @@ function testParts(openStore: OpenStore): void {
       assert.notEqual((await sendPart(store, key, { plan: part!.plan, bytes })).status, 200);
     assert.deepEqual(await store.listParts(key), []);
     assert.equal((await sendPart(store, key, part!)).status, 200);
-  });
+  },
 
-  test("a part may be sent again, also at the same time; other bytes under its number are refused", async () => {
-    await using open = await openUpload(openStore);
+  "a part may be sent again, also at the same time; other bytes under its number are refused": async (tested) => {
+    const open = await openUpload(tested);
     const { store, key, bytes, parts } = open;
     const twice = [...parts, ...parts, ...parts.slice(0, 1)];
     for (const { status } of await Promise.all(twice.map((part) => sendPart(store, key, part))))
@@ -95,10 +86,10 @@ function testParts(openStore: OpenStore): void {
     await assert.rejects(store.grantParts(key, [other.plan]), PartConflict);
     await store.completeUpload(key, await store.listParts(key));
     assert(bytes.equals(await readBlob(await store.open(key))));
-  });
+  },
 
-  test("a grant is refused outside of the plan, and where no upload is open", async () => {
-    await using open = await openUpload(openStore);
+  "a grant is refused outside of the plan, and where no upload is open": async (tested) => {
+    const open = await openUpload(tested);
     const { store, key, parts } = open;
     const { plan } = parts[0]!;
     for (const wrong of [
@@ -110,12 +101,12 @@ function testParts(openStore: OpenStore): void {
     ])
       await assert.rejects(store.grantParts(key, [{ ...plan, ...wrong }]), PartRefused, JSON.stringify(wrong));
     await assert.rejects(store.grantParts(newKey(), [plan]), UploadClosed);
-  });
-}
+  },
+};
 
-function testCompletion(openStore: OpenStore): void {
-  test("completeUpload names the first part that is missing or not as told, and changes nothing", async () => {
-    await using open = await openUpload(openStore);
+const completion: Promises = {
+  "completeUpload names the first part that is missing or not as told, and changes nothing": async (tested) => {
+    const open = await openUpload(tested);
     const { store, key, parts } = open;
     const told: PartPlan[] = parts.map(({ plan }) => plan);
     await Promise.all([parts[0]!, parts[2]!].map((part) => sendPart(store, key, part)));
@@ -126,10 +117,10 @@ function testCompletion(openStore: OpenStore): void {
     await assert.rejects(store.completeUpload(key, otherDigest), isPartsMissing(/^part 2 of 3/));
     assert.equal(await store.stat(key), undefined);
     await store.completeUpload(key, await store.listParts(key));
-  });
+  },
 
-  test("completeUpload is repeatable, also at the same time, but not with another length", async () => {
-    await using open = await openUpload(openStore);
+  "completeUpload is repeatable, also at the same time, but not with another length": async (tested) => {
+    const open = await openUpload(tested);
     const { store, key, bytes, parts } = open;
     await Promise.all(parts.map((part) => sendPart(store, key, part)));
     const told = await store.listParts(key);
@@ -138,10 +129,12 @@ function testCompletion(openStore: OpenStore): void {
     await assert.rejects(store.completeUpload(key, told.slice(1)), PartsMissing);
     await assert.rejects(store.listParts(key), UploadClosed);
     assert(bytes.equals(await readBlob(await store.open(key))));
-  });
+  },
 
-  test("abortUpload forgets an unfinished upload, leaves a completed one, and is harmless where there is none", async () => {
-    await using open = await openUpload(openStore);
+  "abortUpload forgets an unfinished upload, leaves a completed one, and is harmless where there is none": async (
+    tested,
+  ) => {
+    const open = await openUpload(tested);
     const { store, key, plan, parts } = open;
     await sendPart(store, key, parts[0]!);
     await store.abortUpload(key);
@@ -160,12 +153,11 @@ function testCompletion(openStore: OpenStore): void {
     await store.completeUpload(key, await store.listParts(key));
     await store.abortUpload(key);
     assert(await store.stat(key));
-  });
-}
+  },
+};
 
 /** An open upload of three parts, of which the last one is shorter. */
-async function openUpload(openStore: OpenStore) {
-  const tested = await openStore();
+async function openUpload(tested: StoreUnderTest) {
   const key = newKey();
   const bytes = randomBytes(2 * tested.partSizeBytes + 1234);
   const plan = { sizeBytes: bytes.byteLength, partSizeBytes: tested.partSizeBytes };
@@ -176,10 +168,12 @@ async function openUpload(openStore: OpenStore) {
     bytes,
     plan,
     parts: cutParts(bytes, tested.partSizeBytes),
-    [Symbol.asyncDispose]: () => tested[Symbol.asyncDispose](),
   };
 }
 
 function isPartsMissing(sentence: RegExp) {
   return (error: unknown) => error instanceof PartsMissing && sentence.test(error.message);
 }
+
+/** What every blob store promises of uploads in parts. */
+export const uploads: Promises = { ...wholeUploads, ...acknowledgement, ...completion };

@@ -4,30 +4,13 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { BlobExists, BlobNotFound, BlobTooLarge, DigestMismatch } from "./blob-errors.ts";
 import type { BlobStore } from "./blob-store.ts";
-import { describePieces } from "./blob-store-pieces.suite.ts";
-import { describeUploads } from "./blob-store-uploads.suite.ts";
+import { pieces } from "./blob-store-pieces.suite.ts";
+import { uploads } from "./blob-store-uploads.suite.ts";
 import { digest, inPieces, newKey, readAll, readBlob, thenSilence } from "./testing/pieces.ts";
+import type { Promises, StoreUnderTest } from "./testing/store-under-test.ts";
 
-export interface StoreUnderTest extends AsyncDisposable {
-  readonly store: BlobStore;
-  /** The smallest part that the store takes before the last one. */
-  readonly partSizeBytes: number;
-}
-
-export type OpenStore = () => Promise<StoreUnderTest>;
-
-/** What every blob store promises. */
-export function describeBlobStore(name: string, openStore: OpenStore): void {
-  describe(`${name}: objects`, () => describeObjects(openStore));
-  describe(`${name}: reading`, () => describeReading(openStore));
-  describe(`${name}: refusals`, () => describeRefusals(openStore));
-  describe(`${name}: uploads`, () => describeUploads(openStore));
-  describe(`${name}: parts in pieces`, () => describePieces(openStore));
-}
-
-function describeObjects(openStore: OpenStore): void {
-  test("put stores a stream in pieces of any size and tells its length and SHA-256", async () => {
-    await using tested = await openStore();
+const objects: Promises = {
+  "put stores a stream in pieces of any size and tells its length and SHA-256": async (tested) => {
     const inputs = fc.tuple(fc.uint8Array({ maxLength: 5000 }), fc.integer({ min: 1, max: 3000 }));
     await fc.assert(
       fc.asyncProperty(inputs, async ([bytes, pieceBytes]) => {
@@ -38,18 +21,16 @@ function describeObjects(openStore: OpenStore): void {
       }),
       { numRuns: 20 },
     );
-  });
+  },
 
-  test("put stores a stream of many blocks", async () => {
-    await using tested = await openStore();
+  "put stores a stream of many blocks": async (tested) => {
     const [key, bytes] = [newKey(), randomBytes(9 * 1024 * 1024 + 17)];
     const { sha256 } = await tested.store.put(key, inPieces(bytes, 700_001), { expectedBytes: bytes.byteLength });
     assert.equal(sha256, digest("sha256", bytes, "hex"));
     assert(bytes.equals(await readBlob(await tested.store.open(key))));
-  });
+  },
 
-  test("put stores zeros like other bytes, wherever they stand", async () => {
-    await using tested = await openStore();
+  "put stores zeros like other bytes, wherever they stand": async (tested) => {
     const MiB = 1024 * 1024;
     for (const [start, end] of [
       [0, 3 * MiB],
@@ -63,10 +44,9 @@ function describeObjects(openStore: OpenStore): void {
       assert.equal(sha256, digest("sha256", bytes, "hex"));
       assert(bytes.equals(await readBlob(await tested.store.open(key))), `zeros from ${start} to ${end}`);
     }
-  });
+  },
 
-  test("stat tells the size, the time and one tag for each object, and nothing of what is not there", async () => {
-    await using tested = await openStore();
+  "stat tells the size, the time and one tag for each object, and nothing of what is not there": async (tested) => {
     const [key, other] = [newKey(), newKey()];
     assert.equal(await tested.store.stat(key), undefined);
     for (const each of [key, other]) await tested.store.put(each, inPieces(Buffer.from("same bytes")));
@@ -80,10 +60,9 @@ function describeObjects(openStore: OpenStore): void {
     assert.deepEqual(again, first);
     assert.notEqual(second?.etag, first?.etag);
     assert.match(first!.etag, /^[\x21\x23-\x7e]+$/);
-  });
+  },
 
-  test("delete removes an object, and is harmless where there is none", async () => {
-    await using tested = await openStore();
+  "delete removes an object, and is harmless where there is none": async (tested) => {
     const key = newKey();
     await tested.store.delete(key);
     await tested.store.put(key, inPieces(Buffer.from("x")));
@@ -91,10 +70,9 @@ function describeObjects(openStore: OpenStore): void {
     await tested.store.delete(key);
     assert.equal(await tested.store.stat(key), undefined);
     await assert.rejects(tested.store.open(key), BlobNotFound);
-  });
+  },
 
-  test("list names every object and every unfinished upload once, by the beginning of its key", async () => {
-    await using tested = await openStore();
+  "list names every object and every unfinished upload once, by the beginning of its key": async (tested) => {
     const [object, unfinished, foreign] = [newKey("org_a"), newKey("org_a"), newKey("org_b")];
     await tested.store.put(object, inPieces(Buffer.alloc(321)));
     await tested.store.createUpload(unfinished, { sizeBytes: 10, partSizeBytes: tested.partSizeBytes });
@@ -105,64 +83,54 @@ function describeObjects(openStore: OpenStore): void {
     for (const { key, isWhole } of listed) assert.equal(isWhole, key === object);
     for (const { modifiedAtMs } of listed) assert(Math.abs(modifiedAtMs - Date.now()) < 60_000);
     assert.equal((await Array.fromAsync(tested.store.list(""))).length, 3);
-  });
-}
+  },
+};
 
-function describeReading(openStore: OpenStore): void {
-  const bytes = randomBytes(700_000);
+const stored = randomBytes(700_000);
 
-  async function openObject(store: BlobStore) {
-    const key = newKey();
-    await store.put(key, inPieces(bytes, 100_000));
-    return store.open(key);
-  }
-
-  test("any stretch can be read, and streamed, exactly", async () => {
-    await using tested = await openStore();
+const reading: Promises = {
+  "any stretch can be read, and streamed, exactly": async (tested) => {
     await using reader = await openObject(tested.store);
-    assert.equal(reader.sizeBytes, bytes.byteLength);
+    assert.equal(reader.sizeBytes, stored.byteLength);
     const places = fc
-      .tuple(fc.nat(bytes.byteLength), fc.nat(bytes.byteLength))
+      .tuple(fc.nat(stored.byteLength), fc.nat(stored.byteLength))
       .map((ends) => ends.sort((a, b) => a - b));
     await fc.assert(
       fc.asyncProperty(places, async ([start, end]) => {
-        const expected = bytes.subarray(start, end);
+        const expected = stored.subarray(start, end);
         assert(expected.equals(await reader.read(start!, end! - start!)));
         if (end! > start!)
           assert(expected.equals(await readAll(reader.stream({ start: start!, endInclusive: end! - 1 }))));
       }),
       { numRuns: 20 },
     );
-    assert(bytes.equals(await readAll(reader.stream())));
-  });
+    assert(stored.equals(await readAll(reader.stream())));
+  },
 
-  test("a read outside of the object is a RangeError", async () => {
-    await using tested = await openStore();
+  "a read outside of the object is a RangeError": async (tested) => {
     await using reader = await openObject(tested.store);
     for (const [offset, length] of [
       [-1, 1],
-      [0, bytes.byteLength + 1],
-      [bytes.byteLength, 1],
+      [0, stored.byteLength + 1],
+      [stored.byteLength, 1],
       [0.5, 1],
       [0, -1],
     ] as const)
       await assert.rejects(reader.read(offset, length), RangeError, `${offset}, ${length}`);
-  });
+  },
 
-  test("an aborted stream stops with the reason", async () => {
-    await using tested = await openStore();
+  "an aborted stream stops with the reason": async (tested) => {
     await using reader = await openObject(tested.store);
     const controller = new AbortController();
     const pieces = reader.stream(undefined, controller.signal)[Symbol.asyncIterator]();
     await pieces.next();
     controller.abort(new Error("receiver gone"));
     await assert.rejects(pieces.next(), /receiver gone/);
-  });
-}
+  },
+};
 
-function describeRefusals(openStore: OpenStore): void {
-  test("a key that no server made is refused by every verb", async () => {
-    await using tested = await openStore();
+const refusals: Promises = {
+  "a key that no server made is refused by every verb": async (tested) => {
     const { store } = tested;
     const wrong = [
       "",
@@ -187,28 +155,25 @@ function describeRefusals(openStore: OpenStore): void {
       await assert.rejects(async () => store.delete(key), TypeError, key);
       await assert.rejects(async () => store.createUpload(key, { sizeBytes: 1, partSizeBytes: 1 }), TypeError, key);
     }
-  });
+  },
 
-  test("put never overwrites", async () => {
-    await using tested = await openStore();
+  "put never overwrites": async (tested) => {
     const key = newKey();
     await tested.store.put(key, inPieces(Buffer.from("first")));
     await assert.rejects(tested.store.put(key, inPieces(Buffer.from("other"))), BlobExists);
     assert.equal((await readBlob(await tested.store.open(key))).toString(), "first");
-  });
+  },
 
-  test("of puts of one key at the same time exactly one stores its bytes", async () => {
-    await using tested = await openStore();
+  "of puts of one key at the same time exactly one stores its bytes": async (tested) => {
     const key = newKey();
     const bodies = Array.from({ length: 5 }, () => randomBytes(200_000));
     const results = await Promise.allSettled(bodies.map((body) => tested.store.put(key, inPieces(body))));
     const won = results.findIndex(({ status }) => status === "fulfilled");
     assert.equal(results.filter(({ status }) => status === "fulfilled").length, 1);
     assert(bodies[won]!.equals(await readBlob(await tested.store.open(key))));
-  });
+  },
 
-  test("a put that fails leaves nothing behind", async () => {
-    await using tested = await openStore();
+  "a put that fails leaves nothing behind": async (tested) => {
     const { store } = tested;
     const key = newKey();
     const bytes = randomBytes(2_500_000);
@@ -221,10 +186,30 @@ function describeRefusals(openStore: OpenStore): void {
     assert.equal(await store.stat(key), undefined);
     assert.deepEqual(await Array.fromAsync(store.list("")), []);
     await store.put(key, inPieces(bytes, 65_536), { expectedBytes: bytes.byteLength, maxBytes: bytes.byteLength });
-  });
+  },
+};
+
+async function openObject(store: BlobStore) {
+  const key = newKey();
+  await store.put(key, inPieces(stored, 100_000));
+  return store.open(key);
 }
 
 async function* broken(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
   yield* inPieces(bytes);
   throw new Error("connection reset");
+}
+
+const suites: Record<string, Promises> = { objects, reading, refusals, uploads, "parts in pieces": pieces };
+
+/** Each promise is tested on a store of its own. */
+export function describeBlobStore(name: string, openStore: () => Promise<StoreUnderTest>): void {
+  for (const [about, promises] of Object.entries(suites))
+    describe(`${name}: ${about}`, () => {
+      for (const [promise, keep] of Object.entries(promises))
+        test(promise, async () => {
+          await using tested = await openStore();
+          await keep(tested);
+        });
+    });
 }

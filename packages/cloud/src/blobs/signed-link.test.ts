@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { test } from "node:test";
 import fc from "fast-check";
 import { ApiError } from "../core/errors.ts";
 import { createLinkSigner, type Link, signLink, verifyLink } from "./signed-link.ts";
@@ -9,74 +9,72 @@ const newSecret = "b".repeat(40);
 const signer = createLinkSigner([oldSecret]);
 const link: Link = { method: "GET", path: "/x/1", claims: { topics: "/a=b&c", größe: "✓" }, expiresAtMs: 1000 };
 
-describe("a signed link", () => {
-  test("gives back any claims exactly, until the millisecond it expires", () => {
-    fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.string({ unit: "grapheme" })), fc.string(), (claims, path) => {
-        const query = signLink(signer, { ...link, path, claims: { ...claims } });
-        assert.deepEqual(open(query, { path }), { ...claims });
-      }),
-    );
-    const query = signLink(signer, link);
-    assert.deepEqual(open(query, { nowMs: 999 }), link.claims);
-    assert.equal(
-      codeOf(() => open(query, { nowMs: 1000 })),
-      "LinkExpired",
-    );
-  });
+test("a signed link gives back any claims exactly, until the millisecond it expires", () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.string({ unit: "grapheme" })), fc.string(), (claims, path) => {
+      const query = signLink(signer, { ...link, path, claims: { ...claims } });
+      assert.deepEqual(open(query, { path }), { ...claims });
+    }),
+  );
+  const query = signLink(signer, link);
+  assert.deepEqual(open(query, { nowMs: 999 }), link.claims);
+  assert.equal(
+    codeOf(() => open(query, { nowMs: 1000 })),
+    "LinkExpired",
+  );
+});
 
-  test("for GET is good for HEAD and for nothing else", () => {
-    const query = signLink(signer, link);
-    assert.deepEqual(open(query, { method: "HEAD" }), link.claims);
-    for (const method of ["PUT", "POST", "DELETE", "get"])
-      assert.equal(
-        codeOf(() => open(query, { method })),
-        "LinkRefused",
-        method,
-      );
-    const upload = signLink(signer, { ...link, method: "PUT" });
+test("a signed link for GET is good for HEAD and for nothing else", () => {
+  const query = signLink(signer, link);
+  assert.deepEqual(open(query, { method: "HEAD" }), link.claims);
+  for (const method of ["PUT", "POST", "DELETE", "get"])
     assert.equal(
-      codeOf(() => open(upload, { method: "HEAD" })),
+      codeOf(() => open(query, { method })),
       "LinkRefused",
+      method,
     );
-  });
+  const upload = signLink(signer, { ...link, method: "PUT" });
+  assert.equal(
+    codeOf(() => open(upload, { method: "HEAD" })),
+    "LinkRefused",
+  );
+});
 
-  test("is refused once its path, expiry, claims or signature is changed", () => {
-    const query = signLink(signer, link);
+test("a signed link is refused once its path, expiry, claims or signature is changed", () => {
+  const query = signLink(signer, link);
+  assert.equal(
+    codeOf(() => open(query, { path: "/x/2" })),
+    "LinkRefused",
+  );
+  for (const [name, value] of [
+    ["e", "2000"],
+    ["c", Buffer.from('{"topics":"/b"}').toString("base64url")],
+    ["s", "A".repeat(43)],
+    ["k", "AAAAAAAA"],
+  ] as const) {
+    const changed = new URLSearchParams(query);
+    changed.set(name, value);
     assert.equal(
-      codeOf(() => open(query, { path: "/x/2" })),
+      codeOf(() => open(changed.toString())),
       "LinkRefused",
+      name,
     );
-    for (const [name, value] of [
-      ["e", "2000"],
-      ["c", Buffer.from('{"topics":"/b"}').toString("base64url")],
-      ["s", "A".repeat(43)],
-      ["k", "AAAAAAAA"],
-    ] as const) {
-      const changed = new URLSearchParams(query);
-      changed.set(name, value);
-      assert.equal(
-        codeOf(() => open(changed.toString())),
-        "LinkRefused",
-        name,
-      );
-    }
-  });
+  }
+});
 
-  test("tolerates parameters that others add", () => {
-    assert.deepEqual(open(`${signLink(signer, link)}&utm_source=mail`), link.claims);
-  });
+test("a signed link tolerates parameters that others add", () => {
+  assert.deepEqual(open(`${signLink(signer, link)}&utm_source=mail`), link.claims);
+});
 
-  test("of the old key is good while that key is kept, and new ones come from the first key", () => {
-    const rotated = createLinkSigner([newSecret, oldSecret]);
-    const [oldQuery, newQuery] = [signLink(signer, link), signLink(rotated, link)];
-    assert.deepEqual(open(oldQuery, {}, rotated), link.claims);
-    assert.deepEqual(open(newQuery, {}, createLinkSigner([newSecret])), link.claims);
-    assert.equal(
-      codeOf(() => open(oldQuery, {}, createLinkSigner([newSecret]))),
-      "LinkRefused",
-    );
-  });
+test("a signed link of the old key is good while that key is kept, and new ones come from the first key", () => {
+  const rotated = createLinkSigner([newSecret, oldSecret]);
+  const [oldQuery, newQuery] = [signLink(signer, link), signLink(rotated, link)];
+  assert.deepEqual(open(oldQuery, {}, rotated), link.claims);
+  assert.deepEqual(open(newQuery, {}, createLinkSigner([newSecret])), link.claims);
+  assert.equal(
+    codeOf(() => open(oldQuery, {}, createLinkSigner([newSecret]))),
+    "LinkRefused",
+  );
 });
 
 test("a link of another shape is invalid, whatever is missing or odd, and never another failure", () => {

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readdir, stat } from "node:fs/promises";
 import { connect } from "node:net";
 import { Readable } from "node:stream";
-import { after, before, describe, test } from "node:test";
+import { after, test } from "node:test";
 import { base64Of } from "@downlink/protocol";
 import { request } from "undici";
 import { filesOf } from "../blobs/file-layout.ts";
@@ -14,74 +14,69 @@ import { cutParts, inPieces, newKey } from "../blobs/testing/pieces.ts";
 
 const PART_BYTES = 300_000;
 
-describe("the part route", () => {
-  let served: ServedFileStore;
-  let nowMs = Date.now();
-  const clock = { nowNs: () => BigInt(nowMs) * 1_000_000n };
-  before(async () => {
-    served = await serveFileStore({ clock, grantTtlMs: 60_000 });
-  });
-  after(() => served[Symbol.asyncDispose]());
+let nowMs = Date.now();
+const clock = { nowNs: () => BigInt(nowMs) * 1_000_000n };
+const served = await serveFileStore({ clock, grantTtlMs: 60_000 });
+after(() => served[Symbol.asyncDispose]());
 
-  test("acknowledges a part with its number and its digest as the tag, with a length or chunked, with a foreign Authorization", async () => {
-    const { key, parts, url } = await openUpload(served);
-    const headers = { authorization: "Bearer of somebody else" };
-    const answer = await request(url, { method: "PUT", body: parts[0]!.bytes, headers });
-    assert.equal(answer.statusCode, 200);
-    assert.deepEqual(await answer.body.json(), { number: 1 });
-    assert.equal(answer.headers.etag, `"${Buffer.from(base64Of(parts[0]!.plan.digest), "base64").toString("hex")}"`);
-    const again = await request(url, { method: "PUT", body: Readable.from(inPieces(parts[0]!.bytes, 7000)) });
-    assert.equal(again.statusCode, 200);
-    assert.deepEqual(
-      (await served.store.listParts(key)).map(({ number }) => number),
-      [1],
-    );
-  });
+test("the part route acknowledges a part with its number and its digest as the tag, with a length or chunked, with a foreign Authorization", async () => {
+  const { key, parts, url } = await openUpload(served);
+  const headers = { authorization: "Bearer of somebody else" };
+  const answer = await request(url, { method: "PUT", body: parts[0]!.bytes, headers });
+  assert.equal(answer.statusCode, 200);
+  assert.deepEqual(await answer.body.json(), { number: 1 });
+  assert.equal(answer.headers.etag, `"${Buffer.from(base64Of(parts[0]!.plan.digest), "base64").toString("hex")}"`);
+  const again = await request(url, { method: "PUT", body: Readable.from(inPieces(parts[0]!.bytes, 7000)) });
+  assert.equal(again.statusCode, 200);
+  assert.deepEqual(
+    (await served.store.listParts(key)).map(({ number }) => number),
+    [1],
+  );
+});
 
-  test("refuses a link that is expired, forged, of another target, method or shape", async () => {
-    const { parts, url } = await openUpload(served);
-    const send = async (to: string, method: "PUT" | "POST" = "PUT") => codeOf(to, { method, body: parts[0]!.bytes });
-    assert.equal(await send(url.replace(/\/1\?/, "/2?")), "403 LinkRefused");
-    assert.equal(await send(url.replace(/s=..../, "s=AAAA")), "403 LinkRefused");
-    assert.equal(await send(url.replace(/\?.*/, "")), "400 InvalidLink");
-    assert.equal(await send(url, "POST"), "404 ");
-    const forger = createLinkSigner(["f".repeat(32)]);
-    const { origin, pathname: path } = new URL(url);
-    const claims = { sha256: base64Of(parts[0]!.plan.digest), length: String(PART_BYTES) };
-    const forged = signLink(forger, { method: "PUT", path, claims, expiresAtMs: nowMs + 1000 });
-    assert.equal(await send(`${origin}${path}?${forged}`), "403 LinkRefused");
-    nowMs += 60_000;
-    assert.equal(await send(url), "403 LinkExpired");
-    nowMs -= 60_000;
-  });
+test("the part route refuses a link that is expired, forged, of another target, method or shape", async () => {
+  const { parts, url } = await openUpload(served);
+  const send = async (to: string, method: "PUT" | "POST" = "PUT") => codeOf(to, { method, body: parts[0]!.bytes });
+  assert.equal(await send(url.replace(/\/1\?/, "/2?")), "403 LinkRefused");
+  assert.equal(await send(url.replace(/s=..../, "s=AAAA")), "403 LinkRefused");
+  assert.equal(await send(url.replace(/\?.*/, "")), "400 InvalidLink");
+  assert.equal(await send(url, "POST"), "404 ");
+  const forger = createLinkSigner(["f".repeat(32)]);
+  const { origin, pathname: path } = new URL(url);
+  const claims = { sha256: base64Of(parts[0]!.plan.digest), length: String(PART_BYTES) };
+  const forged = signLink(forger, { method: "PUT", path, claims, expiresAtMs: nowMs + 1000 });
+  assert.equal(await send(`${origin}${path}?${forged}`), "403 LinkRefused");
+  nowMs += 60_000;
+  assert.equal(await send(url), "403 LinkExpired");
+  nowMs -= 60_000;
+});
 
-  test("refuses bytes that are not those announced, and a closed upload", async () => {
-    const { key, url } = await openUpload(served);
-    const other = randomBytes(PART_BYTES);
-    assert.equal(await codeOf(url, { method: "PUT", body: other }), "400 DigestMismatch");
-    assert.equal(await codeOf(url, { method: "PUT", body: other.subarray(1) }), "400 DigestMismatch");
-    assert.equal(
-      await codeOf(url, { method: "PUT", body: Readable.from(inPieces(other.subarray(1))) }),
-      "400 DigestMismatch",
-    );
-    assert.deepEqual(await served.store.listParts(key), []);
-    await served.store.abortUpload(key);
-    assert.equal(await codeOf(url, { method: "PUT", body: other }), "409 UploadClosed");
-  });
+test("the part route refuses bytes that are not those announced, and a closed upload", async () => {
+  const { key, url } = await openUpload(served);
+  const other = randomBytes(PART_BYTES);
+  assert.equal(await codeOf(url, { method: "PUT", body: other }), "400 DigestMismatch");
+  assert.equal(await codeOf(url, { method: "PUT", body: other.subarray(1) }), "400 DigestMismatch");
+  assert.equal(
+    await codeOf(url, { method: "PUT", body: Readable.from(inPieces(other.subarray(1))) }),
+    "400 DigestMismatch",
+  );
+  assert.deepEqual(await served.store.listParts(key), []);
+  await served.store.abortUpload(key);
+  assert.equal(await codeOf(url, { method: "PUT", body: other }), "409 UploadClosed");
+});
 
-  test("stops at the first byte beyond the announced length, however much a sender goes on to send", async () => {
-    const { key, url } = await openUpload(served);
-    let sentBytes = 0;
-    async function* endless() {
-      for (const piece = Buffer.alloc(65_536); sentBytes < 1e9; sentBytes += piece.byteLength) yield piece;
-    }
-    const code = await codeOf(url, { method: "PUT", body: Readable.from(endless()) }).catch(
-      (error: NodeJS.ErrnoException) => error.code,
-    );
-    assert.match(String(code), /^400 DigestMismatch$|^UND_ERR_SOCKET$|^ECONNRESET$|^EPIPE$/);
-    assert(sentBytes < 500e6, `${sentBytes} bytes were taken`);
-    assert.deepEqual(await served.store.listParts(key), []);
-  });
+test("the part route stops at the first byte beyond the announced length, however much a sender goes on to send", async () => {
+  const { key, url } = await openUpload(served);
+  let sentBytes = 0;
+  async function* endless() {
+    for (const piece = Buffer.alloc(65_536); sentBytes < 1e9; sentBytes += piece.byteLength) yield piece;
+  }
+  const code = await codeOf(url, { method: "PUT", body: Readable.from(endless()) }).catch(
+    (error: NodeJS.ErrnoException) => error.code,
+  );
+  assert.match(String(code), /^400 DigestMismatch$|^UND_ERR_SOCKET$|^ECONNRESET$|^EPIPE$/);
+  assert(sentBytes < 500e6, `${sentBytes} bytes were taken`);
+  assert.deepEqual(await served.store.listParts(key), []);
 });
 
 test("a body of the wrong length is refused while its sender still sends: by its Content-Length before it comes, or at the first byte too many", async () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
-import { ApiFailure, NetworkFailure } from "@downlink/client";
-import { api, type CallInput, edgeLimits, leaseHeader, type Operation, type Output } from "@downlink/protocol";
+import { ApiFailure, type Client, NetworkFailure } from "@downlink/client";
+import { api, type CallInput, edgeLimits, leaseHeader, type Operation } from "@downlink/protocol";
 import { seededRandom } from "@downlink/recordings/testing";
 import pg from "pg";
 import { noLongerCloned } from "../agents/agent-rows.ts";
@@ -33,6 +33,8 @@ interface Told {
   readonly beganAt: number;
   readonly endedAt: number;
 }
+
+type LeasedCall = (client: Client, options: { readonly headers: Record<string, string> }) => Promise<void>;
 
 function newProcess(): Process {
   return {
@@ -129,19 +131,26 @@ class Quarrel implements AsyncDisposable {
     });
   }
 
-  async call<O extends Operation>(
-    process: Process,
-    operation: O,
-    input: CallInput<O>,
-    then: (answer: Output<O>) => void = () => {},
-  ): Promise<string> {
+  call<O extends Operation>(process: Process, operation: O, input: CallInput<O>): Promise<string> {
+    return this.#callUnderLease(process, async (client, options) => {
+      await client.call(operation, input, options);
+    });
+  }
+
+  askForWork(process: Process): Promise<string> {
+    const input = { wait: 1, ...(process.etag !== undefined && { etag: process.etag }) };
+    return this.#callUnderLease(process, async (client, options) => {
+      const { etag } = await client.call(api.edge.work, input, options);
+      process.etag = etag;
+    });
+  }
+
+  async #callUnderLease(process: Process, call: LeasedCall): Promise<string> {
     const { instanceId, lease } = process;
     if (lease === undefined) return this.sayHello(process);
     return this.#try(process, async (beganAt) => {
-      const headers = { [leaseHeader]: String(lease) };
-      const answer = await this.#cloud.withToken(this.#token).call(operation, input, { headers });
+      await call(this.#cloud.withToken(this.#token), { headers: { [leaseHeader]: String(lease) } });
       this.served.push({ instanceId, lease, beganAt, endedAt: ++this.#order });
-      then(answer);
     });
   }
 
@@ -201,12 +210,7 @@ function actOf(quarrel: Quarrel, process: Process, chance: Chance): () => Promis
       const sequence = ++process.sequence;
       return quarrel.call(process, api.edge.report, { sequence, upserts: [recordingItem()] });
     },
-    () => {
-      const input = { wait: 1, ...(process.etag !== undefined && { etag: process.etag }) };
-      return quarrel.call(process, api.edge.work, input, ({ etag }) => {
-        process.etag = etag;
-      });
-    },
+    () => quarrel.askForWork(process),
     () => quarrel.call(process, api.edge.status, { files: {}, problems: [] }),
   ];
   return acts[chance(acts.length)]!;

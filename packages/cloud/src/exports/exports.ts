@@ -35,7 +35,7 @@ async function toClaims(ctx: Ctx, packed: Buffer): Promise<Record<string, string
   if (text.length <= MAX_CLAIM_CHARACTERS) return { selection: text };
   const blobKey = `${ctx.caller.orgId}/${newId("exp")}`;
   await withTransaction(ctx.db, (tx) =>
-    ctx.jobs.enqueue(tx, "remove-object", { blobKey }, { delaySeconds: STORED_SELECTION_SECONDS }),
+    ctx.jobs.enqueue(tx, { name: "remove-object", data: { blobKey }, delaySeconds: STORED_SELECTION_SECONDS }),
   );
   await ctx.blobs.put(blobKey, piecesOf(packed), { expectedBytes: packed.byteLength });
   return { selectionKey: blobKey };

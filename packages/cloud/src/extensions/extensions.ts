@@ -41,7 +41,7 @@ async function deleteExtension(ctx: Ctx, { id }: Input<Contract["delete"]>): Pro
       SELECT 1 FROM "Extension" WHERE "id" = ${id} AND "orgId" = ${orgId} FOR UPDATE`; // no version is added meanwhile
     if (locked.length === 0) notFound(`extension ${id}`);
     const versions = await tx.extensionVersion.findMany({ where: { extensionId: id }, select: { blobKey: true } });
-    for (const { blobKey } of versions) await ctx.jobs.enqueue(tx, "remove-object", { blobKey });
+    for (const { blobKey } of versions) await ctx.jobs.enqueue(tx, { name: "remove-object", data: { blobKey } });
     await tx.extension.delete({ where: { id } });
   });
   return { id };

@@ -96,25 +96,14 @@ test("what the deployment has to do and who is there is read from its database",
   await pool.query(
     "INSERT INTO pgboss.job (name, state) VALUES ('salvage', 'retry'), ('salvage', 'failed'), ('salvage', 'failed'), ('salvage', 'completed')",
   );
-  const minuteAgoNs = BigInt(Date.now() - 60_000) * 1_000_000n;
   await pool.query('DELETE FROM "OutboxEvent"');
-  for (const [id, ageNs] of [
-    ["whev_a", 0n],
-    ["whev_b", 30_000_000_000n],
-  ] as const)
+  for (const [id, ageSeconds] of Object.entries({ whev_a: 60, whev_b: 30 }))
     await pool.query(
       `INSERT INTO "OutboxEvent" (id, "orgId", type, payload, "occurredAtNs") VALUES ($1, 'org', 'x', '{}', $2)`,
-      [id, minuteAgoNs + ageNs],
+      [id, BigInt(Date.now() - ageSeconds * 1000) * 1_000_000n],
     );
   const body = await (await fetch(`${idle.url}/metrics`)).text();
-  const value = (series: string) =>
-    Number(
-      body
-        .split("\n")
-        .find((line) => line.startsWith(`${series} `))
-        ?.split(" ")
-        .at(-1),
-    );
+  const value = (series: string) => valueIn(body, series);
   assert.equal(value('downlink_jobs{queue="salvage",state="waiting"}'), 1);
   assert.equal(value('downlink_jobs{queue="ingest",state="waiting"}'), 0);
   const states = ["retrying", "active", "failed"].map((state) =>
@@ -171,3 +160,8 @@ test("where the operator has set a token, it alone opens the metrics, from where
   assert.equal(await statusFor({ authorization: `Bearer ${guarded.adminKey}` }), 401);
   assert.equal(await statusFor({ authorization: `Bearer ${token}`, "x-forwarded-for": "203.0.113.7" }), 200);
 });
+
+function valueIn(metrics: string, series: string): number {
+  const line = metrics.split("\n").find((each) => each.startsWith(`${series} `));
+  return Number(line?.split(" ").at(-1));
+}

@@ -61,7 +61,7 @@ export async function cancelRequests(tx: Transaction, { recordingIds, jobs, nowN
     SET state = 'cancelled', "blobKey" = NULL, "indexKey" = NULL, "nextAttemptAtNs" = NULL, "updatedAtNs" = ${nowNs}
     WHERE ${ofThese} AND state = ANY(${open})`;
   for (const { blobKey, indexKey } of stored) {
-    if (blobKey) await jobs.enqueue(tx, "remove-object", { blobKey });
+    if (blobKey) await jobs.enqueue(tx, { name: "remove-object", data: { blobKey } });
     await removeIndex(tx, { jobs }, { indexKey });
   }
   await tx.$executeRaw`
@@ -100,6 +100,6 @@ export async function askAnew(tx: Transaction, delivery: NewDelivery): Promise<I
     where: { requestId: id, state: { in: ["open", "stored"] } },
     data: { state: "abandoned", updatedAtNs: nowNs },
   });
-  if (blobKey) await jobs.enqueue(tx, "remove-object", { blobKey });
+  if (blobKey) await jobs.enqueue(tx, { name: "remove-object", data: { blobKey } });
   return asked;
 }

@@ -17,7 +17,7 @@ interface Delivery {
 /** The bytes of an import are durable: the request is received and its processing queued, in one transaction. */
 export async function storeDelivery(tx: Transaction, { upload, jobs, nowNs }: Delivery): Promise<void> {
   const { recordingId } = await tx.importRequest.findUniqueOrThrow({ where: { id: upload.requestId } });
-  if (recordingId !== null) await moveRecording(tx, recordingId, "stored");
+  if (recordingId !== null) await moveRecording(tx, recordingId, { event: "stored" });
   const { count } = await tx.upload.updateMany({
     where: { id: upload.id, state: "open" },
     data: { state: "stored", updatedAtNs: nowNs },
@@ -35,7 +35,10 @@ export async function storeDelivery(tx: Transaction, { upload, jobs, nowNs }: De
     },
   });
   if (!received) refuse("RequestSuperseded", `import request ${upload.requestId} is no longer wanted`);
-  await jobs.enqueue(tx, ingestJob(upload.sizeBytes), { orgId: upload.orgId, requestId: upload.requestId });
+  await jobs.enqueue(tx, {
+    name: ingestJob(upload.sizeBytes),
+    data: { orgId: upload.orgId, requestId: upload.requestId },
+  });
 }
 
 export interface FailureReason {
@@ -58,17 +61,17 @@ export async function failDelivery(tx: Transaction, { request, reason, nowNs }: 
     request.state === "awaiting" && (await changeRequest(tx, { id: request.id, event: "fail", nowNs, data }));
   if (!failed) refuse("RequestSuperseded", `import request ${request.id} is ${request.state}`);
   await abandonUploads(tx, [request.id], nowNs);
-  await moveRecording(tx, request.recordingId, "fail", reason);
+  await moveRecording(tx, request.recordingId, { event: "fail", reason });
   await tellFailure(tx, failed, nowNs);
 }
 
+/** Only a failure has a reason. */
+type Occurrence =
+  | { readonly event: Exclude<RecordingEvent, "fail">; readonly reason?: undefined }
+  | { readonly event: "fail"; readonly reason: FailureReason };
+
 /** Applies an event to a recording's import status under its lock. */
-export async function moveRecording(
-  tx: Transaction,
-  id: string,
-  event: RecordingEvent,
-  reason?: FailureReason,
-): Promise<void> {
+export async function moveRecording(tx: Transaction, id: string, { event, reason }: Occurrence): Promise<void> {
   const recording = await lockRecording(tx, id);
   const next = nextImportStatus(recording.importStatus, event, recording.edgeFile !== null);
   if (next === recording.importStatus || next === "removed") return;

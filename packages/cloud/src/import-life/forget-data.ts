@@ -23,7 +23,7 @@ export async function forgetData(tx: Transaction, { recording, jobs, nowNs }: Fo
   const ended = await findEnd(tx, recording);
   await cancelRequests(tx, { recordingIds: [id], jobs, nowNs });
   for (const key of [blobKey, recording.indexKey, recording.nextIndexKey])
-    if (key) await jobs.enqueue(tx, "remove-object", { blobKey: key });
+    if (key) await jobs.enqueue(tx, { name: "remove-object", data: { blobKey: key } });
   if (importId) await tx.import.updateMany({ where: { id: importId }, data: { deletedAtNs: nowNs } });
   for (const copy of await lockDuplicates(tx, id)) await forgetData(tx, { recording: copy, jobs, nowNs });
   const edgeFile = edgeCopyOf(recording, nowNs);

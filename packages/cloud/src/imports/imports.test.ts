@@ -61,6 +61,26 @@ test("a completed import is listed as what it was: ids, device, spans, types, si
   assert.deepEqual([bag!.inputType, bag!.outputType, bag!.deviceId], ["bag1", "bag1", undefined]);
 });
 
+const asked: [CallInput<typeof api.imports.list>, string[]][] = [
+  [{}, ["c", "b", "a"]],
+  [{ includeDeleted: true }, ["c", "b", "a", "gone"]],
+  [{ deviceName: "sorted" }, ["a"]],
+  [{ filename: "b.mcap" }, ["b"]],
+  [{ filename: "B.mcap" }, []],
+  [{ start: 20n * SECOND }, ["b", "a"]],
+  [{ end: 20n * SECOND }, ["c", "b"]],
+  [{ start: 11n * SECOND, end: 29n * SECOND }, ["b"]],
+  [{ dataStart: 9n * SECOND }, ["c", "a"]],
+  [{ dataEnd: 3n * SECOND }, ["c", "a"]],
+  [{ dataStart: 7n * SECOND, dataEnd: 8n * SECOND }, ["c", "a"]],
+  [{ sortBy: "importId" }, ["a", "b", "c"]],
+  [{ sortBy: "importTime", sortOrder: "desc" }, ["a", "b", "c"]],
+  [{ sortBy: "dataStart" }, ["a", "c", "b"]],
+  [{ sortBy: "dataEnd", sortOrder: "desc" }, ["c", "a", "b"]],
+  [{ limit: 1, offset: 1 }, ["b"]],
+  [{ limit: 0 }, []],
+];
+
 test("imports are filtered by device, file name, time of import and of data, and sorted by each of their orders", async () => {
   const org = await cloud.otherOrganization();
   const device = await org.call(api.devices.create, { name: "sorted" });
@@ -80,27 +100,8 @@ test("imports are filtered by device, file name, time of import and of data, and
   await add("gone", [40n, 1n, 2n], { deletedAtNs: SECOND });
   const ask = async (query: CallInput<typeof api.imports.list>) =>
     (await org.call(api.imports.list, query)).map(({ id }) => names.get(id));
-  const cases: [CallInput<typeof api.imports.list>, string[]][] = [
-    [{}, ["c", "b", "a"]],
-    [{ includeDeleted: true }, ["c", "b", "a", "gone"]],
-    [{ deviceId: device.id }, ["a"]],
-    [{ deviceName: "sorted" }, ["a"]],
-    [{ filename: "b.mcap" }, ["b"]],
-    [{ filename: "B.mcap" }, []],
-    [{ start: 20n * SECOND }, ["b", "a"]],
-    [{ end: 20n * SECOND }, ["c", "b"]],
-    [{ start: 11n * SECOND, end: 29n * SECOND }, ["b"]],
-    [{ dataStart: 9n * SECOND }, ["c", "a"]],
-    [{ dataEnd: 3n * SECOND }, ["c", "a"]],
-    [{ dataStart: 7n * SECOND, dataEnd: 8n * SECOND }, ["c", "a"]],
-    [{ sortBy: "importId" }, ["a", "b", "c"]],
-    [{ sortBy: "importTime", sortOrder: "desc" }, ["a", "b", "c"]],
-    [{ sortBy: "dataStart" }, ["a", "c", "b"]],
-    [{ sortBy: "dataEnd", sortOrder: "desc" }, ["c", "a", "b"]],
-    [{ limit: 1, offset: 1 }, ["b"]],
-    [{ limit: 0 }, []],
-  ];
-  for (const [query, expected] of cases) assert.deepEqual(await ask(query), expected, Object.entries(query).join());
+  assert.deepEqual(await ask({ deviceId: device.id }), ["a"]);
+  for (const [query, expected] of asked) assert.deepEqual(await ask(query), expected, Object.entries(query).join());
   for (const sortOrder of ["asc", "desc"] as const)
     assert.equal((await ask({ sortBy: "deviceId", sortOrder }))[0], "a", "what has no device comes last either way");
   await assert.rejects(org.call(api.imports.list, { deviceId: robot.id }), notFound);

@@ -18,5 +18,5 @@ interface Indexed {
 
 /** After the commit, by a job. The caller's transaction takes the key out of the row. */
 export async function removeIndex(tx: Transaction, { jobs }: { jobs: JobQueue }, { indexKey }: Indexed): Promise<void> {
-  if (indexKey !== null) await jobs.enqueue(tx, "remove-object", { blobKey: indexKey });
+  if (indexKey !== null) await jobs.enqueue(tx, { name: "remove-object", data: { blobKey: indexKey } });
 }

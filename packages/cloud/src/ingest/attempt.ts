@@ -50,7 +50,7 @@ export async function postpone(
       where: { id, attempts, state: { in: [...states] } },
       data: { nextAttemptAtNs: nowNs + BigInt(delaySeconds) * 1_000_000_000n, updatedAtNs: nowNs },
     });
-    if (count === 1) await deps.jobs.enqueue(tx, job, { orgId, requestId: id }, { delaySeconds });
+    if (count === 1) await deps.jobs.enqueue(tx, { name: job, data: { orgId, requestId: id }, delaySeconds });
   });
   deps.log.error({ err: error, requestId: id, attempt: attempts }, `${job} postponed`);
 }

@@ -54,7 +54,7 @@ async function endAsExisting(tx: Transaction, finish: Finish, recordingId: strin
   const recording = await lockRecording(tx, recordingId);
   if (recording.importStatus !== "complete") throw new Error(`recording ${recordingId} was deleted at this moment`); // look again
   const { blobKey } = finish.request;
-  if (blobKey) await finish.jobs.enqueue(tx, "remove-object", { blobKey });
+  if (blobKey) await finish.jobs.enqueue(tx, { name: "remove-object", data: { blobKey } });
   await removeIndex(tx, finish, finish.request);
   const obstacle = await joinSession(tx, { ...finish, recording });
   const pipelineStage = obstacle === undefined ? COMPLETE : `${COMPLETE}; ${obstacle}`;

@@ -31,8 +31,9 @@ export async function failImport(
     const failed = await changeRequest(tx, { id: request.id, event: "fail", nowNs, attempt: request.attempts, data });
     if (!failed) return true;
     if (duplicateOfId !== undefined && request.blobKey)
-      await deps.jobs.enqueue(tx, "remove-object", { blobKey: request.blobKey });
-    if (failed.recordingId) await moveRecording(tx, failed.recordingId, "fail", { code, text: message, duplicateOfId });
+      await deps.jobs.enqueue(tx, { name: "remove-object", data: { blobKey: request.blobKey } });
+    const reason = { code, text: message, duplicateOfId };
+    if (failed.recordingId) await moveRecording(tx, failed.recordingId, { event: "fail", reason });
     await tellFailure(tx, failed, nowNs);
     return true;
   });
@@ -55,7 +56,7 @@ export async function redeliver(deps: IngestDeps, request: ImportRequestModel): 
     await removeIndex(tx, deps, request);
     const data = { mismatches, indexKey: null };
     const sent = await askAnew(tx, { id, attempt, jobs: deps.jobs, nowNs, data });
-    if (sent && recordingId !== null) await moveRecording(tx, recordingId, "redeliver");
+    if (sent && recordingId !== null) await moveRecording(tx, recordingId, { event: "redeliver" });
   });
   deps.log.warn(
     { requestId: request.id },

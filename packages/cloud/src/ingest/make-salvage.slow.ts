@@ -161,7 +161,7 @@ test("an attempt that was taken for dead and comes back changes nothing and leav
 test("a job that was lost is queued again, unless an attempt shows that it lives", async () => {
   const { requestId } = await askForSalvage();
   const queued: string[] = [];
-  const jobs = { ...deps.jobs, enqueue: async (_tx: unknown, name: string) => void queued.push(name) };
+  const jobs = { ...deps.jobs, enqueue: async (_tx: unknown, { name }: { name: string }) => void queued.push(name) };
   await reconcile({ ...deps, jobs });
   assert.deepEqual(queued, []);
   offsetNs += 121n * SECOND;

@@ -50,7 +50,7 @@ async function take(deps: IngestDeps, id: string): Promise<ImportRequestModel | 
     if (!seen) return undefined;
     if (isAtWork(seen, nowNs)) {
       const job = { orgId: seen.orgId, requestId: id };
-      await deps.jobs.enqueue(tx, ingestJob(seen.sizeBytes), job, { delaySeconds: LOOK_AGAIN_SECONDS });
+      await deps.jobs.enqueue(tx, { name: ingestJob(seen.sizeBytes), data: job, delaySeconds: LOOK_AGAIN_SECONDS });
       return undefined;
     }
     await removeIndex(tx, deps, seen); // what an attempt that died has written of it

@@ -36,7 +36,7 @@ async function requeueSilent(deps: ReconcileDeps): Promise<void> {
         where: { AND: [{ id }, isSilent] },
         data: { updatedAtNs: nowNs, nextAttemptAtNs: nowNs }, // nobody is at work
       });
-      if (count === 1) await jobs.enqueue(tx, ingestJob(sizeBytes), { orgId, requestId: id });
+      if (count === 1) await jobs.enqueue(tx, { name: ingestJob(sizeBytes), data: { orgId, requestId: id } });
     });
     log.warn({ requestId: id }, "requeued an import that no worker owned");
   });
@@ -55,7 +55,7 @@ async function requeueSalvages(deps: ReconcileDeps): Promise<void> {
     await withTransaction(db, async (tx) => {
       const data = { updatedAtNs: nowNs };
       const { count } = await tx.importRequest.updateMany({ where: { AND: [{ id }, isSilent] }, data });
-      if (count === 1) await jobs.enqueue(tx, "salvage", { orgId, requestId: id });
+      if (count === 1) await jobs.enqueue(tx, { name: "salvage", data: { orgId, requestId: id } });
     });
     log.warn({ requestId: id }, "requeued a salvage that no worker owned");
   });

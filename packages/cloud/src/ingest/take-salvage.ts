@@ -67,5 +67,5 @@ async function lookAgain(
   const delaySeconds = LOOK_AGAIN_SECONDS;
   const nextAttemptAtNs = nowNs + BigInt(delaySeconds) * 1_000_000_000n;
   await tx.importRequest.update({ where: { id }, data: { nextAttemptAtNs, updatedAtNs: nowNs } });
-  await jobs.enqueue(tx, "salvage", { orgId, requestId: id }, { delaySeconds });
+  await jobs.enqueue(tx, { name: "salvage", data: { orgId, requestId: id }, delaySeconds });
 }

@@ -21,7 +21,7 @@ const openQueue = () => PgBossQueue.start({ url, log, metrics: createMetrics() }
 
 function add(jobs: PgBossQueue, orgId: string, names: readonly string[]): Promise<void> {
   return withTransaction(db, async (tx) => {
-    for (const requestId of names) await jobs.enqueue(tx, "ingest", { orgId, requestId });
+    for (const requestId of names) await jobs.enqueue(tx, { name: "ingest", data: { orgId, requestId } });
   });
 }
 
@@ -108,7 +108,9 @@ test("who adds one job after another does not hold up who has many", async () =>
 test("a job that fails is tried again, and what is put off comes when it is due", async () => {
   await using jobs = await openQueue();
   await add(jobs, "A", numbered("a", 20));
-  await withTransaction(db, (tx) => jobs.enqueue(tx, "ingest", { orgId: "A", requestId: "late" }, { delaySeconds: 1 }));
+  await withTransaction(db, (tx) =>
+    jobs.enqueue(tx, { name: "ingest", data: { orgId: "A", requestId: "late" }, delaySeconds: 1 }),
+  );
   const failing = new Set(["a3", "a7"]);
   const { done } = await work(jobs, { done: 21, workers: 2 }, async (requestId) => {
     if (failing.delete(requestId)) throw new Error("EIO");
@@ -120,8 +122,12 @@ test("after what was put off for long, a new organization is not held up, nor le
   await using jobs = await openQueue();
   const far = { delaySeconds: 3600 };
   await add(jobs, "A", numbered("a", 50));
-  await withTransaction(db, (tx) => jobs.enqueue(tx, "ingest", { orgId: "A", requestId: "far" }, far));
-  await withTransaction(db, (tx) => jobs.enqueue(tx, "ingest", { orgId: "B", requestId: "near" }, far));
+  await withTransaction(db, (tx) =>
+    jobs.enqueue(tx, { name: "ingest", data: { orgId: "A", requestId: "far" }, ...far }),
+  );
+  await withTransaction(db, (tx) =>
+    jobs.enqueue(tx, { name: "ingest", data: { orgId: "B", requestId: "near" }, ...far }),
+  );
   await db.prisma.$executeRaw`DELETE FROM pgboss.job WHERE name = 'ingest' AND start_after < now()`;
   await add(jobs, "C", ["c0"]);
   assert.deepEqual(await waiting(), [
@@ -137,7 +143,8 @@ test("recordings to be indexed again are in turn too, and an object to be remove
   await withTransaction(db, async (tx) => {
     await jobs.enqueueIndexing(tx, "A", ["r0", "r1", "r2"]);
     await jobs.enqueueIndexing(tx, "B", ["r3"]);
-    for (const key of ["A/upl_0", "A/upl_1", "B/upl_0"]) await jobs.enqueue(tx, "remove-object", { blobKey: key });
+    for (const key of ["A/upl_0", "A/upl_1", "B/upl_0"])
+      await jobs.enqueue(tx, { name: "remove-object", data: { blobKey: key } });
   });
   const rows = await db.prisma.$queryRaw<{ turns: string }[]>`
     SELECT concat_ws(' ', name, group_id, priority) AS turns FROM pgboss.job

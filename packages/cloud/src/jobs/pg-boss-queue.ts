@@ -62,11 +62,11 @@ export class PgBossQueue implements JobQueue, AsyncDisposable {
     return new PgBossQueue(boss, options);
   }
 
-  enqueue: JobQueue["enqueue"] = async (tx, name, data, options) => {
+  enqueue: JobQueue["enqueue"] = async (tx, { name, data, delaySeconds = 0 }) => {
     const db = fromPrisma(tx);
     const owner = ownerOf(data);
     const turn = owner && { group: { id: owner }, priority: await nextPriority(db, name, owner) };
-    await this.#boss.send(name, data, { db, startAfter: options?.delaySeconds ?? 0, ...turn });
+    await this.#boss.send(name, data, { db, startAfter: delaySeconds, ...turn });
   };
 
   enqueueIndexing: JobQueue["enqueueIndexing"] = async (tx, orgId, recordingIds) => {

@@ -22,12 +22,14 @@ export type JobName = keyof JobData;
 
 export interface JobQueue {
   /** In the caller's transaction: the job and the change that needs it commit together. */
-  enqueue<N extends JobName>(tx: Transaction, name: N, data: JobData[N], options?: EnqueueOptions): Promise<void>;
+  enqueue<N extends JobName>(tx: Transaction, job: NewJob<N>): Promise<void>;
   /** The same for an organization's recordings without an index; those that were asked for in this hour are left out. */
   enqueueIndexing(tx: Transaction, orgId: string, recordingIds: readonly string[]): Promise<void>;
 }
 
-export interface EnqueueOptions {
+export interface NewJob<N extends JobName> {
+  readonly name: N;
+  readonly data: JobData[N];
   readonly delaySeconds?: number;
 }
 

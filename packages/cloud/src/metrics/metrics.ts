@@ -16,6 +16,18 @@ export function createMetrics() {
     registry,
     /** Called before the metrics are read, for what need not be counted as it happens. */
     observers: [] as (() => void)[],
+    ...callMetrics(registers),
+    ...workMetrics(registers),
+    ...databaseMetrics(registers),
+    ...deploymentMetrics(registers),
+    ...processMetrics(registers),
+  };
+}
+
+type Registers = Registry[];
+
+function callMetrics(registers: Registers) {
+  return {
     requests: new Counter({
       name: "downlink_http_requests_total",
       help: "Requests answered, by operation and status",
@@ -29,23 +41,45 @@ export function createMetrics() {
       buckets: REQUEST_SECONDS,
       registers,
     }),
-    receivedBytes: counterOf("downlink_http_received_bytes_total", "Bytes read from HTTP connections"),
-    sentBytes: counterOf("downlink_http_sent_bytes_total", "Bytes written to HTTP connections"),
-    httpConnections: gaugeOf("downlink_http_connections", "HTTP connections that are open"),
+    receivedBytes: new Counter({
+      name: "downlink_http_received_bytes_total",
+      help: "Bytes read from HTTP connections",
+      registers,
+    }),
+    sentBytes: new Counter({
+      name: "downlink_http_sent_bytes_total",
+      help: "Bytes written to HTTP connections",
+      registers,
+    }),
+    httpConnections: new Gauge({
+      name: "downlink_http_connections",
+      help: "HTTP connections that are open",
+      registers,
+    }),
+  };
+}
+
+/** Exports, imports and jobs that this process works on. */
+function workMetrics(registers: Registers) {
+  return {
     exports: new Counter({
       name: "downlink_exports_total",
       help: "Export streams that ended, whole or broken off",
       labelNames: ["outcome"],
       registers,
     }),
-    exportsActive: gaugeOf("downlink_exports_active", "Export streams under way"),
+    exportsActive: new Gauge({ name: "downlink_exports_active", help: "Export streams under way", registers }),
     imports: new Counter({
       name: "downlink_imports_total",
       help: "Attempts to import a file, by outcome: complete, failed for good, redelivered for other bytes than announced, or postponed",
       labelNames: ["outcome"],
       registers,
     }),
-    importedBytes: counterOf("downlink_imported_bytes_total", "Bytes of files whose import is complete"),
+    importedBytes: new Counter({
+      name: "downlink_imported_bytes_total",
+      help: "Bytes of files whose import is complete",
+      registers,
+    }),
     jobSeconds: new Histogram({
       name: "downlink_job_seconds",
       help: "Time that jobs took, by queue and outcome",
@@ -53,14 +87,33 @@ export function createMetrics() {
       buckets: JOB_SECONDS,
       registers,
     }),
-    databaseUp: gaugeOf("downlink_database_up", "Whether the database answered when this was read"),
+  };
+}
+
+function databaseMetrics(registers: Registers) {
+  return {
+    databaseUp: new Gauge({
+      name: "downlink_database_up",
+      help: "Whether the database answered when this was read",
+      registers,
+    }),
     databaseConnections: new Gauge({
       name: "downlink_database_connections",
       help: "Connections of this process to its database",
       labelNames: ["state"],
       registers,
     }),
-    databaseWaiting: gaugeOf("downlink_database_waiting", "Calls of this process that wait for a connection"),
+    databaseWaiting: new Gauge({
+      name: "downlink_database_waiting",
+      help: "Calls of this process that wait for a connection",
+      registers,
+    }),
+  };
+}
+
+/** What the database says, whichever process is asked. */
+function deploymentMetrics(registers: Registers) {
+  return {
     jobs: new Gauge({
       name: "downlink_jobs",
       help: "Jobs of the deployment, by queue and state: waiting, retrying after a failure, active, or failed for good and kept for a while",
@@ -73,29 +126,37 @@ export function createMetrics() {
       labelNames: ["queue"],
       registers,
     }),
-    outboxEntries: gaugeOf(
-      "downlink_outbox_entries",
-      "Events in the outbox of the deployment that nobody has taken yet; 10001 where there are more",
-    ),
-    oldestOutboxSeconds: gaugeOf(
-      "downlink_oldest_outbox_entry_seconds",
-      "For how long the oldest event of the outbox waits already",
-    ),
-    agentsOnline: gaugeOf("downlink_agents_online", "Agents of the deployment that hold a lease"),
-    stopping: gaugeOf("downlink_stopping", "Whether this process was told to stop"),
-    cpuSeconds: counterOf("process_cpu_seconds_total", "CPU time of this process"),
-    residentBytes: gaugeOf("process_resident_memory_bytes", "Memory of this process"),
-    eventLoopUtilization: gaugeOf(
-      "downlink_event_loop_utilization",
-      "Share of the time since the last reading in which this process computed",
-    ),
+    outboxEntries: new Gauge({
+      name: "downlink_outbox_entries",
+      help: "Events in the outbox of the deployment that nobody has taken yet; 10001 where there are more",
+      registers,
+    }),
+    oldestOutboxSeconds: new Gauge({
+      name: "downlink_oldest_outbox_entry_seconds",
+      help: "For how long the oldest event of the outbox waits already",
+      registers,
+    }),
+    agentsOnline: new Gauge({
+      name: "downlink_agents_online",
+      help: "Agents of the deployment that hold a lease",
+      registers,
+    }),
   };
+}
 
-  function gaugeOf(name: string, help: string): Gauge {
-    return new Gauge({ name, help, registers });
-  }
-
-  function counterOf(name: string, help: string): Counter {
-    return new Counter({ name, help, registers });
-  }
+function processMetrics(registers: Registers) {
+  return {
+    stopping: new Gauge({
+      name: "downlink_stopping",
+      help: "Whether this process was told to stop",
+      registers,
+    }),
+    cpuSeconds: new Counter({ name: "process_cpu_seconds_total", help: "CPU time of this process", registers }),
+    residentBytes: new Gauge({ name: "process_resident_memory_bytes", help: "Memory of this process", registers }),
+    eventLoopUtilization: new Gauge({
+      name: "downlink_event_loop_utilization",
+      help: "Share of the time since the last reading in which this process computed",
+      registers,
+    }),
+  };
 }

@@ -66,8 +66,8 @@ async function processAgain(
   const data = { ...anew(request), isAcknowledged, pipelineStage: "Waiting to be processed" };
   const retried = await changeRequest(tx, { id, event: "retry", nowNs: ctx.clock.nowNs(), data });
   if (!retried) return undefined;
-  if (recordingId !== null) await moveRecording(tx, recordingId, "retry");
-  await ctx.jobs.enqueue(tx, ingestJob(request.sizeBytes), { orgId, requestId: id });
+  if (recordingId !== null) await moveRecording(tx, recordingId, { event: "retry" });
+  await ctx.jobs.enqueue(tx, { name: ingestJob(request.sizeBytes), data: { orgId, requestId: id } });
   return retried;
 }
 
@@ -94,7 +94,7 @@ async function deliverAgain(
   const { agentId, versionId } = edgeFile;
   const data = { ...anew(request), agentId, versionId, isAcknowledged: false };
   const asked = await askAnew(tx, { id, jobs: ctx.jobs, nowNs: ctx.clock.nowNs(), data });
-  if (asked) await moveRecording(tx, recording.id, "request");
+  if (asked) await moveRecording(tx, recording.id, { event: "request" });
   return asked;
 }
 
@@ -107,6 +107,6 @@ async function salvageAgain(
   const { id, orgId } = request;
   const data = { ...anew(request), pipelineStage: "Waiting to be salvaged" };
   const asked = await askAnew(tx, { id, jobs, nowNs: clock.nowNs(), data });
-  if (asked) await jobs.enqueue(tx, "salvage", { orgId, requestId: id });
+  if (asked) await jobs.enqueue(tx, { name: "salvage", data: { orgId, requestId: id } });
   return asked;
 }

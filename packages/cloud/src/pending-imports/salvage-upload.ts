@@ -65,6 +65,6 @@ async function requestSalvage(tx: Transaction, ctx: Ctx, source: ImportRequestMo
       updatedAtNs: nowNs,
     },
   });
-  await ctx.jobs.enqueue(tx, "salvage", { orgId: ctx.caller.orgId, requestId: id });
+  await ctx.jobs.enqueue(tx, { name: "salvage", data: { orgId: ctx.caller.orgId, requestId: id } });
   return id;
 }
