@@ -4,7 +4,7 @@ import type { Loaded, Loading, RunPart } from "./load/load-run.ts";
 import type { Task } from "./load/run-ahead.ts";
 import type { OpenSource, PlannedRun } from "./plan/planned-source.ts";
 import { comesBefore, popQueued, pushQueued, type Queued } from "./plan/run-queue.ts";
-import { createFragmentBuilder, emptyFragment, endOf, type Fragment } from "./rewrite/fragment.ts";
+import { emptyFragment, endOf, type Fragment, FragmentBuilder } from "./rewrite/fragment.ts";
 import type { ChunkFacts } from "./write-mcap/mcap-writer.ts";
 
 /** What goes into the written file next. */
@@ -29,7 +29,7 @@ export async function* assemble(
   loading: Loading,
   finish: Finish,
 ): AsyncGenerator<Task<Output>> {
-  const merging: Merging = { cursors: [], filling: createFilling(), loading, finish };
+  const merging: Merging = { cursors: [], filling: new Filling(), loading, finish };
   const { filling } = merging;
   for await (const item of unfold(loaded)) {
     if (item.kind === "opened") {
@@ -151,31 +151,39 @@ function readyTask(output: Output, weightBytes: number): Task<Output> {
   return { weightBytes, run: async () => output };
 }
 
-type Filling = ReturnType<typeof createFilling>;
+/** The chunk that is being filled. Its methods answer those that are full. */
+class Filling {
+  readonly #builder = new FragmentBuilder();
 
-/** The chunk that is being filled; answers those that are full. */
-function createFilling() {
-  const builder = createFragmentBuilder();
-
-  const end = (): Fragment[] => (builder.count > 0 ? [builder.take()] : []);
-  const add = (fragment: Fragment, from: number, to: number): Fragment[] => {
+  /** Adds the messages `from` up to `to` of a fragment. */
+  add(fragment: Fragment, from: number, to: number): Fragment[] {
     const full: Fragment[] = [];
     for (let index = from; index < to; ) {
-      const room = fullChunkBytes - builder.sizeBytes;
-      let next = index;
-      while (next < to && endOf(fragment, next) - fragment.starts[index]! <= room) next += 1;
-      if (next === index) {
-        const messageBytes = endOf(fragment, index) - fragment.starts[index]!;
-        if (builder.sizeBytes + messageBytes > maxWrittenChunkBytes) full.push(...end());
-        next = index + 1;
-      }
-      builder.addFrom(fragment, index, next);
+      const next = this.#endOfFitting(fragment, index, to);
+      if (this.#isTooMuch(endOf(fragment, next - 1) - fragment.starts[index]!)) full.push(...this.end());
+      this.#builder.addFrom(fragment, index, next);
       index = next;
-      if (builder.sizeBytes >= fullChunkBytes) full.push(...end());
+      if (this.#builder.sizeBytes >= fullChunkBytes) full.push(...this.end());
     }
     return full;
-  };
-  return { add, end };
+  }
+
+  end(): Fragment[] {
+    return this.#builder.count > 0 ? [this.#builder.take()] : [];
+  }
+
+  /** Behind the last message that fits, but behind one at least. */
+  #endOfFitting(fragment: Fragment, from: number, to: number): number {
+    const room = fullChunkBytes - this.#builder.sizeBytes;
+    const start = fragment.starts[from]!;
+    let next = from;
+    while (next < to && endOf(fragment, next) - start <= room) next += 1;
+    return Math.max(next, from + 1);
+  }
+
+  #isTooMuch(moreBytes: number): boolean {
+    return this.#builder.sizeBytes + moreBytes > maxWrittenChunkBytes;
+  }
 }
 
 /** Of messages that are put together from several places. */

@@ -3,7 +3,7 @@ import { bytesOfRun, isLarge, type Loading, toStored } from "./load/load-run.ts"
 import { ExportFault, type ExportSource } from "./plan/export-options.ts";
 import { openSource } from "./plan/open-source.ts";
 import type { OpenSource, PlannedRun } from "./plan/planned-source.ts";
-import { channelIdAt, createFragmentBuilder, endOf, type Fragment } from "./rewrite/fragment.ts";
+import { channelIdAt, endOf, type Fragment, FragmentBuilder } from "./rewrite/fragment.ts";
 import { unwanted } from "./rewrite/selection.ts";
 
 /**
@@ -125,7 +125,7 @@ class LastMessages {
   }
 
   toFragment(): Fragment {
-    const builder = createFragmentBuilder();
+    const builder = new FragmentBuilder();
     const inOrder = [...this.#found].sort(([, a], [, b]) => (comesAfter(a, b) ? 1 : -1));
     for (const [id, { bytes }] of inOrder) builder.mark(builder.addBytes(bytes, 0, bytes.byteLength), id);
     return builder.take();

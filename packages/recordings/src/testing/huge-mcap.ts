@@ -1,6 +1,6 @@
 import { McapRecordBuilder } from "@mcap/core";
-import { createChunkBuilder } from "../export/rewrite/chunk-builder.ts";
-import { createFragmentBuilder } from "../export/rewrite/fragment.ts";
+import { ChunkBuilder } from "../export/rewrite/chunk-builder.ts";
+import { FragmentBuilder } from "../export/rewrite/fragment.ts";
 import type { RandomAccessSource } from "../sources/source.ts";
 
 const messagesPerChunk = 100;
@@ -57,7 +57,7 @@ type Template = ReturnType<typeof makeTemplate>;
 
 /** The first chunk, and where times stand in it. */
 function makeTemplate() {
-  const builder = createFragmentBuilder();
+  const builder = new FragmentBuilder();
   for (let index = 0; index < messagesPerChunk; index += 1) {
     const logTimeNs = periodNs * BigInt(index);
     const data = new Uint8Array(messageBytes).fill(index);
@@ -65,7 +65,7 @@ function makeTemplate() {
   }
   const fragment = builder.take();
   const starts = [...fragment.starts];
-  const chunk = createChunkBuilder("");
+  const chunk = new ChunkBuilder("");
   for (const start of starts) chunk.mark(start);
   chunk.copy(fragment.records, 0, fragment.records.byteLength);
   const { bytes, ...facts } = chunk.seal();

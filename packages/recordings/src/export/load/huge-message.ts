@@ -4,7 +4,7 @@ import { recordHeadBytes } from "../../mcap/opcodes.ts";
 import { freeOwn } from "../../memory/free-memory.ts";
 import { SourceChangedError } from "../../sources/source.ts";
 import type { PlannedRun } from "../plan/planned-source.ts";
-import { encodeChunkHead } from "../rewrite/chunk-builder.ts";
+import { encodeChunkHead } from "../rewrite/chunk-head.ts";
 import { type Cut, type HugeRecord, hugeBytes } from "../rewrite/cut-records.ts";
 import type { Fragment } from "../rewrite/fragment.ts";
 import { unwanted } from "../rewrite/selection.ts";

@@ -17,62 +17,79 @@ export interface Copying {
 
 /**
  * Most runs are in order: their messages are copied as they are met, those side by side at once. The loop is seen two million times in
- * a file of small messages; nothing is made in it.
+ * a file of small messages; nothing is allocated in it.
  */
-export function copyInOrder(bytes: Uint8Array, { run, selection, builder, onFull, sum }: Copying): void {
+export function copyInOrder(bytes: Uint8Array, copying: Copying): void {
+  const { ids, keepsIds, isInWindow } = copying.selection;
+  const { isWithin, wantedEnd, place } = copying.run;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const { ids, keepsIds, isInWindow } = selection;
-  const { isWithin, wantedEnd, place } = run;
-  /** What is copied next, and where its messages begin. */
-  let [from, to] = [0, 0];
-  const marks = new Uint32Array(Math.min(run.wantedCount, Math.ceil(bytes.byteLength / emptyMessageBytes)));
-  let markCount = 0;
-  let roomBytes = maxWrittenChunkBytes - builder.sizeBytes;
+  const stretch = new Stretch(bytes, copying);
   for (let at = 0; at < wantedEnd; ) {
     const end = at + recordHeadBytes + view.getUint32(at + 1, true);
     if (end > bytes.byteLength || view.getUint32(at + 5, true) !== 0) throw new ContentChanged(place);
     const id = bytes[at] === opcodes.message ? ids[view.getUint16(at + 9, true)]! : unwanted;
-    if (id === unwanted || !(isWithin || isInWindow(view.getUint32(at + 19, true), view.getUint32(at + 15, true)))) {
-      at = end;
-      continue;
-    }
-    if (at !== to || end - from > roomBytes) {
-      builder.markAll(marks.subarray(0, markCount), from);
-      flush(bytes, { start: from, end: to }, { builder, sum });
-      markCount = 0;
-      from = at;
-      roomBytes = maxWrittenChunkBytes - builder.sizeBytes;
-      if (end - at > roomBytes && builder.count > 0) {
-        onFull();
-        roomBytes = maxWrittenChunkBytes;
-      }
-    }
-    if (markCount === marks.length) throw new ContentChanged(place);
-    marks[markCount] = at;
-    markCount += 1;
-    to = end;
-    if (!keepsIds) {
-      builder.markAll(marks.subarray(0, markCount), from);
-      markCount = 0;
-      builder.copy(bytes, from, to);
-      builder.setChannel(builder.count - 1, id);
-      from = to;
-      roomBytes = maxWrittenChunkBytes - builder.sizeBytes;
-    }
+    const isWanted =
+      id !== unwanted && (isWithin || isInWindow(view.getUint32(at + 19, true), view.getUint32(at + 15, true)));
+    if (isWanted && keepsIds) stretch.add(at, end);
+    else if (isWanted) copyRenamed(bytes.subarray(at, end), id, copying);
     at = end;
   }
-  builder.markAll(marks.subarray(0, markCount), from);
-  flush(bytes, { start: from, end: to }, { builder, sum });
+  stretch.copy();
 }
 
-/** What is summed for the comparison need not be summed again for the written chunk. */
-function flush(
-  bytes: Uint8Array,
-  { start, end }: { start: number; end: number },
-  { builder, sum }: Pick<Copying, "builder" | "sum">,
-): void {
-  if (sum === undefined || end - start < leastSummedBytes) builder.copy(bytes, start, end);
-  else builder.copySummed(bytes, { start, end, crc: sum.addPart(start, end) });
+function copyRenamed(record: Uint8Array, id: number, { builder, onFull }: Copying): void {
+  if (record.byteLength > maxWrittenChunkBytes - builder.sizeBytes && builder.count > 0) onFull();
+  builder.mark(0);
+  builder.copy(record, 0, record.byteLength);
+  builder.setChannel(builder.count - 1, id);
+}
+
+/** Messages that stand side by side in a run, until they are copied. */
+class Stretch {
+  readonly #bytes: Uint8Array;
+  readonly #copying: Copying;
+  /** Where each message begins. */
+  readonly #marks: Uint32Array;
+  #markCount = 0;
+  #from = 0;
+  #to = 0;
+  /** What still fits into the chunk. */
+  #roomBytes: number;
+
+  constructor(bytes: Uint8Array, copying: Copying) {
+    this.#bytes = bytes;
+    this.#copying = copying;
+    const mostCount = Math.ceil(bytes.byteLength / emptyMessageBytes);
+    this.#marks = new Uint32Array(Math.min(copying.run.wantedCount, mostCount));
+    this.#roomBytes = maxWrittenChunkBytes - copying.builder.sizeBytes;
+  }
+
+  add(at: number, end: number): void {
+    if (at !== this.#to || end - this.#from > this.#roomBytes) this.#beginAnew(at, end);
+    if (this.#markCount === this.#marks.length) throw new ContentChanged(this.#copying.run.place);
+    this.#marks[this.#markCount] = at;
+    this.#markCount += 1;
+    this.#to = end;
+  }
+
+  /** What is summed for the comparison need not be summed again for the written chunk. */
+  copy(): void {
+    const { builder, sum } = this.#copying;
+    const start = this.#from;
+    const end = this.#to;
+    builder.markAll(this.#marks.subarray(0, this.#markCount), start);
+    if (sum === undefined || end - start < leastSummedBytes) builder.copy(this.#bytes, start, end);
+    else builder.copySummed(this.#bytes, { start, end, crc: sum.addPart(start, end) });
+    this.#markCount = 0;
+  }
+
+  #beginAnew(at: number, end: number): void {
+    this.copy();
+    this.#from = at;
+    const { builder, onFull } = this.#copying;
+    if (end - at > maxWrittenChunkBytes - builder.sizeBytes && builder.count > 0) onFull();
+    this.#roomBytes = maxWrittenChunkBytes - builder.sizeBytes;
+  }
 }
 
 /** To put two checksums together takes as long as to sum some kilobytes. */

@@ -45,60 +45,99 @@ interface Cutting {
 /** Puts pieces of decompressed records together and cuts them where records end; each cut has memory of its own. */
 export async function* cutRecords(pieces: AsyncIterable<Uint8Array>, { format, place }: Cutting): AsyncGenerator<Cut> {
   const iterator = pieces[Symbol.asyncIterator]();
-  const [sizeAt, readHuge] = format === "mcap" ? [sizeOfMcapRecord, readMcapHuge] : [sizeOfBagRecord, readBagHuge];
-  let held: Uint8Array[] = [];
-  let heldBytes = 0;
-  /** Among all records, of what is held. */
+  const layout = format === "mcap" ? mcapLayout : bagLayout;
+  const held = new HeldPieces();
+  /** Where what is held begins among all records. */
   let base = 0;
   /** Until so much is held, no record is whole. */
   let neededBytes = leastCutBytes;
-  const keep = (rest: Uint8Array): void => {
-    held = rest.byteLength > 0 ? [rest] : [];
-    heldBytes = rest.byteLength;
-  };
   try {
     for (let step = await iterator.next(); !step.done; step = await iterator.next()) {
       held.push(step.value);
-      heldBytes += step.value.byteLength;
-      if (heldBytes < neededBytes) continue;
-      const joined = joinPieces(held);
-      const { end, next } = findEnd(joined, sizeAt);
-      if (end > 0) yield { kind: "records", bytes: ownBytes(joined, 0, end) };
-      base += end;
-      keep(ownBytes(joined, end, joined.byteLength));
-      freeMemory(joined);
-      neededBytes = Math.max(next, leastCutBytes);
-      const message = next > hugeBytes ? readHuge(asBuffer(held[0]!), next, place) : undefined;
-      if (!message || message.recordBytes <= hugeBytes) continue;
-      const content = takeRecord({ first: held[0]!, sizeBytes: next, iterator, keep, place });
-      yield { kind: "huge", at: base, sizeBytes: next, content, ...message };
+      if (held.sizeBytes < neededBytes) continue;
+      const { records, nextBytes } = held.takeRecords(layout);
+      base += records.byteLength;
+      if (records.byteLength > 0) yield { kind: "records", bytes: records };
+      neededBytes = Math.max(nextBytes, leastCutBytes);
+      const message = readHuge(held.first, nextBytes, { layout, place });
+      if (!message) continue;
+      const content = takeContent({ held, sizeBytes: nextBytes, iterator, place });
+      yield { kind: "huge", at: base, sizeBytes: nextBytes, content, ...message };
       while (!(await content.next()).done);
-      base += next;
+      base += nextBytes;
       neededBytes = leastCutBytes;
     }
-    const last = joinPieces(held);
-    if (findEnd(last, sizeAt).end !== last.byteLength) throw new ContentChanged(place);
-    if (last.byteLength > 0) yield { kind: "records", bytes: ownBytes(last, 0, last.byteLength) };
+    const { records } = held.takeRecords(layout);
+    if (held.sizeBytes > 0) throw new ContentChanged(place);
+    if (records.byteLength > 0) yield { kind: "records", bytes: records };
   } finally {
     await iterator.return?.();
   }
 }
 
+/** Pieces that stand one behind the other, from the beginning of a record on. */
+class HeldPieces {
+  #pieces: Uint8Array[] = [];
+  #sizeBytes = 0;
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  /** After records were taken, all that is held. */
+  get first(): Uint8Array {
+    return this.#pieces[0] ?? noBytes;
+  }
+
+  push(piece: Uint8Array): void {
+    this.#pieces.push(piece);
+    this.#sizeBytes += piece.byteLength;
+  }
+
+  /** Holds nothing but `rest`. */
+  keep(rest: Uint8Array): void {
+    this.#pieces = rest.byteLength > 0 ? [rest] : [];
+    this.#sizeBytes = rest.byteLength;
+  }
+
+  /** The records that are whole, and how much the next one needs. */
+  takeRecords({ sizeAt }: RecordLayout): { records: Uint8Array; nextBytes: number } {
+    const joined = joinPieces(this.#pieces);
+    const { end, next } = findEnd(joined, sizeAt);
+    const records = end > 0 ? ownBytes(joined, 0, end) : noBytes;
+    this.keep(ownBytes(joined, end, joined.byteLength));
+    freeMemory(joined);
+    return { records, nextBytes: next };
+  }
+}
+
+const noBytes = new Uint8Array(0);
+
+/** Undefined where the record is no message, or one that can be held. */
+function readHuge(
+  bytes: Uint8Array,
+  sizeBytes: number,
+  { layout, place }: { layout: RecordLayout; place: string },
+): HugeMessage | undefined {
+  if (sizeBytes <= hugeBytes) return undefined;
+  const message = layout.readHuge(asBuffer(bytes), sizeBytes, place);
+  return message && message.recordBytes > hugeBytes ? message : undefined;
+}
+
 interface Taking {
-  first: Uint8Array;
+  held: HeldPieces;
   sizeBytes: number;
   iterator: AsyncIterator<Uint8Array>;
-  /** Told of what follows the record. */
-  keep(rest: Uint8Array): void;
   place: string;
 }
 
-async function* takeRecord({ first, sizeBytes, iterator, keep, place }: Taking): AsyncGenerator<Uint8Array> {
+/** The bytes of one record, whose beginning is held; what follows it is held then. */
+async function* takeContent({ held, sizeBytes, iterator, place }: Taking): AsyncGenerator<Uint8Array> {
   let leftBytes = sizeBytes;
-  for (let piece = first; ; ) {
+  for (let piece = held.first; ; ) {
     const bytes = Math.min(leftBytes, piece.byteLength);
     leftBytes -= bytes;
-    keep(piece.subarray(bytes));
+    held.keep(piece.subarray(bytes));
     yield piece.subarray(0, bytes);
     if (leftBytes === 0) return;
     freeOwn(piece);
@@ -122,7 +161,17 @@ function joinPieces(pieces: readonly Uint8Array[]): Buffer<ArrayBuffer> {
 
 type SizeAt = (bytes: Buffer, at: number) => number;
 
-/** Of a record, or at least so much as is needed to tell. */
+/** How a format's records are read. */
+interface RecordLayout {
+  /** The size of a record, or at least so much as is needed to know it. */
+  readonly sizeAt: SizeAt;
+  /** The message that begins here. Undefined where too little of the record is held, or it is no message. */
+  readHuge(bytes: Buffer, sizeBytes: number, place: string): HugeMessage | undefined;
+}
+
+const mcapLayout: RecordLayout = { sizeAt: sizeOfMcapRecord, readHuge: readMcapHuge };
+const bagLayout: RecordLayout = { sizeAt: sizeOfBagRecord, readHuge: readBagHuge };
+
 function sizeOfMcapRecord(bytes: Buffer, at: number): number {
   if (at + recordHeadBytes > bytes.byteLength) return recordHeadBytes;
   return recordHeadBytes + bytes.readUInt32LE(at + 1) + bytes.readUInt32LE(at + 5) * 2 ** 32;
@@ -135,7 +184,6 @@ function sizeOfBagRecord(bytes: Buffer, at: number): number {
   return dataAt + bytes.readUInt32LE(at + dataAt - 4);
 }
 
-/** Undefined where too little of the record is held, or it is no message. */
 function readMcapHuge(bytes: Buffer, recordBytes: number): HugeMessage | undefined {
   if (bytes.byteLength < emptyMessageBytes || bytes[0] !== opcodes.message) return undefined;
   const head = new Uint8Array(bytes.subarray(0, emptyMessageBytes));

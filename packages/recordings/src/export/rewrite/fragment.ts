@@ -29,82 +29,81 @@ export const emptyFragment: Fragment = {
   timesNs: new BigUint64Array(0),
 };
 
-/** Grows while it is filled; `take` hands its memory out and begins anew. */
-export interface FragmentBuilder {
-  readonly sizeBytes: number;
-  readonly count: number;
+/** Messages of the written file that are put one behind the other. Its memory grows while it is filled; `take` hands it out. */
+export class FragmentBuilder {
+  #records = new Uint8Array(0);
+  #starts = new Uint32Array(0);
+  #sizeBytes = 0;
+  #count = 0;
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
   /** Makes room for so many bytes at once. */
-  reserve(moreBytes: number): void;
+  reserve(moreBytes: number): void {
+    const neededBytes = this.#sizeBytes + moreBytes;
+    if (neededBytes > this.#records.byteLength) this.#records = grow(this.#records, neededBytes);
+  }
+
   /** Copies bytes of records, and answers where they begin; each record is then announced by `mark`. */
-  addBytes(bytes: Uint8Array, start: number, end: number): number;
-  /** Announces a record that begins at `start` of what was added. */
-  mark(start: number, channelId: number): void;
-  addMessage(message: RawMessage, channelId: number): void;
-  /** Copies the messages `from` up to `to` of a fragment. */
-  addFrom(fragment: Fragment, from: number, to: number): void;
-  take(): Fragment;
-}
-
-export function createFragmentBuilder(): FragmentBuilder {
-  let records = new Uint8Array(0);
-  let starts = new Uint32Array(0);
-  let sizeBytes = 0;
-  let count = 0;
-
-  const reserve = (moreBytes: number): void => {
-    if (sizeBytes + moreBytes > records.byteLength) records = grow(records, sizeBytes + moreBytes);
-  };
-  const addBytes = (bytes: Uint8Array, start: number, end: number): number => {
-    const at = sizeBytes;
-    sizeBytes += end - start;
-    if (sizeBytes > records.byteLength)
-      records = grow(records.subarray(0, at), Math.max(2 * records.byteLength, sizeBytes));
-    records.set(bytes.subarray(start, end), at);
+  addBytes(bytes: Uint8Array, start: number, end: number): number {
+    const at = this.#sizeBytes;
+    const sizeBytes = at + end - start;
+    const roomBytes = this.#records.byteLength;
+    if (sizeBytes > roomBytes) this.#records = grow(this.#records.subarray(0, at), Math.max(2 * roomBytes, sizeBytes));
+    this.#records.set(bytes.subarray(start, end), at);
+    this.#sizeBytes = sizeBytes;
     return at;
-  };
-  const makeRoom = (moreCount: number): void => {
-    if (count + moreCount > starts.length) starts = growColumn(starts, Math.max(count + moreCount, 64));
-  };
-  const mark = (start: number, channelId: number): void => {
-    makeRoom(1);
-    starts[count] = start;
-    count += 1;
-    records[start + recordHeadBytes] = channelId & 0xff;
-    records[start + recordHeadBytes + 1] = channelId >> 8;
-  };
-  const addMessage = (message: RawMessage, channelId: number): void => {
+  }
+
+  /** Announces a record that begins at `start` of what was added. */
+  mark(start: number, channelId: number): void {
+    this.#makeRoom(1);
+    this.#starts[this.#count] = start;
+    this.#count += 1;
+    this.#records[start + recordHeadBytes] = channelId & 0xff;
+    this.#records[start + recordHeadBytes + 1] = channelId >> 8;
+  }
+
+  addMessage(message: RawMessage, channelId: number): void {
     const head = messageHead({ ...message, dataBytes: message.data.byteLength });
-    const start = addBytes(head, 0, head.byteLength);
-    addBytes(message.data, 0, message.data.byteLength);
-    mark(start, channelId);
-  };
-  const addFrom = (fragment: Fragment, from: number, to: number): void => {
+    const start = this.addBytes(head, 0, head.byteLength);
+    this.addBytes(message.data, 0, message.data.byteLength);
+    this.mark(start, channelId);
+  }
+
+  /** Copies the messages `from` up to `to` of a fragment. */
+  addFrom(fragment: Fragment, from: number, to: number): void {
     if (from === to) return;
-    const first = fragment.starts[from]!;
-    const shift = addBytes(fragment.records, first, endOf(fragment, to - 1)) - first;
-    makeRoom(to - from);
-    for (let index = from; index < to; index += 1) starts[count + index - from] = fragment.starts[index]! + shift;
-    count += to - from;
-  };
-  const take = (): Fragment => {
-    const [taken, marks] = [records.subarray(0, sizeBytes), starts.subarray(0, count)];
-    [records, starts, sizeBytes, count] = [new Uint8Array(0), new Uint32Array(0), 0, 0];
-    return { records: taken, starts: marks, timesNs: readTimes(taken, marks) };
-  };
-  return {
-    get sizeBytes() {
-      return sizeBytes;
-    },
-    get count() {
-      return count;
-    },
-    reserve,
-    addBytes,
-    mark,
-    addMessage,
-    addFrom,
-    take,
-  };
+    const { starts } = fragment;
+    const first = starts[from]!;
+    const shift = this.addBytes(fragment.records, first, endOf(fragment, to - 1)) - first;
+    this.#makeRoom(to - from);
+    const place = this.#count - from;
+    for (let index = from; index < to; index += 1) this.#starts[place + index] = starts[index]! + shift;
+    this.#count += to - from;
+  }
+
+  /** What was added, and begins anew in other memory. */
+  take(): Fragment {
+    const records = this.#records.subarray(0, this.#sizeBytes);
+    const starts = this.#starts.subarray(0, this.#count);
+    this.#records = new Uint8Array(0);
+    this.#starts = new Uint32Array(0);
+    this.#sizeBytes = 0;
+    this.#count = 0;
+    return { records, starts, timesNs: readTimes(records, starts) };
+  }
+
+  #makeRoom(moreCount: number): void {
+    const count = this.#count + moreCount;
+    if (count > this.#starts.length) this.#starts = growColumn(this.#starts, Math.max(count, 64));
+  }
 }
 
 function grow(bytes: Uint8Array, room: number): Uint8Array<ArrayBuffer> {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { createFragmentBuilder } from "./fragment.ts";
+import { FragmentBuilder } from "./fragment.ts";
+import type { SealJob } from "./jobs.ts";
 import { RewritePool } from "./rewrite-pool.ts";
-import type { SealJob } from "./run-job.ts";
 
 function sealJob(sizeBytes = 20): SealJob {
-  const builder = createFragmentBuilder();
+  const builder = new FragmentBuilder();
   const data = new Uint8Array(sizeBytes);
   builder.addMessage({ channelId: 0, sequence: 0, logTimeNs: 7n, publishTimeNs: 7n, data }, 5);
   return { kind: "seal", fragment: builder.take(), compression: "zstd" };
@@ -63,9 +63,9 @@ test("a closed pool ends its threads and rejects everything", async () => {
 
 test("an idle pool does not keep its process alive", () => {
   const script = `
-    import { createFragmentBuilder } from ${JSON.stringify(new URL("./fragment.ts", import.meta.url))};
+    import { FragmentBuilder } from ${JSON.stringify(new URL("./fragment.ts", import.meta.url))};
     import { RewritePool } from ${JSON.stringify(new URL("./rewrite-pool.ts", import.meta.url))};
-    const builder = createFragmentBuilder();
+    const builder = new FragmentBuilder();
     builder.addMessage({ channelId: 0, sequence: 0, logTimeNs: 7n, publishTimeNs: 7n, data: new Uint8Array(9) }, 5);
     const lane = new RewritePool().openLane();
     const { bytes } = await lane.run({ kind: "seal", fragment: builder.take(), compression: "" });

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import type { Job, JobResults } from "./run-job.ts";
+import type { Job, JobResults } from "./jobs.ts";
 import { type JobMeans, serveJob, type WaitingJob } from "./serve-job.ts";
 
 /** Threads that rewrite chunks for all exports of a process. An idle pool does not keep the process alive. */

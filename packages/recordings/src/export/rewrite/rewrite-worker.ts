@@ -1,5 +1,6 @@
 import { parentPort } from "node:worker_threads";
-import { createJobRunner, type Job, type JobResults, toChange } from "./run-job.ts";
+import type { Job, JobResults } from "./jobs.ts";
+import { createJobRunner, toChange } from "./run-job.ts";
 import { type Answer, createReading, type Question, transferOf } from "./thread-messages.ts";
 
 // The entry of a worker thread: takes jobs one by one, and answers each with its result or error.

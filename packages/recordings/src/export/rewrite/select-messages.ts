@@ -6,7 +6,7 @@ import { freeMemory } from "../../memory/free-memory.ts";
 import { maxWrittenChunkBytes } from "../../verified/verified-run.ts";
 import type { ChunkBuilder } from "./chunk-builder.ts";
 import { type Copying, copyInOrder, createRunningSum } from "./copy-in-order.ts";
-import { createFragmentBuilder } from "./fragment.ts";
+import { FragmentBuilder } from "./fragment.ts";
 import { type QuickSelection, unwanted } from "./selection.ts";
 import { ContentChanged, loadRun, readStored, type Scratch, type StoredBytes, type StoredRun } from "./stored-run.ts";
 
@@ -102,7 +102,7 @@ const keepAll = Int32Array.from({ length: 65_536 }, (_, id) => id);
 
 /** A bag's messages as they come, with the ids of the written file. */
 export function toMcapRecords(bytes: Uint8Array, run: StoredRun, { idOf }: QuickSelection): Uint8Array {
-  const builder = createFragmentBuilder();
+  const builder = new FragmentBuilder();
   visitBagRecords(bytes, run.place, {
     message(message) {
       const id = idOf(message.channelId);

@@ -1,8 +1,8 @@
 import type { Worker } from "node:worker_threads";
 import { type HoldMemory, holdFreely, largeMemory } from "../../memory/large-memory.ts";
 import { type RandomAccessSource, SourceChangedError } from "../../sources/source.ts";
+import type { Job, JobResults } from "./jobs.ts";
 import type { JobAnswer, ToWorker } from "./rewrite-worker.ts";
-import type { Job, JobResults } from "./run-job.ts";
 import { type Answer, type Question, transferOf } from "./thread-messages.ts";
 
 /** A job that waits for a thread. */

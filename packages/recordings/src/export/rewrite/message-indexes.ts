@@ -1,0 +1,90 @@
+import { opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { logTimeOffset } from "./fragment.ts";
+
+/** The message index of one channel; its record begins `start` bytes behind the beginning of the chunk. */
+export interface ChannelIndex {
+  channelId: number;
+  messageCount: number;
+  start: number;
+}
+
+/** Messages of a chunk that is being written: where the record of each begins. */
+export interface MarkedMessages {
+  readonly view: DataView;
+  readonly starts: Uint32Array;
+  readonly count: number;
+}
+
+/** Writes the message indexes of one chunk after another, in the same memory. spec: MCAP "Message Index" */
+export class MessageIndexes {
+  /** By channel id; all 0 between two chunks. */
+  readonly #counts = new Uint32Array(channelCount);
+  /** By channel id: where its next entry is written. */
+  readonly #nexts = new Uint32Array(channelCount);
+
+  /** Where the index of each channel will stand behind a chunk's record, in the order in which the channels appear. */
+  place(messages: MarkedMessages, chunkBytes: number): ChannelIndex[] {
+    let start = chunkBytes;
+    return this.#count(messages).map((channelId) => {
+      const placed = { channelId, messageCount: this.#counts[channelId]!, start };
+      this.#counts[channelId] = 0;
+      start += indexBytes(placed.messageCount);
+      return placed;
+    });
+  }
+
+  write(bytes: Uint8Array, channels: readonly ChannelIndex[], { view, starts, count }: MarkedMessages): void {
+    const to = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const nexts = this.#nexts;
+    for (const channel of channels) {
+      writeIndexHead(to, channel);
+      nexts[channel.channelId] = channel.start + indexHeadBytes;
+    }
+    for (let index = 0; index < count; index += 1) {
+      const start = starts[index]!;
+      const channelId = view.getUint16(start + recordHeadBytes, true);
+      const at = nexts[channelId]!;
+      nexts[channelId] = at + entryBytes;
+      // Compiled, a number of 64 bits that goes from one place to another costs no allocation.
+      to.setBigUint64(at, view.getBigUint64(start + logTimeOffset, true), true);
+      to.setUint32(at + 8, start, true);
+      to.setUint32(at + 12, 0, true);
+    }
+  }
+
+  /** Counts the messages of each channel, and answers the channels in the order in which they appear. */
+  #count({ view, starts, count }: MarkedMessages): number[] {
+    const counts = this.#counts;
+    const channelIds: number[] = [];
+    for (let index = 0; index < count; index += 1) {
+      const channelId = view.getUint16(starts[index]! + recordHeadBytes, true);
+      const before = counts[channelId]!;
+      if (before === 0) channelIds.push(channelId);
+      counts[channelId] = before + 1;
+    }
+    return channelIds;
+  }
+}
+
+const channelCount = 65_536;
+const indexHeadBytes = recordHeadBytes + 6;
+const entryBytes = 16;
+
+/** How long an index is. */
+export function indexBytes(messageCount: number): number {
+  return indexHeadBytes + messageCount * entryBytes;
+}
+
+/** How long the indexes of so many messages are together, unless they are of very many channels. */
+export function mostIndexBytes(messageCount: number): number {
+  return messageCount * entryBytes + Math.min(messageCount, usualChannels) * indexHeadBytes;
+}
+
+const usualChannels = 256;
+
+function writeIndexHead(to: DataView, { channelId, messageCount, start }: ChannelIndex): void {
+  to.setUint8(start, opcodes.messageIndex);
+  to.setBigUint64(start + 1, BigInt(indexBytes(messageCount) - recordHeadBytes), true);
+  to.setUint16(start + recordHeadBytes, channelId, true);
+  to.setUint32(start + recordHeadBytes + 2, messageCount * entryBytes, true);
+}
