@@ -3,7 +3,7 @@ import { changeCards } from "../files/change-cards.ts";
 import { createDiskForecast, type DiskForecast } from "../files/disk-forecast.ts";
 import { createMarkerWatch } from "../files/marker-watch.ts";
 import { matchFiles } from "../files/match-files.ts";
-import type { ScanContext } from "../files/scan-loop.ts";
+import type { ScanLoopContext } from "../files/scan-loop.ts";
 import { createDirectoryWatch, type DirectoryWatch } from "../files/watch.ts";
 import { createRechecks, type Rechecks } from "../rechecks/recheck-loop.ts";
 import { createAutoImport } from "../report/auto-import.ts";
@@ -30,7 +30,10 @@ export interface Workers {
 }
 
 /** What of the scans' context is theirs alone. */
-type Scanning = Pick<ScanContext, "noteSuspects" | "changeCards" | "markerWatch" | "onScanned" | "watch" | "matches">;
+type Scanning = Pick<
+  ScanLoopContext,
+  "noteSuspects" | "changeCards" | "markerWatch" | "onScanned" | "watch" | "matches"
+>;
 
 export function assembleWorkers(core: Core, { settings, transport, clock }: AgentParts): Workers {
   const { workBell } = core;

@@ -13,6 +13,7 @@ import { isStateUnwritable } from "../state/state-errors.ts";
 import { keepReserve, releaseReserve } from "../state/state-reserve.ts";
 import { measureDisk } from "../system/measure-disk.ts";
 import { isFileSystemError } from "../system/system-error.ts";
+import { type CloudReach, createCloudReach } from "./cloud-reach.ts";
 import { type DeleteContext, deleteFiles } from "./delete-files.ts";
 import { type Disk, showDeletionProblems } from "./deletion-problems.ts";
 import type { FileSystems } from "./file-systems.ts";
@@ -65,20 +66,17 @@ const GATHER_MS = 500;
 const FILES_AT_ONCE = 200;
 /** Of a plan, so much is looked at in one turn. */
 const STEPS_AT_ONCE = 1000;
-/** Without a sign of the cloud for so long, the device is on its own. */
-const CUT_OFF_AFTER_MS = 120_000;
 
 export function createDeletions(given: DeletionContext): Deletions {
   const setbacks = createSetbacks(given.clock);
   const state: LoopState = {
-    lookedMs: given.clock.uptimeMs(),
-    silentMs: 0,
     settings: "",
     deletedFiles: 0,
     plan: nothing,
   };
   const prover = createProver({ ...given, setbacks });
-  const ctx = { ...given, setbacks, prover, state };
+  const reach = createCloudReach({ ...given, longestGapMs: 2 * LOOK_EVERY_MS });
+  const ctx = { ...given, setbacks, prover, reach, state };
   return {
     async run(signal) {
       const deleteOrRest = async () => {
@@ -95,15 +93,13 @@ export function createDeletions(given: DeletionContext): Deletions {
 }
 
 interface LoopState {
-  /** When it was last looked whether the cloud is reached, and for how long it was not. */
-  lookedMs: number;
-  silentMs: number;
   settings: string;
   deletedFiles: number;
   plan: DeletionPlan;
 }
 
-type LoopContext = DeletionContext & DeleteContext & { readonly prover: Prover; readonly state: LoopState };
+type LoopContext = DeletionContext &
+  DeleteContext & { readonly prover: Prover; readonly reach: CloudReach; readonly state: LoopState };
 
 const nothing: DeletionPlan = { steps: [], neededBytes: 0, missingBytes: 0 };
 
@@ -125,7 +121,7 @@ async function takeTurn(ctx: LoopContext, signal: AbortSignal): Promise<boolean>
   await settle(ctx, storage);
   const disk = await measureDisk(storage.root);
   observeSettings(ctx);
-  const reach = reachOf(ctx);
+  const reach = ctx.reach.look();
   state.plan = makePlan(ctx, disk, reach);
   showDeletionProblems(ctx, { plan: state.plan, disk, reach });
   const isCutOff = reach === "offline";
@@ -210,18 +206,6 @@ function makePlan(ctx: LoopContext, disk: Disk | undefined, reach: DeletionSitua
     isWorthTrying: (id, reason) => !ctx.isInRecheck(id) && setbacks.isWorthTrying(id, reason),
     isLinked: setbacks.isLinked,
   });
-}
-
-/** Who was refused or is one too many is not cut off. Nor is who slept: of the time between two looks, only so much counts. */
-function reachOf({ session, clock, state, isListed }: LoopContext): DeletionSituation["reach"] {
-  const { state: connection } = session.connection();
-  const nowMs = clock.uptimeMs();
-  const passedMs = Math.min(2 * LOOK_EVERY_MS, nowMs - state.lookedMs);
-  state.lookedMs = nowMs;
-  state.silentMs = connection === "connected" ? 0 : state.silentMs + passedMs;
-  if (connection === "connected") return isListed() ? "connected" : "unsure";
-  const isSilent = connection === "offline" || connection === "connecting";
-  return isSilent && state.silentMs >= CUT_OFF_AFTER_MS ? "offline" : "unsure";
 }
 
 function describe({ inventory, hold, state }: LoopContext): DeletionOverview {

@@ -1,0 +1,131 @@
+import { setImmediate } from "node:timers/promises";
+import type { ProblemBoard } from "../diagnostics/problems.ts";
+import { hashHeadAndTail } from "../indexing/head-tail.ts";
+import { setAsideCode } from "../indexing/reason-codes.ts";
+import { isBeforeIndexing } from "../inventory/file-state.ts";
+import type { FileIdentity } from "../inventory/identity.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import type { InventoryStep } from "../inventory/tracked-file.ts";
+import type { Turns } from "../loops/turns.ts";
+import type { Clock } from "../system/clock.ts";
+import { isFileSystemError } from "../system/system-error.ts";
+import { FileMoved, openTracked, type Storage } from "./open-tracked.ts";
+import { type Move, planScan, renewalOf, type Suspect } from "./plan-scan.ts";
+import { type Scan, scanTree } from "./scan.ts";
+import type { StorageRoot } from "./storage-root.ts";
+import type { DirectoryWatch } from "./watch.ts";
+import type { YoungFiles } from "./young-files.ts";
+
+export interface ScanContext {
+  readonly clock: Clock;
+  readonly inventory: Inventory;
+  readonly young: YoungFiles;
+  readonly problems: ProblemBoard;
+  readonly storageRoot: StorageRoot;
+  /** Is called when everything on the card that is in was found. */
+  readonly onScanned: () => void;
+  readonly matches: (path: string) => boolean;
+  /** Who deletes files and who scans take turns: neither sees the other halfway. */
+  readonly treeTurns: Turns;
+  /** Takes the files of which only the content tells whether they are the versions that are known. */
+  readonly noteSuspects: (suspects: readonly Suspect[]) => void;
+  /** Absent where files are found by scanning only. */
+  readonly watch?: DirectoryWatch;
+}
+
+const STEPS_PER_COMMIT = 2000;
+
+export interface ScanTurn {
+  /** Counts up with each scan, from 1. */
+  readonly number: number;
+  readonly storage: Storage;
+  /** The versions that were not found last time. */
+  readonly absent: ReadonlySet<string>;
+  readonly signal: AbortSignal;
+}
+
+/** Brings the inventory up to date with the tree; returns the versions that were not found this time. */
+export async function scanOnce(
+  ctx: ScanContext,
+  { number, storage, absent, signal }: ScanTurn,
+): Promise<ReadonlySet<string>> {
+  using _turn = await ctx.treeTurns.take();
+  const { inventory } = ctx;
+  // What a scan found once matches: patterns make more garbage than all the rest of a scan.
+  const matches = (path: string) => (inventory.at(path)?.foundIn ?? 0) > 0 || ctx.matches(path);
+  // Beside the plan, which would hold all paths: somebody may have changed the owner of a hundred thousand files.
+  const renewals: InventoryStep[] = [];
+  const isKnown = (path: string, identity: FileIdentity) => {
+    if (inventory.noteFound(path, identity, number)) return true;
+    const file = inventory.at(path);
+    const renewal = file && renewalOf(file, identity);
+    if (renewal) renewals.push(renewal);
+    return renewal !== undefined;
+  };
+  const scan = await scanTree({ root: storage.root, rootDevice: storage.device, matches, isKnown, signal });
+  // Whatever was seen is worth nothing if the root went away meanwhile.
+  if (!(await ctx.storageRoot.find())) return new Set();
+  ctx.watch?.follow(scan.listed);
+  const plan = planScan(ctx.inventory, { ...scan, number }, absent);
+  const moves = await Promise.all(plan.moves.map((move) => settleMove(ctx.inventory, storage, move)));
+  await applySteps(ctx, [...plan.steps, ...moves.flat(), ...plan.appeared]);
+  await applySteps(ctx, renewals);
+  ctx.noteSuspects(plan.suspects);
+  ctx.young.sync(ctx.inventory.files(), ctx.clock.monotonicMs());
+  showProblems(ctx, scan);
+  ctx.onScanned();
+  return plan.absent;
+}
+
+/**
+ * The kernel sets ctime on a rename, so a rename looks the same as a rename and a rewrite with the old mtime set again.
+ * Head and tail must agree too; else it is another version.
+ */
+async function settleMove(
+  inventory: Inventory,
+  storage: Storage,
+  { file, path, identity }: Move,
+): Promise<InventoryStep[]> {
+  const { versionId } = file;
+  const known = isBeforeIndexing(file.state) ? undefined : inventory.findings(versionId)?.headTailSha256;
+  if (isBeforeIndexing(file.state) || known === (await hashAt(storage, { path, identity }))) {
+    return [{ do: "move", versionId, path, identity }];
+  }
+  return [
+    { do: "event", versionId, event: "vanished" },
+    { do: "track", path, identity },
+  ];
+}
+
+async function hashAt(storage: Storage, { path, identity }: Omit<Move, "file">): Promise<string | undefined> {
+  try {
+    await using source = await openTracked(storage, path, identity);
+    return await hashHeadAndTail(source);
+  } catch (error) {
+    if (error instanceof FileMoved || isFileSystemError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Takes them out as they are applied. */
+async function applySteps(ctx: ScanContext, steps: InventoryStep[]): Promise<void> {
+  while (steps.length > 0) {
+    ctx.inventory.change(steps.splice(0, STEPS_PER_COMMIT));
+    await setImmediate();
+  }
+}
+
+function showProblems({ problems, inventory }: ScanContext, { unreadable }: Scan): void {
+  const [directory] = unreadable;
+  if (directory)
+    problems.raise("DirectoryUnreadable", `${directory.path || "the root"}: ${directory.code}${andMore(unreadable)}`);
+  else problems.clear("DirectoryUnreadable");
+  const files = inventory.files().filter(({ state }) => state === "unreadable");
+  const codes = new Set(files.map(({ versionId }) => inventory.findings(versionId)?.reason?.code));
+  if (codes.size === 0) problems.clear("FileUnreadable");
+  if (!codes.has(setAsideCode)) problems.clear("FileSetAside");
+}
+
+function andMore(all: readonly unknown[]): string {
+  return all.length > 1 ? ` and ${all.length - 1} more` : "";
+}
