@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { parseDurationMs } from "@downlink/protocol";
 import { z } from "zod";
 import { ConfigError } from "./core/config-error.ts";
 import { type Network, parseNetworks } from "./limits/client-address.ts";
@@ -6,13 +7,15 @@ import { defaultLimits, type Limits } from "./limits/limits.ts";
 
 const Port = z.coerce.number().int().min(0).max(65535);
 
-const secondsIn: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3600, d: 86_400 };
+const MAX_DURATION_MS = 999_999 * 86_400_000;
 
 /** `0`, `30min`, `25h`, `2d`; in seconds. */
-const Duration = z
-  .string()
-  .regex(/^(0|\d{1,6}(s|min|h|d))$/, "must be 0 or a duration such as 30min, 25h or 2d")
-  .transform((text) => Number.parseInt(text, 10) * (secondsIn[text.replace(/^\d+/, "")] ?? 0));
+const Duration = z.string().transform((text, context) => {
+  const ms = text === "0" ? 0 : parseDurationMs(text);
+  if (ms !== undefined && ms % 1000 === 0 && ms <= MAX_DURATION_MS) return ms / 1000;
+  context.addIssue("must be 0 or a duration such as 30min, 25h or 2d");
+  return z.NEVER;
+});
 
 const Networks = z.string().transform((text, context) => {
   try {

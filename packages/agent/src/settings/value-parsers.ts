@@ -1,5 +1,6 @@
 import { isAbsolute } from "node:path";
 import { deviceNamePattern, MAX_DEVICE_NAME_LENGTH } from "@downlink/protocol/device-name";
+import { parseDurationMs } from "@downlink/protocol/duration";
 import { compileGlobs } from "@downlink/protocol/globs";
 import { parseUploadRate, type RateRule } from "@downlink/protocol/upload-rate";
 import { InvalidSetting } from "./invalid-setting.ts";
@@ -94,12 +95,9 @@ export function countOf(text: string): number {
   throw new InvalidSetting(`${text} is not a number from 1 to 999`);
 }
 
-const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, min: 60_000, h: 3_600_000, d: 86_400_000 };
-
 /** `500ms`, `2s`, `10min`, `1.5h`, `1d`; up to 24 days, which is what timers hold. */
 export function durationMsOf(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|min|h|d)$/.exec(text);
-  const ms = match ? Math.round(Number(match[1]) * unitMs[match[2]!]!) : 0;
+  const ms = parseDurationMs(text) ?? 0;
   if (ms >= 1 && ms <= 24 * 86_400_000) return ms;
   throw new InvalidSetting(`${text} is not a duration such as 500ms, 2s, 10min, 1h or 1d (at most 24d)`);
 }

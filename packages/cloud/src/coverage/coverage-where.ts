@@ -1,4 +1,4 @@
-import type { api, Input } from "@downlink/protocol";
+import { type api, FIRST_TIME_NS, type Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { LONG_NS } from "../db/span-sql.ts";
@@ -43,7 +43,7 @@ function touchesWindow({ start, end }: Query): Sql {
 
 /** Or the first time that 64 bits hold. */
 function earliest(timeNs: bigint): bigint {
-  return timeNs < -(2n ** 63n) ? -(2n ** 63n) : timeNs;
+  return timeNs < FIRST_TIME_NS ? FIRST_TIME_NS : timeNs;
 }
 
 /** Recordings or a session asked for as such; then those without a device appear too. */

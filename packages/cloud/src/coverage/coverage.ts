@@ -3,6 +3,7 @@ import {
   type CoverageRange,
   type ImportStatus,
   type Input,
+  LAST_TIME_NS,
   MAX_COVERAGE_RANGES,
   MIN_TOLERANCE_SECONDS,
 } from "@downlink/protocol";
@@ -20,7 +21,6 @@ type ListQuery = Input<Contract["list"]>;
 export const coverage: Handlers<Contract> = { list: listCoverage, span: coverageSpan };
 
 const NS_PER_SECOND = 1_000_000_000n;
-const LAST_NS = 2n ** 63n - 1n;
 
 interface Row {
   deviceId: string | null;
@@ -63,7 +63,7 @@ async function mergeRecordings(ctx: Ctx, query: ListQuery): Promise<Row[]> {
       FROM selected
     ), islands AS (
       SELECT *, count(*) FILTER (WHERE "reachedNs" IS NULL
-          OR "startNs" > least("reachedNs", ${LAST_NS - toleranceNs}::bigint) + ${toleranceNs}::bigint)
+          OR "startNs" > least("reachedNs", ${LAST_TIME_NS - toleranceNs}::bigint) + ${toleranceNs}::bigint)
         OVER (PARTITION BY owner, "importStatus", "edgeSiteId" ORDER BY "startNs", place ROWS UNBOUNDED PRECEDING) AS island
       FROM reached
     ), ranges AS (

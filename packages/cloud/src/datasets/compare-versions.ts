@@ -2,6 +2,7 @@ import { type Answer, type api, type Input, nextCursorHeader } from "@downlink/p
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import { Prisma } from "../db/generated/client.ts";
+import { unindexed } from "../db/text-sql.ts";
 import { beyondCursor, type CursorPage, closePage, openPage, type Place, pageOrder } from "../search/cursor-page.ts";
 import { findDataset, findVersion } from "./find-dataset.ts";
 import { membersOnlyIn, onlyInVersion } from "./membership-sql.ts";
@@ -85,13 +86,13 @@ interface Side {
   readonly count: number;
 }
 
-/** Few changes are read and sorted; many are found along the index of starts. An expression keeps the planner off that one. */
+/** Few changes are read and sorted; many are found along the index of starts. */
 function sideOf(page: CursorPage, side: Side): Prisma.Sql {
   const { datasetId, count } = side;
   const isFew = count <= QUICK_CHANGES;
   const which = isFew ? membersOnlyIn(datasetId, side) : onlyInVersion(side);
   const where = [Prisma.sql`m."datasetId" = ${datasetId} AND ${which}`, ...beyondCursor(page, place)];
-  const sortValue = isFew ? Prisma.sql`m."startNs" + 0` : place.sortValue;
+  const sortValue = isFew ? unindexed(place.sortValue, "number") : place.sortValue;
   return Prisma.sql`FROM "DatasetMember" m WHERE ${Prisma.join(where, " AND ")}
     ORDER BY ${pageOrder(page, { ...place, sortValue })} LIMIT ${page.take}`;
 }

@@ -1,5 +1,6 @@
 import type { Ctx } from "../context/context.ts";
 import { Prisma } from "../db/generated/client.ts";
+import { unindexed } from "../db/text-sql.ts";
 import { beyondCursor, type CursorPage, type Place, pageOrder } from "../search/cursor-page.ts";
 import { inVersion, membersOf } from "./membership-sql.ts";
 import type { Member } from "./show-members.ts";
@@ -72,7 +73,7 @@ function sorted(selection: Selection): Rows {
   const { datasetId, versionNumber, page, column, conditions } = selection;
   const from = Prisma.sql`"DatasetMember" m ${joins(selection)}`;
   const where = [membersOf(datasetId, versionNumber), ...conditions, ...beyond(page, column)];
-  return { from, where, sortValue: Prisma.sql`${columnOf(column)} + 0` };
+  return { from, where, sortValue: unindexed(columnOf(column), "number") };
 }
 
 /** What matches of the version's first rows in the order. */
@@ -90,7 +91,7 @@ function prefix(selection: Selection): Rows {
 function matching(selection: Selection): Rows {
   const from = Prisma.sql`"DatasetMember" m ${joins(selection)}`;
   const where = [...inOrder(selection), ...selection.conditions];
-  return { from, where, sortValue: Prisma.sql`${columnOf(selection.column)} + 0` };
+  return { from, where, sortValue: unindexed(columnOf(selection.column), "number") };
 }
 
 function inOrder({ datasetId, versionNumber, page, column }: Selection): Sql[] {

@@ -3,6 +3,7 @@ import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
+import { patternOfPart } from "../db/text-sql.ts";
 import { visibleProjectIds } from "../projects/find-project.ts";
 import { beyondCursor, type CursorPage, closePage, openPage, type Place, pageOrder } from "../search/cursor-page.ts";
 import { toDataset } from "./dataset-rows.ts";
@@ -39,7 +40,7 @@ function findPage({ db }: Ctx, page: CursorPage, { projectIds, name, column, typ
   const place = { sortValue: Prisma.sql`d.${Prisma.raw(column)}`, type, id: Prisma.sql`d.id` };
   const where = [
     Prisma.sql`d."projectId" = p.id`,
-    ...(name ? [Prisma.sql`d.name ILIKE ${`%${name.replace(/[\\%_]/g, "\\$&")}%`}`] : []),
+    ...(name ? [Prisma.sql`d.name ILIKE ${patternOfPart(name)}`] : []),
     ...beyondCursor(page, place),
   ];
   const order = pageOrder(page, { sortValue: Prisma.sql`f.value`, id: Prisma.sql`f.id` });

@@ -1,3 +1,4 @@
+import { FIRST_TIME_NS, LAST_TIME_NS } from "@downlink/protocol";
 import { Prisma } from "./generated/client.ts";
 
 interface Span {
@@ -5,8 +6,8 @@ interface Span {
   readonly end?: bigint | undefined;
 }
 
-/** The last time that a range can include. */
-const LAST_NS = 2n ** 63n - 2n;
+/** The last time that a range of Postgres can include: its end is exclusive, and is a number of 64 bits itself. */
+const LAST_IN_RANGE_NS = LAST_TIME_NS - 1n;
 
 /**
  * The rows of the table with this alias whose time, from `startNs` to `endNs`, touches the span; all ends inclusive, an absent
@@ -32,7 +33,7 @@ export function touchesByBounds(alias: string, { start, end }: Span): Prisma.Sql
 
 function within(timeNs: bigint | undefined): bigint | null {
   if (timeNs === undefined) return null;
-  return timeNs > LAST_NS ? LAST_NS : timeNs;
+  return timeNs > LAST_IN_RANGE_NS ? LAST_IN_RANGE_NS : timeNs;
 }
 
 /**
@@ -51,7 +52,6 @@ export function startingOrReaching(alias: string, span: Span): Prisma.Sql[] {
 
 /** What few recordings are longer than. The index of those that are says it too. */
 export const LONG_NS = 86_400_000_000_000n;
-const FIRST_NS = -(2n ** 63n);
 
 export function isLong(alias: string): Prisma.Sql {
   return Prisma.raw(`${alias}."durationNs" > ${LONG_NS}`);
@@ -59,11 +59,11 @@ export function isLong(alias: string): Prisma.Sql {
 
 /** Before that, only what is long has begun and not ended by the time. */
 export function longBefore(timeNs: bigint): bigint {
-  return timeNs - LONG_NS < FIRST_NS ? FIRST_NS : timeNs - LONG_NS;
+  return timeNs - LONG_NS < FIRST_TIME_NS ? FIRST_TIME_NS : timeNs - LONG_NS;
 }
 
 function longAfter(timeNs: bigint): bigint {
-  return timeNs + LONG_NS > LAST_NS + 1n ? LAST_NS + 1n : timeNs + LONG_NS;
+  return timeNs + LONG_NS > LAST_TIME_NS ? LAST_TIME_NS : timeNs + LONG_NS;
 }
 
 /**

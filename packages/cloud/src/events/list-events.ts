@@ -7,6 +7,7 @@ import { type Batches, FEW, inBatches } from "../db/in-batches.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { readingFrom } from "../db/read-sql.ts";
 import { startingOrReaching, touches } from "../db/span-sql.ts";
+import { unindexed } from "../db/text-sql.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import { findEventType } from "../event-types/find-event-type.ts";
 import { visibleIn } from "../projects/find-project.ts";
@@ -54,7 +55,7 @@ function toListed(query: ListQuery, plan: Plan): Listed {
     ...rows,
     where: conditions(query, plan, "pairs"),
     ranges,
-    keys: [Prisma.raw(unindexed(sortKey))],
+    keys: [unindexed(Prisma.raw(sortKey), sortKey.endsWith('Ns"') ? "number" : "text")],
   };
   if (!isCrossed(query, plan, sortKey)) {
     const where = [...matching.where, ...within];
@@ -102,11 +103,6 @@ function sortKeyOf({ sortBy = "createdAt" }: ListQuery, device: Plan["device"]):
 function tablesOf(sortKey: SortKey): Sql {
   const devices = sortKey === "d.name" ? `JOIN "Device" d ON d.id = r."deviceId"` : "";
   return Prisma.raw(`"Event" r ${devices}`);
-}
-
-/** The same order, by an expression that no index has. */
-function unindexed(sortKey: SortKey): string {
-  return sortKey.endsWith('Ns"') ? `${sortKey} + 0` : `${sortKey} || ''`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type api, type Input, MAX_EXPORT_RECORDINGS } from "@downlink/protocol";
+import { type api, FIRST_TIME_NS, type Input, LAST_TIME_NS, MAX_EXPORT_RECORDINGS } from "@downlink/protocol";
 import { recordingFormatOf } from "@downlink/recordings";
 import type { Ctx } from "../context/context.ts";
 import { ApiError, invalid, refuse } from "../core/errors.ts";
@@ -49,8 +49,6 @@ const columns = {
   endNs: true,
   device: { select: { name: true } },
 } as const;
-const LAST_NS = 2n ** 63n - 1n;
-const FIRST_NS = -(2n ** 63n);
 
 /** The imported recordings to read from, and the window. 404 where nothing that was selected is imported. spec: Export */
 export async function selectSources(ctx: Ctx, body: Body): Promise<Selected> {
@@ -135,8 +133,8 @@ export function toNs(seconds: number | undefined): bigint | undefined {
 
 function reaching(startNs: bigint | undefined, endNs: bigint | undefined): Where[] {
   return [
-    ...(startNs === undefined ? [] : [{ endNs: { gte: startNs < FIRST_NS ? FIRST_NS : startNs } }]),
-    ...(endNs === undefined ? [] : [{ startNs: { lte: endNs > LAST_NS ? LAST_NS : endNs } }]),
+    ...(startNs === undefined ? [] : [{ endNs: { gte: startNs < FIRST_TIME_NS ? FIRST_TIME_NS : startNs } }]),
+    ...(endNs === undefined ? [] : [{ startNs: { lte: endNs > LAST_TIME_NS ? LAST_TIME_NS : endNs } }]),
   ];
 }
 

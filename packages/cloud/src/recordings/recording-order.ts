@@ -1,4 +1,5 @@
 import { Prisma } from "../db/generated/client.ts";
+import { unindexed } from "../db/text-sql.ts";
 import type { ListQuery } from "./recording-filters.ts";
 
 type Sql = Prisma.Sql;
@@ -53,11 +54,18 @@ const recordings = { from: Prisma.sql`"Recording" r`, owner: "r", where: [] } as
 function byTime(sortName: keyof typeof keys): OrderedPart {
   const key = Prisma.raw(keys[sortName]);
   const coversTime = sortName !== "duration"; // hardly related to time: matches come soon
-  return { ...recordings, sortName, keys: [key], unindexedKeys: [Prisma.sql`${key} + 0`], coversTime };
+  return { ...recordings, sortName, keys: [key], unindexedKeys: [unindexed(key, "number")], coversTime };
 }
 
 function byId(sortName: SortName, where: readonly Sql[]): OrderedPart {
-  return { ...recordings, sortName, where, keys: [], unindexedKeys: [Prisma.sql`r.id || ''`], coversTime: false };
+  return {
+    ...recordings,
+    sortName,
+    where,
+    keys: [],
+    unindexedKeys: [unindexed(Prisma.sql`r.id`, "text")],
+    coversTime: false,
+  };
 }
 
 /** Only what is imported has the time. */
@@ -84,7 +92,7 @@ const byDeviceName: OrderedPart = {
   where: [],
   owner: "d",
   keys: [Prisma.sql`d.name`],
-  unindexedKeys: [Prisma.sql`d.name || ''`],
+  unindexedKeys: [unindexed(Prisma.sql`d.name`, "text")],
   coversTime: false,
   together: { from: Prisma.sql`"Recording" r LEFT JOIN "Device" d ON d.id = r."deviceId"`, value: Prisma.sql`d.name` },
 };

@@ -1,4 +1,5 @@
 import { Prisma } from "../db/generated/client.ts";
+import { patternOfPart } from "../db/text-sql.ts";
 import { hasPairs, hasTrigram } from "./letter-pairs.ts";
 
 interface PartCondition {
@@ -12,7 +13,7 @@ interface PartCondition {
  * `GIN (downlink_letter_pairs(lower(column)))` if there is one.
  */
 export function hasPart(column: Prisma.Sql, part: string): PartCondition {
-  if (hasTrigram(part)) return { where: Prisma.sql`${column} ILIKE ${`%${part.replace(/[\\%_]/g, "\\$&")}%`}` };
+  if (hasTrigram(part)) return { where: Prisma.sql`${column} ILIKE ${patternOfPart(part)}` };
   const where = Prisma.sql`strpos(lower(${column}), lower(${part}::text)) <> 0`;
   return { where, narrowed: Prisma.sql`${hasPairs(Prisma.sql`lower(${column})`, part)} AND ${where}` };
 }

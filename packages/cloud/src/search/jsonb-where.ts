@@ -1,4 +1,5 @@
 import { Prisma } from "../db/generated/client.ts";
+import { patternOfPart } from "../db/text-sql.ts";
 import { isKeyed, type KeyedTerm, toPredicate } from "./json-path.ts";
 import { hasPairs, hasTrigram } from "./letter-pairs.ts";
 import type { Term } from "./terms.ts";
@@ -121,7 +122,7 @@ function isForPairs(text: string, narrowing: Narrowing): boolean {
 function jsonContains(json: Sql, text: string): Sql {
   const asJson = asInJson(text);
   if (!hasTrigram(asJson)) return Prisma.sql`strpos(lower(${json}), lower(${asJson}::text)) <> 0`;
-  return Prisma.sql`lower(${json}) LIKE lower(${`%${asJson.replace(/[\\%_]/g, "\\$&")}%`}::text)`;
+  return Prisma.sql`lower(${json}) LIKE lower(${patternOfPart(asJson)}::text)`;
 }
 
 function asInJson(text: string): string {

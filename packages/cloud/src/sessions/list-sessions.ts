@@ -5,6 +5,7 @@ import { Prisma } from "../db/generated/client.ts";
 import { inOrderOf } from "../db/in-order-of.ts";
 import { readingFrom } from "../db/read-sql.ts";
 import { touches, touchingRanges } from "../db/span-sql.ts";
+import { unindexed } from "../db/text-sql.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
@@ -31,7 +32,7 @@ async function toListed(ctx: Ctx, query: ListQuery): Promise<Listed> {
   const column = Prisma.raw(`r."${sortBy}Ns"`);
   const rows = { from: Prisma.sql`"Session" r`, ranges: [], sortOrder };
   const inOrder = { ...rows, where, keys: sortBy === "id" ? [] : [column] };
-  const unindexedKeys = [sortBy === "id" ? Prisma.sql`r.id || ''` : Prisma.sql`${column} + 0`];
+  const unindexedKeys = [sortBy === "id" ? unindexed(Prisma.sql`r.id`, "text") : unindexed(column, "number")];
   const { isRecorded, areRecorded } = recordedWithin(query, ctx.caller.orgId);
   return {
     inOrder,

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
 const NS_PER_SECOND = 1_000_000_000n;
-/** What a signed 64-bit number of nanoseconds reaches. */
-const FIRST_NS = -(2n ** 63n);
-const LAST_NS = 2n ** 63n - 1n;
+/** The first and the last time that a signed 64-bit number of nanoseconds reaches. */
+export const FIRST_TIME_NS = -(2n ** 63n);
+export const LAST_TIME_NS = 2n ** 63n - 1n;
 const PATTERN = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2}))?$/;
 /** Lists have thousands of times: `toISOString` takes three times as long as to look up the two digits of each number. */
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, "0"));
@@ -39,7 +39,7 @@ export const TimeBound = z.codec(wire, z.bigint(), {
   encode: formatTimestamp,
 });
 
-const OUT_OF_RANGE = `must be from ${formatTimestamp(FIRST_NS)} to ${formatTimestamp(LAST_NS)}`;
+const OUT_OF_RANGE = `must be from ${formatTimestamp(FIRST_TIME_NS)} to ${formatTimestamp(LAST_TIME_NS)}`;
 
 /** Nanoseconds since the epoch, or undefined where the text is no valid time or does not fit 64 bits. */
 export function parseTimestamp(text: string): bigint | undefined {
@@ -48,12 +48,12 @@ export function parseTimestamp(text: string): bigint | undefined {
 }
 
 function isInRange(timeNs: bigint): boolean {
-  return timeNs >= FIRST_NS && timeNs <= LAST_NS;
+  return timeNs >= FIRST_TIME_NS && timeNs <= LAST_TIME_NS;
 }
 
 function clamp(timeNs: bigint): bigint {
-  if (timeNs < FIRST_NS) return FIRST_NS;
-  return timeNs > LAST_NS ? LAST_NS : timeNs;
+  if (timeNs < FIRST_TIME_NS) return FIRST_TIME_NS;
+  return timeNs > LAST_TIME_NS ? LAST_TIME_NS : timeNs;
 }
 
 /** Of the years 0 to 9999; undefined where the text is no valid time. */
