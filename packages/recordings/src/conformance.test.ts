@@ -47,8 +47,8 @@ test("every conformance file exports to the same messages in order of log time",
 });
 
 type Expectation = Pick<RecordingSummary, "messageCount" | "startNs" | "endNs" | "metadata" | "profile" | "library"> & {
-  topics: object[];
-  attachments: object[];
+  readonly topics: object[];
+  readonly attachments: object[];
 };
 
 function pickFrom(summary: RecordingSummary): Expectation {

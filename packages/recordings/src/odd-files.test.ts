@@ -42,14 +42,14 @@ function requireFound(odd: OddMcap): void {
 }
 
 interface Told {
-  topic: string;
-  messageEncoding: string;
-  schemaName: string;
-  logTime: string;
-  publishTime: string;
-  sequence: number;
+  readonly topic: string;
+  readonly messageEncoding: string;
+  readonly schemaName: string;
+  readonly logTime: string;
+  readonly publishTime: string;
+  readonly sequence: number;
   /** The first 16 digits. */
-  sha256: string;
+  readonly sha256: string;
 }
 
 test("the slow reader finds what stands in each odd file of other programs, or tells what is lost", {

@@ -37,9 +37,9 @@ export async function indexBag(context: ReadContext): Promise<Survey> {
 }
 
 export interface BagHead {
-  indexPosition: number;
-  connectionCount: number;
-  chunkCount: number;
+  readonly indexPosition: number;
+  readonly connectionCount: number;
+  readonly chunkCount: number;
 }
 
 export async function readBagHeader(reader: WindowReader, context: ReadContext): Promise<BagHead> {
@@ -79,9 +79,9 @@ export async function readIndexRecord(
 }
 
 interface ChunkInfoReading {
-  reader: WindowReader;
-  context: ReadContext;
-  indexPosition: number;
+  readonly reader: WindowReader;
+  readonly context: ReadContext;
+  readonly indexPosition: number;
 }
 
 /** Chunk infos tell counts per connection, but one time span for all of them. */

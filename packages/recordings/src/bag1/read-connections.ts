@@ -8,9 +8,9 @@ import { bytesOf, channelIdOf, opcodes } from "./records.ts";
 /** A connection byte for byte as its recorder wrote it, but for its number. */
 export interface BagConnection {
   /** The topic its messages are stored under. */
-  topic: Uint8Array;
+  readonly topic: Uint8Array;
   /** The fields of its connection header, each behind its length: type, md5sum, message_definition, callerid, latching, … */
-  header: Uint8Array;
+  readonly header: Uint8Array;
 }
 
 /** The connections of a finished bag by channel id, from its index. Faults as `indexBag` does. */

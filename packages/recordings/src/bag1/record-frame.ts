@@ -5,12 +5,12 @@ import { type BagHeader, parseHeader } from "./records.ts";
 
 /** A record of a bag: a header of fields, then data. */
 export interface BagRecord {
-  offset: number;
-  header: BagHeader;
-  dataOffset: number;
-  dataBytes: number;
+  readonly offset: number;
+  readonly header: BagHeader;
+  readonly dataOffset: number;
+  readonly dataBytes: number;
   /** First byte after the record. */
-  end: number;
+  readonly end: number;
 }
 
 /** The header is only valid until the reader fetches again. */

@@ -26,9 +26,9 @@ export const magic = Buffer.from("#ROSBAG V2.0\n", "latin1");
 
 /** The fields of a record's header. */
 export interface BagHeader {
-  fields: Map<string, Uint8Array>;
-  place: Place;
-  code: ReasonCode;
+  readonly fields: Map<string, Uint8Array>;
+  readonly place: Place;
+  readonly code: ReasonCode;
 }
 
 export function parseHeader(bytes: Uint8Array, place: Place, code: ReasonCode): BagHeader {
@@ -87,8 +87,8 @@ function openField({ fields, place, code }: BagHeader, name: string, length?: nu
 }
 
 export interface Connection {
-  schema: Schema;
-  channel: Channel;
+  readonly schema: Schema;
+  readonly channel: Channel;
 }
 
 /** A connection becomes a channel, its message definition a schema of the same id; every other field stays with the channel. */

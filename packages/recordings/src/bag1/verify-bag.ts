@@ -85,9 +85,9 @@ async function verifyChunk(record: BagRecord, verifying: Verifying): Promise<voi
 }
 
 interface Reading {
-  record: BagRecord;
-  chunk: VerifiedRun["chunk"] & object;
-  verifying: Verifying;
+  readonly record: BagRecord;
+  readonly chunk: VerifiedRun["chunk"] & object;
+  readonly verifying: Verifying;
 }
 
 async function tallyChunk(reading: Reading) {

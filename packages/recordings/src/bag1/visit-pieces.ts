@@ -12,8 +12,8 @@ export interface PieceVisitor {
 
 /** A message without its data, which stand at `dataStart` among the decompressed records. */
 export interface PlacedMessage extends Omit<RawMessage, "data"> {
-  dataStart: number;
-  dataBytes: number;
+  readonly dataStart: number;
+  readonly dataBytes: number;
 }
 
 /**

@@ -50,8 +50,8 @@ function isLz4(frame: Frame | Lz4Frame): frame is Lz4Frame {
 }
 
 interface Bounds {
-  leftBytes: number;
-  isBlocking: boolean;
+  readonly leftBytes: number;
+  readonly isBlocking: boolean;
 }
 
 async function unzstd(frame: Uint8Array, { leftBytes, isBlocking }: Bounds): Promise<Uint8Array> {

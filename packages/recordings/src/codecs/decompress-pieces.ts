@@ -34,9 +34,9 @@ export async function* unzstdPieces(
 }
 
 interface UnzstdOptions {
-  onFrames?: OnFrames | undefined;
+  readonly onFrames?: OnFrames | undefined;
   /** Asked for what each frame needs to be kept of its content, before any of it is decompressed; may throw. */
-  hold: HoldMemory;
+  readonly hold: HoldMemory;
 }
 
 const pieceBytes = 1024 * 1024;
@@ -138,8 +138,8 @@ function viewOf(bytes: Uint8Array): DataView {
 }
 
 interface Block {
-  blockMaxBytes: number;
-  before: Uint8Array;
+  readonly blockMaxBytes: number;
+  readonly before: Uint8Array;
 }
 
 /** The asynchronous way of the library keeps hundreds of megabytes. */

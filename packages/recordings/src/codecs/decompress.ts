@@ -7,31 +7,31 @@ import { loadBzip2 } from "./load-bzip2.ts";
 
 /** `place` begins the fault's text, e.g. "the chunk at byte 412". */
 interface Compressed {
-  compression: string;
-  uncompressedBytes: number;
+  readonly compression: string;
+  readonly uncompressedBytes: number;
   /** Nothing behind so many is wanted: less than all may be given. */
-  wantedBytes?: number;
-  place: string;
+  readonly wantedBytes?: number;
+  readonly place: string;
 }
 
 export interface CompressedBytes extends Compressed {
-  bytes: Uint8Array;
+  readonly bytes: Uint8Array;
 }
 
 export interface CompressedPieces extends Compressed {
-  pieces: AsyncIterable<Uint8Array>;
+  readonly pieces: AsyncIterable<Uint8Array>;
   /** All pieces together. */
-  storedBytes: number;
+  readonly storedBytes: number;
   /** What would need more memory at once, a window or a whole of bzip2, faults with `ChunkTooLarge`. */
-  mostBytes?: number;
-  onFrames?: OnFrames;
+  readonly mostBytes?: number;
+  readonly onFrames?: OnFrames;
 }
 
 export interface DecompressorOptions {
   /** For worker threads, which gain nothing by handing the work to yet another thread. */
-  isBlocking?: boolean | undefined;
+  readonly isBlocking?: boolean | undefined;
   /** Asked for what reading in pieces holds all the same, where that is much: bzip2, a large window. */
-  hold?: HoldMemory | undefined;
+  readonly hold?: HoldMemory | undefined;
 }
 
 /**

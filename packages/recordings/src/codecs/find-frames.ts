@@ -1,7 +1,7 @@
 /** One frame among compressed bytes. */
 export interface Frame {
-  start: number;
-  end: number;
+  readonly start: number;
+  readonly end: number;
 }
 
 /** Of LZ4 and of zstd: sixteen numbers that decoders pass over. */

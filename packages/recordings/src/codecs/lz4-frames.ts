@@ -4,7 +4,7 @@ import { type Frame, findFrames, isSkippable } from "./find-frames.ts";
 /** One frame among compressed bytes. */
 export interface Lz4Frame extends Frame {
   /** Of its content, from the heads of its blocks alone. */
-  mostBytes: number;
+  readonly mostBytes: number;
 }
 
 /**
@@ -48,13 +48,13 @@ const blockSizes: Record<number, number> = { 4: 64 << 10, 5: 256 << 10, 6: 1 << 
 
 /** How a frame is made up. */
 export interface Lz4Head {
-  blockMaxBytes: number;
+  readonly blockMaxBytes: number;
   /** Behind each block. */
-  blockTrailerBytes: number;
+  readonly blockTrailerBytes: number;
   /** Behind the last. */
-  endBytes: number;
+  readonly endBytes: number;
   /** Blocks refer to what comes before them. */
-  isLinked: boolean;
+  readonly isLinked: boolean;
 }
 
 /** Undefined where no frame begins. */

@@ -18,11 +18,11 @@ export function zstdTrailerBytes(descriptor: number): number {
 }
 
 export interface ZstdBlock {
-  storedBytes: number;
+  readonly storedBytes: number;
   /** It holds no more decompressed. */
-  roomBytes: number;
-  isReserved: boolean;
-  isLast: boolean;
+  readonly roomBytes: number;
+  readonly isReserved: boolean;
+  readonly isLast: boolean;
 }
 
 /** `head`: its three bytes as a number. */

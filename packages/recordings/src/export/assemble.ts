@@ -9,11 +9,16 @@ import type { ChunkFacts } from "./write-mcap/mcap-writer.ts";
 
 /** What goes into the written file next. */
 export type Output =
-  | { kind: "opened"; source: OpenSource }
-  | { kind: "chunks"; bytes: Uint8Array; checksum: number; chunks: readonly ChunkFacts[] }
-  | { kind: "messages"; fragment: Fragment }
+  | { readonly kind: "opened"; readonly source: OpenSource }
+  | {
+      readonly kind: "chunks";
+      readonly bytes: Uint8Array;
+      readonly checksum: number;
+      readonly chunks: readonly ChunkFacts[];
+    }
+  | { readonly kind: "messages"; readonly fragment: Fragment }
   /** One that is too large to be held: its record without its data, which come in pieces. */
-  | { kind: "huge"; head: Fragment; open(): AsyncGenerator<Uint8Array> };
+  | { readonly kind: "huge"; readonly head: Fragment; open(): AsyncGenerator<Uint8Array> };
 
 /** What becomes of messages that were put in order. */
 export interface Finish {
@@ -61,7 +66,7 @@ async function* unfold(loaded: AsyncIterable<Loaded>): AsyncGenerator<Exclude<Lo
 
 /** A run that is being merged; its next message is the one of `part` at `at`. */
 interface Cursor extends Queued {
-  run: PlannedRun;
+  readonly run: PlannedRun;
   part: RunPart;
   at: number;
 }
@@ -72,10 +77,10 @@ function toCursor(run: PlannedRun, part: RunPart): Cursor {
 
 interface Merging {
   /** A heap by the next message. */
-  cursors: Cursor[];
-  filling: Filling;
-  loading: Loading;
-  finish: Finish;
+  readonly cursors: Cursor[];
+  readonly filling: Filling;
+  readonly loading: Loading;
+  readonly finish: Finish;
 }
 
 /** Everything that comes before the start of the run that is admitted next. */

@@ -71,11 +71,11 @@ async function toSource(bytes: Uint8Array, { isFile, isIndexed }: { isFile: bool
 }
 
 interface Content {
-  topic: string;
-  schema: string;
-  sequence: number;
-  logTimeNs: bigint;
-  data: string;
+  readonly topic: string;
+  readonly schema: string;
+  readonly sequence: number;
+  readonly logTimeNs: bigint;
+  readonly data: string;
 }
 
 function contentOf({ topic, schema, sequence, logTimeNs, data }: ReadMessage): Content {

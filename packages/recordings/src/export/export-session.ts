@@ -11,14 +11,14 @@ import { holdOf } from "./rewrite/serve-job.ts";
 
 /** What lasts as long as one export; disposing it closes every source. */
 export interface ExportSession extends Feeding, AsyncDisposable {
-  sources: readonly ExportSource[];
+  readonly sources: readonly ExportSource[];
   /** The sources that lie in the window, with their places among all. */
-  within: readonly [number, ExportSource][];
-  options: McapExportOptions;
-  ids: IdTable;
-  damage: DamageReport;
-  loading: Loading;
-  onOpened: OnOpened | undefined;
+  readonly within: readonly [number, ExportSource][];
+  readonly options: McapExportOptions;
+  readonly ids: IdTable;
+  readonly damage: DamageReport;
+  readonly loading: Loading;
+  readonly onOpened: OnOpened | undefined;
 }
 
 /** `onOpened`: called for each source before anything else is done with it; its faults are the source's. */

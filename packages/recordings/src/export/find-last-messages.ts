@@ -64,11 +64,11 @@ async function searchRun(run: PlannedRun, found: LastMessages, { lane, hold }: L
 
 interface LastMessage {
   /** Its record. */
-  bytes: Uint8Array;
-  timeNs: bigint;
+  readonly bytes: Uint8Array;
+  readonly timeNs: bigint;
   /** Of the run, then of the message in it: the order of equal times. */
-  order: number;
-  place: number;
+  readonly order: number;
+  readonly place: number;
 }
 
 /** The latest message of each channel so far, by its id in the written file. */

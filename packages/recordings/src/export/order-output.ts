@@ -7,9 +7,9 @@ import { type AheadLimits, runAhead, type Task } from "./load/run-ahead.ts";
 import { decideSteps, feedRuns, type Step } from "./plan/decide-steps.ts";
 
 export interface Ordering {
-  finish: Finish;
+  readonly finish: Finish;
   /** Every run goes through `finish`: no chunk is passed on or rewritten alone. */
-  mergesAll: boolean;
+  readonly mergesAll: boolean;
 }
 
 /** Everything that goes into the written file, in its order. Begins with a source, if one lies in the window. */

@@ -1,28 +1,28 @@
 /** Bounds that keep memory and time finite on hostile files. */
 export interface InspectLimits {
   /** Largest chunk, compressed or not, that is ever read. */
-  maxChunkBytes: number;
+  readonly maxChunkBytes: number;
   /** Largest part of a chunk, or window of its compression, that is decoded at once where the chunk is only looked at. */
-  maxDecodedBytes: number;
+  readonly maxDecodedBytes: number;
   /** Largest schema, channel, metadata or header record. */
-  maxRecordBytes: number;
+  readonly maxRecordBytes: number;
   /** Largest channel, metadata or header record: as texts and maps they take many times their bytes. */
-  maxMapBytes: number;
+  readonly maxMapBytes: number;
   /** All schemas, channels and metadata records together. */
-  maxHeldBytes: number;
+  readonly maxHeldBytes: number;
   /** Largest MCAP summary section that is read whole; a larger one is read in groups or not at all. */
-  maxSummaryBytes: number;
-  maxChannels: number;
+  readonly maxSummaryBytes: number;
+  readonly maxChannels: number;
   /** Attachments and metadata records: each kind on its own. */
-  maxListedRecords: number;
-  maxChunks: number;
+  readonly maxListedRecords: number;
+  readonly maxChunks: number;
   /** Bytes that a full decompression may produce for each byte of the file, above a floor of 16 GiB. */
-  maxExpansion: number;
+  readonly maxExpansion: number;
   /**
    * What is beyond a limit, and needed for nothing but to be listed, is left out and counted; a chunk is then believed in what its
    * head says. Otherwise it is a fault.
    */
-  leavesOut: boolean;
+  readonly leavesOut: boolean;
 }
 
 export const defaultLimits: InspectLimits = {

@@ -41,9 +41,9 @@ export type ReasonCode =
   | "InvalidTime";
 
 export interface Reason {
-  code: ReasonCode;
+  readonly code: ReasonCode;
   /** One or two sentences for a person: what, at which byte, and what they can do. */
-  text: string;
+  readonly text: string;
 }
 
 /** The content of a recording is not what it should be. I/O errors and aborts are never of this class. */

@@ -12,7 +12,7 @@ import type { Verifying } from "../verified/verifying.ts";
 
 /** What one format must offer; everything outside of `mcap/` and `bag1/` knows formats only through this. */
 export interface RecordingFormat {
-  name: RecordingFormatName;
+  readonly name: RecordingFormatName;
   /** Surveys a recording that has its end; otherwise faults with a code that means incomplete. */
   inspect(context: ReadContext): Promise<{ survey: Survey; method: RecordingSummary["method"] }>;
   /** The same from a summary of about a megabyte at most; undefined where that does not tell all. */

@@ -18,21 +18,21 @@ import { IndexWriter, type WritePiece } from "../verified/write-index.ts";
 
 export interface IndexOptions {
   /** Only its extension matters. */
-  fileName: string;
+  readonly fileName: string;
   /** Takes the index, piece by piece, while the recording is read. What was taken is no index unless one is answered. */
-  write: WritePiece;
+  readonly write: WritePiece;
   /** Take what is readable of a recording that is not whole, and note what is not. */
-  isSalvage?: boolean;
-  signal?: AbortSignal | undefined;
-  limits?: Partial<InspectLimits>;
+  readonly isSalvage?: boolean;
+  readonly signal?: AbortSignal | undefined;
+  readonly limits?: Partial<InspectLimits>;
   /** Asked before much memory is used at once, above some tens of megabytes. Default: nobody is. */
-  hold?: HoldMemory | undefined;
+  readonly hold?: HoldMemory | undefined;
 }
 
 /** What came out of reading a whole file. `sha256`: of all of its bytes, hexadecimal. */
 export type Indexed =
-  | { state: "finished" | "empty"; sha256: string; summary: RecordingSummary }
-  | { state: "incomplete" | "damaged" | "unsupported"; sha256: string; reason: Reason };
+  | { readonly state: "finished" | "empty"; readonly sha256: string; readonly summary: RecordingSummary }
+  | { readonly state: "incomplete" | "damaged" | "unsupported"; readonly sha256: string; readonly reason: Reason };
 
 /**
  * Reads every byte of a file once: hashes it, decompresses and checks each chunk, compares the file with what it says of itself,
@@ -86,9 +86,9 @@ function createVerifying({
 }
 
 interface Ended {
-  writer: IndexWriter;
-  format: RecordingFormat;
-  sha256: string;
+  readonly writer: IndexWriter;
+  readonly format: RecordingFormat;
+  readonly sha256: string;
 }
 
 async function end(verifying: Verifying, { writer, format, sha256 }: Ended): Promise<Indexed> {

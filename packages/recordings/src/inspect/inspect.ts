@@ -10,13 +10,13 @@ import { indexRecording } from "./index-recording.ts";
 
 export interface InspectOptions {
   /** Only its extension matters. */
-  fileName: string;
-  signal?: AbortSignal;
+  readonly fileName: string;
+  readonly signal?: AbortSignal;
   /** Compute what is readable of an incomplete or damaged file; reads all of its record headers. */
-  salvage?: boolean;
-  limits?: Partial<InspectLimits>;
+  readonly salvage?: boolean;
+  readonly limits?: Partial<InspectLimits>;
   /** Read every byte, and believe nothing that the file says of itself. */
-  verifyChunks?: boolean;
+  readonly verifyChunks?: boolean;
 }
 
 /** What a file is. Only I/O errors and aborts throw; everything wrong with the content is a reason. */

@@ -8,8 +8,8 @@ import type { StoredChunk } from "./stored-chunk.ts";
 
 /** What the message indexes say of a chunk that cannot be read. */
 export interface LostMessages {
-  messageCount: number;
-  channels: RunChannel[];
+  readonly messageCount: number;
+  readonly channels: RunChannel[];
 }
 
 /** Undefined where there are no indexes, or they make no sense. */

@@ -4,18 +4,18 @@ import type { RandomAccessSource } from "../sources/source.ts";
 import { footerBytes, magic, opcodes, recordHeadBytes } from "./opcodes.ts";
 
 export interface McapEnd {
-  footerOffset: number;
+  readonly footerOffset: number;
   /** 0: no summary section. */
-  summaryStart: number;
+  readonly summaryStart: number;
   /** 0: no summary offsets. */
-  summaryOffsetStart: number;
+  readonly summaryOffsetStart: number;
   /** 0: not given. */
-  summaryCrc: number;
+  readonly summaryCrc: number;
   /** False: what the footer says of the summary cannot be, and is left out. */
-  isSound: boolean;
+  readonly isSound: boolean;
   /** The last bytes of the file, from `tailOffset` on. */
-  tail: Uint8Array;
-  tailOffset: number;
+  readonly tail: Uint8Array;
+  readonly tailOffset: number;
 }
 
 /** Faults with `NoEnd` without the trailing magic, with `BadFooter` when the magic is there but no footer stands before it. */

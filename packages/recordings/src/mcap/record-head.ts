@@ -5,13 +5,13 @@ import { refuseBeyond, type WindowReader } from "../reading/window-reader.ts";
 import { recordHeadBytes } from "./opcodes.ts";
 
 export interface RecordHead {
-  opcode: number;
+  readonly opcode: number;
   /** Of the record. */
-  offset: number;
-  contentOffset: number;
-  contentBytes: number;
+  readonly offset: number;
+  readonly contentOffset: number;
+  readonly contentBytes: number;
   /** First byte after the record. */
-  end: number;
+  readonly end: number;
 }
 
 export function parseRecordHead(bytes: Uint8Array, offset: number, sizeBytes: number): RecordHead {

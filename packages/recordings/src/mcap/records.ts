@@ -63,15 +63,15 @@ export function readAttachmentHead(cursor: FieldCursor, offset: number): Omit<At
 }
 
 export interface Statistics {
-  messageCount: number;
-  schemaCount: number;
-  channelCount: number;
-  attachmentCount: number;
-  metadataCount: number;
-  chunkCount: number;
-  startNs: bigint;
-  endNs: bigint;
-  messageCounts: Map<number, number>;
+  readonly messageCount: number;
+  readonly schemaCount: number;
+  readonly channelCount: number;
+  readonly attachmentCount: number;
+  readonly metadataCount: number;
+  readonly chunkCount: number;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  readonly messageCounts: Map<number, number>;
 }
 
 export function readStatistics(cursor: FieldCursor): Statistics {
@@ -93,21 +93,21 @@ export function readStatistics(cursor: FieldCursor): Statistics {
 
 /** Where a record stands in the data section. */
 export interface RecordSpan {
-  offset: number;
-  lengthBytes: number;
+  readonly offset: number;
+  readonly lengthBytes: number;
 }
 
 /** A chunk with the message indexes behind it: `lengthBytes` covers both. */
 export interface ChunkIndex extends RecordSpan {
-  startNs: bigint;
-  endNs: bigint;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
   /** Of the chunk's record alone. */
-  chunkBytes: number;
+  readonly chunkBytes: number;
   /** Of the message indexes behind it; empty when they are not indexed. */
-  channelIds: number[];
-  compression: string;
-  storedBytes: number;
-  uncompressedBytes: number;
+  readonly channelIds: number[];
+  readonly compression: string;
+  readonly storedBytes: number;
+  readonly uncompressedBytes: number;
 }
 
 export function readChunkIndex(cursor: FieldCursor): ChunkIndex {
@@ -134,7 +134,7 @@ export function readIndexedSpan(cursor: FieldCursor): RecordSpan {
 }
 
 export interface SummaryGroup extends RecordSpan {
-  opcode: number;
+  readonly opcode: number;
 }
 
 export function readSummaryOffset(cursor: FieldCursor): SummaryGroup {

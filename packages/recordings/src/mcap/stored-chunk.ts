@@ -10,15 +10,15 @@ import { startsWithRecord } from "./swallowed-records.ts";
 
 /** A chunk with what stands behind it. */
 export interface StoredChunk {
-  head: RecordHead;
+  readonly head: RecordHead;
   /** What it says of itself. */
-  chunk: ChunkHeader & { startNs: bigint; endNs: bigint };
+  readonly chunk: ChunkHeader & { readonly startNs: bigint; readonly endNs: bigint };
   /** Behind the last of the message indexes that follow. */
-  end: number;
+  readonly end: number;
   /** From its first byte on, with some of what stands behind it. Absent where it is too large to be held. */
-  bytes: Uint8Array | undefined;
+  readonly bytes: Uint8Array | undefined;
   /** The message indexes behind it. */
-  indexes: Uint8Array;
+  readonly indexes: Uint8Array;
 }
 
 /** `footerOffset`: where no message index can stand any more. */

@@ -21,13 +21,13 @@ import {
 } from "./records.ts";
 
 export interface SummarySection {
-  schemas: Schema[];
-  channels: Channel[];
+  readonly schemas: Schema[];
+  readonly channels: Channel[];
   statistics?: Statistics;
   /** Absent: the chunk indexes were too many to be read. */
   chunks?: ChunkTable;
-  attachments: RecordSpan[];
-  metadata: RecordSpan[];
+  readonly attachments: RecordSpan[];
+  readonly metadata: RecordSpan[];
 }
 
 /**
@@ -53,8 +53,8 @@ export async function readSummarySection(
 const wholeSectionBytes = 512 * 1024;
 
 interface Piece {
-  offset: number;
-  bytes: Uint8Array;
+  readonly offset: number;
+  readonly bytes: Uint8Array;
 }
 
 async function readWhole(end: McapEnd, context: ReadContext): Promise<Piece> {

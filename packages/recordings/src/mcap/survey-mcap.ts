@@ -67,8 +67,8 @@ function leaveOut(survey: Survey, { opcode, id }: LeftOutRecord): void {
 }
 
 interface ChunkReading {
-  context: ReadContext;
-  scan: ReturnType<typeof createChunkScan>;
+  readonly context: ReadContext;
+  readonly scan: ReturnType<typeof createChunkScan>;
 }
 
 /** What may need more reading. */

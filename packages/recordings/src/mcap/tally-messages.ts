@@ -7,16 +7,16 @@ import { emptyMessageBytes, messageHeadBytes, opcodes, recordHeadBytes } from ".
 
 /** What the records of one chunk, or of loose messages, come to. */
 export interface TalliedRecords {
-  channels: RunChannel[];
-  messageCount: number;
+  readonly channels: RunChannel[];
+  readonly messageCount: number;
   /** Of the largest message's record. */
-  largestBytes: number;
+  readonly largestBytes: number;
   /** The messages stand in order of log time. */
-  isInOrder: boolean;
+  readonly isInOrder: boolean;
   /** The message indexes name each message once and in the order of the records, and nothing else. */
-  hasTrueIndexes: boolean;
+  readonly hasTrueIndexes: boolean;
   /** Nothing stands among them but messages, and schemas and channels as we would write them. */
-  isPlain: boolean;
+  readonly isPlain: boolean;
 }
 
 /** Told of each schema and channel: its content, and where that begins among the records. False: it has an unusual form. */
@@ -104,7 +104,7 @@ export class RecordTally {
 }
 
 interface State {
-  place: string;
+  readonly place: string;
   messageCount: number;
   largestBytes: number;
   lastHigh: number;

@@ -61,9 +61,9 @@ async function verifyChunk(stored: StoredChunk, chunkTally: ChunkTally, verifyin
 
 interface TalliedChunk extends TalliedRecords {
   /** CRC-32 of the decompressed records. Undefined where the chunk gives none to compare it with. */
-  crc: number | undefined;
+  readonly crc: number | undefined;
   /** Nothing but one frame is there, where the chunk was read in pieces. */
-  isOneFrame: boolean;
+  readonly isOneFrame: boolean;
 }
 
 type ChunkTally = (stored: StoredChunk, indexes: Uint8Array) => Promise<TalliedChunk>;
@@ -96,10 +96,10 @@ function createChunkTally(verifying: Verifying): ChunkTally {
 }
 
 interface Definition {
-  content: Uint8Array;
+  readonly content: Uint8Array;
   /** Among the decompressed records. */
-  at: number;
-  chunk: StoredChunk["chunk"];
+  readonly at: number;
+  readonly chunk: StoredChunk["chunk"];
 }
 
 /** Notes schemas and channels that stand in chunks. */

@@ -36,10 +36,10 @@ export async function verifyMcap(verifying: Verifying): Promise<void> {
 }
 
 interface End {
-  footerOffset: number;
+  readonly footerOffset: number;
   /** Undefined where there is no summary, or the footer is damaged. */
-  summaryStart: number | undefined;
-  summaryCrc: number;
+  readonly summaryStart: number | undefined;
+  readonly summaryCrc: number;
 }
 
 /** The footer, which says where the records end; a salvage needs none. */

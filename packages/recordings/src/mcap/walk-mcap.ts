@@ -9,27 +9,27 @@ import { magic, messageHeadBytes, opcodes, recordHeadBytes } from "./opcodes.ts"
 import { openRecord, openRecordStart, parseRecordHead, type RecordHead } from "./record-head.ts";
 import { readAttachmentHead, readChannel, readChunkHead, readHeader, readMetadata, readSchema } from "./records.ts";
 
-export type McapChunk = ChunkHeader & { startNs: bigint; endNs: bigint };
+export type McapChunk = ChunkHeader & { readonly startNs: bigint; readonly endNs: bigint };
 
 /** One record of the data section; `end` is the first byte that was not needed for it. */
-export type McapItem = { end: number } & (
-  | { kind: "header"; profile: string; library: string }
-  | { kind: "schema"; schema: Schema }
-  | { kind: "channel"; channel: Channel }
-  | { kind: "message"; channelId: number; logTimeNs: bigint; offset: number }
+export type McapItem = { readonly end: number } & (
+  | { readonly kind: "header"; readonly profile: string; readonly library: string }
+  | { readonly kind: "schema"; readonly schema: Schema }
+  | { readonly kind: "channel"; readonly channel: Channel }
+  | { readonly kind: "message"; readonly channelId: number; readonly logTimeNs: bigint; readonly offset: number }
   /** `indexed`: what the MessageIndex records behind the chunk say; empty when there are none. */
-  | { kind: "chunk"; chunk: McapChunk; indexed: Map<number, Tally> }
-  | { kind: "attachment"; attachment: AttachmentSummary; offset: number }
-  | { kind: "metadata"; metadata: MetadataRecord }
-  | ({ kind: "leftOut" } & LeftOutRecord)
-  | { kind: "dataEnd" }
-  | { kind: "other" }
+  | { readonly kind: "chunk"; readonly chunk: McapChunk; readonly indexed: Map<number, Tally> }
+  | { readonly kind: "attachment"; readonly attachment: AttachmentSummary; readonly offset: number }
+  | { readonly kind: "metadata"; readonly metadata: MetadataRecord }
+  | ({ readonly kind: "leftOut" } & LeftOutRecord)
+  | { readonly kind: "dataEnd" }
+  | { readonly kind: "other" }
 );
 
 /** A record that is too large to be read and not needed. `id`: of a schema or channel. */
 export interface LeftOutRecord {
-  opcode: number;
-  id: number;
+  readonly opcode: number;
+  readonly id: number;
 }
 
 /**

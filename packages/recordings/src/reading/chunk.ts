@@ -10,12 +10,12 @@ export interface ChunkHeader {
   /** Of the chunk's record. */
   offset: number;
   /** Of its compressed bytes. */
-  dataOffset: number;
-  storedBytes: number;
-  uncompressedBytes: number;
-  compression: string;
+  readonly dataOffset: number;
+  readonly storedBytes: number;
+  readonly uncompressedBytes: number;
+  readonly compression: string;
   /** CRC-32 of the uncompressed bytes; 0: not given. */
-  crc: number;
+  readonly crc: number;
 }
 
 /** Call before allocating anything for a chunk. */

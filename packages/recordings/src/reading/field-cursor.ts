@@ -9,11 +9,11 @@ export function nameOf(place: Place): string {
 
 /** A position in the bytes of one record; reading past its end is a fault that names the record. */
 export interface FieldCursor {
-  bytes: Uint8Array;
-  view: DataView;
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
   position: number;
-  place: Place;
-  code: ReasonCode;
+  readonly place: Place;
+  readonly code: ReasonCode;
 }
 
 export function openCursor(bytes: Uint8Array, place: Place, code: ReasonCode = "BadRecord"): FieldCursor {

@@ -1,8 +1,8 @@
 export interface RawMessage {
-  channelId: number;
-  sequence: number;
-  logTimeNs: bigint;
-  publishTimeNs: bigint;
+  readonly channelId: number;
+  readonly sequence: number;
+  readonly logTimeNs: bigint;
+  readonly publishTimeNs: bigint;
   /** A view into the bytes that it was read from. */
-  data: Uint8Array;
+  readonly data: Uint8Array;
 }

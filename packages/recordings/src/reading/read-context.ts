@@ -5,25 +5,25 @@ import type { RandomAccessSource } from "../sources/source.ts";
 
 /** What every reading step of one recording needs. */
 export interface ReadContext {
-  source: RandomAccessSource;
-  limits: InspectLimits;
-  signal: AbortSignal | undefined;
-  decompress: Decompressor;
+  readonly source: RandomAccessSource;
+  readonly limits: InspectLimits;
+  readonly signal: AbortSignal | undefined;
+  readonly decompress: Decompressor;
   /** What a window reader read last. */
   held: HeldBytes;
 }
 
 export interface HeldBytes {
-  offset: number;
-  bytes: Uint8Array;
+  readonly offset: number;
+  readonly bytes: Uint8Array;
 }
 
 interface ReadOptions {
-  limits?: Partial<InspectLimits> | undefined;
-  signal?: AbortSignal | undefined;
+  readonly limits?: Partial<InspectLimits> | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** See {@link Decompressor}. */
-  isBlocking?: boolean;
-  hold?: HoldMemory | undefined;
+  readonly isBlocking?: boolean;
+  readonly hold?: HoldMemory | undefined;
 }
 
 export function createReadContext(source: RandomAccessSource, options: ReadOptions = {}): ReadContext {

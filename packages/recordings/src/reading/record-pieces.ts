@@ -15,9 +15,9 @@ export interface Looked {
    * Where the first record begins of which there is too little. Behind the bytes: so much of what comes next belongs to a record that was
    * looked at.
    */
-  at: number;
+  readonly at: number;
   /** How much of that record must be seen at once. */
-  wantedBytes: number;
+  readonly wantedBytes: number;
 }
 
 export function createRecordPieces(lookAt: LookAtRecords): RecordPieces {

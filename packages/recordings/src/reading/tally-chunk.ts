@@ -13,18 +13,18 @@ import { nameOf, type Place } from "./field-cursor.ts";
 import type { ReadContext } from "./read-context.ts";
 
 export interface ChunkToTally {
-  chunk: ChunkHeader;
+  readonly chunk: ChunkHeader;
   /** What the indexes behind the chunk say; empty when there are none. */
-  indexed: ReadonlyMap<number, Tally>;
+  readonly indexed: ReadonlyMap<number, Tally>;
   /** The span in the chunk's own header, where the format has one. Indexes that contradict it are not believed. */
-  span?: Span;
+  readonly span?: Span;
   /** Adds the channels in a chunk's records, which come in pieces, to the survey and sums up its messages by channel. */
   scan(pieces: AsyncIterable<Uint8Array>, chunk: ChunkHeader): Promise<ReadonlyMap<number, Tally>>;
 }
 
 interface Span {
-  startNs?: bigint;
-  endNs?: bigint;
+  readonly startNs?: bigint;
+  readonly endNs?: bigint;
 }
 
 /** Counts a chunk's messages: by its indexes if they suffice, otherwise by decompressing it. */

@@ -11,12 +11,12 @@ import { openVerifiedIndex, type VerifiedIndex } from "../verified/read-index.ts
 
 export interface SalvageOptions {
   /** Its extension matters; also names the source in what is told of it. */
-  fileName: string;
+  readonly fileName: string;
   /** What the new file is to say of where it comes from. */
-  describe: (salvage: Salvage) => MetadataRecord;
-  signal?: AbortSignal;
+  readonly describe: (salvage: Salvage) => MetadataRecord;
+  readonly signal?: AbortSignal;
   /** Asked before much memory is used at once. Default: one budget for everything in the process. */
-  hold?: HoldMemory;
+  readonly hold?: HoldMemory;
 }
 
 /** Not one message can be read. */

@@ -4,11 +4,11 @@ import { isInside, type RandomAccessSource, SourceChangedError } from "./source.
 
 /** Identity of a file on disk; any change of it is another version of the file. */
 export interface FileStat {
-  sizeBytes: number;
-  mtimeNs: bigint;
-  ctimeNs: bigint;
-  inode: bigint;
-  device: bigint;
+  readonly sizeBytes: number;
+  readonly mtimeNs: bigint;
+  readonly ctimeNs: bigint;
+  readonly inode: bigint;
+  readonly device: bigint;
 }
 
 /** A regular file through one open descriptor, so that a rename or replacement cannot mix two files. */

@@ -4,28 +4,28 @@ import { RecordingFault } from "../faults/reasons.ts";
 import type { AttachmentSummary, MetadataRecord } from "./summary.ts";
 
 export interface Schema {
-  id: number;
-  name: string;
-  encoding: string;
-  data: Uint8Array;
+  readonly id: number;
+  readonly name: string;
+  readonly encoding: string;
+  readonly data: Uint8Array;
   /** Of the data, hexadecimal, where they are too large to be held: `data` is empty then. */
-  sha256?: string;
+  readonly sha256?: string;
 }
 
 export interface Channel {
-  id: number;
+  readonly id: number;
   /** 0: without a schema. */
-  schemaId: number;
-  topic: string;
-  messageEncoding: string;
-  metadata: Record<string, string>;
+  readonly schemaId: number;
+  readonly topic: string;
+  readonly messageEncoding: string;
+  readonly metadata: Record<string, string>;
 }
 
 /** What is in the file and beyond the limits; nothing where those refuse it. */
 export interface LeftOut {
   /** By their ids. */
-  schemas: Set<number>;
-  channels: Set<number>;
+  readonly schemas: Set<number>;
+  readonly channels: Set<number>;
   attachments: number;
   metadata: number;
   /** Chunks that were not looked into. */
@@ -47,18 +47,18 @@ export interface Survey {
   library?: string;
   schemas: Map<number, Schema>;
   channels: Map<number, Channel>;
-  tallies: Map<number, Tally>;
+  readonly tallies: Map<number, Tally>;
   startNs?: bigint;
   endNs?: bigint;
-  attachments: AttachmentSummary[];
-  metadata: MetadataRecord[];
+  readonly attachments: AttachmentSummary[];
+  readonly metadata: MetadataRecord[];
   chunkCount: number;
   decompressedChunkCount: number;
   expandedBytes: number;
   /** Of chunks that had to be decompressed, or should have been. */
   scannedBytes: number;
   heldBytes: number;
-  leftOut: LeftOut;
+  readonly leftOut: LeftOut;
   /** Some messages are covered by no checksum of their chunk. */
   hasUncheckedMessages: boolean;
   /** Everything before this byte was understood. */

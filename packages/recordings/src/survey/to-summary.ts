@@ -11,11 +11,11 @@ import type {
 import { type Channel, countMessages, extendSpan, type Schema, type Survey, sha256OfSchema } from "./survey.ts";
 
 interface About {
-  format: RecordingFormatName;
-  sizeBytes: number;
-  method: RecordingSummary["method"];
+  readonly format: RecordingFormatName;
+  readonly sizeBytes: number;
+  readonly method: RecordingSummary["method"];
   /** Where every message was read. */
-  activityOf?: ActivityOf;
+  readonly activityOf?: ActivityOf;
 }
 
 /** Of the channels with messages that are one topic; both times are those of the recording. */
@@ -114,7 +114,7 @@ function versionOf(parts: readonly string[]): string {
 /** Wire contract §4: of the records named `downlink` or `foxglove` the last one counts, as a whole. */
 export function findIdentity(metadata: readonly MetadataRecord[]): RecordingIdentity {
   const record = metadata.findLast(({ name }) => name === "downlink" || name === "foxglove");
-  const identity: RecordingIdentity = {};
+  const identity: { -readonly [K in keyof RecordingIdentity]: RecordingIdentity[K] } = {};
   for (const key of identityKeys) {
     const value = record?.metadata[key];
     if (value) identity[key] = value;

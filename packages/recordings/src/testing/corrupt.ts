@@ -2,9 +2,9 @@ import { seededRandom } from "./sensors.ts";
 
 export interface CorruptFile {
   /** What was done, readable in a test's output. */
-  name: string;
-  fileName: string;
-  bytes: Uint8Array;
+  readonly name: string;
+  readonly fileName: string;
+  readonly bytes: Uint8Array;
 }
 
 /** Broken variants of a valid recording: what cards, cables, power cuts and enemies make of files. */
@@ -76,9 +76,9 @@ function corruptChunk(bytes: Uint8Array): [string, Uint8Array][] {
 }
 
 interface ChunkFields {
-  sizeOffset: number;
-  lengthOffset: number;
-  compressionOffset: number;
+  readonly sizeOffset: number;
+  readonly lengthOffset: number;
+  readonly compressionOffset: number;
 }
 
 function isMcap(bytes: Uint8Array): boolean {

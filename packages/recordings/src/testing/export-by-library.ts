@@ -4,12 +4,12 @@ import { compressWith } from "./make-mcap.ts";
 import { decompressHandlers } from "./read-messages.ts";
 
 export interface LibraryExport {
-  from: string;
-  to: string;
-  compression: "" | "lz4" | "zstd";
-  topics?: readonly string[];
-  startNs?: bigint;
-  endNs?: bigint;
+  readonly from: string;
+  readonly to: string;
+  readonly compression: "" | "lz4" | "zstd";
+  readonly topics?: readonly string[];
+  readonly startNs?: bigint;
+  readonly endNs?: bigint;
 }
 
 /** What users of the MCAP library write to export a part of a file. The reference of the benchmarks. */

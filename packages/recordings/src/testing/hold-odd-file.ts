@@ -15,9 +15,9 @@ import type { OddMcap, OddMessage } from "./odd-mcap.ts";
 /** How a file was dealt with where every promise was held. */
 export interface OddVerdict {
   /** `exact`: everything was given. `refused`: for a reason. `told`: less was given, and the written files say so. */
-  outcome: "exact" | "refused" | "told";
+  readonly outcome: "exact" | "refused" | "told";
   /** The reason's code. */
-  code?: string;
+  readonly code?: string;
 }
 
 /**
@@ -92,8 +92,8 @@ function requireSummary(summary: RecordingSummary, messages: readonly OddMessage
 }
 
 interface OddExport {
-  doing: string;
-  options: Partial<McapExportOptions>;
+  readonly doing: string;
+  readonly options: Partial<McapExportOptions>;
 }
 
 /** All of it, passed on and rewritten, and two parts. */

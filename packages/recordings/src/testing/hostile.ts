@@ -3,11 +3,11 @@ import { McapRecordBuilder } from "@mcap/core";
 
 export interface HostileFile {
   /** What it does, readable in a test's output. */
-  name: string;
+  readonly name: string;
   /** The reason for which a verifying inspection refuses it, or `finished` or `empty`. */
-  code: string;
+  readonly code: string;
   /** The reason that is told of a file which is not refused. */
-  damage?: string;
+  readonly damage?: string;
   make(): Uint8Array;
 }
 

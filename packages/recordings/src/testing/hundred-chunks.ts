@@ -10,11 +10,11 @@ export function hundredChunks(compression: "" | "lz4" | "zstd"): Promise<Uint8Ar
 }
 
 export interface Place {
-  at: number;
-  bytes: number;
-  messageCount: number;
+  readonly at: number;
+  readonly bytes: number;
+  readonly messageCount: number;
   /** Of its message indexes too. */
-  end: number;
+  readonly end: number;
 }
 
 /** By its own summary. */

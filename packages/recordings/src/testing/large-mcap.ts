@@ -5,12 +5,12 @@ import type { RandomAccessSource } from "../sources/source.ts";
 import { sparseSource } from "./sparse-source.ts";
 
 export interface LargeMcapSpec {
-  chunkCount: number;
+  readonly chunkCount: number;
   /** Of each chunk, stored without compression. */
-  chunkBytes: number;
-  channelCount: number;
+  readonly chunkBytes: number;
+  readonly channelCount: number;
   /** True: a summary, and everything before it is a hole. False: chunk headers and message indexes, but no summary. */
-  isIndexed: boolean;
+  readonly isIndexed: boolean;
 }
 
 /** Of each channel in each chunk, one second of a recording. */

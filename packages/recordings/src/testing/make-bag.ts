@@ -4,26 +4,26 @@ import { seededRandom } from "./sensors.ts";
 import { ticksOf } from "./timeline.ts";
 
 export interface BagTopicSpec {
-  topic: string;
-  type: Ros1Type;
-  rateHz: number;
+  readonly topic: string;
+  readonly type: Ros1Type;
+  readonly rateHz: number;
 }
 
 export interface BagSpec {
   /** Default: /imu (sensor_msgs/Imu, 100 Hz) and /status (std_msgs/String, 2 Hz). */
-  topics?: readonly BagTopicSpec[];
+  readonly topics?: readonly BagTopicSpec[];
   /** Default 2026-01-02T03:04:05Z. */
-  startNs?: bigint;
+  readonly startNs?: bigint;
   /** Default 2. */
-  durationSeconds?: number;
+  readonly durationSeconds?: number;
   /** Default lz4. */
-  compression?: "none" | "lz4";
+  readonly compression?: "none" | "lz4";
   /** Default 64 KiB. */
-  chunkBytes?: number;
+  readonly chunkBytes?: number;
   /** False: as a recorder that was killed leaves it, without an index. */
-  isFinished?: boolean;
+  readonly isFinished?: boolean;
   /** Writes the chunks last to first. */
-  isReversed?: boolean;
+  readonly isReversed?: boolean;
 }
 
 /** A ROS 1 bag, format 2.0. */
@@ -53,9 +53,9 @@ const defaultTopics: readonly BagTopicSpec[] = [
 ];
 
 interface BagMessage {
-  conn: number;
-  timeNs: bigint;
-  data: Uint8Array;
+  readonly conn: number;
+  readonly timeNs: bigint;
+  readonly data: Uint8Array;
 }
 
 /** The messages of each chunk. */
@@ -81,10 +81,10 @@ function batchMessages(spec: BagSpec, topics: readonly BagTopicSpec[]): BagMessa
 }
 
 interface ChunkSurroundings {
-  topics: readonly BagTopicSpec[];
+  readonly topics: readonly BagTopicSpec[];
   /** Connections that an earlier chunk defines. */
-  introduced: Set<number>;
-  compression: "none" | "lz4";
+  readonly introduced: Set<number>;
+  readonly compression: "none" | "lz4";
 }
 
 async function chunkRecords(

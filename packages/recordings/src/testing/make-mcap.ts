@@ -8,34 +8,34 @@ import { ticksOf } from "./timeline.ts";
 
 export interface McapSpec {
   /** Default: IMU 100 Hz, GPS 1 Hz, camera 10 Hz, logs 2 Hz. */
-  topics?: readonly TopicSpec[];
+  readonly topics?: readonly TopicSpec[];
   /** Of the first message. Default 2026-01-02T03:04:05Z. */
-  startNs?: bigint;
+  readonly startNs?: bigint;
   /** Default 2. */
-  durationSeconds?: number;
+  readonly durationSeconds?: number;
   /** Default zstd. */
-  compression?: "" | "lz4" | "zstd";
+  readonly compression?: "" | "lz4" | "zstd";
   /** Default 256 KiB. */
-  chunkBytes?: number;
+  readonly chunkBytes?: number;
   /** False: messages stand outside chunks. */
-  isChunked?: boolean;
+  readonly isChunked?: boolean;
   /** False: no summary section at all, only chunks. */
-  isIndexed?: boolean;
+  readonly isIndexed?: boolean;
   /** Single features switched off or on, by the library's names. */
-  features?: Partial<McapWriterOptions>;
-  metadata?: readonly MetadataRecord[];
-  attachments?: readonly AttachmentSpec[];
+  readonly features?: Partial<McapWriterOptions>;
+  readonly metadata?: readonly MetadataRecord[];
+  readonly attachments?: readonly AttachmentSpec[];
   /** Messages come up to this much out of order. */
-  disorderNs?: bigint;
-  seed?: number;
-  profile?: string;
+  readonly disorderNs?: bigint;
+  readonly seed?: number;
+  readonly profile?: string;
 }
 
 export interface AttachmentSpec {
-  name: string;
-  mediaType?: string;
-  data: Uint8Array;
-  logTimeNs?: bigint;
+  readonly name: string;
+  readonly mediaType?: string;
+  readonly data: Uint8Array;
+  readonly logTimeNs?: bigint;
 }
 
 /** A recording written by an independent library. */

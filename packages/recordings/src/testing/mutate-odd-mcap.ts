@@ -16,7 +16,7 @@ export function mutateOddMcap(seed: number): OddMcap {
 }
 
 interface Mutation {
-  name: string;
+  readonly name: string;
   change(bytes: Uint8Array, dice: Dice): Uint8Array;
 }
 

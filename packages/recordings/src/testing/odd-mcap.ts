@@ -9,33 +9,33 @@ import { writeDraft } from "./odd/write-draft.ts";
 
 /** A message as it was written, or as a slow reader found it. */
 export interface OddMessage {
-  topic: string;
-  messageEncoding: string;
-  schemaName: string;
-  logTimeNs: bigint;
-  publishTimeNs: bigint;
-  sequence: number;
-  data: Uint8Array;
+  readonly topic: string;
+  readonly messageEncoding: string;
+  readonly schemaName: string;
+  readonly logTimeNs: bigint;
+  readonly publishTimeNs: bigint;
+  readonly sequence: number;
+  readonly data: Uint8Array;
   /** False: no reader can give it for sure as it was written, and none may leave it out without saying so. */
-  isSound: boolean;
+  readonly isSound: boolean;
 }
 
 /** An MCAP file that is odd in one or several ways, and what stands in it. */
 export interface OddMcap {
-  seed: number;
+  readonly seed: number;
   /** The names of its oddities. */
-  kinds: readonly string[];
+  readonly kinds: readonly string[];
   /** How its messages are known: by whoever wrote it, or by a slow reader, who may miss some behind damage. */
-  knownBy: "writer" | "reader";
+  readonly knownBy: "writer" | "reader";
   /** The format allows all of its oddities: whoever refuses it is wrong. */
-  isLegal: boolean;
+  readonly isLegal: boolean;
   /** Messages are lost or in doubt: whoever takes it for whole is wrong. */
-  isDamaged: boolean;
+  readonly isDamaged: boolean;
   /** That of most of its chunks. */
-  compression: "" | "lz4" | "zstd";
-  bytes: Uint8Array;
+  readonly compression: "" | "lz4" | "zstd";
+  readonly bytes: Uint8Array;
   /** In the order of the file. */
-  messages: readonly OddMessage[];
+  readonly messages: readonly OddMessage[];
 }
 
 /** The same seed makes the same file. `names`: of the kinds that it shall have; by default some are chosen by the seed. */

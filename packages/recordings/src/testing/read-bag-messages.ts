@@ -3,9 +3,9 @@ import { decompressFrameSync } from "lz4-napi";
 import { loadBzip2 } from "../codecs/load-bzip2.ts";
 
 export interface BagMessage {
-  topic: string;
-  logTimeNs: bigint;
-  data: Uint8Array;
+  readonly topic: string;
+  readonly logTimeNs: bigint;
+  readonly data: Uint8Array;
 }
 
 /** The messages of a finished ROS 1 bag, read by an independent library. */

@@ -3,15 +3,15 @@ import { McapIndexedReader, McapStreamReader, type McapTypes } from "@mcap/core"
 import { decompressFrameSync } from "lz4-napi";
 
 export interface ReadMessage {
-  topic: string;
-  channelId: number;
-  messageEncoding: string;
-  schemaName: string;
-  schema: Uint8Array;
-  sequence: number;
-  logTimeNs: bigint;
-  publishTimeNs: bigint;
-  data: Uint8Array;
+  readonly topic: string;
+  readonly channelId: number;
+  readonly messageEncoding: string;
+  readonly schemaName: string;
+  readonly schema: Uint8Array;
+  readonly sequence: number;
+  readonly logTimeNs: bigint;
+  readonly publishTimeNs: bigint;
+  readonly data: Uint8Array;
 }
 
 /** The messages of an MCAP file in file order, read forward by an independent library. Throws when it is not valid. */
@@ -38,10 +38,10 @@ export async function readIndexedMessages(bytes: Uint8Array): Promise<ReadMessag
 }
 
 export interface ReadRecords {
-  schemas: Map<number, McapTypes.Schema>;
-  channels: Map<number, McapTypes.Channel>;
+  readonly schemas: Map<number, McapTypes.Schema>;
+  readonly channels: Map<number, McapTypes.Channel>;
   /** All of them in file order; those inside chunks stand where their chunk stands. */
-  records: McapTypes.TypedMcapRecord[];
+  readonly records: McapTypes.TypedMcapRecord[];
 }
 
 export function readRecords(bytes: Uint8Array): ReadRecords {

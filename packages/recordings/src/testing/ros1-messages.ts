@@ -4,8 +4,8 @@ import type { Moment } from "./sensors.ts";
 export type Ros1Type = "std_msgs/String" | "sensor_msgs/Imu";
 
 export interface Ros1Definition {
-  md5sum: string;
-  definition: string;
+  readonly md5sum: string;
+  readonly definition: string;
 }
 
 const imuFields = `std_msgs/Header header

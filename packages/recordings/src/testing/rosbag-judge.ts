@@ -18,14 +18,14 @@ export function skipWithoutRosbag(...messagePackages: string[]): string | false 
 
 /** What ROS 1 reads from a bag. */
 export interface BagVerdict {
-  messageCount: number;
+  readonly messageCount: number;
   /** Of the chunks. */
-  compressions: string[];
-  topics: TopicDigests;
+  readonly compressions: string[];
+  readonly topics: TopicDigests;
 }
 
 /** Count and `digestOf` of the messages of each topic. */
-export type TopicDigests = Record<string, { count: number; digest: string }>;
+export type TopicDigests = Record<string, { readonly count: number; readonly digest: string }>;
 
 export async function judgeBags(paths: readonly string[]): Promise<BagVerdict[]> {
   return JSON.parse(await runPython(["-c", judgement, ...paths]));

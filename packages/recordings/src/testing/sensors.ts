@@ -1,10 +1,10 @@
 /** A topic that records at a rate. */
 export interface TopicSpec {
-  topic: string;
-  kind: SensorKind;
-  rateHz: number;
+  readonly topic: string;
+  readonly kind: SensorKind;
+  readonly rateHz: number;
   /** Of the payload: the JPEG of a camera, the bytes of a blob. Others have their own size. */
-  sizeBytes?: number;
+  readonly sizeBytes?: number;
 }
 
 /** JSON messages with a JSON schema, but `blob`: bytes without a schema. */
@@ -18,10 +18,10 @@ export const demoTopics: readonly TopicSpec[] = [
 ];
 
 export interface Moment {
-  timeNs: bigint;
+  readonly timeNs: bigint;
   /** Counts the messages of the topic from 0. */
-  sequence: number;
-  random: () => number;
+  readonly sequence: number;
+  readonly random: () => number;
 }
 
 export function makePayload(spec: TopicSpec, moment: Moment): Uint8Array {

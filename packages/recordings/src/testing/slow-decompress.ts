@@ -2,8 +2,8 @@ import { zstdDecompressSync } from "node:zlib";
 
 /** What a chunk's bytes decompress to, and how many bytes stand behind its last frame. */
 export interface Decompressed {
-  bytes: Uint8Array;
-  restBytes: number;
+  readonly bytes: Uint8Array;
+  readonly restBytes: number;
 }
 
 /**
@@ -27,9 +27,9 @@ export function slowDecompress(compression: string, stored: Uint8Array): Decompr
 }
 
 interface Frame {
-  bytes: Uint8Array;
+  readonly bytes: Uint8Array;
   /** Of the frame as it is stored. */
-  lengthBytes: number;
+  readonly lengthBytes: number;
 }
 
 const frameReaders: Record<string, (bytes: Uint8Array) => Frame> = { zstd: readZstdFrame, lz4: readLz4Frame };

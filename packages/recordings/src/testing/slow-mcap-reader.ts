@@ -4,16 +4,16 @@ import { slowDecompress } from "./slow-decompress.ts";
 
 export interface SlowReading {
   /** In the order of the file; those that nothing refutes. */
-  messages: OddMessage[];
-  damage: SlowDamage[];
+  readonly messages: OddMessage[];
+  readonly damage: SlowDamage[];
 }
 
 export interface SlowDamage {
   /** In the file. */
-  offset: number;
-  text: string;
+  readonly offset: number;
+  readonly text: string;
   /** Messages are lost or in doubt: whoever takes the file for whole is wrong. */
-  isGrave: boolean;
+  readonly isGrave: boolean;
 }
 
 /**
@@ -31,35 +31,35 @@ export function readSlowly(bytes: Uint8Array): SlowReading {
 }
 
 interface State {
-  bytes: Uint8Array;
-  found: FoundMessage[];
-  schemas: Map<number, FoundSchema>;
-  channels: Map<number, FoundChannel>;
-  damage: SlowDamage[];
+  readonly bytes: Uint8Array;
+  readonly found: FoundMessage[];
+  readonly schemas: Map<number, FoundSchema>;
+  readonly channels: Map<number, FoundChannel>;
+  readonly damage: SlowDamage[];
   /** The data section is over: what comes should be the summary. */
   isBehindData: boolean;
   hasUnchecked: boolean;
 }
 
 interface FoundMessage {
-  offset: number;
-  channelId: number;
-  fields: Pick<OddMessage, "sequence" | "logTimeNs" | "publishTimeNs" | "data">;
+  readonly offset: number;
+  readonly channelId: number;
+  readonly fields: Pick<OddMessage, "sequence" | "logTimeNs" | "publishTimeNs" | "data">;
 }
 
 interface FoundSchema {
-  id: number;
-  name: string;
+  readonly id: number;
+  readonly name: string;
   /** All of the record: two that differ in it contradict each other. */
-  key: string;
+  readonly key: string;
 }
 
 interface FoundChannel {
-  id: number;
-  schemaId: number;
-  topic: string;
-  messageEncoding: string;
-  key: string;
+  readonly id: number;
+  readonly schemaId: number;
+  readonly topic: string;
+  readonly messageEncoding: string;
+  readonly key: string;
 }
 
 function createState(bytes: Uint8Array): State {
@@ -73,9 +73,9 @@ function note(state: State, { isGrave = true, ...place }: Omit<SlowDamage, "isGr
 
 /** A record outside of chunks, or in one. */
 interface RawRecord {
-  opcode: number;
-  offset: number;
-  content: Uint8Array;
+  readonly opcode: number;
+  readonly offset: number;
+  readonly content: Uint8Array;
 }
 
 function walkFile(state: State): void {

@@ -1,14 +1,14 @@
 export interface Timeline {
-  rates: readonly number[];
-  startNs: bigint;
-  durationSeconds: number;
+  readonly rates: readonly number[];
+  readonly startNs: bigint;
+  readonly durationSeconds: number;
 }
 
 export interface Tick {
   /** Into `rates`. */
-  topicIndex: number;
-  sequence: number;
-  timeNs: bigint;
+  readonly topicIndex: number;
+  readonly sequence: number;
+  readonly timeNs: bigint;
 }
 
 /** The moments at which topics of these rates (Hz) record, in order of time. */

@@ -4,9 +4,9 @@ import { type BagCompression, writeBag } from "../export/write-bag/write-bag.ts"
 import { collect } from "./collect.ts";
 
 export interface BagWriting {
-  compression?: BagCompression;
-  batchLength?: number;
-  mostHeldBytes?: number;
+  readonly compression?: BagCompression;
+  readonly batchLength?: number;
+  readonly mostHeldBytes?: number;
 }
 
 export function writeBagMessages(messages: readonly BagMessage[], options: BagWriting = {}): Promise<Uint8Array> {

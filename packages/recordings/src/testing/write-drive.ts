@@ -5,10 +5,10 @@ import { compressWith } from "./make-mcap.ts";
 import { ticksOf } from "./timeline.ts";
 
 export interface DriveSpec {
-  kind: "sensors" | "small";
-  compression: "" | "lz4" | "zstd";
+  readonly kind: "sensors" | "small";
+  readonly compression: "" | "lz4" | "zstd";
   /** 1: a gigabyte in 60 s, or 2,000,000 small messages. Scales the time. */
-  scale: number;
+  readonly scale: number;
 }
 
 export const driveStartNs = 1_767_323_045_000_000_000n;
@@ -59,11 +59,11 @@ export async function writeDrive(path: string, { kind, compression, scale }: Dri
 }
 
 interface DriveTopic {
-  topic: string;
-  rateHz: number;
+  readonly topic: string;
+  readonly rateHz: number;
   payload(sequence: number): Uint8Array;
   /** Absent: never. */
-  isSilent?: (sinceStartNs: bigint) => boolean;
+  readonly isSilent?: (sinceStartNs: bigint) => boolean;
 }
 
 const SECOND_NS = 1_000_000_000n;

@@ -2,21 +2,21 @@ import { McapWriter } from "@mcap/core";
 import { compressWith } from "./make-mcap.ts";
 
 export interface WrittenMessage {
-  topic: string;
-  logTimeNs: bigint;
-  data: Uint8Array;
+  readonly topic: string;
+  readonly logTimeNs: bigint;
+  readonly data: Uint8Array;
 }
 
 export interface WrittenFile {
   /** In the order in which they are written. */
-  messages: readonly WrittenMessage[];
+  readonly messages: readonly WrittenMessage[];
   /** Are registered in this order, messages or not. */
-  topics: readonly string[];
+  readonly topics: readonly string[];
   /** The text of every schema; another text is another schema. */
-  schema: string;
-  compression: "" | "lz4" | "zstd";
-  chunkBytes: number;
-  isIndexed: boolean;
+  readonly schema: string;
+  readonly compression: "" | "lz4" | "zstd";
+  readonly chunkBytes: number;
+  readonly isIndexed: boolean;
 }
 
 /** An MCAP file of given messages, written by an independent library. */

@@ -1,8 +1,8 @@
 import { McapRecordBuilder } from "@mcap/core";
 
 export interface ZeroMcap {
-  sizeBytes: number;
-  chunkCount: number;
+  readonly sizeBytes: number;
+  readonly chunkCount: number;
   /** The file in order, in pieces of at most a megabyte; they share their memory and are not to be changed. */
   pieces(): Generator<Uint8Array, void>;
 }
@@ -88,10 +88,10 @@ function messageIndexOf(chunk: number): Uint8Array {
 }
 
 interface Layout {
-  chunkCount: number;
-  chunkLength: number;
-  headLength: number;
-  dataEnd: number;
+  readonly chunkCount: number;
+  readonly chunkLength: number;
+  readonly headLength: number;
+  readonly dataEnd: number;
 }
 
 function tailOf({ chunkCount, chunkLength, headLength, dataEnd }: Layout): Uint8Array {

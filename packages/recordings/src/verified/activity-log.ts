@@ -7,7 +7,7 @@ interface ChannelActivity {
   maxGapNs: number;
   messageCount: number;
   /** Messages by part of the time that is held; absent where too many channels are there already. */
-  bins: Float32Array | undefined;
+  readonly bins: Float32Array | undefined;
 }
 
 export const activityParts = 256;

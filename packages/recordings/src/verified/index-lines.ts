@@ -7,9 +7,9 @@ import type { AttachmentLine, ChannelLine, DamageLine, ListName, MetadataLine, S
 export type SchemaPlaces = ReadonlyMap<Schema, readonly [offset: number, lengthBytes: number]>;
 
 interface Listed {
-  survey: Survey;
-  schemaPlaces: SchemaPlaces;
-  damage: readonly DamageLine[];
+  readonly survey: Survey;
+  readonly schemaPlaces: SchemaPlaces;
+  readonly damage: readonly DamageLine[];
 }
 
 /** The lists of an index; the channels in the order of their numbers in its pages. */

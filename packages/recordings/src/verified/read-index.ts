@@ -35,15 +35,15 @@ export interface VerifiedIndex {
 }
 
 export interface IndexedChannel {
-  id: number;
+  readonly id: number;
   /** Absent: nothing in the recording introduces it. */
-  channel?: Channel;
-  tally: Tally;
+  readonly channel?: Channel;
+  readonly tally: Tally;
 }
 
 interface Span {
-  startNs?: bigint | undefined;
-  endNs?: bigint | undefined;
+  readonly startNs?: bigint | undefined;
+  readonly endNs?: bigint | undefined;
 }
 
 /** It is no index that this version can read: it is to be made anew. */

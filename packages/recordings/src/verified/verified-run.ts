@@ -5,45 +5,45 @@ import { extendSpan } from "../survey/survey.ts";
 /** Messages that lie together in a file, as they were found by reading them: a chunk, or loose messages side by side. */
 export interface VerifiedRun {
   /** Absent: the messages stand in the file as they are, from `offset` on. */
-  chunk?: ChunkHeader;
-  offset: number;
+  readonly chunk?: ChunkHeader;
+  readonly offset: number;
   /** Of the chunk's record with its head, or of the loose records together. */
-  recordBytes: number;
+  readonly recordBytes: number;
   /** Of the message indexes that stand directly behind a chunk. */
-  indexesBytes: number;
+  readonly indexesBytes: number;
   /** Of the records, decompressed. */
-  lengthBytes: number;
+  readonly lengthBytes: number;
   /** Of its largest message's record. */
-  largestBytes: number;
+  readonly largestBytes: number;
   /** First and last log time of its messages; of a damaged chunk what its indexes or its head say. */
-  startNs: bigint;
-  endNs: bigint;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
   /** CRC-32 of the `recordBytes`, and of the `indexesBytes` behind them. */
-  checksum: number;
-  indexesChecksum: number;
+  readonly checksum: number;
+  readonly indexesChecksum: number;
   /** Its messages stand in order of log time. */
-  isInOrder: boolean;
+  readonly isInOrder: boolean;
   /** The message indexes behind it name each of its messages once, and nothing else. */
-  hasTrueIndexes: boolean;
+  readonly hasTrueIndexes: boolean;
   /** It may stand in another file as it is, with its message indexes. */
-  mayPass: boolean;
+  readonly mayPass: boolean;
   /** Its content cannot be read: it is listed so that a reader can tell what is missing. */
-  damage?: RunDamage;
-  channels: RunChannel[];
+  readonly damage?: RunDamage;
+  readonly channels: RunChannel[];
 }
 
 export interface RunDamage {
-  reason: Reason;
+  readonly reason: Reason;
   /** By its message indexes; absent where they do not tell. */
-  messagesLost?: number;
+  readonly messagesLost?: number;
 }
 
 /** The messages of one channel in a run. */
 export interface RunChannel {
-  channelId: number;
+  readonly channelId: number;
   messageCount: number;
-  startNs: bigint;
-  endNs: bigint;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
   /** The longest time between two that follow each other; Infinity where they are not in order of log time, absent where nobody compared. */
   maxGapNs?: number;
   /** Of their records together. */
@@ -51,7 +51,7 @@ export interface RunChannel {
   /** Behind the last of them, counted from the beginning of the decompressed run. */
   lastEnd: number;
   /** Where the channel's message index begins, counted from the end of the chunk's record; -1: there is none. */
-  indexStart: number;
+  readonly indexStart: number;
 }
 
 /** Exports hold such a chunk in memory as a whole; a larger one is read in pieces. */

@@ -7,16 +7,16 @@ import type { VerifiedRun } from "./verified-run.ts";
 
 /** What the steps of reading a whole recording share. */
 export interface Verifying {
-  context: ReadContext;
-  survey: Survey;
-  reader: ForwardReader;
-  damage: DamageLog;
+  readonly context: ReadContext;
+  readonly survey: Survey;
+  readonly reader: ForwardReader;
+  readonly damage: DamageLog;
   /** When the messages of what was added came. */
-  activity: ActivityLog;
+  readonly activity: ActivityLog;
   /** Take what is readable, and note the rest; otherwise what cannot be read faults. */
-  isSalvage: boolean;
+  readonly isSalvage: boolean;
   /** Where the data of schemas stand in the file outside of compressed chunks. */
-  schemaPlaces: Map<Schema, readonly [offset: number, lengthBytes: number]>;
+  readonly schemaPlaces: Map<Schema, readonly [offset: number, lengthBytes: number]>;
   /** Takes the next run in the order of the file. */
   add(run: VerifiedRun): Promise<void> | undefined;
   /** CRC-32 of everything before a byte that was just looked at. */

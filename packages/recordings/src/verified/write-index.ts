@@ -21,13 +21,13 @@ export type WritePiece = (piece: Uint8Array) => Promise<void>;
 
 /** What is known when everything was read. */
 export interface IndexedRecording {
-  format: RecordingFormatName;
-  sizeBytes: number;
-  sha256: string;
-  survey: Survey;
-  schemaPlaces: SchemaPlaces;
-  damage: readonly DamageLine[];
-  summedDamage: RecordingDamage | undefined;
+  readonly format: RecordingFormatName;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+  readonly survey: Survey;
+  readonly schemaPlaces: SchemaPlaces;
+  readonly damage: readonly DamageLine[];
+  readonly summedDamage: RecordingDamage | undefined;
 }
 
 /** Writes the index of a recording while it is read, and keeps one page of runs in memory. */

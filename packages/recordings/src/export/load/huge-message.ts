@@ -17,7 +17,7 @@ import { type Loaded, type Loading, placeOf } from "./load-run.ts";
  */
 
 /** By the places of the messages among the records of their run. */
-export type MeasuredHuge = ReadonlyMap<number, { crc: number; storedBytes: number }>;
+export type MeasuredHuge = ReadonlyMap<number, { readonly crc: number; readonly storedBytes: number }>;
 
 /** All huge messages of a run that are wanted. */
 export async function measureHuge(
@@ -47,8 +47,8 @@ export async function measureHuge(
 const measured = new WeakMap<PlannedRun, MeasuredHuge>();
 
 interface Writing {
-  huge: MeasuredHuge;
-  loading: Loading;
+  readonly huge: MeasuredHuge;
+  readonly loading: Loading;
 }
 
 /** Nothing where it is not wanted. */

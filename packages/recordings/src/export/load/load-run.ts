@@ -12,35 +12,40 @@ import type { MemoryShare } from "./share-memory.ts";
 
 /** What a step brought into memory, in the order of the written file. */
 export type Loaded =
-  | { kind: "opened"; source: OpenSource }
+  | { readonly kind: "opened"; readonly source: OpenSource }
   /** Chunks of the written file, one behind the other in `bytes`, whose CRC-32 is known. */
-  | { kind: "chunks"; bytes: Uint8Array; checksum: number; chunks: readonly ChunkFacts[] }
+  | {
+      readonly kind: "chunks";
+      readonly bytes: Uint8Array;
+      readonly checksum: number;
+      readonly chunks: readonly ChunkFacts[];
+    }
   /** Messages that become a chunk together with what follows. */
-  | { kind: "rest"; fragment: Fragment }
+  | { readonly kind: "rest"; readonly fragment: Fragment }
   /** The first part of a run that is merged with others. */
-  | { kind: "part"; run: PlannedRun; part: RunPart }
+  | { readonly kind: "part"; readonly run: PlannedRun; readonly part: RunPart }
   /** A run that is too large to be held: it is loaded piece by piece when its turn comes. */
-  | { kind: "pieces"; open: () => AsyncGenerator<Loaded> };
+  | { readonly kind: "pieces"; readonly open: () => AsyncGenerator<Loaded> };
 
 export interface RunPart {
-  fragment: Fragment;
+  readonly fragment: Fragment;
   /** Loads the messages behind these; undefined where none are left. */
-  next: (() => Promise<RunPart>) | undefined;
+  readonly next: (() => Promise<RunPart>) | undefined;
   /** The fragment is the head of one message that is too large to be held: its record stands here among the decompressed ones. */
-  hugeAt?: number | undefined;
+  readonly hugeAt?: number | undefined;
 }
 
 /** What the steps of one export share. */
 export interface Loading {
-  lane: RewriteLane;
-  compression: Compression;
-  memory: MemoryShare;
-  hold: HoldMemory;
+  readonly lane: RewriteLane;
+  readonly compression: Compression;
+  readonly memory: MemoryShare;
+  readonly hold: HoldMemory;
   /** For what takes long: other exports wait for it in no case. */
-  largeLane: RewriteLane;
+  readonly largeLane: RewriteLane;
   /** Gives parts of it back when the export ends. */
-  opened: Set<AsyncGenerator<unknown>>;
-  signal: AbortSignal | undefined;
+  readonly opened: Set<AsyncGenerator<unknown>>;
+  readonly signal: AbortSignal | undefined;
 }
 
 export function toLoaded({ chunks, rest }: JobResults["filter"]): Loaded[] {
@@ -94,8 +99,8 @@ export function placeOf({ source, isChunk, offset }: PlannedRun): string {
 }
 
 interface Range {
-  offset: number;
-  lengthBytes: number;
+  readonly offset: number;
+  readonly lengthBytes: number;
 }
 
 /** Of runs that stand one behind the other, with the message indexes between them. */

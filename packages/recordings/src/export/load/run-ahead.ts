@@ -1,13 +1,13 @@
 /** Work that can be started before its turn. */
 export interface Task<T> {
   /** What it may hold in memory until its result is taken. */
-  weightBytes: number;
+  readonly weightBytes: number;
   run(): Promise<T>;
 }
 
 export interface AheadLimits {
-  mostBytes: number;
-  mostTasks: number;
+  readonly mostBytes: number;
+  readonly mostTasks: number;
 }
 
 /**

@@ -52,8 +52,8 @@ const maxReads = 64;
 const leastShares = 1024;
 
 interface Span {
-  startNs: bigint;
-  endNs: bigint;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
 }
 
 function toTimes(timesNs: readonly bigint[]): BigInt64Array {

@@ -8,14 +8,14 @@ import type { IndexedChannel, VerifiedIndex } from "../../verified/read-index.ts
 import type { ExportSelection, ExportSource, SkippedDamage } from "./export-options.ts";
 
 export interface DamagedRun {
-  source: ExportSource;
-  context: ReadContext;
-  page: RunPage;
-  row: number;
-  channels: readonly IndexedChannel[];
+  readonly source: ExportSource;
+  readonly context: ReadContext;
+  readonly page: RunPage;
+  readonly row: number;
+  readonly channels: readonly IndexedChannel[];
   /** By the channel's number. */
-  wanted: readonly boolean[];
-  options: ExportSelection;
+  readonly wanted: readonly boolean[];
+  readonly options: ExportSelection;
 }
 
 /** What was left out of the written file because it is damaged, for a metadata record in it. */

@@ -2,7 +2,9 @@ import { ExportFault, type ExportSource } from "./export-options.ts";
 import type { OpenSource, PlannedRun, RunSpans } from "./planned-source.ts";
 import { popQueued, pushQueued, type Queued } from "./run-queue.ts";
 
-export type Fed = { kind: "opened"; source: OpenSource } | { kind: "run"; run: PlannedRun };
+export type Fed =
+  | { readonly kind: "opened"; readonly source: OpenSource }
+  | { readonly kind: "run"; readonly run: PlannedRun };
 
 export interface Feeding {
   /** `index`: of the source as it was given. */
@@ -44,7 +46,7 @@ export async function* feedRuns(
 }
 
 interface Feed extends Queued {
-  source: OpenSource;
+  readonly source: OpenSource;
 }
 
 /** Each holds its plan in memory and a file open. */
@@ -69,15 +71,15 @@ function compare(a: bigint, b: bigint): number {
 
 /** What is to be done, in the order of the written file. Runs of one step stand one behind the other in one source. */
 export type Step =
-  | { kind: "opened"; source: OpenSource }
+  | { readonly kind: "opened"; readonly source: OpenSource }
   /** Send as they are. */
-  | { kind: "pass"; runs: PlannedRun[] }
+  | { readonly kind: "pass"; readonly runs: PlannedRun[] }
   /** Overlap with nothing: rewrite. */
-  | { kind: "rewrite"; runs: PlannedRun[] }
+  | { readonly kind: "rewrite"; readonly runs: PlannedRun[] }
   /** The same where little of them is wanted. */
-  | { kind: "pick"; runs: PlannedRun[] }
+  | { readonly kind: "pick"; readonly runs: PlannedRun[] }
   /** Overlaps in time with the one before or behind it. */
-  | { kind: "merge"; run: PlannedRun };
+  | { readonly kind: "merge"; readonly run: PlannedRun };
 
 /** Decides for each run by what was before it and the run behind it. `mergesAll`: each as if it overlapped. */
 export async function* decideSteps(
@@ -99,8 +101,8 @@ export async function* decideSteps(
   yield* group.end();
 }
 
-type GroupStep = Step & { kind: "pass" | "rewrite" | "pick" };
-type RunStep = GroupStep | (Step & { kind: "merge" });
+type GroupStep = Step & { readonly kind: "pass" | "rewrite" | "pick" };
+type RunStep = GroupStep | (Step & { readonly kind: "merge" });
 
 /** Joins the steps of runs that can be read at once; what is merged is loaded run by run. */
 class Grouping {

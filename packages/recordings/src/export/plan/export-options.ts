@@ -9,19 +9,19 @@ import type { BagCompression } from "../write-bag/write-bag.ts";
 /** A recording to export from, opened only when the stream comes near its time. */
 export interface ExportSource {
   /** Its extension matters; also names the source in what is told of it. */
-  fileName: string;
+  readonly fileName: string;
   /** Log times within which all of its messages lie, inclusive. A wider span costs an earlier opening. */
-  startNs: bigint;
-  endNs: bigint;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
   /**
    * By topic, of those with messages: a text that is the same where the topic has the same channels. For `lastPerChannel`: without it
    * every earlier source is opened, because it may have a channel of its own.
    */
-  topicKeys?: ReadonlyMap<string, string> | undefined;
+  readonly topicKeys?: ReadonlyMap<string, string> | undefined;
   /** Take what is readable of a recording that is not whole. */
-  isSalvage?: boolean;
+  readonly isSalvage?: boolean;
   /** SHA-256 of its bytes, hexadecimal: an index of another recording is refused. */
-  sha256?: string | undefined;
+  readonly sha256?: string | undefined;
   /**
    * Called at most twice, the second time where messages before the window are wanted too; twice as often for a bag, which
    * is read once to measure it.
@@ -31,58 +31,58 @@ export interface ExportSource {
    * The verified index that `indexRecording` made of it. Without one, or with one that cannot be read, everything is read first to make
    * one.
    */
-  openIndex?: (signal: AbortSignal | undefined) => Promise<(RandomAccessSource & AsyncDisposable) | undefined>;
+  readonly openIndex?: (signal: AbortSignal | undefined) => Promise<(RandomAccessSource & AsyncDisposable) | undefined>;
 }
 
 export interface ExportSelection {
   /** Topic names; absent or empty: all. */
-  topics?: readonly string[];
+  readonly topics?: readonly string[];
   /** First and last log time, both inclusive. */
-  startNs?: bigint;
-  endNs?: bigint;
+  readonly startNs?: bigint;
+  readonly endNs?: bigint;
   /**
    * Begins with the latest message of each selected channel before `startNs`, at most `lookbackNs` earlier; without it
    * however early. Earlier recordings are searched backward until none can have a channel that has no message yet.
    */
-  lastPerChannel?: { lookbackNs?: bigint };
+  readonly lastPerChannel?: { readonly lookbackNs?: bigint };
 }
 
 /** What holds whatever the format is. */
 export interface ExportOptions extends ExportSelection {
   /** For messages of chunks that overlap in time. Default 64 MiB. */
-  memoryBudgetBytes?: number;
+  readonly memoryBudgetBytes?: number;
   /** Asked before much memory is used at once. Default: one budget for everything in the process. */
-  hold?: HoldMemory | undefined;
+  readonly hold?: HoldMemory | undefined;
   /** Default: one that all exports of the process share. */
-  pool?: RewritePool;
+  readonly pool?: RewritePool;
   /** Read uncompressed chunks as a whole, and compare their checksums, also where few of their messages are wanted. */
-  readsWholeChunks?: boolean;
+  readonly readsWholeChunks?: boolean;
   /** Told of each run of messages that is left out because it is damaged. The written file tells of them too. */
-  onSkippedDamage?: (damage: SkippedDamage) => void;
-  signal?: AbortSignal;
+  readonly onSkippedDamage?: (damage: SkippedDamage) => void;
+  readonly signal?: AbortSignal;
 }
 
 export interface McapExportOptions extends ExportOptions {
-  compression: Compression;
-  includeAttachments?: boolean;
+  readonly compression: Compression;
+  readonly includeAttachments?: boolean;
   /** Written behind everything else; the last of a name is the one that counts. */
-  metadata?: readonly MetadataRecord[];
+  readonly metadata?: readonly MetadataRecord[];
 }
 
 export interface BagExportOptions extends ExportOptions {
-  compression: BagCompression;
+  readonly compression: BagCompression;
   /** A bag of at most so many bytes is made once and kept in memory. Default 16 MiB. */
-  mostHeldBytes?: number;
+  readonly mostHeldBytes?: number;
 }
 
 export interface SkippedDamage {
   /** The source's file name. */
-  source: string;
+  readonly source: string;
   /** Of the chunk in its file. */
-  offset: number;
-  reason: Reason;
+  readonly offset: number;
+  readonly reason: Reason;
   /** Selected messages in it; absent where its indexes do not tell. */
-  messagesLost?: number;
+  readonly messagesLost?: number;
 }
 
 /**

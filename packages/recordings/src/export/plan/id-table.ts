@@ -5,8 +5,8 @@ import type { Channel, Schema } from "../../survey/survey.ts";
 import { ExportFault } from "./export-options.ts";
 
 export interface ChannelTables {
-  schemas: ReadonlyMap<number, Schema>;
-  channels: ReadonlyMap<number, Channel>;
+  readonly schemas: ReadonlyMap<number, Schema>;
+  readonly channels: ReadonlyMap<number, Channel>;
 }
 
 /** The ids of the written file: what is byte-identical has one, whatever ids it had in its sources. */

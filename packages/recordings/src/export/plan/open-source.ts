@@ -11,9 +11,9 @@ import { type PlanOptions, planRuns } from "./plan-runs.ts";
 import type { OpenSource } from "./planned-source.ts";
 
 export interface Opening extends PlanOptions {
-  lane: RewriteLane;
-  onOpened?: OnOpened | undefined;
-  onClosed?: () => void;
+  readonly lane: RewriteLane;
+  readonly onOpened?: OnOpened | undefined;
+  readonly onClosed?: () => void;
 }
 
 export type OnOpened = (source: OpenSource) => Promise<void>;
@@ -53,11 +53,11 @@ export async function openSource(source: ExportSource, opening: Opening): Promis
 }
 
 interface IndexOpening {
-  recording: RandomAccessSource;
+  readonly recording: RandomAccessSource;
   /** Whatever is opened for the index is closed with it. */
-  opened: AsyncDisposableStack;
-  options: Pick<McapExportOptions, "signal" | "hold">;
-  lane: RewriteLane;
+  readonly opened: AsyncDisposableStack;
+  readonly options: Pick<McapExportOptions, "signal" | "hold">;
+  readonly lane: RewriteLane;
 }
 
 /** The index that was made of a source, or one that is made now, by reading all of it. */
@@ -94,12 +94,12 @@ async function makeIndex(
 }
 
 interface Making {
-  fileName: string;
-  isSalvage: boolean;
-  signal: AbortSignal | undefined;
+  readonly fileName: string;
+  readonly isSalvage: boolean;
+  readonly signal: AbortSignal | undefined;
   /** Default: the memory of the process. */
-  hold: HoldMemory | undefined;
-  lane: RewriteLane;
+  readonly hold: HoldMemory | undefined;
+  readonly lane: RewriteLane;
 }
 
 /** Reads a whole recording in a thread. Faults where it is no finished recording. */

@@ -12,17 +12,17 @@ import { type RowPlace, RunTable } from "./run-table.ts";
 
 export interface PlanOptions {
   /** Of the source among all sources. */
-  index: number;
-  ids: IdTable;
-  options: McapExportOptions;
-  damage: DamageReport | undefined;
+  readonly index: number;
+  readonly ids: IdTable;
+  readonly options: McapExportOptions;
+  readonly damage: DamageReport | undefined;
 }
 
 interface Planning {
-  source: ExportSource;
-  index: VerifiedIndex;
-  context: ReadContext;
-  planning: PlanOptions;
+  readonly source: ExportSource;
+  readonly index: VerifiedIndex;
+  readonly context: ReadContext;
+  readonly planning: PlanOptions;
 }
 
 type Planned = Omit<OpenSource, "hold" | "release" | "close">;
@@ -81,11 +81,11 @@ function toMap(channels: readonly IndexedChannel[]): Map<number, Channel> {
 }
 
 interface Judging {
-  index: VerifiedIndex;
+  readonly index: VerifiedIndex;
   /** By the channel's number. */
-  wanted: readonly boolean[];
-  planning: PlanOptions;
-  hasDescriptor: boolean;
+  readonly wanted: readonly boolean[];
+  readonly planning: PlanOptions;
+  readonly hasDescriptor: boolean;
 }
 
 /** Decides for each run of an index what of it is wanted, and how it may be given. */
@@ -135,11 +135,11 @@ function createJudge({ index, wanted, planning: { options }, hasDescriptor }: Ju
 const pickedMessageBytes = 8 * 1024;
 
 interface Selecting {
-  channels: readonly IndexedChannel[];
-  wanted: readonly boolean[];
-  schemas: ReadonlyMap<number, Schema>;
-  ids: IdTable;
-  options: PlanOptions["options"];
+  readonly channels: readonly IndexedChannel[];
+  readonly wanted: readonly boolean[];
+  readonly schemas: ReadonlyMap<number, Schema>;
+  readonly ids: IdTable;
+  readonly options: PlanOptions["options"];
 }
 
 async function selectionOf({ channels, wanted, schemas, ids, options }: Selecting): Promise<Selection> {

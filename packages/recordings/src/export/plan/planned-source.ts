@@ -6,14 +6,14 @@ import type { Queued } from "./run-queue.ts";
 
 /** A source that is open, and what of it is wanted. */
 export interface OpenSource {
-  fileName: string;
-  formatName: RecordingFormatName;
-  context: ReadContext;
+  readonly fileName: string;
+  readonly formatName: RecordingFormatName;
+  readonly context: ReadContext;
   /** Its channels, the schemas of those that are wanted, metadata and attachments. */
-  survey: Pick<Survey, "profile" | "channels" | "metadata" | "attachments">;
+  readonly survey: Pick<Survey, "profile" | "channels" | "metadata" | "attachments">;
   /** Only those that may hold selected messages. */
-  runs: PlannedRuns;
-  selection: Selection;
+  readonly runs: PlannedRuns;
+  readonly selection: Selection;
   /** The channels of a run, each with its number of messages. */
   channelsOf(run: PlannedRun): Promise<PlannedChannel[]>;
   /** Keeps it open until so many more calls of `release`. It is opened with one. */
@@ -25,57 +25,57 @@ export interface OpenSource {
 
 /** A run as its index tells of it, and what of it is wanted. */
 export interface PlannedRun {
-  source: OpenSource;
+  readonly source: OpenSource;
   /** Of the source among the sources, then of the run in its file: the order of equal times. */
-  order: number;
-  offset: number;
+  readonly order: number;
+  readonly offset: number;
   /** Of the chunk's record or the loose messages, and of the message indexes behind. */
-  recordBytes: number;
-  indexesBytes: number;
+  readonly recordBytes: number;
+  readonly indexesBytes: number;
   /** Decompressed. */
-  lengthBytes: number;
+  readonly lengthBytes: number;
   /** Of its largest message's record. */
-  largestBytes: number;
+  readonly largestBytes: number;
   /** Of the compressed bytes, counted from `offset`. */
-  dataStart: number;
-  storedBytes: number;
-  compression: string;
-  isChunk: boolean;
-  startNs: bigint;
-  endNs: bigint;
-  checksum: number;
-  indexesChecksum: number;
-  isInOrder: boolean;
-  wantedBytes: number;
-  wantedCount: number;
+  readonly dataStart: number;
+  readonly storedBytes: number;
+  readonly compression: string;
+  readonly isChunk: boolean;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  readonly checksum: number;
+  readonly indexesChecksum: number;
+  readonly isInOrder: boolean;
+  readonly wantedBytes: number;
+  readonly wantedCount: number;
   /** Behind the last wanted message, counted from the beginning of the decompressed run. */
-  wantedEnd: number;
-  isAllWanted: boolean;
+  readonly wantedEnd: number;
+  readonly isAllWanted: boolean;
   /** As far as the run alone decides: fit to stand elsewhere, right compression, all wanted, its ids those of the written file. */
-  mayPass: boolean;
+  readonly mayPass: boolean;
   /** Its messages are few, and can be read one by one. */
-  mayPick: boolean;
+  readonly mayPick: boolean;
   /** In the source's index. */
-  place: { pageNumber: number; row: number };
+  readonly place: { readonly pageNumber: number; readonly row: number };
 }
 
 export interface PlannedChannel {
-  channelId: number;
-  messageCount: number;
-  recordsBytes: number;
-  startNs: bigint;
-  endNs: bigint;
+  readonly channelId: number;
+  readonly messageCount: number;
+  readonly recordsBytes: number;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
   /** Counted from the end of the chunk's record; -1: there is none. */
-  indexStart: number;
+  readonly indexStart: number;
 }
 
 /** What of a run is wanted. */
 export interface WantedOfRun {
-  messageCount: number;
+  readonly messageCount: number;
   /** Of their records. */
-  recordsBytes: number;
+  readonly recordsBytes: number;
   /** Behind the last of them, counted from the beginning of the decompressed run. */
-  lastEnd: number;
+  readonly lastEnd: number;
   /** Every message is wanted. */
   isAll: boolean;
   mayPass: boolean;

@@ -1,7 +1,7 @@
 /** What stands in line to be merged: by time, then by place in the file. */
 export interface Queued {
   nextNs: bigint;
-  order: number;
+  readonly order: number;
 }
 
 export function comesBefore(a: Queued, b: Queued): boolean {

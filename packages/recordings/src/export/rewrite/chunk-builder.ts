@@ -17,17 +17,17 @@ import { createRecordMemory, type RecordMemory, type SummedRange } from "./recor
 
 /** A chunk as it goes into the written file, its message indexes behind it. */
 export interface SealedChunk {
-  bytes: Uint8Array;
+  readonly bytes: Uint8Array;
   /** CRC-32 of the bytes. */
-  checksum: number;
+  readonly checksum: number;
   /** Of the chunk's record alone. */
-  chunkBytes: number;
-  indexesBytes: number;
-  storedBytes: number;
-  uncompressedBytes: number;
-  startNs: bigint;
-  endNs: bigint;
-  channels: ChannelIndex[];
+  readonly chunkBytes: number;
+  readonly indexesBytes: number;
+  readonly storedBytes: number;
+  readonly uncompressedBytes: number;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  readonly channels: ChannelIndex[];
 }
 
 /**

@@ -7,12 +7,12 @@ import { type QuickSelection, unwanted } from "./selection.ts";
 import { ContentChanged, type StoredRun } from "./stored-run.ts";
 
 export interface Copying {
-  run: StoredRun;
-  selection: QuickSelection;
-  builder: ChunkBuilder;
-  onFull: () => void;
+  readonly run: StoredRun;
+  readonly selection: QuickSelection;
+  readonly builder: ChunkBuilder;
+  readonly onFull: () => void;
   /** Of bytes that are compared with their checksum while they are copied. */
-  sum?: RunningSum | undefined;
+  readonly sum?: RunningSum | undefined;
 }
 
 /**

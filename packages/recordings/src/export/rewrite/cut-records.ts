@@ -9,26 +9,26 @@ import { logTimeOffset, messageHead } from "./fragment.ts";
 import { ContentChanged } from "./stored-run.ts";
 
 /** Records of a large chunk: some megabytes of whole ones, or one message that is too large to be held. */
-export type Cut = { kind: "records"; bytes: Uint8Array } | ({ kind: "huge" } & HugeRecord);
+export type Cut = { readonly kind: "records"; readonly bytes: Uint8Array } | ({ readonly kind: "huge" } & HugeRecord);
 
 export interface HugeRecord extends HugeMessage {
   /** Of the message's record among the decompressed records. */
-  at: number;
-  sizeBytes: number;
+  readonly at: number;
+  readonly sizeBytes: number;
   /** All of the record; may be taken before the next cut is asked for. */
-  content: AsyncGenerator<Uint8Array>;
+  readonly content: AsyncGenerator<Uint8Array>;
 }
 
 interface HugeMessage {
   /** In the source. */
-  channelId: number;
-  timeNs: bigint;
+  readonly channelId: number;
+  readonly timeNs: bigint;
   /** Of its record in an MCAP file, up to the data. */
-  head: Uint8Array;
+  readonly head: Uint8Array;
   /** Of that whole record. */
-  recordBytes: number;
+  readonly recordBytes: number;
   /** Where in the content the message's data begin. */
-  dataAt: number;
+  readonly dataAt: number;
 }
 
 /** Larger messages are never held as a whole. */
@@ -37,9 +37,9 @@ export const hugeBytes: number = wholeChunkBytes;
 const leastCutBytes = 2 * 1024 * 1024;
 
 interface Cutting {
-  format: RecordingFormatName;
+  readonly format: RecordingFormatName;
   /** Begins the text of faults. */
-  place: string;
+  readonly place: string;
 }
 
 /** Puts pieces of decompressed records together and cuts them where records end; each cut has memory of its own. */
@@ -125,10 +125,10 @@ function readHuge(
 }
 
 interface Taking {
-  held: HeldPieces;
-  sizeBytes: number;
-  iterator: AsyncIterator<Uint8Array>;
-  place: string;
+  readonly held: HeldPieces;
+  readonly sizeBytes: number;
+  readonly iterator: AsyncIterator<Uint8Array>;
+  readonly place: string;
 }
 
 /** The bytes of one record, whose beginning is held; what follows it is held then. */

@@ -4,11 +4,11 @@ import type { RawMessage } from "../../reading/raw-message.ts";
 
 /** Message records of the written file in order of log time: what chunks are made of. */
 export interface Fragment {
-  records: Uint8Array;
+  readonly records: Uint8Array;
   /** Where each message's record begins. */
-  starts: Uint32Array;
+  readonly starts: Uint32Array;
   /** Of each message the log time in nanoseconds. */
-  timesNs: BigUint64Array;
+  readonly timesNs: BigUint64Array;
 }
 
 /** First byte behind a message's record. */

@@ -13,83 +13,89 @@ export type Job = PassJob | FilterJob | PickJob | GatherJob | GatherLargeJob | L
 
 /** Chunks that go into the written file as they are. */
 export interface PassJob {
-  kind: "pass";
-  from: StoredBytes;
-  offset: number;
-  lengthBytes: number;
+  readonly kind: "pass";
+  readonly from: StoredBytes;
+  readonly offset: number;
+  readonly lengthBytes: number;
   /** One behind the other. */
-  chunks: { place: string; recordBytes: number; checksum: number; indexesBytes: number; indexesChecksum: number }[];
+  readonly chunks: {
+    readonly place: string;
+    readonly recordBytes: number;
+    readonly checksum: number;
+    readonly indexesBytes: number;
+    readonly indexesChecksum: number;
+  }[];
 }
 
 /** Runs that overlap with nothing, into chunks. */
 export interface FilterJob {
-  kind: "filter";
-  from: StoredBytes;
-  runs: StoredRun[];
-  selection: SentSelection;
-  compression: Compression;
+  readonly kind: "filter";
+  readonly from: StoredBytes;
+  readonly runs: StoredRun[];
+  readonly selection: SentSelection;
+  readonly compression: Compression;
 }
 
 /** The same of uncompressed runs of which little is wanted. */
 export interface PickJob {
-  kind: "pick";
-  from: StoredBytes;
-  runs: PickedRun[];
-  selection: SentSelection;
-  compression: Compression;
+  readonly kind: "pick";
+  readonly from: StoredBytes;
+  readonly runs: PickedRun[];
+  readonly selection: SentSelection;
+  readonly compression: Compression;
 }
 
 /** A part of one run for merging: what fits into `maxBytes`, but at least one message, after the first `skip`. */
 export interface GatherJob {
-  kind: "gather";
-  from: StoredBytes;
-  run: StoredRun;
-  selection: SentSelection;
-  skip: number;
-  maxBytes: number;
+  readonly kind: "gather";
+  readonly from: StoredBytes;
+  readonly run: StoredRun;
+  readonly selection: SentSelection;
+  readonly skip: number;
+  readonly maxBytes: number;
 }
 
 /** The same of a run that is too large to be held: what comes behind `after`. */
 export interface GatherLargeJob {
-  kind: "gatherLarge";
-  readFrom: ReadFrom;
-  run: StoredRun;
-  selection: SentSelection;
-  after: MessageKey | undefined;
-  maxBytes: number;
+  readonly kind: "gatherLarge";
+  readonly readFrom: ReadFrom;
+  readonly run: StoredRun;
+  readonly selection: SentSelection;
+  readonly after: MessageKey | undefined;
+  readonly maxBytes: number;
 }
 
 /** The last selected message of each channel. */
 export interface LatestJob {
-  kind: "latest";
-  from: StoredBytes;
-  run: StoredRun;
-  selection: SentSelection;
+  readonly kind: "latest";
+  readonly from: StoredBytes;
+  readonly run: StoredRun;
+  readonly selection: SentSelection;
 }
 
 export interface SealJob {
-  kind: "seal";
-  fragment: Fragment;
-  compression: Compression;
+  readonly kind: "seal";
+  readonly fragment: Fragment;
+  readonly compression: Compression;
 }
 
 /** Reads all of a recording that nobody has indexed. */
 export interface IndexJob {
-  kind: "index";
-  readFrom: ReadFrom;
-  sizeBytes: number;
-  fileName: string;
-  isSalvage: boolean;
+  readonly kind: "index";
+  readonly readFrom: ReadFrom;
+  readonly sizeBytes: number;
+  readonly fileName: string;
+  readonly isSalvage: boolean;
 }
 
 export interface JobResults {
-  pass: { bytes: Uint8Array; checksum: number };
+  readonly pass: { readonly bytes: Uint8Array; readonly checksum: number };
   /** In order; `rest` comes last and is too little for a chunk of its own. */
-  filter: { chunks: SealedChunk[]; rest: Fragment };
-  pick: { chunks: SealedChunk[]; rest: Fragment };
-  gather: { fragment: Fragment; hasMore: boolean };
-  gatherLarge: LargePart;
-  latest: Fragment;
-  seal: SealedChunk;
-  index: { index: Uint8Array; refused: Reason | undefined };
+  readonly filter: { readonly chunks: SealedChunk[]; readonly rest: Fragment };
+  readonly pick: { readonly chunks: SealedChunk[]; readonly rest: Fragment };
+  readonly gather: { readonly fragment: Fragment; readonly hasMore: boolean };
+  readonly gatherLarge: LargePart;
+  readonly latest: Fragment;
+  readonly seal: SealedChunk;
+  readonly index: { readonly index: Uint8Array; readonly refused: Reason | undefined };
 }

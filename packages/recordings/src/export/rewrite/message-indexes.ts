@@ -3,9 +3,9 @@ import { logTimeOffset } from "./fragment.ts";
 
 /** The message index of one channel; its record begins `start` bytes behind the beginning of the chunk. */
 export interface ChannelIndex {
-  channelId: number;
-  messageCount: number;
-  start: number;
+  readonly channelId: number;
+  readonly messageCount: number;
+  readonly start: number;
 }
 
 /** Messages of a chunk that is being written: where the record of each begins. */

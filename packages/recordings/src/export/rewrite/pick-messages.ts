@@ -6,24 +6,24 @@ import { ContentChanged, readStored, type Scratch, type StoredBytes, type Stored
 
 /** A channel of an uncompressed chunk, by the message index that names all of its messages. */
 export interface PickedChannel {
-  channelId: number;
-  messageCount: number;
+  readonly channelId: number;
+  readonly messageCount: number;
   /** Of its records together. */
-  recordsBytes: number;
+  readonly recordsBytes: number;
   /** Of the message index's record in the file. */
-  indexOffset: number;
+  readonly indexOffset: number;
 }
 
 export interface PickedRun extends StoredRun {
-  channels: PickedChannel[];
+  readonly channels: PickedChannel[];
 }
 
 interface Picking {
-  from: StoredBytes;
-  scratch: Scratch;
-  selection: QuickSelection;
-  builder: ChunkBuilder;
-  onFull: () => void;
+  readonly from: StoredBytes;
+  readonly scratch: Scratch;
+  readonly selection: QuickSelection;
+  readonly builder: ChunkBuilder;
+  readonly onFull: () => void;
 }
 
 /**
@@ -51,12 +51,12 @@ export function pickMessages(run: PickedRun, picking: Picking): void {
 }
 
 interface Entry {
-  timeHigh: number;
-  timeLow: number;
+  readonly timeHigh: number;
+  readonly timeLow: number;
   /** In the chunk's data. */
-  offset: number;
-  channelId: number;
-  guessBytes: number;
+  readonly offset: number;
+  readonly channelId: number;
+  readonly guessBytes: number;
 }
 
 /** Those in the window, in order of log time and equal times as in the file. */
@@ -87,11 +87,11 @@ const entryBytes = 16;
 const slackBytes = 64;
 
 interface Reading {
-  run: PickedRun;
-  guessBytes: number;
+  readonly run: PickedRun;
+  readonly guessBytes: number;
   /** What was read last: messages that stand close together are read at once. */
-  window: { offset: number; bytes: Uint8Array };
-  picking: Picking;
+  readonly window: { offset: number; bytes: Uint8Array };
+  readonly picking: Picking;
 }
 
 function readRecord(offset: number, { run, guessBytes, window, picking }: Reading): Uint8Array {

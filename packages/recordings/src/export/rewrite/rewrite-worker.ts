@@ -6,10 +6,14 @@ import { type Answer, createReading, type Question, transferOf } from "./thread-
 // The entry of a worker thread: takes jobs one by one, and answers each with its result or error.
 
 /** `changed`: the recording is not what it was. */
-export type JobAnswer = { result: JobResults[Job["kind"]] } | { changed: string } | { error: Error } | Question;
+export type JobAnswer =
+  | { readonly result: JobResults[Job["kind"]] }
+  | { readonly changed: string }
+  | { readonly error: Error }
+  | Question;
 
 /** `stop`: not 0 when nobody wants the result any more. */
-export type ToWorker = { job: Job; stop: Int32Array } | Answer;
+export type ToWorker = { readonly job: Job; readonly stop: Int32Array } | Answer;
 
 const port = parentPort!;
 const reading = createReading((question) => port.postMessage(question));

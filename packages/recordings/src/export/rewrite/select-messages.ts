@@ -11,8 +11,8 @@ import { type QuickSelection, unwanted } from "./selection.ts";
 import { ContentChanged, loadRun, readStored, type Scratch, type StoredBytes, type StoredRun } from "./stored-run.ts";
 
 interface Filtering extends Copying {
-  from: StoredBytes;
-  means: { decompress: Decompressor; scratch: Scratch };
+  readonly from: StoredBytes;
+  readonly means: { readonly decompress: Decompressor; readonly scratch: Scratch };
 }
 
 /** Copies the selected messages of a run into chunks. Throws {@link ContentChanged}; what was copied until then is worth nothing. */

@@ -1,19 +1,19 @@
 export interface Selection {
   /** For every channel of the source its id in the written file, or `unwanted`. */
-  ids: ReadonlyMap<number, number>;
+  readonly ids: ReadonlyMap<number, number>;
   /** Log times, inclusive. */
-  startNs?: bigint | undefined;
-  endNs?: bigint | undefined;
+  readonly startNs?: bigint | undefined;
+  readonly endNs?: bigint | undefined;
   /** The same for threads. */
-  sent: SentSelection;
+  readonly sent: SentSelection;
 }
 
 /** A map of 65,536 channels would be copied with each job, which takes 10 ms; threads share this. */
 export interface SentSelection {
   /** Id and written id, in turn. */
-  ids: Float64Array;
-  startNs: bigint | undefined;
-  endNs: bigint | undefined;
+  readonly ids: Float64Array;
+  readonly startNs: bigint | undefined;
+  readonly endNs: bigint | undefined;
 }
 
 export function createSelection(

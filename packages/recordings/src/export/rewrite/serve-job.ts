@@ -7,9 +7,9 @@ import { type Answer, type Question, transferOf } from "./thread-messages.ts";
 
 /** A job that waits for a thread. */
 export interface WaitingJob {
-  job: Job;
-  stop: Int32Array;
-  means: JobMeans;
+  readonly job: Job;
+  readonly stop: Int32Array;
+  readonly means: JobMeans;
   resolve(result: JobResults[Job["kind"]]): void;
   reject(error: unknown): void;
 }
@@ -94,13 +94,13 @@ function ownBytes(bytes: Uint8Array): Uint8Array {
 /** What this thread does for a job that reads much. */
 export interface JobMeans extends Partial<Pick<RandomAccessSource, "read">> {
   /** Its memory is given back at the latest when the job ends. Default: as much as it likes. */
-  hold?: HoldMemory | undefined;
+  readonly hold?: HoldMemory | undefined;
 }
 
 interface Reader {
-  signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** Default: the memory of the process. */
-  hold?: HoldMemory | undefined;
+  readonly hold?: HoldMemory | undefined;
 }
 
 /** What a job that reads much is helped with. It ends with its signal: the thread is free again. */

@@ -6,30 +6,30 @@ import type { RecordingFormatName } from "../../survey/summary.ts";
 
 /** A run as a thread gets it: where it stands, and what the index promises of it. */
 export interface StoredRun {
-  format: RecordingFormatName;
+  readonly format: RecordingFormatName;
   /** Begins the text of faults. */
-  place: string;
+  readonly place: string;
   /** In the file that the thread reads. */
-  offset: number;
-  recordBytes: number;
+  readonly offset: number;
+  readonly recordBytes: number;
   /** Of the compressed bytes, counted from `offset`. */
-  dataStart: number;
-  storedBytes: number;
-  compression: string;
-  lengthBytes: number;
+  readonly dataStart: number;
+  readonly storedBytes: number;
+  readonly compression: string;
+  readonly lengthBytes: number;
   /** Of the `recordBytes`. */
-  checksum: number;
-  isInOrder: boolean;
+  readonly checksum: number;
+  readonly isInOrder: boolean;
   /** All of its messages lie in the window. */
-  isWithin: boolean;
-  wantedCount: number;
-  wantedBytes: number;
+  readonly isWithin: boolean;
+  readonly wantedCount: number;
+  readonly wantedBytes: number;
   /** Nothing behind it is wanted. */
-  wantedEnd: number;
+  readonly wantedEnd: number;
 }
 
 /** Where the bytes of runs come from: a file that the thread reads itself, or what was read for it. */
-export type StoredBytes = { descriptor: number } | { bytes: Uint8Array; start: number };
+export type StoredBytes = { readonly descriptor: number } | { readonly bytes: Uint8Array; readonly start: number };
 
 /** The bytes are not what they were when the recording was verified. */
 export class ContentChanged extends Error {

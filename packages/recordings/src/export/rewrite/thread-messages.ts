@@ -4,25 +4,25 @@ import { type ReadRange, readStored } from "./stored-run.ts";
 
 /** Where a thread that reads much reads from: a file itself, or, without a descriptor, what the main thread reads for it. */
 export interface ReadFrom {
-  descriptor: number | undefined;
+  readonly descriptor: number | undefined;
 }
 
 /** The main thread is asked for bytes, or for a turn to hold much memory, and told when that is over. */
 export type Question =
-  | { range: { id: number; offset: number; length: number } }
-  | { hold: { id: number; sizeBytes: number } }
-  | { release: { id: number } };
+  | { readonly range: { readonly id: number; readonly offset: number; readonly length: number } }
+  | { readonly hold: { readonly id: number; readonly sizeBytes: number } }
+  | { readonly release: { readonly id: number } };
 
 /** Of a turn there are no bytes. `failed`: the main thread knows why. */
 export interface Answer {
-  id: number;
-  bytes?: Uint8Array;
-  failed?: boolean;
+  readonly id: number;
+  readonly bytes?: Uint8Array;
+  readonly failed?: boolean;
 }
 
 export interface SourceReading {
   of(job: object, stop: Int32Array): ReadRange;
-  hold: HoldMemory;
+  readonly hold: HoldMemory;
   answer(answer: Answer): void;
 }
 

@@ -11,10 +11,10 @@ import { encodeRecords, McapOutput } from "./mcap-output.ts";
 export type ChunkFacts = Omit<SealedChunk, "bytes" | "checksum">;
 
 export interface WrittenChunks {
-  bytes: Uint8Array;
+  readonly bytes: Uint8Array;
   /** CRC-32 of the bytes. */
-  checksum: number;
-  chunks: readonly ChunkFacts[];
+  readonly checksum: number;
+  readonly chunks: readonly ChunkFacts[];
 }
 
 /**

@@ -8,27 +8,27 @@ import type { RandomAccessSource } from "../../sources/source.ts";
 import { measureTurns } from "./measure-turns.ts";
 
 export interface ExportsJob {
-  files: string[];
-  count: number;
-  compression: "" | "lz4" | "zstd";
-  format: "mcap" | "bag1";
-  topics?: string[];
-  endNs?: string;
+  readonly files: string[];
+  readonly count: number;
+  readonly compression: "" | "lz4" | "zstd";
+  readonly format: "mcap" | "bag1";
+  readonly topics?: string[];
+  readonly endNs?: string;
   /** With the index that stands beside each file. */
-  isIndexed: boolean;
+  readonly isIndexed: boolean;
   /** Threads may read the files themselves. */
-  hasDescriptor: boolean;
+  readonly hasDescriptor: boolean;
   /** The first writes to it, the others to nowhere; the last takes some pieces and no more before the others are done. */
-  to: string;
+  readonly to: string;
 }
 
 export interface MeasuredExports {
   /** Peak of the process over what it held before the exports began. */
-  grownBytes: number;
-  longestTurnMs: number;
-  longestDelayMs: number;
-  cpuMs: number;
-  sizesBytes: number[];
+  readonly grownBytes: number;
+  readonly longestTurnMs: number;
+  readonly longestDelayMs: number;
+  readonly cpuMs: number;
+  readonly sizesBytes: number[];
 }
 
 const job: ExportsJob = JSON.parse(process.argv[2]!);

@@ -17,10 +17,10 @@ import { makeConnection } from "../write-bag-messages.ts";
 import { type ContentSums, createContentSums } from "./content-sums.ts";
 
 export interface LargeBagSpec {
-  compression: "" | "lz4";
-  messageBytes: number;
+  readonly compression: "" | "lz4";
+  readonly messageBytes: number;
   /** Of all messages; they stand in one chunk. */
-  chunkBytes: number;
+  readonly chunkBytes: number;
 }
 
 /** A bag of one chunk, a message each millisecond, and its verified index beside it; answers what its messages' data come to. */

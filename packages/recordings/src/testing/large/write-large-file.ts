@@ -8,27 +8,27 @@ import { makeIndex } from "../export-bytes.ts";
 import { type ContentSums, createContentSums } from "./content-sums.ts";
 
 export interface LargeFileSpec {
-  compression: "" | "lz4" | "zstd";
+  readonly compression: "" | "lz4" | "zstd";
   /** Of a message's data. */
-  messageBytes: number;
+  readonly messageBytes: number;
   /** Of all messages; they stand in one chunk. */
-  chunkBytes: number;
+  readonly chunkBytes: number;
   /** Times in no order. */
-  isShuffled?: boolean;
+  readonly isShuffled?: boolean;
   /** Of the first message; the next follow 2 µs later each. */
-  startNs: bigint;
+  readonly startNs: bigint;
   /** Data that hardly compress, all of them; otherwise a sixteenth. */
-  isNoise?: boolean;
+  readonly isNoise?: boolean;
   /** Of zstd: how far back a decoder must be able to look, as a power of two. Default 21. */
-  windowLog?: number;
+  readonly windowLog?: number;
 }
 
 /** What its messages come to: all, those of /b, which has every tenth, and those of the first half of the time. */
 export interface LargeFileSums {
-  all: ContentSums;
-  b: ContentSums;
-  half: ContentSums;
-  halfEndNs: bigint;
+  readonly all: ContentSums;
+  readonly b: ContentSums;
+  readonly half: ContentSums;
+  readonly halfEndNs: bigint;
 }
 
 /** An MCAP file of one chunk, and its verified index beside it. */

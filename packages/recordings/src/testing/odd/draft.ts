@@ -17,74 +17,74 @@ export type Lie<T> = (truth: T) => T;
 /** A file that is still to be written: what stands in it, and in what it lies. Never changed, only copied. */
 export interface Draft {
   /** Of most chunks. */
-  compression: Compression;
+  readonly compression: Compression;
   /** Records before everything else. */
-  header: readonly Uint8Array[];
-  schemas: readonly SchemaFields[];
-  channels: readonly ChannelFields[];
+  readonly header: readonly Uint8Array[];
+  readonly schemas: readonly SchemaFields[];
+  readonly channels: readonly ChannelFields[];
   /** Everything between the header and the summary, in order. */
-  items: readonly DraftItem[];
-  summary: DraftSummary;
+  readonly items: readonly DraftItem[];
+  readonly summary: DraftSummary;
 }
 
 export type Compression = "" | "lz4" | "zstd";
 
 /** What may stand in a chunk. */
 export type DraftRecord =
-  | { kind: "schema"; schema: SchemaFields }
-  | { kind: "channel"; channel: ChannelFields }
+  | { readonly kind: "schema"; readonly schema: SchemaFields }
+  | { readonly kind: "channel"; readonly channel: ChannelFields }
   /** `isLost`: a reader cannot give it as it was written. */
-  | { kind: "message"; message: MessageFields; isLost?: boolean }
-  | { kind: "raw"; bytes: Uint8Array };
+  | { readonly kind: "message"; readonly message: MessageFields; readonly isLost?: boolean }
+  | { readonly kind: "raw"; readonly bytes: Uint8Array };
 
 export type DraftItem =
   | DraftRecord
   | DraftChunk
-  | { kind: "attachment"; attachment: AttachmentFields }
-  | { kind: "metadata"; metadata: MetadataFields }
-  | { kind: "dataEnd"; crc: "right" | "wrong" | "none" };
+  | { readonly kind: "attachment"; readonly attachment: AttachmentFields }
+  | { readonly kind: "metadata"; readonly metadata: MetadataFields }
+  | { readonly kind: "dataEnd"; readonly crc: "right" | "wrong" | "none" };
 
 export interface DraftChunk {
-  kind: "chunk";
-  records: readonly DraftRecord[];
+  readonly kind: "chunk";
+  readonly records: readonly DraftRecord[];
   /** As it is written; `frame` makes the bytes. */
-  compression: string;
-  frame: (records: Uint8Array) => Uint8Array;
-  crc: "right" | "wrong" | "none";
-  head: Lie<ChunkSpan>;
-  indexes: Lie<readonly MessageIndexFields[]>;
-  added: Uint8Array;
+  readonly compression: string;
+  readonly frame: (records: Uint8Array) => Uint8Array;
+  readonly crc: "right" | "wrong" | "none";
+  readonly head: Lie<ChunkSpan>;
+  readonly indexes: Lie<readonly MessageIndexFields[]>;
+  readonly added: Uint8Array;
   /** Between it and its indexes. */
-  gap?: Uint8Array;
+  readonly gap?: Uint8Array;
   /** The summary knows nothing of it. */
-  isHidden?: boolean;
+  readonly isHidden?: boolean;
   /** Its messages cannot be read, or are refuted by a checksum. */
-  isLost?: boolean;
+  readonly isLost?: boolean;
 }
 
 export interface ChunkSpan {
-  startNs: bigint;
-  endNs: bigint;
-  uncompressedBytes: number;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  readonly uncompressedBytes: number;
 }
 
 export interface DraftSummary {
   /** Groups of records in the order in which they are written. None: no summary. */
-  groups: readonly SummaryGroup[];
-  hasOffsets: boolean;
-  schemas: Lie<readonly SchemaFields[]>;
-  channels: Lie<readonly ChannelFields[]>;
-  statistics: Lie<readonly StatisticsFields[]>;
-  chunkIndexes: Lie<readonly ChunkIndexFields[]>;
+  readonly groups: readonly SummaryGroup[];
+  readonly hasOffsets: boolean;
+  readonly schemas: Lie<readonly SchemaFields[]>;
+  readonly channels: Lie<readonly ChannelFields[]>;
+  readonly statistics: Lie<readonly StatisticsFields[]>;
+  readonly chunkIndexes: Lie<readonly ChunkIndexFields[]>;
   /** Of where attachments and metadata records are said to stand. */
-  places: Lie<IndexedPlace>;
+  readonly places: Lie<IndexedPlace>;
   /** Of what the summary offsets are to say. */
-  offsets: Lie<readonly (readonly [opcode: number, place: IndexedPlace])[]>;
+  readonly offsets: Lie<readonly (readonly [opcode: number, place: IndexedPlace])[]>;
   /** Of the whole section. */
-  section: Lie<Uint8Array>;
-  footer: Lie<FooterPlaces>;
+  readonly section: Lie<Uint8Array>;
+  readonly footer: Lie<FooterPlaces>;
   /** `stale`: right for what would have been written without the last two lies. */
-  crc: "right" | "stale" | "wrong" | "none";
+  readonly crc: "right" | "stale" | "wrong" | "none";
 }
 
 export type FooterPlaces = Pick<FooterFields, "summaryStart" | "summaryOffsetStart">;

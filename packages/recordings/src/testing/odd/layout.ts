@@ -8,19 +8,19 @@ import type {
 
 /** Where what was written stands. */
 export interface Layout {
-  chunks: ChunkIndexFields[];
-  attachments: { attachment: AttachmentFields; place: IndexedPlace }[];
-  metadata: { metadata: MetadataFields; place: IndexedPlace }[];
+  readonly chunks: ChunkIndexFields[];
+  readonly attachments: { readonly attachment: AttachmentFields; readonly place: IndexedPlace }[];
+  readonly metadata: { readonly metadata: MetadataFields; readonly place: IndexedPlace }[];
   /** In the order of the file. */
-  messages: WrittenMessage[];
+  readonly messages: WrittenMessage[];
 }
 
 export interface WrittenMessage {
-  message: MessageFields;
+  readonly message: MessageFields;
   /** No checksum of a chunk covers it. */
-  isUnchecked: boolean;
+  readonly isUnchecked: boolean;
   /** The summary knows nothing of it. */
-  isHidden: boolean;
+  readonly isHidden: boolean;
   isLost: boolean;
 }
 

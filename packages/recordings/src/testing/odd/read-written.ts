@@ -5,9 +5,9 @@ import type { Content } from "./content-key.ts";
 
 export interface Written {
   /** In the order of the file. */
-  messages: Content[];
+  readonly messages: Content[];
   /** What the file says of what was left out: the metadata records named `downlink.export`. */
-  told: ReadonlyMap<string, string>[];
+  readonly told: ReadonlyMap<string, string>[];
 }
 
 /** A chunk of several frames may be passed on, as both formats allow it; one with rubbish behind them may not. */
@@ -50,8 +50,8 @@ export async function readByIndex(bytes: Uint8Array): Promise<Content[]> {
 }
 
 interface Definitions {
-  channels: ReadonlyMap<number, McapTypes.Channel>;
-  schemas: ReadonlyMap<number, McapTypes.Schema>;
+  readonly channels: ReadonlyMap<number, McapTypes.Channel>;
+  readonly schemas: ReadonlyMap<number, McapTypes.Schema>;
 }
 
 function toContent(

@@ -6,93 +6,93 @@ import { crc32 } from "node:zlib";
 export type Name = string | Uint8Array;
 
 export interface SchemaFields {
-  id: number;
-  name: Name;
-  encoding: Name;
-  data: Uint8Array;
+  readonly id: number;
+  readonly name: Name;
+  readonly encoding: Name;
+  readonly data: Uint8Array;
   /** Fields that a later version of the format may have added. */
-  added?: Uint8Array;
+  readonly added?: Uint8Array;
 }
 
 export interface ChannelFields {
-  id: number;
-  schemaId: number;
-  topic: Name;
-  messageEncoding: Name;
-  metadata: readonly (readonly [Name, Name])[];
-  added?: Uint8Array;
+  readonly id: number;
+  readonly schemaId: number;
+  readonly topic: Name;
+  readonly messageEncoding: Name;
+  readonly metadata: readonly (readonly [Name, Name])[];
+  readonly added?: Uint8Array;
 }
 
 export interface MessageFields {
-  channelId: number;
-  sequence: number;
-  logTimeNs: bigint;
-  publishTimeNs: bigint;
-  data: Uint8Array;
+  readonly channelId: number;
+  readonly sequence: number;
+  readonly logTimeNs: bigint;
+  readonly publishTimeNs: bigint;
+  readonly data: Uint8Array;
 }
 
 export interface ChunkFields {
-  startNs: bigint;
-  endNs: bigint;
-  uncompressedBytes: number;
-  crc: number;
-  compression: string;
-  stored: Uint8Array;
-  added: Uint8Array;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  readonly uncompressedBytes: number;
+  readonly crc: number;
+  readonly compression: string;
+  readonly stored: Uint8Array;
+  readonly added: Uint8Array;
 }
 
 export interface MessageIndexFields {
-  channelId: number;
-  entries: readonly { timeNs: bigint; offset: number }[];
-  added?: Uint8Array;
+  readonly channelId: number;
+  readonly entries: readonly { readonly timeNs: bigint; readonly offset: number }[];
+  readonly added?: Uint8Array;
 }
 
 export interface ChunkIndexFields {
-  startNs: bigint;
-  endNs: bigint;
-  offset: number;
-  chunkBytes: number;
-  indexOffsets: readonly (readonly [channelId: number, offset: number])[];
-  indexesBytes: number;
-  compression: string;
-  storedBytes: number;
-  uncompressedBytes: number;
-  added?: Uint8Array;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  readonly offset: number;
+  readonly chunkBytes: number;
+  readonly indexOffsets: readonly (readonly [channelId: number, offset: number])[];
+  readonly indexesBytes: number;
+  readonly compression: string;
+  readonly storedBytes: number;
+  readonly uncompressedBytes: number;
+  readonly added?: Uint8Array;
 }
 
 export interface AttachmentFields {
-  logTimeNs: bigint;
-  createTimeNs: bigint;
-  name: Name;
-  mediaType: string;
-  data: Uint8Array;
-  crc: "right" | "wrong" | "none";
-  added?: Uint8Array;
+  readonly logTimeNs: bigint;
+  readonly createTimeNs: bigint;
+  readonly name: Name;
+  readonly mediaType: string;
+  readonly data: Uint8Array;
+  readonly crc: "right" | "wrong" | "none";
+  readonly added?: Uint8Array;
 }
 
 export interface MetadataFields {
-  name: Name;
-  entries: readonly (readonly [Name, Name])[];
-  added?: Uint8Array;
+  readonly name: Name;
+  readonly entries: readonly (readonly [Name, Name])[];
+  readonly added?: Uint8Array;
 }
 
 export interface StatisticsFields {
-  messageCount: number;
-  schemaCount: number;
-  channelCount: number;
-  attachmentCount: number;
-  metadataCount: number;
-  chunkCount: number;
-  startNs: bigint;
-  endNs: bigint;
-  channelCounts: readonly (readonly [channelId: number, count: number])[];
-  added?: Uint8Array;
+  readonly messageCount: number;
+  readonly schemaCount: number;
+  readonly channelCount: number;
+  readonly attachmentCount: number;
+  readonly metadataCount: number;
+  readonly chunkCount: number;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  readonly channelCounts: readonly (readonly [channelId: number, count: number])[];
+  readonly added?: Uint8Array;
 }
 
 export interface FooterFields {
-  summaryStart: number;
-  summaryOffsetStart: number;
-  crc: number;
+  readonly summaryStart: number;
+  readonly summaryOffsetStart: number;
+  readonly crc: number;
 }
 
 export const mcapMagic: Uint8Array = Uint8Array.of(0x89, 0x4d, 0x43, 0x41, 0x50, 0x30, 0x0d, 0x0a);
@@ -150,8 +150,8 @@ export function attachmentRecord(attachment: AttachmentFields): Buffer {
 }
 
 export interface IndexedPlace {
-  offset: number;
-  lengthBytes: number;
+  readonly offset: number;
+  readonly lengthBytes: number;
 }
 
 export function attachmentIndexRecord(attachment: AttachmentFields, { offset, lengthBytes }: IndexedPlace): Buffer {

@@ -85,8 +85,8 @@ function makeChannels(schemas: readonly SchemaFields[], dice: Dice): ChannelFiel
 }
 
 interface Making {
-  compression: Compression;
-  dice: Dice;
+  readonly compression: Compression;
+  readonly dice: Dice;
 }
 
 function makeChunks(channels: readonly ChannelFields[], { compression, dice }: Making): DraftChunk[] {

@@ -50,9 +50,9 @@ export function writeEnd(draft: Draft, pieces: Pieces, layout: Layout): void {
 
 interface Section {
   /** Where it really begins. */
-  start: number;
-  section: Uint8Array;
-  footer: FooterPlaces;
+  readonly start: number;
+  readonly section: Uint8Array;
+  readonly footer: FooterPlaces;
 }
 
 /** Spec: MCAP "Footer": it covers everything from where the footer says that the summary begins up to the checksum itself. */
