@@ -20,11 +20,11 @@ test("an agent that rests holds one connection, also after uploads, and its hear
   for (const requestId of requestIds) cloud.advance(requestId, "imported");
   await cloud.until("their ends are acknowledged", () => cloud.requests.size === 0, PATIENCE_MS);
   assert.ok(connections.begun > 1, "uploads have connections of their own");
-  const toldBefore = heartbeats.length;
-  await cloud.until("that is told", () => heartbeats.length > toldBefore, PATIENCE_MS);
+  const sentBefore = heartbeats.length;
+  await cloud.until("that is reported", () => heartbeats.length > sentBefore, PATIENCE_MS);
   await cloud.until("one connection is left", () => connections.open === 1, PATIENCE_MS);
-  const [begun, told] = [connections.begun, heartbeats.length];
-  await cloud.until("it rested for a while", () => heartbeats.length > told, PATIENCE_MS);
+  const [begun, sent] = [connections.begun, heartbeats.length];
+  await cloud.until("it rested for a while", () => heartbeats.length > sent, PATIENCE_MS);
   assert.deepEqual(connections, { begun, open: 1 });
   assert.equal((await agent.status()).health, "healthy");
 });

@@ -2,8 +2,8 @@
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
 import { becomeLean } from "./commands/become-lean.ts";
+import { describeFailure, exitCodes } from "./commands/describe-failure.ts";
 import { ownCommand, withOwnCommand } from "./commands/own-command.ts";
-import { exitCodes, tellFailure } from "./commands/tell-failure.ts";
 import {
   loadSettings,
   type SettingName,
@@ -139,7 +139,7 @@ program
   .option("--json", "as a JSON array")
   .action(async (options: { json?: true }) => {
     const { examineSetup, renderFindings } = await import("./commands/doctor.ts");
-    const findings = await examineSetup(loadSettings({ ...sourcesOf(program), onMistake: tellMistake }));
+    const findings = await examineSetup(loadSettings({ ...sourcesOf(program), onMistake: printMistake }));
     print(options.json ? toJson(findings) : renderFindings(findings, page()));
     const verdicts = findings.map(({ verdict }) => verdict);
     if (verdicts.includes("fail")) process.exitCode = exitCodes.error;
@@ -196,11 +196,11 @@ function settingsOf(command: Command): Settings {
 /** Also for who may not read the env file. */
 async function settingsToLook(): Promise<Settings> {
   const { settingsToRead } = await import("./commands/settings-to-read.ts");
-  return settingsToRead({ ...sourcesOf(program), onMistake: tellMistake });
+  return settingsToRead({ ...sourcesOf(program), onMistake: printMistake });
 }
 
 /** A mistake in the file must not keep a person from seeing how the agent fares, which works on with what it had. */
-function tellMistake({ message }: Error): void {
+function printMistake({ message }: Error): void {
   process.stderr.write(`agent: ${message} (left out here)\n`);
 }
 
@@ -265,7 +265,7 @@ process.stdout.on("error", () => {}); // Whoever read us went away: no reason to
 try {
   await program.parseAsync();
 } catch (error) {
-  const { text, exitCode } = tellFailure(error, asPrinted);
+  const { text, exitCode } = describeFailure(error, asPrinted);
   if (text !== undefined) process.stderr.write(`agent: ${text}\n`);
   process.exitCode = exitCode;
 }

@@ -20,9 +20,9 @@ function makeClocks(offMs: number) {
   const serverMs = () => START_MS + at.passedMs;
   /** An answer that was written at its beginning, and came so late. */
   const answerAfter = (ms: number) => {
-    const told = { serverMs: serverMs(), precisionMs: 0, sentUptimeMs: clock.uptimeMs() };
+    const sample = { serverMs: serverMs(), precisionMs: 0, sentUptimeMs: clock.uptimeMs() };
     at.passedMs += ms;
-    skew.note(told);
+    skew.note(sample);
   };
   return { at, clock, problems, skew, serverMs, answerAfter, codes: () => problems.list().map(({ code }) => code) };
 }

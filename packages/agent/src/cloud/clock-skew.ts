@@ -2,10 +2,10 @@ import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { Clock } from "../system/clock.ts";
 import { formatDuration } from "../text/amounts.ts";
 
-/** A time that the server told, and when it was asked: the answer was written some time in between. */
-export interface ToldTime {
+/** A time that the server said, and when it was asked: the answer was written some time in between. */
+export interface ServerTimeSample {
   readonly serverMs: number;
-  /** The time it told is cut off to that: 1000 for the header `Date`. */
+  /** The time is cut off to that: 1000 for the header `Date`. */
   readonly precisionMs: number;
   /** Of this machine; the answer is here at this moment. */
   readonly sentUptimeMs: number;
@@ -13,8 +13,8 @@ export interface ToldTime {
 
 /** How far the clock of this device is from the server's. */
 export interface ClockSkew {
-  note(told: ToldTime): void;
-  /** Server's clock minus ours in milliseconds, by our clock as it is set at this moment; undefined until the server told. */
+  note(sample: ServerTimeSample): void;
+  /** Server's clock minus ours in milliseconds, by our clock as it is set at this moment; undefined until the server said its time. */
   currentMs(): number | undefined;
   /** Raises the problem or ends it. Whoever is about to show problems calls it: the clock may have been set since. */
   judge(): void;
@@ -42,17 +42,17 @@ export function createClockSkew({
     const skewMs = currentMs();
     if (bounds === undefined || skewMs === undefined) return;
     const isCertain = bounds.leastMs - ownMs() > MAX_SKEW_MS || bounds.mostMs - ownMs() < -MAX_SKEW_MS;
-    if (isCertain) problems.raise("ClockSkewed", tellSkew(skewMs));
+    if (isCertain) problems.raise("ClockSkewed", describeSkew(skewMs));
     else if (Math.abs(skewMs) <= MAX_SKEW_MS) problems.clear("ClockSkewed");
   };
   return {
     note({ serverMs, precisionMs, sentUptimeMs }) {
-      const told = { leastMs: serverMs - clock.uptimeMs(), mostMs: serverMs + precisionMs - sentUptimeMs };
+      const given = { leastMs: serverMs - clock.uptimeMs(), mostMs: serverMs + precisionMs - sentUptimeMs };
       const both = bounds && {
-        leastMs: Math.max(told.leastMs, bounds.leastMs),
-        mostMs: Math.min(told.mostMs, bounds.mostMs),
+        leastMs: Math.max(given.leastMs, bounds.leastMs),
+        mostMs: Math.min(given.mostMs, bounds.mostMs),
       };
-      bounds = both && both.leastMs <= both.mostMs ? both : told;
+      bounds = both && both.leastMs <= both.mostMs ? both : given;
       judge();
     },
     currentMs,
@@ -60,7 +60,7 @@ export function createClockSkew({
   };
 }
 
-function tellSkew(skewMs: number): string {
+function describeSkew(skewMs: number): string {
   const isBehind = skewMs > 0;
   return `this device's clock is ${formatDuration(Math.abs(skewMs) / 1000)} ${isBehind ? "behind" : "ahead of"} the control plane's`;
 }

@@ -3,7 +3,7 @@ import type { UndiciTransport } from "@downlink/client/node";
 import type { AgentSettings } from "@downlink/protocol";
 import type { Log } from "../diagnostics/log.ts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
-import type { Bell } from "../loops/bell.ts";
+import type { WakeSignal } from "../loops/wake-signal.ts";
 import { requireSetting, type Settings } from "../settings/settings.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import { isStateUnwritable } from "../state/state-errors.ts";
@@ -37,7 +37,7 @@ export interface CloudSide {
 /** The session, and what is known of what the cloud wants and has been told. */
 export function connectToCloud(
   { settings, clock, log, state, transport }: CloudParts,
-  bells: { readonly reportBell: Bell; readonly workBell: Bell },
+  wakeSignals: { readonly reportSignal: WakeSignal; readonly workSignal: WakeSignal },
   { serverClock, hold }: { serverClock: ServerClock; hold: RetentionHold },
 ): CloudSide {
   const baseUrl = requireSetting(settings, "apiUrl");
@@ -48,10 +48,10 @@ export function connectToCloud(
   const board = createWorkBoard((cloudSettings) => {
     rememberCloudSettings(state, cloudSettings);
     hold.observe(cloudSettings.retainRecordingsSeconds);
-    bells.reportBell.ring(); // The globs of auto-import are among them.
+    wakeSignals.reportSignal.notify(); // The globs of auto-import are among them.
   });
   const reportState: ReportState = { needsListing: undefined, hellos: 0, sequence: 0 };
-  const greeting = createGreeting({ ...state, ...bells, clock, log, board, reportState, serverClock });
+  const greeting = createGreeting({ ...state, ...wakeSignals, clock, log, board, reportState, serverClock });
   const { obtain: prepare } = credential;
   const session = createSession({ client, clock, problems: state.problems, prepare, ...greeting });
   return { session, board, reportState, skew };

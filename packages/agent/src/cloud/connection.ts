@@ -1,8 +1,8 @@
 import { ApiFailure } from "@downlink/client";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
-import { createBell } from "../loops/bell.ts";
+import { createWakeSignal } from "../loops/wake-signal.ts";
 import type { Clock } from "../system/clock.ts";
-import { type Instant, noteInstant, tellInstant } from "../system/instant.ts";
+import { correctedNs, type Instant, noteInstant } from "../system/instant.ts";
 import { problemOf, provedOver, roomTroubles } from "./describe-failure.ts";
 
 export interface Connection {
@@ -43,8 +43,8 @@ export function createConnectionMonitor({
   return {
     current() {
       const { since, lastContact, ...rest } = known;
-      const lastContactNs = lastContact && tellInstant(lastContact, clock);
-      return { ...rest, sinceNs: tellInstant(since, clock), lastContactNs };
+      const lastContactNs = lastContact && correctedNs(lastContact, clock);
+      return { ...rest, sinceNs: correctedNs(since, clock), lastContactNs };
     },
     noteSuccess() {
       show({ state: "connected", lastContact: noteInstant(clock), lastError: undefined });
@@ -61,10 +61,10 @@ export function createConnectionMonitor({
       show({ state: stateOf(failure), lastError });
     },
     async untilReachable(delayMs, signal) {
-      const bell = createBell();
-      sleepers.add(bell.ring);
-      await bell.wait(signal, delayMs);
-      sleepers.delete(bell.ring);
+      const wakeSignal = createWakeSignal();
+      sleepers.add(wakeSignal.notify);
+      await wakeSignal.wait(signal, delayMs);
+      sleepers.delete(wakeSignal.notify);
     },
   };
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { InvalidSetting } from "../settings/invalid-setting.ts";
+import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import { loadSettings } from "../settings/settings.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { writeRecording } from "../testing/recordings.ts";
@@ -88,7 +88,7 @@ test("a device's own token needs no enrolment, whatever the name says", async ()
 test("an agent with a token for a device and one for a site does not start; without any it says where to put one", () => {
   const of = (flags: Parameters<typeof loadSettings>[0]["flags"]) =>
     configuredToken(loadSettings({ flags, environment: {}, configFile: "/dev/null" }));
-  assert.throws(() => of({ deviceToken: "a", siteToken: "b" }), InvalidSetting);
+  assert.throws(() => of({ deviceToken: "a", siteToken: "b" }), InvalidSettingError);
   assert.throws(() => of({}), /DOWNLINK_DEVICE_TOKEN is not set/);
   assert.equal(of({ siteToken: "b" }), "b");
 });

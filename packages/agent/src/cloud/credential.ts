@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { ApiFailure, type CallOptions, type Client, createClient } from "@downlink/client";
 import type { UndiciTransport } from "@downlink/client/node";
 import { api } from "@downlink/protocol";
-import { InvalidSetting } from "../settings/invalid-setting.ts";
+import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import { requireSetting, type Settings } from "../settings/settings.ts";
 import { keepOwnToken, makeOwnToken, type OwnToken, readOwnToken } from "./own-token.ts";
 
@@ -12,7 +12,7 @@ export interface Credential {
   obtain(signal?: AbortSignal): Promise<string>;
 }
 
-/** Throws {@link InvalidSetting} where there is no token, or one too many. */
+/** Throws {@link InvalidSettingError} where there is no token, or one too many. */
 export function createCredential(settings: Settings, transport: UndiciTransport): Credential {
   const token = configuredToken(settings);
   const { deviceName, siteToken } = settings;
@@ -30,7 +30,7 @@ export function createCredential(settings: Settings, transport: UndiciTransport)
 export function configuredToken(settings: Settings): string {
   const { deviceToken, siteToken } = settings;
   if (deviceToken !== undefined && siteToken !== undefined)
-    throw new InvalidSetting(
+    throw new InvalidSettingError(
       "DOWNLINK_DEVICE_TOKEN and DOWNLINK_SITE_TOKEN are both set; an agent works with one of them",
     );
   return siteToken ?? requireSetting(settings, "deviceToken");

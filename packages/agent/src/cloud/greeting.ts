@@ -5,7 +5,7 @@ import type { ProblemBoard } from "../diagnostics/problems.ts";
 import { digestInventory, type InventoryDigest } from "../inventory/digest.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { ReportedState } from "../inventory/tracked-file.ts";
-import type { Bell } from "../loops/bell.ts";
+import type { WakeSignal } from "../loops/wake-signal.ts";
 import type { Owner } from "../state/owner.ts";
 import { isStateUnwritable } from "../state/state-errors.ts";
 import type { StateFacts } from "../state/state-facts.ts";
@@ -26,15 +26,15 @@ export interface GreetingContext {
   readonly board: WorkBoard;
   readonly reportState: ReportState;
   readonly serverClock: ServerClock;
-  readonly reportBell: Bell;
-  readonly workBell: Bell;
+  readonly reportSignal: WakeSignal;
+  readonly workSignal: WakeSignal;
 }
 
 /** What this process says in its hello, and what it makes of the answer. */
 export function createGreeting(
   ctx: GreetingContext,
 ): Pick<SessionContext, "makeHello" | "onWelcome" | "onOtherIncarnation"> {
-  const { clock, log, inventory, facts, board, reportState, reportBell, workBell } = ctx;
+  const { clock, log, inventory, facts, board, reportState, reportSignal, workSignal } = ctx;
   const instanceId = randomUUID();
   return {
     makeHello() {
@@ -54,8 +54,8 @@ export function createGreeting(
       reportState.hellos += 1;
       const listing = isInventoryKnown ? "it knows the files" : "it is told of all files";
       log.info({ device: device?.name, site: site?.name, lease, listing }, "connected");
-      reportBell.ring();
-      workBell.ring();
+      reportSignal.notify();
+      workSignal.notify();
     },
     onOtherIncarnation() {
       log.warn("the control plane was restored from a backup: it is told everything, and nothing is deleted before");

@@ -1,4 +1,4 @@
-import { createBell } from "../loops/bell.ts";
+import { createWakeSignal } from "../loops/wake-signal.ts";
 
 /** Passes whoever has to wait for a lease as soon as there is one. */
 export interface LeaseGate {
@@ -13,7 +13,7 @@ export interface LeaseGate {
 }
 
 export function createLeaseGate(): LeaseGate {
-  const closedBell = createBell();
+  const closedSignal = createWakeSignal();
   let gate = Promise.withResolvers<number>();
   let current: number | undefined;
   return {
@@ -26,7 +26,7 @@ export function createLeaseGate(): LeaseGate {
       if (current !== lost) return;
       current = undefined;
       gate = Promise.withResolvers();
-      closedBell.ring();
+      closedSignal.notify();
     },
     async pass(signal) {
       signal.throwIfAborted();
@@ -39,6 +39,6 @@ export function createLeaseGate(): LeaseGate {
         signal.removeEventListener("abort", onAbort);
       }
     },
-    untilClosed: (signal) => closedBell.wait(signal),
+    untilClosed: (signal) => closedSignal.wait(signal),
   };
 }

@@ -10,7 +10,7 @@ import {
 } from "@downlink/protocol";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
 import { cloudCalls } from "../durable/durable-steps.ts";
-import { pause } from "../loops/bell.ts";
+import { pause } from "../loops/wake-signal.ts";
 import type { Clock } from "../system/clock.ts";
 import { type Connection, type ConnectionMonitor, createConnectionMonitor } from "./connection.ts";
 import { isCloudFailure, problemOf } from "./describe-failure.ts";
@@ -54,7 +54,7 @@ const HELLO_TIMEOUT_MS = 30_000;
 const HELD_ELSEWHERE_LIMITS = { firstMs: 5000, capMs: 20_000 };
 
 export function createSession(ctx: SessionContext): CloudSession {
-  const client = tellingClient(ctx.client);
+  const client = tracedClient(ctx.client);
   const monitor = createConnectionMonitor(ctx);
   const gate = createLeaseGate();
   const { formerLongPollSeconds: longPollSeconds } = edgeLimits;
@@ -95,7 +95,7 @@ export function createSession(ctx: SessionContext): CloudSession {
   };
 }
 
-function tellingClient(client: SessionContext["client"]): SessionContext["client"] {
+function tracedClient(client: SessionContext["client"]): SessionContext["client"] {
   return {
     call: (operation, ...rest) =>
       cloudCalls.tracePromise(() => client.call(operation, ...rest), { what: "call", operation: operation.path }),

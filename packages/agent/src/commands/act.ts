@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 import type { ControlRequest, FileAnswer, PauseAnswer } from "../control/actions.ts";
-import { askControl, ControlRefused } from "../control/control-socket.ts";
+import { askControl, ControlRefusedError } from "../control/control-socket.ts";
 import { requireSetting, type Settings } from "../settings/settings.ts";
 import { openDatabaseToRead } from "../state/database.ts";
 import { askStatus } from "../status/socket.ts";
@@ -10,12 +10,12 @@ import { explainFile } from "./explain.ts";
 import { locate } from "./locate-file.ts";
 
 /** There is nobody to ask. */
-export class AgentNotRunning extends Error {
+export class AgentNotRunningError extends Error {
   constructor(stateDir: string) {
     super(
       `no agent runs with ${stateDir}, so nothing was done; start it with \`agent run\`, or as a service: \`systemctl start downlink-agent\``,
     );
-    this.name = "AgentNotRunning";
+    this.name = "AgentNotRunningError";
   }
 }
 
@@ -42,7 +42,7 @@ export async function actOnFiles(
   return await Promise.all(
     files.map(async (file, index) => {
       const answer = byPath.get(paths[index] ?? "");
-      return answer && answer.result !== "unknown" ? answer : await tellUnknown(settings, file);
+      return answer && answer.result !== "unknown" ? answer : await answerUnknown(settings, file);
     }),
   );
 }
@@ -54,7 +54,7 @@ function locateAll(settings: Settings, root: string, files: readonly string[]): 
 }
 
 /** What the agent does not keep has a reason that `explain` knows. */
-async function tellUnknown(settings: Settings, file: string): Promise<FileAnswer> {
+async function answerUnknown(settings: Settings, file: string): Promise<FileAnswer> {
   const { path, why } = await explainFile(settings, file);
   return { path, result: "unknown", text: why };
 }
@@ -62,8 +62,8 @@ async function tellUnknown(settings: Settings, file: string): Promise<FileAnswer
 async function ask({ stateDir }: Settings, request: ControlRequest): Promise<unknown> {
   const answer = await askControl(stateDir, request);
   if (answer !== undefined) return answer;
-  if ((await askStatus(stateDir)) === undefined) throw new AgentNotRunning(stateDir);
-  throw new ControlRefused(
+  if ((await askStatus(stateDir)) === undefined) throw new AgentNotRunningError(stateDir);
+  throw new ControlRefusedError(
     "the running agent is older than this command; start it again: `systemctl restart downlink-agent`",
   );
 }

@@ -14,10 +14,10 @@ test("run goes on in the same process with the settings that save memory, whiche
     await using agent = startAgent([...flagsFor(device, cloud), "run"], given);
     const status = await untilStatus(device.stateDir, "it runs", () => true);
     assert.equal(status.agent.pid, agent.pid);
-    const told = (name: string) => readFileSync(`/proc/${agent.pid}/${name}`, "utf8").split("\0");
-    assert.ok(told("cmdline").includes("--optimize-for-size"));
-    assert.ok(told("environ").includes(`MALLOC_ARENA_MAX=${given.MALLOC_ARENA_MAX ?? "1"}`));
+    const readProc = (name: string) => readFileSync(`/proc/${agent.pid}/${name}`, "utf8").split("\0");
+    assert.ok(readProc("cmdline").includes("--optimize-for-size"));
+    assert.ok(readProc("environ").includes(`MALLOC_ARENA_MAX=${given.MALLOC_ARENA_MAX ?? "1"}`));
     for (const threshold of ["MALLOC_MMAP_THRESHOLD_=131072", "MALLOC_TRIM_THRESHOLD_=65536"])
-      assert.ok(told("environ").includes(threshold));
+      assert.ok(readProc("environ").includes(threshold));
   }
 });

@@ -54,9 +54,9 @@ test("explain takes a path as anybody may name it, and says the same", async () 
   const [absolute, relative] = await Promise.all(
     [join(device.root, "a.mcap"), "a.mcap"].map((file) => runAgent(...flags, "explain", file, "--json")),
   );
-  const told = JSON.parse(absolute!.stdout) as Record<string, unknown>;
-  assert.deepEqual([told.path, told.state, absolute!.code], ["a.mcap", "reported", 0]);
-  assert.deepEqual(JSON.parse(relative!.stdout), told);
+  const explained = JSON.parse(absolute!.stdout) as Record<string, unknown>;
+  assert.deepEqual([explained.path, explained.state, absolute!.code], ["a.mcap", "reported", 0]);
+  assert.deepEqual(JSON.parse(relative!.stdout), explained);
   const text = await runAgent(...flags, "explain", join(device.root, "..", "elsewhere.mcap"));
   assert.match(
     text.stdout,

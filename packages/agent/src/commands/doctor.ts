@@ -6,7 +6,7 @@ import { type Finding, fail, ok, warn } from "../doctor/finding.ts";
 import type { Settings } from "../settings/settings.ts";
 import { openDatabaseToRead } from "../state/database.ts";
 import { readDataUrl } from "../state/state-facts.ts";
-import { AgentSilent } from "../status/socket.ts";
+import { AgentSilentError } from "../status/socket.ts";
 import { wrap } from "../text/fit.ts";
 import { printableAll } from "../text/printable.ts";
 import { asPrinted, paint, type RenderOptions } from "../text/screen.ts";
@@ -35,7 +35,7 @@ async function examineAgent(settings: Settings): Promise<{ pid: number | null; f
     const complaints = problems.map(({ code, title, detail, fix }) => warn(code, `${title}: ${detail}`, fix));
     return { pid: agent.pid, findings: [running, ...complaints] };
   } catch (error) {
-    if (!(error instanceof AgentSilent)) throw error;
+    if (!(error instanceof AgentSilentError)) throw error;
     const fix = "Is the machine or its disk overloaded? Else start it again: `systemctl restart downlink-agent`.";
     return { pid: null, findings: [fail("Agent", error.message, fix)] };
   }

@@ -13,12 +13,12 @@ import { problemTexts } from "../diagnostics/problems.ts";
 import { checkCloud } from "../doctor/check-cloud.ts";
 import { ensureMarker } from "../files/root-marker.ts";
 import { openWayOut } from "../network/way-out.ts";
-import { InvalidSetting } from "../settings/invalid-setting.ts";
+import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import { DEFAULT_FILE, requireSetting, type Settings, writeConfigFile } from "../settings/settings.ts";
 import { type AgentState, openAgentState } from "../state/agent-state.ts";
 import { UNKNOWN_CARDS } from "../state/card-facts.ts";
 import type { Owner } from "../state/owner.ts";
-import { StateRefused } from "../state/state-errors.ts";
+import { StateRefusedError } from "../state/state-errors.ts";
 import { systemClock } from "../system/clock.ts";
 import { readMachineId } from "../system/machine-id.ts";
 import { checkPlaces } from "./enrolment-places.ts";
@@ -31,10 +31,10 @@ export interface Enrolment {
 }
 
 /** The control plane does not take the agent; the message says what to do. */
-export class EnrolmentRefused extends Error {
+export class EnrolmentRefusedError extends Error {
   constructor(message: string) {
     super(message);
-    this.name = "EnrolmentRefused";
+    this.name = "EnrolmentRefusedError";
   }
 }
 
@@ -45,14 +45,14 @@ const needs = {
     "  --token-file FILE    holds the token of the device or site, which the control plane makes; or give it on standard input",
 };
 
-/** Throws {@link InvalidSetting} that names what is missing, all at once. */
+/** Throws {@link InvalidSettingError} that names what is missing, all at once. */
 export function requireForEnrolment({ apiUrl, storageRoot }: Settings, hasToken: boolean): void {
   const missing = [
     ...(apiUrl === undefined ? [needs.url] : []),
     ...(storageRoot === undefined ? [needs.root] : []),
     ...(hasToken ? [] : [needs.token]),
   ];
-  if (missing.length > 0) throw new InvalidSetting(`to enroll, give\n${missing.join("\n")}`);
+  if (missing.length > 0) throw new InvalidSettingError(`to enroll, give\n${missing.join("\n")}`);
 }
 
 /** Checks everything, then writes; what it wrote before something fails goes again. Fails with what to do about it. */
@@ -107,7 +107,7 @@ async function checkControlPlane(settings: Settings): Promise<void> {
   const failed = findings.find(({ verdict }) => verdict === "fail");
   if (!failed) return;
   const isToken = failed.check === "Token";
-  throw new EnrolmentRefused(
+  throw new EnrolmentRefusedError(
     isToken ? `the token is refused: ${withStop(failed.text)} ${tokenFix}` : `${withStop(failed.text)} ${failed.fix}`,
   );
 }
@@ -127,7 +127,7 @@ async function introduce(state: AgentState, settings: Settings, traces: Enrolmen
     const isPending = begun !== undefined && kept === undefined && (begun.enrolledWith !== undefined || !isRefused);
     if (isPending) traces.keep();
     const pending = isPending ? ` What was begun is kept in ${settings.stateDir}: the same command completes it.` : "";
-    throw new EnrolmentRefused(`${withStop(failure.message)} ${fixOf(failure)}${pending}`);
+    throw new EnrolmentRefusedError(`${withStop(failure.message)} ${fixOf(failure)}${pending}`);
   }
 }
 
@@ -161,7 +161,7 @@ function refuseOtherOwner({ facts }: AgentState, owner: Owner, stateDir: string)
   const knownId = known.deviceId ?? known.siteId;
   if (knownId === undefined || knownId === (owner.deviceId ?? owner.siteId)) return;
   const what = known.siteId === undefined ? `device ${known.deviceName}` : `site ${known.siteName}`;
-  throw new StateRefused(`${stateDir} holds the state of ${what}; give another --state-dir, or remove it`);
+  throw new StateRefusedError(`${stateDir} holds the state of ${what}; give another --state-dir, or remove it`);
 }
 
 /** The agent's user has to come by, whatever the umask of who enrolls. The file itself is its owner's alone. */

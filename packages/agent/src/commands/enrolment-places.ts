@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readMarker } from "../files/root-marker.ts";
-import { InvalidSetting } from "../settings/invalid-setting.ts";
+import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import { lockStateDir } from "../state/lock.ts";
-import { StateRefused } from "../state/state-errors.ts";
+import { StateRefusedError } from "../state/state-errors.ts";
 import { describeSystemError } from "../system/system-error.ts";
 
 export interface EnrolmentPlaces {
@@ -14,8 +14,8 @@ export interface EnrolmentPlaces {
 }
 
 /**
- * Whether everything that an enrolment writes can be written; nothing of what is tried stays. Throws {@link InvalidSetting} or
- * {@link StateRefused} that says what to do.
+ * Whether everything that an enrolment writes can be written; nothing of what is tried stays. Throws {@link InvalidSettingError} or
+ * {@link StateRefusedError} that says what to do.
  */
 export async function checkPlaces({ configFile, stateDir, root }: EnrolmentPlaces): Promise<void> {
   refuse(
@@ -24,7 +24,7 @@ export async function checkPlaces({ configFile, stateDir, root }: EnrolmentPlace
       `the settings cannot be written to ${configFile}: ${why}. Do this as root, or name a file that you may write with --config FILE`,
   );
   if (existsSync(configFile) && !statSync(configFile).isFile())
-    throw new InvalidSetting(`${configFile} is not a file; name one with --config FILE`);
+    throw new InvalidSettingError(`${configFile} is not a file; name one with --config FILE`);
   refuse(
     tryWritingBelow(stateDir),
     (why) =>
@@ -34,8 +34,8 @@ export async function checkPlaces({ configFile, stateDir, root }: EnrolmentPlace
   await checkRoot(root);
 }
 
-function refuse(why: string | undefined, tell: (why: string) => string): void {
-  if (why !== undefined) throw new InvalidSetting(tell(why));
+function refuse(why: string | undefined, describe: (why: string) => string): void {
+  if (why !== undefined) throw new InvalidSettingError(describe(why));
 }
 
 /** Why no file can be made in the directory, or in the one above it that is there, in which the missing ones would be made. */
@@ -61,8 +61,8 @@ function checkNobodyRuns(stateDir: string): void {
   try {
     lockStateDir(stateDir)[Symbol.dispose]();
   } catch (error) {
-    if (!(error instanceof StateRefused)) throw error;
-    throw new StateRefused(
+    if (!(error instanceof StateRefusedError)) throw error;
+    throw new StateRefusedError(
       `${error.message}. Stop it, do this again, and start it again; a service: \`systemctl stop downlink-agent\`, and afterwards \`systemctl start downlink-agent\``,
     );
   }
@@ -73,11 +73,11 @@ async function checkRoot(root: string): Promise<void> {
   const fix = "Mount it, or name the directory with the recordings with --storage-root DIR";
   try {
     if (!statSync(root).isDirectory())
-      throw new InvalidSetting(`the storage root ${root} is not a directory. Name one with --storage-root DIR`);
+      throw new InvalidSettingError(`the storage root ${root} is not a directory. Name one with --storage-root DIR`);
     readdirSync(root);
   } catch (error) {
-    if (error instanceof InvalidSetting) throw error;
-    throw new InvalidSetting(`the storage root ${root} cannot be used: ${describeSystemError(error)}. ${fix}`);
+    if (error instanceof InvalidSettingError) throw error;
+    throw new InvalidSettingError(`the storage root ${root} cannot be used: ${describeSystemError(error)}. ${fix}`);
   }
   if ((await readMarker(root)) !== undefined) return;
   refuse(

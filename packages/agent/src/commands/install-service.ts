@@ -3,7 +3,7 @@ import { basename, resolve } from "node:path";
 import { giveFolder, type LeftStep } from "../service/give-folder.ts";
 import { findUser, mayUser, runProgram } from "../service/run-program.ts";
 import { makeUnit } from "../service/unit.ts";
-import { InvalidSetting } from "../settings/invalid-setting.ts";
+import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import { DEFAULT_FILE, requireSetting, type Settings } from "../settings/settings.ts";
 import { describeSystemError } from "../system/system-error.ts";
 import { ownProgram } from "./own-command.ts";
@@ -15,9 +15,9 @@ export interface ServiceOptions {
   readonly configFile?: string;
 }
 
-/** The unit for these settings, as it would be installed. Throws {@link InvalidSetting}. */
+/** The unit for these settings, as it would be installed. Throws {@link InvalidSettingError}. */
 export function unitFor(settings: Settings, { user, configFile = DEFAULT_FILE }: ServiceOptions): string {
-  if (!/^[a-z_][a-z0-9_-]{0,31}$/i.test(user)) throw new InvalidSetting(`${user} is no name of a user`);
+  if (!/^[a-z_][a-z0-9_-]{0,31}$/i.test(user)) throw new InvalidSettingError(`${user} is no name of a user`);
   return makeUnit({
     command: [...ownProgram(), "--config", resolve(configFile), "run"],
     user,
@@ -29,7 +29,7 @@ export function unitFor(settings: Settings, { user, configFile = DEFAULT_FILE }:
 
 /**
  * Writes the unit, makes its user, and gives that what it needs, as far as this user may; answers what is left to be done.
- * Each step may be repeated. Throws {@link InvalidSetting} where the unit may not be written.
+ * Each step may be repeated. Throws {@link InvalidSettingError} where the unit may not be written.
  */
 export function installService(settings: Settings, options: ServiceOptions): LeftStep[] {
   const { user, unitFile, configFile = DEFAULT_FILE } = options;
@@ -37,7 +37,7 @@ export function installService(settings: Settings, options: ServiceOptions): Lef
   try {
     writeFileSync(unitFile, unit);
   } catch (error) {
-    throw new InvalidSetting(
+    throw new InvalidSettingError(
       `cannot write ${unitFile}: ${describeSystemError(error)}. Do this as root, or give --print`,
     );
   }

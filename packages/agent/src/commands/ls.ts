@@ -2,7 +2,7 @@ import { formatTimestamp } from "@downlink/protocol";
 import { compileGlobs } from "@downlink/protocol/globs";
 import { shortCard } from "../files/card-marker.ts";
 import { type FileState, fileStates } from "../inventory/file-state.ts";
-import { InvalidSetting } from "../settings/invalid-setting.ts";
+import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import type { Settings } from "../settings/settings.ts";
 import { openDatabaseToRead } from "../state/database.ts";
 import { formatBytes } from "../text/amounts.ts";
@@ -36,10 +36,10 @@ export interface Listing {
   readonly left: number;
 }
 
-/** What the state database knows, whether an agent runs or not. Undefined where there is none. Throws {@link InvalidSetting}. */
+/** What the state database knows, whether an agent runs or not. Undefined where there is none. Throws {@link InvalidSettingError}. */
 export function listFiles(settings: Settings, { state, globs = [], limit }: ListOptions): Listing | undefined {
   if (state !== undefined && !fileStates.some((known) => known === state)) {
-    throw new InvalidSetting(`${state} is no state; there are ${fileStates.join(", ")}`);
+    throw new InvalidSettingError(`${state} is no state; there are ${fileStates.join(", ")}`);
   }
   const most = limit === undefined ? Number.POSITIVE_INFINITY : limitOf(limit);
   using database = openDatabaseToRead(settings);
@@ -63,7 +63,7 @@ export function listFiles(settings: Settings, { state, globs = [], limit }: List
 
 function limitOf(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidSetting(`--limit ${text}: give a number of files, from 1 on`);
+  throw new InvalidSettingError(`--limit ${text}: give a number of files, from 1 on`);
 }
 
 /** An absolute one is meant below the root; of the others, one without a slash fits in any directory. */
@@ -76,7 +76,7 @@ function matcherOf(globs: readonly string[], root: string | undefined): (path: s
   try {
     return compileGlobs(belowRoot);
   } catch (error) {
-    throw error instanceof RangeError ? new InvalidSetting(error.message) : error;
+    throw error instanceof RangeError ? new InvalidSettingError(error.message) : error;
   }
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { ReadStream } from "node:tty";
-import { InvalidSetting } from "../settings/invalid-setting.ts";
+import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import { describeSystemError } from "../system/system-error.ts";
 
 /** Where nobody gives anything for so long, it is said what is waited for. */
@@ -12,14 +12,14 @@ interface Ends {
   readonly notes: NodeJS.WritableStream;
 }
 
-/** The token in the first line of a file; `-` is the standard input. Throws {@link InvalidSetting}. */
+/** The token in the first line of a file; `-` is the standard input. Throws {@link InvalidSettingError}. */
 export async function readTokenFile(path: string, ends: Ends): Promise<string> {
   if (path === "-") return await readTokenFrom(ends);
   try {
     return tokenOf(readFileSync(path, "utf8"), path);
   } catch (error) {
-    if (error instanceof InvalidSetting) throw error;
-    throw new InvalidSetting(
+    if (error instanceof InvalidSettingError) throw error;
+    throw new InvalidSettingError(
       `the token cannot be read from ${path}: ${describeSystemError(error)}. Give --token-file the file that holds it`,
     );
   }
@@ -52,7 +52,7 @@ async function askHidden(input: ReadStream, notes: NodeJS.WritableStream): Promi
   try {
     for await (const chunk of input.iterator({ destroyOnReturn: false })) {
       for (const key of String(chunk)) {
-        if (key === keys.interrupt) throw new InvalidSetting("no token was given, and nothing was written");
+        if (key === keys.interrupt) throw new InvalidSettingError("no token was given, and nothing was written");
         if (keys.enter.includes(key)) return typed;
         typed = keys.erase.includes(key) ? typed.slice(0, -1) : typed + key;
       }
@@ -67,7 +67,7 @@ async function askHidden(input: ReadStream, notes: NodeJS.WritableStream): Promi
 function tokenOf(text: string, where: string): string {
   const token = text.split(/\r?\n/)[0]!.trim();
   if (/^\S+$/.test(token)) return token;
-  throw new InvalidSetting(
+  throw new InvalidSettingError(
     `${where} holds no token in its first line. The control plane makes one for each device or site; it begins with dl_dt_ or dl_st_`,
   );
 }

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
-import { InvalidSetting } from "../settings/invalid-setting.ts";
+import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import { DEFAULT_FILE, isReadable, loadSettings, type SettingSources, type Settings } from "../settings/settings.ts";
 import { readAgentSettings } from "../state/agent-settings.ts";
 import { openDatabaseToRead } from "../state/database.ts";
 
 /**
  * Settings for commands that only look. The env file holds the token and is not everybody's to read: who may not is told by the
- * state with which settings the agent was started last. Throws {@link InvalidSetting}, `StateUnreadable`.
+ * state with which settings the agent was started last. Throws {@link InvalidSettingError}, `StateUnreadable`.
  */
 export function settingsToRead(sources: SettingSources): Settings {
   const { configFile = DEFAULT_FILE } = sources;
@@ -15,15 +15,15 @@ export function settingsToRead(sources: SettingSources): Settings {
   const { stateDir } = settings;
   const isNamed = Boolean(sources.flags.stateDir || sources.environment.DOWNLINK_STATE_DIR);
   if (!isNamed && !existsSync(stateDir))
-    throw new InvalidSetting(
+    throw new InvalidSettingError(
       `${configFile} may not be read by this user, and ${stateDir} is not there: say where the agent's state is with --state-dir DIR`,
     );
   using database = openDatabaseToRead(settings);
-  const told = database ? readAgentSettings(database) : {};
+  const noted = database ? readAgentSettings(database) : {};
   const given = Object.entries(sources.flags).filter(([, text]) => text !== undefined);
   return {
     ...settings,
-    ...told,
+    ...noted,
     ...Object.fromEntries(given.map(([name]) => [name, settings[name as keyof Settings]])),
   };
 }

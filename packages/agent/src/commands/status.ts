@@ -1,5 +1,5 @@
 import type { Settings } from "../settings/settings.ts";
-import { isForbidden, StateUnreadable } from "../state/state-unreadable.ts";
+import { isForbidden, StateUnreadableError } from "../state/state-unreadable.ts";
 import { askStatus } from "../status/socket.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
 
@@ -7,7 +7,7 @@ import type { StatusDocument } from "../status/status-schema.ts";
 export async function readStatus(settings: Settings): Promise<StatusDocument> {
   const { stateDir, stateGroup } = settings;
   const status = await askStatus(stateDir).catch((error: unknown) => {
-    throw isForbidden(error) ? new StateUnreadable(stateDir, stateGroup) : error;
+    throw isForbidden(error) ? new StateUnreadableError(stateDir, stateGroup) : error;
   });
   if (status) return status;
   const { readOfflineStatus } = await import("../status/offline-status.ts");

@@ -5,7 +5,7 @@ import type { YoungFiles } from "../files/young-files.ts";
 import { type FileState, isBeforeIndexing } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import { lifeOf, type TrackedFile } from "../inventory/tracked-file.ts";
-import type { Bell } from "../loops/bell.ts";
+import type { WakeSignal } from "../loops/wake-signal.ts";
 import { describePause } from "../status/describe-pause.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
 import type { Clock } from "../system/clock.ts";
@@ -49,9 +49,9 @@ export interface ActionContext {
   readonly uploads: Uploads;
   readonly localRequests: LocalRequests;
   readonly young: YoungFiles;
-  readonly workBell: Bell;
-  readonly youngBell: Bell;
-  readonly reportBell: Bell;
+  readonly workSignal: WakeSignal;
+  readonly youngSignal: WakeSignal;
+  readonly reportSignal: WakeSignal;
 }
 
 /** Somebody waits at a terminal: longer for many files, as long as there is somebody to ask. */
@@ -93,26 +93,26 @@ function toRequest(given: unknown): ControlRequest {
 function pause(ctx: ActionContext, { by, forMs }: Extract<ControlRequest, { action: "pause" }>): PauseAnswer {
   const wasPaused = ctx.pause.current() !== undefined;
   const begun = ctx.pause.begin({ by, forMs: forMs === null ? undefined : Math.round(forMs) });
-  ctx.workBell.ring();
+  ctx.workSignal.notify();
   return { pause: describePause(begun), wasPaused, stillHeld: null };
 }
 
 function resume(ctx: ActionContext): PauseAnswer {
   const wasPaused = ctx.pause.end();
-  ctx.workBell.ring();
+  ctx.workSignal.notify();
   return { pause: describePause(undefined), wasPaused, stillHeld: ctx.throttle.state().pausedBecause ?? null };
 }
 
 async function askForImports(ctx: ActionContext, paths: readonly string[]): Promise<FileAnswer[]> {
   const find = finder(ctx.inventory, paths);
   const wanted = paths.map((path) => ({ path, file: find(path) }));
-  const told = wanted.map(({ path, file }) => whyNotAsked(ctx, path, file));
-  const asked = wanted.flatMap(({ file }, index) => (file && !told[index] ? [file.versionId] : []));
+  const refusals = wanted.map(({ path, file }) => whyNotAsked(ctx, path, file));
+  const asked = wanted.flatMap(({ file }, index) => (file && !refusals[index] ? [file.versionId] : []));
   const isConnected = ctx.session.connection().state === "connected";
   const longerMs = isConnected ? asked.length * LONGER_A_FILE_MS : 0;
   const answers = await ctx.localRequests.add(asked, Math.min(LONGEST_ANSWER_MS, ANSWER_WITHIN_MS + longerMs));
   return wanted.map(({ path, file }, index) =>
-    withCard(told[index] ?? answerOf(ctx, path, answers.get(file!.versionId)), file),
+    withCard(refusals[index] ?? answerOf(ctx, path, answers.get(file!.versionId)), file),
   );
 }
 
@@ -211,17 +211,17 @@ async function retry(ctx: ActionContext, paths: readonly string[]): Promise<File
 }
 
 function retryHere(ctx: ActionContext, path: string, file: TrackedFile | undefined): FileAnswer {
-  const { inventory, uploads, young, clock, youngBell, reportBell } = ctx;
+  const { inventory, uploads, young, clock, youngSignal, reportSignal } = ctx;
   if (!file) return { path, result: "unknown", text: "the agent keeps no file by this path" };
   if (file.away) return withCard({ path, result: "already", text: "nothing of it can be tried again" }, file);
   const { versionId, state } = file;
   if (isBeforeIndexing(state) && young.hurry(versionId, clock.monotonicMs())) {
-    youngBell.ring();
+    youngSignal.notify();
     return { path, result: "done", text: "it is looked at again now" };
   }
   if (state === "unassigned") {
     inventory.change([{ do: "reportAgain", versionId }]);
-    reportBell.ring();
+    reportSignal.notify();
     return { path, result: "done", text: "the control plane is asked again now whose it is" };
   }
   if (state === "requested" && uploads.retryNow(versionId))

@@ -1,7 +1,7 @@
 import { chmodSync, rmSync } from "node:fs";
 import { createConnection, createServer, type Socket } from "node:net";
 import { boundSockets, type SocketLimits } from "../status/bound-sockets.ts";
-import { AgentSilent, openSocketAddress } from "../status/socket.ts";
+import { AgentSilentError, openSocketAddress } from "../status/socket.ts";
 
 const NAME = "control.sock";
 /** Of a request: more paths than any command line holds. */
@@ -13,10 +13,10 @@ const ANSWER_TIMEOUT_MS = 60_000;
 const limits: SocketLimits = { most: 32, lifeMs: REQUEST_TIMEOUT_MS + ANSWER_TIMEOUT_MS };
 
 /** What goes wrong between a command and the agent, with what to do about it. */
-export class ControlRefused extends Error {
+export class ControlRefusedError extends Error {
   constructor(message: string) {
     super(message);
-    this.name = "ControlRefused";
+    this.name = "ControlRefusedError";
   }
 }
 
@@ -104,7 +104,7 @@ function toError(error: Error): { error: string } {
   return { error: error.message };
 }
 
-/** Undefined: no agent runs. Throws {@link ControlRefused} and {@link AgentSilent}. */
+/** Undefined: no agent runs. Throws {@link ControlRefusedError} and {@link AgentSilentError}. */
 export async function askControl(stateDir: string, request: unknown, timeoutMs = ANSWER_TIMEOUT_MS): Promise<unknown> {
   try {
     using address = openSocketAddress(stateDir, NAME);
@@ -113,13 +113,13 @@ export async function askControl(stateDir: string, request: unknown, timeoutMs =
     const text = await readAll(socket, timeoutMs);
     if (text === "") return undefined;
     const { value, error } = JSON.parse(text) as { value?: unknown; error?: string };
-    if (error !== undefined) throw new ControlRefused(error);
+    if (error !== undefined) throw new ControlRefusedError(error);
     return value;
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "";
     if (["ENOENT", "ECONNREFUSED", "ECONNRESET", "ENOTDIR", "EPIPE"].includes(code)) return undefined;
     if (code !== "EACCES" && code !== "EPERM") throw error;
-    throw new ControlRefused(
+    throw new ControlRefusedError(
       `only root and the user that the agent of ${stateDir} runs as may do this; try it with sudo`,
     );
   }
@@ -127,7 +127,7 @@ export async function askControl(stateDir: string, request: unknown, timeoutMs =
 
 async function readAll(socket: Socket, timeoutMs: number): Promise<string> {
   socket.setEncoding("utf8").setTimeout(timeoutMs, () => {
-    socket.destroy(new AgentSilent(timeoutMs));
+    socket.destroy(new AgentSilentError(timeoutMs));
   });
   let text = "";
   for await (const chunk of socket) text += String(chunk);

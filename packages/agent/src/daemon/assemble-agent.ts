@@ -29,7 +29,7 @@ export interface Agent extends Disposable {
 /** One that takes longer stands still. */
 const LONGEST_SCAN_MS = 30 * 60_000;
 
-/** Puts the loops together; none runs yet. They know of each other only by the bells they ring and what they record. */
+/** Puts the loops together; none runs yet. They know of each other only by the wakeSignals they ring and what they record. */
 export function assembleAgent(parts: AgentParts): Agent {
   const { settings, clock } = parts;
   const { scanIntervalMs } = settings;
@@ -63,7 +63,8 @@ export function assembleAgent(parts: AgentParts): Agent {
     act: createActions({ ...core, uploads, throttle, pause, localRequests }),
     describe: () => summarize({ ...core, uploads }),
     onSettings() {
-      for (const bell of [core.scanBell, core.reportBell, core.workBell, core.deleteBell]) bell.ring();
+      for (const wakeSignal of [core.scanSignal, core.reportSignal, core.workSignal, core.deleteSignal])
+        wakeSignal.notify();
     },
     takeStatus: shareNext(() => takeSnapshot({ ...core, ...shown, uploads, throttle, forecast, deletions })),
     [Symbol.dispose]() {

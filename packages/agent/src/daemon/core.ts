@@ -11,8 +11,8 @@ import { openStorageRoot, type StorageRoot } from "../files/storage-root.ts";
 import { createYoungFiles, type YoungFiles } from "../files/young-files.ts";
 import { type ExaminationNotes, openExaminationNotes } from "../indexing/examination-notes.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import { type Bell, createBell } from "../loops/bell.ts";
 import { createTurns, type Turns } from "../loops/turns.ts";
+import { createWakeSignal, type WakeSignal } from "../loops/wake-signal.ts";
 import { createRecheckBoard, type RecheckBoard } from "../rechecks/recheck-board.ts";
 import { createSeenCards, type SeenCards } from "../report/seen-cards.ts";
 import { requireSetting, type Settings } from "../settings/settings.ts";
@@ -30,21 +30,21 @@ export interface AgentParts {
 }
 
 /** By which the loops wake each other. */
-type Bells = Readonly<Record<(typeof bellNames)[number], Bell>>;
+type WakeSignals = Readonly<Record<(typeof wakeSignalNames)[number], WakeSignal>>;
 
-const bellNames = [
-  "scanBell",
-  "youngBell",
-  "putOffBell",
-  "reportBell",
-  "workBell",
-  "salvageBell",
-  "deleteBell",
-  "localRequestBell",
+const wakeSignalNames = [
+  "scanSignal",
+  "youngSignal",
+  "putOffSignal",
+  "reportSignal",
+  "workSignal",
+  "salvageSignal",
+  "deleteSignal",
+  "localRequestSignal",
 ] as const;
 
-/** What all loops know: the state, the cloud, the storage root, and each other's bells. */
-export interface Core extends Bells, CloudSide {
+/** What all loops know: the state, the cloud, the storage root, and each other's wakeSignals. */
+export interface Core extends WakeSignals, CloudSide {
   readonly clock: Clock;
   readonly log: Log;
   readonly inventory: Inventory;
@@ -74,17 +74,17 @@ export interface Core extends Bells, CloudSide {
 export function openCore(parts: AgentParts): Core {
   const { settings, clock, log, state } = parts;
   const { inventory, facts, problems } = state;
-  const bells = createBells();
+  const wakeSignals = createWakeSignals();
   const serverClock = createServerClock(clock, createServerTimeMemory(facts));
   const hold = createRetentionHold(facts, serverClock);
-  const cloud = connectToCloud(parts, bells, { serverClock, hold });
+  const cloud = connectToCloud(parts, wakeSignals, { serverClock, hold });
   const adoptsCards = () => settings.adoptsCards;
   const storageRoot = openStorageRoot(requireSetting(settings, "storageRoot"), { ...state, clock, adoptsCards });
   const fileSystems = createFileSystems(clock);
   const seenCards = createSeenCards(state);
   const hasScanned = () => storageRoot.current() !== undefined && storageRoot.lastScan() !== undefined;
   return {
-    ...{ ...bells, ...cloud, clock, log, inventory, facts, problems, serverClock, hold },
+    ...{ ...wakeSignals, ...cloud, clock, log, inventory, facts, problems, serverClock, hold },
     ...{ storageRoot, fileSystems, seenCards, hasScanned },
     ...watchedFiles(parts),
     notes: openExaminationNotes(settings.stateDir, { facts, clock }),
@@ -95,8 +95,8 @@ export function openCore(parts: AgentParts): Core {
   };
 }
 
-function createBells(): Bells {
-  return Object.fromEntries(bellNames.map((name) => [name, createBell()])) as Bells;
+function createWakeSignals(): WakeSignals {
+  return Object.fromEntries(wakeSignalNames.map((name) => [name, createWakeSignal()])) as WakeSignals;
 }
 
 /** The files that are not yet, or not any more, certain to be what is known of them. */

@@ -205,8 +205,8 @@ test("status tells the project by its name, also after the agent stopped, and by
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await using agent = startDaemon(settingsFor(device, cloud));
-  const told = await agent.until("it is connected", ({ connection }) => connection.state === "connected");
-  assert.equal(told.device.projectName, "field tests");
+  const status = await agent.until("it is connected", ({ connection }) => connection.state === "connected");
+  assert.equal(status.device.projectName, "field tests");
   await agent.stop();
   const { stateDir } = device;
   const known = { stateDir, stateGroup: "downlink", apiUrl: undefined, storageRoot: undefined };

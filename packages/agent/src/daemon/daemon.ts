@@ -25,7 +25,7 @@ export interface DaemonOptions {
 }
 
 /**
- * Runs all loops of the agent on one state directory until aborted. Throws `StateRefused` and `InvalidSetting`, which no
+ * Runs all loops of the agent on one state directory until aborted. Throws `StateRefusedError` and `InvalidSettingError`, which no
  * restart heals, and SQLite's error for state that turns out corrupt: the next start sets it aside. Answers the settings
  * with which it is to begin anew, where they changed.
  */

@@ -111,11 +111,11 @@ test("a file that is half written, invalid, gone, a directory or a dead link kee
   assert.match(seen.stderr, /:5: expected KEY=value.*\n.*unknown setting DOWNLINK_WHAT.*\n.*fast is no upload rate/);
   assert.match(seen.stdout, /SettingsInvalid/);
   bed.replace("DOWNLINK_UPLOAD_RATE=5MB/s\n");
-  const { agent: told } = await bed.until(
+  const { agent: described } = await bed.until(
     "it is taken up",
     ({ throttle, problems }) => throttle.bytesPerSecond === 5_000_000 && problems.length === 0,
   );
-  assert.deepEqual([told.pid, hellosOf(cloud)], [agent.pid, 1]);
+  assert.deepEqual([described.pid, hellosOf(cloud)], [agent.pid, 1]);
 });
 
 test("a file that is handed over in the environment too is followed; what only the environment says stays", async () => {

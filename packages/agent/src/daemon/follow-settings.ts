@@ -4,10 +4,10 @@ import { watch } from "chokidar";
 import { configuredToken } from "../cloud/credential.ts";
 import { type Log, maskTokens } from "../diagnostics/log.ts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
-import { type Bell, createBell, pause } from "../loops/bell.ts";
+import { createWakeSignal, pause, type WakeSignal } from "../loops/wake-signal.ts";
 import { openWayOut } from "../network/way-out.ts";
 import { parseEnvFile } from "../settings/env-file.ts";
-import { InvalidSetting } from "../settings/invalid-setting.ts";
+import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import {
   DEFAULT_FILE,
   loadSettings,
@@ -42,10 +42,10 @@ const STANDS_STILL_MS = 250;
 /** Takes up what changes in the settings file, until aborted. A file that is no use changes nothing and is a problem. */
 export async function followSettings(ctx: FollowContext, signal: AbortSignal): Promise<void> {
   const path = ctx.sources.configFile ?? DEFAULT_FILE;
-  const bell = createBell();
+  const wakeSignal = createWakeSignal();
   let { sources } = ctx;
   let known = await readText(path);
-  const watchAll = () => openWatch([path, ctx.running.settings.caFile ?? path], bell);
+  const watchAll = () => openWatch([path, ctx.running.settings.caFile ?? path], wakeSignal);
   let watcher = known === undefined ? undefined : watchAll();
   try {
     while (!signal.aborted) {
@@ -55,22 +55,22 @@ export async function followSettings(ctx: FollowContext, signal: AbortSignal): P
       if (text !== undefined) sources = { ...sources, configFile: path };
       takeUp(ctx, sources);
       if (text !== known) {
-        tellHidden(ctx, { sources, before: known, after: text });
+        logHidden(ctx, { sources, before: known, after: text });
         await watcher?.close(); // Another file may be there, which nobody watches yet.
         watcher = text === undefined ? undefined : watchAll();
       }
       known = text;
-      await bell.wait(signal, text === undefined ? LOOK_FOR_MISSING_MS : LOOK_EVERY_MS);
+      await wakeSignal.wait(signal, text === undefined ? LOOK_FOR_MISSING_MS : LOOK_EVERY_MS);
     }
   } finally {
     await watcher?.close();
   }
 }
 
-function openWatch(paths: string[], bell: Bell) {
+function openWatch(paths: string[], wakeSignal: WakeSignal) {
   const watcher = watch(paths, { ignoreInitial: true, depth: 0 });
   // Without notifications the looks remain.
-  return watcher.on("all", bell.ring).on("error", bell.ring);
+  return watcher.on("all", wakeSignal.notify).on("error", wakeSignal.notify);
 }
 
 /** As it is once it does not change any more; undefined: it is not there, or cannot be read. */
@@ -123,7 +123,8 @@ function loadUsable({ problems }: FollowContext, sources: SettingSources) {
     problems.clear("SettingsInvalid");
     return { settings, extraRoots };
   } catch (error) {
-    if (!(error instanceof InvalidSetting) && typeof (error as NodeJS.ErrnoException).code !== "string") throw error;
+    if (!(error instanceof InvalidSettingError) && typeof (error as NodeJS.ErrnoException).code !== "string")
+      throw error;
     problems.raise("SettingsInvalid", maskTokens((error as Error).message));
     return undefined;
   }
@@ -139,7 +140,7 @@ function noteRestart({ problems, log }: FollowContext, waiting: readonly Setting
 }
 
 /** What changed in the file although something else decides: a person would wait for it in vain. */
-function tellHidden(
+function logHidden(
   { log }: FollowContext,
   { sources, before = "", after = "" }: { sources: SettingSources; before?: string; after?: string },
 ): void {
@@ -151,7 +152,7 @@ function tellHidden(
         log.warn({ setting: key }, `a change in the file has no effect: the ${origin} goes before it`);
     }
   } catch (error) {
-    if (!(error instanceof InvalidSetting)) throw error; // It was told of already.
+    if (!(error instanceof InvalidSettingError)) throw error; // It was told of already.
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Log } from "../diagnostics/log.ts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
-import { pause } from "../loops/bell.ts";
-import { isStateCorrupt, isStateUnwritable, StateRefused } from "../state/state-errors.ts";
+import { pause } from "../loops/wake-signal.ts";
+import { isStateCorrupt, isStateUnwritable, StateRefusedError } from "../state/state-errors.ts";
 
 export interface Supervision {
   readonly log: Log;
@@ -44,7 +44,7 @@ export async function supervise(
 
 /** Throws the error again where no new beginning can help. */
 function showFailure({ log, problems }: Supervision, loop: string, error: unknown): void {
-  if (error instanceof StateRefused || isStateCorrupt(error)) throw error;
+  if (error instanceof StateRefusedError || isStateCorrupt(error)) throw error;
   const detail = error instanceof Error ? error.message : String(error);
   problems.raise(isStateUnwritable(error) ? "StateUnwritable" : "Internal", `${loop}: ${detail}`);
   log.error({ err: error, loop }, "a loop failed; it begins anew");

@@ -36,10 +36,10 @@ type Scanning = Pick<
 >;
 
 export function assembleWorkers(core: Core, { settings, transport, clock }: AgentParts): Workers {
-  const { workBell } = core;
+  const { workSignal } = core;
   const cloudSettings = core.board.settings;
   const pause = createUploadPause({ facts: core.facts, clock });
-  const throttle = createThrottle({ clock, settings, cloudSettings, pause, onChange: workBell.ring });
+  const throttle = createThrottle({ clock, settings, cloudSettings, pause, onChange: workSignal.notify });
   const { stateDir } = settings;
   const globs = () => settings.autoImport ?? cloudSettings()?.autoImport ?? [];
   const rechecks = assembleRechecks(core);
@@ -66,10 +66,10 @@ function assembleScanning(core: Core, settings: Settings, rechecks: Rechecks): S
   return {
     noteSuspects(suspects) {
       core.rechecks.sync(suspects);
-      if (suspects.length > 0) rechecks.ring();
+      if (suspects.length > 0) rechecks.notify();
     },
     changeCards: async () => settings.adoptsCards && (await followCards(core)),
-    markerWatch: createMarkerWatch(storageRoot.path, core.scanBell.ring),
+    markerWatch: createMarkerWatch(storageRoot.path, core.scanSignal.notify),
     onScanned: core.seenCards.noteScan,
     watch: settings.usesNotify ? openWatch(storageRoot.path, core) : undefined,
     matches: matchFiles({ include: settings.watchInclude, exclude: settings.watchExclude }),
@@ -91,8 +91,8 @@ async function followCards(core: Core): Promise<boolean> {
   return true;
 }
 
-function openWatch(root: string, { scanBell, problems }: Pick<Core, "scanBell" | "problems">): DirectoryWatch {
+function openWatch(root: string, { scanSignal, problems }: Pick<Core, "scanSignal" | "problems">): DirectoryWatch {
   const onDegraded = (message: string) => problems.raise("WatchLimit", message);
   const onComplete = () => problems.clear("WatchLimit");
-  return createDirectoryWatch({ root, onHint: scanBell.ring, onDegraded, onComplete });
+  return createDirectoryWatch({ root, onHint: scanSignal.notify, onDegraded, onComplete });
 }

@@ -4,7 +4,7 @@ import type { CloudSession } from "../cloud/session.ts";
 import type { Storage } from "../files/open-tracked.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
-import type { Bell } from "../loops/bell.ts";
+import type { WakeSignal } from "../loops/wake-signal.ts";
 import { deleteGroup, type GroupContext, type Intended } from "./delete-group.ts";
 import { askPermits, type Permits } from "./permits.ts";
 import { type DeletionStep, needsProof } from "./plan-deletions.ts";
@@ -14,7 +14,7 @@ export interface DeleteContext extends GroupContext {
   readonly session: CloudSession;
   readonly serverClock: ServerClock;
   readonly proofs: Proofs;
-  readonly reportBell: Bell;
+  readonly reportSignal: WakeSignal;
   /** Whether the cloud, as it is now, has been told all that is here. */
   readonly isListed: () => boolean;
 }
@@ -45,7 +45,7 @@ export async function deleteFiles(ctx: DeleteContext, batch: Batch): Promise<num
   // When aborted in between, what was intended is settled at the next start.
   for (let at = 0; at < permitted.length && !batch.signal.aborted; at += FILES_IN_A_GROUP)
     count += await deleteGroup(ctx, permitted.slice(at, at + FILES_IN_A_GROUP), terms);
-  if (count > 0) ctx.reportBell.ring();
+  if (count > 0) ctx.reportSignal.notify();
   return count;
 }
 
@@ -96,9 +96,9 @@ function refuse(
   log.debug({ path: file.path, reason, code, text }, "a deletion was refused");
   const keep = { do: "keep", versionId, isImportOver: code === "ImportNotComplete" } as const;
   // The cloud forgot the file, or took it for gone: it is told of it again.
-  return code === "Unknown" || code === "NotARecording" ? [tellAnew(file), keep] : [keep];
+  return code === "Unknown" || code === "NotARecording" ? [reportAgain(file), keep] : [keep];
 }
 
-function tellAnew({ versionId, path, identity }: TrackedFile): InventoryStep {
+function reportAgain({ versionId, path, identity }: TrackedFile): InventoryStep {
   return { do: "move", versionId, path, identity };
 }

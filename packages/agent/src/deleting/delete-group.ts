@@ -1,11 +1,11 @@
 import type { Log } from "../diagnostics/log.ts";
 import { syncDirectory } from "../durable/durable-file.ts";
-import { FileMoved, type Storage } from "../files/open-tracked.ts";
+import { FileMovedError, type Storage } from "../files/open-tracked.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
-import type { Bell } from "../loops/bell.ts";
 import type { Turns } from "../loops/turns.ts";
+import type { WakeSignal } from "../loops/wake-signal.ts";
 import type { Clock } from "../system/clock.ts";
 import { isFileSystemError } from "../system/system-error.ts";
 import { eraseFile } from "./erase-file.ts";
@@ -20,7 +20,7 @@ export interface GroupContext {
   readonly storageRoot: StorageRoot;
   readonly setbacks: Setbacks;
   readonly treeTurns: Turns;
-  readonly scanBell: Bell;
+  readonly scanSignal: WakeSignal;
 }
 
 export interface Intended {
@@ -56,7 +56,7 @@ export async function deleteGroup(ctx: GroupContext, group: readonly Intended[],
 
 /** The trash through which the file went; undefined when it did not go. */
 async function tryToErase(
-  { inventory, setbacks, scanBell }: GroupContext,
+  { inventory, setbacks, scanSignal }: GroupContext,
   one: Intended,
   { storage, isGood }: Terms,
 ): Promise<string | undefined> {
@@ -68,13 +68,13 @@ async function tryToErase(
     const needsOnlyName = reason === "space" || reason === "prune";
     const { outcome, trash } = await eraseFile({ storage, file, needsOnlyName, isAllowed });
     if (outcome === "deleted") return trash;
-    if (outcome === "stopped") scanBell.ring();
+    if (outcome === "stopped") scanSignal.notify();
     else setbacks.note(about, { code: "OtherName", text: "it has another name" }, Number.POSITIVE_INFINITY);
   } catch (error) {
-    if (!(error instanceof FileMoved || isFileSystemError(error))) throw error;
-    if (error instanceof FileMoved) inventory.change([{ do: "keep", versionId }]); // it was not our doing
-    setbacks.note(about, { code: error instanceof FileMoved ? "FileMoved" : "FileSystem", text: error.message });
-    scanBell.ring();
+    if (!(error instanceof FileMovedError || isFileSystemError(error))) throw error;
+    if (error instanceof FileMovedError) inventory.change([{ do: "keep", versionId }]); // it was not our doing
+    setbacks.note(about, { code: error instanceof FileMovedError ? "FileMoved" : "FileSystem", text: error.message });
+    scanSignal.notify();
   }
   return undefined;
 }

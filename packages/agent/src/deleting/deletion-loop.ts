@@ -8,7 +8,7 @@ import type { Storage } from "../files/open-tracked.ts";
 import { trashName } from "../files/scan.ts";
 import type { FileNumber } from "../inventory/identity.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
-import { type Bell, pause } from "../loops/bell.ts";
+import { pause, type WakeSignal } from "../loops/wake-signal.ts";
 import { isStateUnwritable } from "../state/state-errors.ts";
 import { keepReserve, releaseReserve } from "../state/state-reserve.ts";
 import { measureDisk } from "../system/measure-disk.ts";
@@ -39,8 +39,8 @@ export interface DeletionContext extends Omit<DeleteContext, "setbacks"> {
   readonly fileSystems: FileSystems;
   /** Whether it is open whether the file is still the version that is known. */
   readonly isInRecheck: (versionId: string) => boolean;
-  /** Rings when something may have to be deleted. */
-  readonly deleteBell: Bell;
+  /** Is notified when something may have to be deleted. */
+  readonly deleteSignal: WakeSignal;
 }
 
 export interface Deletions {
@@ -81,7 +81,7 @@ export function createDeletions(given: DeletionContext): Deletions {
     async run(signal) {
       const deleteOrRest = async () => {
         if (await takeTurnOrMakeRoom(ctx, signal)) return;
-        await ctx.deleteBell.wait(signal, LOOK_EVERY_MS);
+        await ctx.deleteSignal.wait(signal, LOOK_EVERY_MS);
         await pause(GATHER_MS, signal);
       };
       await repeatWithRetries(deleteOrRest, { session: ctx.session, signal });

@@ -1,7 +1,7 @@
 import { hashFile, isProof } from "../files/hash-file.ts";
-import { FileMoved, type Storage } from "../files/open-tracked.ts";
+import { FileMovedError, type Storage } from "../files/open-tracked.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import type { Bell } from "../loops/bell.ts";
+import type { WakeSignal } from "../loops/wake-signal.ts";
 import type { Clock } from "../system/clock.ts";
 import { isFileSystemError } from "../system/system-error.ts";
 import type { FileSystems } from "./file-systems.ts";
@@ -15,9 +15,9 @@ export interface ProverContext {
   readonly setbacks: Setbacks;
   readonly fileSystems: FileSystems;
   readonly proofs: Proofs;
-  readonly scanBell: Bell;
-  /** To be rung when a file has been read. */
-  readonly deleteBell: Bell;
+  readonly scanSignal: WakeSignal;
+  /** To be notified when a file has been read. */
+  readonly deleteSignal: WakeSignal;
 }
 
 /** Reads files that have to be proven the imported ones: one at a time, beside everything else, for it may take long. */
@@ -45,7 +45,7 @@ export function createProver(ctx: ProverContext): Prover {
         })
         .finally(() => {
           reading = undefined;
-          ctx.deleteBell.ring();
+          ctx.deleteSignal.notify();
         });
     },
     untilIdle: async () => await reading,
@@ -53,7 +53,7 @@ export function createProver(ctx: ProverContext): Prover {
 }
 
 async function prove(
-  { inventory, clock, setbacks, scanBell, fileSystems, proofs }: ProverContext,
+  { inventory, clock, setbacks, scanSignal, fileSystems, proofs }: ProverContext,
   { versionId, reason }: DeletionStep,
   options: { storage: Storage; signal: AbortSignal },
 ): Promise<void> {
@@ -67,10 +67,10 @@ async function prove(
       return;
     }
     inventory.change([proofs.stepFor(file, await hashFile(file, { clock, ...options }), seen)]);
-    if (!inventory.version(versionId)) scanBell.ring(); // It is another version, which has to be examined.
+    if (!inventory.version(versionId)) scanSignal.notify(); // It is another version, which has to be examined.
   } catch (error) {
-    if (!(error instanceof FileMoved || isFileSystemError(error))) throw error;
-    setbacks.note(about, { code: error instanceof FileMoved ? "FileMoved" : "FileSystem", text: error.message });
-    scanBell.ring();
+    if (!(error instanceof FileMovedError || isFileSystemError(error))) throw error;
+    setbacks.note(about, { code: error instanceof FileMovedError ? "FileMoved" : "FileSystem", text: error.message });
+    scanSignal.notify();
   }
 }

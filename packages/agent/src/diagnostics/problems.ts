@@ -1,5 +1,5 @@
 import type { Clock } from "../system/clock.ts";
-import { type Instant, noteInstant, tellInstant } from "../system/instant.ts";
+import { correctedNs, type Instant, noteInstant } from "../system/instant.ts";
 
 interface ProblemText {
   readonly title: string;
@@ -214,22 +214,22 @@ export function createProblemBoard(
   onChange: (problem: Problem, isOver: boolean) => void = () => {},
 ): ProblemBoard {
   const current = new Map<ProblemCode, { readonly detail: string; readonly since: Instant }>();
-  const tell = (code: ProblemCode, { detail, since }: { detail: string; since: Instant }): Problem => {
-    return { code, detail, sinceNs: tellInstant(since, clock) };
+  const toProblem = (code: ProblemCode, { detail, since }: { detail: string; since: Instant }): Problem => {
+    return { code, detail, sinceNs: correctedNs(since, clock) };
   };
   return {
     raise(code, detail) {
       const known = current.get(code);
       const problem = { detail, since: known?.since ?? noteInstant(clock) };
       current.set(code, problem);
-      if (!known) onChange(tell(code, problem), false);
+      if (!known) onChange(toProblem(code, problem), false);
     },
     clear(...codes) {
       for (const code of codes) {
         const problem = current.get(code);
-        if (problem && current.delete(code)) onChange(tell(code, problem), true);
+        if (problem && current.delete(code)) onChange(toProblem(code, problem), true);
       }
     },
-    list: () => [...current].map(([code, problem]) => tell(code, problem)),
+    list: () => [...current].map(([code, problem]) => toProblem(code, problem)),
   };
 }

@@ -5,7 +5,7 @@ import { agentTransport } from "../cloud/agent-transport.ts";
 import { isCloudFailure, problemOf } from "../cloud/describe-failure.ts";
 import { problemTexts } from "../diagnostics/problems.ts";
 import { openWayOut, type WaySettings } from "../network/way-out.ts";
-import { InvalidSetting } from "../settings/invalid-setting.ts";
+import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import type { Settings } from "../settings/settings.ts";
 import { formatDuration } from "../text/amounts.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
@@ -70,7 +70,7 @@ function checkWayOut(apiUrl: string, settings: WaySettings): { way?: WayOut; fin
     const proxy = proxyFor(apiUrl, settings);
     return { way, findings: [...roots, ...(proxy ? [ok("Proxy", `calls go through ${new URL(proxy).origin}`)] : [])] };
   } catch (error) {
-    if (!(error instanceof InvalidSetting)) throw error;
+    if (!(error instanceof InvalidSettingError)) throw error;
     return { findings: [fail("CA file", error.message, CA_FILE_FIX)] };
   }
 }

@@ -33,9 +33,9 @@ test("what the file itself is at fault for is said in the words of its examinati
 });
 
 test("of what was deleted in the control plane no glob promises that it comes again; of what nobody asked for, one may", () => {
-  const tell = (outcome: FileFacts["outcome"]) => explainState({ ...facts, state: "reported", outcome }).todo;
-  assert.doesNotMatch(tell({ code: "DataDeleted", text: "its data was deleted" })!, /AUTO_IMPORT/);
-  assert.match(tell(null)!, /AUTO_IMPORT/);
+  const explain = (outcome: FileFacts["outcome"]) => explainState({ ...facts, state: "reported", outcome }).todo;
+  assert.doesNotMatch(explain({ code: "DataDeleted", text: "its data was deleted" })!, /AUTO_IMPORT/);
+  assert.match(explain(null)!, /AUTO_IMPORT/);
 });
 
 test("a running upload says how far it is and when it is through", () => {
@@ -51,31 +51,31 @@ test("a failed upload says how often, why, and when it is tried again", () => {
     lastError: "cannot reach x: ECONNRESET",
     nextTryAt: "2026-01-02T03:04:47Z",
   };
-  const told = explainState({ ...facts, status: { ...healthyStatus, retries: [retry] } });
-  assert.equal(told.lastAttempt, "cannot reach x: ECONNRESET (3 tries failed)");
-  assert.equal(told.next, "It is tried again in 42 s.");
+  const explained = explainState({ ...facts, status: { ...healthyStatus, retries: [retry] } });
+  assert.equal(explained.lastAttempt, "cannot reach x: ECONNRESET (3 tries failed)");
+  assert.equal(explained.next, "It is tried again in 42 s.");
 });
 
 test("of what is away it is said on which card it is, what the control plane made of it, and what needs the card", () => {
-  const tell = (before: FileFacts["state"], more: Partial<FileFacts> = {}) =>
+  const explain = (before: FileFacts["state"], more: Partial<FileFacts> = {}) =>
     explainState({ ...facts, state: "away", away: { card: "abcdef", since: "2026-01-02T03:04:05Z", before }, ...more });
   const place = "It is on the card …abcdef, which was taken out at 2026-01-02T03:04:05Z. ";
   const copy = { code: "DuplicateContent", text: "another recording has it" };
   const failure = { code: "KeyTaken", text: "the key is taken" };
-  assert.equal(tell("requested").why, `${place}Its import was asked for, and waits for the card.`);
+  assert.equal(explain("requested").why, `${place}Its import was asked for, and waits for the card.`);
   assert.match(
-    tell("requested").todo ?? "",
+    explain("requested").todo ?? "",
     /Put the card back in.*ends in abcdef, and the file is cam\/one\.mcap on it/,
   );
-  assert.equal(tell("imported").why, `${place}It is in the control plane.`);
-  assert.match(tell("duplicate", { outcome: copy }).why, /in the control plane already.*Another recording has it\./);
-  assert.match(tell("failed", { outcome: failure }).why, /failed: The key is taken\. \(KeyTaken\)$/);
-  const requested = tell("reported", { isRequestedHere: true });
+  assert.equal(explain("imported").why, `${place}It is in the control plane.`);
+  assert.match(explain("duplicate", { outcome: copy }).why, /in the control plane already.*Another recording has it\./);
+  assert.match(explain("failed", { outcome: failure }).why, /failed: The key is taken\. \(KeyTaken\)$/);
+  const requested = explain("reported", { isRequestedHere: true });
   assert.match(requested.next, /asked for on this device/);
   assert.match(requested.why, /somebody on this device asked for it/);
   assert.doesNotMatch(requested.why, /nobody/);
-  assert.match(tell("reported").next, /For an upload its card has to be in\.$/);
-  assert.match(tell("settling").why, /Before that it was settling\.$/);
+  assert.match(explain("reported").next, /For an upload its card has to be in\.$/);
+  assert.match(explain("settling").why, /Before that it was settling\.$/);
 });
 
 test("paused uploads say by what, until when, and which setting changes it", () => {
@@ -85,10 +85,10 @@ test("paused uploads say by what, until when, and which setting changes it", () 
     text: "the upload rate is off",
     until: "2026-01-02T18:00:00Z",
   };
-  const told = explainState({ ...facts, status: { ...healthyStatus, throttle } });
-  assert.match(told.why, /paused: the upload rate is off/);
-  assert.match(told.next, /2026-01-02T18:00:00Z/);
-  assert.match(told.todo!, /DOWNLINK_UPLOAD_RATE/);
+  const explained = explainState({ ...facts, status: { ...healthyStatus, throttle } });
+  assert.match(explained.why, /paused: the upload rate is off/);
+  assert.match(explained.next, /2026-01-02T18:00:00Z/);
+  assert.match(explained.todo!, /DOWNLINK_UPLOAD_RATE/);
 });
 
 test("a trouble of the whole agent explains exactly the files that it stops", () => {

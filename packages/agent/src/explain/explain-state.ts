@@ -35,8 +35,8 @@ export interface AwayFacts {
   readonly before: FileState;
 }
 
-type Told = Omit<Explanation, "path" | "state">;
-type Teller = (facts: FileFacts) => Partial<Told> & Pick<Told, "why" | "next">;
+type Description = Omit<Explanation, "path" | "state">;
+type Describer = (facts: FileFacts) => Partial<Description> & Pick<Description, "why" | "next">;
 
 const START_IT = "Start the agent: `agent run`, or `systemctl start downlink-agent`.";
 const ASK_FOR_IT = "Ask for its import with `agent import FILE`, or in the control plane.";
@@ -44,7 +44,7 @@ const ASK_FOR_IT = "Ask for its import with `agent import FILE`, or in the contr
 const ASK_FOR_SUCH =
   "Ask for its import with `agent import FILE`, in the control plane, or let DOWNLINK_AUTO_IMPORT match it to import such files unasked.";
 
-const tellers: Readonly<Record<FileState, Teller>> = {
+const describers: Readonly<Record<FileState, Describer>> = {
   seen: ({ settleTimeMs }) => ({
     why: "A scan has found it; it was not looked into yet.",
     next: `It is examined once it stood still for ${formatDuration(settleTimeMs / 1000)}.`,
@@ -80,14 +80,14 @@ const tellers: Readonly<Record<FileState, Teller>> = {
     why: "It is finished, and the control plane has not heard of it yet.",
     next: "It is reported within seconds.",
   }),
-  reported: tellReported,
+  reported: describeReported,
   unassigned: ({ reason }) => ({
     why: `The control plane does not know whose it is: ${reason ?? "it names no device"}.`,
     next: "The control plane is asked again every ten minutes, and after each start.",
     todo: "Create the device that the file names, have the recorder write a `downlink` metadata record, set DOWNLINK_SITE_DEVICE_FROM_PATH=true, or have the site made to be for its project in the control plane.",
   }),
-  requested: tellRequested,
-  uploading: tellUploading,
+  requested: describeRequested,
+  uploading: describeUploading,
   stored: () => ({
     why: "Every byte is in the control plane, which processes it.",
     next: "It is imported, or fails with a reason, without this device.",
@@ -109,7 +109,7 @@ const tellers: Readonly<Record<FileState, Teller>> = {
     next: "It is deleted once the control plane permits it; it stays if anything about it changes.",
     todo: "To keep it, ask for its import, or change the rule.",
   }),
-  away: tellAway,
+  away: describeAway,
   gone: () => ({ why: "It is not there any more.", next: "The control plane is told." }),
 };
 
@@ -146,7 +146,7 @@ const requestedHere = {
   todo: null,
 };
 
-function tellReported({ isAutoImported, isRequestedHere, outcome }: FileFacts): ReturnType<Teller> {
+function describeReported({ isAutoImported, isRequestedHere, outcome }: FileFacts): ReturnType<Describer> {
   if (outcome)
     return { why: sentence(outcome.text), next: "Nothing until somebody asks for it again.", todo: ASK_FOR_IT };
   if (isRequestedHere)
@@ -168,23 +168,32 @@ function tellReported({ isAutoImported, isRequestedHere, outcome }: FileFacts): 
 const needsCloud: ReadonlySet<FileState> = new Set(["indexed", "requested", "uploading"]);
 const needsAgent: ReadonlySet<FileState> = new Set([...needsCloud, "seen", "settling", "unreadable"]);
 
-function tellOf(state: FileState, facts: FileFacts): ReturnType<Teller> {
-  return { ...tellers[state](facts), ...(facts.isRequestedHere && canBeRequestedHere.has(state) ? requestedHere : {}) };
+function describeState(state: FileState, facts: FileFacts): ReturnType<Describer> {
+  return {
+    ...describers[state](facts),
+    ...(facts.isRequestedHere && canBeRequestedHere.has(state) ? requestedHere : {}),
+  };
 }
 
 export function explainState(facts: FileFacts): Explanation {
   const { path, state, status } = facts;
-  const said = tellOf(state, facts);
+  const said = describeState(state, facts);
   const partly = facts.reasonCode === partlyListedCode ? ` ${facts.reason}` : "";
-  const told: Told = { lastAttempt: null, todo: null, problems: [], ...said, why: said.why + partly + asOf(facts) };
+  const described: Description = {
+    lastAttempt: null,
+    todo: null,
+    problems: [],
+    ...said,
+    why: said.why + partly + asOf(facts),
+  };
   if (status.health === "not running" && needsAgent.has(state))
-    return { path, state, ...told, next: "Nothing: no agent runs.", todo: START_IT };
+    return { path, state, ...described, next: "Nothing: no agent runs.", todo: START_IT };
   const hindrance = hindranceOf(facts);
-  if (!hindrance) return { path, state, ...told };
+  if (!hindrance) return { path, state, ...described };
   const { code, title, detail, fix } = hindrance;
   return {
-    ...{ path, state, ...told, problems: [code] },
-    why: `${told.why} ${title}: ${detail}.`,
+    ...{ path, state, ...described, problems: [code] },
+    why: `${described.why} ${title}: ${detail}.`,
     next: "It goes on by itself once that is over.",
     todo: fix,
   };
@@ -201,7 +210,7 @@ function hindranceOf({ state, status }: FileFacts): StatusDocument["problems"][n
 const cloudTroubles = [...provedOver, "Refused"] as const;
 const uploadTroubles = ["DeviceDisabled", "CloudStorageFull", "CloudQuotaReached"] as const;
 
-function tellRequested({ path, status, nowMs }: FileFacts): ReturnType<Teller> {
+function describeRequested({ path, status, nowMs }: FileFacts): ReturnType<Describer> {
   const retry = status.retries.find((candidate) => candidate.path === path);
   if (retry) {
     const seconds = Math.max(0, (Date.parse(retry.nextTryAt) - nowMs) / 1000);
@@ -233,7 +242,7 @@ function isPausedHere({ pause }: { readonly pause?: StatusDocument["pause"] }): 
 }
 
 /** What it is but for that is told too, as far as it does not hang on its bytes. */
-function tellAway(facts: FileFacts): ReturnType<Teller> {
+function describeAway(facts: FileFacts): ReturnType<Describer> {
   const { card, since, before } = facts.away ?? { card: "?", since: "?", before: "reported" };
   const place = `It is on the card …${card}, which was taken out at ${since}`;
   const todo = `Put the card back in: its marker .downlink-root ends in ${card}, and the file is ${facts.path} on it.`;
@@ -244,7 +253,7 @@ function tellAway(facts: FileFacts): ReturnType<Teller> {
       todo,
     };
   if (saysAllBeneath.has(before)) {
-    const { why, next, todo: otherTodo } = tellOf(before, facts);
+    const { why, next, todo: otherTodo } = describeState(before, facts);
     const needsCard = before === "reported" || before === "failed" ? " For an upload its card has to be in." : "";
     return { why: `${place}. ${why}`, next: next + needsCard, ...(otherTodo === undefined ? {} : { todo: otherTodo }) };
   }
@@ -258,7 +267,7 @@ function tellAway(facts: FileFacts): ReturnType<Teller> {
 /** What is said of it holds wherever the file is. */
 const saysAllBeneath: ReadonlySet<FileState> = new Set(["reported", "stored", "imported", "failed", "duplicate"]);
 
-function tellUploading({ path, status }: FileFacts): ReturnType<Teller> {
+function describeUploading({ path, status }: FileFacts): ReturnType<Describer> {
   const transfer = status.transfers.find((candidate) => candidate.path === path);
   if (!transfer)
     return { why: "It is being uploaded.", next: "The control plane imports it once every byte is there." };

@@ -121,11 +121,11 @@ async function happen({ cloud, requestId }: Scene, happens: readonly Happening[]
   }
 }
 
-async function assertTold({ device, cloud }: Scene, state: FileState, why: RegExp) {
+async function assertExplained({ device, cloud }: Scene, state: FileState, why: RegExp) {
   await using agent = startDaemon(settingsFor(device, cloud));
   await agent.until(`it is ${state}`, (status) => status.files[state] === 1 && status.connection.state === "connected");
-  const told = await explainFile(settingsFor(device, cloud), "a.mcap");
-  assert.deepEqual([told.state, why.test(told.why)], [state, true], told.why);
+  const explained = await explainFile(settingsFor(device, cloud), "a.mcap");
+  assert.deepEqual([explained.state, why.test(explained.why)], [state, true], explained.why);
 }
 
 describe("explain tells the truth", { concurrency: 4 }, () => {
@@ -153,8 +153,8 @@ function testEachStep({ name, happens, state, why }: Case): void {
           );
         });
       }
-      await assertTold(scene, state, why);
-      await assertTold(scene, state, why);
+      await assertExplained(scene, state, why);
+      await assertExplained(scene, state, why);
     });
   });
 }
@@ -164,9 +164,9 @@ function testAbsence({ name, happens, state, why }: Case): void {
     await withDelivered(async (scene) => {
       await happen(scene, happens, () => Promise.resolve());
       const before = new Map(scene.cloud.requests);
-      await assertTold(scene, state, why);
+      await assertExplained(scene, state, why);
       for (const [id, request] of before) scene.cloud.requests.set(id, request);
-      await assertTold(scene, state, why);
+      await assertExplained(scene, state, why);
     });
   });
 }
@@ -182,7 +182,7 @@ function testLostState({ name, happens, state, why, relisted }: Case): void {
       cloud.failureOf = () => (end?.stage === "failed" ? end.reason : undefined);
       for (const file of readdirSync(device.stateDir).filter((entry) => entry.startsWith("agent.db")))
         rmSync(join(device.stateDir, file));
-      await assertTold(scene, ...(relisted ?? [state, why]));
+      await assertExplained(scene, ...(relisted ?? [state, why]));
     });
   });
 }
@@ -192,7 +192,7 @@ function testUpgrade(): void {
     await withDelivered(async (scene) => {
       const { device, cloud } = scene;
       await happen(scene, [{ stage: "failed", reason: boom }], () => Promise.resolve());
-      await assertTold(scene, "failed", /KeyTaken/);
+      await assertExplained(scene, "failed", /KeyTaken/);
       cloud.requests.clear();
       const old = new DatabaseSync(databasePath(device.stateDir));
       old.exec("DROP TABLE outcomes; DROP TABLE wishes; DROP TABLE away; PRAGMA user_version = 3");
@@ -208,9 +208,9 @@ function testUpgrade(): void {
         });
         assert.ok(countReports() > before);
       }
-      await assertTold(scene, "failed", /KeyTaken/);
+      await assertExplained(scene, "failed", /KeyTaken/);
       const listed = countReports();
-      await assertTold(scene, "failed", /KeyTaken/);
+      await assertExplained(scene, "failed", /KeyTaken/);
       assert.equal(countReports(), listed, "only once");
     });
   });
@@ -221,9 +221,9 @@ function testWhatTheControlPlaneSaysLater(): void {
     await withDelivered(async (scene) => {
       const { device, cloud } = scene;
       await happen(scene, [{ stage: "imported" }], () => Promise.resolve());
-      await assertTold(scene, "imported", /^It is in the control plane\.$/);
-      const told = await explainFile(settingsFor(device, cloud), "a.mcap");
-      assert.match(told.why, /^It is in the control plane\. That is what the control plane said last/);
+      await assertExplained(scene, "imported", /^It is in the control plane\.$/);
+      const explained = await explainFile(settingsFor(device, cloud), "a.mcap");
+      assert.match(explained.why, /^It is in the control plane\. That is what the control plane said last/);
     });
   });
 
@@ -235,11 +235,11 @@ function testWhatTheControlPlaneSaysLater(): void {
       await withDelivered(async (scene) => {
         const { cloud } = scene;
         await happen(scene, [{ stage: "failed", reason: boom }], () => Promise.resolve());
-        await assertTold(scene, "failed", /KeyTaken/);
+        await assertExplained(scene, "failed", /KeyTaken/);
         cloud.requests.clear();
         cloud.failureOf = failureOf;
         cloud.files.clear(); // It knows nothing of the files: they are listed.
-        await assertTold(scene, state, state === "failed" ? /KeyTaken/ : /taken back/);
+        await assertExplained(scene, state, state === "failed" ? /KeyTaken/ : /taken back/);
       });
     }
   });

@@ -27,9 +27,9 @@ test("every path that the agent does not keep has its reason", async () => {
     ["day1/a.mcap", "not seen yet", /no scan has seen it yet/],
   ];
   for (const [path, state, why] of expected) {
-    const told = await explainUntracked(factsOf(device.root, path));
-    assert.equal(told.state, state);
-    assert.match(told.why, why);
+    const explained = await explainUntracked(factsOf(device.root, path));
+    assert.equal(explained.state, state);
+    assert.match(explained.why, why);
   }
 });
 

@@ -21,15 +21,16 @@ export interface UntrackedFacts {
   readonly status: StatusDocument;
 }
 
-type Told = Pick<Explanation, "why" | "next"> & { readonly state: Whereabouts; readonly todo?: string };
+type Description = Pick<Explanation, "why" | "next"> & { readonly state: Whereabouts; readonly todo?: string };
 
 /** Why the agent does not keep a path: it looks at what is there now. */
 export async function explainUntracked(facts: UntrackedFacts): Promise<Explanation> {
-  const told = tellOfPlace(facts) ?? (await tellOfEntry(facts)) ?? tellOfGlobs(facts) ?? tellOfScan(facts);
-  return { path: facts.path ?? facts.absolutePath, lastAttempt: null, todo: null, problems: [], ...told };
+  const described =
+    explainByPlace(facts) ?? (await explainByEntry(facts)) ?? explainByGlobs(facts) ?? explainByScan(facts);
+  return { path: facts.path ?? facts.absolutePath, lastAttempt: null, todo: null, problems: [], ...described };
 }
 
-function tellOfPlace({ path, root, status }: UntrackedFacts): Told | undefined {
+function explainByPlace({ path, root, status }: UntrackedFacts): Description | undefined {
   if (path === undefined)
     return {
       state: "outside the root",
@@ -54,7 +55,7 @@ function tellOfPlace({ path, root, status }: UntrackedFacts): Told | undefined {
   };
 }
 
-async function tellOfEntry({ absolutePath, deletion }: UntrackedFacts): Promise<Told | undefined> {
+async function explainByEntry({ absolutePath, deletion }: UntrackedFacts): Promise<Description | undefined> {
   try {
     const stats = await lstat(absolutePath);
     if (stats.isFile()) return undefined;
@@ -90,7 +91,7 @@ const deletionReasons: Readonly<Record<string, string>> = {
   prune: "the disk quota needed its space, and DOWNLINK_PRUNE_UNIMPORTED allows it",
 };
 
-function tellOfGlobs({ path = "", settings }: UntrackedFacts): Told | undefined {
+function explainByGlobs({ path = "", settings }: UntrackedFacts): Description | undefined {
   if (recordingFormatOf(path) === undefined)
     return {
       state: "not a recording",
@@ -116,7 +117,7 @@ function tellOfGlobs({ path = "", settings }: UntrackedFacts): Told | undefined 
   };
 }
 
-function tellOfScan({ status, settings }: UntrackedFacts): Told {
+function explainByScan({ status, settings }: UntrackedFacts): Description {
   const unreadable = status.problems.find(({ code }) => code === "DirectoryUnreadable");
   if (status.health === "not running")
     return {

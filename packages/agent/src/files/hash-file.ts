@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { FileIdentity } from "../inventory/identity.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
-import { pause } from "../loops/bell.ts";
+import { pause } from "../loops/wake-signal.ts";
 import type { Clock } from "../system/clock.ts";
 import { checkUnmoved, openTracked, type Storage } from "./open-tracked.ts";
 

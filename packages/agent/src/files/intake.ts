@@ -14,10 +14,10 @@ import { type FileEvent, isBeforeIndexing, nextState } from "../inventory/file-s
 import { isSameIdentity } from "../inventory/identity.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
-import { type Bell, pause } from "../loops/bell.ts";
+import { pause, type WakeSignal } from "../loops/wake-signal.ts";
 import type { Clock } from "../system/clock.ts";
 import { isFileSystemError } from "../system/system-error.ts";
-import { checkUnmoved, FileMoved, lookAt, openTracked, type Storage } from "./open-tracked.ts";
+import { checkUnmoved, FileMovedError, lookAt, openTracked, type Storage } from "./open-tracked.ts";
 import type { YoungFiles } from "./young-files.ts";
 
 export interface IntakeContext {
@@ -29,14 +29,14 @@ export interface IntakeContext {
   readonly problems: ProblemBoard;
   /** Undefined while the root is missing. */
   readonly storage: () => Storage | undefined;
-  /** Rings when there may be something to look at. */
-  readonly youngBell: Bell;
-  /** Rings when a file was put off that a quick look did not tell of. */
-  readonly putOffBell: Bell;
-  /** To be rung when something is to be reported. */
-  readonly reportBell: Bell;
-  /** To be rung when a scan is needed to find out what happened to a file. */
-  readonly scanBell: Bell;
+  /** Is notified when there may be something to look at. */
+  readonly youngSignal: WakeSignal;
+  /** Is notified when a file was put off that a quick look did not tell of. */
+  readonly putOffSignal: WakeSignal;
+  /** To be notified when something is to be reported. */
+  readonly reportSignal: WakeSignal;
+  /** To be notified when a scan is needed to find out what happened to a file. */
+  readonly scanSignal: WakeSignal;
 }
 
 /** Files of which the summary is looked at at once: enough to hide the disk's delays, few enough not to be noticed. */
@@ -67,8 +67,8 @@ async function runQuickLooks(ctx: IntakeContext, signal: AbortSignal): Promise<v
     const due = storage ? ctx.young.takeDue(ctx.clock.monotonicMs()) : [];
     if (storage && due.length > 0) await takeIn(ctx, { storage, due, signal });
     const nextMs = storage && ctx.young.nextDueMs();
-    if (nextMs === undefined) await ctx.youngBell.wait(signal);
-    else await ctx.youngBell.wait(signal, Math.max(1, nextMs - ctx.clock.monotonicMs()));
+    if (nextMs === undefined) await ctx.youngSignal.wait(signal);
+    else await ctx.youngSignal.wait(signal, Math.max(1, nextMs - ctx.clock.monotonicMs()));
   }
 }
 
@@ -77,7 +77,7 @@ async function runLongLooks(ctx: IntakeContext, signal: AbortSignal): Promise<vo
     const storage = ctx.storage();
     const due = storage ? nextLongLooks(ctx) : [];
     if (storage && due.length > 0) await lookThrough(ctx, { storage, due, signal, look: examineFile }, 1);
-    else await ctx.putOffBell.wait(signal, pauseMsOf(ctx));
+    else await ctx.putOffSignal.wait(signal, pauseMsOf(ctx));
   }
 }
 
@@ -154,7 +154,7 @@ function commit(ctx: IntakeContext, steps: readonly InventoryStep[]): void {
     const file = ctx.inventory.version(step.versionId);
     if (!file || !isBeforeIndexing(file.state)) ctx.young.forget(step.versionId);
   }
-  ctx.reportBell.ring();
+  ctx.reportSignal.notify();
 }
 
 interface Look {
@@ -170,7 +170,7 @@ async function lookAgain(ctx: IntakeContext, file: TrackedFile, work: Look): Pro
   const { storage, signal, look } = work;
   try {
     const identity = await lookAt(storage, file.path);
-    if (!identity) throw new FileMoved(file.path, "missing");
+    if (!identity) throw new FileMovedError(file.path, "missing");
     if (!isSameIdentity(identity, file.identity)) {
       ctx.young.restart(versionId, identity, ctx.clock.monotonicMs());
       return [{ do: "event", versionId, event: "changed", identity }];
@@ -185,16 +185,16 @@ async function lookAgain(ctx: IntakeContext, file: TrackedFile, work: Look): Pro
   } catch (error) {
     if (signal.aborted) return [];
     if (isFileSystemError(error)) return conclude(ctx, file, unreadableVerdict(error));
-    if (!(error instanceof FileMoved || error instanceof SourceChangedError)) throw error;
-    ctx.scanBell.ring();
+    if (!(error instanceof FileMovedError || error instanceof SourceChangedError)) throw error;
+    ctx.scanSignal.notify();
     return wait(ctx, versionId);
   }
 }
 
 /** To a long look. */
-function putOff({ young, putOffBell }: IntakeContext, versionId: string): [] {
+function putOff({ young, putOffSignal }: IntakeContext, versionId: string): [] {
   young.putOff(versionId);
-  putOffBell.ring();
+  putOffSignal.notify();
   return [];
 }
 

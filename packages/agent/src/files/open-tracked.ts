@@ -12,40 +12,40 @@ export interface Storage {
 }
 
 /** What became of a file since it was looked at last. */
-export class FileMoved extends Error {
+export class FileMovedError extends Error {
   readonly is: "changed" | "missing" | "outside";
 
-  constructor(path: string, is: FileMoved["is"]) {
+  constructor(path: string, is: FileMovedError["is"]) {
     super(`${path} is ${is}`);
-    this.name = "FileMoved";
+    this.name = "FileMovedError";
     this.is = is;
   }
 }
 
-/** Opens the very version of a file that `identity` names. Throws {@link FileMoved}, or the error of the file system. */
+/** Opens the very version of a file that `identity` names. Throws {@link FileMovedError}, or the error of the file system. */
 export async function openTracked(storage: Storage, path: string, identity: FileIdentity): Promise<FileSource> {
   const absolute = systemPath(storage.root, path);
   try {
     // A directory on the way may have been replaced by a symlink that leads out of the root.
-    if (!(await isInside(storage, path))) throw new FileMoved(path, "outside");
+    if (!(await isInside(storage, path))) throw new FileMovedError(path, "outside");
     const source = await FileSource.open(absolute);
     if (isSameIdentity(identityOfStat(source.stat, storage.device), identity)) return source;
     await source[Symbol.asyncDispose]();
-    throw new FileMoved(path, "changed");
+    throw new FileMovedError(path, "changed");
   } catch (error) {
-    throw isMissing(error) ? new FileMoved(path, "missing") : error;
+    throw isMissing(error) ? new FileMovedError(path, "missing") : error;
   }
 }
 
-/** Throws {@link FileMoved} unless the open file and the path still are the version that `identity` names. */
+/** Throws {@link FileMovedError} unless the open file and the path still are the version that `identity` names. */
 export async function checkUnmoved(
   storage: Storage,
   { source, path, identity }: { source: FileSource; path: string; identity: FileIdentity },
 ): Promise<void> {
   const isOpenSame = isSameIdentity(identityOfStat(await source.restat(), storage.device), identity);
   const there = await lookAt(storage, path);
-  if (!there) throw new FileMoved(path, "missing");
-  if (!isOpenSame || !isSameIdentity(there, identity)) throw new FileMoved(path, "changed");
+  if (!there) throw new FileMovedError(path, "missing");
+  if (!isOpenSame || !isSameIdentity(there, identity)) throw new FileMovedError(path, "changed");
 }
 
 /** The identity of what is at the path now; undefined when nothing is. */

@@ -1,4 +1,4 @@
-import type { Bell } from "../loops/bell.ts";
+import type { WakeSignal } from "../loops/wake-signal.ts";
 import { measureDisk } from "../system/measure-disk.ts";
 import type { DiskForecast } from "./disk-forecast.ts";
 import type { MarkerWatch } from "./marker-watch.ts";
@@ -13,12 +13,12 @@ export interface ScanLoopContext extends ScanContext {
   readonly forecast: DiskForecast;
   /** Puts back what was on its way out when the agent or the root went: nothing may take it for gone. */
   readonly settleDeletions: (storage: Storage) => Promise<void>;
-  readonly scanBell: Bell;
-  /** To be rung after each scan. */
-  readonly youngBell: Bell;
-  readonly reportBell: Bell;
-  readonly workBell: Bell;
-  readonly deleteBell: Bell;
+  readonly scanSignal: WakeSignal;
+  /** To be notified after each scan. */
+  readonly youngSignal: WakeSignal;
+  readonly reportSignal: WakeSignal;
+  readonly workSignal: WakeSignal;
+  readonly deleteSignal: WakeSignal;
 }
 
 /** How soon to look again for a root that is missing. */
@@ -44,7 +44,7 @@ export async function runScans(ctx: ScanLoopContext, signal: AbortSignal): Promi
     if (!storage) {
       isThere = false;
       ctx.watch?.follow(new Map()); // A root that comes back is another one to the system.
-      await ctx.scanBell.wait(signal, Math.min(MISSING_ROOT_MS, ctx.scanIntervalMs));
+      await ctx.scanSignal.wait(signal, Math.min(MISSING_ROOT_MS, ctx.scanIntervalMs));
       continue;
     }
     if (!isThere) await ctx.settleDeletions(storage);
@@ -55,7 +55,7 @@ export async function runScans(ctx: ScanLoopContext, signal: AbortSignal): Promi
     ctx.storageRoot.noteScan(tookMs);
     const disk = await measureDisk(storage.root);
     if (disk) ctx.forecast.note(disk.freeBytes);
-    ringAll(ctx);
+    wakeOthers(ctx);
     await restAfterScan(ctx, { restMs: stopWatch.restMs(tookMs), hasAbsent: absent.size > 0, signal });
   }
 }
@@ -74,33 +74,33 @@ function startStopWatch({ clock }: ScanLoopContext) {
 }
 
 /** Whether the root is there and was scanned decides in each of these loops, also when nothing changed. */
-function ringAll({ youngBell, reportBell, workBell, deleteBell }: ScanLoopContext): void {
-  for (const bell of [youngBell, reportBell, workBell, deleteBell]) bell.ring();
+function wakeOthers({ youngSignal, reportSignal, workSignal, deleteSignal }: ScanLoopContext): void {
+  for (const wakeSignal of [youngSignal, reportSignal, workSignal, deleteSignal]) wakeSignal.notify();
 }
 
 /** A file that was not found is looked for again soon; else a hint or the interval ends the rest. */
 async function restAfterScan(
-  { clock, scanBell, scanIntervalMs }: ScanLoopContext,
+  { clock, scanSignal, scanIntervalMs }: ScanLoopContext,
   { restMs, hasAbsent, signal }: { restMs: number; hasAbsent: boolean; signal: AbortSignal },
 ): Promise<void> {
   const endedMs = clock.monotonicMs();
-  if (!hasAbsent) await scanBell.wait(signal, scanIntervalMs);
+  if (!hasAbsent) await scanSignal.wait(signal, scanIntervalMs);
   const leftMs = restMs - (clock.monotonicMs() - endedMs); // A hint long after the last scan need not wait.
-  await gatherHints(scanBell, Math.max(GATHER_HINTS_MS, leftMs), signal);
+  await gatherHints(scanSignal, Math.max(GATHER_HINTS_MS, leftMs), signal);
 }
 
 async function takeOverCard(ctx: ScanLoopContext): Promise<boolean> {
   using _turn = await ctx.treeTurns.take();
   if (!(await ctx.changeCards())) return false;
   ctx.watch?.follow(new Map());
-  ringAll(ctx);
+  wakeOthers(ctx);
   return true;
 }
 
 /** Waits for the time to pass, whatever rings meanwhile. */
-async function gatherHints(bell: Bell, delayMs: number, signal: AbortSignal): Promise<void> {
+async function gatherHints(wakeSignal: WakeSignal, delayMs: number, signal: AbortSignal): Promise<void> {
   const endMs = performance.now() + delayMs;
   for (let leftMs = delayMs; leftMs > 0 && !signal.aborted; leftMs = endMs - performance.now()) {
-    await bell.wait(signal, leftMs);
+    await wakeSignal.wait(signal, leftMs);
   }
 }

@@ -9,7 +9,7 @@ import type { InventoryStep } from "../inventory/tracked-file.ts";
 import type { Turns } from "../loops/turns.ts";
 import type { Clock } from "../system/clock.ts";
 import { isFileSystemError } from "../system/system-error.ts";
-import { FileMoved, openTracked, type Storage } from "./open-tracked.ts";
+import { FileMovedError, openTracked, type Storage } from "./open-tracked.ts";
 import { type Move, planScan, renewalOf, type Suspect } from "./plan-scan.ts";
 import { type Scan, scanTree } from "./scan.ts";
 import type { StorageRoot } from "./storage-root.ts";
@@ -102,7 +102,7 @@ async function hashAt(storage: Storage, { path, identity }: Omit<Move, "file">):
     await using source = await openTracked(storage, path, identity);
     return await hashHeadAndTail(source);
   } catch (error) {
-    if (error instanceof FileMoved || isFileSystemError(error)) return undefined;
+    if (error instanceof FileMovedError || isFileSystemError(error)) return undefined;
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import type { ProblemBoard } from "../diagnostics/problems.ts";
 import { UNKNOWN_CARDS } from "../state/card-facts.ts";
 import type { StateFacts } from "../state/state-facts.ts";
 import type { Clock } from "../system/clock.ts";
-import { type Instant, noteInstant, tellInstant } from "../system/instant.ts";
+import { correctedNs, type Instant, noteInstant } from "../system/instant.ts";
 import { describeSystemError, isFileSystemError } from "../system/system-error.ts";
 import { isCardMarker, isCardOf, ownerTag } from "./card-marker.ts";
 import { isMountPoint } from "./mount-point.ts";
@@ -59,7 +59,7 @@ export function openStorageRoot(
       lastScan = { ended: noteInstant(ctx.clock), tookMs };
       scans += 1;
     },
-    lastScan: () => lastScan && { endedNs: tellInstant(lastScan.ended, ctx.clock), tookMs: lastScan.tookMs },
+    lastScan: () => lastScan && { endedNs: correctedNs(lastScan.ended, ctx.clock), tookMs: lastScan.tookMs },
     lastLookMs: () => lastLookMs,
     scans: () => scans,
   };

@@ -3,20 +3,20 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { createBell } from "../loops/bell.ts";
+import { createWakeSignal } from "../loops/wake-signal.ts";
 import { createDirectoryWatch } from "./watch.ts";
 
 function setUp(t: TestContext) {
   const root = mkdtempSync(join(tmpdir(), "downlink-watch-"));
-  const bell = createBell();
+  const wakeSignal = createWakeSignal();
   const complaints: string[] = [];
   const onDegraded = (text: string) => complaints.push(text);
-  const watch = createDirectoryWatch({ root, onHint: bell.ring, onDegraded, onComplete: () => {} });
+  const watch = createDirectoryWatch({ root, onHint: wakeSignal.notify, onDegraded, onComplete: () => {} });
   t.after(() => {
     watch[Symbol.dispose]();
     rmSync(root, { recursive: true });
   });
-  const hint = () => bell.wait(t.signal);
+  const hint = () => wakeSignal.wait(t.signal);
   const follow = (...directories: string[]) => watch.follow(new Map(directories.map((path) => [path, "the same"])));
   return { root, watch, follow, hint, complaints };
 }

@@ -34,9 +34,9 @@ export function findingsOfSummary(
   if (startNs === undefined || endNs === undefined)
     return { code: "InvalidTime", text: "The messages have no time span." };
   const facts = { ...fileFacts(file), headTailSha256 };
-  const { item: told, leftOut } = fitIntoReport(toItem(facts, summary, { startNs, endNs }), summary.leftOut);
+  const { item: fitted, leftOut } = fitIntoReport(toItem(facts, summary, { startNs, endNs }), summary.leftOut);
   const reason = leftOut && partlyListed(leftOut);
-  const encoded = EdgeItem.safeEncode({ ...told, reason });
+  const encoded = EdgeItem.safeEncode({ ...fitted, reason });
   if (!encoded.success)
     return { code: "OutOfContract", text: `Its summary cannot be reported: ${encoded.error.issues[0]?.message}.` };
   const item = JSON.stringify(encoded.data);

@@ -33,8 +33,8 @@ export async function examineFile(
   source: RandomAccessSource,
   options: ExamineOptions,
 ): Promise<Verdict> {
-  const told = await examineSummary(file, source, options);
-  if (told) return told;
+  const verdict = await examineSummary(file, source, options);
+  if (verdict) return verdict;
   const inspection = await inspectSafely(source, file.path, options);
   return toVerdict(file, inspection, await hashHeadAndTail(source));
 }

@@ -89,9 +89,9 @@ test("no hostile file takes the agent down within the memory of its unit, and al
   await cloud.until("every file is told of", () => expected.every((path) => isSettled(cloud, path)), WAIT_MS);
   for (const path of innocent) assert.equal(cloud.at(path)!.state, "indexed");
   for (const { fileName, state, isPartial } of oversizedFiles) {
-    const told = cloud.at(fileName)!;
-    assert.equal(told.state, state === "finished" ? "indexed" : state, fileName);
-    if (isPartial) assert.equal(told.reason?.code, "PartlyListed", fileName);
+    const item = cloud.at(fileName)!;
+    assert.equal(item.state, state === "finished" ? "indexed" : state, fileName);
+    if (isPartial) assert.equal(item.reason?.code, "PartlyListed", fileName);
   }
   limited.holdLimit();
 });

@@ -52,8 +52,8 @@ for (const kind of ["whose summary tells what it is", "that takes a long look"] 
     const third = startLife(device, cloud, "a-poison.mcap");
     await using _third = third.agent;
     await cloud.until("it is told of", () => cloud.at("a-poison.mcap")?.state === "unreadable", 20_000);
-    const told = cloud.at("a-poison.mcap");
-    assert.ok(told?.state === "unreadable" && told.reason?.code === "EndsAgent");
+    const item = cloud.at("a-poison.mcap");
+    assert.ok(item?.state === "unreadable" && item.reason?.code === "EndsAgent");
     await cloud.until(
       "all others are known",
       () => [...cloud.files.values()].filter(({ state }) => state === "indexed").length === 13,

@@ -1,4 +1,4 @@
-import { pause } from "../loops/bell.ts";
+import { pause } from "../loops/wake-signal.ts";
 import type { InterfaceRules } from "../settings/interface-rules.ts";
 import { dependOnMetered, refusalOf } from "./judge-interface.ts";
 import { isMetered } from "./metered.ts";

@@ -1,13 +1,13 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { proxyFor, type WayOut } from "@downlink/client/node";
-import { InvalidSetting } from "../settings/invalid-setting.ts";
+import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import { type Settings, settingKey } from "../settings/settings.ts";
 
 type ProxySettings = Pick<Settings, "httpProxy" | "httpsProxy" | "noProxy">;
 export type WaySettings = ProxySettings & Pick<Settings, "caFile">;
 
-/** Proxies and private authorities for every call of the agent. Throws {@link InvalidSetting} for a file that is no use. */
+/** Proxies and private authorities for every call of the agent. Throws {@link InvalidSettingError} for a file that is no use. */
 export function openWayOut({ httpProxy, httpsProxy, noProxy, caFile }: WaySettings): WayOut {
   const extraRoots = caFile === undefined ? [] : readCertificates(caFile);
   return { proxies: { httpProxy, httpsProxy, noProxy }, extraRoots };
@@ -23,7 +23,7 @@ const certificate = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
 /** All that the file holds, each as PEM. What stands around them is for people. */
 function readCertificates(path: string): readonly string[] {
   const found = readText(path).match(certificate) ?? [];
-  if (found.length === 0) throw new InvalidSetting(`${settingKey("caFile")}: ${path} holds no certificate in PEM`);
+  if (found.length === 0) throw new InvalidSettingError(`${settingKey("caFile")}: ${path} holds no certificate in PEM`);
   for (const [index, pem] of found.entries()) checkCertificate(pem, `${path} is broken at certificate ${index + 1}`);
   return found;
 }
@@ -34,7 +34,7 @@ function readText(path: string): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    throw new InvalidSetting(
+    throw new InvalidSettingError(
       `${settingKey("caFile")}: cannot read ${path}: ${code}; put the certificates there, or take the setting away`,
     );
   }
@@ -44,6 +44,6 @@ function checkCertificate(pem: string, complaint: string): void {
   try {
     new X509Certificate(pem);
   } catch (error) {
-    throw new InvalidSetting(`${settingKey("caFile")}: ${complaint}: ${(error as Error).message}`);
+    throw new InvalidSettingError(`${settingKey("caFile")}: ${complaint}: ${(error as Error).message}`);
   }
 }

@@ -154,7 +154,7 @@ describe("a change of anything but the content", { concurrency: 4 }, () => {
 
 describe("a change of anything but the content, at other times", { concurrency: 4 }, () => {
   testInterruptions();
-  testWhatIsToldAndRead();
+  testWhatIsReportedAndRead();
 });
 
 function testInterruptions(): void {
@@ -186,19 +186,19 @@ function testInterruptions(): void {
   });
 }
 
-function testWhatIsToldAndRead(): void {
+function testWhatIsReportedAndRead(): void {
   test("a new mode is none of the cloud's business, a new time is told as one of the same version", async () => {
     await withRecording(async (scene) => {
       const { cloud, versionId, path } = scene;
-      const told: EdgeItem[] = [];
-      cloud.isItemRefused = (item) => told.push(item) === 0;
+      const reported: EdgeItem[] = [];
+      cloud.isItemRefused = (item) => reported.push(item) === 0;
       chmodSync(path, 0o600);
       await untilTaken(scene);
       utimesSync(path, later, later);
       const { mtimeNs } = statSync(path, { bigint: true });
       await cloud.until("it is the new one", () => cloud.files.get(versionId)?.modifiedAt === mtimeNs);
       assert.deepEqual(
-        told.map((item) => [item.versionId, item.modifiedAt]),
+        reported.map((item) => [item.versionId, item.modifiedAt]),
         [[versionId, mtimeNs]],
       );
     });

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { createLog } from "../diagnostics/log.ts";
 import { createProblemBoard } from "../diagnostics/problems.ts";
 import { openInventory } from "../inventory/inventory.ts";
-import { createBell } from "../loops/bell.ts";
+import { createWakeSignal } from "../loops/wake-signal.ts";
 import { openDatabase } from "../state/database.ts";
 import { systemClock } from "../system/clock.ts";
 import { makeDevice } from "../testing/run-daemon.ts";
@@ -37,17 +37,17 @@ function openScene(path: string, { clock = systemClock, settleTimeMs = 0 } = {})
   const identity = { ...was, mtimeNs: 2n, ctimeNs: 2n };
   const problems = createProblemBoard(clock, () => undefined);
   const run = async (given: Partial<Parts> = {}) => {
-    const [scanBell, stop] = [createBell(), new AbortController()];
+    const [scanSignal, stop] = [createWakeSignal(), new AbortController()];
     const rechecks = createRechecks({
-      ...{ clock, inventory, problems, scanBell, rechecks: board, isWanted: () => false, notes: clearNotes },
-      ...{ reportBell: createBell(), workBell: createBell(), deleteBell: createBell() },
+      ...{ clock, inventory, problems, scanSignal, rechecks: board, isWanted: () => false, notes: clearNotes },
+      ...{ reportSignal: createWakeSignal(), workSignal: createWakeSignal(), deleteSignal: createWakeSignal() },
       log: createLog({ format: "json", level: "error", out: { write: () => true, on: () => undefined } }),
       storage: () => ({ root: device.root, device: 0n }),
       hashStep: () => assert.fail("nothing was read"),
       ...given,
     });
     const ended = rechecks.run(stop.signal);
-    await scanBell.wait(AbortSignal.timeout(10_000));
+    await scanSignal.wait(AbortSignal.timeout(10_000));
     stop.abort();
     await ended;
   };

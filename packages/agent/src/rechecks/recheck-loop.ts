@@ -2,11 +2,11 @@ import { SourceChangedError } from "@downlink/recordings";
 import type { Log } from "../diagnostics/log.ts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { FileHash } from "../files/hash-file.ts";
-import { FileMoved, type Storage } from "../files/open-tracked.ts";
+import { FileMovedError, type Storage } from "../files/open-tracked.ts";
 import type { ExaminationNotes } from "../indexing/examination-notes.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
-import { type Bell, createBell, pause } from "../loops/bell.ts";
+import { createWakeSignal, pause, type WakeSignal } from "../loops/wake-signal.ts";
 import type { Clock } from "../system/clock.ts";
 import { isFileSystemError } from "../system/system-error.ts";
 import type { Recheck, RecheckBoard } from "./recheck-board.ts";
@@ -25,17 +25,17 @@ export interface RecheckContext {
   readonly isWanted: (versionId: string) => boolean;
   /** The step that keeps a hash, as what it proves. */
   readonly hashStep: (file: Pick<TrackedFile, "versionId" | "identity">, hash: FileHash) => InventoryStep;
-  /** To be rung when a scan is needed to find out what happened to a file. */
-  readonly scanBell: Bell;
-  /** To be rung when files are decided on. */
-  readonly reportBell: Bell;
-  readonly workBell: Bell;
-  readonly deleteBell: Bell;
+  /** To be notified when a scan is needed to find out what happened to a file. */
+  readonly scanSignal: WakeSignal;
+  /** To be notified when files are decided on. */
+  readonly reportSignal: WakeSignal;
+  readonly workSignal: WakeSignal;
+  readonly deleteSignal: WakeSignal;
 }
 
 export interface Rechecks {
   /** There may be something to read. */
-  ring(): void;
+  notify(): void;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -55,24 +55,28 @@ const MAX_READ_FAILURES = 3;
 
 /** Finds out whether files that were written, or are other entries of the file system, hold what they held. */
 export function createRechecks(ctx: RecheckContext): Rechecks {
-  const bells = kinds.map(() => createBell());
+  const wakeSignals = kinds.map(() => createWakeSignal());
   return {
-    ring() {
-      for (const bell of bells) bell.ring();
+    notify() {
+      for (const wakeSignal of wakeSignals) wakeSignal.notify();
     },
     run: async (signal) => {
-      await Promise.all(kinds.map((kind, index) => runKind(ctx, { ...kind, bell: bells[index]! }, signal)));
+      await Promise.all(kinds.map((kind, index) => runKind(ctx, { ...kind, wakeSignal: wakeSignals[index]! }, signal)));
     },
   };
 }
 
-async function runKind(ctx: RecheckContext, kind: Kind & { readonly bell: Bell }, signal: AbortSignal): Promise<void> {
+async function runKind(
+  ctx: RecheckContext,
+  kind: Kind & { readonly wakeSignal: WakeSignal },
+  signal: AbortSignal,
+): Promise<void> {
   const { rechecks } = ctx;
   while (!signal.aborted) {
     const storage = ctx.storage();
     const due = storage ? rechecks.due(kind.isWholeRead) : [];
     if (storage && due.length > 0) await decideAll(ctx, { due: byUrgency(ctx, due), storage, kind, signal });
-    await kind.bell.wait(signal, storage && rechecks.nextDueMs(kind.isWholeRead));
+    await kind.wakeSignal.wait(signal, storage && rechecks.nextDueMs(kind.isWholeRead));
   }
 }
 
@@ -110,11 +114,17 @@ async function decideAll(ctx: RecheckContext, { due, storage, kind, signal }: Tu
 }
 
 /** Only what is recorded is decided: an upload that begins in between would find the file moved. */
-function commit({ inventory, rechecks, ...bells }: RecheckContext, steps: readonly InventoryStep[]): void {
+function commit({ inventory, rechecks, ...wakeSignals }: RecheckContext, steps: readonly InventoryStep[]): void {
   if (steps.length === 0) return;
   inventory.change(steps);
   for (const step of steps) if (step.do === "renew" || step.do === "event") rechecks.forget(step.versionId);
-  for (const bell of [bells.scanBell, bells.reportBell, bells.workBell, bells.deleteBell]) bell.ring();
+  for (const wakeSignal of [
+    wakeSignals.scanSignal,
+    wakeSignals.reportSignal,
+    wakeSignals.workSignal,
+    wakeSignals.deleteSignal,
+  ])
+    wakeSignal.notify();
 }
 
 async function decide(
@@ -130,7 +140,7 @@ async function decide(
     return await compare(ctx, { file, recheck, storage, signal });
   } catch (error) {
     if (signal.aborted) return [];
-    if (error instanceof FileMoved || error instanceof SourceChangedError) return drop(ctx, recheck);
+    if (error instanceof FileMovedError || error instanceof SourceChangedError) return drop(ctx, recheck);
     if (!isFileSystemError(error)) throw error;
     ctx.problems.raise("FileUnreadable", `${path}: ${error.message}`);
     const failures = rechecks.postpone(versionId);
@@ -159,9 +169,9 @@ async function compare(ctx: RecheckContext, { file, recheck, ...turn }: Comparin
 }
 
 /** The next scan tells what became of it. */
-function drop({ rechecks, scanBell }: RecheckContext, { versionId }: Recheck): [] {
+function drop({ rechecks, scanSignal }: RecheckContext, { versionId }: Recheck): [] {
   rechecks.forget(versionId);
-  scanBell.ring();
+  scanSignal.notify();
   return [];
 }
 

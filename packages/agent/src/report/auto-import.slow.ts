@@ -36,12 +36,12 @@ test("files that are known already are told anew when the control plane sets glo
   cloud.changed();
   await cloud.until("it is told anew", () => wants(cloud, "a.mcap"));
   await first.stop();
-  const told = cloud.calls.filter(({ name }) => name === "report").length;
+  const before = cloud.calls.filter(({ name }) => name === "report").length;
   await using second = startDaemon(settings);
   await second.until("it runs", ({ health, storage }) => health === "healthy" && storage.lastScanAt !== null);
   await writeRecording(device, "b.mcap", { seed: 2 });
   await cloud.until("the next one is told", () => wants(cloud, "b.mcap"));
-  const reports = cloud.calls.filter(({ name }) => name === "report").length - told;
+  const reports = cloud.calls.filter(({ name }) => name === "report").length - before;
   assert.ok(reports <= 3, `${reports} reports for one file`); // Settling, finished, and its schemas.
 });
 

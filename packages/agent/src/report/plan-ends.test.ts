@@ -8,9 +8,9 @@ const rest = { reportedAs: "indexed", needsReport: false, revision: 1, foundIn: 
 const here: TrackedFile = { versionId: "v", path: "a.mcap", identity, state: "imported", ...rest };
 const away: TrackedFile = { ...here, state: "away", away: { card: "A", before: "imported", sinceNs: 1n } };
 
-function endsOf(told: TrackedFile, now: TrackedFile | undefined) {
+function endsOf(reported: TrackedFile, now: TrackedFile | undefined) {
   const inventory = { version: () => now, outcome: () => undefined };
-  return planEnds(inventory, [told], { failed: [] }).map((step) => step.do === "event" && step.event);
+  return planEnds(inventory, [reported], { failed: [] }).map((step) => step.do === "event" && step.event);
 }
 
 test("that an end counts no more is heard of what is away as of what is here, and a swap meanwhile is no newer news", () => {
@@ -22,7 +22,7 @@ test("that an end counts no more is heard of what is away as of what is here, an
   assert.deepEqual(endsOf(here, undefined), []);
 });
 
-test("why an import failed is told of what is away, too", () => {
+test("why an import failed is also recorded for what is away", () => {
   const failed = [{ versionId: "v", code: "DuplicateContent", text: "another has it" }] as const;
   const inventory = { version: () => away, outcome: () => undefined };
   const [step] = planEnds(inventory, [away], { failed: [...failed] });

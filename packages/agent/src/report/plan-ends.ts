@@ -14,12 +14,12 @@ const ended: ReadonlySet<FileState> = new Set(["imported", "failed", "duplicate"
  */
 export function planEnds(
   inventory: Pick<Inventory, "version" | "outcome">,
-  told: readonly TrackedFile[],
+  reported: readonly TrackedFile[],
   { imported = [], failed }: Answer,
 ): InventoryStep[] {
   const isImported = new Set(imported);
   const failures = new Map(failed?.map(({ versionId, code, text }) => [versionId, { code, text }]));
-  return told.flatMap((file): InventoryStep[] => {
+  return reported.flatMap((file): InventoryStep[] => {
     const { versionId } = file;
     const state = lifeOf(file);
     if (isImported.has(versionId)) return [{ do: "event", versionId, event: "importDone" }];
@@ -33,8 +33,8 @@ export function planEnds(
 }
 
 /** That its card was taken out or put in meanwhile is no news of its import. */
-function hasMovedOn(told: TrackedFile, now: TrackedFile | undefined): boolean {
-  if (now === told) return false;
-  const isSwapped = now !== undefined && (now.away === undefined) !== (told.away === undefined);
-  return !isSwapped || lifeOf(now) !== lifeOf(told) || now.identity !== told.identity;
+function hasMovedOn(reported: TrackedFile, now: TrackedFile | undefined): boolean {
+  if (now === reported) return false;
+  const isSwapped = now !== undefined && (now.away === undefined) !== (reported.away === undefined);
+  return !isSwapped || lifeOf(now) !== lifeOf(reported) || now.identity !== reported.identity;
 }

@@ -4,7 +4,7 @@ import { repeatWithRetries } from "../cloud/retry-loop.ts";
 import type { WorkBoard } from "../cloud/work-board.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { GoneBecause } from "../inventory/tracked-file.ts";
-import { type Bell, pause } from "../loops/bell.ts";
+import { pause, type WakeSignal } from "../loops/wake-signal.ts";
 import type { Clock } from "../system/clock.ts";
 import type { AutoImport } from "./auto-import.ts";
 import type { DeviceNaming } from "./name-device.ts";
@@ -15,9 +15,9 @@ import { createUnassignedFiles, type UnassignedFiles } from "./unassigned-files.
 
 export interface ReportContext extends ChannelContext, Pick<ListingContext, "hasScanned" | "knowsAllCards" | "facts"> {
   readonly board: WorkBoard;
-  readonly reportBell: Bell;
-  /** To be rung when files have become known to the cloud. */
-  readonly workBell: Bell;
+  readonly reportSignal: WakeSignal;
+  /** To be notified when files have become known to the cloud. */
+  readonly workSignal: WakeSignal;
   readonly clock: Clock;
   readonly nameDevice: DeviceNaming;
   readonly autoImport: AutoImport;
@@ -28,11 +28,11 @@ const GATHER_MS = 200;
 
 /** Reports to the control plane, until aborted, what it does not know yet. */
 export async function runReports(ctx: ReportContext, state: ReportState, signal: AbortSignal): Promise<void> {
-  const { session, reportBell } = ctx;
+  const { session, reportSignal } = ctx;
   const reporter = createReporter(ctx, state);
   const reportOrRest = async () => {
     if (await reporter.sendNext(signal)) return;
-    await reportBell.wait(signal, reporter.restMs());
+    await reportSignal.wait(signal, reporter.restMs());
     await pause(GATHER_MS, signal);
   };
   await repeatWithRetries(reportOrRest, { session, signal });
@@ -46,7 +46,7 @@ interface Reporter {
 }
 
 function createReporter(ctx: ReportContext, state: ReportState): Reporter {
-  const { inventory, nameDevice, autoImport, workBell } = ctx;
+  const { inventory, nameDevice, autoImport, workSignal } = ctx;
   const channel = createReportChannel(ctx, state);
   const unassigned = createUnassignedFiles(ctx);
   const limits = () => ({ maxItems: channel.maxItems(), nameDevice, wantsImport: autoImport.matches });
@@ -65,7 +65,7 @@ function createReporter(ctx: ReportContext, state: ReportState): Reporter {
       const answer = await sendItems(signal);
       if (!answer) return answer !== false;
       if (answer.unassigned?.length) unassigned.noteFound();
-      workBell.ring();
+      workSignal.notify();
       return true;
     },
     restMs: unassigned.restMs,

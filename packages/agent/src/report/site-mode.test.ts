@@ -71,8 +71,8 @@ test("a file that belongs to nobody is unassigned with the reason, is not told o
     await writeFile(device, "bb/another.mcap", { deviceId: "dev_7" });
     await agent.until("so is the next", ({ files }) => files.unassigned === 2);
   }
-  const told = cloud.calls.filter(({ name }) => name === "report").length;
-  assert.ok(told <= 4, `${told} reports for two files`);
+  const reports = cloud.calls.filter(({ name }) => name === "report").length;
+  assert.ok(reports <= 4, `${reports} reports for two files`);
   cloud.judgePlace = () => undefined;
   await using again = startDaemon(settings);
   await again.until("both are reported", ({ files }) => files.reported === 2);

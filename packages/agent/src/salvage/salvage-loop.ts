@@ -5,15 +5,15 @@ import { repeatWithRetries } from "../cloud/retry-loop.ts";
 import type { CloudSession } from "../cloud/session.ts";
 import type { WorkBoard } from "../cloud/work-board.ts";
 import type { Log } from "../diagnostics/log.ts";
-import { FileMoved } from "../files/open-tracked.ts";
+import { FileMovedError } from "../files/open-tracked.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
 import type { ExaminationNotes } from "../indexing/examination-notes.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
-import type { Bell } from "../loops/bell.ts";
+import type { WakeSignal } from "../loops/wake-signal.ts";
 import { isFileSystemError } from "../system/system-error.ts";
 import { removeLeftovers } from "./remove-leftovers.ts";
-import { NoRoom, writeSalvage } from "./write-salvage.ts";
+import { NoRoomError, writeSalvage } from "./write-salvage.ts";
 
 export interface SalvageContext {
   readonly session: CloudSession;
@@ -22,10 +22,10 @@ export interface SalvageContext {
   readonly storageRoot: StorageRoot;
   readonly notes: ExaminationNotes;
   readonly log: Log;
-  /** Rings when there may be something to salvage. */
-  readonly salvageBell: Bell;
-  /** To be rung when a file was written. */
-  readonly scanBell: Bell;
+  /** Is notified when there may be something to salvage. */
+  readonly salvageSignal: WakeSignal;
+  /** To be notified when a file was written. */
+  readonly scanSignal: WakeSignal;
   /** Whether everything that is here was told to the cloud: only then is what is not here gone. */
   readonly isListed: () => boolean;
 }
@@ -35,7 +35,7 @@ const LOOK_AGAIN_MS = 10_000;
 
 /** Makes one salvage after the other, as long as they are wanted, until aborted. */
 export async function runSalvages(ctx: SalvageContext, signal: AbortSignal): Promise<void> {
-  const { session, board, salvageBell } = ctx;
+  const { session, board, salvageSignal } = ctx;
   const cleaning = createCleaning(ctx.storageRoot);
   /** Requests that need nothing more: the cloud learns of the result from the next report, or knows it already. */
   const ended = new Set<string>();
@@ -46,7 +46,7 @@ export async function runSalvages(ctx: SalvageContext, signal: AbortSignal): Pro
     const open = wanted.filter(({ requestId }) => !ended.has(requestId));
     for (const request of lastSuspects(ctx, open)) if (await attend(ctx, request, signal)) ended.add(request.requestId);
     const isDone = cleaning.isDone() && wanted.length === ended.size;
-    await salvageBell.wait(signal, isDone ? undefined : LOOK_AGAIN_MS);
+    await salvageSignal.wait(signal, isDone ? undefined : LOOK_AGAIN_MS);
   };
   await repeatWithRetries(salvageOrRest, { session, signal });
 }
@@ -76,7 +76,7 @@ function lastSuspects({ inventory, notes }: SalvageContext, wanted: readonly Wan
 
 /** False when it has to wait. */
 async function attend(ctx: SalvageContext, request: WantedSalvage, signal: AbortSignal): Promise<boolean> {
-  const { inventory, storageRoot, log, scanBell } = ctx;
+  const { inventory, storageRoot, log, scanSignal } = ctx;
   const storage = storageRoot.current();
   const file = inventory.version(request.versionId);
   if (!storage) return false;
@@ -90,12 +90,12 @@ async function attend(ctx: SalvageContext, request: WantedSalvage, signal: Abort
     await writeSalvage({ storage, file, reason, signal });
     ctx.notes.acquit(file, "salvage");
     log.info({ path: file.path }, "what is readable of a file was salvaged");
-    scanBell.ring();
+    scanSignal.notify();
     return true;
   } catch (error) {
     if (signal.aborted) return false;
     ctx.notes.acquit(file, "salvage");
-    scanBell.ring();
+    scanSignal.notify();
     const why = explain(error, file);
     return why !== undefined && giveUp(ctx, request, { ...why, signal });
   }
@@ -107,9 +107,9 @@ const gone = "The file is no longer on the device, or was changed.";
 
 /** Undefined where the next scan tells. */
 function explain(error: unknown, { path }: TrackedFile): { code: SalvageFailure; text: string } | undefined {
-  if (error instanceof FileMoved || error instanceof SourceChangedError) return undefined;
+  if (error instanceof FileMovedError || error instanceof SourceChangedError) return undefined;
   if (error instanceof SalvageEmpty) return { code: "NothingReadable", text: `No message of ${path} can be read.` };
-  if (error instanceof NoRoom) return { code: "NoSpace", text: error.message };
+  if (error instanceof NoRoomError) return { code: "NoSpace", text: error.message };
   if (isFileSystemError(error)) return { code: "FileUnreadable", text: error.message };
   // Whatever else the content brought about, it must not keep the agent from the next file.
   return { code: "NothingReadable", text: `${path} cannot be salvaged: ${(error as Error).message}` };

@@ -13,12 +13,12 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { bytesSource, inspectRecording, SourceChangedError } from "@downlink/recordings";
 import { makeMcap } from "@downlink/recordings/testing";
-import { FileMoved, lookAt } from "../files/open-tracked.ts";
+import { FileMovedError, lookAt } from "../files/open-tracked.ts";
 import { salvageDirectory, salvagePathOf } from "../files/salvage-path.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import { type Device, makeDevice } from "../testing/run-daemon.ts";
-import { NoRoom, writeSalvage } from "./write-salvage.ts";
+import { NoRoomError, writeSalvage } from "./write-salvage.ts";
 
 const reason = { code: "NoEnd", text: "it has no end" };
 
@@ -37,7 +37,7 @@ test("a file that changes while it is salvaged leaves no salvage", async () => {
   const { job, target } = await jobFor(device, "a.mcap");
   const written = assert.rejects(
     writeSalvage(job),
-    (error) => error instanceof FileMoved || error instanceof SourceChangedError,
+    (error) => error instanceof FileMovedError || error instanceof SourceChangedError,
   );
   while (!existsSync(`${target}.partial`)) await new Promise((resolve) => setImmediate(resolve));
   appendFileSync(join(device.root, "a.mcap"), "more");
@@ -62,7 +62,7 @@ test("nothing is written through a symlink that leads out of the root", async ()
   symlinkSync(outside, join(device.root, salvageDirectory));
   writeFileSync(join(device.root, "a.mcap"), (await makeMcap()).slice(0, -100));
   const { job } = await jobFor(device, "a.mcap");
-  await assert.rejects(writeSalvage(job), NoRoom);
+  await assert.rejects(writeSalvage(job), NoRoomError);
   assert.deepEqual(readdirSync(outside), []);
 });
 

@@ -18,10 +18,10 @@ import { measureDisk } from "../system/measure-disk.ts";
 import { agentVersion } from "../system/version.ts";
 
 /** There is no room for what would be written, or the root takes nothing. */
-export class NoRoom extends Error {
+export class NoRoomError extends Error {
   constructor(message: string) {
     super(message);
-    this.name = "NoRoom";
+    this.name = "NoRoomError";
   }
 }
 
@@ -39,7 +39,7 @@ const CHECK_EVERY_BYTES = 64 * 1024 * 1024;
 
 /**
  * Writes what is readable of a file beside it, whole or not at all: after a crash at any instant there is nothing under the
- * name that counts, or a recording that was inspected. Throws {@link SalvageEmpty}, {@link NoRoom}, `FileMoved`, and what reading throws.
+ * name that counts, or a recording that was inspected. Throws {@link SalvageEmpty}, {@link NoRoomError}, `FileMoved`, and what reading throws.
  */
 export async function writeSalvage(job: SalvageJob): Promise<void> {
   const { storage, file } = job;
@@ -56,7 +56,7 @@ export async function writeSalvage(job: SalvageJob): Promise<void> {
     await syncDirectory(dirname(target));
   } catch (error) {
     await rm(partial, { force: true });
-    if (isNoRoom(error)) throw new NoRoom(`nothing can be written into ${dirname(target)}: ${error.message}`);
+    if (isNoRoom(error)) throw new NoRoomError(`nothing can be written into ${dirname(target)}: ${error.message}`);
     throw error;
   }
 }
@@ -95,7 +95,9 @@ async function writeWhole(out: FileHandle, piece: Uint8Array): Promise<void> {
 async function requireRoom(directory: string): Promise<void> {
   const disk = await measureDisk(directory);
   if (!disk || disk.freeBytes >= disk.totalBytes * FREE_SHARE) return;
-  throw new NoRoom(`less than ${FREE_SHARE * 100} % of the disk is free; a salvage leaves that to whoever records`);
+  throw new NoRoomError(
+    `less than ${FREE_SHARE * 100} % of the disk is free; a salvage leaves that to whoever records`,
+  );
 }
 
 /** What was written must be what any reader takes for a recording. */
@@ -111,7 +113,7 @@ async function makeDirectories(storage: Storage, path: string): Promise<void> {
   for (const directory of [dirname(path), path]) {
     const absolute = `${storage.root}/${directory}`;
     await mkdir(absolute).catch(ignoreExisting);
-    if (!(await isInside(storage, directory))) throw new NoRoom(`${absolute} leads out of the storage root`);
+    if (!(await isInside(storage, directory))) throw new NoRoomError(`${absolute} leads out of the storage root`);
     await syncDirectory(dirname(absolute));
   }
 }

@@ -1,5 +1,5 @@
 import type { Log } from "../diagnostics/log.ts";
-import { createBell, pause } from "../loops/bell.ts";
+import { createWakeSignal, pause } from "../loops/wake-signal.ts";
 import { hasServiceManager, notifyServiceManager } from "./notify.ts";
 
 export interface ServiceContext {
@@ -17,7 +17,7 @@ const FEED_EVERY_MS = 20_000;
 
 /** Says that the agent is ready, feeds the watchdog while it makes progress, and says that it stops. */
 export async function runServiceLoop(ctx: ServiceContext, signal: AbortSignal): Promise<void> {
-  if (!hasServiceManager()) return await createBell().wait(signal);
+  if (!hasServiceManager()) return await createWakeSignal().wait(signal);
   await notifyServiceManager(ctx.log, "READY=1", statusOf(ctx));
   while (!signal.aborted) {
     if (ctx.isProgressing()) await notifyServiceManager(ctx.log, "WATCHDOG=1", statusOf(ctx));

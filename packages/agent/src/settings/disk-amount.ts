@@ -1,4 +1,4 @@
-import { InvalidSetting } from "./invalid-setting.ts";
+import { InvalidSettingError } from "./invalid-setting-error.ts";
 
 /** An amount of disk space, or a part of the whole file system. */
 export type DiskAmount = { readonly bytes: number } | { readonly percent: number };
@@ -15,5 +15,5 @@ export function diskAmountOf(text: string): DiskAmount {
   const [, count, unit = "b"] = /^(\d+(?:\.\d+)?) ?([kmgt]?i?b)?$/i.exec(text) ?? [];
   const bytes = Math.round(Number(count) * (unitBytes[unit.toLowerCase()] ?? Number.NaN));
   if (Number.isSafeInteger(bytes)) return { bytes };
-  throw new InvalidSetting(`${text} is no amount of disk space such as 20GB, 500MiB or 10%`);
+  throw new InvalidSettingError(`${text} is no amount of disk space such as 20GB, 500MiB or 10%`);
 }

@@ -1,9 +1,9 @@
-import { InvalidSetting } from "./invalid-setting.ts";
+import { InvalidSettingError } from "./invalid-setting-error.ts";
 
 /** What is done about a mistake: thrown, or told of and left out. */
-export type OnMistake = (mistake: InvalidSetting) => void;
+export type OnMistake = (mistake: InvalidSettingError) => void;
 
-export function throwMistake(mistake: InvalidSetting): never {
+export function throwMistake(mistake: InvalidSettingError): never {
   throw mistake;
 }
 
@@ -14,18 +14,18 @@ export function parseEnvFile(path: string, text: string, onMistake: OnMistake = 
     if (/^\s*([#;].*)?$/s.test(line)) continue;
     const match = /^\s*([A-Za-z_]\w*)\s*=(.*)$/s.exec(line);
     if (match) values.set(match[1]!, unquote(match[2]!.trim()));
-    else onMistake(new InvalidSetting(`${path}:${index + 1}: expected KEY=value`));
+    else onMistake(new InvalidSettingError(`${path}:${index + 1}: expected KEY=value`));
   }
   return values;
 }
 
-/** Throws {@link InvalidSetting} for a value that a line cannot hold. */
+/** Throws {@link InvalidSettingError} for a value that a line cannot hold. */
 export function formatEnvFile(values: ReadonlyMap<string, string>): string {
   return [...values].map(([key, value]) => `${key}=${quote(key, value)}\n`).join("");
 }
 
 function quote(key: string, value: string): string {
-  if (/[\r\n\0]/.test(value)) throw new InvalidSetting(`${key} must not contain a line break`);
+  if (/[\r\n\0]/.test(value)) throw new InvalidSettingError(`${key} must not contain a line break`);
   if (/^[\w@%+=:,./-]*$/.test(value)) return value;
   return `"${value.replace(/["\\]/g, "\\$&")}"`;
 }

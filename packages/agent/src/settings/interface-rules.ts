@@ -1,4 +1,4 @@
-import { InvalidSetting } from "./invalid-setting.ts";
+import { InvalidSettingError } from "./invalid-setting-error.ts";
 
 /** Through which interfaces uploads may go. */
 export interface InterfaceRules {
@@ -6,12 +6,12 @@ export interface InterfaceRules {
   readonly denied: readonly string[];
 }
 
-/** `eth0,wlan*` allows only these, `!wwan*,!metered` all but these. Throws {@link InvalidSetting}. */
+/** `eth0,wlan*` allows only these, `!wwan*,!metered` all but these. Throws {@link InvalidSettingError}. */
 export function interfaceRulesOf(text: string): InterfaceRules {
   const terms = text.split(",").map((term) => term.trim());
   const bad = terms.find((term) => !/^!?[\w.*?@-]{1,100}$/.test(term));
   if (bad !== undefined)
-    throw new InvalidSetting(`${text} is no list of interfaces such as eth0,wlan* or !wwan*,!metered`);
+    throw new InvalidSettingError(`${text} is no list of interfaces such as eth0,wlan* or !wwan*,!metered`);
   return {
     allowed: terms.filter((term) => !term.startsWith("!")),
     denied: terms.filter((term) => term.startsWith("!")).map((term) => term.slice(1)),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
 import { formatEnvFile, parseEnvFile } from "./env-file.ts";
-import { InvalidSetting } from "./invalid-setting.ts";
+import { InvalidSettingError } from "./invalid-setting-error.ts";
 import { loadSettings, requireSetting, resolveSettings } from "./settings.ts";
 
 test("a flag goes before the environment, that before the file, that before the default", () => {
@@ -79,7 +79,8 @@ test("a value that cannot be is an error that names key and place", () => {
     assert.throws(
       () => loadSettings({ flags: {}, environment, configFile: writeConfig("") }),
       (error: Error) =>
-        error instanceof InvalidSetting && error.message.startsWith(`DOWNLINK_${name} in the environment: ${value} `),
+        error instanceof InvalidSettingError &&
+        error.message.startsWith(`DOWNLINK_${name} in the environment: ${value} `),
     );
   }
 });
@@ -121,7 +122,7 @@ test("globs are separated by commas outside of braces, and what is none is refus
     loadSettings({ flags: { watchInclude }, environment: {}, configFile: "/dev/null" });
   assert.deepEqual(load("{a,{b,c},d}/*.mcap, x\\,y ,z").watchInclude, ["{a,{b,c},d}/*.mcap", "x\\,y", "z"]);
   assert.throws(() => load("*.mcap,a(b"), {
-    name: "InvalidSetting",
+    name: "InvalidSettingError",
     message: /WATCH_INCLUDE in the command line: "a\(b" is no glob.+write \\\(/,
   });
   assert.throws(() => load(Array(101).fill("a").join()), /101 globs; at most 100/);

@@ -4,7 +4,7 @@ import { describeSystemError } from "../system/system-error.ts";
 import { diskAmountOf } from "./disk-amount.ts";
 import { formatEnvFile, type OnMistake, parseEnvFile, throwMistake } from "./env-file.ts";
 import { interfaceRulesOf } from "./interface-rules.ts";
-import { InvalidSetting } from "./invalid-setting.ts";
+import { InvalidSettingError } from "./invalid-setting-error.ts";
 import {
   booleanOf,
   countOf,
@@ -136,7 +136,7 @@ export interface ResolvedSetting {
   readonly secrets: readonly string[];
 }
 
-/** Flag before environment before env file before default. Throws {@link InvalidSetting} and names the place. */
+/** Flag before environment before env file before default. Throws {@link InvalidSettingError} and names the place. */
 export function loadSettings(sources: Omit<SettingSources, "cloud">): Settings {
   const isLeftOpen = ({ setting, origin }: ResolvedSetting) =>
     origin === "default" && (definitions[setting] as Definition<unknown>).cloudFallback !== undefined;
@@ -194,9 +194,9 @@ function firstSound(
     try {
       return { origin, text, value: at.parse(text) };
     } catch (error) {
-      if (!(error instanceof InvalidSetting)) throw error;
+      if (!(error instanceof InvalidSettingError)) throw error;
       if (origin === "control plane") return { origin, text, value: undefined };
-      onMistake(new InvalidSetting(`${at.key} in ${from}: ${error.message}`));
+      onMistake(new InvalidSettingError(`${at.key} in ${from}: ${error.message}`));
     }
   }
   return { origin: "not set", text: undefined, value: undefined };
@@ -244,7 +244,7 @@ function firstOf(definition: Definition<unknown>, read: (key: string) => string 
 export function requireSetting<K extends SettingName>(settings: Settings, setting: K): NonNullable<Settings[K]> {
   const value = settings[setting];
   if (value !== undefined && value !== null) return value as NonNullable<Settings[K]>;
-  throw new InvalidSetting(
+  throw new InvalidSettingError(
     `${settingKey(setting)} is not set; run \`agent enroll\`, or set it in the env file, which \`agent config\` names`,
   );
 }
@@ -259,12 +259,13 @@ export function withoutHandedOver(sources: SettingSources): SettingSources {
   return { ...sources, environment: Object.fromEntries(own) };
 }
 
-/** What the file says, by key. Throws {@link InvalidSetting} where it cannot be read or says what no setting is. */
+/** What the file says, by key. Throws {@link InvalidSettingError} where it cannot be read or says what no setting is. */
 function readConfigFile(path: string, mustExist: boolean, onMistake: OnMistake = throwMistake): Map<string, string> {
   const values = parseEnvFile(path, readText(path, mustExist), onMistake);
   const known = new Set(Object.values(definitions).flatMap(keysOf));
   for (const key of values.keys()) {
-    if (key.startsWith(PREFIX) && !known.has(key)) onMistake(new InvalidSetting(`${path}: unknown setting ${key}`));
+    if (key.startsWith(PREFIX) && !known.has(key))
+      onMistake(new InvalidSettingError(`${path}: unknown setting ${key}`));
   }
   return values;
 }
@@ -286,7 +287,7 @@ function readText(path: string, mustExist: boolean): string {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" && !mustExist) return "";
     if (code === "ENOENT" || code === "EACCES" || code === "EISDIR")
-      throw new InvalidSetting(
+      throw new InvalidSettingError(
         `cannot read ${path}: ${describeSystemError(error)}${code === "EACCES" ? ". It holds the token: do this as root or as the agent's user" : ""}`,
       );
     throw error;

@@ -3,7 +3,7 @@ import { deviceNamePattern, MAX_DEVICE_NAME_LENGTH } from "@downlink/protocol/de
 import { parseDurationMs } from "@downlink/protocol/duration";
 import { compileGlobs } from "@downlink/protocol/globs";
 import { parseUploadRate, type RateRule } from "@downlink/protocol/upload-rate";
-import { InvalidSetting } from "./invalid-setting.ts";
+import { InvalidSettingError } from "./invalid-setting-error.ts";
 
 export function textOf(text: string): string {
   return text;
@@ -11,7 +11,7 @@ export function textOf(text: string): string {
 
 export function deviceNameOf(text: string): string {
   if (text.length <= MAX_DEVICE_NAME_LENGTH && deviceNamePattern.test(text)) return text;
-  throw new InvalidSetting(
+  throw new InvalidSettingError(
     `${text} is no device name: up to 100 letters, digits, and the characters _ . -, but not . or ..`,
   );
 }
@@ -20,7 +20,7 @@ export function deviceNameOf(text: string): string {
 export function urlOf(text: string): string {
   const url = URL.parse(text);
   if (url?.protocol !== "http:" && url?.protocol !== "https:")
-    throw new InvalidSetting(`${text} is not an http(s) URL such as https://downlink.example`);
+    throw new InvalidSettingError(`${text} is not an http(s) URL such as https://downlink.example`);
   return text.replace(/\/+$/, "").replace(/\/v1$/, "").replace(/\/+$/, "");
 }
 
@@ -30,7 +30,7 @@ export function proxyOf(text: string): string | undefined {
   const url = URL.parse(/^\w+:\/\//.test(text) ? text : `http://${text}`);
   const isPlain = url !== null && url.pathname.length <= 1 && url.search === "" && url.hostname !== "";
   if (isPlain && (url.protocol === "http:" || url.protocol === "https:")) return url.href;
-  throw new InvalidSetting(`${concealCredentials(text)} is no proxy such as http://proxy.example:3128`);
+  throw new InvalidSettingError(`${concealCredentials(text)} is no proxy such as http://proxy.example:3128`);
 }
 
 /** User and password, together and alone, as they stand in the URL of a proxy. */
@@ -47,11 +47,11 @@ function concealCredentials(text: string): string {
 
 export function groupOf(text: string): string {
   if (/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,31}$/.test(text)) return text;
-  throw new InvalidSetting(`${text} is no name or number of a group`);
+  throw new InvalidSettingError(`${text} is no name or number of a group`);
 }
 
 export function pathOf(text: string): string {
-  if (!isAbsolute(text)) throw new InvalidSetting(`${text} is not an absolute path`);
+  if (!isAbsolute(text)) throw new InvalidSettingError(`${text} is not an absolute path`);
   return text === "/" ? text : text.replace(/\/+$/, "");
 }
 
@@ -63,7 +63,7 @@ export function globsOf(text: string): readonly string[] {
   try {
     compileGlobs(globs);
   } catch (error) {
-    throw error instanceof RangeError ? new InvalidSetting(error.message) : error;
+    throw error instanceof RangeError ? new InvalidSettingError(error.message) : error;
   }
   return globs;
 }
@@ -87,25 +87,25 @@ function splitOutsideBraces(text: string): string[] {
 
 export function booleanOf(text: string): boolean {
   if (text === "true" || text === "false") return text === "true";
-  throw new InvalidSetting(`${text} is neither true nor false`);
+  throw new InvalidSettingError(`${text} is neither true nor false`);
 }
 
 export function countOf(text: string): number {
   if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
-  throw new InvalidSetting(`${text} is not a number from 1 to 999`);
+  throw new InvalidSettingError(`${text} is not a number from 1 to 999`);
 }
 
 /** `500ms`, `2s`, `10min`, `1.5h`, `1d`; up to 24 days, which is what timers hold. */
 export function durationMsOf(text: string): number {
   const ms = parseDurationMs(text) ?? 0;
   if (ms >= 1 && ms <= 24 * 86_400_000) return ms;
-  throw new InvalidSetting(`${text} is not a duration such as 500ms, 2s, 10min, 1h or 1d (at most 24d)`);
+  throw new InvalidSettingError(`${text} is not a duration such as 500ms, 2s, 10min, 1h or 1d (at most 24d)`);
 }
 
 export function oneOf<const T extends string>(...values: readonly T[]): (text: string) => T {
   return (text) => {
     const value = values.find((candidate) => candidate === text);
-    if (value === undefined) throw new InvalidSetting(`${text} is none of ${values.join(", ")}`);
+    if (value === undefined) throw new InvalidSettingError(`${text} is none of ${values.join(", ")}`);
     return value;
   };
 }
@@ -114,7 +114,7 @@ export function uploadRateOf(text: string): readonly RateRule[] {
   try {
     return parseUploadRate(text);
   } catch (error) {
-    throw error instanceof RangeError ? new InvalidSetting(`${text} is no upload rate: ${error.message}`) : error;
+    throw error instanceof RangeError ? new InvalidSettingError(`${text} is no upload rate: ${error.message}`) : error;
   }
 }
 
@@ -128,5 +128,5 @@ export function listenAddressOf(text: string): ListenAddress {
   const match = /^(\[[\da-f:.]+\]|[\w.-]+):(\d{1,5})$/i.exec(text);
   const port = Number(match?.[2]);
   if (match && port <= 65_535) return { host: match[1]!.replace(/^\[|\]$/g, ""), port };
-  throw new InvalidSetting(`${text} is no address to listen at such as 127.0.0.1:9464`);
+  throw new InvalidSettingError(`${text} is no address to listen at such as 127.0.0.1:9464`);
 }

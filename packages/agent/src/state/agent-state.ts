@@ -29,7 +29,7 @@ export interface StateContext {
 }
 
 /**
- * Throws `StateRefused` when another agent runs with it. With `apiUrl`, binds it to machine and control plane, and throws
+ * Throws `StateRefusedError` when another agent runs with it. With `apiUrl`, binds it to machine and control plane, and throws
  * also when it belongs to others.
  */
 export function openAgentState(stateDir: string, ctx: StateContext): AgentState {

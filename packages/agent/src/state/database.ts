@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { isStateCorrupt, isStateUnwritable, StateRefused } from "./state-errors.ts";
+import { isStateCorrupt, isStateUnwritable, StateRefusedError } from "./state-errors.ts";
 import { readingState } from "./state-unreadable.ts";
 
 const firstSchema = `
@@ -95,7 +95,7 @@ export function databasePath(stateDir: string): string {
 
 /**
  * Opens the state for writing. A damaged one is set aside under a name with the date, and a new one begun: `setAsideAs`
- * is then that name. Throws {@link StateRefused} for one that a newer agent wrote.
+ * is then that name. Throws {@link StateRefusedError} for one that a newer agent wrote.
  */
 export function openDatabase(stateDir: string): { database: DatabaseSync; setAsideAs?: string } {
   const path = databasePath(stateDir);
@@ -110,7 +110,7 @@ export function openDatabase(stateDir: string): { database: DatabaseSync; setAsi
 
 /**
  * For looking at, while an agent writes or after it ended. Undefined where no agent ever ran, or only another version of it.
- * Throws {@link StateUnreadable}.
+ * Throws {@link StateUnreadableError}.
  */
 export function openDatabaseToRead(place: { stateDir: string; stateGroup: string }): DatabaseSync | undefined {
   const path = databasePath(place.stateDir);
@@ -172,7 +172,7 @@ function checkIntegrity(database: DatabaseSync): void {
 function prepareSchema(database: DatabaseSync, path: string): void {
   const version = readVersion(database);
   if (version > SCHEMA_VERSION) {
-    throw new StateRefused(`${path} was written by a newer agent (schema ${version}); update this one`);
+    throw new StateRefusedError(`${path} was written by a newer agent (schema ${version}); update this one`);
   }
   for (let at = version; at < SCHEMA_VERSION; at++) {
     database.exec(`BEGIN; ${schemaSteps[at]} PRAGMA user_version = ${at + 1}; COMMIT`);

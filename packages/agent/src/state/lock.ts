@@ -1,11 +1,11 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { isStateUnwritable, StateRefused } from "./state-errors.ts";
+import { isStateUnwritable, StateRefusedError } from "./state-errors.ts";
 
 /**
  * Keeps a second agent off the state directory. The lock is the operating system's, on a file of SQLite: it is gone with
- * the process, however that ended. Throws {@link StateRefused} that names the other process.
+ * the process, however that ended. Throws {@link StateRefusedError} that names the other process.
  */
 export function lockStateDir(stateDir: string): Disposable {
   const lock = new DatabaseSync(join(stateDir, "agent.lock"), { timeout: 0 });
@@ -15,7 +15,7 @@ export function lockStateDir(stateDir: string): Disposable {
   } catch (error) {
     lock.close();
     if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
-    throw new StateRefused(`another agent (pid ${readPid(stateDir) ?? "unknown"}) runs with ${stateDir}`);
+    throw new StateRefusedError(`another agent (pid ${readPid(stateDir) ?? "unknown"}) runs with ${stateDir}`);
   }
   writePid(stateDir);
   return { [Symbol.dispose]: () => lock.close() };

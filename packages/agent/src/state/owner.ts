@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeDurableFile } from "../durable/durable-file.ts";
 import type { FactsTable } from "./facts-table.ts";
-import { StateRefused } from "./state-errors.ts";
+import { StateRefusedError } from "./state-errors.ts";
 
 const OWNER_FACTS = [
   "machineId",
@@ -26,7 +26,7 @@ export type Owner = { readonly [K in (typeof OWNER_FACTS)[number]]?: string | un
  */
 export interface OwnerFacts {
   owner(): Owner;
-  /** Throws {@link StateRefused} when a known fact of the same name differs and may not change. */
+  /** Throws {@link StateRefusedError} when a known fact of the same name differs and may not change. */
   bind(facts: Owner): void;
   /** As `bind`, when the operator says that they are meant to change. */
   rebind(facts: Owner): void;
@@ -77,13 +77,13 @@ const FIXED_FACTS = [
 function refuseOther(owner: Owner, facts: Owner, stateDir: string): void {
   const isOfOtherKind = (owner.deviceId && facts.siteId) || (owner.siteId && facts.deviceId);
   if (isOfOtherKind)
-    throw new StateRefused(
+    throw new StateRefusedError(
       `the state in ${stateDir} belongs to ${owner.siteId ? `site ${owner.siteName}` : `device ${owner.deviceName}`}; for a ${facts.siteId ? "site" : "device"} give DOWNLINK_STATE_DIR an empty directory`,
     );
   for (const [name, complaint] of FIXED_FACTS) {
     const [known, given] = [owner[name], facts[name]];
     if (known === undefined || given === undefined || known === given) continue;
-    throw new StateRefused(
+    throw new StateRefusedError(
       `the state in ${stateDir} ${complaint} (${name} ${known}, not ${given}). If the machine or the control plane changed, run \`agent enroll\` again; for another device give DOWNLINK_STATE_DIR an empty directory`,
     );
   }

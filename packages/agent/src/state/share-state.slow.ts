@@ -44,15 +44,15 @@ test("a member of the group reads status, ls and explain while the agent runs, a
     const environment = { DOWNLINK_STATE_GROUP: String(GROUP) };
     return await Promise.all(commands.map((command) => startAgent([...place, ...command], environment, who).exited));
   };
-  const assertTold = async (code: number, status: RegExp) => {
-    const [told, listed, explained] = await ask(member);
-    assert.deepEqual([told!.code, listed!.code, explained!.code], [code, 0, 0], told!.stderr + listed!.stderr);
-    assert.match(told!.stdout, status);
+  const assertExplained = async (code: number, status: RegExp) => {
+    const [shown, listed, explained] = await ask(member);
+    assert.deepEqual([shown!.code, listed!.code, explained!.code], [code, 0, 0], shown!.stderr + listed!.stderr);
+    assert.match(shown!.stdout, status);
     assert.match(listed!.stdout, /^a\.mcap +reported/m);
     assert.match(explained!.stdout, /^State +reported/m);
   };
   await using first = await start(configFile, device);
-  await assertTold(0, /healthy.*rover-1.*1 reported/s);
+  await assertExplained(0, /healthy.*rover-1.*1 reported/s);
   for (const { code, stdout, stderr } of await ask(stranger)) {
     assert.deepEqual([code, stdout], [1, ""]);
     assert.match(stderr, /^agent: you may not read the agent's state in .*Do this as root, or become a member/);
@@ -60,11 +60,11 @@ test("a member of the group reads status, ls and explain while the agent runs, a
   }
   first.kill("SIGTERM");
   await first.exited;
-  await assertTold(4, /not running.*rover-1.*1 reported/s);
+  await assertExplained(4, /not running.*rover-1.*1 reported/s);
   await using second = await start(configFile, device);
   second.kill("SIGKILL");
   await second.exited;
-  await assertTold(4, /not running/);
+  await assertExplained(4, /not running/);
   for (const name of readdirSync(device.stateDir)) {
     const mode = statSync(join(device.stateDir, name)).mode & 0o777;
     assert.equal(mode & 0o007, 0, `${name} is nobody else's`);

@@ -1,8 +1,8 @@
 /** The daemon must not go on with this state directory; the message says why and what to do. Ends `run` with code 1. */
-export class StateRefused extends Error {
+export class StateRefusedError extends Error {
   constructor(message: string) {
     super(message);
-    this.name = "StateRefused";
+    this.name = "StateRefusedError";
   }
 }
 

@@ -3,10 +3,10 @@ import { userInfo } from "node:os";
 import { findGroupId } from "../system/system-groups.ts";
 
 /** The state is there, or may be, and this user may not look at it. The message says how they may. */
-export class StateUnreadable extends Error {
+export class StateUnreadableError extends Error {
   constructor(stateDir: string, group: string) {
-    super(tellUnreadable(stateDir, group));
-    this.name = "StateUnreadable";
+    super(describeUnreadable(stateDir, group));
+    this.name = "StateUnreadableError";
   }
 }
 
@@ -15,7 +15,7 @@ export function readingState<T>({ stateDir, stateGroup }: { stateDir: string; st
   try {
     return read();
   } catch (error) {
-    if (isForbidden(error)) throw new StateUnreadable(stateDir, stateGroup);
+    if (isForbidden(error)) throw new StateUnreadableError(stateDir, stateGroup);
     throw error;
   }
 }
@@ -24,7 +24,7 @@ export function isForbidden(error: unknown): boolean {
   return ["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException | undefined)?.code ?? "");
 }
 
-function tellUnreadable(stateDir: string, group: string): string {
+function describeUnreadable(stateDir: string, group: string): string {
   const join = `\`usermod -aG ${group} ${userName()}\``;
   const todo = isShared(stateDir, group)
     ? `become a member of the group ${group}: as root ${join}, then log in again`

@@ -3,9 +3,9 @@ import { type AgentStatus, api, edgeLimits } from "@downlink/protocol";
 import { isCloudFailure } from "../cloud/describe-failure.ts";
 import type { ServerClock } from "../cloud/server-clock.ts";
 import type { CloudSession } from "../cloud/session.ts";
-import { pause } from "../loops/bell.ts";
 import type { Turns } from "../loops/turns.ts";
-import { type StatusContext, tellStatus } from "./tell-status.ts";
+import { pause } from "../loops/wake-signal.ts";
+import { describeStatus, type StatusContext } from "./describe-status.ts";
 
 export interface HeartbeatContext extends StatusContext {
   readonly session: CloudSession;
@@ -19,11 +19,11 @@ export interface HeartbeatContext extends StatusContext {
  * waits until the poll for work ends, which keeps the lease meanwhile: an agent that rests holds one connection.
  */
 export async function runHeartbeat(ctx: HeartbeatContext, signal: AbortSignal): Promise<void> {
-  let told: AgentStatus | undefined;
+  let lastSent: AgentStatus | undefined;
   while (!signal.aborted) {
     try {
-      using _turn = told && isSame(told, await tellStatus(ctx)) ? await ctx.restTurns.take() : undefined;
-      told = await sendHeartbeat(ctx, signal);
+      using _turn = lastSent && isSame(lastSent, await describeStatus(ctx)) ? await ctx.restTurns.take() : undefined;
+      lastSent = await sendHeartbeat(ctx, signal);
     } catch (failure) {
       if (signal.aborted) return;
       if (!isCloudFailure(failure)) throw failure;
@@ -33,13 +33,13 @@ export async function runHeartbeat(ctx: HeartbeatContext, signal: AbortSignal): 
 }
 
 /** Free space differs each time, and the clock may be set; what that comes to is a problem. */
-function isSame(told: AgentStatus, status: AgentStatus): boolean {
+function isSame(lastSent: AgentStatus, status: AgentStatus): boolean {
   const kept = { disk: undefined, bootedAt: undefined };
-  return isDeepStrictEqual({ ...told, ...kept }, { ...status, ...kept });
+  return isDeepStrictEqual({ ...lastSent, ...kept }, { ...status, ...kept });
 }
 
 async function sendHeartbeat(ctx: HeartbeatContext, signal: AbortSignal): Promise<AgentStatus> {
-  const status = await tellStatus(ctx);
+  const status = await describeStatus(ctx);
   const { serverTime } = await ctx.session.call(api.edge.status, status, { signal });
   ctx.serverClock.note(serverTime);
   return status;

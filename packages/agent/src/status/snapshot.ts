@@ -8,7 +8,7 @@ import type { StorageRoot } from "../files/storage-root.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { StateFacts } from "../state/state-facts.ts";
 import type { Clock } from "../system/clock.ts";
-import { type Instant, tellInstant } from "../system/instant.ts";
+import { correctedNs, type Instant } from "../system/instant.ts";
 import { measureDisk } from "../system/measure-disk.ts";
 import { agentVersion } from "../system/version.ts";
 import { formatBytes } from "../text/amounts.ts";
@@ -59,7 +59,7 @@ export async function takeSnapshot(ctx: SnapshotContext): Promise<StatusDocument
   return {
     version: 1,
     health: isHealthy ? "healthy" : "degraded",
-    agent: { version: agentVersion, pid: process.pid, startedAt: formatTimestamp(tellInstant(ctx.started, ctx.clock)) },
+    agent: { version: agentVersion, pid: process.pid, startedAt: formatTimestamp(correctedNs(ctx.started, ctx.clock)) },
     device: {
       id: owner.deviceId ?? null,
       name: owner.deviceName ?? null,

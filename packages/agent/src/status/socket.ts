@@ -39,14 +39,14 @@ export async function serveStatus(
 }
 
 /** An agent runs, and is too busy or too stuck to say how it fares. */
-export class AgentSilent extends Error {
+export class AgentSilentError extends Error {
   constructor(timeoutMs: number) {
     super(`the agent runs but does not answer within ${timeoutMs / 1000} s`);
-    this.name = "AgentSilent";
+    this.name = "AgentSilentError";
   }
 }
 
-/** The status of the running agent; undefined when there is none. Throws {@link AgentSilent}. */
+/** The status of the running agent; undefined when there is none. Throws {@link AgentSilentError}. */
 export async function askStatus(stateDir: string, timeoutMs = 5000): Promise<StatusDocument | undefined> {
   try {
     using address = openSocketAddress(stateDir);
@@ -61,7 +61,7 @@ export async function askStatus(stateDir: string, timeoutMs = 5000): Promise<Sta
 
 async function readAll(socket: Socket, timeoutMs: number): Promise<string> {
   socket.setEncoding("utf8").setTimeout(timeoutMs, () => {
-    socket.destroy(new AgentSilent(timeoutMs));
+    socket.destroy(new AgentSilentError(timeoutMs));
   });
   let text = "";
   for await (const chunk of socket) text += String(chunk);

@@ -1,7 +1,7 @@
 import { harmlessJson, printableAll } from "../text/printable.ts";
 import type { RenderOptions } from "../text/screen.ts";
 import { renderStatus } from "./render-status.ts";
-import { AgentSilent } from "./socket.ts";
+import { AgentSilentError } from "./socket.ts";
 import type { StatusDocument } from "./status-schema.ts";
 
 /** The terminal, or whatever stands in its place. */
@@ -41,7 +41,7 @@ async function readAgain({ readStatus }: WatchOptions, last: StatusDocument): Pr
   try {
     return await readStatus();
   } catch (error) {
-    if (error instanceof AgentSilent) return last;
+    if (error instanceof AgentSilentError) return last;
     throw error;
   }
 }

@@ -19,7 +19,7 @@ export function noteInstant(clock: Clocks): Instant {
  * The instant by the wall clock as it is set at this moment, nanoseconds since the epoch: the age that anybody computes from
  * it is right, whatever the clock showed then. In whole seconds from what it showed, so that it does not flicker.
  */
-export function tellInstant({ uptimeMs, shownNs }: Instant, clock: Clocks): bigint {
+export function correctedNs({ uptimeMs, shownNs }: Instant, clock: Clocks): bigint {
   const agoNs = BigInt(Math.round((clock.uptimeMs() - uptimeMs) * 1e6));
   const offNs = clock.nowNs() - agoNs - shownNs;
   return shownNs + BigInt(Math.round(Number(offNs) / Number(SECOND_NS))) * SECOND_NS;

@@ -33,7 +33,7 @@ async function deleteOne(): Promise<void> {
   const { versionId, identity } = inventory.at("a.mcap")!;
   const answer = { versionId, answer: "granted", permitId: "prm_1", expiresAt: 0n };
   const nothing = () => undefined;
-  const bell = { ring: nothing, wait: async () => undefined };
+  const wakeSignal = { notify: nothing, wait: async () => undefined };
   const serverClock = createServerClock(systemClock, { recall: nothing, keep: nothing });
   const session = { call: async () => ({ serverTime: systemClock.nowNs(), answers: [answer] }) } as never;
   const storageRoot: Partial<StorageRoot> = { find: async () => storage };
@@ -41,7 +41,12 @@ async function deleteOne(): Promise<void> {
     {
       ...{ session, inventory, clock: systemClock, serverClock, proofs: { hashOf: inventory.hash } as never },
       ...{ storageRoot: storageRoot as StorageRoot, setbacks: createSetbacks(systemClock), treeTurns: createTurns() },
-      ...{ reportBell: bell, scanBell: bell, isListed: () => true, log: { info: nothing, debug: nothing } as never },
+      ...{
+        reportSignal: wakeSignal,
+        scanSignal: wakeSignal,
+        isListed: () => true,
+        log: { info: nothing, debug: nothing } as never,
+      },
     },
     {
       steps: [{ versionId, reason: "imported", sizeBytes: identity.sizeBytes }],

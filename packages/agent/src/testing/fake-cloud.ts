@@ -27,7 +27,7 @@ import { FakePermits } from "./fake-permits.ts";
 import { FakeReports } from "./fake-reports.ts";
 import { FakeUploads } from "./fake-uploads.ts";
 import { answerLocalRequests, answerWork } from "./fake-work.ts";
-import { Refusal } from "./refusal.ts";
+import { RefusalError } from "./refusal.ts";
 import { stablePort } from "./stable-port.ts";
 
 /** The first segment of the path to which bytes are sent. */
@@ -229,7 +229,7 @@ export class FakeCloud implements AsyncDisposable {
     if (found?.name === "putPiece") return await this.uploads.receivePiece(url, request);
     const { token, enrolmentToken } = this;
     this.enrolments.admit({ token, enrolmentToken, authorization: request.headers.authorization, call: found?.name });
-    if (!found?.operation) throw new Refusal("NotFound");
+    if (!found?.operation) throw new RefusalError("NotFound");
     const { operation, name, params } = found;
     const body = operation.body ? JSON.parse(await readText(request)) : {};
     const query = operation.query?.decode(Object.fromEntries(url.searchParams) as never) ?? {};
@@ -256,7 +256,7 @@ export class FakeCloud implements AsyncDisposable {
     composePart: (input) => this.uploads.composePart(input as never),
     completeUpload: (input) => this.uploads.complete(input as never),
     failImport: ({ requestId, code, text }) => {
-      if (!this.requests.has(requestId as string)) throw new Refusal("RequestSuperseded");
+      if (!this.requests.has(requestId as string)) throw new RefusalError("RequestSuperseded");
       this.failures.push({ requestId: requestId as string, code: code as string });
       this.advance(requestId as string, "failed", { code: code as string, text: text as string });
       return { recordingId: "rec" };
@@ -302,7 +302,7 @@ function isCutOff(error: unknown, request: IncomingMessage): boolean {
 
 /** Anything but a refusal is a mistake of the test, and ends it. */
 function refuse(response: ServerResponse, error: unknown): void {
-  if (!(error instanceof Refusal)) throw error;
+  if (!(error instanceof RefusalError)) throw error;
   if (error.code === "LeaseHeldElsewhere") response.setHeader("retry-after", "1");
   answerJson(response, error.status, { error: error.message, code: error.code });
 }

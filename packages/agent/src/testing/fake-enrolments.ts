@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { Refusal } from "./refusal.ts";
+import { RefusalError } from "./refusal.ts";
 
 interface Enrolment {
   readonly enrolmentId: string;
@@ -24,8 +24,8 @@ export class FakeEnrolments {
   enroll(asked: Enrolment): unknown {
     const known = this.made.find(({ enrolmentId }) => enrolmentId === asked.enrolmentId);
     const isSame = known?.tokenSha256 === asked.tokenSha256 && known.enrolledWith === asked.enrolledWith;
-    if (known && !isSame) throw new Refusal("Conflict");
-    if (!known && this.takenNames.has(asked.deviceName)) throw new Refusal("NameTaken");
+    if (known && !isSame) throw new RefusalError("Conflict");
+    if (!known && this.takenNames.has(asked.deviceName)) throw new RefusalError("NameTaken");
     if (!known) this.made.push(asked);
     this.takenNames.add(asked.deviceName);
     return { orgId: "org_1", projectId: "prj_1", device: { id: "dev_1", name: asked.deviceName, enabled: false } };
@@ -35,9 +35,9 @@ export class FakeEnrolments {
   admit({ authorization, call, ...tokens }: Admission): void {
     const token = authorization?.replace("Bearer ", "") ?? "";
     const isDevice = token === tokens.token || this.isEnrolled(token);
-    if (token !== tokens.enrolmentToken && !isDevice) throw new Refusal("Unauthenticated");
-    if (isDevice && call === "enroll") throw new Refusal("WrongCredentialKind");
-    if (!isDevice && call !== "enroll") throw new Refusal("DeviceTokenUnassociated");
+    if (token !== tokens.enrolmentToken && !isDevice) throw new RefusalError("Unauthenticated");
+    if (isDevice && call === "enroll") throw new RefusalError("WrongCredentialKind");
+    if (!isDevice && call !== "enroll") throw new RefusalError("DeviceTokenUnassociated");
   }
 
   isEnrolled(token: string): boolean {

@@ -1,4 +1,4 @@
-import { Refusal } from "./refusal.ts";
+import { RefusalError } from "./refusal.ts";
 
 export interface FakeHello {
   readonly instanceId: string;
@@ -20,7 +20,7 @@ export class FakeLeases {
     const isAnother = instanceId !== held?.instanceId;
     const isAlive = held !== undefined && performance.now() - held.renewedMs < leaseMs;
     const isRestart = lease === held?.number || formerInstanceIds.includes(held?.instanceId ?? "");
-    if (isAlive && !isRestart && isAnother) throw new Refusal("LeaseHeldElsewhere");
+    if (isAlive && !isRestart && isAnother) throw new RefusalError("LeaseHeldElsewhere");
     return { number: this.#give(instanceId), isAnother };
   }
 
@@ -36,7 +36,7 @@ export class FakeLeases {
   }
 
   renew(number: number): void {
-    if (this.#held?.number !== number) throw new Refusal("LeaseLost");
+    if (this.#held?.number !== number) throw new RefusalError("LeaseLost");
     this.#held.renewedMs = performance.now();
   }
 

@@ -6,12 +6,12 @@ interface Item {
   readonly reason: DeletionReason;
 }
 
-type Refusal = Omit<Extract<PermitAnswer, { answer: "refused" }>, "versionId" | "answer">;
+type RefusalError = Omit<Extract<PermitAnswer, { answer: "refused" }>, "versionId" | "answer">;
 
 /** Grants what it is asked for, or refuses as the test says. */
 export class FakePermits {
   readonly asked: Item[] = [];
-  refuse: (item: Item) => Refusal | undefined = () => undefined;
+  refuse: (item: Item) => RefusalError | undefined = () => undefined;
 
   answer({ items }: { readonly items: readonly Item[] }): unknown {
     this.asked.push(...items);

@@ -1,6 +1,6 @@
 import type { DigestAlgorithm, Piece, ToldDigest } from "@downlink/protocol";
-import { Refusal } from "./refusal.ts";
-import { isAsTold, tellBytes } from "./told-digests.ts";
+import { digestBytes, hasDigest } from "./digests.ts";
+import { RefusalError } from "./refusal.ts";
 
 export type HeldBytes = { readonly offset: number; readonly bytes: Buffer };
 
@@ -21,7 +21,7 @@ export class FakePieces {
 
   /** As the opening of the upload tells them. */
   all(): (Piece & { number: number })[] {
-    return [...this.#held].flatMap(([number, held]) => held.map((piece) => ({ number, ...this.#tell(piece) })));
+    return [...this.#held].flatMap(([number, held]) => held.map((piece) => ({ number, ...this.#describe(piece) })));
   }
 
   /** Targets for what goes on from what is held, else none. */
@@ -29,26 +29,26 @@ export class FakePieces {
     const held = this.of(number);
     const isNext = pieces[0]?.offset === endOf(held);
     const grants = isNext ? pieces.map((piece) => ({ offset: piece.offset, url: urlOf(piece), headers: {} })) : [];
-    return { held: held.map((piece) => this.#tell(piece)), grants };
+    return { held: held.map((piece) => this.#describe(piece)), grants };
   }
 
   receive(number: number, piece: HeldBytes): void {
     const held = this.of(number);
-    if (piece.offset !== endOf(held)) throw new Refusal("Conflict");
+    if (piece.offset !== endOf(held)) throw new RefusalError("Conflict");
     held.push(piece);
   }
 
-  /** The part that its pieces are; they are forgotten, as they are where it is not the one that is told. */
-  compose(number: number, told: ToldDigest & { readonly length: number }): Buffer {
+  /** The part that its pieces are; they are forgotten, as they are where it is not the one that is expected. */
+  compose(number: number, expected: ToldDigest & { readonly length: number }): Buffer {
     const bytes = Buffer.concat(this.of(number).map((piece) => piece.bytes));
-    if (bytes.length !== told.length) throw new Refusal("PartsMissing");
+    if (bytes.length !== expected.length) throw new RefusalError("PartsMissing");
     this.#held.delete(number);
-    if (!isAsTold(bytes, told)) throw new Refusal("DigestMismatch");
+    if (!hasDigest(bytes, expected)) throw new RefusalError("DigestMismatch");
     return bytes;
   }
 
-  #tell({ offset, bytes }: HeldBytes): Piece {
-    return { offset, length: bytes.length, ...tellBytes(bytes, this.#digest) };
+  #describe({ offset, bytes }: HeldBytes): Piece {
+    return { offset, length: bytes.length, ...digestBytes(bytes, this.#digest) };
   }
 }
 

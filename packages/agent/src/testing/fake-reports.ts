@@ -1,6 +1,6 @@
 import type { EdgeItem, WantedImport } from "@downlink/protocol";
 import { type FakeReport, placeItems, unassignedAmong } from "./fake-places.ts";
-import { Refusal } from "./refusal.ts";
+import { RefusalError } from "./refusal.ts";
 
 /** What a report changes in the cloud, and what the cloud answers by. */
 interface ReportedTo {
@@ -43,9 +43,9 @@ export class FakeReports {
   }
 
   take(report: FakeReport): unknown {
-    if (report.sequence <= this.#sequence) throw new Refusal("ReportSuperseded");
+    if (report.sequence <= this.#sequence) throw new RefusalError("ReportSuperseded");
     this.#sequence = report.sequence;
-    if (report.upserts.some(this.#cloud.isItemRefused)) throw new Refusal("InvalidRequest");
+    if (report.upserts.some(this.#cloud.isItemRefused)) throw new RefusalError("InvalidRequest");
     const placed = placeItems(report.upserts, this.#cloud.judgePlace);
     this.#keepFiles(placed, report);
     this.#keepAcknowledgements(report.acknowledgements);

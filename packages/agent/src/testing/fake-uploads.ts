@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { DigestAlgorithm, Piece, ToldDigest, WantedImport } from "@downlink/protocol";
+import { digestBytes, hasDigest } from "./digests.ts";
 import { FakePieces, type HeldBytes } from "./fake-pieces.ts";
-import { Refusal } from "./refusal.ts";
-import { isAsTold, tellBytes } from "./told-digests.ts";
+import { RefusalError } from "./refusal.ts";
 
 interface Upload {
   readonly requestId: string;
@@ -61,12 +61,12 @@ export class FakeUploads {
   open({ requestId, versionId, size, partSize, sha256 = "", digests = [] }: OpenInput): unknown {
     this.partSizes.push(partSize);
     const request = this.#requestOf(requestId);
-    if (request.versionId !== versionId) throw new Refusal("VersionSuperseded");
+    if (request.versionId !== versionId) throw new RefusalError("VersionSuperseded");
     const original = this.originals.get(sha256);
     if (original !== undefined) {
       const text = `the same content was imported already as recording ${original}`;
       this.#far.advance(requestId, "failed", { code: "DuplicateContent", text });
-      throw new Refusal("RequestSuperseded");
+      throw new RefusalError("RequestSuperseded");
     }
     const wantsSha256 = (this.originals.size > 0 && sha256 === "") || undefined;
     const uploadId = `upl_${requestId}`;
@@ -85,11 +85,11 @@ export class FakeUploads {
     const parts = Array.from(upload.parts, ([number, bytes]) => ({
       number,
       length: bytes.length,
-      ...tellBytes(bytes, upload.digest),
+      ...digestBytes(bytes, upload.digest),
     }));
     const pieces = this.takesPieces ? { minBytes: 64 * 1024, held: upload.pieces.all() } : undefined;
-    const told = { digest: this.takesSha256 ? upload.digest : undefined, pieces, wantsSha256 };
-    return { uploadId, partSize: upload.partSize, isStored: upload.isStored, parts, ...told };
+    const support = { digest: this.takesSha256 ? upload.digest : undefined, pieces, wantsSha256 };
+    return { uploadId, partSize: upload.partSize, isStored: upload.isStored, parts, ...support };
   }
 
   grant({ requestId, uploadId, parts }: UploadRef & { parts: ToldPart[] }): unknown {
@@ -106,7 +106,7 @@ export class FakeUploads {
   async receivePart(url: URL, request: IncomingMessage): Promise<unknown> {
     const [, , uploadId = "", number = ""] = url.pathname.split("/");
     const bytes = await readBytes(request);
-    if (!isAnnounced(bytes, url)) throw new Refusal("DigestMismatch");
+    if (!isAnnounced(bytes, url)) throw new RefusalError("DigestMismatch");
     this.received.push(Number(number));
     const { parts } = this.#uploads.get(uploadId) ?? fail("UploadClosed");
     if (!parts.has(Number(number))) parts.set(Number(number), bytes);
@@ -123,7 +123,7 @@ export class FakeUploads {
   async receivePiece(url: URL, request: IncomingMessage): Promise<unknown> {
     const [, , uploadId = "", number = "", offset = ""] = url.pathname.split("/");
     const bytes = await readBytes(request);
-    if (!isAnnounced(bytes, url)) throw new Refusal("DigestMismatch");
+    if (!isAnnounced(bytes, url)) throw new RefusalError("DigestMismatch");
     const piece = { number: Number(number), offset: Number(offset) };
     this.receivedPieces.push({ ...piece, length: bytes.length });
     const { pieces } = this.#uploads.get(uploadId) ?? fail("UploadClosed");
@@ -131,9 +131,9 @@ export class FakeUploads {
     return {};
   }
 
-  composePart({ requestId, uploadId, number, ...told }: UploadRef & ToldPart): unknown {
+  composePart({ requestId, uploadId, number, ...expected }: UploadRef & ToldPart): unknown {
     const { parts, pieces } = this.#uploadOf({ requestId, uploadId });
-    if (!parts.has(number)) parts.set(number, pieces.compose(number, told));
+    if (!parts.has(number)) parts.set(number, pieces.compose(number, expected));
     return {};
   }
 
@@ -149,13 +149,13 @@ export class FakeUploads {
     sha256,
   }: UploadRef & { parts: (ToldDigest & { number: number })[]; sha256: string }): unknown {
     const upload = this.#uploadOf({ requestId, uploadId });
-    const bytes = parts.map((told) => {
-      const part = upload.parts.get(told.number) ?? fail("PartsMissing");
-      return isAsTold(part, told) ? part : fail("DigestMismatch");
+    const bytes = parts.map((expected) => {
+      const part = upload.parts.get(expected.number) ?? fail("PartsMissing");
+      return hasDigest(part, expected) ? part : fail("DigestMismatch");
     });
     const whole = Buffer.concat(bytes);
-    if (whole.length !== upload.size) throw new Refusal("PartsMissing");
-    if (createHash("sha256").update(whole).digest("hex") !== sha256) throw new Refusal("DigestMismatch");
+    if (whole.length !== upload.size) throw new RefusalError("PartsMissing");
+    if (createHash("sha256").update(whole).digest("hex") !== sha256) throw new RefusalError("DigestMismatch");
     upload.isStored = true;
     const { versionId, recordingId } = this.#requestOf(requestId);
     this.stored.set(versionId, whole);
@@ -170,7 +170,8 @@ export class FakeUploads {
 
   #requestOf(requestId: string): WantedImport {
     const request = this.#far.requests.get(requestId);
-    if (!request || request.stage === "failed" || request.stage === "imported") throw new Refusal("RequestSuperseded");
+    if (!request || request.stage === "failed" || request.stage === "imported")
+      throw new RefusalError("RequestSuperseded");
     return request;
   }
 
@@ -181,20 +182,20 @@ export class FakeUploads {
   }
 }
 
-function fail(code: ConstructorParameters<typeof Refusal>[0]): never {
-  throw new Refusal(code);
+function fail(code: ConstructorParameters<typeof RefusalError>[0]): never {
+  throw new RefusalError(code);
 }
 
 /** What a target is good for. An upload's parts and pieces are told by one kind of digest, which its opening named. */
 function asQuery({ md5, sha256, length }: ToldDigest & { length: number }, digest: DigestAlgorithm): URLSearchParams {
-  const told = { md5, sha256 }[digest];
-  if (told === undefined) throw new Refusal("InvalidRequest");
-  return new URLSearchParams({ [digest]: told, length: String(length) });
+  const value = { md5, sha256 }[digest];
+  if (value === undefined) throw new RefusalError("InvalidRequest");
+  return new URLSearchParams({ [digest]: value, length: String(length) });
 }
 
 function isAnnounced(bytes: Buffer, { searchParams }: URL): boolean {
-  const { length, ...told } = Object.fromEntries(searchParams);
-  return isAsTold(bytes, told) && String(bytes.length) === length;
+  const { length, ...expected } = Object.fromEntries(searchParams);
+  return hasDigest(bytes, expected) && String(bytes.length) === length;
 }
 
 async function readBytes(request: IncomingMessage): Promise<Buffer> {

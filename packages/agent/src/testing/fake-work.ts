@@ -6,7 +6,7 @@ import {
   type WantedImport,
   type WantedSalvage,
 } from "@downlink/protocol";
-import { Refusal } from "./refusal.ts";
+import { RefusalError } from "./refusal.ts";
 
 /** What the cloud wants of the agent, and how long it lets a call for it wait. */
 interface Wanting {
@@ -32,7 +32,7 @@ export async function answerWork(
   { etag, wait, maxRequests }: { etag?: string; wait: number; maxRequests?: number },
   { next, isListening }: Server,
 ): Promise<unknown> {
-  if (wait > (cloud.longPollSeconds ?? edgeLimits.formerLongPollSeconds)) throw new Refusal("InvalidRequest");
+  if (wait > (cloud.longPollSeconds ?? edgeLimits.formerLongPollSeconds)) throw new RefusalError("InvalidRequest");
   const deadline = AbortSignal.timeout(Math.min(wait * 1000, cloud.longestWaitMs));
   const { incarnation } = cloud;
   let answer = readWork(cloud, maxRequests);
@@ -62,7 +62,7 @@ interface LocallyRequested {
 
 /** Somebody on the device wants imports: asked for, unless they are asked for already. */
 export function answerLocalRequests(cloud: LocallyRequested, versionIds: readonly string[]): unknown {
-  if (!cloud.takesLocalRequests) throw new Refusal("NotFound");
+  if (!cloud.takesLocalRequests) throw new RefusalError("NotFound");
   const answers = versionIds.map((versionId) => {
     const file = cloud.files.get(versionId);
     const isOpen = [...cloud.requests.values()].some(

@@ -1,8 +1,8 @@
 import { ApiFailure } from "@downlink/client";
 import { SourceChangedError } from "@downlink/recordings";
-import { FileMoved } from "../files/open-tracked.ts";
+import { FileMovedError } from "../files/open-tracked.ts";
 import { isFileSystemError } from "../system/system-error.ts";
-import { ContentMismatch, PartMismatch } from "./open-upload.ts";
+import { ContentMismatchError, PartMismatchError } from "./open-upload.ts";
 
 /**
  * What a failed upload means.
@@ -14,8 +14,8 @@ export type UploadFailure = "moved" | "rewritten" | "unreadable" | "cancelled" |
 const cancelling = ["RequestSuperseded", "VersionSuperseded"];
 
 export function classifyFailure(failure: unknown): UploadFailure {
-  if (failure instanceof FileMoved || failure instanceof SourceChangedError) return "moved";
-  if (failure instanceof PartMismatch || failure instanceof ContentMismatch) return "rewritten";
+  if (failure instanceof FileMovedError || failure instanceof SourceChangedError) return "moved";
+  if (failure instanceof PartMismatchError || failure instanceof ContentMismatchError) return "rewritten";
   if (isFileSystemError(failure)) return "unreadable";
   if (failure instanceof ApiFailure && cancelling.includes(failure.code ?? "")) return "cancelled";
   return "again";

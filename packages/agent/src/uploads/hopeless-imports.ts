@@ -5,7 +5,7 @@ import type { WorkBoard } from "../cloud/work-board.ts";
 import type { Log } from "../diagnostics/log.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
 import type { Inventory } from "../inventory/inventory.ts";
-import type { Bell } from "../loops/bell.ts";
+import type { WakeSignal } from "../loops/wake-signal.ts";
 import { classifyFailure } from "./classify-failure.ts";
 import type { UploadMemories } from "./upload-memories.ts";
 import type { UploadTroubles } from "./upload-troubles.ts";
@@ -18,8 +18,8 @@ interface HopelessContext {
   readonly storageRoot: StorageRoot;
   /** Whether the cloud has been told all that is here. */
   readonly isListed: () => boolean;
-  readonly workBell: Bell;
-  readonly reportBell: Bell;
+  readonly workSignal: WakeSignal;
+  readonly reportSignal: WakeSignal;
   readonly memories: Pick<UploadMemories, "isResting" | "forget">;
   readonly troubles: UploadTroubles;
   /** What went wrong here and is nobody's failure. */
@@ -63,7 +63,7 @@ export function createHopelessImports(ctx: HopelessContext): HopelessImports {
         .catch(ctx.onFault)
         .finally(() => {
           givingUp.delete(requestId);
-          ctx.workBell.ring();
+          ctx.workSignal.notify();
         });
     },
     giveUp: (request, why, signal) => giveUp(ctx, { request, why, signal }),
@@ -71,7 +71,7 @@ export function createHopelessImports(ctx: HopelessContext): HopelessImports {
 }
 
 async function giveUp(
-  { session, board, inventory, reportBell, log, memories, troubles }: HopelessContext,
+  { session, board, inventory, reportSignal, log, memories, troubles }: HopelessContext,
   { request, why, signal }: { request: WantedImport; why: DeliveryReason; signal: AbortSignal },
 ): Promise<void> {
   const { requestId, versionId } = request;
@@ -91,5 +91,5 @@ async function giveUp(
   board.close(requestId);
   memories.forget(requestId);
   troubles.show();
-  reportBell.ring();
+  reportSignal.notify();
 }

@@ -5,7 +5,7 @@ import type { CloudSession } from "../cloud/session.ts";
 import type { Log } from "../diagnostics/log.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { InventoryStep } from "../inventory/tracked-file.ts";
-import type { Bell } from "../loops/bell.ts";
+import type { WakeSignal } from "../loops/wake-signal.ts";
 
 type Answers = Output<typeof api.edge.requestImports>["answers"];
 
@@ -16,10 +16,10 @@ export interface LocalRequestContext {
   readonly session: CloudSession;
   readonly inventory: Inventory;
   readonly log: Log;
-  /** Rings when somebody on the device requests an import. */
-  readonly localRequestBell: Bell;
-  /** To be rung when a file is to be reported anew. */
-  readonly reportBell: Bell;
+  /** Is notified when somebody on the device requests an import. */
+  readonly localRequestSignal: WakeSignal;
+  /** To be notified when a file is to be reported anew. */
+  readonly reportSignal: WakeSignal;
 }
 
 /** Imports that somebody on the device requests. They are kept durably until the control plane has received them. */
@@ -45,7 +45,7 @@ export function createLocalRequests(ctx: LocalRequestContext): LocalRequests {
       ctx.inventory.change(versionIds.map((versionId) => ({ do: "requestImport", versionId })));
       if (versionIds.length === 0) return new Map();
       const answers = waiting.wait(versionIds, timeoutMs);
-      ctx.localRequestBell.ring();
+      ctx.localRequestSignal.notify();
       return await answers;
     },
   };
@@ -88,12 +88,12 @@ function createWaitingCalls() {
 
 /** Sends what can be sent now, or waits until there may be something to send. */
 async function takeTurn(ctx: LocalRequestContext, resolve: ResolveAnswer, signal: AbortSignal): Promise<void> {
-  const { inventory, localRequestBell } = ctx;
+  const { inventory, localRequestSignal } = ctx;
   const requested = inventory.localRequests();
   const isReported = (versionId: string) => inventory.version(versionId)?.reportedAs === "indexed";
   const sendable = requested.filter(isReported).slice(0, FILES_AT_ONCE);
   if (sendable.length > 0) await send(ctx, sendable, { resolve, signal });
-  else await localRequestBell.wait(signal, requested.length > 0 ? LOOK_AGAIN_MS : undefined);
+  else await localRequestSignal.wait(signal, requested.length > 0 ? LOOK_AGAIN_MS : undefined);
 }
 
 async function send(
@@ -112,11 +112,11 @@ async function send(
 }
 
 /** The records change first: whoever is answered may ask at once what is known of the file. */
-function settle({ inventory, log, reportBell }: LocalRequestContext, answers: Answers, resolve: ResolveAnswer): void {
+function settle({ inventory, log, reportSignal }: LocalRequestContext, answers: Answers, resolve: ResolveAnswer): void {
   inventory.change(answers.flatMap(stepsOf));
   for (const { versionId, importStatus } of answers) resolve(versionId, importStatus ?? "unknown");
   log.info({ files: answers.length }, "imports were asked for on this device");
-  reportBell.ring();
+  reportSignal.notify();
 }
 
 /** A file that the control plane does not know is reported anew; one that it has already is imported. */

@@ -21,7 +21,7 @@ export interface UploadJob {
   readonly forgetHashes: () => void;
   /** Whether a rewrite of the file with its times set back would show. */
   readonly showsChanges: () => Promise<boolean>;
-  /** Hears of the hash of the whole file before the cloud does. Throws {@link ContentMismatch} for that of another version. */
+  /** Hears of the hash of the whole file before the cloud does. Throws {@link ContentMismatchError} for that of another version. */
   readonly onHashed: (hash: FileHash) => void;
   /** Of the file as it is, where it is known. */
   readonly knownSha256: string | undefined;
@@ -53,17 +53,17 @@ export interface PiecesOfParts {
 }
 
 /** The file's bytes are not those that the cloud holds of this version, although nothing else about the file changed. */
-export class PartMismatch extends Error {
+export class PartMismatchError extends Error {
   constructor(path: string, part: number) {
     super(`${path} differs in part ${part} from what was sent of this version before`);
-    this.name = "PartMismatch";
+    this.name = "PartMismatchError";
   }
 }
 
 /** What was sent is not what was once known to be the content of this version. */
-export class ContentMismatch extends Error {
+export class ContentMismatchError extends Error {
   constructor(path: string) {
     super(`${path} holds another content than that of the version that was asked for`);
-    this.name = "ContentMismatch";
+    this.name = "ContentMismatchError";
   }
 }

@@ -1,4 +1,4 @@
-import { pause } from "../loops/bell.ts";
+import { pause } from "../loops/wake-signal.ts";
 import type { Clock } from "../system/clock.ts";
 
 /** Paces all transfers of the process together. */

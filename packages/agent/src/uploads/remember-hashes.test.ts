@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { test } from "node:test";
-import { FileMoved } from "../files/open-tracked.ts";
+import { FileMovedError } from "../files/open-tracked.ts";
 import { openInventory } from "../inventory/inventory.ts";
 import { openDatabase } from "../state/database.ts";
 import { systemClock } from "../system/clock.ts";
@@ -33,6 +33,6 @@ test("an upload whose card goes while its last bytes are on their way is not cal
   );
   onHashed({ sha256: "1".repeat(64), begunNs: 0n });
   inventory.swapCards({ out: "A", into: "B", atNs: 1n });
-  assert.throws(() => onHashed({ sha256: "2".repeat(64), begunNs: 0n }), FileMoved);
+  assert.throws(() => onHashed({ sha256: "2".repeat(64), begunNs: 0n }), FileMovedError);
   assert.deepEqual([inventory.size, inventory.contentHash(versionId)], [1, "1".repeat(64)]);
 });

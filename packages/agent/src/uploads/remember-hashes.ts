@@ -1,9 +1,9 @@
 import { type FileHash, hashFile, isProof } from "../files/hash-file.ts";
-import { FileMoved, type Storage } from "../files/open-tracked.ts";
+import { FileMovedError, type Storage } from "../files/open-tracked.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import type { Clock } from "../system/clock.ts";
-import { ContentMismatch, type UploadJob } from "./open-upload.ts";
+import { ContentMismatchError, type UploadJob } from "./open-upload.ts";
 import type { UploadMemories } from "./upload-memories.ts";
 
 export interface HashContext {
@@ -33,8 +33,8 @@ export function rememberHashes(
   const note = ({ sha256, begunNs }: FileHash): void => {
     inventory.change([{ do: "noteHash", versionId, sha256, of: identity, isProof: isProof(identity, begunNs) }]);
     const there = inventory.version(versionId);
-    if (!there) throw new ContentMismatch(path);
-    if (there.away) throw new FileMoved(path, "missing"); // What is told of it now is told again once its card is in.
+    if (!there) throw new ContentMismatchError(path);
+    if (there.away) throw new FileMovedError(path, "missing"); // What is told of it now is told again once its card is in.
   };
   return {
     hashesFor: (plan) => memories.hashesFor(requestId, { ...plan, identity }),

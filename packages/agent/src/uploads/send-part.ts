@@ -1,6 +1,6 @@
 import { api, tellDigest } from "@downlink/protocol";
-import { checkUnmoved, FileMoved } from "../files/open-tracked.ts";
-import { type OpenUpload, PartMismatch } from "./open-upload.ts";
+import { checkUnmoved, FileMovedError } from "../files/open-tracked.ts";
+import { type OpenUpload, PartMismatchError } from "./open-upload.ts";
 import { isPartWorthRetrying } from "./part-retries.ts";
 import { putRange } from "./put-range.ts";
 import { beginPieces, type PartToSend, type PieceProgress, sendPieces } from "./send-pieces.ts";
@@ -21,7 +21,7 @@ export async function sendPart(upload: OpenUpload, toSend: PartToSend): Promise<
       return await tryOnce(upload, toSend, progress);
     } catch (failure) {
       signal.throwIfAborted();
-      if (failure instanceof FileMoved || failure instanceof PartMismatch) throw failure;
+      if (failure instanceof FileMovedError || failure instanceof PartMismatchError) throw failure;
       upload.job.onPartFailed(failure);
       // On a link that is cut again and again a part may take any number of tries, each of which brings it on.
       if (progress.heldBytes() > heldBefore) attempt = 1;

@@ -1,7 +1,7 @@
 import { ApiFailure } from "@downlink/client";
 import { algorithmOf, api, digestOf, type Piece, tellDigest } from "@downlink/protocol";
 import { checkUnmoved } from "../files/open-tracked.ts";
-import { type OpenUpload, PartMismatch } from "./open-upload.ts";
+import { type OpenUpload, PartMismatchError } from "./open-upload.ts";
 import { putRange } from "./put-range.ts";
 import { hashRange, type Part } from "./upload-parts.ts";
 
@@ -14,8 +14,8 @@ export interface PartToSend {
 /** What the cloud holds of one part; outlives a failed try. */
 export interface PieceProgress {
   heldBytes(): number;
-  /** What it told, and nobody compared with the file yet; undefined: nothing. */
-  told: readonly Piece[] | undefined;
+  /** What the cloud says that it holds, while nobody compared it with the file; undefined where that is nothing. */
+  heldByCloud: readonly Piece[] | undefined;
   /** Says that the cloud holds these, which are the file's. */
   note(held: readonly Piece[]): void;
   held(): readonly Piece[];
@@ -32,9 +32,9 @@ const PIECES_AHEAD = 4;
 export function beginPieces({ job, pieces }: OpenUpload, { number }: Part): PieceProgress {
   let held: readonly Piece[] = [];
   let isRefuted = false;
-  const told = pieces?.held.filter((piece) => piece.number === number);
+  const heldByCloud = pieces?.held.filter((piece) => piece.number === number);
   return {
-    told: told && told.length > 0 ? told : undefined,
+    heldByCloud: heldByCloud && heldByCloud.length > 0 ? heldByCloud : undefined,
     heldBytes: () => endOf(held),
     held: () => held,
     note(now) {
@@ -66,7 +66,7 @@ export async function sendPieces(
 ): Promise<"whole" | { readonly etag?: string }> {
   const { part, signal } = toSend;
   using _sending = upload.job.throttle.linkSpeed.sending();
-  if (progress.told) await adopt(upload, { part, held: progress.told, progress });
+  if (progress.heldByCloud) await adopt(upload, { part, held: progress.heldByCloud, progress });
   while (progress.heldBytes() < part.length) {
     if (!isBetterInPieces(upload, part, progress)) {
       await adopt(upload, { part, held: [], progress });
@@ -83,8 +83,8 @@ async function compose(
   progress: PieceProgress,
 ): Promise<{ readonly etag?: string }> {
   const { session, requestId } = upload.job;
-  const told = { number: part.number, length: part.length, ...tellDigest(digest) };
-  const whole = { requestId, uploadId: upload.uploadId, ...told };
+  const { number, length } = part;
+  const whole = { requestId, uploadId: upload.uploadId, number, length, ...tellDigest(digest) };
   try {
     return await session.call(api.edge.composePart, whole, { signal });
   } catch (failure) {
@@ -147,13 +147,13 @@ async function adopt(
   for (const [index, piece] of held.entries()) {
     const isNext = piece.offset === endOf(held.slice(0, index)) && piece.offset + piece.length <= part.length;
     if (!isNext) throw new TypeError(`the control plane tells pieces of part ${part.number} that make no part`);
-    const told = digestOf(piece);
-    if ((await hashRange(source, within(part, piece), algorithmOf(told))) !== told)
-      throw new PartMismatch(job.file.path, part.number);
+    const digest = digestOf(piece);
+    if ((await hashRange(source, within(part, piece), algorithmOf(digest))) !== digest)
+      throw new PartMismatchError(job.file.path, part.number);
   }
   job.meter.skip(endOf(held) - progress.heldBytes());
   progress.note(held);
-  progress.told = undefined;
+  progress.heldByCloud = undefined;
 }
 
 function isStillRight(length: number, mostBytes: number): boolean {

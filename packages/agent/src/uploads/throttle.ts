@@ -1,7 +1,7 @@
 import { type EdgeSettings, edgeLimits } from "@downlink/protocol";
 import { nextUploadRateChange, parseUploadRate, type RateRule, uploadRateAt } from "@downlink/protocol/upload-rate";
-import { createBell } from "../loops/bell.ts";
 import { createTurns } from "../loops/turns.ts";
+import { createWakeSignal } from "../loops/wake-signal.ts";
 import { createUploadWay, type UploadWay } from "../network/upload-way.ts";
 import { firstHop } from "../network/way-out.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -89,7 +89,7 @@ export function createThrottle(ctx: ThrottleContext): Throttle {
       const changeMs = rules().length === 0 ? undefined : MINUTE_MS - (nowMs() % MINUTE_MS);
       return earlier(pause.msLeft(), changeMs);
     },
-    run: (signal) => (way ? way.run(signal) : createBell().wait(signal)),
+    run: (signal) => (way ? way.run(signal) : createWakeSignal().wait(signal)),
     state() {
       const rate = rateNow();
       const changeMs = nextUploadRateChange(rules(), nowMs());

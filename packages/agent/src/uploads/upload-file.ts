@@ -1,6 +1,6 @@
 import { api, type DigestAlgorithm, digestOf, type Output, type ToldDigest, tellDigest } from "@downlink/protocol";
 import { checkUnmoved, openTracked } from "../files/open-tracked.ts";
-import { type OpenUpload, PartMismatch, type UploadJob } from "./open-upload.ts";
+import { type OpenUpload, PartMismatchError, type UploadJob } from "./open-upload.ts";
 import { type SentPart, sendPart } from "./send-part.ts";
 import { createPartHashes, type Part, type PartHashes, partsOf } from "./upload-parts.ts";
 
@@ -27,12 +27,12 @@ export async function uploadFile(job: UploadJob): Promise<void> {
   await checkUnmoved(storage, { source, path, identity });
   const sha256 = hashes.sha256();
   job.onHashed({ sha256, begunNs: hashes.begunNs });
-  const told = sent.map(({ digest: ofPart, ...part }) => ({ ...part, ...tellDigest(ofPart) }));
-  const completion = { requestId, uploadId, parts: told, sha256 };
+  const withDigests = sent.map(({ digest: ofPart, ...part }) => ({ ...part, ...tellDigest(ofPart) }));
+  const completion = { requestId, uploadId, parts: withDigests, sha256 };
   await session.call(api.edge.completeUpload, completion, { signal });
 }
 
-/** What parts may be told by. */
+/** What parts may be withDigests by. */
 const DIGESTS: DigestAlgorithm[] = ["sha256", "md5"];
 
 /** Where a rewrite in the middle of the upload would not show, only a second reading tells that there was none. */
@@ -45,7 +45,7 @@ async function compareAgain(
   for (const [index, part] of parts.entries()) {
     job.signal.throwIfAborted();
     if ((await hashes.digestOf(source, part)) !== sent[index]?.digest)
-      throw new PartMismatch(job.file.path, part.number);
+      throw new PartMismatchError(job.file.path, part.number);
   }
 }
 
@@ -84,7 +84,7 @@ async function verifyDurable({ job, source }: OpenUpload, { parts, durable, hash
     const digest = await hashes.digestOf(source, part);
     const stored = durable.get(part.number);
     if (stored && (digestOf(stored) !== digest || stored.length !== part.length))
-      throw new PartMismatch(path, part.number);
+      throw new PartMismatchError(path, part.number);
   }
 }
 

@@ -8,7 +8,7 @@ import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { StorageRoot } from "../files/storage-root.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
-import type { Bell } from "../loops/bell.ts";
+import type { WakeSignal } from "../loops/wake-signal.ts";
 import type { Clock } from "../system/clock.ts";
 import { classifyFailure } from "./classify-failure.ts";
 import { createHopelessImports, type HopelessImports } from "./hopeless-imports.ts";
@@ -35,9 +35,9 @@ export interface UploadContext extends HashContext {
   readonly isListed: () => boolean;
   /** Whether it is open whether the file is still the version that is known. */
   readonly isInRecheck: (versionId: string) => boolean;
-  readonly workBell: Bell;
-  readonly reportBell: Bell;
-  readonly scanBell: Bell;
+  readonly workSignal: WakeSignal;
+  readonly reportSignal: WakeSignal;
+  readonly scanSignal: WakeSignal;
 }
 
 export interface Uploads {
@@ -72,7 +72,7 @@ export function createUploads(ctx: UploadContext): Uploads {
     retryNow(versionId) {
       const request = ctx.board.byVersion().get(versionId);
       const hasRested = request !== undefined && memories.wake(request.requestId);
-      if (hasRested) ctx.workBell.ring();
+      if (hasRested) ctx.workSignal.notify();
       return hasRested;
     },
     counters: () => ({ ...queue.counters, failedTries: troubles.failedTries() }),
@@ -110,7 +110,7 @@ class UploadQueue {
     try {
       while (!signal.aborted) {
         this.#turn(signal);
-        await this.#ctx.workBell.wait(signal, this.#waitMs());
+        await this.#ctx.workSignal.wait(signal, this.#waitMs());
         if (this.#fault !== undefined) throw this.#fault;
       }
     } finally {
@@ -121,11 +121,11 @@ class UploadQueue {
   }
 
   #turn(signal: AbortSignal): void {
-    const { board, inventory, reportBell, problems } = this.#ctx;
+    const { board, inventory, reportSignal, problems } = this.#ctx;
     this.#forgetOld();
     const { steps, missing } = planWork(board, inventory);
     inventory.change(steps);
-    if (board.unacknowledged().length > 0) reportBell.ring();
+    if (board.unacknowledged().length > 0) reportSignal.notify();
     if (board.settings()?.enabled) problems.clear("DeviceDisabled");
     else if (board.settings()) problems.raise("DeviceDisabled", "uploads wait until it is enabled");
     const { start, abort } = planUploads({
@@ -178,7 +178,7 @@ class UploadQueue {
       .catch((fault: unknown) => this.#noteFault(fault))
       .finally(() => {
         this.#running.delete(requestId);
-        this.#ctx.workBell.ring();
+        this.#ctx.workSignal.notify();
       });
     this.#running.set(requestId, { versionId, stop, meter, ended });
   }
@@ -201,7 +201,7 @@ class UploadQueue {
     }: { request: WantedImport; file: TrackedFile; signal: AbortSignal; stop: AbortController },
     failure: unknown,
   ): Promise<void> {
-    const { inventory, board, scanBell, log } = this.#ctx;
+    const { inventory, board, scanSignal, log } = this.#ctx;
     const { requestId, versionId } = request;
     inventory.change([{ do: "event", versionId, event: "uploadStopped" }]);
     if (signal.aborted || stop.signal.aborted) return;
@@ -213,7 +213,7 @@ class UploadQueue {
     // Bytes that are not what their hash says: hash them anew next time.
     if (failure instanceof ApiFailure && failure.code === "DigestMismatch") this.#memories.forgetHashes(requestId);
     if (kind === "rewritten") inventory.change([{ do: "event", versionId, event: "changed" }]);
-    if (kind === "rewritten" || kind === "moved") scanBell.ring();
+    if (kind === "rewritten" || kind === "moved") scanSignal.notify();
     if (kind !== "unreadable") return;
     if (this.#memories.noteReadFailure(requestId) >= MAX_READ_FAILURES)
       await this.#endings.giveUp(request, { code: "FileUnreadable", text: String(failure) }, signal);

@@ -4,16 +4,16 @@ import { repeatWithRetries } from "../cloud/retry-loop.ts";
 import { type CloudSession, isLeaseTrouble } from "../cloud/session.ts";
 import type { WorkBoard } from "../cloud/work-board.ts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
-import { type Bell, pause } from "../loops/bell.ts";
 import type { Turns } from "../loops/turns.ts";
+import { pause, type WakeSignal } from "../loops/wake-signal.ts";
 
 export interface WorkContext {
   readonly session: CloudSession;
   readonly board: WorkBoard;
   readonly problems: ProblemBoard;
-  readonly workBell: Bell;
-  readonly deleteBell: Bell;
-  readonly salvageBell: Bell;
+  readonly workSignal: WakeSignal;
+  readonly deleteSignal: WakeSignal;
+  readonly salvageSignal: WakeSignal;
   /** One is the poll's: who has something to say that is not urgent takes the next. */
   readonly restTurns: Turns;
 }
@@ -39,9 +39,9 @@ export async function runWork(ctx: WorkContext, signal: AbortSignal): Promise<vo
 }
 
 /** Puts on the board what the control plane wants now, and wakes the loops that carry it out. */
-function publish({ board, workBell, deleteBell, salvageBell }: WorkContext, work: EdgeWork): void {
+function publish({ board, workSignal, deleteSignal, salvageSignal }: WorkContext, work: EdgeWork): void {
   board.update(work);
-  for (const bell of [workBell, deleteBell, salvageBell]) bell.ring();
+  for (const wakeSignal of [workSignal, deleteSignal, salvageSignal]) wakeSignal.notify();
 }
 
 /** A failure that has a problem of its own, or that a new lease mends, is shown elsewhere. */

@@ -4,20 +4,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { startControlPlane } from "../processes/control-plane.ts";
-import { type Refusal, type RefusingFront, startRefusingFront } from "../processes/refusing-front.ts";
+import { type RefusalError, type RefusingFront, startRefusingFront } from "../processes/refusing-front.ts";
 import type { Ground } from "./fault-bed.ts";
 import { keepRunning } from "./keep-running.ts";
 import { liveThrough, makeRobot } from "./robot.ts";
 
 /** In turn, for the first calls of each kind; kinds take turns as well. */
-const refusals: readonly (readonly Refusal[])[] = [
+const refusals: readonly (readonly RefusalError[])[] = [
   [{ status: 503 }, { status: 429, retryAfterSeconds: 1 }],
   [{ status: 500 }, { status: 503, retryAfterSeconds: 1 }],
 ];
 
 test("429, 500 and 503 at every kind of call delay an agent and lose nothing; it never asks before Retry-After", async (t) => {
   const { ground, front } = await startBehindFront(t);
-  const waiting = new Map<string, Refusal[]>();
+  const waiting = new Map<string, RefusalError[]>();
   const passed = new Set<string>();
   const notBefore = new Map<string, number>();
   const tooEarly: string[] = [];

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from "node:net";
 
 /** What is answered in the control plane's place. */
-export interface Refusal {
+export interface RefusalError {
   readonly status: number;
   readonly retryAfterSeconds?: number;
 }
@@ -11,7 +11,7 @@ export interface Refusal {
 export interface RefusingFront extends AsyncDisposable {
   readonly url: string;
   /** Asked for every request; undefined lets it through. */
-  refuse: (method: string, path: string) => Refusal | undefined;
+  refuse: (method: string, path: string) => RefusalError | undefined;
 }
 
 /** Stands before a control plane as a gateway does, and answers in its place where it is told to. Loopback only. */
@@ -34,7 +34,11 @@ export async function startRefusingFront(target: () => string): Promise<Refusing
 }
 
 /** As a gateway says it: a page, not the service's own words. */
-function answer({ status, retryAfterSeconds }: Refusal, incoming: IncomingMessage, outgoing: ServerResponse): void {
+function answer(
+  { status, retryAfterSeconds }: RefusalError,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): void {
   incoming.resume();
   if (retryAfterSeconds !== undefined) outgoing.setHeader("retry-after", String(retryAfterSeconds));
   outgoing.writeHead(status, { "content-type": "text/html" }).end("<h1>Not now</h1>");

@@ -27,7 +27,7 @@ const MAX_REASON = 300;
 const SECOND_MS = 1000;
 
 /** What the control plane is told of this agent with each heartbeat. */
-export async function tellStatus(ctx: StatusContext): Promise<AgentStatus> {
+export async function describeStatus(ctx: StatusContext): Promise<AgentStatus> {
   const { inventory, problems, storageRoot, uploads, throttle, clock } = ctx;
   const { pausedBecause, untilNs } = throttle.state();
   return {

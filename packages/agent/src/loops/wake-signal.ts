@@ -1,15 +1,15 @@
 /** Wakes whoever waits. A ring while nobody waits is kept for the next wait, so that none is lost. */
-export interface Bell {
-  ring(): void;
+export interface WakeSignal {
+  notify(): void;
   /** Ends at the next ring, after `timeoutMs`, or once `signal` is aborted; throws in no case. */
   wait(signal: AbortSignal, timeoutMs?: number): Promise<void>;
 }
 
-export function createBell(): Bell {
+export function createWakeSignal(): WakeSignal {
   let isRung = false;
   let wake: (() => void) | undefined;
   return {
-    ring() {
+    notify() {
       isRung = true;
       wake?.();
     },
@@ -31,5 +31,5 @@ export function createBell(): Bell {
 
 /** Waits so long, or until the signal is aborted; throws in no case. */
 export async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-  await createBell().wait(signal, delayMs);
+  await createWakeSignal().wait(signal, delayMs);
 }

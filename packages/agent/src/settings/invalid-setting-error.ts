@@ -1,7 +1,7 @@
 /** A setting is missing or says what cannot be: a mistake of usage, exit code 2. */
-export class InvalidSetting extends Error {
+export class InvalidSettingError extends Error {
   constructor(message: string) {
     super(message);
-    this.name = "InvalidSetting";
+    this.name = "InvalidSettingError";
   }
 }

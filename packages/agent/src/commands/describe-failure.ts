@@ -1,45 +1,46 @@
 import { CommanderError } from "commander";
-import { InvalidSetting } from "../settings/invalid-setting.ts";
-import { StateRefused } from "../state/state-errors.ts";
+import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
+import { StateRefusedError } from "../state/state-errors.ts";
 import { printable, printableLines } from "../text/printable.ts";
 
 /** `degraded`: also where `doctor` has nothing but warnings. */
 export const exitCodes = { healthy: 0, error: 1, usage: 2, degraded: 3, notRunning: 4 } as const;
 
-interface ToldFailure {
+interface DescribedFailure {
   /** Undefined where it was said already. */
   readonly text: string | undefined;
   readonly exitCode: number;
 }
 
 /** What is said of a command that failed, and with which code it ends. `asPrinted` makes commands in it work as they are printed. */
-export function tellFailure(error: unknown, asPrinted: (text: string) => string): ToldFailure {
+export function describeFailure(error: unknown, asPrinted: (text: string) => string): DescribedFailure {
   // Commander prints by itself what is wrong with a command line.
   if (error instanceof CommanderError)
     return { text: undefined, exitCode: error.exitCode === 0 ? exitCodes.healthy : exitCodes.usage };
-  const isExpected = error instanceof InvalidSetting || error instanceof StateRefused || isExpectedFailure(error);
+  const isExpected =
+    error instanceof InvalidSettingError || error instanceof StateRefusedError || isExpectedFailure(error);
   const text = isExpected ? asPrinted((error as Error).message) : describeFault(error);
   return { text: isOurs(error) ? printableLines(text) : printable(text), exitCode: exitCodeOf(error) };
 }
 
 function exitCodeOf(error: unknown): number {
-  if (error instanceof Error && error.name === "AgentNotRunning") return exitCodes.notRunning;
-  return error instanceof InvalidSetting ? exitCodes.usage : exitCodes.error;
+  if (error instanceof Error && error.name === "AgentNotRunningError") return exitCodes.notRunning;
+  return error instanceof InvalidSettingError ? exitCodes.usage : exitCodes.error;
 }
 
 /** What the far side says has one line; ours may have more. */
 function isOurs(error: unknown): boolean {
-  return !isExpectedFailure(error) && !(error instanceof StateRefused);
+  return !isExpectedFailure(error) && !(error instanceof StateRefusedError);
 }
 
 const expectedFailures: ReadonlySet<string> = new Set([
-  "AgentNotRunning",
-  "AgentSilent",
+  "AgentNotRunningError",
+  "AgentSilentError",
   "ApiFailure",
-  "ControlRefused",
-  "EnrolmentRefused",
+  "ControlRefusedError",
+  "EnrolmentRefusedError",
   "NetworkFailure",
-  "StateUnreadable",
+  "StateUnreadableError",
 ]);
 
 /** What the far side or the system did; a stack would say nothing. */

@@ -9,11 +9,11 @@ import {
 } from "@downlink/protocol";
 
 /** What a sender tells of these bytes. */
-export function tellBytes(bytes: Buffer, algorithm: DigestAlgorithm): ToldDigest {
+export function digestBytes(bytes: Buffer, algorithm: DigestAlgorithm): ToldDigest {
   return tellDigest(makeDigest(algorithm, createHash(algorithm).update(bytes).digest("base64")));
 }
 
-export function isAsTold(bytes: Buffer, told: ToldDigest): boolean {
-  const digest = digestOf(told);
-  return digestOf(tellBytes(bytes, algorithmOf(digest))) === digest;
+export function hasDigest(bytes: Buffer, expected: ToldDigest): boolean {
+  const digest = digestOf(expected);
+  return digestOf(digestBytes(bytes, algorithmOf(digest))) === digest;
 }
