@@ -1,9 +1,9 @@
-// Every path that a README or CONTRIBUTING names, in backticks or as a link, exists.
+// Every path that a README, a page beside it or CONTRIBUTING names, in backticks or as a link, exists.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname, "..");
-const DOCS = ["README.md", "CONTRIBUTING.md", "packages/*/README.md"];
+const DOCS = ["README.md", "CONTRIBUTING.md", "packages/*/*.md"];
 /** A name with one of these endings is a file of ours wherever it stands; others are paths when their first folder exists. */
 const SOURCE_FILE = /\w\.(ts|tsx|mjs|cjs|prisma|md)$/;
 const PATH = /^[\w@.*{},-]+(\/[\w@.*{},-]+)*\/?$/;

@@ -1,3 +1,7 @@
+// Clones are told by a process that comes back after another one presented its last lease, and finds that one alive.
+// Not by the machine's id: a card that is copied copies that too. Once may be a call that the network held up; twice
+// is a clone.
+
 import type { AgentCtx } from "../context/context.ts";
 import { ApiError } from "../core/errors.ts";
 import { Prisma } from "../db/generated/client.ts";

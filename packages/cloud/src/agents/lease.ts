@@ -1,3 +1,7 @@
+// A restart takes its lease over at once, known by the last lease or by the process that holds it: an agent notes
+// each process before its first hello and names the former ones, so that a lease whose answer was lost in a crash or
+// on the way costs nobody a minute.
+
 import type { AgentCtx } from "../context/context.ts";
 import { ApiError, refuse } from "../core/errors.ts";
 import type { AgentModel } from "../db/generated/models.ts";

@@ -1,3 +1,7 @@
+// A key grants only what it holds itself: new capabilities, and all of them where it enables a key. It may take away
+// what it does not hold, so that a key for emergencies can disable a stronger one. We show a key that is limited to
+// some projects only keys within those, not all, because it could not judge what the others are for.
+
 import { everyCapability } from "@downlink/protocol";
 
 interface Power {

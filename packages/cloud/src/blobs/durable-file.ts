@@ -1,3 +1,6 @@
+// A failed sync is never retried as if fine: the next one would succeed without the bytes being there. The parts it
+// may have touched become `void` and are sent again.
+
 import { type FileHandle, link, mkdir, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 

@@ -1,3 +1,12 @@
+// All files of a key stand in one of 256 directories:
+//
+// - `org+upl` is the object; it is whole and durable from the moment it has this name.
+// - `org+upl.partial` has the parts of an unfinished upload, each at its offset.
+// - `org+upl.journal` is its plan and says which parts are durable (part-journal.ts); while it is there the upload is open.
+// - `org+upl.<number>.pieces` says which pieces of a part are durable (piece-journal.ts); it goes once the whole part is.
+// - `org+upl.<number>.<random>.piece` has the bytes of one piece.
+// - `org+upl.<random>.temporary` has bytes that are not verified yet.
+
 import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 

@@ -1,3 +1,6 @@
+// The first `take` of a part number decides, for all processes on the directory, because appends have one order. No
+// locks: one that outlives its process would have to be broken by guessing.
+
 import { constants, type FileHandle, open } from "node:fs/promises";
 import { UploadClosed } from "./blob-errors.ts";
 import type { PartPlan, UploadPlan } from "./blob-store.ts";

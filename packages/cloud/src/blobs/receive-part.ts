@@ -1,3 +1,7 @@
+// A part is verified before it is written where it counts, and acknowledged after it is durable: body → digest and
+// length → `take` in the journal → write at its offset → fdatasync → `kept` in the journal → fdatasync. A crash at
+// any step loses only what was not acknowledged.
+
 import { createHash } from "node:crypto";
 import { algorithmOf, base64Of } from "@downlink/protocol";
 import { DigestMismatch, PartConflict } from "./blob-errors.ts";

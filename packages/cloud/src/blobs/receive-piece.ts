@@ -1,3 +1,12 @@
+// On a slow link a part may come in pieces of 64 KiB and more, from its beginning on, each durable by itself: body →
+// digest and length → a file of its own → fdatasync, directory → `held` in the part's journal of pieces → fdatasync.
+// Of its lines those count that begin where the ones before them end, so that the first writer wins and no gap or
+// overlap can be. Not written to the part's place at once, because of two writers neither may touch what the other
+// was acknowledged. Once they are all there, `composePart` compares the digest of all bytes with the part's, and
+// writes it as one that came whole (`edge/pieces.ts`: opening an upload tells what is held, and only what goes on
+// from there is granted); where it differs, the pieces are forgotten and the part is sent anew. A part has at most
+// 2048 pieces and an upload eight parts in pieces, so that journals and answers stay short whatever a sender does.
+
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { PieceConflict, PieceRefused, UploadClosed } from "./blob-errors.ts";

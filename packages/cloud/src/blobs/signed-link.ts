@@ -1,3 +1,6 @@
+// A link signs version, key id, method, path, expiry and claims. To rotate, put the new secret in front of the old
+// one.
+
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import { ApiError, refuse } from "../core/errors.ts";
 

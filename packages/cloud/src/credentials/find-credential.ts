@@ -1,3 +1,9 @@
+// One table holds the hashes of all kinds of token (`Credential`): no enrolment registers another token's hash, and
+// one statement says whose a token is. What API keys say is remembered for at most 5 s
+// (`credentials/kept-credentials.ts`): the process that changes a key forgets all before it answers, triggers tell
+// the others, and what was told on a connection that is not proven to be there, within the last second, counts for
+// nothing. An agent's token is asked for at each call.
+
 import type { Database } from "../db/client.ts";
 import { parameter, prepare } from "../db/prepared.ts";
 

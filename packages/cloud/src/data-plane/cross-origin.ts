@@ -1,3 +1,7 @@
+// Links in browsers: pages of other origins may use links where `DOWNLINK_LINK_ORIGINS` names them, with no cookie.
+// Export links are open to every page, because who holds one may have what is behind it, and has it for 15 seconds;
+// view links, which last, are not.
+
 import { DAMAGE_HEADER } from "@downlink/protocol";
 import type { Hono } from "hono";
 import type { Env } from "../http/env.ts";

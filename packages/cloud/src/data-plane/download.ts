@@ -1,3 +1,6 @@
+// Stored bytes are sent as attachments under a sandbox: their media type is what some device said, and what a
+// browser would run (pages, scripts, styles) is sent as plain bytes, because a page of ours may refer to it.
+
 import type { Context } from "hono";
 import type { ByteRange } from "../blobs/blob-store.ts";
 import { ApiError } from "../core/errors.ts";

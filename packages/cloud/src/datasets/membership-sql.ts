@@ -1,3 +1,7 @@
+// Dataset versions are no copies: a member's row says in which version it was added and in which removed. What is
+// staged carries the editable version's number already, so that a commit writes no member; whatever changes a
+// dataset locks its row first.
+
 import { Prisma } from "../db/generated/client.ts";
 
 type Sql = Prisma.Sql;

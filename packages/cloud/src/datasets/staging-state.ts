@@ -1,3 +1,7 @@
+// Staged changes may be taken back in part: removing what is staged to be added leaves nothing, adding what is
+// staged to be removed leaves the member with its `addedAt`; a commit of what came to nothing is 409. Unknown
+// episodes are 404 in `remove` too.
+
 /**
  * An episode in the editable version: as the last committed version has it, or with a staged change. spec: States and transitions
  *

@@ -1,3 +1,6 @@
+// Prisma is the query layer, SQL where it is hot: rows in bulk are inserted with one statement a table from a JSON
+// parameter, coverage is gaps and islands in SQL (`coverage/coverage.ts`). No repository layer.
+
 import type { Prisma } from "./generated/client.ts";
 import type { Transaction } from "./transaction.ts";
 

@@ -1,3 +1,7 @@
+// What is read by almost every request is a prepared statement: written by Kysely once, with everything joined that
+// the answer shows, and parsed and planned by each connection once. Prisma prepares each query anew, and asks one
+// for each relation.
+
 import { createHash } from "node:crypto";
 import {
   type Compilable,

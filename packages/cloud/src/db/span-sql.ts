@@ -1,3 +1,7 @@
+// Windows of time are read by their starts, and what began before and reaches in by the index of spans at one
+// moment, or for recordings within a day before it. Not by two bounds alone, whose product the planner takes for the
+// selectivity.
+
 import { FIRST_TIME_NS, LAST_TIME_NS } from "@downlink/protocol";
 import { Prisma } from "./generated/client.ts";
 

@@ -1,3 +1,9 @@
+// What names one thing is looked up before a list is read (`selectDevice`, `selectRecording`, `selectSession`,
+// `selectSite`): what is not there is 404 and a name of several projects 400, instead of an empty list or a mixture,
+// because an empty list after a typing error looks like lost data, and one file of two projects' recordings like one
+// drive. `selectors.test.ts` walks every list. Only the requests of imports know names longer than that: those of
+// devices that were renamed or deleted, and keys of sessions to come.
+
 import { type Kysely, sql } from "kysely";
 import type { Ctx } from "../context/context.ts";
 import { ApiError, notFound } from "../core/errors.ts";

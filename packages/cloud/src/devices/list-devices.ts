@@ -1,3 +1,6 @@
+// Device lists sort by a property in SQL without an index (70 ms for 100,000 devices) instead of an index a key,
+// because keys come and go. One GIN index on `properties` serves the queries and what a deletion looks for.
+
 import type { api, Device, Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";

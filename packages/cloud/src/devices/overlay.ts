@@ -1,3 +1,7 @@
+// Values change at now, but never before the last change of the same key plus 1 ns, so that intervals are never
+// empty and never overlap where the clock stands still or goes back. Past edits are planned by the pure
+// `devices/overlay.ts`.
+
 import type { PropertyValue } from "@downlink/protocol";
 
 /** A half-open span of time, start inclusive; without an end it is still in effect. */

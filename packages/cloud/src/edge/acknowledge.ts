@@ -1,3 +1,7 @@
+// An end that counts no more (data deleted, a failure taken back) is told to the agent as an entry of its work with
+// an id of its own, because an acknowledgement of the end itself may still be on its way. Agents that do not know of
+// it acknowledge it all the same.
+
 import type { AgentModel, ImportRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { terminalStates } from "../import-life/import-request-state.ts";

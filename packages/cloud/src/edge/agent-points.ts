@@ -1,3 +1,6 @@
+// How agents fared in the last seven days is kept every five minutes by the job that looks after everything, one
+// statement for all agents; heartbeats write nothing for it.
+
 import type { Deps } from "../context/context.ts";
 
 const STEP_NS = 300n * 1_000_000_000n;

@@ -1,3 +1,8 @@
+// A hello is two statements, and no transaction: one reads all that it is decided by, the other writes the agent's
+// row if nobody has written it since (`xmin`), else it is decided anew. What an agent at rest is to do is read by
+// one, which renews the lease only where it is a third over. With who asks that is 3 and 2; with a transaction and
+// the ORM it was 14 and 10.
+
 import type { AgentCtx } from "../context/context.ts";
 import type { AgentCaller } from "../core/callers.ts";
 import type { AgentModel, DeviceModel, SiteModel } from "../db/generated/models.ts";

@@ -1,3 +1,7 @@
+// An agent makes its own token when it holds one that can only create a device, and tells its SHA-256. Who looks for
+// a device's name in order to create it takes turns on an advisory lock; a repeat with the same enrolment id and
+// both secrets finds what it made, and the unassociated token takes over no device that is there.
+
 import type { api, Input, Output, TokenMaker } from "@downlink/protocol";
 import type { EnrolmentCtx } from "../context/context.ts";
 import { ApiError, refuse } from "../core/errors.ts";

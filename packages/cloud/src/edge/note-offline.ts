@@ -1,3 +1,6 @@
+// `device.offline` is told five minutes after the lease has ended, once until the agent comes back: a link that
+// comes and goes is no news. Lists say `online` as long as the lease lives.
+
 import { formatTimestamp } from "@downlink/protocol";
 import type { Deps } from "../context/context.ts";
 import { withTransaction } from "../db/transaction.ts";

@@ -1,3 +1,6 @@
+// A salvage is linked by what it says of itself, by version or else by path, size and time, because the agent may
+// have lost its state in between. It goes the way of every other file from there on; no second kind of upload.
+
 import { type EdgeItem, type EdgeRecordingItem, salvageRecordName } from "@downlink/protocol";
 import type { SalvageState } from "../agents/salvages.ts";
 import type { AgentCtx } from "../context/context.ts";

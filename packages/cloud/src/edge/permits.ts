@@ -1,3 +1,14 @@
+// Permits to delete on a device (the rules alone are `edge/judge-deletion.ts`). The recordings are locked before
+// anything is looked at, so that of a permit and an import request at the same moment one is granted. The edge copy
+// counts as gone until the permit expires, not for ever: an agent that died in between still has the file. Data
+// deleted meanwhile takes its recording along; told of again, the file is a new one. A permit needs the cloud's own
+// hash and its current settings, never what the agent remembers. Nothing is permitted to an agent that has not
+// listed all it has under the cloud's current incarnation, so that a cloud that was restored from a backup first
+// learns what it has lost. The incarnation is read from its row each time (`db/incarnation.ts`), never remembered by
+// a process, and every answer to an agent names it. An agent whose lease is above the one known here is permitted
+// nothing before it has listed all, either: this database was set back. `DOWNLINK_DELETE_SAFETY` keeps imported
+// files on the device until a backup holds the import.
+
 import { type api, edgeLimits, type Input, type Output, type PermitAnswer } from "@downlink/protocol";
 import { findVersions } from "../agents/find-versions.ts";
 import { withLease } from "../agents/lease.ts";

@@ -3,7 +3,8 @@ import type { PiecePlan } from "../blobs/blob-store.ts";
 import { endOfPieces } from "../blobs/piece-plan.ts";
 import type { AgentCtx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
-import { checkPart, orAbandoned, toPiece, wantedUpload } from "./uploads.ts";
+import { toPiece } from "./upload-digests.ts";
+import { checkPart, orAbandoned, wantedUpload } from "./uploads.ts";
 
 type Edge = typeof api.edge;
 

@@ -1,3 +1,7 @@
+// Whose file it is is decided here, not by the agent: only the cloud knows the organization's devices. What belongs
+// nowhere is kept as `unassigned` and has no project, so that only keys for all projects see it. Devices are made
+// for recordings only: a stray directory at a site makes none.
+
 import type { DeviceReference, EdgeItem, Unassigned } from "@downlink/protocol";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";

@@ -1,17 +1,7 @@
-import {
-  algorithmOf,
-  type api,
-  type DigestAlgorithm,
-  digestOf,
-  edgeLimits,
-  type Input,
-  type Output,
-  type ToldDigest,
-  tellDigest,
-} from "@downlink/protocol";
+import { type api, digestOf, edgeLimits, type Input, type Output } from "@downlink/protocol";
 import { withLease } from "../agents/lease.ts";
 import { BlobExists, PartConflict } from "../blobs/blob-errors.ts";
-import type { PartPlan, PiecePlan, UploadPlan } from "../blobs/blob-store.ts";
+import type { PartPlan, UploadPlan } from "../blobs/blob-store.ts";
 import { minPieceBytes } from "../blobs/piece-plan.ts";
 import type { AgentCtx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
@@ -24,6 +14,7 @@ import { statesBefore, workingStates } from "../import-life/import-request-state
 import { lockRecording } from "../import-life/lock-recording.ts";
 import { findOriginal, mayHaveOriginal } from "../ingest/find-original.ts";
 import { requireRoom } from "../quotas/require-room.ts";
+import { digestFields, digestFor, toPiece } from "./upload-digests.ts";
 
 type Edge = typeof api.edge;
 type OpenInput = Input<Edge["openUpload"]>;
@@ -68,16 +59,6 @@ export async function openUpload(ctx: AgentCtx, input: OpenInput): Promise<Compl
       held: pieces.map((piece) => ({ number: piece.partNumber, ...toPiece(piece) })),
     },
   };
-}
-
-/**
- * What is here decides: it must be compared. Undefined, and the upload begins anew, where the agent cannot: one of before that is back
- * after a newer one, or with parts of either kind, of which one was on its way while the agent became a newer one.
- */
-function digestFor({ digests = ["md5"] }: OpenInput, held: readonly { digest: string }[]): DigestAlgorithm | undefined {
-  const [known, ...others] = new Set(held.map(({ digest }) => algorithmOf(digest)));
-  if (known === undefined) return digests.includes("sha256") ? "sha256" : "md5";
-  return digests.includes(known) && others.length === 0 ? known : undefined;
 }
 
 /** Before a byte is sent; once they are here, the import looks by itself. Answers the reason, where there was one. */
@@ -132,17 +113,6 @@ export async function orAbandoned<T>(ctx: AgentCtx, upload: UploadModel, act: ()
     await abandon(ctx, upload);
     refuse("UploadClosed", `${error.message}; open a new upload`);
   }
-}
-
-/** As the wire has it. */
-export function toPiece({ offset, lengthBytes, digest }: PiecePlan): Complete<HeldPiece> {
-  return { offset, length: lengthBytes, ...digestFields(digest) };
-}
-
-type HeldPiece = Output<Edge["grantPieces"]>["held"][number];
-
-function digestFields(digest: string): Complete<ToldDigest> {
-  return { md5: undefined, sha256: undefined, ...tellDigest(digest) };
 }
 
 function planOf({ sizeBytes, partSizeBytes }: UploadModel): UploadPlan {

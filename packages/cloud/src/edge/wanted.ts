@@ -1,3 +1,7 @@
+// An agent that says `maxRequests` is answered a part: the most urgent 10,000 requests and 4 MiB at most, with
+// `more` and what was `cancelled` and not acknowledged. An older agent takes what is absent for cancelled: it is
+// answered all, as before.
+
 import { type EdgeWork, edgeLimits, WantedImport } from "@downlink/protocol";
 import { z } from "zod";
 import { wantedSalvages } from "../agents/salvages.ts";

@@ -1,3 +1,9 @@
+// Episodes are one by their identity, the hash of range and sorted members, whose unique index decides between
+// callers, not by locks. A batch is stored in the order of identities, so that two wait for each other one way only,
+// and holds its recordings shared, so that who imports or deletes one counts the new episodes too. An event without
+// an imported recording is 400, because its episode would be empty for ever. A given range need not touch the
+// recordings.
+
 import type { api, Input, Output } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";

@@ -1,3 +1,8 @@
+// An event conforms when it has what its type requires; other properties are welcome, because an event keeps what it
+// has when its type changes. We ask when type or properties are sent, not at every change, so that a requirement
+// added later stops nobody from moving an event. A type in use is 409 to delete; the foreign key says so, whoever
+// comes first.
+
 import type { PropertyValues } from "@downlink/protocol";
 import { invalidAt, notFound } from "../core/errors.ts";
 import type { Transaction } from "../db/transaction.ts";

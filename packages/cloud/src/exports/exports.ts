@@ -1,3 +1,8 @@
+// Export links carry their whole selection, compressed and signed: the stream behind them needs the store and the
+// key, no database. They name each recording's object with size and SHA-256, and its verified index: bytes that are
+// not those of the import end the connection. For the latest messages they carry which channels each earlier
+// recording has, so that none is opened for nothing.
+
 import type { api, Input, Output } from "@downlink/protocol";
 import { makeLink } from "../blobs/signed-link.ts";
 import type { Ctx } from "../context/context.ts";

@@ -1,3 +1,11 @@
+// Exports plan by what the import has verified (`indexing/`, `indexRecording` of `@downlink/recordings`), never by
+// what a file says of itself. The import reads the stored bytes once: for their SHA-256, for the verdict, and for
+// the verified index, an object beside the data that the request's row names before its first byte and the
+// recording's row from then on. It goes with the data, or when another attempt names a new one; the sweep removes
+// those that no row names, because they can be made anew. A recording without one (older, or lost) is exported by a
+// temporary one, and asking for the link queues the job that makes the durable one; `downlink admin reindex` makes
+// all.
+
 import { BlobDamaged, BlobNotFound } from "../blobs/blob-errors.ts";
 import type { BlobReader, BlobStore } from "../blobs/blob-store.ts";
 import { ApiError } from "../core/errors.ts";

@@ -1,3 +1,7 @@
+// Damage is told before one downloads: in the recording, in the answer that has the link, in the stream's header
+// `x-downlink-damage`. A file whose messages a checksum refutes is not imported; what is told is an attachment, a
+// summary, a checksum that nothing depends on.
+
 import { DataDamage } from "@downlink/protocol";
 
 const MOST_REASONS = 10;

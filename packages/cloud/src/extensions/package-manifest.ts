@@ -1,3 +1,6 @@
+// Display names of extensions that change are 409, as they depend on what was published before; other faults of a
+// manifest are 400.
+
 import { promisify } from "node:util";
 import { crc32, inflateRaw } from "node:zlib";
 import { explainIssue, PathSegment, StorableText } from "@downlink/protocol";

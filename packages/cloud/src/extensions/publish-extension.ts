@@ -1,3 +1,7 @@
+// A package is stored first and then read by random access, not held in memory, because 64 MiB times the number of
+// senders is too much. What is refused is removed at once; after a failure of the commit the object stays, because
+// the row may stand.
+
 import { createHash } from "node:crypto";
 import { MAX_EXTENSION_BYTES } from "@downlink/protocol";
 import { BlobTooLarge } from "../blobs/blob-errors.ts";

@@ -1,3 +1,6 @@
+// This refuses what two programs may unpack differently, instead of picking a reading. It inflates nothing but the
+// manifest, of at most 1 MiB.
+
 import { invalid } from "../core/errors.ts";
 
 /** One file of a package, as its central directory tells of it. */

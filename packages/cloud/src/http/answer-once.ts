@@ -1,3 +1,10 @@
+// A POST that makes something is done once for an `Idempotency-Key` (the contract's `makes` says which). What it
+// makes and the answer that a repeat gets commit together, so all that the call asks goes over one connection and
+// one transaction (`db/one-connection.ts`); who waits for the first to end holds none. Not a claim before and the
+// answer after, because a crash in between would leave a thing that no repeat knows. Refusals are kept, faults and
+// limits are not; an answer with a secret is kept nowhere, its repeat is 409 and names what was made. A package of
+// an extension is known by its SHA-256. The nightly sweep removes what is a day old.
+
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { idempotencyHeader, MAX_IDEMPOTENCY_KEY_CHARACTERS, type Making, type Operation } from "@downlink/protocol";

@@ -1,3 +1,7 @@
+// A large read is what answers an array or has a `limit`, and what the contract marks as `isExpensive`; of a list
+// that is sent in batches each takes a turn, so that one that nobody reads holds none (`http/large-reads.test.ts`
+// walks the contract).
+
 import type { Operation } from "@downlink/protocol";
 import type { Context, MiddlewareHandler } from "hono";
 import { LINK_SIGNATURE } from "../blobs/signed-link.ts";

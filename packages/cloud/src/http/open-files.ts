@@ -1,3 +1,6 @@
+// More connections than files that may be open are refused, and a start with too low a limit says what to raise: a
+// connection that is refused comes again, a database or object that cannot be opened fails others.
+
 import { readFileSync } from "node:fs";
 import type { ConnectionLimits } from "../limits/limits.ts";
 

@@ -1,3 +1,7 @@
+// Answers in JSON above 1 kB are compressed as the receiver takes it, outside of the event loop; links never are. A
+// GET has a weak `ETag`, but for lists above 1 MiB, which are sent while they are read, and for what may hold a
+// token or a signed link (`Credential` of the contract): that is `no-store`.
+
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import { chooseCoding, encodeContent } from "./content-coding.ts";

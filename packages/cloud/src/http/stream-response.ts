@@ -1,3 +1,5 @@
+// A failure in mid-stream destroys the socket; before the first byte it is still answered with its status.
+
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";

@@ -1,3 +1,7 @@
+// Import requests keep id and name of their device without a foreign key, so that a file whose device was deleted
+// meanwhile fails with "Device not found" and is never filed as one of no device. Nearly all are complete: the
+// others have partial indexes, in each order.
+
 import type { Requester } from "@downlink/protocol";
 import type { EdgeFileModel, RecordingModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";

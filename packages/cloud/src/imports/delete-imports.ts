@@ -1,3 +1,6 @@
+// Imports (deprecated) are rows of their own that outlive the data. `deviceId` on a deletion is checked, not
+// ignored, because one that does not fit is a mistake that would cost data.
+
 import { type api, type Input, MAX_DELETED_IMPORTS, type Output } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";

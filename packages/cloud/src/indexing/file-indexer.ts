@@ -1,3 +1,15 @@
+// A stored file is hashed, verified and salvaged in a worker thread, which knows bytes and no rows. What the thread
+// reads, it asks of the process that started it, range by range: any store will do, the thread holds no credential,
+// and every range is a sign of progress.
+//
+// The file fails, not the worker: what a thread throws, its end, its heap and its silence each end one attempt of
+// one import. `TooHeavy` is permanent at once, because the same file costs the same again. What may be our fault or
+// the machine's (`IndexingFailed`, `ObjectMissing`) is only after twelve attempts, about half an hour. All are
+// quarantined and can be retried.
+//
+// A thread is used again unless it keeps more than 128 MB. One that runs out of memory with an earlier file behind
+// it is replaced, and the file is read again before it is blamed.
+
 import type { RandomAccessSource } from "@downlink/recordings";
 import { LARGE_FILE_BYTES } from "../jobs/large-file.ts";
 import { openIndexStream, type StoreIndex } from "./index-stream.ts";

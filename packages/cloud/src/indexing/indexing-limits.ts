@@ -1,3 +1,6 @@
+// The thread looks at its own heap before it reads, because V8 at its limit may end the process and not just the
+// thread; V8's own limit is four times as high, above what one step of reading can add.
+
 import { availableParallelism } from "node:os";
 
 /** What one import may cost. Fixed, so that whether a file can be imported does not depend on the machine. */

@@ -1,3 +1,6 @@
+// A salvage has a thread of its own, never a used one, because what it has given out cannot be made again in another
+// one when the memory is full. The next piece is made when the store has taken the last one.
+
 import {
   ExportFault,
   type HoldMemory,

@@ -1,3 +1,6 @@
+// Time is counted in ticks of the process that waits, so that one that was stopped or starved does not blame the
+// file.
+
 import { TooHeavy } from "./indexing-errors.ts";
 import type { IndexingLimits } from "./indexing-limits.ts";
 

@@ -1,3 +1,10 @@
+// Copies on a device are recognized before they are sent where that pays: `open` asks for the whole SHA-256 only if
+// an imported recording of this very device has the same size, span, format and, where both are still known, head
+// and tail, because a wrong guess makes the robot read a file for nothing. A claimed hash is compared with that
+// device's recordings alone, so that it reveals nothing else. The rejected copy names the first (`duplicateOfId`),
+// its bytes go, and a permit takes the first's hash for it, unless that is of another device. When the first's data
+// is deleted, its copies are at the edge again as if nobody had asked.
+
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { describeDuplicate } from "./which-recording.ts";

@@ -1,3 +1,6 @@
+// A job never fails for what the file is: permanent faults end the request with a reason; anything else is tried
+// again with a growing delay kept in the row, so that `attempts` and `nextAttemptAt` can be shown.
+
 import { BlobNotFound } from "../blobs/blob-errors.ts";
 import { sqlState } from "../db/sql-state.ts";
 import { SalvageRefused, ThreadFailed, TooHeavy } from "../indexing/indexing-errors.ts";

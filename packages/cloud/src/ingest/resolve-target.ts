@@ -1,3 +1,6 @@
+// The session of an import: what the request names, else the session that the edge recording has, else what the file
+// names, so that data deleted and imported again is back where its owner had put it.
+
 import { DeviceName, RecordingKey, SessionKey } from "@downlink/protocol";
 import type { RecordingIdentity } from "@downlink/recordings";
 import type { DeviceModel, ImportRequestModel, SessionModel } from "../db/generated/models.ts";

@@ -1,3 +1,7 @@
+// When a topic's messages came (`maxGapNs`, `activity`) has a table of its own, because lists of topics read the
+// rows of topics and have no use for a quarter of a kilobyte in each. What was imported before it was noted gets it
+// from `downlink admin reindex --all`.
+
 import type { RecordingSummary } from "@downlink/recordings";
 import { insertRows } from "../db/insert-rows.ts";
 import type { Transaction } from "../db/transaction.ts";

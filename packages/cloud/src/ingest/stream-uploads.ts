@@ -1,3 +1,6 @@
+// Upload links that nobody used within their day are cancelled, and a PUT that shows no sign of life for ten minutes
+// is ended by the sweep; a slow one beats, because 32 kB/s is a valid network.
+
 import type { Deps } from "../context/context.ts";
 import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";

@@ -1,3 +1,6 @@
+// Upload links do need the database: who was first to deliver a request is decided there. Every PUT writes to a key
+// of its own and the first whole one wins, so a broken one leaves nothing and blocks nobody.
+
 import type { Context, Hono } from "hono";
 import { verifyLink } from "../blobs/signed-link.ts";
 import type { Deps } from "../context/context.ts";

@@ -1,3 +1,8 @@
+// Devices and sessions of uploads are made with the link, not once the file is imported, so that a list by their
+// names does not answer 404 in between; a link that is never used leaves them. Whoever asks first makes them for all
+// (`findOrCreateDevice`, `findOrCreateSession`). What only the file names is made at its import, and a deleted
+// session anew then.
+
 import type { api, Input, Output } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";

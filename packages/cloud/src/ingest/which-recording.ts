@@ -1,3 +1,8 @@
+// A repeat of an upload makes no recording: which one it is is decided before the device that its file names is
+// made. The recording joins the session that the upload itself names where it is in none (`ingest/join-session.ts`);
+// where it cannot, the import is complete all the same and says why, because every repeat is harmless and a silent
+// move would take data from another session.
+
 /** A recording that is imported already, as far as deduplication needs it. */
 export interface ImportedRecording {
   readonly id: string;

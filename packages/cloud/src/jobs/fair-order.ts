@@ -1,3 +1,6 @@
+// Jobs are begun in turn too, organization by organization and in each kind of job: behind 10,000 imports of one,
+// another's begins after as many jobs as are begun at once, whoever else waits.
+
 import type { Db } from "pg-boss";
 
 const INDEX = "job_downlink_owners";

@@ -1,3 +1,8 @@
+// We keep `data` as the text that was sent and splice it into answers, not as a parsed value, because parsing
+// changes it (1e400, -0, 12345678901234567890, key order, repeated keys) and may exhaust the stack. Hence routes of
+// their own in `layouts/layout-routes.ts`; lists are streamed in batches, because 2000 layouts of 4 MiB fit no
+// memory.
+
 import { api, type Input, type Operation } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
 import type { Ctx, Deps } from "../context/context.ts";

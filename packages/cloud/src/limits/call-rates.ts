@@ -1,3 +1,5 @@
+// Failures delay failures only: one bad token behind the address of a fleet must not lock the fleet out.
+
 import { RateLimiterMemory } from "rate-limiter-flexible";
 import type { RateLimits } from "./limits.ts";
 

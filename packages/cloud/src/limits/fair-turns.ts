@@ -1,3 +1,13 @@
+// Who waits is served in turn, organization by organization and token by token, so that nobody's burst comes before
+// everybody else's next call. One organization never has all turns: what it holds and does not use, as an export
+// that nobody reads, leaves room for others.
+//
+// A token is alone while its owner uses no other and nobody else has asked for a second turn: what nobody wants is
+// not kept from who does.
+//
+// Calls of one token wait before the database is asked who it is: 200 heartbeats at once would lock one row, with
+// all connections waiting for it.
+
 import { ApiError } from "../core/errors.ts";
 
 export interface TurnLimits {

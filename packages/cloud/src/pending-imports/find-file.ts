@@ -1,3 +1,7 @@
+// The stored file of a request is served in every state that has one, and of a complete request as long as the
+// recording has the data of that very import, not up to the completion only: who asks at that moment would get a 404
+// for a file that is there. The link names the object, not the request, and ends with it.
+
 import type { Ctx } from "../context/context.ts";
 import { refuse } from "../core/errors.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";

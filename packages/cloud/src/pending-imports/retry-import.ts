@@ -1,3 +1,7 @@
+// A retry processes the kept object, and where there is none asks the device under the same request. Attempts count
+// on, because the number is the fence; delays and patience begin anew. An import that is requested anew, or data
+// that is deleted, ends the earlier requests of the recording and takes their kept objects along.
+
 import type { api, Input, PendingImport } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";

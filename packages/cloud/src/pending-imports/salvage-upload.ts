@@ -1,3 +1,10 @@
+// Salvages of uploads are import requests of their own, which name the damaged one, not another state of that: it
+// keeps its file, its reason and its key, and may be retried. Each attempt writes an object of its own, and the
+// first whole one is delivered as an upload would be. It is delivered only while the damaged request is still in
+// `error`, because a retry may make a whole recording of the same file. One is made for each request, until somebody
+// deletes its recording. While it is made it is listed by its id alone, because the lists' indexes hold what has
+// bytes.
+
 import type { api, Input, PendingImport } from "@downlink/protocol";
 import { findRequester } from "../api-keys/find-requester.ts";
 import type { Ctx } from "../context/context.ts";

@@ -1,3 +1,8 @@
+// A fleet that comes back at once is let in at the rate that the server can take: hellos, and first reads of work,
+// go four at a time, a line holds two seconds of them, all others get 503 with the second at which their turn is.
+// Who comes at its time goes before newcomers, who comes too early is told the same time again. Its hellos take no
+// lock on the deployment's one row.
+
 import { ApiError } from "../core/errors.ts";
 
 /** The database has connections for all who read and change things beside those who come in. */

@@ -1,3 +1,6 @@
+// Leases are renewed, and heartbeats stored, in one statement a second for all agents of a process. It compares the
+// lease under the row's lock, skips rows that somebody has, and who is told "renewed" is told after its commit.
+
 import { edgeLimits } from "@downlink/protocol";
 import type { Pool } from "pg";
 import type { AgentCaller } from "../core/callers.ts";

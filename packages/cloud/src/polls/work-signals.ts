@@ -1,3 +1,7 @@
+// Long polls wake by NOTIFY, which triggers send with the commit of whatever changes an agent's work or its token:
+// no writer can forget it. A lost signal costs a wait, never correctness: a poll that waits looks at its token,
+// lease and incarnation every 10 s, and what is known of an agent's work is read anew after 5 minutes at the latest.
+
 import type { Logger } from "pino";
 import { ChannelListener } from "../db/channel-listener.ts";
 

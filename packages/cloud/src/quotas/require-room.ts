@@ -1,3 +1,12 @@
+// Bytes are those of the files of recordings, of imports that are under way or can be retried, of uploads that have
+// begun, and of extension packages; recordings are those with data. Both are looked at before the first byte of a
+// file, without a lock: files that begin in the same moment may go beyond it together, and what has begun is brought
+// to its end. A file whose length nobody said is counted while it comes (`withinRoom` in `quotas/require-room.ts`),
+// refused once it is more than there is room for, and leaves nothing.
+//
+// Exports at once are counted in each process, with those that wait for their turn. Their figure stands in the link,
+// because the stream asks no database.
+
 import { ApiError } from "../core/errors.ts";
 import type { Database } from "../db/client.ts";
 import { parameter, prepare } from "../db/prepared.ts";

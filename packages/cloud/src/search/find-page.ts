@@ -1,3 +1,15 @@
+// Lists of much find the ids of a page first and read the rows after, because narrow rows sort in memory. Where a
+// filter crosses the order, the first rows of the order are looked at, or all that matches is read and sorted, or
+// the order is walked (`search/find-page.ts` says when).
+//
+// Covering indexes: what a list filters and sorts by stands behind the key of the index that it reads most of, so
+// that a window of 166,000 events costs 25 ms, not 300. Values of a few bytes are worth it, texts are not.
+//
+// An order walked in its index: where more than a sixth matches, what does not is passed there at 60 ns a row,
+// because Postgres compares key columns before it looks at the row. Hence key columns, not `INCLUDE`: so the order
+// by path, whose index holds but 200 characters of it, has no need of more. With the half of 1,000,000 recordings
+// that an order has last, a page takes 30 ms, not 100 to 280; a report's write-ahead log grows by a hundredth.
+
 import { Prisma } from "../db/generated/client.ts";
 import type { ReadSql } from "../db/read-sql.ts";
 

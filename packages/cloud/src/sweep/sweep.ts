@@ -1,3 +1,11 @@
+// A whole object that no row ever named is kept unless `--include-unknown` says otherwise. Rows stand before bytes,
+// so it means that the database is older than the store: it was restored from a backup, and the object may have been
+// acknowledged. (A crash between an extension's package and its row looks the same, and is rare.)
+//
+// Nothing that becomes wanted is removed: a page of the listing is judged in one statement, and each leftover once
+// more under its upload's lock, which is then `removed`; no delivery can take it from there. The object goes after
+// that commit.
+
 import { findMissing } from "./find-missing.ts";
 import { type Finding, type SweepDeps, type SweepOptions, sweepObjects } from "./sweep-objects.ts";
 

@@ -1,3 +1,9 @@
+// View links do need the database, because somebody must be able to end them: the selection stands in the row, and
+// the link names the row. It ends with the row, and triggers remove that in the transaction that deletes, disables
+// or weakens its key, whoever writes it; making one holds the key's row, so that none comes after that. A stream
+// under way looks every 2 s whether the row is still there. Browsers may read them only from the origins that
+// `DOWNLINK_LINK_ORIGINS` names. A key has 100 at most.
+
 import type { Hono } from "hono";
 import { sql } from "kysely";
 import { signLink, verifyLink } from "../blobs/signed-link.ts";
