@@ -8,8 +8,8 @@ import { magic, opcodeOf, opcodes, readConnection, timeOf, u32Of, u64Of } from "
 import { addConnection } from "./survey-bag.ts";
 
 /**
- * Surveys a bag from its index section, which must hold as many connections and chunk infos as the bag header says and
- * end exactly at the end of the file. Faults with `ActiveBag` or `NoEnd` when the index was never or not wholly written.
+ * Surveys a bag by its index section, which must hold as many connections and chunk infos as the bag header says, and end exactly at the
+ * end of the file. Throws `ActiveBag` or `NoEnd` if the index was not written, or not as a whole.
  */
 export async function indexBag(context: ReadContext): Promise<Survey> {
   const reader = openWindowReader(context);
@@ -84,7 +84,7 @@ interface ChunkInfoReading {
   readonly indexPosition: number;
 }
 
-/** Chunk infos tell counts per connection, but one time span for all of them. */
+/** Chunk infos give counts per connection, but one time span for all of them. */
 async function addChunkInfo(survey: Survey, record: BagRecord, reading: ChunkInfoReading): Promise<void> {
   const { reader, context, indexPosition } = reading;
   const { header } = record;

@@ -24,13 +24,13 @@ export function visitRecords(bytes: Uint8Array, place: string, visitor: BagChunk
   }
 }
 
-/** What the header of a message says; bags have no sequence and one time. */
+/** Reads what the header of a message says. Bags have no sequence and only one time. */
 export function readMessageHeader(header: BagHeader): Omit<RawMessage, "data"> {
   const logTimeNs = timeOf(header, "time");
   return { channelId: channelIdOf(header), sequence: 0, logTimeNs, publishTimeNs: logTimeNs };
 }
 
-/** A part of a record: its length, then as many bytes. */
+/** Cuts a part of a record out: its length, then as many bytes. */
 function slicePart(bytes: Uint8Array, offset: number, place: Place): { bytes: Uint8Array; end: number } {
   const start = offset + 4;
   if (start <= bytes.byteLength) {

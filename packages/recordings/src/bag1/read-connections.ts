@@ -5,15 +5,15 @@ import { readBagHeader, readIndexRecord, requireOpcode } from "./bag-index.ts";
 import { readData } from "./record-frame.ts";
 import { bytesOf, channelIdOf, opcodes } from "./records.ts";
 
-/** A connection byte for byte as its recorder wrote it, but for its number. */
+/** A connection byte for byte as its recorder wrote it, without its number. */
 export interface BagConnection {
-  /** The topic its messages are stored under. */
+  /** The topic under which its messages are stored. */
   readonly topic: Uint8Array;
   /** The fields of its connection header, each behind its length: type, md5sum, message_definition, callerid, latching, … */
   readonly header: Uint8Array;
 }
 
-/** The connections of a finished bag by channel id, from its index. Faults as `indexBag` does. */
+/** Reads the connections of a finished bag by channel id from its index. Throws as `indexBag` does. */
 export async function readConnections(context: ReadContext): Promise<Map<number, BagConnection>> {
   const reader = openWindowReader(context);
   const connections = new Map<number, BagConnection>();

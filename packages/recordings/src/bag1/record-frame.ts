@@ -13,7 +13,7 @@ export interface BagRecord {
   readonly end: number;
 }
 
-/** The header is only valid until the reader fetches again. */
+/** Reads a record's header, which is only valid until the reader fetches again. */
 export async function readRecord(
   offset: number,
   { reader, context, code }: { reader: WindowReader; context: ReadContext; code: ReasonCode },
@@ -27,7 +27,7 @@ export async function readRecord(
       `the record at byte ${offset} has a header of ${headerBytes} bytes; the file is damaged there`,
     );
   }
-  // Copied: reading the data length may move the window.
+  // The header is copied, because reading the data length may move the window.
   const header = new Uint8Array(await reader.fetch(offset + 4, headerBytes));
   const dataOffset = offset + 8 + headerBytes;
   const dataBytes = await readLength(dataOffset - 4, reader);
@@ -49,7 +49,7 @@ async function readLength(offset: number, reader: WindowReader): Promise<number>
   return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
 }
 
-/** Record data that is kept in memory. */
+/** Reads the data of a record into memory. */
 export async function readData(record: BagRecord, reader: WindowReader, { limits }: ReadContext): Promise<Uint8Array> {
   if (record.dataBytes > limits.maxRecordBytes) {
     const text = `the record at byte ${record.offset} holds ${record.dataBytes} bytes; at most ${limits.maxRecordBytes} are read`;

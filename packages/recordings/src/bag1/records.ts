@@ -66,7 +66,7 @@ export function textOf(header: BagHeader, name: string): string {
   return toText(openField(header, name).bytes);
 }
 
-/** A copy. */
+/** Answers a copy. */
 export function bytesOf(header: BagHeader, name: string): Uint8Array {
   return new Uint8Array(openField(header, name).bytes);
 }
@@ -91,7 +91,7 @@ export interface Connection {
   readonly channel: Channel;
 }
 
-/** A connection becomes a channel, its message definition a schema of the same id; every other field stays with the channel. */
+/** Makes a channel of a connection and a schema with the same id of its message definition. Every other field stays with the channel. */
 export function readConnection(header: BagHeader, data: Uint8Array): Connection {
   const id = u32Of(header, "conn") + 1;
   const { fields } = parseHeader(data, header.place, header.code);
@@ -99,7 +99,7 @@ export function readConnection(header: BagHeader, data: Uint8Array): Connection 
   const text = (name: string) => toText(fields.get(name) ?? new Uint8Array(0));
   const metadata: [string, string][] = [];
   for (const name of fields.keys()) {
-    // A topic of another name than the one that its messages are stored under was remapped.
+    // If the topic has another name than the one under which its messages are stored, it was remapped.
     if (name !== "type" && name !== "message_definition" && !(name === "topic" && text(name) === topic))
       metadata.push([name, text(name)]);
   }
@@ -110,12 +110,12 @@ export function readConnection(header: BagHeader, data: Uint8Array): Connection 
       encoding: "ros1msg",
       data: fields.get("message_definition") ?? new Uint8Array(0),
     },
-    // fromEntries and not assignment: a field may be named "__proto__".
+    // `fromEntries` is used because a field may be named "__proto__", which an assignment would not store.
     channel: { id, schemaId: id, topic, messageEncoding: "ros1", metadata: Object.fromEntries(metadata) },
   };
 }
 
-/** Connections count from 0; channel ids here from 1, because schema id 0 means "none". */
+/** Connections are numbered from 0. Channel ids are numbered from 1, because schema id 0 means "none". */
 export function channelIdOf(header: BagHeader): number {
   return u32Of(header, "conn") + 1;
 }

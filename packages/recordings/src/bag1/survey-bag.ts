@@ -20,8 +20,8 @@ import {
 import { createPieceVisitor, type PieceVisitor } from "./visit-pieces.ts";
 
 /**
- * Skims a bag from its start: counts and times from the index data behind each chunk; a chunk is decompressed only when
- * it has none, or when they name a connection that was not seen yet. Fills `survey` up to a fault.
+ * Skims a bag from its start: counts and times come from the index data behind each chunk. A chunk is decompressed only if it has none, or
+ * if they name a connection that was not seen yet. Fills `survey` until something throws.
  */
 export async function surveyBag(survey: Survey, context: ReadContext): Promise<void> {
   const reader = openWindowReader(context);
@@ -66,7 +66,7 @@ function scanInto(survey: Survey, context: ReadContext): ChunkToTally["scan"] {
   };
 }
 
-/** Where channels are left out, they are as many as a file may have at all. */
+/** The most channels that are read. If channels are left out, it is the most that a file may have at all. */
 function mostChannelsOf({ limits }: ReadContext): number {
   return limits.leavesOut ? mostChannels : limits.maxChannels;
 }
@@ -87,7 +87,7 @@ export function toChunk({ header, offset, dataOffset, dataBytes }: BagRecord): C
   };
 }
 
-/** The index data records behind a chunk, one for each of its connections. */
+/** Reads the index data records behind a chunk, one for each of its connections. */
 async function readIndexes(
   offset: number,
   { reader, context }: { reader: WindowReader; context: ReadContext },

@@ -16,8 +16,8 @@ import { addConnection, toChunk } from "./survey-bag.ts";
 import { createPieceVisitor } from "./visit-pieces.ts";
 
 /**
- * Reads every byte of a bag once and in order, and names each run of messages. Its index must have been written, and is believed
- * in nothing but the connections; a salvage takes what is readable up to where it stops making sense.
+ * Reads every byte of a bag once and in order, and adds each run of messages. Its index must have been written, but only its connections
+ * are believed. A salvage takes what is readable up to where the bag stops making sense.
  */
 export async function verifyBag(verifying: Verifying): Promise<void> {
   const { context, survey, reader, isSalvage, damage } = verifying;
@@ -38,7 +38,7 @@ export async function verifyBag(verifying: Verifying): Promise<void> {
   }
 }
 
-/** Answers where the next begins. */
+/** Answers where the next record begins. */
 async function verifyRecord(record: BagRecord, verifying: Verifying): Promise<number> {
   const { context, survey, reader } = verifying;
   const opcode = opcodeOf(record.header);
@@ -104,7 +104,7 @@ async function tallyChunk(reading: Reading) {
   return { ...tally.end(), checksum };
 }
 
-/** Decompressed: in one piece, or of a large chunk in several. `onStored`: told of the whole record, piece by piece. */
+/** Decompresses a chunk, a large one in several pieces. `onStored` gets the whole record, piece by piece. */
 async function* contentOf(
   { record, chunk, verifying: { context, reader } }: Reading,
   onStored: (bytes: Uint8Array) => void,

@@ -19,7 +19,7 @@ function u32(value: number): Buffer {
   return Buffer.from(Uint32Array.of(value).buffer);
 }
 
-/** A message, or every tenth time a connection. */
+/** Makes a message, or every tenth time a connection. */
 function record(index: number, dataBytes: number): Buffer {
   const isConnection = index % 10 === 0;
   const fields = isConnection

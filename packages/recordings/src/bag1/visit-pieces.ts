@@ -10,15 +10,15 @@ export interface PieceVisitor {
   message(message: PlacedMessage): void;
 }
 
-/** A message without its data, which stand at `dataStart` among the decompressed records. */
+/** A message without its data. The data stand at `dataStart` among the decompressed records. */
 export interface PlacedMessage extends Omit<RawMessage, "data"> {
   readonly dataStart: number;
   readonly dataBytes: number;
 }
 
 /**
- * Visits the records of a decompressed chunk that comes in pieces; of messages only the headers are held. `end` faults where the last
- * record is not whole. `maxRecordBytes`: of a connection, which is held as a whole; more faults with `RecordTooLarge`.
+ * Visits the records of a decompressed chunk that comes in pieces. Of messages only the headers are held. `end` throws if the last record
+ * is not whole. A connection is held as a whole: one that is larger than `maxRecordBytes` throws `RecordTooLarge`.
  */
 export function createPieceVisitor(place: string, visitor: PieceVisitor, maxRecordBytes: number) {
   const pieces = createRecordPieces((bytes, from, base) => {
@@ -55,7 +55,7 @@ export function createPieceVisitor(place: string, visitor: PieceVisitor, maxReco
   };
 }
 
-/** Of what stands before a header and before data. */
+/** The size of the length that stands before a header and before data. */
 const lengthBytes = 4;
 
 function requireSmall(bytes: number, most: number, place: Place): number {

@@ -1,12 +1,15 @@
-/** Bytes that come piece by piece, taken in the sizes that are needed. */
+/** Gives bytes that come piece by piece in the sizes that are needed. */
 export interface ByteFeed {
-  /** Exactly so many; undefined where there are fewer, and no more comes. */
+  /** Takes exactly so many bytes. Answers undefined if fewer bytes are left. */
   take(count: number): Promise<Uint8Array | undefined>;
-  /** False where there are fewer. */
+  /** Passes over so many bytes. Answers false if fewer bytes are left. */
   skip(count: number): Promise<boolean>;
-  /** Up to the end, to nowhere: whoever gives the pieces may check them when they were all taken. Answers how many there were in all. */
+  /**
+   * Takes all bytes that are left and drops them, because whoever gives the pieces may check them once all were taken. Answers how many
+   * bytes came in all.
+   */
   drain(): Promise<number>;
-  /** So far. */
+  /** How many bytes were taken or passed over so far. */
   readonly takenBytes: number;
 }
 

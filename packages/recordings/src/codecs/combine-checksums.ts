@@ -1,12 +1,13 @@
 /**
- * The CRC-32 of two texts one behind the other, from those of each: `lengthBytes` is of the second. So a checksum that was computed to
- * check a part need not be computed again for the whole. CRC-32 is linear over GF(2): what follows multiplies by a power of x.
+ * Computes the CRC-32 of two texts that stand one behind the other from the CRC-32 of each. `lengthBytes` is the length of the second. A
+ * checksum that was computed to check a part need not be computed again for the whole. CRC-32 is linear over GF(2): appending bytes
+ * multiplies by a power of x.
  */
 export function combineChecksums(first: number, second: number, lengthBytes: number): number {
   return (multiply(powerOfX(lengthBytes), first) ^ second) >>> 0;
 }
 
-/** Reflected: bit 31 stands for 1. */
+/** The polynomial is reflected: bit 31 stands for 1. */
 const polynomial = 0xedb88320;
 
 function multiply(a: number, b: number): number {

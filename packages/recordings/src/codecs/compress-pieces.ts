@@ -7,8 +7,8 @@ import { loadLz4 } from "./load-lz4.ts";
 import { nextRound } from "./one-by-one.ts";
 
 /**
- * One frame of content that comes in pieces, in short turns; pieces of at most some megabytes, each with memory of its own. The same
- * content gives the same frame, whatever the pieces are.
+ * Compresses content that comes in pieces to one frame, in short turns. It answers pieces of at most some megabytes, each with memory of
+ * its own. The same content gives the same frame, whatever the pieces are.
  */
 export async function* compressPieces(
   compression: Compression,
@@ -23,7 +23,7 @@ export async function* compressPieces(
 
 const blockBytes = 1024 * 1024;
 
-/** Of exactly a megabyte, but for the last. */
+/** Cuts the content into blocks of exactly a megabyte, except for the last. */
 async function* inBlocks(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let block = Buffer.allocUnsafeSlow(blockBytes);
   let filledBytes = 0;
@@ -49,14 +49,15 @@ async function* zstdPieces(blocks: AsyncIterable<Uint8Array>, sizeBytes: number)
   for await (const piece of feedStream(blocks, encoder)) yield new Uint8Array(piece);
 }
 
-/** Magic, blocks of at most a megabyte that do not refer to each other, no checksums. spec: LZ4 frame format 1.6 */
+/** The head says: blocks of at most a megabyte that do not refer to each other, no checksums. spec: LZ4 frame format 1.6 */
 const lz4Head = Uint8Array.of(0x04, 0x22, 0x4d, 0x18, 0x60, 0x60, 0x51);
 const isStored = 0x80000000;
 
 async function* lz4Pieces(blocks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield new Uint8Array(lz4Head);
   for await (const block of blocks) {
-    // The library writes the size of the content before the block. It takes a millisecond; the asynchronous one keeps its memory for long.
+    // The library writes the size of the content before the block. The call takes a millisecond; the asynchronous one keeps its memory for
+    // long.
     await nextRound();
     const compressed = loadLz4().compressSync(asBuffer(block)).subarray(4);
     const isSmaller = compressed.byteLength < block.byteLength;

@@ -7,14 +7,14 @@ import { loadLz4 } from "./load-lz4.ts";
 import { findLz4Frames, type Lz4Frame } from "./lz4-frames.ts";
 import { endOfBlocks, findZstdFrames } from "./zstd-frames.ts";
 
-/** Frames that stand one behind the other, and what they should hold. */
+/** Frames that stand one behind the other, and how much they should hold. */
 interface Framed {
   readonly compression: "zstd" | "lz4";
   readonly bytes: Uint8Array;
   readonly uncompressedBytes: number;
 }
 
-/** The content of all frames; decoders alone end at the end of the first. */
+/** Decompresses all frames, because a decoder alone ends at the end of the first. */
 export async function decompressFrames(
   { compression, bytes, uncompressedBytes }: Framed,
   isBlocking: boolean,
@@ -34,7 +34,7 @@ export async function decompressFrames(
   return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
 }
 
-/** Whether nothing but one frame is there: what other readers are sure to read. */
+/** Whether the bytes are nothing but one frame, which is what other readers are sure to read. */
 export function isOneFrame(compression: string, bytes: Uint8Array): boolean {
   if (compression === "") return true;
   const frames = framesOf(compression, bytes);
@@ -59,7 +59,7 @@ async function unzstd(frame: Uint8Array, { leftBytes, isBlocking }: Bounds): Pro
   return isBlocking ? zstdDecompressSync(frame, options) : unzstdAside(frame, options);
 }
 
-/** One byte more than needed: a full buffer would make the decoder get itself another. */
+/** There is room for one byte more than needed, because a full buffer would make the decoder allocate another. */
 function roomFor(sizeBytes: number): number {
   return Math.min(Math.max(sizeBytes + 1, 64), 8 * 1024 * 1024);
 }
@@ -67,11 +67,11 @@ function roomFor(sizeBytes: number): number {
 interface Wanted {
   readonly bytes: Uint8Array;
   readonly uncompressedBytes: number;
-  /** Nothing behind so many is wanted. */
+  /** Only the first so many bytes are needed. */
   readonly wantedBytes?: number | undefined;
 }
 
-/** As many blocks as are wanted, where those are fewer; the decoder need not be told that more would follow. */
+/** Decompresses only the blocks that are needed, if they are clearly fewer than all. */
 export function unzstdBeginning({ bytes, uncompressedBytes, wantedBytes }: Wanted): Uint8Array | undefined {
   if (wantedBytes === undefined || wantedBytes > uncompressedBytes * mostBegunShare) return undefined;
   const [frame, ...others] = findZstdFrames(bytes);
@@ -83,7 +83,7 @@ export function unzstdBeginning({ bytes, uncompressedBytes, wantedBytes }: Wante
   return begun.byteLength >= wantedBytes ? begun : undefined;
 }
 
-/** Without its end a frame is decompressed by way of a buffer, which takes longer. */
+/** A frame without its end is decompressed by way of a buffer, which takes longer, so that a larger share gains nothing. */
 const mostBegunShare = 0.85;
 
 const unzstdAside = promisify(zstdDecompress);
@@ -94,7 +94,10 @@ async function unlz4(bytes: Uint8Array, frame: Lz4Frame, { leftBytes, isBlocking
   return loadLz4().decompressFrameSync(asBuffer(bytes));
 }
 
-/** The bound of a frame exceeds its content by the unfilled rest of each block. Flushed frames have many, those that lie too. */
+/**
+ * Decompresses a frame whose bound is far above what its chunk promises. The bound counts blocks as full: flushed frames have many blocks
+ * that are not, and so do frames that lie.
+ */
 async function unlz4Filled(bytes: Uint8Array, { leftBytes, isBlocking }: Bounds): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let filledBytes = 0;

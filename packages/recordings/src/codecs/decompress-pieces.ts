@@ -8,12 +8,12 @@ import { nextRound } from "./one-by-one.ts";
 import { zstdWindowBytes } from "./zstd-format.ts";
 import { ZstdWalk } from "./zstd-walk.ts";
 
-/** Told whether nothing but one frame was there. */
+/** Gets whether the content was nothing but one frame. */
 export type OnFrames = (isOneFrame: boolean) => void;
 
 /**
- * The content of all frames that stand one behind the other, in pieces of some megabytes at most; what follows the last and is none is
- * left out, but taken. Holds a window of the content or a block, never the whole, whatever the frames are.
+ * Decompresses all frames that stand one behind the other, in pieces of some megabytes at most. Bytes behind the last frame are taken and
+ * left out. A window of the content or a block is held, never the whole, whatever the frames are.
  */
 export async function* unzstdPieces(
   pieces: AsyncIterable<Uint8Array>,
@@ -35,7 +35,7 @@ export async function* unzstdPieces(
 
 interface UnzstdOptions {
   readonly onFrames?: OnFrames | undefined;
-  /** Asked for what each frame needs to be kept of its content, before any of it is decompressed; may throw. */
+  /** Asked for the window of each frame before any of the frame is decompressed. It may throw. */
   readonly hold: HoldMemory;
 }
 
@@ -45,7 +45,7 @@ function openPieces(pieces: AsyncIterable<Uint8Array>) {
   const iterator = pieces[Symbol.asyncIterator]();
   let piece: Uint8Array = new Uint8Array(0);
   let at = 0;
-  /** Up to the end of the piece. */
+  /** The bytes of all pieces up to and with this one. */
   let givenBytes = 0;
   let frameBytes = 0;
   const advance = async (): Promise<boolean> => {
@@ -82,7 +82,7 @@ function openPieces(pieces: AsyncIterable<Uint8Array>) {
   };
 }
 
-/** The content of all frames, block by block. What follows the last frame is left out, but taken. */
+/** Decompresses all frames, block by block. Bytes behind the last frame are taken and left out. */
 export async function* unlz4Pieces(
   pieces: AsyncIterable<Uint8Array>,
   { isBlocking, onFrames = () => undefined }: { isBlocking: boolean; onFrames?: OnFrames | undefined },
@@ -101,7 +101,7 @@ export async function* unlz4Pieces(
   await feed.drain();
 }
 
-/** The library reads a block behind its size, and what the block refers to as a dictionary. */
+/** The library wants the size in front of a block, and takes what the block refers to as a dictionary. */
 async function* unlz4Blocks(feed: ByteFeed, head: Lz4Head, isBlocking: boolean): AsyncGenerator<Uint8Array> {
   const { blockMaxBytes, isLinked } = head;
   let before: Uint8Array = new Uint8Array(0);
@@ -114,7 +114,7 @@ async function* unlz4Blocks(feed: ByteFeed, head: Lz4Head, isBlocking: boolean):
   }
 }
 
-/** Undefined at the end of the frame's blocks. */
+/** Answers undefined at the end of the frame's blocks. */
 async function readBlock(
   feed: ByteFeed,
   { blockMaxBytes, blockTrailerBytes }: Lz4Head,
@@ -142,7 +142,7 @@ interface Block {
   readonly before: Uint8Array;
 }
 
-/** The asynchronous way of the library keeps hundreds of megabytes. */
+/** Uses the library's synchronous call, because the asynchronous one keeps hundreds of megabytes. */
 function unlz4Block(stored: Uint8Array, { blockMaxBytes, before }: Block): Uint8Array {
   const input = Buffer.allocUnsafe(4 + stored.byteLength);
   input.writeUInt32LE(blockMaxBytes, 0);
@@ -150,7 +150,7 @@ function unlz4Block(stored: Uint8Array, { blockMaxBytes, before }: Block): Uint8
   return loadLz4().uncompressSync(input, before.byteLength > 0 ? before : undefined);
 }
 
-/** How far blocks refer back. */
+/** Blocks refer back so far at most. */
 const linkedBytes = 64 * 1024;
 
 function lastOf(before: Uint8Array, piece: Uint8Array): Uint8Array {
@@ -158,7 +158,10 @@ function lastOf(before: Uint8Array, piece: Uint8Array): Uint8Array {
   return Buffer.concat([before, piece]).subarray(-linkedBytes);
 }
 
-/** Pieces are given back when they were taken in; these are still the caller's. */
+/**
+ * Gives bytes as one piece. The memory of pieces is given back when they were taken in, and these bytes may still be the caller's, which a
+ * copy prevents.
+ */
 export async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes.byteLength < bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }

@@ -5,11 +5,11 @@ import { decompressFrames, unzstdBeginning } from "./decompress-frames.ts";
 import { type OnFrames, onePiece, unlz4Pieces, unzstdPieces } from "./decompress-pieces.ts";
 import { loadBzip2 } from "./load-bzip2.ts";
 
-/** `place` begins the fault's text, e.g. "the chunk at byte 412". */
+/** `place` begins the text of an error, e.g. "the chunk at byte 412". */
 interface Compressed {
   readonly compression: string;
   readonly uncompressedBytes: number;
-  /** Nothing behind so many is wanted: less than all may be given. */
+  /** Only the first so many bytes are needed. Then fewer than all may be given. */
   readonly wantedBytes?: number;
   readonly place: string;
 }
@@ -20,23 +20,23 @@ export interface CompressedBytes extends Compressed {
 
 export interface CompressedPieces extends Compressed {
   readonly pieces: AsyncIterable<Uint8Array>;
-  /** All pieces together. */
+  /** The sum of all pieces. */
   readonly storedBytes: number;
-  /** What would need more memory at once, a window or a whole of bzip2, faults with `ChunkTooLarge`. */
+  /** A chunk that needs more memory at once, for a window or for the whole of a bzip2 block, throws `ChunkTooLarge`. */
   readonly mostBytes?: number;
   readonly onFrames?: OnFrames;
 }
 
 export interface DecompressorOptions {
-  /** For worker threads, which gain nothing by handing the work to yet another thread. */
+  /** Worker threads set it: they gain nothing by handing the work to yet another thread. */
   readonly isBlocking?: boolean | undefined;
-  /** Asked for what reading in pieces holds all the same, where that is much: bzip2, a large window. */
+  /** Asked before reading in pieces holds much memory all the same: for bzip2 or a large window. */
   readonly hold?: HoldMemory | undefined;
 }
 
 /**
- * Decompresses chunks to exactly the size that they promised, or faults with `BadChunk` or `UnknownCompression`. There should be one for
- * each recording, because the bzip2 module keeps its memory for as long as it lives.
+ * Decompresses chunks to exactly the size that they promised, or throws `BadChunk` or `UnknownCompression`. There should be one for each
+ * recording, because the bzip2 module keeps its memory for as long as it lives.
  */
 export class Decompressor {
   readonly #isBlocking: boolean;
@@ -62,7 +62,7 @@ export class Decompressor {
   }
 
   /**
-   * The same in pieces of some megabytes at most, from pieces, all of which are taken. Neither side is held whole, except with bzip2, which
+   * Decompresses pieces, all of which are taken, to pieces of some megabytes at most. Neither side is held whole, except with bzip2, which
    * knows no pieces and gives one.
    */
   async *inPieces(input: CompressedBytes | CompressedPieces): AsyncGenerator<Uint8Array> {
@@ -110,7 +110,7 @@ export class Decompressor {
   }
 }
 
-/** `most`: undefined for no bound but those of the chunk. */
+/** `most` is undefined if there is no bound other than those of the chunk. */
 function refuseLarge(bytes: number, most: number | undefined, place: string): void {
   if (most === undefined || bytes <= most) return;
   const text = `${place} needs ${bytes} bytes at once to be decompressed; at most ${most} are taken for it`;
@@ -131,7 +131,7 @@ function knownOf({ compression, place }: Compressed): KnownCompression {
   throw new RecordingFault("UnknownCompression", text);
 }
 
-/** Less need not wait for its turn. */
+/** Less memory than this is held without waiting for a turn. */
 const littleBytes = 8 * 1024 * 1024;
 
 async function joined(pieces: AsyncIterable<Uint8Array>, most?: number, place = ""): Promise<Uint8Array> {
@@ -149,7 +149,7 @@ function toPieces({ bytes }: CompressedBytes): Pick<CompressedPieces, "pieces" |
   return { pieces: onePiece(bytes), storedBytes: bytes.byteLength };
 }
 
-/** What reading the pieces throws is no fault of theirs, and told as it is. */
+/** Notes what reading the pieces throws: such an error does not mean that the content is damaged, and is thrown as it is. */
 function noteFailure(pieces: AsyncIterable<Uint8Array>) {
   const noted = { pieces: passOn(), failure: undefined as { error: unknown } | undefined };
   async function* passOn(): AsyncGenerator<Uint8Array> {
@@ -163,7 +163,7 @@ function noteFailure(pieces: AsyncIterable<Uint8Array>) {
   return noted;
 }
 
-/** Decoders throw plain errors without a class: whatever they throw means that the bytes are not theirs. */
+/** Decoders throw plain errors without a class. Whatever they throw means that the bytes are not what they say. */
 function toFault(error: unknown, { place, compression }: Compressed): RecordingFault {
   if (error instanceof RecordingFault) return error;
   const detail = error instanceof Error ? error.message : String(error);
@@ -180,7 +180,7 @@ function wrongLength({ place, uncompressedBytes }: Compressed, bytes: number): R
   return new RecordingFault("BadChunk", `${place} holds ${promised}`);
 }
 
-/** Whether what is stored is what is meant; some programs name that. The memory is then the reader's own. */
+/** Whether the chunk is not compressed; some programs have a name for that. Its memory is then the reader's own. */
 export function isPlain(compression: string): compression is "" | "none" {
   return compression === "" || compression === "none";
 }

@@ -2,15 +2,15 @@ import type { Transform } from "node:stream";
 import { freeOwn } from "../memory/free-memory.ts";
 
 /**
- * What a coder makes of pieces, whose memory is given back as soon as it has taken them in: left to the collector, that of many megabytes
- * a second would pile up.
+ * Answers what a coder makes of pieces. The memory of a piece is given back as soon as the coder has taken it in: left to the garbage
+ * collector, many megabytes a second would pile up.
  */
 export async function* feedStream(pieces: AsyncIterable<Uint8Array>, coder: Transform): AsyncGenerator<Uint8Array> {
   void feed(pieces, coder);
   yield* coder as AsyncIterable<Uint8Array>;
 }
 
-/** A failure is the coder's, and thrown by that. */
+/** A failure destroys the coder, whose reader then gets the error. */
 async function feed(pieces: AsyncIterable<Uint8Array>, coder: Transform): Promise<void> {
   try {
     for await (const piece of pieces) {

@@ -4,14 +4,14 @@ export interface Frame {
   readonly end: number;
 }
 
-/** Of LZ4 and of zstd: sixteen numbers that decoders pass over. */
+/** LZ4 and zstd share sixteen magic numbers of frames that decoders pass over. */
 export function isSkippable(magic: number): boolean {
   return magic >>> 4 === 0x184d2a5;
 }
 
 /**
- * The frames that stand one behind the other; what follows the last and is none is left out. Needed because decoders end at the end of
- * the first. `readFrame` answers undefined where no whole frame begins.
+ * Finds the frames that stand one behind the other, because decoders end at the end of the first. Bytes behind the last frame are left out.
+ * `readFrame` answers undefined if no whole frame begins.
  */
 export function findFrames<F extends Frame>(
   bytes: Uint8Array,
@@ -33,5 +33,5 @@ export function findFrames<F extends Frame>(
   return frames;
 }
 
-/** The shortest that has content, or may be passed over. */
+/** The size of the shortest frame that has content or may be passed over. */
 const leastFrameBytes = 8;

@@ -3,13 +3,13 @@ import { type Frame, findFrames, isSkippable } from "./find-frames.ts";
 
 /** One frame among compressed bytes. */
 export interface Lz4Frame extends Frame {
-  /** Of its content, from the heads of its blocks alone. */
+  /** The most bytes that its content can have, by the heads of its blocks alone. */
   readonly mostBytes: number;
 }
 
 /**
- * The most that a frame decompresses to is known from the heads of its blocks: a block yields at most the frame's block size, and at
- * most 255 times its own bytes. Needed because the decoder allocates whatever a frame asks for.
+ * Finds the frames, and the most that each decompresses to: a block yields at most the frame's block size, and at most 255 times its own
+ * bytes. This is needed because the decoder allocates whatever a frame asks for.
  */
 export function findLz4Frames(bytes: Uint8Array): Lz4Frame[] {
   return findFrames(bytes, readFrame);
@@ -34,7 +34,9 @@ export function readBlockHead(head: number): { storedBytes: number; isStored: bo
   return { storedBytes: head & 0x7fffffff, isStored: head >>> 31 === 1 };
 }
 
-/** Magic, two bytes of what follows, and a checksum of them; between the two bytes and the checksum stand the optional ones. */
+/**
+ * A frame starts with the magic, two bytes that say what follows, and a checksum of them. The optional fields stand before the checksum.
+ */
 const startBytes = 7;
 const frameMagic = 0x184d2204;
 const flag = {
@@ -49,15 +51,15 @@ const blockSizes: Record<number, number> = { 4: 64 << 10, 5: 256 << 10, 6: 1 << 
 /** How a frame is made up. */
 export interface Lz4Head {
   readonly blockMaxBytes: number;
-  /** Behind each block. */
+  /** The bytes of the checksum behind each block. */
   readonly blockTrailerBytes: number;
-  /** Behind the last. */
+  /** The bytes of the checksum behind the last block. */
   readonly endBytes: number;
   /** Blocks refer to what comes before them. */
   readonly isLinked: boolean;
 }
 
-/** Undefined where no frame begins. */
+/** Answers undefined if no frame begins. */
 function readDescriptor(
   magic: number,
   flags: number,
@@ -74,7 +76,7 @@ function readDescriptor(
   };
 }
 
-/** Of the next frame of bytes that come piece by piece; undefined where no more begins. */
+/** Reads the head of the next frame of bytes that come piece by piece. Answers undefined if no other frame begins. */
 export async function readLz4Head(feed: ByteFeed): Promise<Lz4Head | undefined> {
   for (let start = await feed.take(startBytes); start; start = await feed.take(startBytes)) {
     const view = new DataView(start.buffer, start.byteOffset, start.byteLength);

@@ -1,6 +1,6 @@
 /**
- * Lets work of some milliseconds go one by one, a round of the event loop for each: what many exports do in one round would hold up
- * everything else together, however short each is.
+ * Lets work of some milliseconds be done one by one, each in a round of the event loop of its own. If many exports worked in the same
+ * round, they would hold up everything else together, however short each piece of work is.
  */
 function createRounds(): () => Promise<void> {
   const waiting: (() => void)[] = [];
@@ -17,10 +17,10 @@ function createRounds(): () => Promise<void> {
   };
 }
 
-/** Of this thread. */
+/** Waits for a round of this thread's event loop. */
 export const nextRound: () => Promise<void> = createRounds();
 
-/** The values, in turns: for work that takes some microseconds for each of maybe 65,536. */
+/** Yields the values in several rounds, for work that takes some microseconds for each of maybe 65,536 values. */
 export async function* inRounds<T>(values: Iterable<T>): AsyncGenerator<T> {
   let count = 0;
   for (const value of values) {

@@ -1,10 +1,10 @@
-/** spec: RFC 8878 §3.1. What heads of frames and of their blocks say. */
+/** This file reads what the heads of frames and of their blocks say. spec: RFC 8878 §3.1 */
 export const zstdMagic = 0xfd2fb528;
 export const zstdBlockHeadBytes = 3;
-/** No frame's head is longer, its magic included. */
+/** The longest head that a frame can have, its magic included. */
 export const mostZstdHeadBytes = 18;
 
-/** Of a frame's head with its magic, by the byte behind the magic. */
+/** The length of a frame's head with its magic. `descriptor` is the byte behind the magic. */
 export function zstdHeadBytes(descriptor: number): number {
   const isSingleSegment = isSingle(descriptor);
   const sizeFlag = descriptor >> 6;
@@ -12,20 +12,20 @@ export function zstdHeadBytes(descriptor: number): number {
   return windowAt + Number(!isSingleSegment) + dictionaryBytesOf(descriptor) + contentSizeBytes;
 }
 
-/** Behind a frame's last block. */
+/** The length of the checksum behind a frame's last block. */
 export function zstdTrailerBytes(descriptor: number): number {
   return (descriptor & 0x04) !== 0 ? 4 : 0;
 }
 
 export interface ZstdBlock {
   readonly storedBytes: number;
-  /** It holds no more decompressed. */
+  /** The most bytes that the block can hold, decompressed. */
   readonly roomBytes: number;
   readonly isReserved: boolean;
   readonly isLast: boolean;
 }
 
-/** `head`: its three bytes as a number. */
+/** `head` is the number that its three bytes make. */
 export function readZstdBlock(head: number): ZstdBlock {
   const type = (head >> 1) & 3;
   const storedBytes = type === repeatedType ? 1 : head >>> 3;
@@ -33,7 +33,7 @@ export function readZstdBlock(head: number): ZstdBlock {
   return { storedBytes, roomBytes, isReserved: type === reservedType, isLast: (head & 1) === 1 };
 }
 
-/** What a decoder keeps of a frame's content to refer back to; `head`: the first bytes of the frame, up to 18. */
+/** How much of a frame's content a decoder keeps to refer back to. `head` is the first bytes of the frame, up to 18. */
 export function zstdWindowBytes(head: Uint8Array): number {
   const bytes = Buffer.alloc(mostZstdHeadBytes);
   bytes.set(head.subarray(0, mostZstdHeadBytes));
@@ -46,7 +46,7 @@ export function zstdWindowBytes(head: Uint8Array): number {
   return sizeFlag === 2 ? bytes.readUInt32LE(at) : Number(bytes.readBigUInt64LE(at));
 }
 
-/** Behind the magic and the descriptor. */
+/** The window's byte stands behind the magic and the descriptor. */
 const windowAt = 5;
 
 function isSingle(descriptor: number): boolean {

@@ -15,7 +15,7 @@ export function findZstdFrames(bytes: Uint8Array): Frame[] {
   });
 }
 
-/** Walks the heads of the blocks; undefined where the frame is not whole. */
+/** Walks the heads of the blocks. Answers undefined if the frame is not whole. */
 function findEnd(view: DataView, start: number): number | undefined {
   for (const { end, isReserved, isLast } of blocksOf(view, start)) {
     if (isReserved) return undefined;
@@ -27,8 +27,8 @@ function findEnd(view: DataView, start: number): number | undefined {
 }
 
 /**
- * Where blocks end that are sure to hold the first `wantedBytes` of a whole frame of `contentBytes`. What a block holds is known only once
- * it is decompressed, but not how little: those behind can hold no more than they have room for.
+ * Answers where the blocks end that are sure to hold the first `wantedBytes` of a whole frame of `contentBytes`. How much a block holds is
+ * known only once it is decompressed, but the blocks behind it can hold no more than they have room for.
  */
 export function endOfBlocks(frame: Uint8Array, wantedBytes: number, contentBytes: number): number | undefined {
   const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
@@ -41,7 +41,7 @@ export function endOfBlocks(frame: Uint8Array, wantedBytes: number, contentBytes
   return undefined;
 }
 
-/** To the last, or to where the bytes end. */
+/** The blocks up to the last one, or up to where the bytes end. */
 function* blocksOf(view: DataView, start: number): Generator<ZstdBlock & { end: number }> {
   for (let at = start + zstdHeadBytes(view.getUint8(start + 4)); at + zstdBlockHeadBytes <= view.byteLength; ) {
     const block = readZstdBlock(view.getUint16(at, true) + view.getUint8(at + 2) * 2 ** 16);

@@ -17,14 +17,14 @@ export type Output =
       readonly chunks: readonly ChunkFacts[];
     }
   | { readonly kind: "messages"; readonly fragment: Fragment }
-  /** One that is too large to be held: its record without its data, which come in pieces. */
+  /** A message that is too large to be held: its record without its data, which come in pieces. */
   | { readonly kind: "huge"; readonly head: Fragment; open(): AsyncGenerator<Uint8Array> };
 
 /** What becomes of messages that were put in order. */
 export interface Finish {
-  /** They are enough for a chunk. */
+  /** Gets messages that are enough for a chunk. */
   messages(fragment: Fragment): Task<Output>;
-  /** One of a run that is too large to be held; its record stands at `at` among the decompressed ones. */
+  /** Gets a message that is too large to be held. Its record stands at `at` among the decompressed records of its run. */
   huge(run: PlannedRun, at: number, head: Fragment): AsyncGenerator<Output>;
 }
 
@@ -56,7 +56,7 @@ export async function* assemble(
   yield* filling.end().map(finish.messages);
 }
 
-/** What is loaded piece by piece is loaded here. */
+/** Loads runs that are loaded piece by piece. */
 async function* unfold(loaded: AsyncIterable<Loaded>): AsyncGenerator<Exclude<Loaded, { kind: "pieces" }>> {
   for await (const item of loaded) {
     if (item.kind === "pieces") yield* unfold(item.open());
@@ -76,14 +76,14 @@ function toCursor(run: PlannedRun, part: RunPart): Cursor {
 }
 
 interface Merging {
-  /** A heap by the next message. */
+  /** A heap, ordered by the next message. */
   readonly cursors: Cursor[];
   readonly filling: Filling;
   readonly loading: Loading;
   readonly finish: Finish;
 }
 
-/** Everything that comes before the start of the run that is admitted next. */
+/** Merges everything that comes before the start of the run that is admitted next. */
 async function* mergeUntil(limit: Queued | undefined, merging: Merging): AsyncGenerator<Task<Output>> {
   const { cursors, filling, finish } = merging;
   while (cursors[0] && (!limit || comesBefore(cursors[0], limit))) {
@@ -102,7 +102,7 @@ async function* mergeUntil(limit: Queued | undefined, merging: Merging): AsyncGe
   }
 }
 
-/** It stands alone in its chunk, which comes in pieces. */
+/** Adds a message that stands alone in its chunk, which comes in pieces. */
 async function* addHuge(
   run: PlannedRun,
   { hugeAt, fragment }: RunPart,
@@ -113,7 +113,7 @@ async function* addHuge(
     yield readyTask(output, output.kind === "chunks" ? output.bytes.byteLength : 0);
 }
 
-/** Puts a run in line; one without messages is done with, and lets go of its memory and its source. */
+/** Puts a run into the queue. A run without messages left gives back its memory and its source. */
 async function admit(cursor: Cursor, { cursors, loading }: Merging): Promise<void> {
   const { run, part } = cursor;
   const { records, starts, timesNs } = part.fragment;
@@ -134,7 +134,7 @@ async function admitNext(cursor: Cursor, merging: Merging): Promise<void> {
   await admit(cursor, merging);
 }
 
-/** Behind the last message of the part that comes before `limit`, which the next one does. */
+/** Answers the place behind the last message of the part that comes before `limit`. The next message comes before it. */
 function endBefore({ part, at, order }: Cursor, limit: Queued | undefined): number {
   const { timesNs } = part.fragment;
   if (!limit) return timesNs.length;
@@ -156,7 +156,7 @@ function readyTask(output: Output, weightBytes: number): Task<Output> {
   return { weightBytes, run: async () => output };
 }
 
-/** The chunk that is being filled. Its methods answer those that are full. */
+/** The chunk that is being filled. Its methods answer the chunks that are full. */
 class Filling {
   readonly #builder = new FragmentBuilder();
 
@@ -177,7 +177,7 @@ class Filling {
     return this.#builder.count > 0 ? [this.#builder.take()] : [];
   }
 
-  /** Behind the last message that fits, but behind one at least. */
+  /** Answers the place behind the last message that fits, but behind one message at least. */
   #endOfFitting(fragment: Fragment, from: number, to: number): number {
     const room = fullChunkBytes - this.#builder.sizeBytes;
     const start = fragment.starts[from]!;
@@ -191,5 +191,5 @@ class Filling {
   }
 }
 
-/** Of messages that are put together from several places. */
+/** A chunk of messages from several places is full at this size. */
 const fullChunkBytes = 1024 * 1024;

@@ -15,7 +15,7 @@ import type { ExportOptions, ExportSelection } from "./plan/export-options.ts";
 const topics = ["/a", "/b", "/c"];
 const compression = fc.constantFrom("" as const, "lz4" as const, "zstd" as const);
 
-/** Times are few, so that many are equal; sources begin at different ones. */
+/** There are few times, so that many are equal. Sources begin at different times. */
 const file: fc.Arbitrary<WrittenFile> = fc
   .record({
     start: fc.integer({ min: 0, max: 80 }),
@@ -55,7 +55,7 @@ const manner: fc.Arbitrary<Partial<ExportOptions>> = fc.record({
   memoryBudgetBytes: fc.constantFrom(2_000, 20_000, 64_000_000),
 });
 
-/** Where a source's bytes lie, and whether it was indexed before. */
+/** Whether a source's bytes lie in a file, and whether it was indexed before. */
 const way = fc.record({ isFile: fc.boolean(), isIndexed: fc.boolean() });
 const folder = mkdtempSync(join(tmpdir(), "downlink-exact-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -103,7 +103,7 @@ function select(contents: readonly Content[], { topics: wanted = [], startNs, en
   );
 }
 
-/** Of each channel the last one. */
+/** The last message of each channel. */
 function lastOfEach(contents: readonly Content[]): Content[] {
   const last = new Map<string, Content>();
   for (const content of contents) last.set(`${content.topic} ${content.schema}`, content);

@@ -10,15 +10,15 @@ import { copyAttachment } from "./write-mcap/copy-attachment.ts";
 import { McapWriter } from "./write-mcap/mcap-writer.ts";
 
 /**
- * The selected messages of finished recordings as one indexed MCAP file, piece by piece, in order of log time; equal times in
- * the order of the sources, then of the file. spec: wire contract §5
+ * Writes the selected messages of finished recordings as one indexed MCAP file, piece by piece, in order of log time. Messages of equal
+ * times are in the order of the sources, then of the file. spec: wire contract §5
  *
- * A piece of 64 KiB or more has memory of its own, which is the consumer's: whoever is done with it may give it back at once
- * by `piece.buffer.transfer(0)`, which saves waiting for a collection.
+ * A piece of 64 KiB or more has memory of its own, which is the consumer's: whoever is done with it may give it back at once by
+ * `piece.buffer.transfer(0)`, which saves waiting for a garbage collection.
  *
- * Throws what reading throws, `SourceChangedError` where a source is not what it was when it was verified, `RecordingFault` when one is no
- * finished recording, `ExportFault` when they cannot be exported together: what was yielded until then is not a whole file. What was
- * found damaged when a source was verified is left out and told of.
+ * Throws what reading throws, `SourceChangedError` if a source is not what it was when it was verified, `RecordingFault` if one is no
+ * finished recording, and `ExportFault` if they cannot be exported together: what was yielded until then is not a whole file. What was
+ * found damaged when a source was verified is left out and reported.
  */
 export async function* exportMcap(
   sources: readonly ExportSource[],
@@ -55,14 +55,14 @@ function sealing({ loading }: ExportSession): Finish {
   };
 }
 
-/** Of several recordings the first one decides: those that belong together agree. */
+/** The first of several recordings decides, because recordings that belong together agree. */
 function profileOf(first: Output): string {
   if (first.kind !== "opened") return "";
   const { survey, formatName } = first.source;
   return survey.profile ?? (formatName === "bag1" ? "ros1" : "");
 }
 
-/** Writes metadata and attachments; the same record of several recordings once. */
+/** Writes metadata and attachments. A metadata record that several recordings share is written once. */
 function createDescriber(writer: McapWriter, { options }: ExportSession) {
   const written = new Set<string>();
   const isNew = (record: MetadataRecord): boolean => {

@@ -74,7 +74,7 @@ test("the last messages before the window come from all earlier recordings that 
     fileOf([21n, 22n], { topics: ["/a", "/b"] }),
     fileOf([31n, 32n], { topics: ["/a", "/b"] }),
   ]);
-  // Of topics with messages: the later ones have a "/b" without any.
+  // Only topics with messages count: the later recordings have a "/b" without any.
   const [onlyA, onlyB] = [new Map([["/a", "one"]]), new Map([["/b", "one"]])];
   const span = (index: number) => ({ startNs: BigInt(10 * index + 1), endNs: BigInt(10 * index + 2) });
   const sources = files.map((bytes, index) =>

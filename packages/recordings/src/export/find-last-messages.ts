@@ -7,8 +7,8 @@ import { channelIdAt, endOf, type Fragment, FragmentBuilder } from "./rewrite/fr
 import { unwanted } from "./rewrite/selection.ts";
 
 /**
- * The latest message of each selected channel before the window, in order of log time. Goes backward through the sources, and ends when
- * no earlier one can have a channel that is not found: its `topicKeys` say which it has.
+ * Finds the latest message of each selected channel before the window, in order of log time. It goes backward through the sources, and ends
+ * when no earlier source can have a channel without a message: the `topicKeys` of a source say which channels it has.
  */
 export async function findLastMessages(session: ExportSession): Promise<Fragment> {
   const { sources, options, ids, loading, onOpened } = session;
@@ -19,7 +19,7 @@ export async function findLastMessages(session: ExportSession): Promise<Fragment
   for (const [index, source] of latestFirst(sources)) {
     if (source.startNs > endNs || (startNs !== undefined && source.endNs < startNs)) continue;
     if (found.areAllFound(source)) continue;
-    // Of damage before the window nobody is told: it is not what was asked for.
+    // Damage before the window is not reported, because nobody asked for that part.
     const about = { index, ids, lane: loading.largeLane, damage: undefined, onOpened };
     const opened = await openSource(source, { ...about, options: { ...options, startNs, endNs } });
     try {
@@ -42,7 +42,7 @@ function latestRunsFirst(source: OpenSource, endNs: bigint): PlannedRun[] {
   return runs.sort((a, b) => compare(lastOf(b, endNs), lastOf(a, endNs)) || b.order - a.order);
 }
 
-/** No message before the window is later. */
+/** The latest time that a message before the window can have. */
 function lastOf({ endNs: runEndNs }: { endNs: bigint }, endNs: bigint): bigint {
   return runEndNs < endNs ? runEndNs : endNs;
 }
@@ -63,10 +63,10 @@ async function searchRun(run: PlannedRun, found: LastMessages, { lane, hold }: L
 }
 
 interface LastMessage {
-  /** Its record. */
+  /** The message's record. */
   readonly bytes: Uint8Array;
   readonly timeNs: bigint;
-  /** Of the run, then of the message in it: the order of equal times. */
+  /** The order of the run, and the message's place in it, order messages of equal times. */
   readonly order: number;
   readonly place: number;
 }
@@ -75,22 +75,22 @@ interface LastMessage {
 class LastMessages {
   readonly #topics: ReadonlySet<string>;
   readonly #found = new Map<number, LastMessage>();
-  /** By topic and key: the channels that every source with that key has. */
+  /** The channels that every source with a key has, by topic and key. */
   readonly #channelsOfKeys = new Map<string, readonly number[]>();
   #heldBytes = 0;
 
-  /** `topics`: those that are wanted; none of them means all. */
+  /** `topics` are the wanted ones; an empty list means all. */
   constructor(topics: readonly string[]) {
     this.#topics = new Set(topics);
   }
 
-  /** Whether one was found that comes after `lastNs`. */
+  /** Whether a message of the channel was found that comes after `lastNs`. */
   isFound(id: number, lastNs: bigint): boolean {
     const last = this.#found.get(id);
     return last !== undefined && last.timeNs > lastNs;
   }
 
-  /** Whether of every wanted channel of a source a message was found that is later than all messages of the source. */
+  /** Whether every wanted channel of a source has a message that is later than all messages of the source. */
   areAllFound({ topicKeys, endNs }: ExportSource): boolean {
     if (!topicKeys) return false;
     const wanted = [...topicKeys].filter(([topic]) => this.#topics.size === 0 || this.#topics.has(topic));
@@ -111,7 +111,7 @@ class LastMessages {
     }
   }
 
-  /** Takes the message at `place` of a fragment, unless a later one of its channel is there. `order`: of its run. */
+  /** Takes the message at `place` of a fragment, unless a later one of its channel was found. `order` is that of its run. */
   add(latest: Fragment, place: number, order: number): void {
     const start = latest.starts[place]!;
     const id = channelIdAt(latest, start);

@@ -40,11 +40,11 @@ const kinds: Record<string, LargeFileSpec> = {
   "one message, lz4 noise": { ...one, compression: "lz4", isNoise: true },
 };
 
-/** In megabytes, of the whole process above what it was before. */
+/** The most megabytes by which the whole process may grow. */
 const mostGrownMb = 600;
-/** Where the recordings are indexed in memory first, which ingest does elsewhere. */
+/** The same if the recordings are indexed in memory first, which ingest does elsewhere. */
 const mostUnindexedMb = 700;
-/** Of processor time of the main thread. */
+/** The most processor time of the main thread in one round of its event loop. */
 const mostTurnMs = 50;
 
 for (const [name, spec] of Object.entries(kinds)) {

@@ -8,11 +8,11 @@ import { decideSteps, feedRuns, type Step } from "./plan/decide-steps.ts";
 
 export interface Ordering {
   readonly finish: Finish;
-  /** Every run goes through `finish`: no chunk is passed on or rewritten alone. */
+  /** Whether every run goes through `finish`, so that no chunk is passed on or rewritten alone. */
   readonly mergesAll: boolean;
 }
 
-/** Everything that goes into the written file, in its order. Begins with a source, if one lies in the window. */
+/** Yields everything that goes into the written file, in its order. The first is a source, if one lies in the window. */
 export async function* orderOutput(session: ExportSession, ordering: Ordering): AsyncGenerator<Output> {
   const { loading, options } = session;
   const steps = decideSteps(feedRuns(session.within, session), ordering);
@@ -30,12 +30,12 @@ function loadingAhead({ loading: { lane } }: ExportSession): () => AheadLimits {
   return () => shareOf(lane.laneCount, { mostBytes: 8 * MiB, mostTasks: 6 });
 }
 
-/** The same for what is compressed. */
+/** How much of one export is compressed ahead of the consumer. */
 function finishingAhead({ loading: { lane } }: ExportSession): () => AheadLimits {
   return () => shareOf(lane.laneCount, { mostBytes: 4 * MiB, mostTasks: 4 });
 }
 
-/** Many exports keep the threads busy with little of each. */
+/** If there are many exports, little of each keeps the threads busy. */
 function shareOf(laneCount: number, whole: AheadLimits): AheadLimits {
   if (laneCount <= 2) return whole;
   return laneCount <= 4 ? { mostBytes: 2 * MiB, mostTasks: 2 } : { mostBytes: MiB, mostTasks: 1 };

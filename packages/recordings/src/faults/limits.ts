@@ -8,19 +8,19 @@ export interface InspectLimits {
   readonly maxRecordBytes: number;
   /** Largest channel, metadata or header record: as texts and maps they take many times their bytes. */
   readonly maxMapBytes: number;
-  /** All schemas, channels and metadata records together. */
+  /** Largest sum of all schemas, channels and metadata records. */
   readonly maxHeldBytes: number;
   /** Largest MCAP summary section that is read whole; a larger one is read in groups or not at all. */
   readonly maxSummaryBytes: number;
   readonly maxChannels: number;
-  /** Attachments and metadata records: each kind on its own. */
+  /** Most attachments, and most metadata records, that a file may have. */
   readonly maxListedRecords: number;
   readonly maxChunks: number;
-  /** Bytes that a full decompression may produce for each byte of the file, above a floor of 16 GiB. */
+  /** Most bytes that a full decompression may produce for each byte of the file, above a floor of 16 GiB. */
   readonly maxExpansion: number;
   /**
-   * What is beyond a limit, and needed for nothing but to be listed, is left out and counted; a chunk is then believed in what its
-   * head says. Otherwise it is a fault.
+   * Whether content beyond a limit that is only listed is left out and counted, and the head of a chunk beyond it is believed. Otherwise
+   * such content is an error.
    */
   readonly leavesOut: boolean;
 }
@@ -39,7 +39,7 @@ export const defaultLimits: InspectLimits = {
   leavesOut: false,
 };
 
-/** For a look at a file in some 40 MB of memory, whatever the file is: what is larger is still a recording. */
+/** These limits are for a look at a file in some 40 MB of memory, whatever the file is. A larger file is still a recording. */
 export const leanLimits: InspectLimits = {
   ...defaultLimits,
   maxDecodedBytes: 16 * 1024 * 1024,
@@ -51,7 +51,7 @@ export const leanLimits: InspectLimits = {
   leavesOut: true,
 };
 
-/** For looks at several files at once, at their summaries alone; what is larger is left to a look with other limits. */
+/** These limits are for looks at the summaries of several files at once. A larger summary is left to a look with other limits. */
 export const summaryLimits: InspectLimits = {
   ...defaultLimits,
   maxRecordBytes: 1024 * 1024,

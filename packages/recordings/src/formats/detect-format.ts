@@ -7,8 +7,8 @@ import type { RecordingFormatName } from "../survey/summary.ts";
 import { formats, type RecordingFormat, recordingFormatOf } from "./formats.ts";
 
 /**
- * The format by content. Faults with `EmptyFile`, `NoEnd` (a beginning of magic bytes), `WrongExtension`, `BadMagic`
- * (the start of a recording is overwritten), `UnsupportedFormat` (another version) or `NotARecording`.
+ * Finds the format by the content. Throws `EmptyFile`, `NoEnd` (a beginning of magic bytes), `WrongExtension`, `BadMagic` (the start of a
+ * recording is overwritten), `UnsupportedFormat` (another version) or `NotARecording`.
  */
 export async function detectFormat(source: RandomAccessSource, fileName: string): Promise<RecordingFormat> {
   const promised = recordingFormatOf(fileName);

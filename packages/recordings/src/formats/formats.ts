@@ -10,18 +10,18 @@ import type { RecordingFormatName, RecordingSummary } from "../survey/summary.ts
 import type { Survey } from "../survey/survey.ts";
 import type { Verifying } from "../verified/verifying.ts";
 
-/** What one format must offer; everything outside of `mcap/` and `bag1/` knows formats only through this. */
+/** What one format must offer. Code outside of `mcap/` and `bag1/` knows formats only through this. */
 export interface RecordingFormat {
   readonly name: RecordingFormatName;
-  /** Surveys a recording that has its end; otherwise faults with a code that means incomplete. */
+  /** Surveys a recording that has its end. Throws a code that means incomplete if it has none. */
   inspect(context: ReadContext): Promise<{ survey: Survey; method: RecordingSummary["method"] }>;
-  /** The same from a summary of about a megabyte at most; undefined where that does not tell all. */
+  /** Surveys a recording by a summary of about a megabyte at most. Answers undefined if the summary does not say everything. */
   inspectSummary(context: ReadContext): Promise<Survey | undefined>;
-  /** The cheap check: faults without a sound end. */
+  /** Checks the end of the file only, which is cheap. Throws if it is not sound. */
   requireEnd(context: ReadContext): Promise<unknown>;
-  /** Reads all of a recording once and in order. Faults where it cannot be given whole; a salvage never. */
+  /** Reads all of a recording once and in order. Throws if it cannot be given whole, except in a salvage. */
   verify(verifying: Verifying): Promise<void>;
-  /** Fills a survey as far as the content makes sense, reading as little as tells, then faults. */
+  /** Fills a survey as far as the content makes sense, reading as little as possible, and then throws. */
   surveyIncomplete(survey: Survey, context: ReadContext): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export const formats: Record<RecordingFormatName, RecordingFormat> = {
   },
 };
 
-/** The format that a file's name promises; a trailing `.active` (still being recorded) does not count. */
+/** The format that a file's name promises. A trailing `.active` (still being recorded) does not count. */
 export function recordingFormatOf(fileName: string): RecordingFormatName | undefined {
   const name = fileName.toLowerCase().replace(/\.active$/, "");
   if (name.endsWith(".mcap")) return "mcap";

@@ -6,8 +6,8 @@ import { countMessages, createSurvey, type Survey } from "../survey/survey.ts";
 import { findIdentity } from "../survey/to-summary.ts";
 
 /**
- * What a salvage would give at least, as far as headers and message indexes tell it: a salvage reads everything, and may find more
- * behind a place that makes no sense. Nothing where not even the format is known.
+ * Answers what a salvage would give at least, by headers and message indexes. A salvage reads everything, and may find more behind a place
+ * that makes no sense. Answers nothing if not even the format is known.
  */
 export async function findSalvage(fileName: string, context: ReadContext): Promise<Salvage> {
   const survey = await surveyReadable(fileName, context);

@@ -17,26 +17,26 @@ import type { Verifying } from "../verified/verifying.ts";
 import { IndexWriter, type WritePiece } from "../verified/write-index.ts";
 
 export interface IndexOptions {
-  /** Only its extension matters. */
+  /** Only the extension matters. */
   readonly fileName: string;
-  /** Takes the index, piece by piece, while the recording is read. What was taken is no index unless one is answered. */
+  /** Takes the index, piece by piece, while the recording is read. The pieces are an index only if the answer is `finished` or `empty`. */
   readonly write: WritePiece;
-  /** Take what is readable of a recording that is not whole, and note what is not. */
+  /** Whether what is readable of a recording that is not whole is taken, and the rest is noted. */
   readonly isSalvage?: boolean;
   readonly signal?: AbortSignal | undefined;
   readonly limits?: Partial<InspectLimits>;
-  /** Asked before much memory is used at once, above some tens of megabytes. Default: nobody is. */
+  /** Asked before more than some tens of megabytes are used at once. By default nobody is asked. */
   readonly hold?: HoldMemory | undefined;
 }
 
-/** What came out of reading a whole file. `sha256`: of all of its bytes, hexadecimal. */
+/** What came out of reading a whole file. `sha256` is the hash of all of its bytes, hexadecimal. */
 export type Indexed =
   | { readonly state: "finished" | "empty"; readonly sha256: string; readonly summary: RecordingSummary }
   | { readonly state: "incomplete" | "damaged" | "unsupported"; readonly sha256: string; readonly reason: Reason };
 
 /**
- * Reads every byte of a file once: hashes it, decompresses and checks each chunk, compares the file with what it says of itself,
- * and writes a verified index of what is truly there. Only I/O errors and aborts throw, and what `write` throws.
+ * Reads every byte of a file once: it hashes the file, decompresses and checks each chunk, compares the file with what it says of itself,
+ * and writes a verified index of what is truly there. Throws only I/O errors, the signal's reason, and what `write` throws.
  */
 export async function indexRecording(source: RandomAccessSource, options: IndexOptions): Promise<Indexed> {
   const { limits, signal, hold } = options;
@@ -114,7 +114,7 @@ async function end(verifying: Verifying, { writer, format, sha256 }: Ended): Pro
   return { state: summary.messageCount === 0 ? "empty" : "finished", sha256, summary };
 }
 
-/** CRC-32 of all blocks so far, and where the last few began. */
+/** Keeps the CRC-32 of all blocks so far, and of what stands before each of the last few blocks. */
 function createChecksum() {
   const before: { offset: number; crc: number }[] = [];
   let crc = 0;

@@ -9,17 +9,20 @@ import { findSalvage } from "./find-salvage.ts";
 import { indexRecording } from "./index-recording.ts";
 
 export interface InspectOptions {
-  /** Only its extension matters. */
+  /** Only the extension matters. */
   readonly fileName: string;
   readonly signal?: AbortSignal;
-  /** Compute what is readable of an incomplete or damaged file; reads all of its record headers. */
+  /** Whether to find out what is readable of an incomplete or damaged file, for which all of its record headers are read. */
   readonly salvage?: boolean;
   readonly limits?: Partial<InspectLimits>;
-  /** Read every byte, and believe nothing that the file says of itself. */
+  /** Whether every byte is read, and nothing is believed that the file says of itself. */
   readonly verifyChunks?: boolean;
 }
 
-/** What a file is. Only I/O errors and aborts throw; everything wrong with the content is a reason. */
+/**
+ * Answers what a file is. Throws only I/O errors and the signal's reason. Everything that is wrong with the content is a reason in the
+ * answer.
+ */
 export async function inspectRecording(source: RandomAccessSource, options: InspectOptions): Promise<Inspection> {
   const context = createReadContext(source, options);
   context.signal?.throwIfAborted();
@@ -29,8 +32,8 @@ export async function inspectRecording(source: RandomAccessSource, options: Insp
 }
 
 /**
- * What a finished file is, from its summary alone, in a few megabytes of memory; undefined where that does not tell, or something is
- * wrong: `inspectRecording` does.
+ * Answers what a finished file is, by its summary alone, in a few megabytes of memory. Answers undefined if the summary does not suffice or
+ * something is wrong; then `inspectRecording` finds out.
  */
 export async function inspectSummary(
   source: RandomAccessSource,
@@ -55,7 +58,7 @@ async function verify(source: RandomAccessSource, options: InspectOptions): Prom
   return found;
 }
 
-/** As little as tells what it is. */
+/** Reads as little as is needed to say what the file is. */
 async function look(fileName: string, context: ReadContext): Promise<Inspection> {
   try {
     const format = await detectFormat(context.source, fileName);
@@ -68,10 +71,10 @@ async function look(fileName: string, context: ReadContext): Promise<Inspection>
   }
 }
 
-/** Whether a recording has its end. `impossible`: its first bytes are of no format that is read, whatever comes behind them. */
+/** Whether a recording has its end. It is `impossible` if its first bytes are of no format that is read, whatever comes behind them. */
 export type RecordingEnd = "there" | "missing" | "impossible";
 
-/** The cheap check; a few kilobytes for MCAP, the index section for bags. */
+/** Looks for the end only, which is cheap: it reads a few kilobytes of an MCAP file, and the index section of a bag. */
 export async function findEnd(
   source: RandomAccessSource,
   fileName: string,

@@ -15,7 +15,7 @@ const idCount = 65_536;
 const entryBytes = 16;
 const indexHeadBytes = recordHeadBytes + 6;
 
-/** By slot: each channel that is met, or that an index names, has one. */
+/** Each channel that is met, or that an index names, has a slot in these columns. */
 function createColumns(room: number) {
   return {
     ids: new Uint16Array(room),
@@ -47,7 +47,7 @@ export class ChannelSums {
   /** The message indexes, until one of them contradicts the messages. */
   #indexes: DataView | undefined;
 
-  /** Begins anew. `indexes`: the message indexes behind the records; undefined where there are none to compare with. */
+  /** Begins anew. `indexes` are the message indexes behind the records; undefined if there are none to compare with. */
   begin(indexes: Uint8Array | undefined): void {
     for (let slot = 0; slot < this.#slotCount; slot += 1) this.#slots[this.#sums.ids[slot]!] = 0;
     this.#slotCount = 0;
@@ -79,7 +79,7 @@ export class ChannelSums {
     return this.#indexes !== undefined && this.#slotNumbers().every((slot) => nextEntries[slot] === entriesEnds[slot]);
   }
 
-  /** Undefined where they cannot be true, whatever the messages are. */
+  /** Answers undefined if they cannot be true, whatever the messages are. */
   #openIndexes(indexes: Uint8Array): DataView | undefined {
     for (let at = 0; at < indexes.byteLength; ) {
       const index = readIndexHead(indexes, at);
@@ -168,7 +168,7 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Undefined where no whole message index stands, or one of another length than its entries. */
+/** Answers undefined if no whole message index stands there, or if its length is not that of its entries. */
 function readIndexHead(indexes: Uint8Array, at: number): { channelId: number; end: number } | undefined {
   if (at + indexHeadBytes > indexes.byteLength || indexes[at] !== opcodes.messageIndex) return undefined;
   const view = viewOf(indexes);

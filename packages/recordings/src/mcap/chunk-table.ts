@@ -1,11 +1,11 @@
 import { copyColumns, growColumn, numberOf } from "../memory/columns.ts";
 import type { ChunkIndex } from "./records.ts";
 
-/** The chunk indexes of a summary in some sixty bytes each: there may be a million. */
+/** The chunk indexes of a summary. Each takes some sixty bytes, because there may be a million. */
 export interface ChunkTable {
   readonly length: number;
   add(index: ChunkIndex): void;
-  /** By their places in the file; each is made when its turn comes. */
+  /** The chunk indexes by their places in the file. Each object is made when its turn comes. */
   inOrder(): Generator<ChunkIndex>;
 }
 
@@ -66,9 +66,9 @@ function createColumns(room: number) {
     chunkBytes: new Float64Array(room),
     storedBytes: new Float64Array(room),
     uncompressedBytes: new Float64Array(room),
-    /** Into the list of texts. */
+    /** The number of the compression in the list of texts. */
     compressions: new Uint32Array(room),
-    /** Behind the chunk's last channel id. */
+    /** The row behind the chunk's last channel id. */
     channelEnds: new Uint32Array(room),
   };
 }

@@ -12,7 +12,7 @@ export interface LostMessages {
   readonly channels: RunChannel[];
 }
 
-/** Undefined where there are no indexes, or they make no sense. */
+/** Answers undefined if there are no indexes, or if they make no sense. */
 export function countLost({ indexes }: StoredChunk): LostMessages | undefined {
   if (indexes.byteLength === 0) return undefined;
   const channels: RunChannel[] = [];
@@ -46,7 +46,10 @@ function readIndex(content: Uint8Array, indexStart: number): RunChannel {
   return { channelId, messageCount, startNs, endNs, recordsBytes: 0, lastEnd: 0, indexStart };
 }
 
-/** Where its indexes do not tell when it was, its head does; where that makes no sense either, it may have been at any time. */
+/**
+ * The time of a damaged chunk is known by its indexes, else by its head. If that makes no sense either, the chunk may have been at any
+ * time.
+ */
 export function toDamagedRun(
   { chunk, head, end }: StoredChunk,
   reason: Reason,

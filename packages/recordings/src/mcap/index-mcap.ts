@@ -19,8 +19,8 @@ import { edgesOf, type SummarySection } from "./summary-section.ts";
 import { isLeftOut, readAttachment } from "./walk-mcap.ts";
 
 /**
- * Surveys a file from its summary section alone: at most a megabyte in a few reads, whatever the file's size.
- * `undefined` when the summary does not prove that it is complete: then only a skim tells the truth.
+ * Surveys a file by its summary section alone: at most a megabyte in a few reads, whatever the file's size. Answers `undefined` if the
+ * summary does not prove that it is complete; then only a skim is reliable.
  */
 export async function indexMcap(
   section: SummarySection,
@@ -36,7 +36,7 @@ export async function indexMcap(
   return (await addIndexedRecords(survey, section, context)) ? survey : undefined;
 }
 
-/** Channels whose schema is repeated too. */
+/** Adds the channels whose schema is repeated too. */
 export function addRepeatedChannels(survey: Survey, section: SummarySection, limits: InspectLimits): void {
   for (const schema of section.schemas) addSchema(survey, schema, limits);
   for (const channel of section.channels) {
@@ -46,7 +46,7 @@ export function addRepeatedChannels(survey: Survey, section: SummarySection, lim
   }
 }
 
-/** Everything that is counted is there. More channels than counted are fine: libmcap counts only those with messages. */
+/** Whether everything that is counted is there. More channels than counted are fine, because libmcap counts only those with messages. */
 function isComplete(section: SummarySection, statistics: Statistics, end: McapEnd): boolean {
   const channelIds = new Set(section.channels.map(({ id }) => id));
   const schemaIds = new Set(section.schemas.map(({ id }) => id));
@@ -73,7 +73,7 @@ function hasValidSpan({ startNs, endNs }: Statistics): boolean {
   return startNs <= endNs && endNs < 2n ** 63n;
 }
 
-/** The chunk indexes, as far as they were read, tell of the same span of time. */
+/** Whether the chunk indexes, as far as they were read, give the same span of time. */
 function agrees({ chunks }: SummarySection, { messageCount, startNs, endNs }: Statistics): boolean {
   const filled = chunks?.inOrder().filter(({ uncompressedBytes }) => uncompressedBytes > 0) ?? [];
   for (const chunk of filled) {
@@ -111,7 +111,7 @@ async function walkGaps(section: SummarySection, end: McapEnd, context: ReadCont
   return true;
 }
 
-/** Beyond it a skim is as cheap. */
+/** If more must be walked, a skim is as cheap. */
 const maxWalkedBytes = 1024 * 1024;
 const mustBeIndexed: ReadonlySet<number> = new Set([
   opcodes.message,
@@ -120,7 +120,7 @@ const mustBeIndexed: ReadonlySet<number> = new Set([
   opcodes.metadata,
 ]);
 
-/** What the indexes point at lies in the data section and does not overlap: no record begins before all earlier ones end. */
+/** Whether what the indexes point at lies in the data section and does not overlap: no record begins before all earlier ones end. */
 function lieApart(section: SummarySection, dataEnd: number): boolean {
   const { starts, ends } = edgesOf(section);
   return (
@@ -136,7 +136,7 @@ function addStatistics(survey: Survey, statistics: Statistics): void {
   survey.endNs = statistics.endNs;
 }
 
-/** False when an index points at something else than it says. */
+/** Answers false if an index points at something else than it says. */
 async function addIndexedRecords(survey: Survey, section: SummarySection, context: ReadContext): Promise<boolean> {
   const reader = openWindowReader(context);
   Object.assign(survey, await readFirstRecord(reader, context));

@@ -8,21 +8,21 @@ import { footerBytes, magic } from "./opcodes.ts";
 import { readSummarySection, type SummarySection } from "./summary-section.ts";
 import { surveyMcap } from "./survey-mcap.ts";
 
-/** Surveys a file that has its end; otherwise faults with `NoEnd`. A summary that is damaged is done without. */
+/** Surveys a file that has its end, and otherwise throws `NoEnd`. A damaged summary is not used. */
 export async function inspectMcap(
   context: ReadContext,
 ): Promise<{ survey: Survey; method: RecordingSummary["method"] }> {
   const { section, indexed } = await readBySummary(context);
   if (indexed) return { survey: indexed, method: "index" };
   const survey = createSurvey();
-  // Channels that the summary repeats save decompressing the chunks in which they first appear.
+  // If the summary repeats channels, the chunks in which they first appear need not be decompressed.
   if (section) addRepeatedChannels(survey, section, context.limits);
   await surveyMcap(survey, context);
   const isScan = survey.chunkCount > 0 && survey.decompressedChunkCount === survey.chunkCount;
   return { survey, method: isScan ? "scan" : "skim" };
 }
 
-/** Surveys a file from its summary alone; undefined where that does not tell. Faults as `inspectMcap` does. */
+/** Surveys a file by its summary alone. Answers undefined if the summary does not suffice. Throws as `inspectMcap` does. */
 export async function inspectMcapSummary(context: ReadContext): Promise<Survey | undefined> {
   return (await readBySummary(context)).indexed;
 }
@@ -35,15 +35,15 @@ async function readBySummary(context: ReadContext): Promise<{ section?: SummaryS
   return indexed ? { section, indexed } : { section };
 }
 
-/** Leading magic is the caller's to check. */
+/** The caller checks the magic at the beginning of the file. */
 export async function requireMcapEnd({ source }: ReadContext): Promise<void> {
   await readMcapEnd(source, footerBytes + magic.byteLength);
 }
 
-/** Holds the whole summary of most recordings. */
+/** The last so many bytes hold the whole summary of most recordings. */
 const tailBytes = 64 * 1024;
 
-/** Undefined where it is damaged. */
+/** Answers undefined if it is damaged. */
 async function readSummary(end: McapEnd, context: ReadContext): Promise<SummarySection | undefined> {
   if (!end.isSound) return undefined;
   try {
@@ -54,7 +54,9 @@ async function readSummary(end: McapEnd, context: ReadContext): Promise<SummaryS
   }
 }
 
-/** Where what is too much is left out, a summary that holds too much is done without as well. */
+/**
+ * The codes for which a summary is not used. If content beyond the limits is left out, a summary that holds too much is not used either.
+ */
 function codesOf({ limits }: ReadContext): ReadonlySet<string> {
   return limits.leavesOut ? leftOutCodes : summaryCodes;
 }

@@ -5,20 +5,20 @@ import { footerBytes, magic, opcodes, recordHeadBytes } from "./opcodes.ts";
 
 export interface McapEnd {
   readonly footerOffset: number;
-  /** 0: no summary section. */
+  /** 0 if there is no summary section. */
   readonly summaryStart: number;
-  /** 0: no summary offsets. */
+  /** 0 if there are no summary offsets. */
   readonly summaryOffsetStart: number;
-  /** 0: not given. */
+  /** 0 if it is not given. */
   readonly summaryCrc: number;
-  /** False: what the footer says of the summary cannot be, and is left out. */
+  /** False if what the footer says of the summary is impossible and is left out. */
   readonly isSound: boolean;
   /** The last bytes of the file, from `tailOffset` on. */
   readonly tail: Uint8Array;
   readonly tailOffset: number;
 }
 
-/** Faults with `NoEnd` without the trailing magic, with `BadFooter` when the magic is there but no footer stands before it. */
+/** Throws `NoEnd` if the trailing magic is missing, and `BadFooter` if no footer stands before it. */
 export async function readMcapEnd(source: RandomAccessSource, tailBytes: number): Promise<McapEnd> {
   const { sizeBytes } = source;
   const tailOffset = Math.max(0, sizeBytes - tailBytes);
@@ -49,7 +49,7 @@ export async function readMcapEnd(source: RandomAccessSource, tailBytes: number)
   return { ...at, summaryStart: 0, summaryOffsetStart: 0, summaryCrc: 0, isSound };
 }
 
-/** Undefined where it lies outside of what stands between the two ends. */
+/** Answers undefined if the offset lies outside of what stands between the two ends of the file. */
 function readOffset(cursor: FieldCursor, footerOffset: number): number | undefined {
   const offset = Number(readU64(cursor));
   return offset === 0 || (offset >= magic.byteLength && offset <= footerOffset) ? offset : undefined;

@@ -19,13 +19,13 @@ export const opcodes = {
 
 export const magic = Uint8Array.of(0x89, 0x4d, 0x43, 0x41, 0x50, 0x30, 0x0d, 0x0a);
 
-/** Opcode and length. */
+/** The opcode and the length of a record. */
 export const recordHeadBytes = 9;
 
-/** Channel, sequence, log time and publish time. */
+/** The channel, the sequence, the log time and the publish time. */
 export const messageHeadBytes = 22;
 
-/** A whole message record without data. */
+/** The size of a message record without data. */
 export const emptyMessageBytes = recordHeadBytes + messageHeadBytes;
 
 export const footerBytes = recordHeadBytes + 20;

@@ -6,7 +6,7 @@ import { recordHeadBytes } from "./opcodes.ts";
 
 export interface RecordHead {
   readonly opcode: number;
-  /** Of the record. */
+  /** Where the record begins. */
   readonly offset: number;
   readonly contentOffset: number;
   readonly contentBytes: number;
@@ -26,7 +26,7 @@ export function parseRecordHead(bytes: Uint8Array, offset: number, sizeBytes: nu
   return { opcode, offset, contentOffset, contentBytes, end: contentOffset + contentBytes };
 }
 
-/** The whole content of a record that is kept in memory. */
+/** Reads the whole content of a record that is kept in memory. */
 export async function openRecord(
   head: RecordHead,
   reader: WindowReader,
@@ -39,7 +39,7 @@ export async function openRecord(
   return openCursor(await reader.fetch(head.contentOffset, head.contentBytes), `the record at byte ${head.offset}`);
 }
 
-/** The first bytes of a record whose payload stays in the file. */
+/** Reads the first bytes of a record whose payload stays in the file. */
 export async function openRecordStart(
   head: RecordHead,
   reader: WindowReader,

@@ -18,7 +18,7 @@ export class RecordVisitor {
   readonly #verifyChunk: ChunkVerifier;
   readonly #loose: LooseVerifier;
   readonly #claims: SummaryClaims;
-  /** Behind the end of the data the records repeat what the data say. Where data come again, it was not the end. */
+  /** Whether the end of the data was seen. The records behind it repeat what the data say. If data come again, it was not the end. */
   #isBehindData = false;
   #lastOpcode = 0;
 
@@ -30,12 +30,12 @@ export class RecordVisitor {
     this.#claims = createSummaryClaims(verifying);
   }
 
-  /** The last record stood behind the end of the data, and was none of those that should stand before it. */
+  /** Whether the last record stood behind the end of the data, and is none that should stand before it. */
   get isInSummary(): boolean {
     return this.#isBehindData && !isData.has(this.#lastOpcode);
   }
 
-  /** Answers where the next record begins, by a promise where there is something to wait for. */
+  /** Answers where the next record begins. It is a promise if there is something to wait for. */
   visit(head: RecordHead): number | Promise<number> {
     const { opcode, end } = head;
     this.#lastOpcode = opcode;
@@ -46,7 +46,7 @@ export class RecordVisitor {
     return this.#read(head);
   }
 
-  /** Reads what is left of the loose messages. */
+  /** Reads the loose messages that were gathered last. */
   endMessages(): Promise<void> {
     return this.#loose.end();
   }
@@ -84,7 +84,7 @@ export class RecordVisitor {
     }
   }
 
-  /** A damaged one among those that the summary repeats takes nothing from the messages. */
+  /** A damaged definition among those that the summary repeats does not make any message unreadable. */
   async #readDefinition(head: RecordHead): Promise<number> {
     const { reader, context, damage } = this.#verifying;
     const cursor = await openRecord(head, reader, context);
@@ -113,7 +113,7 @@ function tooLong({ offset }: RecordHead): RecordingFault {
   return new RecordingFault("LengthBeyondFile", `the record at byte ${offset} is longer than the rest of the file`);
 }
 
-/** Notes a schema and where its data stand. False where the record is no schema. spec: MCAP "Schema": 0 is no id. */
+/** Notes a schema and where its data stand. Answers false if the record is no schema. spec: MCAP "Schema": 0 is no id. */
 function addPlacedSchema(cursor: FieldCursor, { contentOffset }: RecordHead, verifying: Verifying): boolean {
   const { survey, context, schemaPlaces } = verifying;
   const schema = readSchema(cursor);
@@ -134,7 +134,7 @@ async function readDescription(head: RecordHead, verifying: Verifying): Promise<
   return endOfRecord(head, head.contentOffset + cursor.position, verifying);
 }
 
-/** Chunks have checksums of their own; the one of the data section decides where they do not cover every message. */
+/** Chunks have checksums of their own. The checksum of the data section decides if those do not cover every message. */
 async function checkData(
   head: RecordHead,
   { reader, survey, damage, isSalvage, checksumUpTo }: Verifying,

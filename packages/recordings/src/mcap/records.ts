@@ -40,7 +40,7 @@ export function readMetadata(cursor: FieldCursor): MetadataRecord {
   return { name: readText(cursor), metadata: readTextMap(cursor) };
 }
 
-/** A chunk's record up to its compressed bytes. Times are not checked: writers leave nonsense in chunks without messages. */
+/** Reads a chunk's record up to its compressed bytes. Times are not checked, because writers leave nonsense in chunks without messages. */
 export function readChunkHead(cursor: FieldCursor, offset: number): ChunkHeader & { startNs: bigint; endNs: bigint } {
   const startNs = readU64(cursor);
   const endNs = readU64(cursor);
@@ -52,7 +52,7 @@ export function readChunkHead(cursor: FieldCursor, offset: number): ChunkHeader 
   return { offset, startNs, endNs, uncompressedBytes, crc, compression, storedBytes, dataOffset };
 }
 
-/** An attachment's record up to its data; `crc` follows the data. */
+/** Reads an attachment's record up to its data. The `crc` follows the data. */
 export function readAttachmentHead(cursor: FieldCursor, offset: number): Omit<AttachmentSummary, "crc"> {
   const logTimeNs = readTime(cursor);
   const createTimeNs = readTime(cursor);
@@ -97,13 +97,13 @@ export interface RecordSpan {
   readonly lengthBytes: number;
 }
 
-/** A chunk with the message indexes behind it: `lengthBytes` covers both. */
+/** A chunk with the message indexes behind it. `lengthBytes` is the size of both. */
 export interface ChunkIndex extends RecordSpan {
   readonly startNs: bigint;
   readonly endNs: bigint;
-  /** Of the chunk's record alone. */
+  /** The size of the chunk's record alone. */
   readonly chunkBytes: number;
-  /** Of the message indexes behind it; empty when they are not indexed. */
+  /** The channels of the message indexes behind it. It is empty if they are not indexed. */
   readonly channelIds: number[];
   readonly compression: string;
   readonly storedBytes: number;
@@ -128,7 +128,7 @@ export function readChunkIndex(cursor: FieldCursor): ChunkIndex {
   return { startNs, endNs, offset, lengthBytes, chunkBytes, channelIds, compression, storedBytes, uncompressedBytes };
 }
 
-/** Attachment and metadata indexes begin alike. */
+/** Reads what attachment and metadata indexes both begin with. */
 export function readIndexedSpan(cursor: FieldCursor): RecordSpan {
   return { offset: readSize(cursor), lengthBytes: readSize(cursor) };
 }

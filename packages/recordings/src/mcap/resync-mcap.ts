@@ -9,8 +9,8 @@ import { readChunkHead } from "./records.ts";
 import { readSummarySection } from "./summary-section.ts";
 
 /**
- * Where records begin again behind a place that makes no sense: at the next chunk that the summary names or that is found by its
- * look, if it decompresses to what its checksum says. Undefined where there is none.
+ * Finds where records begin again behind a place that makes no sense: at the next chunk that the summary names, or that looks like one, if
+ * it decompresses to what its checksum says. Answers undefined if there is none.
  */
 export async function resyncMcap(verifying: Verifying, behind: number): Promise<number | undefined> {
   for (const offset of await indexedChunks(verifying, behind)) {
@@ -22,7 +22,7 @@ export async function resyncMcap(verifying: Verifying, behind: number): Promise<
   return undefined;
 }
 
-/** The nearest that the summary names; each is looked at, so that a summary that lies costs little. */
+/** The nearest chunks that the summary names. There are few, so that looking at each costs little if the summary lies. */
 async function indexedChunks({ context }: Verifying, behind: number): Promise<number[]> {
   try {
     const end = await readMcapEnd(context.source, footerBytes + magic.byteLength);
@@ -41,7 +41,7 @@ async function indexedChunks({ context }: Verifying, behind: number): Promise<nu
 
 const mostIndexed = 16;
 
-/** Places where a chunk's head may stand: its opcode, a length, and sizes that agree with it. */
+/** The places where a chunk's head may stand: its opcode, a length, and sizes that agree with it. */
 async function* lookalikes({ context, reader }: Verifying, behind: number): AsyncGenerator<number> {
   const { sizeBytes } = context.source;
   for (let at = behind + 1; at + leastChunkBytes <= sizeBytes; at += pieceBytes) {
@@ -54,7 +54,7 @@ async function* lookalikes({ context, reader }: Verifying, behind: number): Asyn
   }
 }
 
-/** With an empty name of its compression. */
+/** The size of a chunk whose compression has an empty name. */
 const leastChunkBytes = recordHeadBytes + 8 + 8 + 8 + 4 + 4 + 8;
 const pieceBytes = 1024 * 1024;
 

@@ -1,6 +1,9 @@
 import { opcodes, recordHeadBytes } from "./opcodes.ts";
 
-/** Message indexes with the entries of each in the order of the messages in the chunk; undefined where they are none. */
+/**
+ * Sorts the entries of each message index by the places of the messages in the chunk. Answers undefined if the bytes are no message
+ * indexes.
+ */
 export function sortIndexes(indexes: Uint8Array): Uint8Array | undefined {
   const sorted = new Uint8Array(indexes);
   const view = new DataView(sorted.buffer);

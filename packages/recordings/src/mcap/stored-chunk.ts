@@ -8,20 +8,20 @@ import { openRecordStart, parseRecordHead, type RecordHead } from "./record-head
 import { readChunkHead } from "./records.ts";
 import { startsWithRecord } from "./swallowed-records.ts";
 
-/** A chunk with what stands behind it. */
+/** A chunk with the message indexes behind it. */
 export interface StoredChunk {
   readonly head: RecordHead;
-  /** What it says of itself. */
+  /** What the chunk says of itself. */
   readonly chunk: ChunkHeader & { readonly startNs: bigint; readonly endNs: bigint };
-  /** Behind the last of the message indexes that follow. */
+  /** Where the last of the message indexes behind it ends. */
   readonly end: number;
-  /** From its first byte on, with some of what stands behind it. Absent where it is too large to be held. */
+  /** The chunk's record, with some of what stands behind it. It is absent if the chunk is too large to be held. */
   readonly bytes: Uint8Array | undefined;
   /** The message indexes behind it. */
   readonly indexes: Uint8Array;
 }
 
-/** `footerOffset`: where no message index can stand any more. */
+/** No message index can stand behind `footerOffset`. */
 export async function readStoredChunk(
   given: RecordHead,
   verifying: Verifying,
@@ -47,7 +47,10 @@ export async function readStoredChunk(
   return { head, chunk, end: head.end + indexes.byteLength, bytes, indexes };
 }
 
-/** The true end of a record whose known fields end at `fieldsEnd`. Faults where it swallows other records; a salvage takes those. */
+/**
+ * Answers the true end of a record whose known fields end at `fieldsEnd`. Throws if its length covers other records. A salvage reads those
+ * records.
+ */
 export async function endOfRecord(
   { offset, end }: RecordHead,
   fieldsEnd: number,
@@ -62,14 +65,14 @@ export async function endOfRecord(
   return fieldsEnd;
 }
 
-/** Enough for the next record in most files. */
+/** Enough bytes for the next record in most files. */
 const lookedAtBytes = 8 * 1024 * 1024;
 
 const mostIndexBytes = 64 * 1024 * 1024;
 
 /**
- * The message indexes at the beginning of what `read` gives, of which at most `availableBytes` are there. A chunk of 65,536
- * channels has as many, so they are read together. Those of a chunk that has more than 64 MiB are not looked at.
+ * Reads the message indexes at the beginning of what `read` gives; at most `availableBytes` are there. A chunk of 65,536 channels has as
+ * many indexes, so they are read together. More than 64 MiB of indexes are not looked at.
  */
 async function readIndexes(
   availableBytes: number,
@@ -95,13 +98,13 @@ const firstIndexBytes = 64 * 1024;
 /** Times, sizes, checksum and the two lengths, with room for the name of the compression. */
 const chunkStartBytes = 8 + 8 + 8 + 4 + 4 + 8 + 64;
 
-/** Undefined where no message index begins. */
+/** Answers undefined if no message index begins there. */
 function endOfIndex(bytes: Uint8Array, offset: number): number | undefined {
   if (bytes[0] !== opcodes.messageIndex) return undefined;
   return parseRecordHead(bytes, offset, Number.MAX_SAFE_INTEGER).end;
 }
 
-/** Its records, decompressed: in one piece, or of a large chunk in several. */
+/** Decompresses the records of a chunk, a large chunk in several pieces. */
 export async function* contentOf(
   { chunk, bytes }: StoredChunk,
   { context, reader }: Verifying,
@@ -123,7 +126,7 @@ export async function* contentOf(
   else yield* context.decompress.inPieces({ ...input, pieces: onePiece(stored) });
 }
 
-/** A view, because what a reader holds is not the decoder's to give back. */
+/** Gives the bytes as a view, because the decoder must not give back memory that the reader holds. */
 async function* onePiece(stored: Uint8Array): AsyncGenerator<Uint8Array> {
   yield stored;
 }

@@ -24,15 +24,15 @@ export interface SummarySection {
   readonly schemas: Schema[];
   readonly channels: Channel[];
   statistics?: Statistics;
-  /** Absent: the chunk indexes were too many to be read. */
+  /** Absent if the chunk indexes were too many to be read. */
   chunks?: ChunkTable;
   readonly attachments: RecordSpan[];
   readonly metadata: RecordSpan[];
 }
 
 /**
- * The summary section whole and against its checksum; of a large one only the groups that describe the recording, found
- * through the summary offsets. Nothing when there is none, or it is too large to be read at all.
+ * Reads the summary section and compares it with its checksum. Of a large section it reads only the groups that describe the recording,
+ * which the summary offsets name. Answers nothing if there is no section, or if it is too large to be read at all.
  */
 export async function readSummarySection(
   end: McapEnd,
@@ -67,14 +67,14 @@ async function readWhole(end: McapEnd, context: ReadContext): Promise<Piece> {
   return { offset: end.summaryStart, bytes: bytes.subarray(0, sectionBytes) };
 }
 
-/** From `offset` to the end of the file; what the first read brought is not read again. */
+/** Reads from `offset` to the end of the file. What the first read brought is not read again. */
 async function readTail(end: McapEnd, offset: number, { source }: ReadContext): Promise<Uint8Array> {
   if (offset >= end.tailOffset) return end.tail.subarray(offset - end.tailOffset);
   const before = await source.read(offset, end.tailOffset - offset);
   return Buffer.concat([before, end.tail]);
 }
 
-/** Every group but the chunk indexes, which grow with the recording and tell nothing that the statistics do not. */
+/** Reads every group except the chunk indexes, which grow with the recording and say nothing that the statistics do not. */
 async function readGroups(end: McapEnd, context: ReadContext): Promise<Piece[] | undefined> {
   const { summaryStart, summaryOffsetStart, footerOffset } = end;
   if (summaryOffsetStart === 0 || footerOffset - summaryOffsetStart > maxOffsetsBytes) return undefined;
@@ -120,7 +120,7 @@ function addRecord(section: SummarySection, opcode: number, cursor: FieldCursor)
   if (opcode === opcodes.metadataIndex) section.metadata.push(readIndexedSpan(cursor));
 }
 
-/** Where the records that the summary points at begin, and where they end; each in order. */
+/** Where the records that the summary points at begin, and where they end, each in order. */
 export function edgesOf({ chunks, attachments, metadata }: SummarySection): {
   starts: Float64Array;
   ends: Float64Array;
@@ -138,7 +138,7 @@ export function edgesOf({ chunks, attachments, metadata }: SummarySection): {
   return { starts: starts.sort(), ends: ends.sort() };
 }
 
-/** 64 MiB of tiny records would be ten times as much in memory. */
+/** Refuses too many records, because 64 MiB of tiny records would take ten times as much in memory. */
 function refuseFlood(section: SummarySection, limits: InspectLimits): void {
   const { schemas, channels, chunks, attachments, metadata } = section;
   if (schemas.length > maxSchemas || channels.length > limits.maxChannels) throw tooManyChannels(limits.maxChannels);
@@ -146,7 +146,7 @@ function refuseFlood(section: SummarySection, limits: InspectLimits): void {
   refuseMore(Math.max(attachments.length, metadata.length) - 1, "records in its summary", limits.maxListedRecords);
 }
 
-/** Their ids have 16 bits; repeats are not worth more memory. */
+/** The most schemas that 16-bit ids allow. Repeated schemas are not worth more memory. */
 const maxSchemas = 65_536;
 
 function* eachRecord({ offset, bytes }: Piece): Generator<{ opcode: number; cursor: FieldCursor }> {

@@ -19,8 +19,8 @@ import { RecordTally } from "./tally-messages.ts";
 import { type LeftOutRecord, type McapItem, walkMcap } from "./walk-mcap.ts";
 
 /**
- * Skims a file from its start: counts and times from the message indexes behind each chunk; a chunk is decompressed only
- * when it has none, or when they name a channel that was not seen yet. Fills `survey` up to a fault.
+ * Skims a file from its start: counts and times come from the message indexes behind each chunk. A chunk is decompressed only if it has
+ * none, or if they name a channel that was not seen yet. Fills `survey` until something throws.
  */
 export async function surveyMcap(survey: Survey, context: ReadContext): Promise<void> {
   const scan = createChunkScan(survey, context);
@@ -36,7 +36,7 @@ export async function surveyMcap(survey: Survey, context: ReadContext): Promise<
   });
 }
 
-/** What the summary repeats may be a part of what there is, such as channels without their schemas. */
+/** Adds what the summary repeats. That may be a part of what there is, such as channels without their schemas. */
 function addRepeated(survey: Survey, item: McapItem, context: ReadContext): void {
   try {
     addItem(survey, item, context);
@@ -71,7 +71,7 @@ interface ChunkReading {
   readonly scan: ReturnType<typeof createChunkScan>;
 }
 
-/** What may need more reading. */
+/** Adds a chunk, which may need more reading. */
 async function addChunk(
   survey: Survey,
   item: McapItem & { kind: "chunk" },

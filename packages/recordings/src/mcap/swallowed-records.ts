@@ -2,7 +2,7 @@ import { messageHeadBytes, opcodes, recordHeadBytes } from "./opcodes.ts";
 
 /**
  * Whether what stands behind the known fields of a record looks like another record. The format lets records have more fields than are
- * known; but one whose length is damaged swallows those behind it, and they would be missed by nobody.
+ * known. But a record whose length is damaged covers the records behind it, and nobody would miss those.
  */
 export function startsWithRecord(bytes: Uint8Array): boolean {
   if (bytes.byteLength < recordHeadBytes) return false;
@@ -13,7 +13,7 @@ export function startsWithRecord(bytes: Uint8Array): boolean {
   return looksRight?.(new DataView(view.buffer, view.byteOffset + recordHeadBytes, contentBytes)) ?? false;
 }
 
-/** Of the content of records that stand in the data. */
+/** For each opcode of a record in the data section: whether content looks like such a record. */
 const shapes: Readonly<Record<number, (content: DataView) => boolean>> = {
   [opcodes.schema]: (content) => fits(content, 2, 2),
   [opcodes.channel]: (content) => fits(content, 4, 2),
@@ -28,7 +28,7 @@ const shapes: Readonly<Record<number, (content: DataView) => boolean>> = {
   [opcodes.dataEnd]: (content) => content.byteLength === 4,
 };
 
-/** Whether so many texts or maps, each behind its length, have room from a place on. */
+/** Whether there is room for so many texts or maps, each behind its length, from a place on. */
 function fits(content: DataView, from: number, count: number): boolean {
   let at = from;
   for (let left = count; left > 0; left -= 1) {
@@ -38,7 +38,7 @@ function fits(content: DataView, from: number, count: number): boolean {
   return at <= content.byteLength;
 }
 
-/** A name of at most four letters, and content that fills the record. */
+/** Whether the compression's name has at most four letters, and the content fills the record. */
 function looksLikeChunk(content: DataView): boolean {
   if (content.byteLength < smallestChunkBytes) return false;
   const nameBytes = content.getUint32(28, true);
@@ -47,5 +47,5 @@ function looksLikeChunk(content: DataView): boolean {
   return smallestChunkBytes + nameBytes + storedBytes <= content.byteLength;
 }
 
-/** Times, sizes, checksum and the two lengths. */
+/** A chunk starts with times, sizes, a checksum and two lengths. */
 const smallestChunkBytes = 8 + 8 + 8 + 4 + 4 + 8;

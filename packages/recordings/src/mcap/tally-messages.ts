@@ -5,11 +5,11 @@ import type { RunChannel } from "../verified/verified-run.ts";
 import { ChannelSums, type SummedMessage } from "./channel-sums.ts";
 import { emptyMessageBytes, messageHeadBytes, opcodes, recordHeadBytes } from "./opcodes.ts";
 
-/** What the records of one chunk, or of loose messages, come to. */
+/** What the records of one chunk, or of a run of loose messages, add up to. */
 export interface TalliedRecords {
   readonly channels: RunChannel[];
   readonly messageCount: number;
-  /** Of the largest message's record. */
+  /** The size of the largest message's record. */
   readonly largestBytes: number;
   /** The messages stand in order of log time. */
   readonly isInOrder: boolean;
@@ -19,7 +19,9 @@ export interface TalliedRecords {
   readonly isPlain: boolean;
 }
 
-/** Told of each schema and channel: its content, and where that begins among the records. False: it has an unusual form. */
+/**
+ * Gets the content of each schema and channel, and where that content begins among the records. Answers false if it has an unusual form.
+ */
 export type OnDefinition = (opcode: number, content: Uint8Array, at: number) => boolean;
 
 /** Counts the messages of decompressed records, which come in pieces. Nothing is allocated for a message. */
@@ -32,25 +34,25 @@ export class RecordTally {
   #state = newState("");
   #pieces: RecordPieces | undefined;
 
-  /** `maxRecordBytes`: of a schema or channel, which is held as a whole. */
+  /** `maxRecordBytes` limits schemas and channels, which are held as a whole. */
   constructor(onDefinition: OnDefinition, maxRecordBytes: number) {
     this.#onDefinition = onDefinition;
     this.#maxRecordBytes = maxRecordBytes;
   }
 
-  /** `indexes`: the records behind the chunk; undefined where there are none to compare with. */
+  /** `indexes` are the message indexes behind the chunk; undefined if there are none to compare with. */
   begin(place: string, indexes: Uint8Array | undefined): void {
     this.#state = newState(place);
     this.#pieces = createRecordPieces((bytes, from, base) => this.#lookAt(bytes, from, base));
     this.#sums.begin(indexes);
   }
 
-  /** The next piece. Faults with `BadChunk` or `InvalidTime`. */
+  /** Counts the next piece. Throws `BadChunk` or `InvalidTime`. */
   push(bytes: Uint8Array): void {
     this.#pieces!.push(bytes);
   }
 
-  /** Faults with `BadChunk` where the last record is not whole. */
+  /** Throws `BadChunk` if the last record is not whole. */
   end(): TalliedRecords {
     const { place, messageCount, largestBytes, isInOrder, isPlain } = this.#state;
     if (!this.#pieces!.isWhole()) throw broken(() => `${place}, at its end,`);

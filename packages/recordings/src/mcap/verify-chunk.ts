@@ -17,7 +17,7 @@ import { sortIndexes } from "./sort-indexes.ts";
 import { contentOf, readStoredChunk, type StoredChunk } from "./stored-chunk.ts";
 import { RecordTally, type TalliedRecords } from "./tally-messages.ts";
 
-/** Reads a chunk and compares it with what it and its message indexes say. Answers the first byte behind those. */
+/** Reads a chunk and compares it with what it and its message indexes say. Answers where the next record begins. */
 export type ChunkVerifier = (head: RecordHead) => Promise<number>;
 
 export function createChunkVerifier(verifying: Verifying, footerOffset: number): ChunkVerifier {
@@ -60,15 +60,15 @@ async function verifyChunk(stored: StoredChunk, chunkTally: ChunkTally, verifyin
 }
 
 interface TalliedChunk extends TalliedRecords {
-  /** CRC-32 of the decompressed records. Undefined where the chunk gives none to compare it with. */
+  /** CRC-32 of the decompressed records. It is undefined if the chunk gives none to compare it with. */
   readonly crc: number | undefined;
-  /** Nothing but one frame is there, where the chunk was read in pieces. */
+  /** Whether a chunk that was read in pieces is nothing but one frame. */
   readonly isOneFrame: boolean;
 }
 
 type ChunkTally = (stored: StoredChunk, indexes: Uint8Array) => Promise<TalliedChunk>;
 
-/** Decompresses a chunk and counts what is in it. Faults where its checksum or its sizes are not true. */
+/** Decompresses a chunk and counts what is in it. Throws if its checksum or its sizes are not true. */
 function createChunkTally(verifying: Verifying): ChunkTally {
   let reading: StoredChunk | undefined;
   const define = createDefiner(verifying);
@@ -97,14 +97,14 @@ function createChunkTally(verifying: Verifying): ChunkTally {
 
 interface Definition {
   readonly content: Uint8Array;
-  /** Among the decompressed records. */
+  /** The place among the decompressed records. */
   readonly at: number;
   readonly chunk: StoredChunk["chunk"];
 }
 
 /** Notes schemas and channels that stand in chunks. */
 function createDefiner({ survey, context: { limits }, schemaPlaces }: Verifying) {
-  /** Answers whether it stands there as we would write it. */
+  /** Answers whether it is encoded as we would encode it. */
   return (opcode: number, { content, at, chunk }: Definition): boolean => {
     const cursor = openCursor(content, () => `${placeOf(chunk)}, at its byte ${at},`, "BadChunk");
     if (opcode === opcodes.channel) {
@@ -127,13 +127,16 @@ function createDefiner({ survey, context: { limits }, schemaPlaces }: Verifying)
   };
 }
 
-/** As one is encoded: with added fields, a key twice or texts that are no UTF-8 it has other bytes. */
+/** The size of a channel as we would encode it. A channel with added fields, a repeated key or invalid UTF-8 has another size. */
 function bytesOfChannel({ topic, messageEncoding, metadata }: Channel): number {
   const texts = [topic, messageEncoding, ...Object.entries(metadata).flat()];
   return texts.reduce((sum, text) => sum + 4 + Buffer.byteLength(text), 2 + 2 + 4);
 }
 
-/** Indexes that name the messages in another order are good for finding them, though not for passing on. */
+/**
+ * Compares the indexes once more after sorting them: indexes that name the messages in another order are good for finding messages, though
+ * not for passing the chunk on.
+ */
 async function tallyBySortedIndexes(
   stored: StoredChunk,
   indexes: Uint8Array,
@@ -151,7 +154,7 @@ function factsOf({ chunk, head, end }: StoredChunk, { channels, isInOrder, large
   return { chunk: { ...chunk }, ...places, lengthBytes, largestBytes, startNs, endNs, isInOrder };
 }
 
-/** What other readers are sure to read as we do, and what a chunk of a written file may be. */
+/** Whether other readers are sure to read the chunk as we do, and a written file may have such a chunk. */
 function mayPass({ chunk, head, bytes }: StoredChunk, tallied: TalliedChunk): boolean {
   const { isInOrder, hasTrueIndexes, isPlain, messageCount, channels } = tallied;
   if (!isInOrder || !hasTrueIndexes || !isPlain || !passable.has(chunk.compression)) return false;
@@ -167,7 +170,7 @@ function mayPass({ chunk, head, bytes }: StoredChunk, tallied: TalliedChunk): bo
 
 const passable: ReadonlySet<string> = new Set(["", "lz4", "zstd"]);
 
-/** Of the whole record; what is not compressed was summed already when it was compared with the checksum that the chunk gives. */
+/** CRC-32 of the whole record. Uncompressed content was summed already when it was compared with the checksum that the chunk gives. */
 function checksumOfHeld({ head, chunk }: StoredChunk, bytes: Uint8Array, contentCrc: number | undefined): number {
   const record = bytes.subarray(0, head.end - head.offset);
   if (contentCrc === undefined || !isPlain(chunk.compression)) return crc32(record);

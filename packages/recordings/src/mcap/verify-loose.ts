@@ -19,7 +19,7 @@ export class LooseVerifier {
     this.#tally = new RecordTally(() => true, verifying.context.limits.maxRecordBytes);
   }
 
-  /** Answers a promise of where the next record begins, where there is something to wait for. */
+  /** Answers a promise of where the next record begins if there is something to wait for. */
   add(message: RecordHead): Promise<number> | undefined {
     refuse(message, this.#verifying.context.limits.maxChunkBytes);
     const run = this.#run;
@@ -74,7 +74,7 @@ interface LooseRun {
 }
 
 const looseRunBytes = 1024 * 1024;
-/** What else stands between messages: schemas and channels, not attachments. */
+/** Schemas and channels may stand between the messages of a run, but not attachments. */
 const looseGapBytes = 64 * 1024;
 
 function refuse({ offset, contentBytes }: RecordHead, maxBytes: number): void {

@@ -9,8 +9,8 @@ import { RecordVisitor } from "./record-visitor.ts";
 import { resyncMcap } from "./resync-mcap.ts";
 
 /**
- * Reads every byte of a file once and in order, believes nothing that it says of itself, and names each run of messages. A file
- * that cannot be given whole faults with the reason; a salvage goes on where something makes sense again, and faults never.
+ * Reads every byte of a file once and in order, believes nothing that the file says of itself, and adds each run of messages. Throws the
+ * reason if the file cannot be given whole. A salvage never throws it, but goes on where something makes sense again.
  */
 export async function verifyMcap(verifying: Verifying): Promise<void> {
   const { reader, context } = verifying;
@@ -37,12 +37,12 @@ export async function verifyMcap(verifying: Verifying): Promise<void> {
 
 interface End {
   readonly footerOffset: number;
-  /** Undefined where there is no summary, or the footer is damaged. */
+  /** Undefined if there is no summary, or if the footer is damaged. */
   readonly summaryStart: number | undefined;
   readonly summaryCrc: number;
 }
 
-/** The footer, which says where the records end; a salvage needs none. */
+/** Reads the footer, which says where the records end. A salvage needs none. */
 async function endOf({ context, isSalvage, damage }: Verifying): Promise<End> {
   const { source } = context;
   try {
@@ -102,14 +102,17 @@ async function goOn(recovery: Recovery, { error, offset, head }: Stop): Promise<
 /** A summary that was overwritten may have a million places that make no sense. */
 const mostSummaryFaults = 10_000;
 
-/** Where a record ends whose type makes no sense, by its length alone. To look for the next chunk would find copies that do not count. */
+/**
+ * Answers where a record ends whose type makes no sense, by its length alone. Looking for the next chunk would find copies that do not
+ * count.
+ */
 async function framedEnd({ reader, context }: Verifying, offset: number): Promise<number> {
   if (offset + recordHeadBytes > context.source.sizeBytes) return Number.POSITIVE_INFINITY;
   const bytes = asBuffer(await reader.fetch(offset, recordHeadBytes));
   return offset + recordHeadBytes + Number(bytes.readBigUInt64LE(1));
 }
 
-/** Messages of a channel that nothing introduces cannot be given: nobody knows what they are. */
+/** Messages of a channel that nothing introduces cannot be given, because nobody knows what they are. */
 function requireKnownChannels({ survey, isSalvage, damage }: Verifying): void {
   for (const [id, { messageCount }] of survey.tallies) {
     if (survey.channels.has(id)) continue;

@@ -11,13 +11,13 @@ import { readAttachmentHead, readChannel, readChunkHead, readHeader, readMetadat
 
 export type McapChunk = ChunkHeader & { readonly startNs: bigint; readonly endNs: bigint };
 
-/** One record of the data section; `end` is the first byte that was not needed for it. */
+/** One record of the data section. `end` is the first byte that was not needed for it. */
 export type McapItem = { readonly end: number } & (
   | { readonly kind: "header"; readonly profile: string; readonly library: string }
   | { readonly kind: "schema"; readonly schema: Schema }
   | { readonly kind: "channel"; readonly channel: Channel }
   | { readonly kind: "message"; readonly channelId: number; readonly logTimeNs: bigint; readonly offset: number }
-  /** `indexed`: what the MessageIndex records behind the chunk say; empty when there are none. */
+  /** `indexed` is what the message indexes behind the chunk say. It is empty if there are none. */
   | { readonly kind: "chunk"; readonly chunk: McapChunk; readonly indexed: Map<number, Tally> }
   | { readonly kind: "attachment"; readonly attachment: AttachmentSummary; readonly offset: number }
   | { readonly kind: "metadata"; readonly metadata: MetadataRecord }
@@ -26,16 +26,16 @@ export type McapItem = { readonly end: number } & (
   | { readonly kind: "other" }
 );
 
-/** A record that is too large to be read and not needed. `id`: of a schema or channel. */
+/** A record that is too large to be read and is not needed. `id` is that of a schema or channel. */
 export interface LeftOutRecord {
   readonly opcode: number;
   readonly id: number;
 }
 
 /**
- * Walks the records without decompressing: to the footer, or to a fault where the file stops making sense. Behind the end of the data
- * such a place only ends the walk: what counts was read, if anything was. Where data come again, it was not the end. Millions of small records are common, so what lies in the window is
- * visited without awaiting anything.
+ * Walks the records without decompressing, up to the footer. Throws where the file stops making sense; behind the end of the data such a
+ * place only ends the walk, because what counts was read. If data come again, it was not the end. Millions of small records are common, so
+ * what lies in the window is visited without awaiting anything.
  */
 export async function walkMcap(
   context: ReadContext,
@@ -117,7 +117,7 @@ async function readChunk(head: RecordHead, reader: WindowReader, context: ReadCo
   return { kind: "chunk", chunk, ...(await readIndexes(head.end, reader, context)) };
 }
 
-/** Indexes that are cut off, or make no sense, are as good as none: the chunk before them may be sound. */
+/** Indexes that are cut off or make no sense count as none, because the chunk before them may be sound. */
 async function readIndexes(
   chunkEnd: number,
   reader: WindowReader,
@@ -140,10 +140,10 @@ async function readIndexes(
   }
 }
 
-/** Times, sizes, checksum and the two lengths, with room for the name of the compression. */
+/** A chunk starts with times, sizes, a checksum and two lengths. There is room for the name of the compression. */
 const chunkStartBytes = 8 + 8 + 8 + 4 + 4 + 8 + 64;
 
-/** Entries are read in pieces: an index may be larger than what one wants to hold. */
+/** Entries are read in pieces, because an index may be larger than what should be held. */
 async function tallyIndex(head: RecordHead, reader: WindowReader, indexed: Map<number, Tally>): Promise<void> {
   const start = openCursor(
     await reader.fetch(head.contentOffset, Math.min(6, head.contentBytes)),
@@ -183,7 +183,7 @@ function tallyEntries(bytes: Uint8Array, tally: Tally, offset: number): void {
   extendSpan(tally, startNs, endNs);
 }
 
-/** Records whose content is made into objects, which take many times its bytes. */
+/** Whether a record is left out because its content would be made into objects, which take many times its bytes. */
 export function isLeftOut({ opcode, contentBytes }: RecordHead, { limits }: ReadContext): boolean {
   if (!limits.leavesOut) return false;
   return contentBytes > (opcode === opcodes.schema ? limits.maxRecordBytes : limits.maxMapBytes) && isHeld.has(opcode);
@@ -191,12 +191,12 @@ export function isLeftOut({ opcode, contentBytes }: RecordHead, { limits }: Read
 
 const isHeld: ReadonlySet<number> = new Set([opcodes.header, opcodes.schema, opcodes.channel, opcodes.metadata]);
 
-/** What a schema or channel begins with. */
+/** Reads the id, which a schema or channel begins with. */
 async function readId(head: RecordHead, reader: WindowReader): Promise<number> {
   return readU16(await openRecordStart(head, reader, 2));
 }
 
-/** One that is damaged costs only itself: the messages behind it are as sound as ever. */
+/** A damaged attachment is left out, because the messages behind it are sound all the same. */
 async function readAttachmentOrNone(head: RecordHead, reader: WindowReader, context: ReadContext): Promise<McapItem> {
   const { opcode, end, offset } = head;
   try {
@@ -208,7 +208,7 @@ async function readAttachmentOrNone(head: RecordHead, reader: WindowReader, cont
   }
 }
 
-/** Without one: its name is too large to be read. */
+/** Answers no attachment if its name is too large to be read. */
 export async function readAttachment(
   head: RecordHead,
   reader: WindowReader,
@@ -224,15 +224,15 @@ export async function readAttachment(
   return { attachment: { ...attachment, crc } };
 }
 
-/** Up to the end of the name, or of the media type where the name is there. */
+/** How many bytes are needed up to the end of the name, or of the media type if the name is there. */
 function textsBytesOf({ view }: FieldCursor): number {
   if (view.byteLength < nameAt + 4) return 0;
   const nameEnd = nameAt + 4 + view.getUint32(nameAt, true);
   return nameEnd + 4 <= view.byteLength ? nameEnd + 4 + view.getUint32(nameEnd, true) + 8 : nameEnd + 4;
 }
 
-/** Behind two times. */
+/** The name stands behind two times. */
 const nameAt = 16;
 
-/** Name and media type must fit. */
+/** The name and the media type must fit into it. */
 const attachmentStartBytes = 4 * 1024;

@@ -1,6 +1,6 @@
 /**
- * Rows whose fields stand in arrays of numbers, for those of which there may be a million: an object for each would take
- * several times as much, and make the heap grow by more.
+ * Rows whose fields stand in arrays of numbers. There may be a million rows: an object for each would take several times as much memory,
+ * and make the heap grow by more.
  */
 export type Columns = Readonly<Record<string, Column>>;
 
@@ -29,7 +29,7 @@ export function pickRows<C extends Columns>(from: C, to: C, rows: Uint32Array): 
   return to;
 }
 
-/** Where a text stands in a list that rows share. Only the last is looked at: a file may make up a million of them. */
+/** The place of a text in a list that rows share. Only the last text is compared, because a file may make up a million of them. */
 export function numberOf(texts: string[], text: string): number {
   if (texts.at(-1) !== text) texts.push(text);
   return texts.length - 1;

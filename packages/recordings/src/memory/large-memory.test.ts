@@ -18,7 +18,7 @@ const spec = { compression: "zstd", messageBytes: 100_000, chunkBytes: 40_000_00
 const windowBytes = 2 ** 24;
 await writeLargeFile(path, { ...spec, windowLog: 24 });
 
-/** Grants nothing before it is told to. */
+/** Grants nothing before `open` is called. */
 function openGate() {
   const asked: number[] = [];
   const waiting: (() => void)[] = [];

@@ -1,13 +1,13 @@
 /**
- * What is too large to be held by many at once is held by few: a chunk of hundreds of megabytes, a message as large as that. First come,
- * first served; one that is larger than all there is waits until it has everything.
+ * Rations large memory: a chunk or a message of hundreds of megabytes is held by few readers at once. The first who asks is served first.
+ * Whoever asks for more than the whole budget waits until the whole budget is free.
  */
 export interface LargeMemory {
-  /** Lasts until it is disposed of, once. Throws the signal's reason when that comes before. */
+  /** Waits for a turn, which lasts until the result is disposed of. Throws the signal's reason when the signal aborts before. */
   take(sizeBytes: number, signal: AbortSignal | undefined): Promise<Disposable>;
 }
 
-/** The same for one who reads: waits for its turn, which lasts until it is disposed of. */
+/** Waits for a turn to hold so much memory. The turn lasts until the result is disposed of. */
 export type HoldMemory = (sizeBytes: number) => Promise<Disposable>;
 
 export function createLargeMemory(budgetBytes: number): LargeMemory {
@@ -49,8 +49,8 @@ export function createLargeMemory(budgetBytes: number): LargeMemory {
   };
 }
 
-/** Over everything that reads recordings in this process: exports, salvages, indexing. */
+/** All exports, salvages and indexing of this process share this budget. */
 export const largeMemory: LargeMemory = createLargeMemory(128 * 1024 * 1024);
 
-/** For who counts elsewhere, or reads one file at a time. */
+/** Grants every turn at once, for a reader that is counted elsewhere or that reads one file at a time. */
 export const holdFreely: HoldMemory = async () => ({ [Symbol.dispose]: () => undefined });

@@ -7,18 +7,18 @@ import { readRange, refuseBeyond } from "./window-reader.ts";
 
 /** A compressed run of records inside a file, of either format. */
 export interface ChunkHeader {
-  /** Of the chunk's record. */
+  /** Where the chunk's record begins in the file. */
   offset: number;
-  /** Of its compressed bytes. */
+  /** Where its compressed bytes begin in the file. */
   readonly dataOffset: number;
   readonly storedBytes: number;
   readonly uncompressedBytes: number;
   readonly compression: string;
-  /** CRC-32 of the uncompressed bytes; 0: not given. */
+  /** CRC-32 of the uncompressed bytes; 0 if the chunk does not give it. */
   readonly crc: number;
 }
 
-/** Call before allocating anything for a chunk. */
+/** To be called before anything is allocated for a chunk. */
 export function refuseLargeChunk(chunk: ChunkHeader, maxChunkBytes: number): void {
   const bytes = Math.max(chunk.storedBytes, chunk.uncompressedBytes);
   if (bytes <= maxChunkBytes) return;
@@ -26,7 +26,7 @@ export function refuseLargeChunk(chunk: ChunkHeader, maxChunkBytes: number): voi
   throw new RecordingFault("ChunkTooLarge", text);
 }
 
-/** The chunk's records, decompressed and checked against its header. */
+/** Reads the chunk's records, decompressed and compared with its header. */
 export async function loadChunk(chunk: ChunkHeader, context: ReadContext): Promise<Uint8Array> {
   const { source, limits, signal, decompress } = context;
   signal?.throwIfAborted();
@@ -40,8 +40,8 @@ export async function loadChunk(chunk: ChunkHeader, context: ReadContext): Promi
 }
 
 /**
- * The chunk's records in pieces of some megabytes at most, checked against its header when the last was given. Faults with `ChunkTooLarge`
- * where more than `maxDecodedBytes` would have to be held at once.
+ * Reads the chunk's records in pieces of some megabytes at most, and compares them with its header when the last was given. Throws
+ * `ChunkTooLarge` if more than `maxDecodedBytes` would have to be held at once.
  */
 export async function* streamChunk(chunk: ChunkHeader, context: ReadContext): AsyncGenerator<Uint8Array> {
   const { source, limits, decompress } = context;
@@ -64,7 +64,7 @@ export async function* streamChunk(chunk: ChunkHeader, context: ReadContext): As
   if (crc !== chunk.crc) throw failsChecksum(chunk);
 }
 
-/** Decompressed at once: the pieces of a stream cost more. */
+/** Chunks up to this size are decompressed at once, because the pieces of a stream cost more. */
 const smallChunkBytes = 4 * 1024 * 1024;
 
 function failsChecksum(chunk: ChunkHeader): RecordingFault {

@@ -1,13 +1,13 @@
 import { type ReasonCode, RecordingFault } from "../faults/reasons.ts";
 
-/** What a fault says about where it is, e.g. "the record at byte 412"; a function where naming it each time would cost. */
+/** Says in the text of an error where it is, e.g. "the record at byte 412". A function avoids making the text when there is no error. */
 export type Place = string | (() => string);
 
 export function nameOf(place: Place): string {
   return typeof place === "string" ? place : place();
 }
 
-/** A position in the bytes of one record; reading past its end is a fault that names the record. */
+/** A position in the bytes of one record. Reading past its end throws an error that names the record. */
 export interface FieldCursor {
   readonly bytes: Uint8Array;
   readonly view: DataView;
@@ -32,9 +32,9 @@ export function readU64(cursor: FieldCursor): bigint {
   return cursor.view.getBigUint64(advance(cursor, 8), true);
 }
 
-/** An offset, length or count. Above 2^53 it is beyond every file. */
+/** Reads an offset, length or count. A number above 2^53 is beyond every file. */
 export function readSize(cursor: FieldCursor): number {
-  // As two halves: a 64-bit number would be an object, and there may be millions of them.
+  // The number is read in two halves, because a 64-bit number would be an object, and there may be millions of them.
   const low = readU32(cursor);
   const value = low + readU32(cursor) * 2 ** 32;
   if (value <= Number.MAX_SAFE_INTEGER) return value;
@@ -42,7 +42,7 @@ export function readSize(cursor: FieldCursor): number {
   throw new RecordingFault("LengthBeyondFile", `${nameOf(cursor.place)} gives an offset or length of ${told} bytes`);
 }
 
-/** Log, publish or creation time in nanoseconds; must fit into a signed 64-bit number. */
+/** Reads a log, publish or creation time in nanoseconds, which must fit into a signed 64-bit number. */
 export function readTime(cursor: FieldCursor): bigint {
   return toValidTime(readU64(cursor), cursor.place);
 }
@@ -76,11 +76,11 @@ export function readTextMap(cursor: FieldCursor): Record<string, string> {
   const entries: [string, string][] = [];
   while (cursor.position < end) entries.push([readText(cursor), readText(cursor)]);
   if (cursor.position !== end) refuse(cursor, "has a map whose entries are longer than the map");
-  // fromEntries and not assignment: a key may be "__proto__".
+  // `fromEntries` is used because a key may be "__proto__", which an assignment would not store.
   return Object.fromEntries(entries);
 }
 
-/** A view, not a copy. */
+/** Answers a view, not a copy. */
 export function readBytes(cursor: FieldCursor, length: number): Uint8Array {
   const from = advance(cursor, length);
   return cursor.bytes.subarray(from, from + length);

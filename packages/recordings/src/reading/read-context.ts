@@ -9,7 +9,7 @@ export interface ReadContext {
   readonly limits: InspectLimits;
   readonly signal: AbortSignal | undefined;
   readonly decompress: Decompressor;
-  /** What a window reader read last. */
+  /** The bytes that a window reader read last. */
   held: HeldBytes;
 }
 

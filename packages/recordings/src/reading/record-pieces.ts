@@ -1,19 +1,19 @@
 import { freeMemory } from "../memory/free-memory.ts";
 
-/** Looks at records that come in pieces, of which one may begin in one piece and end in another. */
+/** Looks at records that come in pieces. A record may begin in one piece and end in another. */
 export interface RecordPieces {
   push(bytes: Uint8Array): void;
   /** Whether the last record was whole. */
   isWhole(): boolean;
 }
 
-/** Looks at the records from `from` on; `base`: of the bytes among all records. */
+/** Looks at the records from `from` on. `base` is the place of the bytes among all records. */
 export type LookAtRecords = (bytes: Uint8Array, from: number, base: number) => Looked;
 
 export interface Looked {
   /**
-   * Where the first record begins of which there is too little. Behind the bytes: so much of what comes next belongs to a record that was
-   * looked at.
+   * Where the first record begins of which too little is there. If it lies behind the bytes, the next bytes up to there belong to a record
+   * that was looked at already.
    */
   readonly at: number;
   /** How much of that record must be seen at once. */
@@ -21,11 +21,11 @@ export interface Looked {
 }
 
 export function createRecordPieces(lookAt: LookAtRecords): RecordPieces {
-  /** Among all records, of the bytes that are pushed next, or of those that are left of the last. */
+  /** The place among all records of the bytes that are pushed next, or of those that are left of the last push. */
   let base = 0;
-  /** How much of the next bytes is the rest of a record that was looked at. */
+  /** How many of the next bytes are the rest of a record that was looked at. */
   let skip = 0;
-  /** Room for the record that earlier pieces ended in, as far as it has to be seen at once, and how much of it is there. */
+  /** Room for the beginning of the record that earlier pieces ended in, as far as it has to be seen at once. */
   let left: Uint8Array = new Uint8Array(0);
   let leftBytes = 0;
   const keep = (bytes: Uint8Array, wantedBytes: number): void => {
@@ -33,7 +33,10 @@ export function createRecordPieces(lookAt: LookAtRecords): RecordPieces {
     left.set(bytes);
     leftBytes = bytes.byteLength;
   };
-  /** Puts what was left of earlier pieces together with what comes: a record of many megabytes once. Answers how much of that it took. */
+  /**
+   * Puts what was left of earlier pieces together with what comes, a record of many megabytes only once. Answers how much of what comes it
+   * took.
+   */
   const complete = (bytes: Uint8Array): number => {
     let taken = 0;
     while (leftBytes > 0) {

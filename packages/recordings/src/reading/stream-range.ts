@@ -1,7 +1,7 @@
 import type { ReadContext } from "./read-context.ts";
 import { readRange, refuseBeyond } from "./window-reader.ts";
 
-/** A range of the file in pieces of at most a megabyte. */
+/** Reads a range of the file in pieces of at most a megabyte. */
 export async function* streamRange(
   context: ReadContext,
   offset: number,

@@ -14,9 +14,9 @@ import type { ReadContext } from "./read-context.ts";
 
 export interface ChunkToTally {
   readonly chunk: ChunkHeader;
-  /** What the indexes behind the chunk say; empty when there are none. */
+  /** What the indexes behind the chunk say. It is empty if there are none. */
   readonly indexed: ReadonlyMap<number, Tally>;
-  /** The span in the chunk's own header, where the format has one. Indexes that contradict it are not believed. */
+  /** The span in the chunk's own header, if the format has one. Indexes that contradict it are not believed. */
   readonly span?: Span;
   /** Adds the channels in a chunk's records, which come in pieces, to the survey and sums up its messages by channel. */
   scan(pieces: AsyncIterable<Uint8Array>, chunk: ChunkHeader): Promise<ReadonlyMap<number, Tally>>;
@@ -27,7 +27,7 @@ interface Span {
   readonly endNs?: bigint;
 }
 
-/** Counts a chunk's messages: by its indexes if they suffice, otherwise by decompressing it. */
+/** Counts a chunk's messages by its indexes if they suffice, otherwise by decompressing it. */
 export async function tallyChunk(survey: Survey, told: ChunkToTally, context: ReadContext): Promise<void> {
   const { chunk } = told;
   addChunk(survey, chunk.uncompressedBytes, { sizeBytes: context.source.sizeBytes, limits: context.limits });
@@ -78,7 +78,7 @@ async function scanChunk(
 
 const isTooLarge: ReadonlySet<string> = new Set(["ChunkTooLarge", "RecordTooLarge"]);
 
-/** Where what is large is left out, so is what takes long: forty chunks of 250 MiB may be packed into some hundred kilobytes. */
+/** If large content is left out, so is content that takes long: forty chunks of 250 MiB may be packed into some hundred kilobytes. */
 function isTooMuchToScan(survey: Survey, chunk: ChunkHeader, { source, limits }: ReadContext): boolean {
   survey.scannedBytes += chunk.uncompressedBytes;
   return limits.leavesOut && survey.scannedBytes > scanFloorBytes + scanExpansion * source.sizeBytes;
@@ -87,7 +87,7 @@ function isTooMuchToScan(survey: Survey, chunk: ChunkHeader, { source, limits }:
 const scanFloorBytes = 1024 ** 3;
 const scanExpansion = 100;
 
-/** What its head says is believed; it holds one message at least. */
+/** Believes what the chunk's head says, and counts one message, which is the least that a chunk holds. */
 function leaveOutChunk(survey: Survey, { span }: ChunkToTally): ReadonlyMap<number, Tally> {
   survey.leftOut.chunks += 1;
   survey.leftOut.messageCount += 1;
@@ -97,7 +97,7 @@ function leaveOutChunk(survey: Survey, { span }: ChunkToTally): ReadonlyMap<numb
   return new Map();
 }
 
-/** A bag may name a connection of its own in each of millions of records: they are refused before they are counted. */
+/** A bag may name a connection of its own in each of millions of records. They are refused before they are counted. */
 export function addFirst<T extends Tally>(
   tallies: Map<number, T>,
   channelId: number,

@@ -8,9 +8,9 @@ import type { ReadContext } from "./read-context.ts";
  * less than a window, so that hopping from chunk header to chunk header reads little and a dense file is read in large pieces.
  */
 export interface WindowReader {
-  /** The bytes if the window holds them: saves the caller an await. They are only valid until the next `fetch`. */
+  /** Answers the bytes if the window holds them, which saves the caller an await. They are only valid until the next `fetch`. */
   peek(offset: number, length: number): Uint8Array | undefined;
-  /** Faults with `LengthBeyondFile` when the file ends before. */
+  /** Throws `LengthBeyondFile` if the file ends before. */
   fetch(offset: number, length: number): Promise<Uint8Array>;
 }
 
@@ -33,7 +33,7 @@ export function openWindowReader(context: ReadContext): WindowReader {
     refuseBeyond({ offset, length, sizeBytes: source.sizeBytes });
     const isContiguous = offset >= windowStart && offset <= windowStart + window.byteLength + windowBytes;
     windowBytes = isContiguous ? Math.min(windowBytes * 2, maxWindowBytes) : minWindowBytes;
-    // Thousands of windows in a row would pile up before they are collected.
+    // Thousands of windows in a row would pile up before the garbage collector takes them.
     freeMemory(window);
     context.held = { offset: 0, bytes: new Uint8Array(0) };
     window = context.held.bytes;
@@ -46,7 +46,10 @@ export function openWindowReader(context: ReadContext): WindowReader {
   return { peek, fetch };
 }
 
-/** A buffer of its own; small chunks and attachments mostly lie in the window that a reader holds, and are not read again. */
+/**
+ * Reads a range into a buffer of its own. Small chunks and attachments mostly lie in the window that a reader holds, and are then not read
+ * again.
+ */
 export async function readRange({ source, held }: ReadContext, offset: number, length: number): Promise<Uint8Array> {
   const from = offset - held.offset;
   if (!isInside(from, length, held.bytes.byteLength)) return source.read(offset, length);

@@ -34,7 +34,7 @@ test("one flipped bit anywhere costs the chunk that it is in, not those behind i
     const places = chunksOf(whole);
     const { at, bytes, messageCount } = places[4]!;
     assert.ok(places.length >= 100 && messageCount <= 10);
-    // Opcode, the record's length, times, sizes, checksum, the name of the compression, the content.
+    // These are the opcode, the record's length, times, sizes, checksum, the name of the compression, and the content.
     for (const offset of [0, 1, 3, 8, 9, 24, 25, 31, 33, 37, 40, 41, 48, 60, bytes - 1])
       for (const bit of [1, 0x40]) {
         const salvaged = readMessages(await salvage(whole.with(at + offset, whole[at + offset]! ^ bit)));

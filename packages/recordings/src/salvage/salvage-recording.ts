@@ -10,12 +10,12 @@ import { findIdentity } from "../survey/to-summary.ts";
 import { openVerifiedIndex, type VerifiedIndex } from "../verified/read-index.ts";
 
 export interface SalvageOptions {
-  /** Its extension matters; also names the source in what is told of it. */
+  /** Its extension matters. Reports about the source name it, too. */
   readonly fileName: string;
-  /** What the new file is to say of where it comes from. */
+  /** Answers what the new file says of where it comes from. */
   readonly describe: (salvage: Salvage) => MetadataRecord;
   readonly signal?: AbortSignal;
-  /** Asked before much memory is used at once. Default: one budget for everything in the process. */
+  /** Asked before much memory is used at once. By default everything in the process shares one budget. */
   readonly hold?: HoldMemory;
 }
 
@@ -28,9 +28,9 @@ export class SalvageEmpty extends Error {
 }
 
 /**
- * What is readable of a recording that is not whole, as an indexed MCAP, piece by piece, in bounded memory and with one
- * thread beside. What is damaged is left out and told of, as in `exportMcap`; behind it the next chunk is looked for. The recording's key
- * stays with the original: a salvage is not that recording. Throws {@link SalvageEmpty}, and what reading throws.
+ * Writes what is readable of a recording that is not whole as an indexed MCAP file, piece by piece, in bounded memory and with one thread.
+ * What is damaged is left out and reported, as in `exportMcap`; behind it the next chunk is looked for. The recording's key stays with the
+ * original, because a salvage is not that recording. Throws {@link SalvageEmpty}, and what reading throws.
  */
 export async function* salvageRecording(
   source: RandomAccessSource,
@@ -56,14 +56,14 @@ export async function* salvageRecording(
   );
 }
 
-/** Closing it closes nothing. */
+/** Closing what is lent closes nothing. */
 function lend(source: RandomAccessSource): RandomAccessSource & AsyncDisposable {
   const { sizeBytes, descriptor } = source;
   const read = source.read.bind(source);
   return { sizeBytes, read, ...(descriptor !== undefined && { descriptor }), [Symbol.asyncDispose]: async () => {} };
 }
 
-/** Throws {@link SalvageEmpty} where the file is no recording at all. */
+/** Throws {@link SalvageEmpty} if the file is no recording at all. */
 async function indexReadable(
   source: RandomAccessSource,
   { fileName, signal, hold, pool }: Pick<SalvageOptions, "fileName" | "signal" | "hold"> & { pool: RewritePool },
@@ -91,7 +91,7 @@ async function toSalvage(index: VerifiedIndex): Promise<Salvage> {
   return { ...span, messageCount, topics: [...topics], readableBytes: sizeBytes - lostBytes, lostBytes, identity };
 }
 
-/** The last record of the name counts. */
+/** The last record of this name counts. */
 function identityWithoutKey({ identity }: Salvage): MetadataRecord[] {
   const { key, ...rest } = identity;
   return key === undefined ? [] : [{ name: "downlink", metadata: rest as Record<string, string> }];

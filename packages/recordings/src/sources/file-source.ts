@@ -44,13 +44,13 @@ export class FileSource implements RandomAccessSource, AsyncDisposable {
 
   async read(offset: number, length: number): Promise<Uint8Array> {
     this.#requireInside(offset, length);
-    // Not zeroed: every byte is read.
+    // The memory is not zeroed, because every byte of it is read.
     const bytes = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
     await this.readInto(bytes, offset);
     return bytes;
   }
 
-  /** Fills `target` with the bytes from `offset` on: for who reads much, and can use its memory again. */
+  /** Fills `target` with the bytes from `offset` on, so that a caller who reads much can use the same memory again. */
   async readInto(target: Uint8Array, offset: number): Promise<void> {
     const { length } = target;
     this.#requireInside(offset, length);
@@ -66,7 +66,7 @@ export class FileSource implements RandomAccessSource, AsyncDisposable {
     throw new SourceChangedError(`bytes ${offset}..${offset + length} lie outside of ${this.sizeBytes} bytes`);
   }
 
-  /** The identity of the opened file now; differs from `stat` when it was written to. */
+  /** The identity of the opened file now. It differs from `stat` when the file was written to. */
   async restat(): Promise<FileStat> {
     return toFileStat(await this.#handle.stat({ bigint: true }));
   }

@@ -3,7 +3,7 @@ export interface RandomAccessSource {
   readonly sizeBytes: number;
   /** Exactly `length` bytes from `offset` in a buffer of their own, or an error. */
   read(offset: number, length: number): Promise<Uint8Array>;
-  /** An open file of the same bytes, as long as the source is open: threads read through it themselves. */
+  /** An open file with the same bytes, which threads read themselves. It is valid as long as the source is open. */
   readonly descriptor?: number;
 }
 
@@ -22,13 +22,13 @@ export function bytesSource(bytes: Uint8Array): RandomAccessSource {
       if (!isInside(offset, length, bytes.byteLength)) {
         throw new SourceChangedError(`bytes ${offset}..${offset + length} lie outside of ${bytes.byteLength} bytes`);
       }
-      // Not slice(): of a Buffer that would be a view.
+      // `slice()` of a Buffer would be a view and not a copy.
       return new Uint8Array(bytes.subarray(offset, offset + length));
     },
   };
 }
 
-/** Counts what is read through it; for the promise that indexing reads little. */
+/** Counts what is read through it. Tests of how little is read use it. */
 export function countReads(
   source: RandomAccessSource,
 ): RandomAccessSource & { readonly bytesRead: number; readonly reads: number } {

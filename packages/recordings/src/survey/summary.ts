@@ -4,9 +4,15 @@ export type RecordingFormatName = "mcap" | "bag1";
 
 /** When a topic's messages came. */
 export interface TopicActivity {
-  /** Between two messages that follow each other. Absent for less than two, for several channels, and where they are not in order of log time. */
+  /**
+   * The longest time between two messages that follow each other. It is absent for fewer than two messages, for several channels, and for
+   * messages that are not in order of log time.
+   */
   readonly maxGapNs?: bigint;
-  /** Of 256 equal parts of the recording's time: 0 without a message, 255 where most of them came. Absent beyond 2048 channels. */
+  /**
+   * One value for each of 256 equal parts of the recording's time: 0 for a part without a message, 255 for the part with the most messages.
+   * It is absent in a recording with more than 2048 channels.
+   */
   readonly activity?: Uint8Array;
 }
 
@@ -25,11 +31,11 @@ export interface TopicSummary extends TopicActivity {
   readonly version: string;
   messageCount: number;
   /**
-   * The same for two recordings where the topic has, in this version, the same channels with messages: their metadata may differ. Present where
-   * every message was read.
+   * A text that is equal in two recordings if the topic has the same channels with messages in this version; channels differ by their
+   * metadata. It is present if every message was read.
    */
   channelsKey?: string;
-  /** First and last log time, where the file told them without reading its messages. */
+  /** First and last log time, if they were known without reading the messages. */
   readonly startNs?: bigint;
   readonly endNs?: bigint;
 }
@@ -44,7 +50,7 @@ export interface AttachmentSummary {
   /** Where the attachment's data begin in the file. */
   readonly dataOffset: number;
   readonly sizeBytes: number;
-  /** SHA-256 of the data, hexadecimal; present where they were read, that is with `verifyChunks`. */
+  /** SHA-256 of the data, hexadecimal. It is present if the data were read, that is with `verifyChunks`. */
   dataSha256?: string;
 }
 
@@ -62,25 +68,28 @@ export interface RecordingIdentity {
   readonly sessionKey?: string;
 }
 
-/** What of a recording cannot be read, though it can be given without. */
+/** The parts of a recording that cannot be read, while the rest can. */
 export interface RecordingDamage {
   readonly chunksLost: number;
-  /** Known to be in what was lost; more may be where `isCountKnown` is false. */
+  /** The messages that are known to be lost. There may be more if `isCountKnown` is false. */
   readonly messagesLost: number;
   readonly isCountKnown: boolean;
   readonly attachmentsLost: number;
-  /** Of chunks that cannot be read, and of what makes no sense. */
+  /** The bytes of chunks that cannot be read and of places that make no sense. */
   readonly bytesLost: number;
-  /** The first ten. */
+  /** The first ten reasons. */
   readonly reasons: Reason[];
 }
 
-/** What is in a recording, and not in its summary, because it is beyond the limits. */
+/** What is in a recording but was left out of its summary, because it is beyond the limits. */
 export interface LeftOutCounts {
   readonly channels: number;
   readonly attachments: number;
   readonly metadata: number;
-  /** Not looked into: `messageCount` is then the least that there can be, and the span what their heads say. */
+  /**
+   * Chunks that were not decompressed. `messageCount` is then the least that there can be, and the span is the one that the heads of these
+   * chunks give.
+   */
   readonly chunks: number;
 }
 
@@ -88,7 +97,7 @@ export interface RecordingSummary {
   readonly format: RecordingFormatName;
   readonly sizeBytes: number;
   readonly messageCount: number;
-  /** First and last log time; absent without a message. */
+  /** First and last log time; absent if there is no message. */
   readonly startNs?: bigint;
   readonly endNs?: bigint;
   readonly topics: TopicSummary[];
@@ -99,13 +108,13 @@ export interface RecordingSummary {
   readonly method: "index" | "skim" | "scan";
   readonly profile?: string;
   readonly library?: string;
-  /** Absent: nothing was found to be damaged. */
+  /** Absent if no damage was found. */
   damage?: RecordingDamage;
-  /** Absent: all is listed. */
+  /** Absent if everything is listed. */
   readonly leftOut?: LeftOutCounts;
 }
 
-/** What could still be read of a recording that is not whole. Times and counts as far as they are told without reading messages. */
+/** What could still be read of a recording that is not whole, with times and counts as far as they are known without reading messages. */
 export interface Salvage {
   readonly startNs?: bigint;
   readonly endNs?: bigint;

@@ -8,40 +8,40 @@ export interface Schema {
   readonly name: string;
   readonly encoding: string;
   readonly data: Uint8Array;
-  /** Of the data, hexadecimal, where they are too large to be held: `data` is empty then. */
+  /** SHA-256 of the data, hexadecimal. It is present if the data are too large to be held; `data` is then empty. */
   readonly sha256?: string;
 }
 
 export interface Channel {
   readonly id: number;
-  /** 0: without a schema. */
+  /** 0 if the channel has no schema. */
   readonly schemaId: number;
   readonly topic: string;
   readonly messageEncoding: string;
   readonly metadata: Record<string, string>;
 }
 
-/** What is in the file and beyond the limits; nothing where those refuse it. */
+/** What is in the file but beyond the limits, if the limits say that it is left out. */
 export interface LeftOut {
-  /** By their ids. */
+  /** The ids of schemas that are left out. */
   readonly schemas: Set<number>;
   readonly channels: Set<number>;
   attachments: number;
   metadata: number;
   /** Chunks that were not looked into. */
   chunks: number;
-  /** Of channels that are left out, and at least one for each chunk. */
+  /** The messages of channels that are left out, and at least one for each chunk. */
   messageCount: number;
 }
 
-/** Count and span of the messages of one channel. Without times: counted, but the times were not told. */
+/** Count and span of the messages of one channel. The span is absent if only the count is known. */
 export interface Tally {
   messageCount: number;
   startNs?: bigint;
   endNs?: bigint;
 }
 
-/** What is known of a recording so far. Filled step by step, so that it is worth something after a fault too. */
+/** What is known of a recording so far. It is filled step by step, so that it is also useful after an error. */
 export interface Survey {
   profile?: string;
   library?: string;
@@ -55,7 +55,7 @@ export interface Survey {
   chunkCount: number;
   decompressedChunkCount: number;
   expandedBytes: number;
-  /** Of chunks that had to be decompressed, or should have been. */
+  /** The bytes of chunks that had to be decompressed, or should have been. */
   scannedBytes: number;
   heldBytes: number;
   readonly leftOut: LeftOut;
@@ -83,7 +83,7 @@ export function createSurvey(): Survey {
   };
 }
 
-/** Files repeat schemas and channels; only an equal one may come again under the same id. spec: MCAP "Schema": 0 is no id. */
+/** Files repeat schemas and channels. Only an equal schema may come again under the same id. spec: MCAP "Schema": 0 is no id. */
 export function addSchema(survey: Survey, schema: Schema, limits: InspectLimits): void {
   if (schema.id === 0) return;
   const known = survey.schemas.get(schema.id);
@@ -100,7 +100,7 @@ export function addSchema(survey: Survey, schema: Schema, limits: InspectLimits)
   else survey.leftOut.schemas.add(schema.id);
 }
 
-/** What stands for the data where they are not held. */
+/** The hash of the data, also if the data are not held. */
 export function sha256OfSchema({ data, sha256 }: Schema): string {
   return sha256 ?? createHash("sha256").update(data).digest("hex");
 }
@@ -126,14 +126,14 @@ export function addChannel(survey: Survey, channel: Channel, limits: InspectLimi
   else leaveOutChannel(survey, channel.id);
 }
 
-/** There may be as many as MCAP has ids; a bag may name billions. */
+/** Only as many ids are kept as MCAP has, because a bag may name billions. */
 export function leaveOutChannel(survey: Survey, id: number): void {
   const { channels } = survey.leftOut;
   if (channels.size >= mostChannels) throw tooManyChannels(mostChannels);
   if (!survey.channels.has(id)) channels.add(id);
 }
 
-/** As many as a file may have at all. */
+/** The most channels that a file may have at all. */
 export const mostChannels: number = defaultLimits.maxChannels;
 
 export function hasChannel({ channels, leftOut }: Survey, id: number): boolean {
@@ -177,7 +177,7 @@ export function countMessages(survey: Survey): number {
   return sum;
 }
 
-/** Counts a chunk, and refuses the file when its chunks decompress to implausibly much. */
+/** Counts a chunk. Throws if the chunks of the file decompress to implausibly much. */
 export function addChunk(
   survey: Survey,
   uncompressedBytes: number,
@@ -196,7 +196,7 @@ export function addChunk(
 
 const expansionFloorBytes = 16 * 1024 ** 3;
 
-/** What a small record costs in memory besides its bytes. */
+/** The memory that a small record takes besides its bytes. */
 const recordOverheadBytes = 100;
 
 function tallyOf(survey: Survey, channelId: number): Tally {
@@ -207,7 +207,7 @@ function tallyOf(survey: Survey, channelId: number): Tally {
   return tally;
 }
 
-/** False where it is to be left out. */
+/** Answers false if the bytes are to be left out. */
 function hold(survey: Survey, bytes: number, limits: InspectLimits): boolean {
   if (survey.heldBytes + bytes <= limits.maxHeldBytes) {
     survey.heldBytes += bytes;
@@ -223,7 +223,7 @@ function isOneMoreListed(count: number, what: string, { maxListedRecords, leaves
   return count < maxListedRecords;
 }
 
-/** Call before a record of a kind that is listed is kept. */
+/** To be called before a record of a kind that is listed is kept. */
 export function refuseMore(count: number, what: string, most: number): void {
   if (count < most) return;
   throw new RecordingFault("TooManyRecords", `the file has more than ${most} ${what}`);

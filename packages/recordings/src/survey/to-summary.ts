@@ -14,11 +14,11 @@ interface About {
   readonly format: RecordingFormatName;
   readonly sizeBytes: number;
   readonly method: RecordingSummary["method"];
-  /** Where every message was read. */
+  /** Present if every message was read. */
   readonly activityOf?: ActivityOf;
 }
 
-/** Of the channels with messages that are one topic; both times are those of the recording. */
+/** Answers the activity of the channels that make up one topic. Both times are those of the recording. */
 type ActivityOf = (channelIds: readonly number[], startNs: bigint, endNs: bigint) => TopicActivity;
 
 export function toSummary(survey: Survey, { activityOf, ...about }: About): RecordingSummary {
@@ -43,7 +43,7 @@ function leftOutOf({ leftOut }: Survey): { leftOut?: LeftOutCounts } {
   return isAny ? { leftOut: { channels: channels.size, attachments, metadata, chunks } } : {};
 }
 
-/** In the order in which the file introduces them. */
+/** The topics in the order in which the file introduces them. */
 function toTopics(
   survey: Survey,
   { isRead, activityOf }: { isRead: boolean; activityOf: ActivityOf | undefined },
@@ -71,14 +71,14 @@ function toTopics(
   return [...topics.values()];
 }
 
-/** Of channels that have topic, encoding and schema in common. */
+/** Names a channel among those that have topic, encoding and schema in common. */
 function keyOfChannel({ metadata }: Channel): string {
   return JSON.stringify(Object.entries(metadata).sort());
 }
 
 const noSchema: Schema = { id: 0, name: "", encoding: "", data: new Uint8Array(0) };
 
-/** 65,535 channels may share one schema of 16 MiB. */
+/** Hashes each schema once, because 65,535 channels may share one schema of 16 MiB. */
 function hashOnce(): (schema: Schema) => string {
   const known = new Map<Schema, string>();
   return (schema) => {
@@ -111,7 +111,7 @@ function versionOf(parts: readonly string[]): string {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Wire contract §4: of the records named `downlink` or `foxglove` the last one counts, as a whole. */
+/** The last record named `downlink` or `foxglove` counts, as a whole. spec: wire contract §4 */
 export function findIdentity(metadata: readonly MetadataRecord[]): RecordingIdentity {
   const record = metadata.findLast(({ name }) => name === "downlink" || name === "foxglove");
   const identity: { -readonly [K in keyof RecordingIdentity]: RecordingIdentity[K] } = {};

@@ -18,7 +18,7 @@ function runOf(channels: readonly Partial<RunChannel>[]): VerifiedRun {
   return { startNs: times.sort(byTime)[0]!, channels: all } as unknown as VerifiedRun;
 }
 
-/** One message a run, as a file of one message a chunk has them. */
+/** Adds one run for each message, as in a file with one message in each chunk. */
 function logOf(times: readonly bigint[]) {
   const log = new ActivityLog();
   for (const ns of times) log.add(runOf([{ startNs: ns, endNs: ns }]));

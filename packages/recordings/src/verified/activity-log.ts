@@ -3,27 +3,37 @@ import type { RunChannel, VerifiedRun } from "./verified-run.ts";
 
 interface ChannelActivity {
   lastNs: bigint;
-  /** Infinity: its messages are not in order, or nobody compared them. */
+  /** Infinity if its messages are not in order, or if nobody compared them. */
   maxGapNs: number;
   messageCount: number;
-  /** Messages by part of the time that is held; absent where too many channels are there already. */
+  /** The number of messages in each held part of the time. It is absent if there are too many channels already. */
   readonly bins: Float32Array | undefined;
 }
 
 export const activityParts = 256;
-/** Four times as many as are answered: the recording takes a quarter of what is held at least, so that no part of it is narrower than a held one. */
+/**
+ * Four times as many parts are held as are answered. The recording takes at least a quarter of the held time, so that no answered part is
+ * narrower than a held one.
+ */
 const heldParts = 1024;
 const mostWithParts = 2048;
 
 /**
- * Notes when each channel's messages came, in memory that does not grow with the file: how long the whole takes is known at its end, so
- * parts become twice as long whenever they do not reach. Within a run the messages of a channel are taken to come evenly.
+ * Notes when the messages of each channel came: the longest time between two, and how many came in each of 256 parts of the recording's
+ * time. It takes 4 kB for each channel, whatever the file's length: the recording's duration is known only at its end, so parts become
+ * twice as long whenever they do not reach far enough.
+ *
+ * We note runs, not messages, because an import would pay for noting each message: within a run the messages of a channel are taken to come
+ * evenly. Only the longest gap is looked for message by message, which costs nothing that can be measured.
  */
 export class ActivityLog {
   readonly #channels = new Map<number, ChannelActivity>();
   /** The first time that was seen. All other times are counted from it, in nanoseconds. */
   #baseNs: bigint | undefined;
-  /** Where the held parts begin, a multiple of their width. They reach as far before the base as behind it: what comes first need not be the earliest. */
+  /**
+   * Where the held parts begin, a multiple of their width. At first they reach as far before the base as behind it, because the first
+   * message need not be the earliest.
+   */
   #origin = -heldParts / 2;
   #width = 1;
 
@@ -34,13 +44,13 @@ export class ActivityLog {
     for (const channel of run.channels) this.#addChannel(channel, this.#baseNs);
   }
 
-  /** Of the channels with messages that are one topic; both times are those of the recording. */
+  /** Answers the activity of the channels that make up one topic. Both times are those of the recording. */
   of(channelIds: readonly number[], startNs: bigint, endNs: bigint): TopicActivity {
     const own = channelIds.flatMap((id) => this.#channels.get(id) ?? []);
     const [only] = own;
     const hasGap = own.length === 1 && only!.messageCount > 1 && Number.isFinite(only!.maxGapNs);
     const start = Number(startNs - (this.#baseNs ?? startNs));
-    const durationNs = Number(endNs - startNs) || Infinity; // an instant is all in the first part
+    const durationNs = Number(endNs - startNs) || Infinity; // a recording of one instant lies in the first part
     const middleOf = (part: number): number => this.#origin + part * this.#width + (this.#width - 1) / 2;
     const sums = sumParts(own, (part) => (middleOf(part) - start) / durationNs);
     return {
@@ -97,7 +107,7 @@ function halved(bins: Float32Array, shift: number): Float32Array {
   return wider;
 }
 
-/** In no more parts than there are messages, the first and the last in their own. */
+/** Spreads messages over no more parts than there are messages, the first and the last into their own. */
 function spread(
   bins: Float32Array,
   { first, last, messageCount }: { first: number; last: number; messageCount: number },
@@ -109,7 +119,7 @@ function spread(
   }
 }
 
-/** `placeOf`: where in the recording's time the middle of a held part is, from 0 to 1. */
+/** `placeOf` answers where in the recording's time the middle of a held part is, from 0 to 1. */
 function sumParts(own: readonly ChannelActivity[], placeOf: (part: number) => number): Float64Array | undefined {
   if (own.length === 0) return undefined;
   const sums = new Float64Array(activityParts);

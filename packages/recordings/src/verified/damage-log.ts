@@ -2,18 +2,18 @@ import type { Reason } from "../faults/reasons.ts";
 import type { RecordingDamage } from "../survey/summary.ts";
 import type { DamageLine } from "./index-layout.ts";
 
-/** What of a recording cannot be read. */
+/** Notes what of a recording cannot be read. */
 export interface DamageLog {
   addChunk(chunk: { offset: number; end: number; reason: Reason; messagesLost: number | undefined }): void;
-  /** Bytes that make no sense, up to where something does again. */
+  /** Adds bytes that make no sense, up to where something makes sense again. */
   addGap(gap: { offset: number; end: number; reason: Reason }): void;
   addAttachment(offset: number, reason: Reason, name: string | undefined): void;
   addSummary(offset: number, reason: Reason): void;
-  /** A checksum that nothing depends on. */
+  /** Adds a wrong checksum that nothing depends on. */
   addChecksum(offset: number, reason: Reason): void;
-  /** Something that the file says it has, and that was not found. */
+  /** Adds something that the file says it has, and that was not found. */
   addUntraced(offset: number, text: string): void;
-  /** Messages that nobody can tell the topic of. */
+  /** Adds messages whose topic is unknown. */
   addUnknownChannel(reason: Reason, messagesLost: number): void;
   readonly lines: readonly DamageLine[];
   sum(): RecordingDamage | undefined;
@@ -64,6 +64,6 @@ export function createDamageLog(): DamageLog {
   };
 }
 
-/** A file may be damaged in a million places; who reads of some thousand believes the sums. */
+/** A file may be damaged in a million places. A reader of a thousand lines trusts the sums for the rest. */
 const mostLines = 1000;
 const mostReasons = 10;

@@ -32,7 +32,7 @@ export class ForwardReader implements WindowReader {
     return undefined;
   }
 
-  /** What lies more than a block before `offset` is given back: bytes of there that were fetched earlier must not be used any more. */
+  /** Gives back what lies more than a block before `offset`: bytes from there that were fetched earlier must not be used any more. */
   async fetch(offset: number, length: number): Promise<Uint8Array> {
     refuseBeyond({ offset, length, sizeBytes: this.#context.source.sizeBytes });
     this.#letGo(offset);
@@ -43,7 +43,7 @@ export class ForwardReader implements WindowReader {
     return this.peek(offset, length) ?? (await this.#join(offset, length));
   }
 
-  /** A part of the file in pieces of at most a megabyte; each is valid until the next is asked for. */
+  /** Reads a part of the file in pieces of at most a megabyte. Each piece is valid until the next is asked for. */
   async *stream(offset: number, lengthBytes: number): AsyncGenerator<Uint8Array> {
     refuseBeyond({ offset, length: lengthBytes, sizeBytes: this.#context.source.sizeBytes });
     for (let done = 0; done < lengthBytes; done += pieceBytes) {

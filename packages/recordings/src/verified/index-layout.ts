@@ -10,13 +10,13 @@ import type { RecordingDamage, RecordingFormatName } from "../survey/summary.ts"
  */
 export const indexMagic: Uint8Array = Buffer.from("DLINDEX\u0001", "latin1");
 
-/** Where the head begins (8 bytes), its bytes (4), its bytes decompressed (4), and the magic again. */
+/** The tail holds where the head begins (8 bytes), its size (4), its size decompressed (4), and the magic again. */
 export const tailBytes = 24;
 
-/** Raised when older readers would read something wrong: they make an index of their own then. */
+/** Raised when older readers would read something wrong; they then make an index of their own. */
 export const indexVersion = 1;
 
-/** Of a zstd frame: where it stands, its bytes, and its bytes decompressed. */
+/** Where a zstd frame stands, its size, and its size decompressed. */
 export type FramePlace = readonly [offset: number, bytes: number, sizeBytes: number];
 
 export interface PagePlace {
@@ -32,7 +32,7 @@ export type ListName = (typeof listNames)[number];
 export interface IndexHead {
   readonly version: number;
   readonly format: RecordingFormatName;
-  /** Of the recording that the index is of. */
+  /** The size of the recording that was indexed. */
   readonly sizeBytes: number;
   readonly sha256: string;
   readonly profile?: string;
@@ -51,7 +51,7 @@ export interface ChannelLine {
   readonly messageEncoding: string;
   readonly metadata: readonly (readonly [string, string])[];
   readonly messageCount: number;
-  /** Absent without a message. */
+  /** Absent if there is no message. */
   readonly startNs?: string;
   readonly endNs?: string;
 }
@@ -60,11 +60,11 @@ export interface SchemaLine {
   readonly id: number;
   readonly name: string;
   readonly encoding: string;
-  /** Where its data stand in the recording; absent where they stand in a compressed chunk only. */
+  /** Where its data stand in the recording. It is absent if they stand in a compressed chunk only. */
   readonly at?: readonly [offset: number, lengthBytes: number];
-  /** CRC-32 of the data that stand there; indexes of before have none. */
+  /** CRC-32 of the data that stand there. Older indexes have none. */
   readonly crc?: number;
-  /** Base 64. */
+  /** The data in base 64. */
   readonly data?: string;
 }
 
@@ -87,11 +87,11 @@ export interface MetadataLine {
 /** Something that cannot be read. */
 export interface DamageLine {
   readonly kind: "chunk" | "attachment" | "summary" | "checksum" | "gap" | "untraced";
-  /** Of what is damaged, in the recording. */
+  /** Where the damage is in the recording. */
   readonly offset: number;
   readonly code: string;
   readonly text: string;
-  /** Of an attachment. */
+  /** The name of a damaged attachment. */
   readonly name?: string;
   readonly messagesLost?: number;
 }

@@ -3,7 +3,7 @@ import type { AttachmentSummary, MetadataRecord } from "../survey/summary.ts";
 import type { Channel, Schema, Survey, Tally } from "../survey/survey.ts";
 import type { AttachmentLine, ChannelLine, DamageLine, ListName, MetadataLine, SchemaLine } from "./index-layout.ts";
 
-/** Where the data of schemas stand in the file, as far as they stand outside of compressed chunks. */
+/** Where the data of schemas stand in the file, for those that stand outside of compressed chunks. */
 export type SchemaPlaces = ReadonlyMap<Schema, readonly [offset: number, lengthBytes: number]>;
 
 interface Listed {
@@ -29,7 +29,7 @@ function* map<T, U>(values: Iterable<T>, to: (value: T) => U): Generator<U> {
   for (const value of values) yield to(value);
 }
 
-/** Of a channel that nothing introduces only its id is known: what is salvaged leaves its messages out. */
+/** Only the id is known of a channel that nothing introduces. A salvage leaves its messages out. */
 function toChannelLine(id: number, channel: Channel | undefined, tally: Tally | undefined): Partial<ChannelLine> {
   if (!channel) return { id };
   const { schemaId, topic, messageEncoding, metadata } = channel;

@@ -16,7 +16,7 @@ type ChannelColumns = ReturnType<typeof createChannelColumns>;
 
 export const runFlags = { chunk: 1, inOrder: 2, trueIndexes: 4, mayPass: 8, damaged: 16 } as const;
 
-/** No message index: the largest number that the column holds. */
+/** Stands for no message index. It is the largest number that the column holds. */
 export const noIndex: number = 2 ** 32 - 1;
 
 function createRunColumns(room: number) {
@@ -26,16 +26,16 @@ function createRunColumns(room: number) {
     offsets: new Float64Array(room),
     recordBytes: new Float64Array(room),
     indexesBytes: new Float64Array(room),
-    /** Of the compressed bytes, counted from the run's offset. */
+    /** Where the compressed bytes begin, counted from the run's offset. */
     dataStarts: new Float64Array(room),
     storedBytes: new Float64Array(room),
     lengths: new Float64Array(room),
     largestBytes: new Uint32Array(room),
     checksums: new Uint32Array(room),
     indexesChecksums: new Uint32Array(room),
-    /** Behind the run's last channel row. */
+    /** The row behind the run's last channel row. */
     channelEnds: new Uint32Array(room),
-    /** Into the index's list of texts. */
+    /** The number of the compression in the index's list of texts. */
     compressions: new Uint32Array(room),
     flags: new Uint8Array(room),
   };
@@ -49,7 +49,7 @@ function createChannelColumns(room: number) {
     recordsBytes: new Float64Array(room),
     lastEnds: new Float64Array(room),
     indexStarts: new Uint32Array(room),
-    /** Into the index's list of channels. */
+    /** The number of the channel in the index's list of channels. */
     channels: new Uint16Array(room),
   };
 }
@@ -130,7 +130,7 @@ function joinColumns(count: number, channelCount: number, tables: readonly objec
   return bytes;
 }
 
-/** `joined` as it was before it was compressed. */
+/** `joined` is the page as it was before it was compressed. */
 export function decodePage(joined: Uint8Array): RunPage {
   const own = new Uint8Array(joined).buffer;
   const view = new DataView(own);

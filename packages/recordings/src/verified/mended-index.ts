@@ -3,8 +3,8 @@ import type { IndexHead } from "./index-layout.ts";
 import { IndexUnreadableError, readPages, type VerifiedIndex } from "./read-index.ts";
 
 /**
- * An index of which parts may turn out to be damaged once they are read: these come from one that is made of the same recording, once, so
- * that rot in an index costs time, and not the recording.
+ * Reads an index, parts of which may turn out to be damaged. Those parts are read from an index that is then made of the same recording,
+ * once: a damaged index costs time, and not the recording.
  */
 export function mendedIndex(index: VerifiedIndex, remake: () => Promise<VerifiedIndex>): VerifiedIndex {
   const { head } = index;
@@ -35,7 +35,10 @@ export function mendedIndex(index: VerifiedIndex, remake: () => Promise<Verified
   };
 }
 
-/** A row of a page is named by numbers: they mean the same only where both are cut the same way. */
+/**
+ * How the pages are cut. A row is named by the numbers of its page and its place there, which mean the same only if both indexes are cut
+ * the same way.
+ */
 function cutOf({ pages }: IndexHead): string {
   return JSON.stringify(pages.map(({ startNs, endNs, count }) => [startNs, endNs, count]));
 }

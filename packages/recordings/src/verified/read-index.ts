@@ -19,24 +19,24 @@ import {
 } from "./index-layout.ts";
 import { decodePage, type RunPage } from "./index-pages.ts";
 
-/** What is in a recording, read in parts as they are asked for. */
+/** What is in a recording, read from its index in parts, as they are asked for. */
 export interface VerifiedIndex {
   readonly head: IndexHead;
-  /** In the order of their numbers in the pages. */
+  /** The channels in the order of their numbers in the pages. */
   channels(): Promise<IndexedChannel[]>;
-  /** Those with these ids, or all. `recording`: where the data of most of them stand. */
+  /** The schemas with these ids, or all. `recording` holds the data of most of them. */
   schemas(recording: RandomAccessSource, ids: ReadonlySet<number> | undefined): Promise<Map<number, Schema>>;
   attachments(): Promise<AttachmentSummary[]>;
   metadata(): Promise<MetadataRecord[]>;
   damage(): Promise<DamageLine[]>;
-  /** The pages with runs in a span of time, in the order of the file; they have others too. */
+  /** The pages with runs in a span of time, in the order of the file. They have other runs too. */
   pages(span: Span): AsyncGenerator<{ number: number; page: RunPage }>;
   page(number: number): Promise<RunPage>;
 }
 
 export interface IndexedChannel {
   readonly id: number;
-  /** Absent: nothing in the recording introduces it. */
+  /** Absent if nothing in the recording introduces the channel. */
   readonly channel?: Channel;
   readonly tally: Tally;
 }
@@ -46,7 +46,7 @@ interface Span {
   readonly endNs?: bigint | undefined;
 }
 
-/** It is no index that this version can read: it is to be made anew. */
+/** The bytes are no index that this version can read, so that it must be made anew. */
 export class IndexUnreadableError extends Error {
   constructor(text: string) {
     super(text);
@@ -82,7 +82,7 @@ export async function openVerifiedIndex(source: RandomAccessSource): Promise<Ver
   };
 }
 
-/** The pages with runs in the span, each read once it is asked for. */
+/** The pages with runs in the span. Each is read when it is asked for. */
 export async function* readPages(
   head: IndexHead,
   read: VerifiedIndex["page"],
@@ -120,7 +120,7 @@ function unreadable(what: string): IndexUnreadableError {
   return new IndexUnreadableError(`the verified index ${what}`);
 }
 
-/** The frame's checksum tells damage. */
+/** Throws if the frame is damaged, because it has a checksum. */
 function decompress(bytes: Uint8Array, sizeBytes: number): Uint8Array {
   try {
     return zstdDecompressSync(bytes, { maxOutputLength: sizeBytes, chunkSize: Math.max(64, sizeBytes + 1) });
@@ -150,7 +150,7 @@ function toBigInt(text: string | undefined): bigint | undefined {
   return text === undefined ? undefined : BigInt(text);
 }
 
-/** A few reads for all of them: schemas mostly stand together. */
+/** Reads all schemas in few reads, because they mostly stand together. */
 async function readSchemas(
   lines: readonly SchemaLine[],
   recording: RandomAccessSource,
@@ -176,7 +176,7 @@ function startOf({ at }: SchemaLine): number {
   return at?.[0] ?? 0;
 }
 
-/** The end of those that stand at most a few kilobytes one behind the other. */
+/** Where those lines end that stand at most a few kilobytes apart. */
 function endOfNeighbours(lines: readonly SchemaLine[], first: number): number {
   let end = startOf(lines[first]!);
   for (let index = first; index < lines.length; index += 1) {

@@ -46,7 +46,7 @@ test("an index is at most 1 % of a file with chunks of 256 KiB and ten channels 
 test("an index is at most 100 bytes for each pair of chunk and channel, however small the chunks are", async (t) => {
   const kinds = [1, 3, 40].map((channelCount) => {
     const topics = Array.from({ length: channelCount }, (_, index) => `/t/${index}`);
-    // Times, sizes and so checksums that nobody can foresee.
+    // Times, sizes and so checksums are random.
     const messages = Array.from({ length: 30_000 }, (_, index) => ({
       topic: topics[(index * 7) % channelCount]!,
       logTimeNs: BigInt(index) * 1_000_003n + BigInt((index * index) % 99_991),
@@ -68,7 +68,7 @@ test("an index is at most 100 bytes for each pair of chunk and channel, however 
     });
     const index = await makeIndex(bytesSource(bytes));
     const pairs = (await pagesOf(index)).reduce((sum, page) => sum + page.channels.channels.length, 0);
-    const most = 100 * pairs + 64 * 1024; // beside the pages: channels, schemas, head
+    const most = 100 * pairs + 64 * 1024; // 64 KiB for what stands beside the pages: channels, schemas, head
     t.diagnostic(`${topics.length} channels: ${(index.byteLength / pairs).toFixed(1)} bytes a pair`);
     assert.ok(index.byteLength <= most, `${index.byteLength} bytes for ${pairs} pairs`);
   }
@@ -159,7 +159,7 @@ test("a file is read once and in order, and little more", async () => {
   };
   await indexRecording(watched, { fileName: "a.mcap", write: async () => {} });
   assert.ok(source.bytesRead < bytes.byteLength * 1.02 + 100_000, `${source.bytesRead} of ${bytes.byteLength}`);
-  // Besides, the magic, the footer and the summary for its checksum.
+  // The magic, the footer and, for its checksum, the summary are read besides.
   assert.ok(offsets.length <= bytes.byteLength / 2 ** 21 + 5, `${offsets.length} reads`);
 });
 

@@ -4,18 +4,18 @@ import { extendSpan } from "../survey/survey.ts";
 
 /** Messages that lie together in a file, as they were found by reading them: a chunk, or loose messages side by side. */
 export interface VerifiedRun {
-  /** Absent: the messages stand in the file as they are, from `offset` on. */
+  /** Absent if the messages stand outside of chunks, from `offset` on. */
   readonly chunk?: ChunkHeader;
   readonly offset: number;
-  /** Of the chunk's record with its head, or of the loose records together. */
+  /** The size of the chunk's record with its head, or of the loose records together. */
   readonly recordBytes: number;
-  /** Of the message indexes that stand directly behind a chunk. */
+  /** The size of the message indexes that stand directly behind a chunk. */
   readonly indexesBytes: number;
-  /** Of the records, decompressed. */
+  /** The size of the records, decompressed. */
   readonly lengthBytes: number;
-  /** Of its largest message's record. */
+  /** The size of its largest message's record. */
   readonly largestBytes: number;
-  /** First and last log time of its messages; of a damaged chunk what its indexes or its head say. */
+  /** First and last log time of its messages. For a damaged chunk they are what its indexes or its head say. */
   readonly startNs: bigint;
   readonly endNs: bigint;
   /** CRC-32 of the `recordBytes`, and of the `indexesBytes` behind them. */
@@ -27,14 +27,14 @@ export interface VerifiedRun {
   readonly hasTrueIndexes: boolean;
   /** It may stand in another file as it is, with its message indexes. */
   readonly mayPass: boolean;
-  /** Its content cannot be read: it is listed so that a reader can tell what is missing. */
+  /** Present if its content cannot be read. Such a run is listed so that a reader can say what is missing. */
   readonly damage?: RunDamage;
   readonly channels: RunChannel[];
 }
 
 export interface RunDamage {
   readonly reason: Reason;
-  /** By its message indexes; absent where they do not tell. */
+  /** The number by its message indexes; absent if they do not say it. */
   readonly messagesLost?: number;
 }
 
@@ -44,20 +44,23 @@ export interface RunChannel {
   messageCount: number;
   readonly startNs: bigint;
   readonly endNs: bigint;
-  /** The longest time between two that follow each other; Infinity where they are not in order of log time, absent where nobody compared. */
+  /**
+   * The longest time between two messages that follow each other. It is Infinity if they are not in order of log time, and absent if nobody
+   * compared them.
+   */
   maxGapNs?: number;
-  /** Of their records together. */
+  /** The size of their records together. */
   recordsBytes: number;
-  /** Behind the last of them, counted from the beginning of the decompressed run. */
+  /** Where the last of them ends, counted from the beginning of the decompressed run. */
   lastEnd: number;
-  /** Where the channel's message index begins, counted from the end of the chunk's record; -1: there is none. */
+  /** Where the channel's message index begins, counted from the end of the chunk's record; -1 if there is none. */
   readonly indexStart: number;
 }
 
-/** Exports hold such a chunk in memory as a whole; a larger one is read in pieces. */
+/** Exports hold a chunk of at most this size in memory as a whole. A larger one is read in pieces. */
 export const wholeChunkBytes: number = 16 * 1024 * 1024;
 
-/** Wire contract §5: of a written chunk, uncompressed; a larger message stands alone. */
+/** The most that a written chunk holds, uncompressed. A larger message stands alone. spec: wire contract §5 */
 export const maxWrittenChunkBytes: number = 4 * 1024 * 1024;
 
 export function spanOfChannels(channels: readonly RunChannel[]): { startNs: bigint; endNs: bigint } {

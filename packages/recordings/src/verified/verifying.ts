@@ -11,9 +11,9 @@ export interface Verifying {
   readonly survey: Survey;
   readonly reader: ForwardReader;
   readonly damage: DamageLog;
-  /** When the messages of what was added came. */
+  /** Notes when the messages of the added runs came. */
   readonly activity: ActivityLog;
-  /** Take what is readable, and note the rest; otherwise what cannot be read faults. */
+  /** Whether what is readable is taken and the rest is noted. Otherwise what cannot be read throws. */
   readonly isSalvage: boolean;
   /** Where the data of schemas stand in the file outside of compressed chunks. */
   readonly schemaPlaces: Map<Schema, readonly [offset: number, lengthBytes: number]>;

@@ -16,7 +16,7 @@ import { linesOf, type SchemaPlaces } from "./index-lines.ts";
 import { encodePage, pageBytes } from "./index-pages.ts";
 import type { VerifiedRun } from "./verified-run.ts";
 
-/** Takes the next piece of the index; the next is made when it is done. */
+/** Takes the next piece of the index. The one behind it is made when this is done. */
 export type WritePiece = (piece: Uint8Array) => Promise<void>;
 
 /** What is known when everything was read. */
@@ -40,7 +40,7 @@ export class IndexWriter {
   #runs: VerifiedRun[] = [];
   #channelCount = 0;
 
-  /** `sizeBytes`: of the recording; an index that outgrows it is refused. */
+  /** `sizeBytes` is the size of the recording: an index that outgrows it is refused. */
   constructor(write: WritePiece, sizeBytes: number) {
     this.#output = new IndexOutput(write, largestIndexBytes + sizeBytes);
   }
@@ -90,7 +90,7 @@ class IndexOutput {
     this.#mostBytes = mostBytes;
   }
 
-  /** `sizeBytes`: of what was compressed to the frame. */
+  /** `sizeBytes` is the size of what was compressed to the frame. */
   async putFrame(frame: Uint8Array, sizeBytes: number): Promise<FramePlace> {
     if (this.#position === 0) await this.#put(indexMagic);
     const place = [this.#position, frame.byteLength, sizeBytes] as const;
@@ -123,7 +123,7 @@ class IndexOutput {
 const mostPageRuns = 4096;
 const mostPageChannels = 65_536;
 const blockBytes = 1024 * 1024;
-/** Beside the size of the recording: what makes more of it is made to. */
+/** An index may be so much larger than its recording. Only a recording that was made for this purpose has a larger one. */
 const largestIndexBytes = 16 * 1024 * 1024;
 
 function toHead(
@@ -157,7 +157,7 @@ class Numbers<T> {
   };
 }
 
-/** JSON, a line each, in blocks of about a megabyte: a reader never parses much at once. */
+/** Writes JSON lines in blocks of about a megabyte, so that a reader never parses much at once. */
 function* inBlocks(lines: Iterable<object>): Generator<Buffer> {
   let block: string[] = [];
   let length = 0;

@@ -12,14 +12,14 @@ import { encodeRecords } from "../write-mcap/mcap-output.ts";
 import { type Loaded, type Loading, placeOf } from "./load-run.ts";
 
 /*
- * A message that is too large to be held is written as it is read, in pieces. The head of its chunk tells sizes and a checksum, so
+ * A message that is too large to be held is written as it is read, in pieces. The head of its chunk holds sizes and a checksum, so
  * it is read and compressed twice: first to measure, then to write.
  */
 
-/** By the places of the messages among the records of their run. */
+/** What was measured, by the places of the messages among the records of their run. */
 export type MeasuredHuge = ReadonlyMap<number, { readonly crc: number; readonly storedBytes: number }>;
 
-/** All huge messages of a run that are wanted. */
+/** Measures all huge messages of a run that are wanted. */
 export async function measureHuge(
   run: PlannedRun,
   { compression }: Loading,
@@ -43,7 +43,7 @@ export async function measureHuge(
   return huge;
 }
 
-/** One export plans a run, and so it is read for one export. */
+/** A run belongs to one export, so what was measured is kept with the run. */
 const measured = new WeakMap<PlannedRun, MeasuredHuge>();
 
 interface Writing {
@@ -51,7 +51,7 @@ interface Writing {
   readonly loading: Loading;
 }
 
-/** Nothing where it is not wanted. */
+/** Writes a huge message as a chunk. Yields nothing if it is not wanted. */
 export async function* hugeChunk(
   cut: HugeRecord,
   run: PlannedRun,
@@ -78,14 +78,14 @@ export async function* hugeChunk(
   yield { kind: "chunks", bytes: index, checksum: crc32(index), chunks: [] };
 }
 
-/** What stands for it among messages that are merged; undefined where it is not wanted. */
+/** Makes the fragment that stands for a huge message among messages that are merged. Answers undefined if it is not wanted. */
 export function headOf(cut: HugeRecord, run: PlannedRun): Fragment | undefined {
   const channelId = writtenId(cut, run);
   if (channelId === undefined) return undefined;
   return { records: headIn(cut, channelId), starts: Uint32Array.of(0), timesNs: BigUint64Array.of(cut.timeNs) };
 }
 
-/** Undefined where it is not wanted. */
+/** Answers the id in the written file, or undefined if the message is not wanted. */
 function writtenId({ channelId, timeNs }: HugeRecord, run: PlannedRun): number | undefined {
   const { ids, startNs = 0n, endNs = 2n ** 63n } = run.source.selection;
   const id = ids.get(channelId) ?? unwanted;
@@ -97,20 +97,20 @@ async function* recordOf(cut: HugeRecord, run: PlannedRun): AsyncGenerator<Uint8
   yield* dataOf(cut);
 }
 
-/** With the channel's id in the written file. */
+/** The message's head with the channel's id in the written file. */
 function headIn(cut: HugeRecord, channelId: number): Uint8Array {
   const head = new Uint8Array(cut.head);
   new DataView(head.buffer).setUint16(recordHeadBytes, channelId, true);
   return head;
 }
 
-/** Up to the record's end. */
+/** The data of a huge message, up to the record's end. */
 export async function* dataOf(cut: HugeRecord): AsyncGenerator<Uint8Array> {
   let skipBytes = cut.dataAt;
   for await (const piece of cut.content) {
     const skipped = Math.min(skipBytes, piece.byteLength);
     skipBytes -= skipped;
-    // What is not the first piece is the taker's.
+    // Every piece but the first belongs to the reader.
     if (skipped < piece.byteLength) yield piece.subarray(skipped);
   }
 }

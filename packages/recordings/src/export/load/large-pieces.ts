@@ -14,8 +14,8 @@ import { dataOf, headOf, hugeChunk, measureHuge } from "./huge-message.ts";
 import { type Loaded, type Loading, placeOf, type RunPart, toLoaded, toStored } from "./load-run.ts";
 
 /**
- * A run that is too large to be held, as it comes out of its decompression: some megabytes at a time. One that is not in order is
- * read again for each part.
+ * Loads a run that is too large to be held as it is decompressed, some megabytes at a time. A run that is not in order is read again for
+ * each part.
  */
 export async function* largePieces(run: PlannedRun, loading: Loading): AsyncGenerator<Loaded> {
   if (!(await canStream(run))) return yield* largeParts(run, loading);
@@ -37,7 +37,7 @@ export async function* largePieces(run: PlannedRun, loading: Loading): AsyncGene
   }
 }
 
-/** Records of a run as if they were one of their own. */
+/** Describes some records of a run as if they were a run of their own. */
 function pieceOf(run: PlannedRun, bytes: Uint8Array, start: number) {
   const { byteLength } = bytes;
   const places = { offset: 0, dataStart: 0, recordBytes: byteLength, storedBytes: byteLength, lengthBytes: byteLength };
@@ -45,7 +45,7 @@ function pieceOf(run: PlannedRun, bytes: Uint8Array, start: number) {
   return { ...toStored(run), ...places, compression: "", checksum: crc32(bytes), wantedEnd };
 }
 
-/** A large chunk as it is. */
+/** Passes a large chunk on as it is. */
 export async function* passLarge(run: PlannedRun, facts: ChunkFacts): AsyncGenerator<Loaded> {
   const { offset, recordBytes, indexesBytes } = run;
   const { source } = run.source.context;
@@ -68,7 +68,7 @@ export async function* passLarge(run: PlannedRun, facts: ChunkFacts): AsyncGener
 
 const pieceBytes = 1024 * 1024;
 
-/** The first of the parts in which a large run is merged with others. */
+/** Loads the first of the parts in which a large run is merged with others. */
 export async function largeFirstPart(run: PlannedRun, loading: Loading): Promise<RunPart> {
   if (loading.memory.shareBytes() < leastStreamedBytes || !(await canStream(run)))
     return loadLargePart(run, undefined, loading);
@@ -83,7 +83,7 @@ export async function largeFirstPart(run: PlannedRun, loading: Loading): Promise
   return next();
 }
 
-/** What reading a run beside others takes about. */
+/** Reading a run beside others takes about so much memory. */
 const leastStreamedBytes = 8 * 1024 * 1024;
 
 const noMessages = { records: new Uint8Array(0), starts: new Uint32Array(0), timesNs: new BigUint64Array(0) };
@@ -116,13 +116,13 @@ async function* largeParts(run: PlannedRun, loading: Loading): AsyncGenerator<Lo
   }
 }
 
-/** The messages of a large run behind one; the whole run is read for them. */
+/** Loads the messages of a large run behind one. The whole run is read for them. */
 async function loadLargePart(run: PlannedRun, after: MessageKey | undefined, loading: Loading): Promise<RunPart> {
   const { hold, largeLane, memory, signal } = loading;
   const { context } = run.source;
   const selection = run.source.selection.sent;
   const { descriptor } = context.source;
-  // Of bzip2 each pass takes half a minute.
+  // Each pass over bzip2 takes half a minute, so that few large parts are better.
   const mostBytes = run.compression === "bz2" ? memory.shareBytes() : mostPartBytes;
   const maxBytes = Math.min(mostBytes, memory.shareBytes());
   const job = {
@@ -139,7 +139,7 @@ async function loadLargePart(run: PlannedRun, after: MessageKey | undefined, loa
 
 const mostPartBytes = 12 * 1024 * 1024;
 
-/** One message of a large run that is itself too large to be held, as a chunk of its own. */
+/** Writes one message of a large run that is itself too large to be held as a chunk of its own. */
 export async function* hugeMessage(
   run: PlannedRun,
   at: number,
@@ -153,8 +153,8 @@ export async function* hugeMessage(
 }
 
 /**
- * The data alone of a message that is too large to be held, in pieces with memory of their own. To be opened once; the source stays open
- * until they are read.
+ * Opens the data alone of a message that is too large to be held, in pieces with memory of their own. They can be opened once. The source
+ * stays open until they are read.
  */
 export function hugeData(run: PlannedRun, at: number): () => AsyncGenerator<Uint8Array> {
   run.source.hold(1);
@@ -167,7 +167,7 @@ export function hugeData(run: PlannedRun, at: number): () => AsyncGenerator<Uint
   };
 }
 
-/** Throws `SourceChangedError`. */
+/** Cuts the run's records. Throws `SourceChangedError`. */
 async function* cutsOf(run: PlannedRun): AsyncGenerator<Cut> {
   const { source, decompress, signal } = run.source.context;
   const stored = toStored(run);
@@ -186,12 +186,12 @@ async function* cutsOf(run: PlannedRun): AsyncGenerator<Cut> {
   }
 }
 
-/** Whether it can be read once, beside whatever else is: in order, by a decoder that holds little. */
+/** Whether a run can be read once, beside others: it is in order, and its decoder holds little. */
 async function canStream(run: PlannedRun): Promise<boolean> {
   return run.isInOrder && (await heldToRead(run)) === 0;
 }
 
-/** What a decoder holds of a run, where that is much. bzip2 is read and decompressed as a whole, in memory of its own and of ours. */
+/** How much a decoder holds of a run, if it is much. bzip2 is read and decompressed as a whole, in memory of its own and of ours. */
 async function heldToRead({
   compression,
   storedBytes,

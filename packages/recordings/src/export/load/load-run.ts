@@ -10,7 +10,7 @@ import type { StoredBytes, StoredRun } from "../rewrite/stored-run.ts";
 import type { ChunkFacts } from "../write-mcap/mcap-writer.ts";
 import type { MemoryShare } from "./share-memory.ts";
 
-/** What a step brought into memory, in the order of the written file. */
+/** What a step loaded, in the order of the written file. */
 export type Loaded =
   | { readonly kind: "opened"; readonly source: OpenSource }
   /** Chunks of the written file, one behind the other in `bytes`, whose CRC-32 is known. */
@@ -41,9 +41,9 @@ export interface Loading {
   readonly compression: Compression;
   readonly memory: MemoryShare;
   readonly hold: HoldMemory;
-  /** For what takes long: other exports wait for it in no case. */
+  /** Does what takes long. Other exports never wait for it. */
   readonly largeLane: RewriteLane;
-  /** Gives parts of it back when the export ends. */
+  /** The generators that are open, which are ended with the export. */
   readonly opened: Set<AsyncGenerator<unknown>>;
   readonly signal: AbortSignal | undefined;
 }
@@ -56,7 +56,7 @@ export function toLoaded({ chunks, rest }: JobResults["filter"]): Loaded[] {
   return loaded;
 }
 
-/** What of a run fits into its share of the memory, but at least one message, after the first `skip`. */
+/** Loads the messages of a run behind the first `skip` that fit into its share of the memory, but at least one. */
 export async function loadPart(run: PlannedRun, skip: number, loading: Loading): Promise<RunPart> {
   const { lane, memory } = loading;
   const from = await bytesOfRun(run);
@@ -67,7 +67,7 @@ export async function loadPart(run: PlannedRun, skip: number, loading: Loading):
   return { fragment, next: hasMore ? () => loadPart(run, given, loading) : undefined };
 }
 
-/** Held as a whole only by few at once. */
+/** Whether a run is so large that only few are held as a whole at once. */
 export function isLarge({ lengthBytes, recordBytes }: PlannedRun): boolean {
   return Math.max(lengthBytes, recordBytes) > wholeChunkBytes;
 }
@@ -103,7 +103,7 @@ interface Range {
   readonly lengthBytes: number;
 }
 
-/** Of runs that stand one behind the other, with the message indexes between them. */
+/** The range of runs that stand one behind the other, with the message indexes between them. */
 export function rangeOf(runs: readonly PlannedRun[]): Range {
   const [first, last] = [runs[0]!, runs.at(-1)!];
   return { offset: first.offset, lengthBytes: last.offset + last.recordBytes + last.indexesBytes - first.offset };
@@ -113,7 +113,7 @@ export function bytesOfRun(run: PlannedRun): Promise<StoredBytes> {
   return bytesOf([run], rangeOf([run]));
 }
 
-/** Threads read files themselves; what is no file is read for them. */
+/** Threads read files themselves. What is no file is read for them. */
 export async function bytesOf(runs: readonly PlannedRun[], { offset, lengthBytes }: Range): Promise<StoredBytes> {
   const { source, signal } = runs[0]!.source.context;
   signal?.throwIfAborted();

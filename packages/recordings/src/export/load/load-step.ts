@@ -19,7 +19,7 @@ import {
 } from "./load-run.ts";
 import type { Task } from "./run-ahead.ts";
 
-/** Reads and rewrites what a step names. What is not as its index says ends the export: nothing is given for it. */
+/** Reads and rewrites what a step names. If something is not as its index says, the export ends. */
 export function toTask(step: Step, loading: Loading): Task<Loaded[]> {
   if (step.kind === "opened") return { weightBytes: 0, run: async () => [step] };
   if (step.kind === "merge") {
@@ -40,7 +40,7 @@ export function toTask(step: Step, loading: Loading): Task<Loaded[]> {
   };
 }
 
-/** What is loaded piece by piece still reads its source. */
+/** Releases the sources, for what is loaded piece by piece only behind the last piece. */
 async function releaseAfter(loaded: Loaded[], runs: readonly PlannedRun[]): Promise<Loaded[]> {
   const release = async (): Promise<void> => {
     for (const { source } of runs) await source.release();
@@ -57,12 +57,12 @@ async function* thenRelease(pieces: AsyncGenerator<Loaded>, release: () => Promi
 }
 
 function weightOf(run: PlannedRun, kind: Step["kind"]): number {
-  if (isLarge(run)) return 0; // it is loaded when its turn comes
+  if (isLarge(run)) return 0; // it is loaded only when its turn comes
   if (kind === "pass") return run.recordBytes + run.indexesBytes;
   return kind === "pick" ? run.wantedBytes : run.wantedBytes + run.recordBytes;
 }
 
-/** Chunks as they are. */
+/** Passes chunks on as they are. */
 async function passRuns(runs: readonly PlannedRun[], { lane }: Loading): Promise<Loaded[]> {
   const [first] = runs as [PlannedRun];
   if (isLarge(first)) {

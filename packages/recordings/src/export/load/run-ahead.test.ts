@@ -8,7 +8,7 @@ interface Started extends Task<number> {
   fail(error: Error): void;
 }
 
-/** Tasks that end when they are told to, and a note of those that were started. */
+/** Tasks that end when the test ends them, and a list of those that were started. */
 function makeTasks(weights: readonly number[]) {
   const started: number[] = [];
   const tasks = weights.map((weightBytes, index): Started => {

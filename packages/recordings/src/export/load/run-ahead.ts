@@ -1,6 +1,6 @@
 /** Work that can be started before its turn. */
 export interface Task<T> {
-  /** What it may hold in memory until its result is taken. */
+  /** How much memory it may hold until its result is taken. */
   readonly weightBytes: number;
   run(): Promise<T>;
 }
@@ -11,8 +11,8 @@ export interface AheadLimits {
 }
 
 /**
- * The results of tasks in their order, some of them started ahead: until they weigh `mostBytes`, but at least one and at
- * most `mostTasks`; asked for anew for each. While the consumer takes no results, nothing more is started.
+ * Yields the results of tasks in their order. Tasks are started ahead until they weigh `mostBytes`, but at least one and at most
+ * `mostTasks`. The limits are asked for anew before each. While the consumer takes no results, nothing more is started.
  */
 export async function* runAhead<T>(tasks: AsyncIterable<Task<T>>, limits: () => AheadLimits): AsyncGenerator<T> {
   const iterator = tasks[Symbol.asyncIterator]();
@@ -46,13 +46,13 @@ export async function* runAhead<T>(tasks: AsyncIterable<Task<T>>, limits: () => 
   }
 }
 
-/** Of two that are ready `other` wins: more work is started first. */
+/** Whether `one` is ready first. If both are ready, `other` wins, because more work is started first. */
 function isBefore(one: Promise<unknown> | undefined, other: Promise<unknown> | undefined): Promise<boolean> {
   const racing: (Promise<boolean> | undefined)[] = [other?.then(() => false), one?.then(() => true)];
   return Promise.race(racing.filter((promise) => promise !== undefined));
 }
 
-/** A failure is thrown when its turn comes; never, if the consumer stops before. */
+/** A failure is thrown when its turn comes, and never if the consumer stops before. */
 function expectFailure<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;

@@ -3,15 +3,15 @@ import type { PlannedRun, RunSpans } from "../plan/planned-source.ts";
 
 /** Divides the memory for merging among the runs that overlap in time. */
 export interface MemoryShare {
-  /** What the next part of a run may take. */
+  /** How much memory the next part of a run may take. */
   shareBytes(): number;
-  /** Told of the runs that are to come, by source. Faults with `TooMuchOverlap` when their shares would be too small. */
+  /** Gets the runs that are known to come, by source. Throws `TooMuchOverlap` if their shares would be too small. */
   plan(runs: readonly RunSpans[]): void;
-  /** What a run holds while it is merged, instead of what it held before; 0: it is done with. */
+  /** Notes how much a run holds while it is merged, instead of what it held before; 0 if it is done. */
   hold(run: PlannedRun, bytes: number): void;
 }
 
-/** `sources`: their spans, of which those that overlap will be merged at the same time. */
+/** `sources` are the spans of the sources. Those that overlap will be merged at the same time. */
 export function createMemoryShare(budgetBytes: number, sources: readonly Span[]): MemoryShare {
   const held = new Map<PlannedRun, number>();
   const overlappingSources = countOverlapping(
@@ -46,9 +46,9 @@ export function createMemoryShare(budgetBytes: number, sources: readonly Span[])
 }
 
 const maxRuns = 2_000_000;
-/** A run that is larger than its share is read again for each part; more often than this would take for ever. */
+/** A run that is larger than its share is read again for each part. Reading it more often than this would take too long. */
 const maxReads = 64;
-/** However much is held, some progress must be made. */
+/** However much is held, a part gets at least this share of the budget, so that there is progress. */
 const leastShares = 1024;
 
 interface Span {
@@ -70,7 +70,7 @@ function join(arrays: readonly BigInt64Array[]): BigInt64Array {
   return joined;
 }
 
-/** The largest number that have a moment in common; at least 1. Sorts what it is given. */
+/** The largest number of spans that have a moment in common; at least 1. Sorts the arrays. */
 function countOverlapping(starts: BigInt64Array, ends: BigInt64Array): number {
   starts.sort();
   ends.sort();

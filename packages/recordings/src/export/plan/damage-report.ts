@@ -13,7 +13,7 @@ export interface DamagedRun {
   readonly page: RunPage;
   readonly row: number;
   readonly channels: readonly IndexedChannel[];
-  /** By the channel's number. */
+  /** Whether a channel is wanted, by its number. */
   readonly wanted: readonly boolean[];
   readonly options: ExportSelection;
 }
@@ -21,7 +21,7 @@ export interface DamagedRun {
 /** What was left out of the written file because it is damaged, for a metadata record in it. */
 export class DamageReport {
   readonly #onSkipped: ((damage: SkippedDamage) => void) | undefined;
-  /** By source: the damage that its index names, by offset. */
+  /** The damage that the index of each source names, by its offset. */
   readonly #reasons = new Map<string, Map<number, DamageLine>>();
   readonly #listed: SkippedDamage[] = [];
   readonly #attachments: { source: string; name: string }[] = [];
@@ -34,7 +34,7 @@ export class DamageReport {
     this.#onSkipped = onSkipped;
   }
 
-  /** Adds what an index says is missing whatever one asks for: parts of a recording that make no sense. */
+  /** Adds what an index says is missing whatever is selected: parts of a recording that make no sense. */
   async addIndexed(source: string, index: VerifiedIndex): Promise<void> {
     if (!index.head.damage) return;
     const lines = await index.damage();
@@ -62,7 +62,7 @@ export class DamageReport {
     this.#onSkipped?.(damage);
   }
 
-  /** `undefined`: nothing was left out. */
+  /** Answers undefined if nothing was left out. */
   toMetadata(): MetadataRecord | undefined {
     if (this.#runCount + this.#attachments.length + this.#ranges.length === 0) return undefined;
     const messagesLost = this.#isCountKnown ? `${this.#messagesLost}` : `at least ${this.#messagesLost}`;
@@ -100,14 +100,14 @@ function byPlace(a: SkippedDamage, b: SkippedDamage): number {
   return a.source < b.source ? -1 : 1;
 }
 
-/** Unless its message indexes name only channels that are not wanted. */
+/** Whether a run may hold something wanted: its message indexes name a wanted channel, or there are none. */
 function mayBeWanted({ page: { runs, channels }, row, wanted }: DamagedRun): boolean {
   const [from, to] = [runs.channelEnds[row - 1] ?? 0, runs.channelEnds[row]!];
   if (from === to) return true;
   return channels.channels.subarray(from, to).some((number) => wanted[number]);
 }
 
-/** The selected messages of a chunk by the message indexes behind it, which may be damaged too. */
+/** Counts the selected messages of a chunk by the message indexes behind it. Answers undefined if they are damaged too. */
 async function countLost({
   context,
   page: { runs },

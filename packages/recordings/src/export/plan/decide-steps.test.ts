@@ -7,7 +7,7 @@ import type { OpenSource, PlannedRun } from "./planned-source.ts";
 
 const [one, two] = ["one", "two"].map((fileName) => ({ fileName }) as OpenSource) as [OpenSource, OpenSource];
 
-/** A chunk of 100 bytes, behind those of the same source that have a lower order. */
+/** Makes a chunk of 100 bytes, which stands behind those of the same source that have a lower order. */
 function run(startNs: number, endNs: number, more: Partial<PlannedRun> = {}): PlannedRun {
   const order = more.order ?? startNs;
   return {
@@ -45,7 +45,7 @@ async function decide(runs: readonly PlannedRun[]): Promise<Step[]> {
   return Array.fromAsync(decideSteps(feed()));
 }
 
-/** Such as `pass 2` for two runs that are passed on together. */
+/** Names each step, such as `pass 2` for two runs that are passed on together. */
 async function describe(runs: readonly PlannedRun[]): Promise<string[]> {
   const steps = await decide(runs);
   return steps.map((step) => ("runs" in step ? `${step.kind} ${step.runs.length}` : step.kind));

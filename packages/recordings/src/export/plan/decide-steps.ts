@@ -7,13 +7,13 @@ export type Fed =
   | { readonly kind: "run"; readonly run: PlannedRun };
 
 export interface Feeding {
-  /** `index`: of the source as it was given. */
+  /** `index` is the place of the source among all that were given. */
   open(source: ExportSource, index: number): Promise<OpenSource>;
-  /** Told of the runs that are known to come whenever there are more of them, by source. */
+  /** Gets the runs that are known to come, by source, whenever there are more of them. */
   onPlanned(runs: readonly RunSpans[]): void;
 }
 
-/** The runs of all sources by their start. A source is opened when the runs before it were taken. */
+/** Yields the runs of all sources by their start. A source is opened when the runs before it were taken. */
 export async function* feedRuns(
   sources: readonly [index: number, source: ExportSource][],
   feeding: Feeding,
@@ -49,7 +49,7 @@ interface Feed extends Queued {
   readonly source: OpenSource;
 }
 
-/** Each holds its plan in memory and a file open. */
+/** The most open sources. Each holds its plan in memory and a file open. */
 const maxOpen = 256;
 
 function refuseEarlier({ fileName, runs }: OpenSource, lastNs: bigint | undefined): void {
@@ -72,16 +72,16 @@ function compare(a: bigint, b: bigint): number {
 /** What is to be done, in the order of the written file. Runs of one step stand one behind the other in one source. */
 export type Step =
   | { readonly kind: "opened"; readonly source: OpenSource }
-  /** Send as they are. */
+  /** These runs are passed on as they are. */
   | { readonly kind: "pass"; readonly runs: PlannedRun[] }
-  /** Overlap with nothing: rewrite. */
+  /** These runs overlap with nothing and are rewritten. */
   | { readonly kind: "rewrite"; readonly runs: PlannedRun[] }
-  /** The same where little of them is wanted. */
+  /** These runs overlap with nothing, and little of them is wanted. */
   | { readonly kind: "pick"; readonly runs: PlannedRun[] }
-  /** Overlaps in time with the one before or behind it. */
+  /** This run overlaps in time with another, and they are merged. */
   | { readonly kind: "merge"; readonly run: PlannedRun };
 
-/** Decides for each run by what was before it and the run behind it. `mergesAll`: each as if it overlapped. */
+/** Decides what is done with each run, by the runs before it and the one behind it. `mergesAll` treats each as if it overlapped. */
 export async function* decideSteps(
   feed: AsyncIterable<Fed>,
   { mergesAll = false }: { mergesAll?: boolean } = {},
@@ -108,7 +108,7 @@ type RunStep = GroupStep | (Step & { readonly kind: "merge" });
 class Grouping {
   #group: GroupStep | undefined;
 
-  /** The steps to which nothing more is joined. */
+  /** Adds a step, and answers the steps to which nothing more is joined. */
   *add(step: RunStep): Generator<Step> {
     if (step.kind !== "merge" && this.#group && mayJoin(this.#group, step)) {
       this.#group.runs.push(...step.runs);
@@ -126,7 +126,7 @@ class Grouping {
 }
 
 function createDecider(mergesAll: boolean) {
-  /** The run that ends last of those before. */
+  /** The run that ends last among those before. */
   let latest: PlannedRun | undefined;
   return (run: PlannedRun, next: PlannedRun | undefined): RunStep => {
     const isAlone = !(latest && overlaps(latest, run)) && !(next && overlaps(run, next));
@@ -137,7 +137,7 @@ function createDecider(mergesAll: boolean) {
   };
 }
 
-/** Whether the earlier one may hold a message that belongs behind one of the later. Equal times go by `order`. */
+/** Whether the earlier run may hold a message that belongs behind one of the later run. Equal times go by `order`. */
 function overlaps(earlier: PlannedRun, later: PlannedRun): boolean {
   if (earlier.endNs === later.startNs) return earlier.order > later.order;
   return earlier.endNs > later.startNs;
@@ -147,7 +147,10 @@ function endsAfter(a: PlannedRun, b: PlannedRun): boolean {
   return a.endNs === b.endNs ? a.order > b.order : a.endNs > b.endNs;
 }
 
-/** Small chunks that stand side by side are read at once; those of which little is wanted, also where others stand between. */
+/**
+ * Whether runs are read at once: small chunks that stand side by side, and chunks of which little is wanted, also if others stand between
+ * them.
+ */
 function mayJoin(group: GroupStep, step: GroupStep): boolean {
   const [run, last] = [step.runs[0]!, group.runs.at(-1)!];
   if (step.kind !== group.kind || group.runs.length >= maxGroupRuns || run.source !== last.source) return false;

@@ -6,25 +6,25 @@ import type { MetadataRecord } from "../../survey/summary.ts";
 import type { RewritePool } from "../rewrite/rewrite-pool.ts";
 import type { BagCompression } from "../write-bag/write-bag.ts";
 
-/** A recording to export from, opened only when the stream comes near its time. */
+/** A recording to export from. It is opened only when the stream comes near its time. */
 export interface ExportSource {
-  /** Its extension matters; also names the source in what is told of it. */
+  /** Its extension matters. Reports about the source name it, too. */
   readonly fileName: string;
   /** Log times within which all of its messages lie, inclusive. A wider span costs an earlier opening. */
   readonly startNs: bigint;
   readonly endNs: bigint;
   /**
-   * By topic, of those with messages: a text that is the same where the topic has the same channels. For `lastPerChannel`: without it
-   * every earlier source is opened, because it may have a channel of its own.
+   * For each topic with messages a text that is equal if the topic has the same channels. `lastPerChannel` uses it: without it every
+   * earlier source is opened, because it may have a channel of its own.
    */
   readonly topicKeys?: ReadonlyMap<string, string> | undefined;
-  /** Take what is readable of a recording that is not whole. */
+  /** Whether what is readable of a recording that is not whole is taken. */
   readonly isSalvage?: boolean;
-  /** SHA-256 of its bytes, hexadecimal: an index of another recording is refused. */
+  /** SHA-256 of its bytes, hexadecimal, so that an index of another recording is refused. */
   readonly sha256?: string | undefined;
   /**
-   * Called at most twice, the second time where messages before the window are wanted too; twice as often for a bag, which
-   * is read once to measure it.
+   * Called at most twice: the second time if messages before the window are wanted too. It is called twice as often for a bag, which is
+   * also read to measure it.
    */
   open(signal: AbortSignal | undefined): Promise<RandomAccessSource & AsyncDisposable>;
   /**
@@ -35,29 +35,29 @@ export interface ExportSource {
 }
 
 export interface ExportSelection {
-  /** Topic names; absent or empty: all. */
+  /** Topic names. If it is absent or empty, all topics are wanted. */
   readonly topics?: readonly string[];
   /** First and last log time, both inclusive. */
   readonly startNs?: bigint;
   readonly endNs?: bigint;
   /**
-   * Begins with the latest message of each selected channel before `startNs`, at most `lookbackNs` earlier; without it
-   * however early. Earlier recordings are searched backward until none can have a channel that has no message yet.
+   * If present, the export begins with the latest message of each selected channel before `startNs`, at most `lookbackNs` earlier; without
+   * `lookbackNs` however early. Earlier recordings are searched backward until none can have a channel that has no message yet.
    */
   readonly lastPerChannel?: { readonly lookbackNs?: bigint };
 }
 
-/** What holds whatever the format is. */
+/** Options of an export in any format. */
 export interface ExportOptions extends ExportSelection {
-  /** For messages of chunks that overlap in time. Default 64 MiB. */
+  /** The memory for messages of chunks that overlap in time. Default 64 MiB. */
   readonly memoryBudgetBytes?: number;
-  /** Asked before much memory is used at once. Default: one budget for everything in the process. */
+  /** Asked before much memory is used at once. By default everything in the process shares one budget. */
   readonly hold?: HoldMemory | undefined;
-  /** Default: one that all exports of the process share. */
+  /** By default all exports of the process share one pool. */
   readonly pool?: RewritePool;
-  /** Read uncompressed chunks as a whole, and compare their checksums, also where few of their messages are wanted. */
+  /** Whether uncompressed chunks are read as a whole and compared with their checksums, also if few of their messages are wanted. */
   readonly readsWholeChunks?: boolean;
-  /** Told of each run of messages that is left out because it is damaged. The written file tells of them too. */
+  /** Gets each run of messages that is left out because it is damaged. The written file reports them too. */
   readonly onSkippedDamage?: (damage: SkippedDamage) => void;
   readonly signal?: AbortSignal;
 }
@@ -65,7 +65,7 @@ export interface ExportOptions extends ExportSelection {
 export interface McapExportOptions extends ExportOptions {
   readonly compression: Compression;
   readonly includeAttachments?: boolean;
-  /** Written behind everything else; the last of a name is the one that counts. */
+  /** Records that are written behind everything else. The last one of a name counts. */
   readonly metadata?: readonly MetadataRecord[];
 }
 
@@ -78,10 +78,10 @@ export interface BagExportOptions extends ExportOptions {
 export interface SkippedDamage {
   /** The source's file name. */
   readonly source: string;
-  /** Of the chunk in its file. */
+  /** Where the chunk stands in its file. */
   readonly offset: number;
   readonly reason: Reason;
-  /** Selected messages in it; absent where its indexes do not tell. */
+  /** The number of selected messages in it; absent if its indexes do not say it. */
   readonly messagesLost?: number;
 }
 

@@ -27,8 +27,8 @@ export class IdTable {
   }
 
   /**
-   * Sets aside the ids that a source uses itself, for all that it defines; false, and nothing done, where one is taken. Takes turns of
-   * some milliseconds; to be awaited before anything else is asked for.
+   * Reserves the ids that a source uses itself, for all that it defines. If one is taken, it reserves nothing and answers false. It works
+   * in turns of some milliseconds, and must be awaited before anything else is called.
    */
   async reserve(tables: ChannelTables): Promise<boolean> {
     const schemas: Wanted<Schema>[] = [];
@@ -43,14 +43,17 @@ export class IdTable {
     return true;
   }
 
-  /** The id of a channel: its own where that is free. */
+  /** Answers the id of a channel, which is its own if that is free. */
   idOf(channel: Channel, schema: Schema | undefined): number {
     const schemaId = schema ? this.#schemas.idOf(this.#keyOfSchema(schema), schema) : noSchema;
     const renamed = { ...channel, schemaId };
     return this.#channels.idOf(keyOfChannel(renamed), renamed);
   }
 
-  /** The records of those channels, and of their schemas, that were not written yet; to stand before their first messages. */
+  /**
+   * Answers the records of those channels, and of their schemas, that were not written yet. They must stand before the first messages of
+   * these channels.
+   */
   introduce(channelIds: readonly number[]): Uint8Array {
     for (const channelId of channelIds) {
       if (this.#introduced.channelIds.has(channelId)) continue;
@@ -98,7 +101,7 @@ class IntroducedRecords {
     this.#newChannels.writeChannel({ ...channel, metadata: new Map(Object.entries(channel.metadata)) });
   }
 
-  /** What was added since this was asked last, schemas before channels. */
+  /** Answers what was added since the last call, schemas before channels. */
   takeNew(): Uint8Array {
     return Buffer.concat([
       takeRecords(this.#newSchemas, this.#schemas),
@@ -122,12 +125,12 @@ function takeRecords(builder: McapRecordBuilder, written: Uint8Array[]): Uint8Ar
   return bytes;
 }
 
-/** spec: MCAP "Channel": schema id 0 means that there is none; of channels, 0 is an id like others. */
+/** Schema id 0 means that a channel has no schema. A channel may have the id 0. spec: MCAP "Channel" */
 const noSchema = 0;
 /** Ids are 16 bits wide. */
 const maxId = 65_535;
 
-/** Something with its key: what has the same key is the same. */
+/** Something with its key. Two with the same key are the same. */
 interface Wanted<T> {
   readonly key: string;
   readonly value: T;
@@ -147,7 +150,7 @@ class Ids<T extends { id: number }> {
     this.#lowestFree = leastId;
   }
 
-  /** Whether no id belongs to something else, and nothing has another id already; also among what is wanted. */
+  /** Whether no id belongs to something else and nothing has another id already, also among what is wanted. */
   async canReserve(wanted: readonly Wanted<T>[]): Promise<boolean> {
     const keys = new Set<string>();
     for await (const { key, value } of inRounds(wanted)) {

@@ -18,7 +18,7 @@ export interface Opening extends PlanOptions {
 
 export type OnOpened = (source: OpenSource) => Promise<void>;
 
-/** Opens and plans a source. Faults when it is no finished recording, or not the one that its index is of. */
+/** Opens and plans a source. Throws if it is no finished recording, or not the one that was indexed. */
 export async function openSource(source: ExportSource, opening: Opening): Promise<OpenSource> {
   const { signal } = opening.options;
   const opened = new AsyncDisposableStack();
@@ -60,7 +60,7 @@ interface IndexOpening {
   readonly lane: RewriteLane;
 }
 
-/** The index that was made of a source, or one that is made now, by reading all of it. */
+/** Opens the index that was made of a source, or makes one now by reading all of it. */
 async function openIndexOf(source: ExportSource, opening: IndexOpening): Promise<VerifiedIndex> {
   const given = await openGiven(source, opening);
   const make = () => makeIndex(source, opening);
@@ -71,7 +71,7 @@ async function openIndexOf(source: ExportSource, opening: IndexOpening): Promise
   throw new SourceChangedError(`${source.fileName} is not the recording that its index was made of`);
 }
 
-/** Undefined where there is none that can be read. */
+/** Answers undefined if there is no index that can be read. */
 async function openGiven(
   { openIndex }: ExportSource,
   { opened, options }: IndexOpening,
@@ -97,12 +97,12 @@ interface Making {
   readonly fileName: string;
   readonly isSalvage: boolean;
   readonly signal: AbortSignal | undefined;
-  /** Default: the memory of the process. */
+  /** By default everything in the process shares one budget. */
   readonly hold: HoldMemory | undefined;
   readonly lane: RewriteLane;
 }
 
-/** Reads a whole recording in a thread. Faults where it is no finished recording. */
+/** Reads a whole recording in a thread. Throws if it is no finished recording. */
 export async function makeIndexOf(
   recording: RandomAccessSource,
   { lane, fileName, isSalvage, signal, hold }: Making,

@@ -11,7 +11,7 @@ import type { OpenSource, PlannedChannel, WantedOfRun } from "./planned-source.t
 import { type RowPlace, RunTable } from "./run-table.ts";
 
 export interface PlanOptions {
-  /** Of the source among all sources. */
+  /** The place of the source among all sources. */
   readonly index: number;
   readonly ids: IdTable;
   readonly options: McapExportOptions;
@@ -27,7 +27,7 @@ interface Planning {
 
 type Planned = Omit<OpenSource, "hold" | "release" | "close">;
 
-/** What of a source is wanted, by its index alone. */
+/** Decides what of a source is wanted, by its index alone. */
 export async function planRuns({ source, index, context, planning }: Planning): Promise<Planned> {
   const { options, ids, damage } = planning;
   const { startNs, endNs } = options;
@@ -48,7 +48,7 @@ export async function planRuns({ source, index, context, planning }: Planning): 
     }
   }
   const schemas = await index.schemas(context.source, runs.mayPassSome ? undefined : schemaIdsOf(channels, wanted));
-  // Chunks carry schema and channel records of their own: passing them on needs every id of the source.
+  // Chunks hold schema and channel records of their own, so that passing them on needs every id of the source.
   const tables = { schemas, channels: toMap(channels) };
   const keepsIds = runs.mayPassSome && (await ids.reserve(tables));
   if (!keepsIds) runs.forbidPassing();
@@ -69,7 +69,7 @@ export async function planRuns({ source, index, context, planning }: Planning): 
   };
 }
 
-/** Of one source; an index of more is not made. */
+/** The most runs of one source. No index has more. */
 const maxRuns = 2 ** 21;
 
 function schemaIdsOf(channels: readonly IndexedChannel[], wanted: readonly boolean[]): Set<number> {
@@ -82,13 +82,13 @@ function toMap(channels: readonly IndexedChannel[]): Map<number, Channel> {
 
 interface Judging {
   readonly index: VerifiedIndex;
-  /** By the channel's number. */
+  /** Whether a channel is wanted, by its number. */
   readonly wanted: readonly boolean[];
   readonly planning: PlanOptions;
   readonly hasDescriptor: boolean;
 }
 
-/** Decides for each run of an index what of it is wanted, and how it may be given. */
+/** Decides for each run of an index what of it is wanted, and whether it may be passed on or picked from. */
 function createJudge({ index, wanted, planning: { options }, hasDescriptor }: Judging) {
   const { startNs, endNs, compression } = options;
   const [firstNs, lastNs] = [startNs ?? 0n, endNs ?? 2n ** 63n - 1n];
@@ -145,14 +145,14 @@ interface Selecting {
 async function selectionOf({ channels, wanted, schemas, ids, options }: Selecting): Promise<Selection> {
   const map = new Map<number, number>();
   for await (const [number, { id, channel, tally }] of inRounds(channels.entries())) {
-    // Of a channel without messages nothing is written.
+    // Nothing is written of a channel without messages.
     const isUsed = channel !== undefined && wanted[number] && tally.messageCount > 0;
     map.set(id, isUsed ? ids.idOf(channel, schemas.get(channel.schemaId)) : unwanted);
   }
   return createSelection(map, options);
 }
 
-/** Keeps the pages that were looked at last: runs are mostly asked for one behind the other. */
+/** Keeps the pages that were read last, because runs are mostly asked for one behind the other. */
 function createChannelReader(index: VerifiedIndex, channels: readonly IndexedChannel[]): OpenSource["channelsOf"] {
   const held = new Map<number, Promise<RunPage>>();
   const pageAt = (number: number): Promise<RunPage> => {

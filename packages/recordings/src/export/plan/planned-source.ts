@@ -14,29 +14,29 @@ export interface OpenSource {
   /** Only those that may hold selected messages. */
   readonly runs: PlannedRuns;
   readonly selection: Selection;
-  /** The channels of a run, each with its number of messages. */
+  /** Answers the channels of a run, each with its number of messages. */
   channelsOf(run: PlannedRun): Promise<PlannedChannel[]>;
-  /** Keeps it open until so many more calls of `release`. It is opened with one. */
+  /** Keeps the source open until so many more calls of `release`. Opening it counts as one. */
   hold(count: number): void;
   release(): Promise<void>;
-  /** At once, whoever holds it. */
+  /** Closes the source at once, whoever holds it. */
   close(): Promise<void>;
 }
 
-/** A run as its index tells of it, and what of it is wanted. */
+/** A run as its index describes it, and what of it is wanted. */
 export interface PlannedRun {
   readonly source: OpenSource;
-  /** Of the source among the sources, then of the run in its file: the order of equal times. */
+  /** The order of messages of equal times: by source, then by the run's place in its file. */
   readonly order: number;
   readonly offset: number;
-  /** Of the chunk's record or the loose messages, and of the message indexes behind. */
+  /** The size of the chunk's record or of the loose messages; below, of the message indexes behind it. */
   readonly recordBytes: number;
   readonly indexesBytes: number;
-  /** Decompressed. */
+  /** The size of the records, decompressed. */
   readonly lengthBytes: number;
-  /** Of its largest message's record. */
+  /** The size of its largest message's record. */
   readonly largestBytes: number;
-  /** Of the compressed bytes, counted from `offset`. */
+  /** Where the compressed bytes begin, counted from `offset`. */
   readonly dataStart: number;
   readonly storedBytes: number;
   readonly compression: string;
@@ -48,14 +48,17 @@ export interface PlannedRun {
   readonly isInOrder: boolean;
   readonly wantedBytes: number;
   readonly wantedCount: number;
-  /** Behind the last wanted message, counted from the beginning of the decompressed run. */
+  /** Where the last wanted message ends, counted from the beginning of the decompressed run. */
   readonly wantedEnd: number;
   readonly isAllWanted: boolean;
-  /** As far as the run alone decides: fit to stand elsewhere, right compression, all wanted, its ids those of the written file. */
+  /**
+   * Whether it may be passed on, as far as the run alone decides: it is fit to stand elsewhere, has the right compression, is wanted as a
+   * whole, and its ids are those of the written file.
+   */
   readonly mayPass: boolean;
-  /** Its messages are few, and can be read one by one. */
+  /** Whether few of its messages are wanted, and they can be read one by one. */
   readonly mayPick: boolean;
-  /** In the source's index. */
+  /** Where the run stands in the source's index. */
   readonly place: { readonly pageNumber: number; readonly row: number };
 }
 
@@ -65,18 +68,18 @@ export interface PlannedChannel {
   readonly recordsBytes: number;
   readonly startNs: bigint;
   readonly endNs: bigint;
-  /** Counted from the end of the chunk's record; -1: there is none. */
+  /** Where its message index begins, counted from the end of the chunk's record; -1 if there is none. */
   readonly indexStart: number;
 }
 
 /** What of a run is wanted. */
 export interface WantedOfRun {
   readonly messageCount: number;
-  /** Of their records. */
+  /** The size of their records. */
   readonly recordsBytes: number;
-  /** Behind the last of them, counted from the beginning of the decompressed run. */
+  /** Where the last of them ends, counted from the beginning of the decompressed run. */
   readonly lastEnd: number;
-  /** Every message is wanted. */
+  /** Whether every message is wanted. */
   isAll: boolean;
   mayPass: boolean;
   mayPick: boolean;
@@ -84,13 +87,13 @@ export interface WantedOfRun {
 
 /** The planned runs of one source, which are taken one after another. */
 export interface PlannedRuns extends RunSpans {
-  /** The start and order of the run that is taken next. */
+  /** Answers the start and order of the run that is taken next. */
   next(): Queued | undefined;
-  /** The next run, which is then not among them any more. */
+  /** Takes the next run away. */
   take(source: OpenSource): PlannedRun | undefined;
 }
 
-/** Of the runs that are left. */
+/** The spans of the runs that are left. */
 export interface RunSpans {
   readonly length: number;
   startsNs(): BigInt64Array;

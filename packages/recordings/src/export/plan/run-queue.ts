@@ -1,4 +1,4 @@
-/** What stands in line to be merged: by time, then by place in the file. */
+/** Something that waits to be merged, ordered by time, then by place in the file. */
 export interface Queued {
   nextNs: bigint;
   readonly order: number;

@@ -4,8 +4,8 @@ import type { OpenSource, PlannedRun, PlannedRuns, WantedOfRun } from "./planned
 import type { Queued } from "./run-queue.ts";
 
 /**
- * The planned runs of one source, in some hundred bytes each: there may be a million, and an object for each would take four times as much.
- * Runs are added, sorted once, and then taken.
+ * The planned runs of one source. Each takes some hundred bytes: there may be a million, and an object for each would take four times as
+ * much. Runs are added, sorted once, and then taken.
  */
 export class RunTable implements PlannedRuns {
   readonly #firstOrder: number;
@@ -14,7 +14,7 @@ export class RunTable implements PlannedRuns {
   #count = 0;
   #taken = 0;
 
-  /** `firstOrder`: of the run that is added first. `compressions`: the names that rows refer to. */
+  /** `firstOrder` is the order of the run that is added first. `compressions` are the names that rows refer to. */
   constructor(firstOrder: number, compressions: readonly string[]) {
     this.#firstOrder = firstOrder;
     this.#compressions = compressions;
@@ -45,23 +45,23 @@ export class RunTable implements PlannedRuns {
     this.#count += 1;
   }
 
-  /** Those that were added may be passed on no more. */
+  /** Forbids passing on the runs that were added. */
   forbidPassing(): void {
     for (let row = 0; row < this.#count; row += 1) this.#columns.planned[row]! &= ~planFlags.mayPass;
   }
 
-  /** By start and place in the file. Before anything is taken, after all was added. */
+  /** Sorts by start and place in the file. It must be called after all was added, and before anything is taken. */
   sort(): void {
     if (!isInOrder(this.#columns.startsNs, this.#count)) this.#columns = inOrderOfStart(this.#columns, this.#count);
   }
 
-  /** The start and order of the run that is taken next. */
+  /** Answers the start and order of the run that is taken next. */
   next(): Queued | undefined {
     if (this.#taken === this.#count) return undefined;
     return { nextNs: this.#columns.startsNs[this.#taken]!, order: this.#orderOf(this.#taken) };
   }
 
-  /** The next run, which is not in the table any more. */
+  /** Takes the next run away. */
   take(source: OpenSource): PlannedRun | undefined {
     const row = this.#taken;
     if (row === this.#count) return undefined;
@@ -94,7 +94,7 @@ export interface RowPlace {
   readonly row: number;
 }
 
-/** `compression`: of the row, if it is a chunk. */
+/** `compression` is the one of the row, if the row is a chunk. */
 function runAt(
   columns: Columns,
   row: number,
@@ -155,7 +155,7 @@ type Columns = ReturnType<typeof createColumns>;
 
 function createColumns(room: number) {
   return {
-    /** Of the run in its file. */
+    /** The place of the run among those of its file. */
     numbers: new Uint32Array(room),
     startsNs: new BigInt64Array(room),
     endsNs: new BigInt64Array(room),
@@ -179,7 +179,7 @@ function createColumns(room: number) {
   };
 }
 
-/** Equal starts stay in order of their places. */
+/** Sorts by start. Runs of equal starts stay in the order of their places. */
 function inOrderOfStart(columns: Columns, count: number): Columns {
   const { startsNs } = columns;
   const rows = Uint32Array.from({ length: count }, (_, row) => row).sort((a, b) => {

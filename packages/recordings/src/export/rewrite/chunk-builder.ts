@@ -20,7 +20,7 @@ export interface SealedChunk {
   readonly bytes: Uint8Array;
   /** CRC-32 of the bytes. */
   readonly checksum: number;
-  /** Of the chunk's record alone. */
+  /** The size of the chunk's record alone. */
   readonly chunkBytes: number;
   readonly indexesBytes: number;
   readonly storedBytes: number;
@@ -31,8 +31,8 @@ export interface SealedChunk {
 }
 
 /**
- * The records of a chunk that is being written. What is compressed stands in memory that is used again; what is not stands where the chunk
- * will be, with room for its head in front and for its indexes behind, and is copied no more. Messages come in order of log time.
+ * Builds one chunk after another. Records that will be compressed stand in memory that is used again. Records that will not stand where the
+ * chunk will be, with room for its head in front and for its indexes behind, and are not copied again. Messages come in order of log time.
  */
 export class ChunkBuilder {
   readonly #compression: Compression;
@@ -59,7 +59,7 @@ export class ChunkBuilder {
     return this.#count;
   }
 
-  /** Makes room for so much more at once; saves growing, and is no promise. */
+  /** Makes room for about so much more at once, which saves growing. */
   reserve(moreBytes: number, moreCount: number): void {
     if (!this.#isPlain) return;
     const bytes = Math.min(this.sizeBytes + moreBytes, maxWrittenChunkBytes);
@@ -72,7 +72,7 @@ export class ChunkBuilder {
     this.#memory.append(bytes, start, end);
   }
 
-  /** The same of records that stay as they are, and whose CRC-32 is known. */
+  /** Copies records that will not be changed, and whose CRC-32 is known. */
   copySummed(bytes: Uint8Array, range: SummedRange): void {
     this.#memory.appendSummed(bytes, range);
   }
@@ -84,7 +84,7 @@ export class ChunkBuilder {
     this.#count += 1;
   }
 
-  /** The same of several, by their places among bytes of which those from `from` on are copied next. */
+  /** Announces several message records, by their places among bytes of which those from `from` on are copied next. */
   markAll(places: Uint32Array, from: number): void {
     this.#makeRoom(places.length);
     const starts = this.#starts;
@@ -99,7 +99,7 @@ export class ChunkBuilder {
     this.#memory.view.setUint16(this.#starts[index]! + recordHeadBytes, channelId, true);
   }
 
-  /** The chunk with its message indexes, and begins anew. There is at least one message. */
+  /** Answers the chunk with its message indexes, and begins a new one. There must be at least one message. */
   seal(): SealedChunk {
     const [compression, memory] = [this.#compression, this.#memory];
     const crc = memory.sum();
@@ -123,7 +123,7 @@ export class ChunkBuilder {
     return { bytes, indexesBytes: bytes.byteLength - chunkBytes, channels, checksum, ...facts };
   }
 
-  /** What is too little for a chunk, with memory of its own, and begins anew. */
+  /** Answers messages that are too few for a chunk, with memory of their own, and begins a new chunk. */
   take(): Fragment {
     const records = new Uint8Array(this.#memory.records());
     const starts = this.#starts.slice(0, this.#count);
@@ -142,7 +142,7 @@ export class ChunkBuilder {
     return this.#memory.view.getBigUint64(this.#starts[index]! + logTimeOffset, true);
   }
 
-  /** Puts the chunk where it stands with its indexes, in memory of its own. */
+  /** Answers memory of its own for the chunk and its indexes, with the records in it. */
   #place(stored: Uint8Array, totalBytes: number): Buffer {
     if (this.#isPlain) return this.#memory.whole(totalBytes);
     const bytes = Buffer.allocUnsafeSlow(totalBytes);
@@ -150,14 +150,14 @@ export class ChunkBuilder {
     return bytes;
   }
 
-  /** CRC-32 of the whole, without summing what is stored once more. */
+  /** Computes the CRC-32 of the whole without summing the stored records again. */
   #sumUp(bytes: Buffer, { chunkBytes, storedBytes }: SealedSizes, storedCrc: number): number {
     const head = crc32(bytes.subarray(0, this.#headBytes));
     const indexes = crc32(bytes.subarray(chunkBytes));
     return combineChecksums(combineChecksums(head, storedCrc, storedBytes), indexes, bytes.byteLength - chunkBytes);
   }
 
-  /** `isTaken`: somebody else has the memory. */
+  /** `isTaken` says that somebody else has the memory. */
   #begin(isTaken: boolean): void {
     this.#memory.begin(isTaken);
     this.#count = 0;

@@ -3,7 +3,7 @@ import { opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
 
 /** What the head of a chunk's record says. */
 export interface ChunkHead {
-  /** Of the whole record. */
+  /** The size of the whole record. */
   readonly chunkBytes: number;
   readonly storedBytes: number;
   readonly uncompressedBytes: number;
@@ -18,10 +18,10 @@ export function chunkHeadBytes(compression: Compression): number {
   return fixedHeadBytes + compression.length;
 }
 
-/** Times, sizes, checksum and lengths. */
+/** The head holds times, sizes, a checksum and lengths. */
 const fixedHeadBytes = recordHeadBytes + 8 + 8 + 8 + 4 + 4 + 8;
 
-/** The head of a chunk whose content is written in pieces. */
+/** Encodes the head of a chunk whose content is written in pieces. */
 export function encodeChunkHead(head: Omit<ChunkHead, "chunkBytes">): Buffer {
   const bytes = Buffer.alloc(chunkHeadBytes(head.compression));
   writeChunkHead(bytes, { ...head, chunkBytes: bytes.byteLength + head.storedBytes });

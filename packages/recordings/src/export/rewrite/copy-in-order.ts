@@ -11,13 +11,13 @@ export interface Copying {
   readonly selection: QuickSelection;
   readonly builder: ChunkBuilder;
   readonly onFull: () => void;
-  /** Of bytes that are compared with their checksum while they are copied. */
+  /** The checksum of bytes that are compared with it while they are copied. */
   readonly sum?: RunningSum | undefined;
 }
 
 /**
- * Most runs are in order: their messages are copied as they are met, those side by side at once. The loop is seen two million times in
- * a file of small messages; nothing is allocated in it.
+ * Copies the selected messages of a run that is in order, as most are. Messages that stand side by side are copied at once. The loop runs
+ * two million times for a file of small messages, so nothing is allocated in it.
  */
 export function copyInOrder(bytes: Uint8Array, copying: Copying): void {
   const { ids, keepsIds, isInWindow } = copying.selection;
@@ -53,7 +53,7 @@ class Stretch {
   #markCount = 0;
   #from = 0;
   #to = 0;
-  /** What still fits into the chunk. */
+  /** How much still fits into the chunk. */
   #roomBytes: number;
 
   constructor(bytes: Uint8Array, copying: Copying) {
@@ -72,7 +72,7 @@ class Stretch {
     this.#to = end;
   }
 
-  /** What is summed for the comparison need not be summed again for the written chunk. */
+  /** Copies the stretch. Bytes that are summed for the comparison need not be summed again for the written chunk. */
   copy(): void {
     const { builder, sum } = this.#copying;
     const start = this.#from;
@@ -92,18 +92,18 @@ class Stretch {
   }
 }
 
-/** To put two checksums together takes as long as to sum some kilobytes. */
+/** Combining two checksums takes as long as summing some kilobytes. */
 const leastSummedBytes = 16 * 1024;
 
-/** The CRC-32 of a record that is looked at from its beginning to its end; each byte is summed once. */
+/** The CRC-32 of a record that is read from its beginning to its end. Each byte is summed once. */
 export interface RunningSum {
-  /** The CRC-32 of a part alone, by its places in the data; parts come in their order. */
+  /** Answers the CRC-32 of a part alone, by its places in the data. Parts come in their order. */
   addPart(start: number, end: number): number;
-  /** Of the whole record. */
+  /** Answers the CRC-32 of the whole record. */
   end(): number;
 }
 
-/** `dataStart`: where the data begin in the record. */
+/** `dataStart` is where the data begin in the record. */
 export function createRunningSum(record: Uint8Array, dataStart: number): RunningSum {
   let crc = 0;
   let summedBytes = 0;

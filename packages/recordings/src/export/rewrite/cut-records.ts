@@ -8,24 +8,24 @@ import { wholeChunkBytes } from "../../verified/verified-run.ts";
 import { logTimeOffset, messageHead } from "./fragment.ts";
 import { ContentChanged } from "./stored-run.ts";
 
-/** Records of a large chunk: some megabytes of whole ones, or one message that is too large to be held. */
+/** Records of a large chunk: some megabytes of whole records, or one message that is too large to be held. */
 export type Cut = { readonly kind: "records"; readonly bytes: Uint8Array } | ({ readonly kind: "huge" } & HugeRecord);
 
 export interface HugeRecord extends HugeMessage {
-  /** Of the message's record among the decompressed records. */
+  /** Where the message's record begins among the decompressed records. */
   readonly at: number;
   readonly sizeBytes: number;
-  /** All of the record; may be taken before the next cut is asked for. */
+  /** All of the record. It may be taken before the next cut is asked for. */
   readonly content: AsyncGenerator<Uint8Array>;
 }
 
 interface HugeMessage {
-  /** In the source. */
+  /** The channel's id in the source. */
   readonly channelId: number;
   readonly timeNs: bigint;
-  /** Of its record in an MCAP file, up to the data. */
+  /** The head of its record in an MCAP file, up to the data. */
   readonly head: Uint8Array;
-  /** Of that whole record. */
+  /** The size of that whole record. */
   readonly recordBytes: number;
   /** Where in the content the message's data begin. */
   readonly dataAt: number;
@@ -38,11 +38,11 @@ const leastCutBytes = 2 * 1024 * 1024;
 
 interface Cutting {
   readonly format: RecordingFormatName;
-  /** Begins the text of faults. */
+  /** Begins the text of errors. */
   readonly place: string;
 }
 
-/** Puts pieces of decompressed records together and cuts them where records end; each cut has memory of its own. */
+/** Puts pieces of decompressed records together and cuts them where records end. Each cut has memory of its own. */
 export async function* cutRecords(pieces: AsyncIterable<Uint8Array>, { format, place }: Cutting): AsyncGenerator<Cut> {
   const iterator = pieces[Symbol.asyncIterator]();
   const layout = format === "mcap" ? mcapLayout : bagLayout;
@@ -84,7 +84,7 @@ class HeldPieces {
     return this.#sizeBytes;
   }
 
-  /** After records were taken, all that is held. */
+  /** All that is held, directly after records were taken. */
   get first(): Uint8Array {
     return this.#pieces[0] ?? noBytes;
   }
@@ -94,13 +94,13 @@ class HeldPieces {
     this.#sizeBytes += piece.byteLength;
   }
 
-  /** Holds nothing but `rest`. */
+  /** Drops everything except `rest`. */
   keep(rest: Uint8Array): void {
     this.#pieces = rest.byteLength > 0 ? [rest] : [];
     this.#sizeBytes = rest.byteLength;
   }
 
-  /** The records that are whole, and how much the next one needs. */
+  /** Takes the records that are whole, and answers how much the next one needs. */
   takeRecords({ sizeAt }: RecordLayout): { records: Uint8Array; nextBytes: number } {
     const joined = joinPieces(this.#pieces);
     const { end, next } = findEnd(joined, sizeAt);
@@ -113,7 +113,7 @@ class HeldPieces {
 
 const noBytes = new Uint8Array(0);
 
-/** Undefined where the record is no message, or one that can be held. */
+/** Answers undefined if the record is no message, or a message that can be held. */
 function readHuge(
   bytes: Uint8Array,
   sizeBytes: number,
@@ -131,7 +131,7 @@ interface Taking {
   readonly place: string;
 }
 
-/** The bytes of one record, whose beginning is held; what follows it is held then. */
+/** Yields the bytes of one record, whose beginning is held. What follows it is held afterwards. */
 async function* takeContent({ held, sizeBytes, iterator, place }: Taking): AsyncGenerator<Uint8Array> {
   let leftBytes = sizeBytes;
   for (let piece = held.first; ; ) {
@@ -147,7 +147,7 @@ async function* takeContent({ held, sizeBytes, iterator, place }: Taking): Async
   }
 }
 
-/** With memory of its own. */
+/** Joins pieces in memory of their own. */
 function joinPieces(pieces: readonly Uint8Array[]): Buffer<ArrayBuffer> {
   const joined = Buffer.allocUnsafeSlow(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0));
   let at = 0;
@@ -163,9 +163,9 @@ type SizeAt = (bytes: Buffer, at: number) => number;
 
 /** How a format's records are read. */
 interface RecordLayout {
-  /** The size of a record, or at least so much as is needed to know it. */
+  /** Answers the size of a record, or at least so much as is needed to know it. */
   readonly sizeAt: SizeAt;
-  /** The message that begins here. Undefined where too little of the record is held, or it is no message. */
+  /** Answers the message that begins here, or undefined if too little of the record is held, or if it is no message. */
   readHuge(bytes: Buffer, sizeBytes: number, place: string): HugeMessage | undefined;
 }
 

@@ -7,11 +7,11 @@ export interface Fragment {
   readonly records: Uint8Array;
   /** Where each message's record begins. */
   readonly starts: Uint32Array;
-  /** Of each message the log time in nanoseconds. */
+  /** The log time of each message in nanoseconds. */
   readonly timesNs: BigUint64Array;
 }
 
-/** First byte behind a message's record. */
+/** The first byte behind a message's record. */
 export function endOf({ records, starts }: Fragment, index: number): number {
   return starts[index + 1] ?? records.byteLength;
 }
@@ -29,7 +29,7 @@ export const emptyFragment: Fragment = {
   timesNs: new BigUint64Array(0),
 };
 
-/** Messages of the written file that are put one behind the other. Its memory grows while it is filled; `take` hands it out. */
+/** Puts messages of the written file one behind the other. Its memory grows while it is filled, and `take` hands it out. */
 export class FragmentBuilder {
   #records = new Uint8Array(0);
   #starts = new Uint32Array(0);
@@ -89,7 +89,7 @@ export class FragmentBuilder {
     this.#count += to - from;
   }
 
-  /** What was added, and begins anew in other memory. */
+  /** Answers what was added, and begins anew in other memory. */
   take(): Fragment {
     const records = this.#records.subarray(0, this.#sizeBytes);
     const starts = this.#starts.subarray(0, this.#count);
@@ -112,7 +112,7 @@ function grow(bytes: Uint8Array, room: number): Uint8Array<ArrayBuffer> {
   return grown;
 }
 
-/** By halves of 32 bits, which cost no allocation. */
+/** Reads times in halves of 32 bits, which costs no allocation. */
 function readTimes(records: Uint8Array, starts: Uint32Array): BigUint64Array {
   const timesNs = new BigUint64Array(starts.length);
   const halves = new DataView(timesNs.buffer);
@@ -125,7 +125,7 @@ function readTimes(records: Uint8Array, starts: Uint32Array): BigUint64Array {
   return timesNs;
 }
 
-/** spec: MCAP "Message"; the channel is set later. */
+/** Encodes the head of a message record; the channel is set later. spec: MCAP "Message" */
 export function messageHead({
   sequence,
   logTimeNs,

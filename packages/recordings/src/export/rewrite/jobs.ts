@@ -17,7 +17,7 @@ export interface PassJob {
   readonly from: StoredBytes;
   readonly offset: number;
   readonly lengthBytes: number;
-  /** One behind the other. */
+  /** The chunks, which stand one behind the other. */
   readonly chunks: {
     readonly place: string;
     readonly recordBytes: number;
@@ -27,7 +27,7 @@ export interface PassJob {
   }[];
 }
 
-/** Runs that overlap with nothing, into chunks. */
+/** Writes runs that overlap with nothing into chunks. */
 export interface FilterJob {
   readonly kind: "filter";
   readonly from: StoredBytes;
@@ -36,7 +36,7 @@ export interface FilterJob {
   readonly compression: Compression;
 }
 
-/** The same of uncompressed runs of which little is wanted. */
+/** Writes uncompressed runs of which little is wanted into chunks. */
 export interface PickJob {
   readonly kind: "pick";
   readonly from: StoredBytes;
@@ -45,7 +45,7 @@ export interface PickJob {
   readonly compression: Compression;
 }
 
-/** A part of one run for merging: what fits into `maxBytes`, but at least one message, after the first `skip`. */
+/** Loads a part of one run for merging: the messages behind the first `skip` that fit into `maxBytes`, but at least one. */
 export interface GatherJob {
   readonly kind: "gather";
   readonly from: StoredBytes;
@@ -55,7 +55,7 @@ export interface GatherJob {
   readonly maxBytes: number;
 }
 
-/** The same of a run that is too large to be held: what comes behind `after`. */
+/** Loads a part of a run that is too large to be held: the messages behind `after`. */
 export interface GatherLargeJob {
   readonly kind: "gatherLarge";
   readonly readFrom: ReadFrom;
@@ -65,7 +65,7 @@ export interface GatherLargeJob {
   readonly maxBytes: number;
 }
 
-/** The last selected message of each channel. */
+/** Loads the last selected message of each channel. */
 export interface LatestJob {
   readonly kind: "latest";
   readonly from: StoredBytes;
@@ -90,7 +90,7 @@ export interface IndexJob {
 
 export interface JobResults {
   readonly pass: { readonly bytes: Uint8Array; readonly checksum: number };
-  /** In order; `rest` comes last and is too little for a chunk of its own. */
+  /** The messages in order. `rest` comes last and is too little for a chunk of its own. */
   readonly filter: { readonly chunks: SealedChunk[]; readonly rest: Fragment };
   readonly pick: { readonly chunks: SealedChunk[]; readonly rest: Fragment };
   readonly gather: { readonly fragment: Fragment; readonly hasMore: boolean };

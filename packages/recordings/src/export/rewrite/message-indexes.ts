@@ -1,7 +1,7 @@
 import { opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
 import { logTimeOffset } from "./fragment.ts";
 
-/** The message index of one channel; its record begins `start` bytes behind the beginning of the chunk. */
+/** The message index of one channel. Its record begins `start` bytes behind the beginning of the chunk. */
 export interface ChannelIndex {
   readonly channelId: number;
   readonly messageCount: number;
@@ -17,12 +17,12 @@ export interface MarkedMessages {
 
 /** Writes the message indexes of one chunk after another, in the same memory. spec: MCAP "Message Index" */
 export class MessageIndexes {
-  /** By channel id; all 0 between two chunks. */
+  /** The number of messages by channel id. All are 0 between two chunks. */
   readonly #counts = new Uint32Array(channelCount);
-  /** By channel id: where its next entry is written. */
+  /** Where the next entry of each channel is written, by channel id. */
   readonly #nexts = new Uint32Array(channelCount);
 
-  /** Where the index of each channel will stand behind a chunk's record, in the order in which the channels appear. */
+  /** Answers where the index of each channel will stand behind a chunk's record, in the order in which the channels appear. */
   place(messages: MarkedMessages, chunkBytes: number): ChannelIndex[] {
     let start = chunkBytes;
     return this.#count(messages).map((channelId) => {
@@ -45,7 +45,7 @@ export class MessageIndexes {
       const channelId = view.getUint16(start + recordHeadBytes, true);
       const at = nexts[channelId]!;
       nexts[channelId] = at + entryBytes;
-      // Compiled, a number of 64 bits that goes from one place to another costs no allocation.
+      // In compiled code, a number of 64 bits that goes from one place to another costs no allocation.
       to.setBigUint64(at, view.getBigUint64(start + logTimeOffset, true), true);
       to.setUint32(at + 8, start, true);
       to.setUint32(at + 12, 0, true);

@@ -8,9 +8,9 @@ import { ContentChanged, readStored, type Scratch, type StoredBytes, type Stored
 export interface PickedChannel {
   readonly channelId: number;
   readonly messageCount: number;
-  /** Of its records together. */
+  /** The size of its records together. */
   readonly recordsBytes: number;
-  /** Of the message index's record in the file. */
+  /** Where the message index's record begins in the file. */
   readonly indexOffset: number;
 }
 
@@ -27,8 +27,8 @@ interface Picking {
 }
 
 /**
- * Reads the wanted messages of an uncompressed chunk one by one, not the chunk. Its checksum cannot be compared so: each record's opcode,
- * length, channel and time must be what the index says. Throws {@link ContentChanged}.
+ * Reads the wanted messages of an uncompressed chunk one by one, not the whole chunk. Its checksum cannot be compared then, so each
+ * record's opcode, length, channel and time must be what the index says. Throws {@link ContentChanged}.
  */
 export function pickMessages(run: PickedRun, picking: Picking): void {
   const { selection, builder, onFull } = picking;
@@ -53,13 +53,13 @@ export function pickMessages(run: PickedRun, picking: Picking): void {
 interface Entry {
   readonly timeHigh: number;
   readonly timeLow: number;
-  /** In the chunk's data. */
+  /** The message's place in the chunk's data. */
   readonly offset: number;
   readonly channelId: number;
   readonly guessBytes: number;
 }
 
-/** Those in the window, in order of log time and equal times as in the file. */
+/** Reads the entries in the window, in order of log time, those of equal times as in the file. */
 function readEntries(run: PickedRun, { from, scratch, selection }: Picking): Entry[] {
   const entries: Entry[] = [];
   for (const { channelId, messageCount, recordsBytes, indexOffset } of run.channels) {
@@ -89,7 +89,7 @@ const slackBytes = 64;
 interface Reading {
   readonly run: PickedRun;
   readonly guessBytes: number;
-  /** What was read last: messages that stand close together are read at once. */
+  /** What was read last, because messages that stand close together are read at once. */
   readonly window: { offset: number; bytes: Uint8Array };
   readonly picking: Picking;
 }
@@ -122,6 +122,6 @@ function viewAt(
   return window.bytes.subarray(0, Math.min(length, wanted));
 }
 
-/** As fast to read as a few bytes. */
+/** Reading so many bytes is as fast as reading a few. */
 const windowBytes = 1024;
 const noBytes = new Uint8Array(0);

@@ -7,12 +7,12 @@ import { type JobMeans, serveJob, type WaitingJob } from "./serve-job.ts";
 export class RewritePool implements AsyncDisposable {
   readonly #threads: Threads;
 
-  /** `threadCount`: default as many as there are cores. Threads start with the first jobs. */
+  /** By default there are as many threads as cores. They start with the first jobs. */
   constructor({ threadCount = availableParallelism() } = {}) {
     this.#threads = new Threads(threadCount);
   }
 
-  /** Opens one for an export: the threads serve lanes in turn, however many jobs wait in one of them. */
+  /** Opens a lane for an export. The threads serve lanes in turn, however many jobs wait in one of them. */
   openLane(): RewriteLane {
     return new Lane(this.#threads);
   }
@@ -22,14 +22,14 @@ export class RewritePool implements AsyncDisposable {
   }
 }
 
-/** Disposing it waits for the jobs under way: they may read files that are closed after. */
+/** The jobs of one export. Disposing it waits for the jobs under way, because they may read files that are closed afterwards. */
 export interface RewriteLane extends AsyncDisposable {
   /**
-   * Takes over the memory of the job. Rejects with the job's error, `SourceChangedError` where a recording is not what it was, and
-   * for jobs that wait when the lane is closed.
+   * Takes over the memory of the job. Rejects with the job's error, with `SourceChangedError` if a recording is not what it was, and if the
+   * job still waits when the lane is closed.
    */
   run<J extends Job>(job: J, means?: JobMeans): Promise<JobResults[J["kind"]]>;
-  /** Makes jobs fail that read much, also those under way, and those to come. */
+  /** Makes jobs that read much fail, also those under way and those to come. */
   stop(): void;
   /** How many lanes share the threads. */
   readonly laneCount: number;
@@ -39,7 +39,7 @@ class Lane implements RewriteLane {
   readonly waiting: WaitingJob[] = [];
   readonly #threads: Threads;
   readonly #underWay = new Set<Promise<unknown>>();
-  /** Not 0 when nobody wants the results any more; threads look at it while they read. */
+  /** Not 0 once nobody wants the results any more. Threads look at it while they read. */
   readonly #stop = new Int32Array(new SharedArrayBuffer(4));
 
   constructor(threads: Threads) {
@@ -66,7 +66,7 @@ class Lane implements RewriteLane {
     Atomics.store(this.#stop, 0, 1);
   }
 
-  /** Makes the jobs fail that wait, and those to come. */
+  /** Makes the waiting jobs fail, and those to come. */
   close(): void {
     const { lanes } = this.#threads;
     const index = lanes.indexOf(this);
@@ -83,7 +83,7 @@ class Lane implements RewriteLane {
 
 /** Starts threads, and gives each that is idle the next job. */
 class Threads {
-  /** The lane that is served next comes first. */
+  /** The lanes; the one that is served next comes first. */
   readonly lanes: Lane[] = [];
   readonly #most: number;
   readonly #all = new Set<Worker>();
@@ -122,7 +122,7 @@ class Threads {
   }
 
   #start(): Worker {
-    // Not with the flags of the process: they may be for another kind of entry.
+    // The thread does not get the flags of the process, which may be for another kind of entry.
     const worker = new Worker(workerUrl, { execArgv: [], resourceLimits: { maxYoungGenerationSizeMb } });
     this.#all.add(worker);
     worker.once("exit", () => {
@@ -145,7 +145,7 @@ function closedError(): Error {
   return new Error("the export was ended");
 }
 
-/** Bytes of messages do not lie in V8's heap: what does is short-lived, and by default would take 48 MB of each thread. */
+/** Bytes of messages do not lie in V8's heap. What does is short-lived, and would take 48 MB of each thread by default. */
 const maxYoungGenerationSizeMb = 4;
 
 /** In the checkout the entry is TypeScript, in a build it is JavaScript. */

@@ -3,16 +3,16 @@ import type { Job, JobResults } from "./jobs.ts";
 import { createJobRunner, toChange } from "./run-job.ts";
 import { type Answer, createReading, type Question, transferOf } from "./thread-messages.ts";
 
-// The entry of a worker thread: takes jobs one by one, and answers each with its result or error.
+// This is the entry of a worker thread, which takes jobs one by one and answers each with its result or error.
 
-/** `changed`: the recording is not what it was. */
+/** `changed` says that the recording is not what it was. */
 export type JobAnswer =
   | { readonly result: JobResults[Job["kind"]] }
   | { readonly changed: string }
   | { readonly error: Error }
   | Question;
 
-/** `stop`: not 0 when nobody wants the result any more. */
+/** `stop` is not 0 once nobody wants the result any more. */
 export type ToWorker = { readonly job: Job; readonly stop: Int32Array } | Answer;
 
 const port = parentPort!;

@@ -22,10 +22,10 @@ import {
   type StoredRun,
 } from "./stored-run.ts";
 
-/** `read`: for jobs that read much, piece by piece. */
+/** Jobs that read much, piece by piece, use `read`. */
 export type JobRunner = <J extends Job>(job: J, read: ReadRange) => Promise<JobResults[J["kind"]]>;
 
-/** What is smaller waits for more: a topic that is sparse in its recording would otherwise become tiny chunks. */
+/** Fewer bytes wait for more, because a topic that is sparse in its recording would otherwise become tiny chunks. */
 const minChunkBytes = 256 * 1024;
 
 /**
@@ -137,7 +137,7 @@ async function latest(job: LatestJob, tools: Tools): Promise<JobResults["latest"
   });
 }
 
-/** What `take` makes of the selected messages of one run. */
+/** Answers what `take` makes of the selected messages of one run. */
 async function withSelected<T>(
   { from, run, selection }: Pick<GatherJob, "from" | "run" | "selection">,
   tools: Tools,
@@ -162,12 +162,12 @@ function sumOf(runs: readonly StoredRun[], name: "wantedBytes" | "wantedCount"):
   return runs.reduce((sum, run) => sum + run[name], 0);
 }
 
-/** Results are copies, but for what is passed on. */
+/** Gives the memory back that a job read from: results are copies, except for what is passed on. */
 function giveBack(from: StoredBytes): void {
   if ("bytes" in from) freeOwn(from.bytes);
 }
 
-/** Memory of its own: it goes into the written file. */
+/** Reads chunks that go into the written file, in memory of their own. */
 function pass({ from, offset, lengthBytes, chunks }: PassJob): JobResults["pass"] {
   const own = { take: (sizeBytes: number) => Buffer.allocUnsafeSlow(sizeBytes) };
   const bytes = readStored(from, { offset, length: lengthBytes }, own);
@@ -195,7 +195,10 @@ async function index(
   return { index: Buffer.concat(pieces), refused: "reason" in indexed ? indexed.reason : undefined };
 }
 
-/** Errors of content that were not there when it was verified mean that it has changed. */
+/**
+ * Answers the text of an error that means that the content has changed: an error of content that was not there when the recording was
+ * verified.
+ */
 export function toChange(error: unknown): string | undefined {
   return error instanceof ContentChanged || error instanceof RecordingFault ? error.message : undefined;
 }

@@ -6,7 +6,7 @@ import { exportBytes, exportSource, indexedSource } from "../../testing/export-b
 import { readMessages, readRecords } from "../../testing/read-messages.ts";
 import { writeMessages } from "../../testing/write-messages.ts";
 
-/** Of each four messages two large ones stand side by side. */
+/** Among each four messages two large ones stand side by side. */
 const sizes = [10, 40_000, 30_000, 200];
 const messages = Array.from({ length: 60 }, (_, index) => ({
   topic: ["/a", "/b", "/b", "/c"][index % 4]!,

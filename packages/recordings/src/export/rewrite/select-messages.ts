@@ -15,7 +15,7 @@ interface Filtering extends Copying {
   readonly means: { readonly decompress: Decompressor; readonly scratch: Scratch };
 }
 
-/** Copies the selected messages of a run into chunks. Throws {@link ContentChanged}; what was copied until then is worth nothing. */
+/** Copies the selected messages of a run into chunks. If it throws {@link ContentChanged}, what was copied until then must not be used. */
 export async function filterRun(filtering: Filtering): Promise<void> {
   const { run, from, means, selection } = filtering;
   const isSummedOnce = run.compression === "" && run.format === "mcap" && run.isInOrder && selection.keepsIds;
@@ -26,8 +26,8 @@ export async function filterRun(filtering: Filtering): Promise<void> {
 }
 
 /**
- * Uncompressed messages are compared with their checksum while they are copied. What is not as it was may look like anything until then:
- * whatever it makes fail, it is the checksum that tells why.
+ * Copies uncompressed messages and compares them with their checksum at the same time. Changed content may look like anything and make
+ * anything fail, so the checksum is compared also after a failure.
  */
 function filterPlain(filtering: Filtering): void {
   const { run, from, means } = filtering;
@@ -45,17 +45,17 @@ function filterPlain(filtering: Filtering): void {
   requireSame();
 }
 
-/** The selected messages of one run, in order of log time, equal times as in the file. */
+/** The selected messages of one run, in order of log time, those of equal times as in the file. */
 export interface Selected {
   readonly count: number;
   sizeOf(index: number): number;
   /** Copies the messages from one up to another. */
   copyTo(builder: ChunkBuilder, from: number, to: number): void;
-  /** The last of each channel, in order. */
+  /** Answers the last message of each channel, in order. */
   lastOfChannels(): number[];
 }
 
-/** Copies the selected messages of a run into chunks; `onFull` where the next has no room. */
+/** Copies the selected messages of a run into chunks, and calls `onFull` if the next has no room. */
 function copySelected(bytes: Uint8Array, copying: Copying): void {
   if (copying.run.format === "mcap" && copying.run.isInOrder) copyInOrder(bytes, copying);
   else copySorted(selectMessages(bytes, copying.run, copying.selection), copying);
@@ -74,7 +74,7 @@ function copySorted(selected: Selected, { builder, onFull }: Copying): void {
   }
 }
 
-/** How many messages from `from` on fit. */
+/** Answers how many messages from `from` on fit. */
 export function countFitting(selected: Selected, from: number, roomBytes: number): number {
   let index = from;
   for (let left = roomBytes; index < selected.count; index += 1) {
@@ -84,7 +84,7 @@ export function countFitting(selected: Selected, from: number, roomBytes: number
   return index - from;
 }
 
-/** All of them at once: for runs that are not in order, and for parts. */
+/** Selects all messages at once, for runs that are not in order, and for parts. */
 export function selectMessages(bytes: Uint8Array, run: StoredRun, selection: QuickSelection): Selected {
   const list = createMessageList(run.isInOrder);
   if (run.format === "mcap") {
@@ -97,10 +97,10 @@ export function selectMessages(bytes: Uint8Array, run: StoredRun, selection: Qui
   return list.toSelected(records, kept);
 }
 
-/** Bags were given the ids of the written file already. */
+/** The records of a bag have the ids of the written file already. */
 const keepAll = Int32Array.from({ length: 65_536 }, (_, id) => id);
 
-/** A bag's messages as they come, with the ids of the written file. */
+/** Encodes a bag's messages as they come, with the ids of the written file. */
 export function toMcapRecords(bytes: Uint8Array, run: StoredRun, { idOf }: QuickSelection): Uint8Array {
   const builder = new FragmentBuilder();
   visitBagRecords(bytes, run.place, {
@@ -165,7 +165,7 @@ function createMessageList(isInOrder: boolean) {
   return { scan, toSelected };
 }
 
-/** Rows by time. Equal times stay as they are. */
+/** Sorts rows by time. Rows of equal times stay in their order. */
 function sortByTime(bytes: Uint8Array, starts: Uint32Array, count: number): Uint32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const lows = Uint32Array.from({ length: count }, (_, row) =>

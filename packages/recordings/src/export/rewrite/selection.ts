@@ -1,16 +1,16 @@
 export interface Selection {
-  /** For every channel of the source its id in the written file, or `unwanted`. */
+  /** The id in the written file of every channel of the source, or `unwanted`. */
   readonly ids: ReadonlyMap<number, number>;
-  /** Log times, inclusive. */
+  /** The first and the last log time, both inclusive. */
   readonly startNs?: bigint | undefined;
   readonly endNs?: bigint | undefined;
-  /** The same for threads. */
+  /** The selection as it is sent to threads. */
   readonly sent: SentSelection;
 }
 
-/** A map of 65,536 channels would be copied with each job, which takes 10 ms; threads share this. */
+/** A selection that threads share. A map of 65,536 channels would be copied with each job, which takes 10 ms. */
 export interface SentSelection {
-  /** Id and written id, in turn. */
+  /** Each id, followed by the id in the written file. */
   readonly ids: Float64Array;
   readonly startNs: bigint | undefined;
   readonly endNs: bigint | undefined;
@@ -32,21 +32,21 @@ export function createSelection(
 
 export const unwanted = -1;
 
-/** A selection as it is asked a million times. */
+/** A selection that can be asked a million times. */
 export interface QuickSelection {
   idOf(channelId: number): number;
-  /** Of MCAP channels, by id: in the written file, or `unwanted`. */
+  /** The ids of MCAP channels in the written file, or `unwanted`, by the id in the source. */
   readonly ids: Int32Array;
-  /** Every id stays as it is. */
+  /** Whether every id stays as it is. */
   readonly keepsIds: boolean;
-  /** The window in halves of 32 bits. */
+  /** Whether a time, in halves of 32 bits, lies in the window. */
   isInWindow(timeHigh: number, timeLow: number): boolean;
 }
 
 export function toQuickSelection({ ids, startNs = 0n, endNs = 2n ** 63n - 1n }: SentSelection): QuickSelection {
   const quick = new Int32Array(idCount).fill(unwanted);
   let keepsIds = true;
-  /** Of bags, whose connections may have any number. */
+  /** The ids of bags, whose connections may have any number. */
   const large = new Map<number, number>();
   for (let at = 0; at < ids.length; at += 2) {
     const [id, written] = [ids[at]!, ids[at + 1]!];

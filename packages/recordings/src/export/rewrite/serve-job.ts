@@ -48,7 +48,7 @@ export function serveJob(worker: Worker, { job, stop, means, resolve, reject }: 
   }
 }
 
-/** Does what a thread asks for. Why that failed is kept here: errors lose their class on the way between threads. */
+/** Does what a thread asks for. It keeps the reason of a failure, because errors lose their class on the way between threads. */
 function helpWith({ read, hold = holdFreely }: JobMeans, tell: (answer: Answer) => void) {
   const held = new Map<number, Disposable>();
   let hasEnded = false;
@@ -86,24 +86,24 @@ function helpWith({ read, hold = holdFreely }: JobMeans, tell: (answer: Answer) 
   return help;
 }
 
-/** What lies among other things in the same memory cannot be moved to a thread. */
+/** Bytes that share their memory with others cannot be moved to a thread, and are copied. */
 function ownBytes(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
 /** What this thread does for a job that reads much. */
 export interface JobMeans extends Partial<Pick<RandomAccessSource, "read">> {
-  /** Its memory is given back at the latest when the job ends. Default: as much as it likes. */
+  /** Asked before the job holds much memory. The memory is given back at the latest when the job ends. By default every turn is granted. */
   readonly hold?: HoldMemory | undefined;
 }
 
 interface Reader {
   readonly signal?: AbortSignal | undefined;
-  /** Default: the memory of the process. */
+  /** By default everything in the process shares one budget. */
   readonly hold?: HoldMemory | undefined;
 }
 
-/** What a job that reads much is helped with. It ends with its signal: the thread is free again. */
+/** Makes what a job that reads much needs. Reading throws when the signal aborts, so that the thread is free again. */
 export function meansOf(recording: Pick<RandomAccessSource, "read">, reader: Reader): JobMeans {
   return {
     async read(offset, length) {

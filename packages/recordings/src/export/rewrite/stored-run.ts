@@ -4,27 +4,27 @@ import type { Decompressor } from "../../codecs/decompress.ts";
 import { RecordingFault } from "../../faults/reasons.ts";
 import type { RecordingFormatName } from "../../survey/summary.ts";
 
-/** A run as a thread gets it: where it stands, and what the index promises of it. */
+/** A run as a thread gets it: where it stands, and what the index says of it. */
 export interface StoredRun {
   readonly format: RecordingFormatName;
-  /** Begins the text of faults. */
+  /** Begins the text of errors. */
   readonly place: string;
-  /** In the file that the thread reads. */
+  /** Where it begins in the file that the thread reads. */
   readonly offset: number;
   readonly recordBytes: number;
-  /** Of the compressed bytes, counted from `offset`. */
+  /** Where the compressed bytes begin, counted from `offset`. */
   readonly dataStart: number;
   readonly storedBytes: number;
   readonly compression: string;
   readonly lengthBytes: number;
-  /** Of the `recordBytes`. */
+  /** CRC-32 of the `recordBytes`. */
   readonly checksum: number;
   readonly isInOrder: boolean;
-  /** All of its messages lie in the window. */
+  /** Whether all of its messages lie in the window. */
   readonly isWithin: boolean;
   readonly wantedCount: number;
   readonly wantedBytes: number;
-  /** Nothing behind it is wanted. */
+  /** Nothing behind this place is wanted. */
   readonly wantedEnd: number;
 }
 
@@ -39,7 +39,7 @@ export class ContentChanged extends Error {
   }
 }
 
-/** Memory that a thread uses again and again; what is in it is good until the next is asked for. */
+/** Memory that a thread uses again and again. Its content is valid until memory is taken again. */
 export interface Scratch {
   take(sizeBytes: number): Uint8Array;
 }
@@ -57,7 +57,7 @@ export function createScratch(): Scratch {
 
 const mostHeldBytes = 8 * 1024 * 1024;
 
-/** Exactly the bytes of a range; valid until the scratch is asked again. */
+/** Reads exactly the bytes of a range. They are valid until memory is taken from the scratch again. */
 export function readStored(
   from: StoredBytes,
   { offset, length }: { offset: number; length: number },
@@ -73,7 +73,7 @@ export function readStored(
   return into;
 }
 
-/** The decompressed records of a run whose bytes are what was verified. Throws {@link ContentChanged}. */
+/** Answers the decompressed records of a run. Throws {@link ContentChanged} if its bytes are not what was verified. */
 export async function loadRun(
   run: StoredRun,
   from: StoredBytes,
@@ -83,7 +83,7 @@ export async function loadRun(
   const record = readStored(from, { offset: run.offset, length: recordBytes }, scratch);
   const stored = record.subarray(run.dataStart, run.dataStart + run.storedBytes);
   if (crc32(record) !== run.checksum) throw new ContentChanged(place);
-  // Messages of bags are visited to their end.
+  // The records of bags are read to their end.
   const wantedBytes = run.format === "mcap" ? run.wantedEnd : lengthBytes;
   return decompress.whole({ compression, bytes: stored, uncompressedBytes: lengthBytes, wantedBytes, place });
 }
@@ -92,8 +92,8 @@ export async function loadRun(
 export type ReadRange = (offset: number, length: number) => Promise<Uint8Array>;
 
 /**
- * The decompressed records of a run piece by piece, in memory of some megabytes however large it is. Whether they are what was verified
- * is known at the end: then it throws {@link ContentChanged}, or before, where they make no sense.
+ * Answers the decompressed records of a run piece by piece, in some megabytes of memory, however large the run is. Whether they are what
+ * was verified is known at the end: it throws {@link ContentChanged} then, or earlier if they make no sense.
  */
 export async function* contentInPieces(
   run: StoredRun,

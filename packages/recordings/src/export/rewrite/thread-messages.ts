@@ -2,18 +2,18 @@ import { isMarkedAsUntransferable } from "node:worker_threads";
 import type { HoldMemory } from "../../memory/large-memory.ts";
 import { type ReadRange, readStored } from "./stored-run.ts";
 
-/** Where a thread that reads much reads from: a file itself, or, without a descriptor, what the main thread reads for it. */
+/** Where a thread that reads much reads from: a file, or, without a descriptor, what the main thread reads for it. */
 export interface ReadFrom {
   readonly descriptor: number | undefined;
 }
 
-/** The main thread is asked for bytes, or for a turn to hold much memory, and told when that is over. */
+/** A thread asks the main thread for bytes or for a turn to hold much memory, and says when the turn is over. */
 export type Question =
   | { readonly range: { readonly id: number; readonly offset: number; readonly length: number } }
   | { readonly hold: { readonly id: number; readonly sizeBytes: number } }
   | { readonly release: { readonly id: number } };
 
-/** Of a turn there are no bytes. `failed`: the main thread knows why. */
+/** The answer to a request for a turn has no bytes. `failed` says that the main thread keeps the reason. */
 export interface Answer {
   readonly id: number;
   readonly bytes?: Uint8Array;
@@ -68,8 +68,8 @@ function readerOf(descriptor: number): ReadRange {
 }
 
 /**
- * The memory of everything binary in a message between threads, to be moved instead of copied: the sender must not use it any
- * more. Memory that Node shares among small buffers is left to be copied.
+ * Lists the memory of everything binary in a message between threads, which is moved instead of copied: the sender must not use it any
+ * more. Memory that Node shares among small buffers is copied.
  */
 export function transferOf(message: unknown): ArrayBuffer[] {
   const found = new Set<ArrayBuffer>();

@@ -9,8 +9,8 @@ import { announcePayload, encodeRecords } from "./mcap-output.ts";
 import type { McapWriter } from "./mcap-writer.ts";
 
 /**
- * An attachment's record in pieces: it may be larger than memory. Throws `SourceChangedError` behind the last piece where the data are not
- * what they were when the recording was verified.
+ * Copies an attachment's record in pieces, because it may be larger than memory. Throws `SourceChangedError` behind the last piece if the
+ * data are not what they were when the recording was verified.
  */
 export async function* copyAttachment(
   attachment: AttachmentSummary,

@@ -16,7 +16,7 @@ export class McapOutput {
     return this.#position;
   }
 
-  /** `checksum`: CRC-32 of the bytes, where somebody has computed it already. */
+  /** `checksum` is the CRC-32 of the bytes, if somebody has computed it already. */
   append(bytes: Uint8Array, checksum?: number): Uint8Array {
     this.#position += bytes.byteLength;
     const isSummed = checksum !== undefined;
@@ -47,7 +47,7 @@ export class McapOutput {
   }
 }
 
-/** The bytes of a few records. */
+/** Encodes a few records. */
 export function encodeRecords(write: (builder: McapRecordBuilder) => void): Uint8Array {
   const builder = new McapRecordBuilder();
   write(builder);
@@ -55,8 +55,8 @@ export function encodeRecords(write: (builder: McapRecordBuilder) => void): Uint
 }
 
 /**
- * Turns a record that was encoded with an empty payload at its end into the beginning of one with a payload, which then
- * need not be in memory: sets the payload's length, the last field, and the record's. `trailerBytes` follow the payload.
+ * Turns a record that was encoded with an empty payload at its end into the beginning of a record with a payload, which then need not be in
+ * memory. It sets the payload's length, which is the last field, and the record's length. `trailerBytes` follow the payload.
  */
 export function announcePayload(emptyRecord: Uint8Array, payloadBytes: number, trailerBytes = 0): Uint8Array {
   const head = Buffer.from(emptyRecord).subarray(0, emptyRecord.byteLength - trailerBytes);

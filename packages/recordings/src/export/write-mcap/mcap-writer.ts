@@ -53,7 +53,7 @@ export class McapWriter {
     return this.#output.append(bytes);
   }
 
-  /** `head` is the record up to its data; data and checksum follow through `append`. */
+  /** `head` is the record up to its data. The data and the checksum follow through `append`. */
   beginAttachment(attachment: AttachmentSummary, head: Uint8Array): Uint8Array {
     const { name, mediaType, logTimeNs, createTimeNs, sizeBytes } = attachment;
     this.#attachmentIndexes.writeAttachmentIndex({
@@ -73,7 +73,7 @@ export class McapWriter {
     return this.#output.append(bytes);
   }
 
-  /** Chunks that stand one behind the other in `bytes`, each with its message indexes behind it; or the rest of the last. */
+  /** Adds chunks that stand one behind the other in `bytes`, each with its message indexes behind it, or the rest of the last chunk. */
   async *addChunks({ bytes, checksum, chunks }: WrittenChunks): AsyncGenerator<Uint8Array> {
     for (const chunk of chunks) yield* this.#introduce(chunk);
     const compression = this.#compression;
@@ -95,7 +95,7 @@ export class McapWriter {
     yield this.#output.endFile();
   }
 
-  /** The records of those channels of a chunk that were not written yet. */
+  /** Writes the records of those channels of a chunk that were not written yet. */
   async *#introduce({ channels }: ChunkFacts): AsyncGenerator<Uint8Array> {
     for (let at = 0; at < channels.length; at += introducedAtOnce) {
       if (at > 0) await nextRound();
@@ -119,7 +119,7 @@ export class McapWriter {
   }
 }
 
-/** So that thousands of new channels hold up nothing else. */
+/** Channels are introduced in turns, so that thousands of new ones do not hold up anything else. */
 const introducedAtOnce = 1024;
 
 function toChunkIndex(chunk: ChunkFacts, { start, compression }: { start: number; compression: string }) {
