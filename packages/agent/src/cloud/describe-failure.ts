@@ -35,13 +35,13 @@ export function problemOf(failure: unknown): ProblemCode | undefined {
 
 const resolverCodes: ReadonlySet<string> = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"]);
 /** Those of OpenSSL's verification and of its protocol. A handshake that is cut is a network's trouble, as any cut. */
-const tlsCode = /CERT|ISSUER|SIGNATURE|CRL|HOSTNAME_MISMATCH|^ERR_(SSL|TLS)_|^EPROTO$/;
+const TLS_CODE = /CERT|ISSUER|SIGNATURE|CRL|HOSTNAME_MISMATCH|^ERR_(SSL|TLS)_|^EPROTO$/;
 
 function networkProblemOf({ cause }: NetworkFailure): ProblemCode {
   const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? "";
   if (code === "ERR_PROXY_REFUSED") return "ProxyRefused";
   if (resolverCodes.has(code)) return "NameUnresolved";
-  return tlsCode.test(code) ? "TlsFailed" : "CloudUnreachable";
+  return TLS_CODE.test(code) ? "TlsFailed" : "CloudUnreachable";
 }
 
 /** The way to the cloud is fine, and there is no room at its end. */

@@ -51,7 +51,7 @@ export interface CloudSession {
 
 const HELLO_TIMEOUT_MS = 30_000;
 /** A lease that nobody renews lives for a minute: it is worth asking more often than after other refusals. */
-const HELD_ELSEWHERE_LIMITS = { firstMs: 5000, capMs: 20_000 };
+const heldElsewhereLimits = { firstMs: 5000, capMs: 20_000 };
 
 export function createSession(ctx: SessionContext): CloudSession {
   const client = tracedClient(ctx.client);
@@ -160,7 +160,7 @@ async function sayHello({ client, monitor, gate, greeted, ...ctx }: Keeping, sig
 
 function helloDelayMs(failure: unknown, attempt: number, { random }: Clock): number {
   const isHeld = failure instanceof ApiFailure && failure.code === "LeaseHeldElsewhere" && !failure.retryAfterMs;
-  return retryDelayMs(failure, attempt, { random, limits: isHeld ? HELD_ELSEWHERE_LIMITS : undefined });
+  return retryDelayMs(failure, attempt, { random, limits: isHeld ? heldElsewhereLimits : undefined });
 }
 
 export function isLeaseTrouble(failure: unknown): boolean {

@@ -6,7 +6,7 @@ const LEAN_FLAG = "--optimize-for-size";
  * For glibc, which else gives each thread a heap of its own (10 MB in a process that waits), and raises both thresholds with
  * the first large block that is freed, after which it returns next to nothing (10 MB with 100,000 files).
  */
-const LEAN_HEAP = {
+const leanHeap = {
   MALLOC_ARENA_MAX: "1",
   MALLOC_MMAP_THRESHOLD_: String(128 * 1024),
   MALLOC_TRIM_THRESHOLD_: String(64 * 1024),
@@ -16,11 +16,11 @@ const LEAN_HEAP = {
 export function becomeLean(): void {
   const { env, execve, execPath, execArgv, argv } = process;
   const isFlagged = execArgv.includes(LEAN_FLAG);
-  if (isFlagged && Object.keys(LEAN_HEAP).every((name) => env[name] !== undefined)) return;
+  if (isFlagged && Object.keys(leanHeap).every((name) => env[name] !== undefined)) return;
   if (execve === undefined) {
     setFlagsFromString(LEAN_FLAG);
     return;
   }
   const flags = isFlagged ? execArgv : [LEAN_FLAG, ...execArgv];
-  execve(execPath, [execPath, ...flags, ...argv.slice(1)], { ...LEAN_HEAP, ...env });
+  execve(execPath, [execPath, ...flags, ...argv.slice(1)], { ...leanHeap, ...env });
 }

@@ -108,11 +108,11 @@ async function checkControlPlane(settings: Settings): Promise<void> {
   if (!failed) return;
   const isToken = failed.check === "Token";
   throw new EnrolmentRefusedError(
-    isToken ? `the token is refused: ${withStop(failed.text)} ${tokenFix}` : `${withStop(failed.text)} ${failed.fix}`,
+    isToken ? `the token is refused: ${withStop(failed.text)} ${TOKEN_FIX}` : `${withStop(failed.text)} ${failed.fix}`,
   );
 }
 
-const tokenFix =
+const TOKEN_FIX =
   "Make a new token for this device or site in the control plane and give that; with a token that can only create devices, give the name of the new one with --device-name NAME.";
 
 /** The device or site that the token makes of this agent. What may have been told without that we heard of it stays. */
@@ -132,7 +132,7 @@ async function introduce(state: AgentState, settings: Settings, traces: Enrolmen
 }
 
 const ownFixes: Partial<Record<string, string>> = {
-  TokenRefused: tokenFix,
+  TokenRefused: TOKEN_FIX,
   DeviceNameTaken:
     "Give another name with --device-name NAME. If it is this very device, which lost its state: make a device token for it and give that.",
   LeaseHeldElsewhere: "Stop the other agent and try again; one that ended without saying so counts for another minute.",

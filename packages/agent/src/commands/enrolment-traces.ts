@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writeDurableFile } from "../durable/durable-file.ts";
-import { markerName } from "../files/root-marker.ts";
+import { MARKER_NAME } from "../files/root-marker.ts";
 import type { EnrolmentPlaces } from "./enrolment-places.ts";
 
 /** What an enrolment writes, unless it is kept, goes again when this is disposed of, or the process interrupted. */
@@ -14,7 +14,7 @@ const OWN_NAMES = /^(agent\.|owner\.json|device-token\.json)/;
 
 /** To be called before anything is written. */
 export function watchTraces({ configFile, stateDir, root }: EnrolmentPlaces): EnrolmentTraces {
-  const marker = join(root, markerName);
+  const marker = join(root, MARKER_NAME);
   const undo = [
     undoFiles(stateDir),
     undoDirectories(stateDir),
@@ -23,11 +23,11 @@ export function watchTraces({ configFile, stateDir, root }: EnrolmentPlaces): En
     undoFile(marker),
   ];
   let isOver = false;
-  const end = (mustUndo: boolean) => {
+  const end = (isUndone: boolean) => {
     if (isOver) return;
     isOver = true;
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
-    if (mustUndo) for (const step of undo) step();
+    if (isUndone) for (const step of undo) step();
   };
   const onSignal = () => {
     end(true);

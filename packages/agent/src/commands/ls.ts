@@ -109,7 +109,7 @@ function timeOf(timeNs: unknown): string | null {
 }
 
 /** How many columns a terminal has to have for each of them. */
-const COLUMNS_FOR = { start: 72, end: 110, reason: 150 } as const;
+const columnsFor = { start: 72, end: 110, reason: 150 } as const;
 const SIZE_WIDTH = 8;
 const MINUTES_WIDTH = "2026-01-02 03:04".length;
 const REASON_WIDTH = 40;
@@ -120,7 +120,7 @@ export function renderFiles({ files, left }: Listing, options: RenderOptions): s
   if (files.length === 0) return "No files.\n";
   const { columns } = options;
   const isWhole = columns === Number.POSITIVE_INFINITY;
-  const has = (column: keyof typeof COLUMNS_FOR) => columns >= COLUMNS_FOR[column];
+  const has = (column: keyof typeof columnsFor) => columns >= columnsFor[column];
   const stateWidth = Math.max(...files.map(({ state }) => state.length), "STATE".length);
   const widths = [stateWidth, SIZE_WIDTH, ...(["start", "end"] as const).filter(has).map(() => MINUTES_WIDTH)];
   const taken = [...widths, ...(has("reason") ? [REASON_WIDTH] : [])].reduce((sum, width) => sum + width + GAP, 0);
@@ -140,7 +140,7 @@ export function renderFiles({ files, left }: Listing, options: RenderOptions): s
 /** What is not in the table. */
 function notesOf(files: readonly ListedFile[], left: number, options: RenderOptions): string {
   if (options.columns === Number.POSITIVE_INFINITY) return "";
-  const hasHidden = options.columns < COLUMNS_FOR.reason && files.some(({ reason }) => reason !== null);
+  const hasHidden = options.columns < columnsFor.reason && files.some(({ reason }) => reason !== null);
   const notes = [
     ...(left > 0 ? [`${left} more, older; a higher --limit shows them.`] : []),
     ...(hasHidden ? [asPrinted("`agent explain FILE` says why a file is where it is.", options)] : []),

@@ -7,7 +7,7 @@ import { writeRecording } from "../testing/recordings.ts";
 import { type Device, makeDevice, untilStatus } from "../testing/run-daemon.ts";
 import { startAgent } from "../testing/start-agent.ts";
 
-const quick = "DOWNLINK_SETTLE_TIME=50ms\nDOWNLINK_WATCH_SCAN_INTERVAL=200ms\n";
+const QUICK_SETTINGS = "DOWNLINK_SETTLE_TIME=50ms\nDOWNLINK_WATCH_SCAN_INTERVAL=200ms\n";
 
 test("what takes effect at once does, in a file edited in place or replaced, and nothing is interrupted", async () => {
   await using bed = await openBed("DOWNLINK_UPLOAD_RATE=off\n");
@@ -158,12 +158,12 @@ async function openBed(text: string) {
     "--state-dir",
     device.stateDir,
   ];
-  const edit = (next: string) => writeFileSync(path, quick + next);
+  const edit = (next: string) => writeFileSync(path, QUICK_SETTINGS + next);
   edit(text);
   return {
     ...{ device, cloud, path, edit },
     replace(next: string): void {
-      writeFileSync(`${path}.new`, quick + next);
+      writeFileSync(`${path}.new`, QUICK_SETTINGS + next);
       renameSync(`${path}.new`, path);
     },
     start: (environment?: Record<string, string>) => startAgent([...own, "--config", path, "run"], environment),

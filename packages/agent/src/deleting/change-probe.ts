@@ -5,19 +5,19 @@ import type { Clock } from "../system/clock.ts";
 import { isFileSystemError } from "../system/system-error.ts";
 
 /** In the trash; never what somebody recorded. */
-export const probeName = ".probe";
+export const PROBE_NAME = ".probe";
 
 /** Beyond it the file system's clock is another one than ours, and our times cannot be compared with its. */
 const MAX_SKEW_NS = 1_000_000_000n;
 /** From the ticks of the kernel's clock to file systems that keep even seconds only: 2.2 s in all. */
-const WAITS_MS = [20, 80, 400, 700, 1000];
+const waitsMs = [20, 80, 400, 700, 1000];
 
 /**
  * Whether a change that leaves size and mtime alone shows on the file system of a directory: a file is written there, and its
  * mode is changed. False where nothing can be written.
  */
 export async function probeChanges(directory: string, clock: Clock): Promise<boolean> {
-  const path = join(directory, probeName);
+  const path = join(directory, PROBE_NAME);
   try {
     await rm(path, { force: true }); // A crash may have left one that may not be written.
     await writeFile(path, "Whether a change of this file shows.\n", { mode: 0o600, flag: "wx" });
@@ -32,7 +32,7 @@ export async function probeChanges(directory: string, clock: Clock): Promise<boo
 }
 
 async function showsChange(path: string, ctimeNs: bigint, clock: Clock): Promise<boolean> {
-  for (const [index, waitMs] of WAITS_MS.entries()) {
+  for (const [index, waitMs] of waitsMs.entries()) {
     await setTimeout(waitMs);
     const beforeNs = clock.nowNs();
     await chmod(path, index % 2 === 0 ? 0o400 : 0o600);

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { trashName } from "../files/scan.ts";
+import { TRASH_NAME } from "../files/scan.ts";
 import { identityOf, isSameIdentity } from "../inventory/identity.ts";
 import { openInventory } from "../inventory/inventory.ts";
 import { openDatabase } from "../state/database.ts";
@@ -81,7 +81,7 @@ function checkWhole(scene: Scene, at: string): "there" | "gone" {
   using opened = scene.open();
   const { inventory } = opened;
   assert.deepEqual(inventory.intents(), [], at);
-  assert.ok(!existsSync(join(scene.root, trashName)) || readdirSync(join(scene.root, trashName)).length === 0, at);
+  assert.ok(!existsSync(join(scene.root, TRASH_NAME)) || readdirSync(join(scene.root, TRASH_NAME)).length === 0, at);
   assert.deepEqual(
     readdirSync(scene.root).filter((name) => name.includes("restored")),
     [],
@@ -124,7 +124,7 @@ test("killed at any step of a deletion, the file is whole at its path, or gone a
   await forEachPoint(count, async (point) => {
     using scene = new Scene();
     assert.equal(await scene.run("delete", point), "died");
-    const inTrash = existsSync(join(scene.root, trashName)) && readdirSync(join(scene.root, trashName)).length > 0;
+    const inTrash = existsSync(join(scene.root, TRASH_NAME)) && readdirSync(join(scene.root, TRASH_NAME)).length > 0;
     if (inTrash && restartsDied++ === 0) await dieWhileSettling(scene);
     await settle(scene);
     ends[point] = checkWhole(scene, `killed at point ${point}`);
@@ -137,7 +137,7 @@ test("what takes the file's place between the last look at it and its way into t
   writeFileSync(join(scene.root, "other.mcap"), "another recording");
   assert.notEqual(await scene.run("swap"), "died");
   assert.equal(readFileSync(scene.path, "utf8"), "another recording");
-  assert.deepEqual(readdirSync(join(scene.root, trashName)), []);
+  assert.deepEqual(readdirSync(join(scene.root, TRASH_NAME)), []);
   using opened = scene.open();
   assert.deepEqual([opened.inventory.lastDeleted(1), opened.inventory.intents()], [[], []]);
 });

@@ -5,7 +5,7 @@ import { repeatWithRetries } from "../cloud/retry-loop.ts";
 import type { WorkBoard } from "../cloud/work-board.ts";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { Storage } from "../files/open-tracked.ts";
-import { trashName } from "../files/scan.ts";
+import { TRASH_NAME } from "../files/scan.ts";
 import type { FileNumber } from "../inventory/identity.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { pause, type WakeSignal } from "../loops/wake-signal.ts";
@@ -138,7 +138,7 @@ async function takeTurn(ctx: LoopContext, signal: AbortSignal): Promise<boolean>
 /** While there is room: on a full disk, neither could the trash be made nor anything recorded. */
 async function prepare({ stateDir }: LoopContext, storage: Storage): Promise<void> {
   try {
-    await makeTrash(join(storage.root, trashName));
+    await makeTrash(join(storage.root, TRASH_NAME));
     keepReserve(stateDir);
   } catch (error) {
     if (!isFileSystemError(error)) throw error;

@@ -26,7 +26,7 @@ interface Situation {
 }
 
 /** Below both, nothing of use can be recorded any more. */
-const FULL = { share: 0.01, bytes: 100_000_000 };
+const fullDisk = { share: 0.01, bytes: 100_000_000 };
 
 /** What a person should know about deletions that do not come about, and about the disk. */
 export function showDeletionProblems(ctx: ProblemContext, { plan, disk, reach }: Situation): void {
@@ -38,7 +38,7 @@ export function showDeletionProblems(ctx: ProblemContext, { plan, disk, reach }:
   // While it is not known whether the cloud can be asked, nothing is known of what may go.
   if (plan.missingBytes === 0) problems.clear("QuotaExceeded");
   else if (reach !== "unsure") show("QuotaExceeded", explainMissing(ctx, plan.missingBytes, reach));
-  const isFull = disk && disk.freeBytes < Math.min(FULL.bytes, disk.totalBytes * FULL.share);
+  const isFull = disk && disk.freeBytes < Math.min(fullDisk.bytes, disk.totalBytes * fullDisk.share);
   show("DiskFull", isFull ? `${formatBytes(disk.freeBytes)} of ${formatBytes(disk.totalBytes)} are free` : undefined);
 }
 

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { trashName } from "../files/scan.ts";
+import { TRASH_NAME } from "../files/scan.ts";
 import { openInventory } from "../inventory/inventory.ts";
 import { openDatabase } from "../state/database.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
@@ -96,7 +96,7 @@ function testDeletionAfterImport(): void {
       assert.deepEqual(cloud.permits.asked, [{ versionId, sha256, reason: "imported" }]);
       assert.equal(existsSync(pathOf("a.mcap")), false);
       assert.ok(existsSync(pathOf("b.mcap")));
-      assert.deepEqual(readdirSync(join(device.root, trashName)), []);
+      assert.deepEqual(readdirSync(join(device.root, TRASH_NAME)), []);
       const { deletions, health } = await agent.status();
       assert.deepEqual([deletions.deletedFiles, health], [1, "healthy"]);
       assert.deepEqual(
@@ -279,7 +279,7 @@ test("a permit of a cloud that turns out to be another one deletes nothing befor
   });
 });
 
-const neverImported = /2 were never imported, and DOWNLINK_PRUNE_UNIMPORTED is off/;
+const NEVER_IMPORTED = /2 were never imported, and DOWNLINK_PRUNE_UNIMPORTED is off/;
 
 describe("deletions for space", { concurrency: 6 }, () => {
   testQuota();
@@ -292,7 +292,7 @@ function testQuota(): void {
     await withDevice({ files: ["a.mcap", "b.mcap"], flags }, async ({ cloud, agent, pathOf }) => {
       // Before both are indexed, it complains of other reasons.
       await agent.until("it complains of both", ({ problems }) =>
-        problems.some(({ code, detail }) => code === "QuotaExceeded" && neverImported.test(detail)),
+        problems.some(({ code, detail }) => code === "QuotaExceeded" && NEVER_IMPORTED.test(detail)),
       );
       const versionId = await importFile(cloud, "b.mcap");
       await cloud.until("it is deleted", () => cloud.deleted.get(versionId) === "space");

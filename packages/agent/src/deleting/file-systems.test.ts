@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { trashName } from "../files/scan.ts";
+import { TRASH_NAME } from "../files/scan.ts";
 import { identityOf } from "../inventory/identity.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { type Clock, systemClock } from "../system/clock.ts";
@@ -47,7 +47,7 @@ test("a file system that sets ctime by our clock shows changes: there the hash t
   const facts = await fileSystems.look(storage, file);
   assert.equal(facts.showsChanges, true);
   assert.equal(proofs.hashOf(file), sha256);
-  assert.deepEqual(readdirSync(join(device.root, trashName)), []);
+  assert.deepEqual(readdirSync(join(device.root, TRASH_NAME)), []);
 });
 
 for (const skewNs of [-2_000_000_000n, 2_000_000_000n])
@@ -80,8 +80,8 @@ test("a trash that went and came again may be on another mount: what was proven 
   const proofs = createProofs({ inventory, fileSystems, clock });
   const seen = await fileSystems.look(storage, file);
   proofs.stepFor(file, { sha256, begunNs: 0n }, seen);
-  rmSync(join(device.root, trashName), { recursive: true });
-  mkdirSync(join(device.root, trashName));
+  rmSync(join(device.root, TRASH_NAME), { recursive: true });
+  mkdirSync(join(device.root, TRASH_NAME));
   assert.notEqual((await fileSystems.look(storage, file)).mount, seen.mount);
   assert.equal(proofs.hashOf(file), undefined);
 });
@@ -91,7 +91,7 @@ test("where nothing can be written nothing is proven for longer than until the n
   using fileSystems = createFileSystems(systemClock);
   const { storage, file } = trackIn(device.root);
   const proofs = createProofs({ inventory, fileSystems, clock: systemClock });
-  writeFileSync(join(device.root, trashName), "in the way");
+  writeFileSync(join(device.root, TRASH_NAME), "in the way");
   const seen = await fileSystems.look(storage, file);
   assert.equal(seen.showsChanges, false);
   proofs.stepFor(file, { sha256, begunNs: 0n }, seen);

@@ -120,8 +120,8 @@ function isUnimported(state: FileState): boolean {
 }
 
 function planForQuota(situation: DeletionSituation, byRule: readonly Choice[]) {
-  const isTaken = new Set(byRule.map(({ file }) => file.versionId));
-  const left = situation.files.filter(({ versionId }) => !isTaken.has(versionId));
+  const takenIds = new Set(byRule.map(({ file }) => file.versionId));
+  const left = situation.files.filter(({ versionId }) => !takenIds.has(versionId));
   const neededBytes = neededSpace(situation, left);
   return { chosen: neededBytes > 0 ? planForSpace(situation, left, neededBytes) : [], neededBytes };
 }

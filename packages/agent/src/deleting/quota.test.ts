@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { trashName } from "../files/scan.ts";
+import { TRASH_NAME } from "../files/scan.ts";
 import { diskAmountOf } from "../settings/disk-amount.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { mountSmall } from "../testing/mount-small.ts";
@@ -85,6 +85,6 @@ test("files on a file system below the root go through a trash of their own", as
   await writeRecording(device, "card/deep/a.mcap");
   await using _agent = startDaemon(settingsFor(device, cloud, { maxDisk: "0", prunesUnimported: "true" }));
   await cloud.until("it is deleted", () => cloud.deleted.size === 1);
-  assert.deepEqual(readdirSync(join(below, trashName)), []);
+  assert.deepEqual(readdirSync(join(below, TRASH_NAME)), []);
   assert.equal(existsSync(join(below, "deep/a.mcap")), false);
 });

@@ -2,12 +2,12 @@ import { lstat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { lookAt, openTracked, type Storage } from "../files/open-tracked.ts";
 import { systemPath } from "../files/path-text.ts";
-import { trashName } from "../files/scan.ts";
+import { TRASH_NAME } from "../files/scan.ts";
 import { hashHeadAndTail } from "../indexing/head-tail.ts";
 import { identityOf, isSameContentHolder, isSameIdentity } from "../inventory/identity.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
-import { probeName } from "./change-probe.ts";
+import { PROBE_NAME } from "./change-probe.ts";
 import { findTrash, listTrash, originalName, restore, statIfThere } from "./trash.ts";
 
 interface Settling {
@@ -28,8 +28,8 @@ export async function settleIntents(ctx: Settling): Promise<void> {
     const file = ctx.inventory.version(versionId);
     if (file) await settleIntent(ctx, file);
   }
-  for (const entry of await listTrash(join(ctx.storage.root, trashName)))
-    if (basename(entry) !== probeName) await putBack(ctx, entry);
+  for (const entry of await listTrash(join(ctx.storage.root, TRASH_NAME)))
+    if (basename(entry) !== PROBE_NAME) await putBack(ctx, entry);
 }
 
 export async function settleIntent(ctx: Settling, file: TrackedFile): Promise<void> {

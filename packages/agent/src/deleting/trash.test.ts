@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { scanTree, trashName } from "../files/scan.ts";
+import { scanTree, TRASH_NAME } from "../files/scan.ts";
 import { findTrash, makeTrash, originalName, restore } from "./trash.ts";
 
 function makeRoot(t: TestContext): string {
@@ -36,7 +36,7 @@ test("what is in the trash goes back to its place, its directory made anew where
   rmSync(join(root, "runs"), { recursive: true });
   assert.equal(await restore(entry, root, "runs/a.mcap"), "runs/a.mcap");
   assert.equal(readFileSync(join(root, "runs/a.mcap"), "utf8"), "one");
-  assert.deepEqual(readdirSync(join(root, trashName)), []);
+  assert.deepEqual(readdirSync(join(root, TRASH_NAME)), []);
 });
 
 test("nothing is replaced by what goes back: it gets a name beside what is there", async (t) => {
@@ -71,14 +71,14 @@ test("the trash is never scanned, whatever is in it", async (t) => {
   const options = { root, rootDevice: 0n, matches: () => true, signal: AbortSignal.timeout(10_000) };
   const { files, listed } = await scanTree(options);
   assert.deepEqual([...files.keys()], []);
-  assert.ok(!listed.has(trashName));
+  assert.ok(!listed.has(TRASH_NAME));
 });
 
 test("a link that leads out of the root is no trash", async (t) => {
   const root = makeRoot(t);
   const elsewhere = makeRoot(t);
-  symlinkSync(elsewhere, join(root, trashName));
-  await assert.rejects(makeTrash(join(root, trashName)), /is not a directory/);
+  symlinkSync(elsewhere, join(root, TRASH_NAME));
+  await assert.rejects(makeTrash(join(root, TRASH_NAME)), /is not a directory/);
 });
 
 test("a name in the trash says which file it was, as far as it fits", async (t) => {

@@ -3,7 +3,7 @@ import { link, lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promi
 import { basename, extname, join } from "node:path";
 import { durableWrites } from "../durable/durable-steps.ts";
 import { systemPath } from "../files/path-text.ts";
-import { trashName } from "../files/scan.ts";
+import { TRASH_NAME } from "../files/scan.ts";
 import { isFileSystemError } from "../system/system-error.ts";
 
 const MAX_NAME_BYTES = 255;
@@ -17,7 +17,7 @@ export interface TrashedFile {
 
 /** Where the file would be in the trash of its file system. */
 export async function findTrash(root: string, file: { path: string; versionId: string }): Promise<TrashedFile> {
-  const directory = join(await findMountPoint(root, file.path), trashName);
+  const directory = join(await findMountPoint(root, file.path), TRASH_NAME);
   return { directory, entry: join(directory, nameInTrash(file)) };
 }
 

@@ -35,7 +35,7 @@ test("a person reads time, level, message and facts; a machine reads JSON", () =
   assert.equal((JSON.parse(lines[1]!) as { msg: string }).msg, "careful");
 });
 
-test("what happens to files and to the agent is told in words, with the reason as a sentence", async () => {
+test("what happens to files and to the agent is logged in words, with the reason as a sentence", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await writeRecording(device, "a.mcap");

@@ -9,7 +9,7 @@ export interface LogOutput {
   on(event: "error", listener: (error: Error) => void): unknown;
 }
 
-/** JSON lines, or text for a person. A log that cannot be written (full disk, closed pipe) never stops the agent. */
+/** Writes JSON lines, or text for a person. A log that cannot be written (full disk, closed pipe) never stops the agent. */
 export function createLog(options: { format: "auto" | "text" | "json"; level: Level; out: LogOutput }): Log {
   const { out } = options;
   out.on("error", () => {}); // An `error` without a listener would end the process.
@@ -20,7 +20,7 @@ export function createLog(options: { format: "auto" | "text" | "json"; level: Le
   return pino({ level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
 }
 
-/** Of tokens it leaves the kind and the last four characters; of user and password in a URL, nothing. */
+/** Masks tokens but for their kind and their last four characters, and user and password in a URL as a whole. */
 export function maskTokens(text: string): string {
   return text.replace(/\b(dl_[a-z]+_)[A-Za-z0-9]+([A-Za-z0-9]{4})\b/g, "$1…$2").replace(/(:\/\/)[^\s/@"]+@/g, "$1…@");
 }

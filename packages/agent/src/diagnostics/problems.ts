@@ -7,7 +7,7 @@ interface ProblemText {
   readonly fix: string;
 }
 
-/** Everything that may go wrong around the agent, by stable code. What is here makes `agent status` degraded. */
+/** All problems that the agent may show, by their stable codes. Each of them makes `agent status` degraded. */
 export const problemTexts = {
   StorageMissing: {
     title: "The storage root is not there",
@@ -197,18 +197,18 @@ export type ProblemCode = keyof typeof problemTexts;
 export interface Problem {
   readonly code: ProblemCode;
   readonly detail: string;
-  /** When the first of an unbroken row was, by the clock as it is set when it is asked for; nanoseconds since the epoch. */
+  /** When the problem began, in nanoseconds since the epoch by the clock as it is set when somebody asks. */
   readonly sinceNs: bigint;
 }
 
-/** The problems there are at the moment, each at most once. */
+/** The problems of this moment, each at most once. */
 export interface ProblemBoard {
   raise(code: ProblemCode, detail: string): void;
   clear(...codes: readonly ProblemCode[]): void;
   list(): readonly Problem[];
 }
 
-/** `onChange` hears of each problem once, when it begins, and once, when it is over. */
+/** `onChange` is called once when a problem begins, and once when it is over. */
 export function createProblemBoard(
   clock: Clock,
   onChange: (problem: Problem, isOver: boolean) => void = () => {},

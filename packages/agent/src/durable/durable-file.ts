@@ -8,7 +8,7 @@ export function writeDurableFile(path: string, text: string, mode = 0o644): void
   const partial = `${path}.partial`;
   const file = openSync(partial, "w", mode);
   try {
-    fchmodSync(file, mode); // One left over from a crash keeps its own mode otherwise.
+    fchmodSync(file, mode); // A file that a crash left keeps its own mode otherwise.
     writeSync(file, text);
     fsyncSync(file);
   } finally {
@@ -27,7 +27,7 @@ function syncDirectoryNow(path: string): void {
   }
 }
 
-/** What was made, moved or removed in the directory stays so after a power cut. */
+/** After this, a power cut undoes nothing that was made, moved or removed in the directory. */
 export async function syncDirectory(path: string): Promise<void> {
   await using directory = await open(path, "r");
   await directory.sync();

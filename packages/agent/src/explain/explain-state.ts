@@ -1,6 +1,6 @@
 import { provedOver } from "../cloud/describe-failure.ts";
 import { problemTexts } from "../diagnostics/problems.ts";
-import { partlyListedCode, setAsideCode } from "../indexing/reason-codes.ts";
+import { PARTLY_LISTED_CODE, SET_ASIDE_CODE } from "../indexing/reason-codes.ts";
 import type { FileState } from "../inventory/file-state.ts";
 import type { ImportOutcome } from "../inventory/tracked-file.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
@@ -57,10 +57,10 @@ const describers: Readonly<Record<FileState, Describer>> = {
   unreadable: ({ reason, reasonCode }) => ({
     why: reason ?? "It cannot be read.",
     next:
-      reasonCode === setAsideCode
+      reasonCode === SET_ASIDE_CODE
         ? "It is tried again a day after the last time, and when it changes."
         : "It is tried again, after longer and longer pauses.",
-    todo: (reasonCode === setAsideCode ? problemTexts.FileSetAside : problemTexts.FileUnreadable).fix,
+    todo: (reasonCode === SET_ASIDE_CODE ? problemTexts.FileSetAside : problemTexts.FileUnreadable).fix,
   }),
   incomplete: ({ reason }) => ({
     why: reason ?? "It has no end, and did not change for a long time.",
@@ -131,16 +131,16 @@ function sentence(text: string): string {
 }
 
 /** States of which only the control plane knows whether they still hold. */
-const isSaidByCloud: ReadonlySet<FileState> = new Set(["reported", "stored", "imported", "failed", "duplicate"]);
+const saidByCloud: ReadonlySet<FileState> = new Set(["reported", "stored", "imported", "failed", "duplicate"]);
 
 /** What the control plane said last may not hold any more while nobody hears it. */
 function asOf({ state, away, status }: FileFacts): string {
-  if (!isSaidByCloud.has(away?.before ?? state) || status.connection.state === "connected") return "";
+  if (!saidByCloud.has(away?.before ?? state) || status.connection.state === "connected") return "";
   const { lastContactAt } = status.connection;
   return ` That is what the control plane said last${lastContactAt === null ? "" : `, at ${lastContactAt}`}.`;
 }
 
-const canBeRequestedHere: ReadonlySet<FileState> = new Set(["indexed", "reported", "failed"]);
+const requestableHere: ReadonlySet<FileState> = new Set(["indexed", "reported", "failed"]);
 const requestedHere = {
   next: "Its import was asked for on this device. The control plane has not heard of that, and is told as soon as it is reached.",
   todo: null,
@@ -171,14 +171,14 @@ const needsAgent: ReadonlySet<FileState> = new Set([...needsCloud, "seen", "sett
 function describeState(state: FileState, facts: FileFacts): ReturnType<Describer> {
   return {
     ...describers[state](facts),
-    ...(facts.isRequestedHere && canBeRequestedHere.has(state) ? requestedHere : {}),
+    ...(facts.isRequestedHere && requestableHere.has(state) ? requestedHere : {}),
   };
 }
 
 export function explainState(facts: FileFacts): Explanation {
   const { path, state, status } = facts;
   const said = describeState(state, facts);
-  const partly = facts.reasonCode === partlyListedCode ? ` ${facts.reason}` : "";
+  const partly = facts.reasonCode === PARTLY_LISTED_CODE ? ` ${facts.reason}` : "";
   const described: Description = {
     lastAttempt: null,
     todo: null,

@@ -32,9 +32,9 @@ interface Case {
   readonly relisted?: readonly [FileState, RegExp];
 }
 
-const nobody = /nobody has asked for its import/;
+const NOBODY_ASKED = /nobody has asked for its import/;
 const cases: readonly Case[] = [
-  { name: "nobody has asked", happens: [], state: "reported", why: nobody },
+  { name: "nobody has asked", happens: [], state: "reported", why: NOBODY_ASKED },
   { name: "it is being processed", happens: [{ stage: "processing" }], state: "stored", why: /which processes it/ },
   {
     name: "it is imported",
@@ -47,7 +47,7 @@ const cases: readonly Case[] = [
     happens: [{ stage: "imported" }, "takenBack"],
     state: "reported",
     why: /its data was deleted in the control plane/,
-    relisted: ["reported", nobody],
+    relisted: ["reported", NOBODY_ASKED],
   },
   {
     name: "its import failed",
@@ -69,7 +69,7 @@ const cases: readonly Case[] = [
     happens: [{ stage: "failed", reason: boom }, "takenBack"],
     state: "reported",
     why: /import failed, and that was taken back/,
-    relisted: ["reported", nobody],
+    relisted: ["reported", NOBODY_ASKED],
   },
   {
     name: "it is a copy",
@@ -82,7 +82,7 @@ const cases: readonly Case[] = [
     happens: [{ stage: "failed", reason: duplicate }, "takenBack"],
     state: "reported",
     why: /copy of a recording that was in the control plane/,
-    relisted: ["reported", nobody],
+    relisted: ["reported", NOBODY_ASKED],
   },
 ];
 

@@ -2,7 +2,7 @@ import { lstat } from "node:fs/promises";
 import { compileGlobs } from "@downlink/protocol/globs";
 import { recordingFormatOf } from "@downlink/recordings";
 import { problemTexts } from "../diagnostics/problems.ts";
-import { trashName } from "../files/scan.ts";
+import { TRASH_NAME } from "../files/scan.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
 import { isFileSystemError } from "../system/system-error.ts";
@@ -38,7 +38,7 @@ function explainByPlace({ path, root, status }: UntrackedFacts): Description | u
       next: "Nothing.",
       todo: "Record below the storage root, or enroll again with another --storage-root.",
     };
-  if (path.split("/").includes(trashName))
+  if (path.split("/").includes(TRASH_NAME))
     return {
       state: "in the trash",
       why: "It lies in the agent's trash: it is being deleted, or that was interrupted.",

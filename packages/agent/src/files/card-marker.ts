@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Owner } from "../state/owner.ts";
 
-const pattern = /^card-([\w-]{16})-[\w-]{22}$/;
+const MARKER_PATTERN = /^card-([\w-]{16})-[\w-]{22}$/;
 
 /** What the markers of one owner's cards have in common; undefined until the control plane has said whose the agent is. */
 export function ownerTag({ orgId, deviceId, siteId }: Owner): string | undefined {
@@ -17,11 +17,11 @@ export function makeCardMarker(tag: string): string {
 
 /** Whether an agent made it that adopts cards. */
 export function isCardMarker(markerId: string): boolean {
-  return pattern.test(markerId);
+  return MARKER_PATTERN.test(markerId);
 }
 
 export function isCardOf(markerId: string, tag: string): boolean {
-  return pattern.exec(markerId)?.[1] === tag;
+  return MARKER_PATTERN.exec(markerId)?.[1] === tag;
 }
 
 /** Enough to tell a few cards apart. */

@@ -7,7 +7,7 @@ import type { Clock } from "../system/clock.ts";
 import { isFileSystemError } from "../system/system-error.ts";
 import { isCardOf, makeCardMarker, ownerTag } from "./card-marker.ts";
 import { isMountPoint } from "./mount-point.ts";
-import { formatMarker, lookForMarker, markerName } from "./root-marker.ts";
+import { formatMarker, lookForMarker, MARKER_NAME } from "./root-marker.ts";
 
 export interface CardContext {
   readonly root: string;
@@ -49,7 +49,7 @@ async function markFresh({ root, facts, log }: CardContext): Promise<string | un
     if (tag === undefined || !(await isMountPoint(root))) return undefined;
     const card = makeCardMarker(tag);
     // Before anything else knows of it: whatever comes between, the card says itself whose it is.
-    writeDurableFile(join(root, markerName), formatMarker(card));
+    writeDurableFile(join(root, MARKER_NAME), formatMarker(card));
     log.info({ card, root }, "a fresh card has got its marker");
     return card;
   } catch (error) {

@@ -42,7 +42,7 @@ export interface IntakeContext {
 /** Files of which the summary is looked at at once: enough to hide the disk's delays, few enough not to be noticed. */
 const PARALLEL = 4;
 /** Findings wait at most so long, or for so many others, to be recorded with one write to the disk. */
-const COMMIT_EVERY = { files: 200, ms: 250 };
+const commitEvery = { files: 200, ms: 250 };
 
 /**
  * Looks at young files as they become due, until aborted: quickly at several at once, and beside it at one after the other of those
@@ -139,8 +139,8 @@ function createBatch(ctx: IntakeContext) {
     add: (steps: readonly InventoryStep[]) => void found.push(...steps),
     commit: commitFound,
     commitWhenDue() {
-      const isTime = ctx.clock.monotonicMs() - lastCommitMs >= COMMIT_EVERY.ms;
-      if (isTime || found.length >= COMMIT_EVERY.files) commitFound();
+      const isTime = ctx.clock.monotonicMs() - lastCommitMs >= commitEvery.ms;
+      if (isTime || found.length >= commitEvery.files) commitFound();
       if (isTime) lastCommitMs = ctx.clock.monotonicMs();
     },
   };

@@ -1,6 +1,6 @@
 import { unwatchFile, watchFile } from "node:fs";
 import { join } from "node:path";
-import { markerName } from "./root-marker.ts";
+import { MARKER_NAME } from "./root-marker.ts";
 
 /** Tells when the marker in the root becomes another one or goes: a card was taken out, or another put in. */
 export interface MarkerWatch extends Disposable {
@@ -16,7 +16,7 @@ const LOOK_EVERY_MS = 1000;
  * same whose time is older.
  */
 export function createMarkerWatch(root: string, onChange: () => void): MarkerWatch {
-  const path = join(root, markerName);
+  const path = join(root, MARKER_NAME);
   let isFollowed = false;
   const follow = (isThere: boolean) => {
     if (isThere === isFollowed) return;

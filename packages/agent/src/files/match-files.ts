@@ -1,6 +1,6 @@
 import { compileGlobs } from "@downlink/protocol/globs";
 import { recordingFormatOf } from "@downlink/recordings";
-import { isSalvagePath, salvageDirectory } from "./salvage-path.ts";
+import { isSalvagePath, SALVAGE_DIRECTORY } from "./salvage-path.ts";
 
 /** Whether a path below the root names a file the agent is for: included, not excluded, of a format it knows; or a salvage. */
 export function matchFiles(globs: {
@@ -10,7 +10,7 @@ export function matchFiles(globs: {
   const isIncluded = compileGlobs(globs.include);
   const isExcluded = compileGlobs(globs.exclude);
   return (path) => {
-    if (path.startsWith(`${salvageDirectory}/`)) return isSalvagePath(path);
+    if (path.startsWith(`${SALVAGE_DIRECTORY}/`)) return isSalvagePath(path);
     return recordingFormatOf(path) !== undefined && isIncluded(path) && !isExcluded(path);
   };
 }

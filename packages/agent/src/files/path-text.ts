@@ -23,16 +23,16 @@ export function textOfName(name: Uint8Array): string {
 
 /** Whether the name, as Node tells it, may be another one on the disk, or stands otherwise in a path. */
 export function isOddName(name: string): boolean {
-  return name.includes("\uFFFD") || looksEscaped.test(name);
+  return name.includes("\uFFFD") || LOOKS_ESCAPED.test(name);
 }
 
 /** Where a path below the root is, as the system knows it. */
 export function systemPath(root: string, path: string): string | Buffer {
   const absolute = path === "" ? root : `${root}/${path}`;
-  if (!looksEscaped.test(path)) return absolute;
+  if (!LOOKS_ESCAPED.test(path)) return absolute;
   const bytes: Buffer[] = [Buffer.from(`${root}/`)];
   let from = 0;
-  for (const { index, 1: hex } of path.matchAll(escapes)) {
+  for (const { index, 1: hex } of path.matchAll(ESCAPES)) {
     bytes.push(Buffer.from(path.slice(from, index)), Buffer.from(hex!, "hex"));
     from = index + 4;
   }
@@ -40,9 +40,9 @@ export function systemPath(root: string, path: string): string | Buffer {
 }
 
 /** The backslash, and bytes above ASCII: no text leads to a slash or a NUL. */
-const escapes = /\\x(5c|[89a-f][0-9a-f])/g;
-const looksEscaped = /\\x(5c|[89a-f][0-9a-f])/;
+const ESCAPES = /\\x(5c|[89a-f][0-9a-f])/g;
+const LOOKS_ESCAPED = /\\x(5c|[89a-f][0-9a-f])/;
 
 function escapeText(genuine: string): string {
-  return genuine.replace(escapes, "\\x5cx$1");
+  return genuine.replace(ESCAPES, "\\x5cx$1");
 }

@@ -42,8 +42,8 @@ type Known = Pick<Inventory, "files" | "at">;
 export function planScan(known: Known, scan: FinishedScan, absentBefore: ReadonlySet<string>): ScanPlan {
   const missing = known.files().filter(isMissingIn(scan)).toArray();
   const found = planFound(known, scan, missing);
-  const isMoved = new Set(found.moves.map(({ file }) => file.versionId));
-  const unfound = missing.filter(({ versionId }) => !isMoved.has(versionId));
+  const movedIds = new Set(found.moves.map(({ file }) => file.versionId));
+  const unfound = missing.filter(({ versionId }) => !movedIds.has(versionId));
   const gone = unfound.filter(({ versionId }) => absentBefore.has(versionId));
   const absent = unfound.filter(({ versionId }) => !absentBefore.has(versionId));
   const { moves, appeared, suspects } = found;

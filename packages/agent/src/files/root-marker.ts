@@ -4,13 +4,13 @@ import { access, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { writeDurableFile } from "../durable/durable-file.ts";
 
-export const markerName = ".downlink-root";
-const pattern = /^downlink-root ([\w-]{16,})\s*$/;
+export const MARKER_NAME = ".downlink-root";
+const MARKER_PATTERN = /^downlink-root ([\w-]{16,})\s*$/;
 
 /** The id in the root's marker; undefined when there is none, or the root itself is not there or not readable. */
 export async function readMarker(root: string): Promise<string | undefined> {
   try {
-    return pattern.exec(await readFile(join(root, markerName), "utf8"))?.[1];
+    return MARKER_PATTERN.exec(await readFile(join(root, MARKER_NAME), "utf8"))?.[1];
   } catch (error) {
     if (isAbsence(error)) return undefined;
     throw error;
@@ -20,7 +20,7 @@ export async function readMarker(root: string): Promise<string | undefined> {
 /** What keeps a marker that may be there from being read; undefined where there is none, or it was read. */
 export async function whyUnreadable(root: string): Promise<NodeJS.ErrnoException | undefined> {
   try {
-    await access(join(root, markerName), constants.R_OK);
+    await access(join(root, MARKER_NAME), constants.R_OK);
     return undefined;
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
@@ -38,7 +38,7 @@ export type MarkerLook =
 /** As {@link readMarker}, but tells a root without a marker from one of which nothing can be said. */
 export async function lookForMarker(root: string): Promise<MarkerLook> {
   try {
-    const id = pattern.exec(await readFile(join(root, markerName), "utf8"))?.[1];
+    const id = MARKER_PATTERN.exec(await readFile(join(root, MARKER_NAME), "utf8"))?.[1];
     return id === undefined ? { is: "unknown" } : { is: "marked", id };
   } catch (error) {
     if (!isAbsence(error)) throw error;
@@ -56,7 +56,7 @@ export async function ensureMarker(root: string): Promise<string> {
   const known = await readMarker(root);
   if (known !== undefined) return known;
   const id = randomBytes(16).toString("base64url");
-  writeDurableFile(join(root, markerName), formatMarker(id));
+  writeDurableFile(join(root, MARKER_NAME), formatMarker(id));
   return id;
 }
 

@@ -3,12 +3,12 @@ import { basename } from "node:path";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 
 /** In the storage root: what was salvaged is a file like any other. */
-export const salvageDirectory = ".downlink-salvage";
+export const SALVAGE_DIRECTORY = ".downlink-salvage";
 
 /** Ends the name of a salvage that is being written. */
 export const PARTIAL = ".partial";
 
-const pattern = new RegExp(`^${salvageDirectory.replace(".", "\\.")}/[0-9a-f]{24}/[^/]+\\.mcap$`);
+const pattern = new RegExp(`^${SALVAGE_DIRECTORY.replace(".", "\\.")}/[0-9a-f]{24}/[^/]+\\.mcap$`);
 
 export function isSalvagePath(path: string): boolean {
   return pattern.test(path);
@@ -21,5 +21,5 @@ export function salvagePathOf({ path, identity }: Pick<TrackedFile, "path" | "id
   const name = basename(path)
     .replace(/(\.(mcap|bag|active))+$/i, "")
     .replaceAll("\\", "_"); // In a path it may stand for another byte.
-  return `${salvageDirectory}/${id}/${name || "recording"}.mcap`;
+  return `${SALVAGE_DIRECTORY}/${id}/${name || "recording"}.mcap`;
 }

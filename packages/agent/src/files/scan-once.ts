@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
 import { hashHeadAndTail } from "../indexing/head-tail.ts";
-import { setAsideCode } from "../indexing/reason-codes.ts";
+import { SET_ASIDE_CODE } from "../indexing/reason-codes.ts";
 import { isBeforeIndexing } from "../inventory/file-state.ts";
 import type { FileIdentity } from "../inventory/identity.ts";
 import type { Inventory } from "../inventory/inventory.ts";
@@ -123,7 +123,7 @@ function showProblems({ problems, inventory }: ScanContext, { unreadable }: Scan
   const files = inventory.files().filter(({ state }) => state === "unreadable");
   const codes = new Set(files.map(({ versionId }) => inventory.findings(versionId)?.reason?.code));
   if (codes.size === 0) problems.clear("FileUnreadable");
-  if (!codes.has(setAsideCode)) problems.clear("FileSetAside");
+  if (!codes.has(SET_ASIDE_CODE)) problems.clear("FileSetAside");
 }
 
 function andMore(all: readonly unknown[]): string {

@@ -6,7 +6,7 @@ import { type FileIdentity, identityOf } from "../inventory/identity.ts";
 import { isOddName, systemPath, textOfName } from "./path-text.ts";
 
 /** In the root, and in the root of each file system mounted below it. Never scanned. */
-export const trashName = ".downlink-trash";
+export const TRASH_NAME = ".downlink-trash";
 
 export interface ScanOptions {
   readonly root: string;
@@ -66,7 +66,7 @@ class Walk implements Scan {
       for (let entry = entries.pop(); entry; entry = entries.pop()) {
         const path = directory === "" ? entry.name : `${directory}/${entry.name}`;
         // A file system may leave the type open; then only lstat tells.
-        if (entry.isDirectory() && entry.name !== trashName) this.waiting.add(path);
+        if (entry.isDirectory() && entry.name !== TRASH_NAME) this.waiting.add(path);
         else if (entry.isFile() ? matches(path) : isTypeless(entry)) this.#look(path);
         await this.#yieldInTime();
       }
@@ -85,7 +85,7 @@ class Walk implements Scan {
   #look(path: string): void {
     try {
       const stats = lstatSync(systemPath(this.#options.root, path), { bigint: true });
-      if (stats.isDirectory() && basename(path) !== trashName) this.waiting.add(path);
+      if (stats.isDirectory() && basename(path) !== TRASH_NAME) this.waiting.add(path);
       else if (stats.isFile() && this.#options.matches(path)) {
         const identity = identityOf(stats, this.#options.rootDevice);
         if (!this.#options.isKnown?.(path, identity)) this.files.set(path, identity);

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { flagsFor, makeDevice, untilStatus } from "../testing/run-daemon.ts";
 import { startAgent } from "../testing/start-agent.ts";
-import { markerName } from "./root-marker.ts";
+import { MARKER_NAME } from "./root-marker.ts";
 
 test("a root that is there and may not be used is not called missing, and works as soon as it may", async (t) => {
   if (process.getuid?.() !== 0) return t.skip("needs root, to become somebody else");
@@ -25,11 +25,11 @@ test("a root that is there and may not be used is not called missing, and works 
   assert.equal(problems.length, 1);
   chmodSync(device.root, 0o777);
   await untilStatus(device.stateDir, "it is used", ({ health }) => health === "healthy");
-  chmodSync(join(device.root, markerName), 0o000);
+  chmodSync(join(device.root, MARKER_NAME), 0o000);
   await until(/^StorageUnusable: the marker in .* cannot be read: permission denied$/);
   chmodSync(device.root, 0o000);
   await until(/^StorageUnusable/);
   chmodSync(device.root, 0o777);
-  chmodSync(join(device.root, markerName), 0o444);
+  chmodSync(join(device.root, MARKER_NAME), 0o444);
   await untilStatus(device.stateDir, "it is used again", ({ health }) => health === "healthy");
 });

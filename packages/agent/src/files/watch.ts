@@ -27,7 +27,7 @@ export function createDirectoryWatch(options: WatchOptions): DirectoryWatch {
 }
 
 /** Directories that went, or that we may not read: the scan says so. */
-const ABSENCES = ["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP"];
+const absenceCodes = ["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP"];
 
 class WatchedDirectories {
   readonly #options: WatchOptions;
@@ -66,7 +66,7 @@ class WatchedDirectories {
       });
       this.#watchers.set(directory, { which, watcher });
     } catch (error) {
-      if (!isFileSystemError(error) || !ABSENCES.includes(error.code ?? "")) throw error;
+      if (!isFileSystemError(error) || !absenceCodes.includes(error.code ?? "")) throw error;
     }
   }
 

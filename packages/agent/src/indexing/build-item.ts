@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { EdgeItem, type EdgeRecordingItem, edgeLimits, RecordingKey } from "@downlink/protocol";
 import type { LeftOutCounts, RecordingSummary, Salvage } from "@downlink/recordings";
 import type { Findings, Schema, TrackedFile } from "../inventory/tracked-file.ts";
-import { partlyListedCode } from "./reason-codes.ts";
+import { PARTLY_LISTED_CODE } from "./reason-codes.ts";
 
 type Reason = NonNullable<Findings["reason"]>;
 
@@ -17,7 +17,7 @@ const MAX_SCHEMA_BYTES = 2 * 1024 * 1024;
 type FinishedFacts = Pick<EdgeRecordingItem, "versionId" | "path" | "size" | "modifiedAt" | "headTailSha256">;
 
 /** Where a report has no room for all of a recording: a share of it for each list. */
-const LIST_BYTES = { topics: MAX_ITEM_BYTES / 2, metadata: MAX_ITEM_BYTES / 4, attachments: MAX_ITEM_BYTES / 8 };
+const listBytes = { topics: MAX_ITEM_BYTES / 2, metadata: MAX_ITEM_BYTES / 4, attachments: MAX_ITEM_BYTES / 8 };
 /** spec: the contract's longest. */
 const MAX_TOPIC_LENGTH = 1024;
 
@@ -55,7 +55,7 @@ function fitIntoReport(
   before: LeftOutCounts = nothing,
 ): { item: EdgeRecordingItem; leftOut?: LeftOutCounts } {
   const named = item.topics.filter(({ topic }) => topic.length <= MAX_TOPIC_LENGTH);
-  const most = bytesOf({ ...item, topics: named }) <= MAX_ITEM_BYTES ? noBounds : LIST_BYTES;
+  const most = bytesOf({ ...item, topics: named }) <= MAX_ITEM_BYTES ? noBounds : listBytes;
   const topics = takeFitting(named, most.topics);
   const metadata = takeFitting(item.metadata, most.metadata);
   const attachments = takeFitting(item.attachments, most.attachments);
@@ -95,7 +95,7 @@ function partlyListed({ channels, attachments, metadata, chunks }: LeftOutCounts
     chunks > 0 ? `what is in ${chunks} of its chunks` : "",
   ].filter(Boolean);
   const text = `It holds more than the agent can list: ${parts.join(", ")} will be known once it is imported, which it can be as a whole.`;
-  return { code: partlyListedCode, text };
+  return { code: PARTLY_LISTED_CODE, text };
 }
 
 function toItem(

@@ -12,7 +12,7 @@ import type { Findings, InventoryStep, TrackedFile } from "../inventory/tracked-
 import { isFileSystemError } from "../system/system-error.ts";
 import { emptySha256, findingsOfFault, findingsOfSummary, schemasOf } from "./build-item.ts";
 import { hashHeadAndTail } from "./head-tail.ts";
-import { setAsideCode } from "./reason-codes.ts";
+import { SET_ASIDE_CODE } from "./reason-codes.ts";
 
 type EventStep = Extract<InventoryStep, { do: "event" }>;
 export type Verdict = Pick<EventStep, "event" | "findings" | "schemas">;
@@ -114,7 +114,7 @@ function isReadFailure(error: unknown): boolean {
 export function setAsideVerdict(): Verdict & { event: FileEvent; findings: Findings } {
   const text =
     "The agent ended more than once while it examined this file: it may take more memory than there is. It is tried again once a day, and when it changes.";
-  return { event: "readFailed", findings: { headTailSha256: emptySha256, reason: { code: setAsideCode, text } } };
+  return { event: "readFailed", findings: { headTailSha256: emptySha256, reason: { code: SET_ASIDE_CODE, text } } };
 }
 
 /** The verdict on a file that the system does not let us read. */

@@ -1,22 +1,23 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** A card goes out, another comes in, or the same again, or none. */
+/** One card is taken out, and another one, the same one again or none is put in. */
 export interface CardSwap {
-  /** Ids of their markers. Whatever is here is on this one. */
+  /** The id in the marker of the card that is taken out: all files that are here now are on it. */
   readonly out: string;
   readonly into: string | undefined;
   /** Wall time, nanoseconds. */
   readonly atNs: bigint;
 }
 
-/** Under which path the database keeps a file whose card is out. None of a file in the root begins with a slash. */
+/** The path under which the database keeps a file whose card is out. No path of a file in the root begins with a slash. */
 export function awayPath(card: string, path: string): string {
   return `/${card}/${path}`;
 }
 
 /**
- * Within an open transaction: whatever is here goes away with its card, what is on the other comes back as what it was. With it,
- * which card is in: a crash leaves both or neither. A few statements for any number of files.
+ * The files that are here go away with their card, and those on the other card come back as what they were. The caller holds
+ * the transaction open, and the fact which card is in is part of it: a crash leaves both or neither. A few statements do it,
+ * however many files there are.
  */
 export function swapCardRows(database: DatabaseSync, { out, into, atNs }: CardSwap): void {
   database

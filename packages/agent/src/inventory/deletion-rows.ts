@@ -9,10 +9,10 @@ const MAX_PAST = 1000;
 /** What the state database keeps of deletions: intents, hashes, and what was deleted last. */
 export interface DeletionStatements {
   hash(file: TrackedFile): string | undefined;
-  /** Of the version's content, whatever became of the file's times since. */
+  /** The hash of the version's content, whatever became of the file's times since. */
   contentHash(versionId: string): string | undefined;
   noteHash(file: TrackedFile, hash: { sha256: string; isProof: boolean }): void;
-  /** The content is known as before; no deletion may rest on it. */
+  /** The hash of the content stays known, but no deletion may rely on it any more. */
   voidProof(versionId: string): void;
   intents(): DeletionIntent[];
   intent(versionId: string): DeletionIntent | undefined;
@@ -20,7 +20,7 @@ export interface DeletionStatements {
   permitIntent(versionId: string, permitId: string): void;
   deleteIntent(versionId: string): void;
   insertDeleted(file: TrackedFile, intent: DeletionIntent, atNs: bigint): void;
-  /** Latest first. */
+  /** The latest deletion comes first. */
   lastDeleted(limit: number): PastDeletion[];
 }
 
@@ -32,12 +32,12 @@ export function prepareDeletionStatements(database: DatabaseSync): DeletionState
   };
   const hash = prepare("SELECT sha256 FROM hashes WHERE version_id = ? AND ctime_ns = ? AND is_proof = 1");
   const contentHash = prepare("SELECT sha256 FROM hashes WHERE version_id = ?");
-  // What was proven of the file as it is stays so, whatever is learned of its content besides.
+  // A hash that proves something of the file as it is stays a proof, whatever is learnt about its content besides.
   const noteHash = prepare(`INSERT INTO hashes (version_id, sha256, ctime_ns, is_proof) VALUES (?, ?, ?, ?)
     ON CONFLICT (version_id) DO UPDATE SET sha256 = excluded.sha256, ctime_ns = excluded.ctime_ns,
       is_proof = max(excluded.is_proof, is_proof AND sha256 = excluded.sha256 AND ctime_ns = excluded.ctime_ns)`);
   const voidProof = prepare("UPDATE hashes SET is_proof = 0 WHERE version_id = ?");
-  // Those of files whose card is out wait for it.
+  // A deletion of a file whose card is out waits for the card.
   const intents = prepare("SELECT * FROM intents WHERE version_id NOT IN (SELECT version_id FROM away)");
   const intent = prepare("SELECT * FROM intents WHERE version_id = ?");
   const insertIntent = prepare("INSERT OR REPLACE INTO intents (version_id, reason, state_before) VALUES (?, ?, ?)");

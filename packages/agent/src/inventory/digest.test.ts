@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { digestInventory } from "./digest.ts";
 
-test("the digest is the SHA-256 of the sorted lines, whatever the order given", () => {
+test("the digest is the SHA-256 of the sorted lines, whatever the order in which the files come", () => {
   const files = [
     { versionId: "b", state: "settling" as const },
     { versionId: "a", state: "indexed" as const },

@@ -19,18 +19,19 @@ import type { EdgeItem } from "@downlink/protocol";
  *                                 imported ◀── importDone                                      │
  *                                    └───────────────────────── wanted ───────────────────────┘
  *
- *   As importFailed, foundDuplicate leads to duplicate: the cloud has the same content as another recording. From requested on,
- *   importTakenBack leads to reported: an end counts no more, because the data was deleted or the failure taken back.
+ *   From where importFailed leads to failed, foundDuplicate leads to duplicate: the cloud has the same content as another
+ *   recording. From requested on, importTakenBack leads to reported: the import's end no longer counts, because the data was
+ *   deleted or the failure was taken back.
  *
  *   indexed, reported, imported, failed, duplicate ── deletionPlanned ──▶ deleting ── deleted ──▶ gone
  *                           reported ◀────────── kept ─────────┘  └── wanted ──▶ requested
  *   indexed, reported ── unassigned (it names no device, at a site) ──▶ unassigned ── assigned ──▶ reported
  *
- *   From every state: cardOut ─▶ away, and cardIn back to what it was: its card is out. Meanwhile what the cloud says goes on
- *   beneath it ({@link nextBeneath}).
+ *   From every state cardOut leads to away, and cardIn leads back to the state before. While the card is out, what the cloud
+ *   says changes the state beneath ({@link nextBeneath}).
  *
- *   From every other state: vanished ─▶ gone. From every other that was indexed: changed (in its content) ─▶ gone, and the
- *   bytes that are there now begin as another version. `gone` is the end.
+ *   From every other state vanished leads to gone. From every other state after indexing changed (the content is another one)
+ *   leads to gone, and the bytes that are there now begin as another version. `gone` is the end.
  */
 export const fileStates = [
   "seen",
@@ -83,7 +84,7 @@ export const fileEvents = [
 ] as const;
 export type FileEvent = (typeof fileEvents)[number];
 
-/** What each event makes of a state; `same`: it has no effect (it comes late, repeated, or is meant for another state). */
+/** The next state for each event. `same` stands for no effect: the event came late, came twice, or is for another state. */
 type Row = Readonly<Record<FileEvent, FileState | "same">>;
 
 /** Every event is named here, so that a new one does not compile before somebody has thought of what it changes. */
@@ -130,7 +131,7 @@ const beforeIndexing: Row = {
 
 const notARecording: Row = { ...unaffected, changed: "gone", vanished: "gone", cardOut: "away" };
 
-/** The cloud may know more than we noted: after a crash, any of these can be the first we hear. */
+/** The cloud may know more than we noted: after a crash, any of these events can be the first that arrives. */
 const recording: Row = {
   ...unaffected,
   changed: "gone",
@@ -173,7 +174,7 @@ const transitions: Readonly<Record<FileState, Row>> = {
     wanted: "requested",
     cardOut: "away",
   },
-  // As what it was; where nothing is known of that, as what the cloud knows. Nothing that is found here is about it.
+  // The state beneath comes back, or, where none is known, the one that the cloud knows. No event that is found here is about it.
   away: { ...unaffected, cardIn: "reported" },
   gone: unaffected,
 };
@@ -184,14 +185,14 @@ export function nextState(state: FileState, event: FileEvent): FileState {
   return next === "same" ? state : next;
 }
 
-/** As what a file goes away whose card is taken out: an upload ends with that. */
+/** The state that waits for the card, once it is taken out: an upload ends with that. */
 export function stateBeneath(state: FileState): FileState {
   return state === "uploading" ? "requested" : state;
 }
 
 /**
- * What becomes of what a file was before its card went: whatever needs the file itself waits for the card. What seems to have
- * changed or gone was looked for where another card is by now; on its own card it is found out again.
+ * The next state beneath `away`. Whatever needs the file itself waits for its card. A file that seems to be changed or gone
+ * was looked for on another card: its own card will show what became of it.
  */
 export function nextBeneath(before: FileState, event: FileEvent): FileState {
   const next = event === "changed" ? before : nextState(before, event);
@@ -200,7 +201,7 @@ export function nextBeneath(before: FileState, event: FileEvent): FileState {
 
 const waitsForCard: ReadonlySet<FileState> = new Set(["uploading", "deleting", "away", "gone"]);
 
-/** As what the cloud should know a file in this state; undefined: not at all. */
+/** The state in which the cloud should know such a file; undefined where the cloud should not know it. */
 export function reportedState(state: FileState): EdgeItem["state"] | undefined {
   return reportedStates[state];
 }

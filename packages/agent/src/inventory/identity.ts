@@ -1,10 +1,10 @@
 import type { BigIntStats } from "node:fs";
 import type { FileStat } from "@downlink/recordings";
 
-/** A number while it is a safe one, as nearly all are: in memory and as a key, big integers cost several times as much. */
+/** Nearly all are safe integers and kept as a number: in memory and as a key, a bigint costs several times as much. */
 export type FileNumber = number | bigint;
 
-/** The only way to make one: what is equal must be the same. */
+/** All file numbers are made here, so that equal numbers are of one type and compare as equal. */
 export function fileNumber(exact: bigint): FileNumber {
   return exact <= MAX_NUMBER ? Number(exact) : exact;
 }
@@ -12,10 +12,9 @@ export function fileNumber(exact: bigint): FileNumber {
 const MAX_NUMBER = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
- * What the file system says of a file. While it stays, the file holds the version that was found under it; a change of it asks
- * whether it still does (`plan-scan.ts`).
- * `device` is 0 on the file system of the root itself: its number may differ after a reboot, and which root it is, is
- * held by the marker.
+ * What the file system says about a file. While the identity stays, the file holds the version that was found under it; once
+ * it changes, `plan-scan.ts` decides whether it still does. `device` is 0 on the file system of the root itself, because the
+ * number may differ after a reboot: the marker tells which root it is.
  */
 export interface FileIdentity {
   readonly device: FileNumber;
@@ -43,7 +42,7 @@ export function identityOfStat(stat: FileStat, rootDevice: bigint): FileIdentity
   };
 }
 
-/** Of most files both are the same: one number in memory then, not two. */
+/** In most files both times are the same, and share one number in memory. */
 function timesOf(of: { readonly mtimeNs: bigint; readonly ctimeNs: bigint }) {
   const mtimeNs = clampNs(of.mtimeNs);
   return { mtimeNs, ctimeNs: of.ctimeNs === of.mtimeNs ? mtimeNs : clampNs(of.ctimeNs) };
@@ -61,12 +60,12 @@ export function isSameIdentity(a: FileIdentity, b: FileIdentity): boolean {
   return isSameContentHolder(a, b) && a.ctimeNs === b.ctimeNs;
 }
 
-/** All but ctime, which a rename sets. */
+/** Compares all but ctime, which a rename sets. */
 export function isSameContentHolder(a: FileIdentity, b: FileIdentity): boolean {
   return a.inode === b.inode && a.sizeBytes === b.sizeBytes && a.mtimeNs === b.mtimeNs && a.device === b.device;
 }
 
-/** Equal for two identities of which {@link isSameContentHolder} is true. */
+/** Two identities have the same key where {@link isSameContentHolder} is true. */
 export function contentHolderKey({ device, inode, sizeBytes, mtimeNs }: FileIdentity): string {
   return `${device}:${inode}:${sizeBytes}:${mtimeNs}`;
 }

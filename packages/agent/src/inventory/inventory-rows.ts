@@ -11,7 +11,7 @@ export interface Statements {
   insertFile(file: TrackedFile): boolean;
   /** False when the path is taken. */
   updateFile(file: TrackedFile): boolean;
-  /** Of what changes of a hundred thousand files at once, just that. */
+  /** Writes ctime alone, because it may change for a hundred thousand files at once. False when the path is taken. */
   setCtime(file: TrackedFile): boolean;
   deleteFile(versionId: string): void;
   insertRemoval(versionId: string, removal: Removal): void;
@@ -78,7 +78,7 @@ export function writeFindings(
   });
 }
 
-/** `files` can be walked once. */
+/** `files` can be iterated only once. */
 export function loadInventory(database: DatabaseSync): { files: Iterable<TrackedFile>; removals: [string, Removal][] } {
   const files = database.prepare(
     `SELECT files.*, end_ns, card, away.path AS path_there, state_before, since_ns
@@ -112,7 +112,7 @@ function toRow(file: TrackedFile): Record<string, SQLInputValue> {
   };
 }
 
-/** What is the same in most of the files is in memory once. */
+/** Values that are the same in most files share one object in memory. */
 function toFile(row: Row): TrackedFile {
   return {
     versionId: row.version_id as string,

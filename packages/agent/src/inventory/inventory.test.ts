@@ -44,7 +44,7 @@ test("a change of what was indexed leaves a removal, and what is there now is an
   assert.equal(inventory.version(versionId), undefined);
 });
 
-test("what is away with its card leaves its path free, goes on with what the cloud says, and is the same again, also after reopening", (t) => {
+test("what is away with its card leaves its path free, takes in what the cloud says, and comes back as what it was, also after reopening", (t) => {
   const stateDir = makeStateDir(t);
   const open = () => openInventory(openDatabase(stateDir).database);
   const inventory = open();
@@ -118,7 +118,7 @@ test("nothing that is read or found while a card is out is held against what is 
   assert.equal(inventory.contentHash(versionId), "1".repeat(64));
 });
 
-test("ends of imports, why they count no more, and localRequests reach what is away, and stay with it", (t) => {
+test("ends of imports, why they count no more, and local requests reach what is away, and stay with it", (t) => {
   const stateDir = makeStateDir(t);
   const open = () => openInventory(openDatabase(stateDir).database);
   const inventory = open();
@@ -150,7 +150,7 @@ test("ends of imports, why they count no more, and localRequests reach what is a
   assert.deepEqual([inventory.at("c")?.state, inventory.intents()], ["requested", []], "what is wanted is not deleted");
 });
 
-test("a file that was never told of leaves no removal; one that may have been told of does", (t) => {
+test("a file that was never reported leaves no removal; one that may have been reported does", (t) => {
   const inventory = openInventory(openDatabase(makeStateDir(t)).database);
   inventory.change([
     { do: "track", path: "seen.mcap", identity },
@@ -206,6 +206,12 @@ test("with a full disk a change fails as a whole and nothing of it is seen; with
   assert.equal(inventory.size, 500);
 });
 
+test("a commit is on the disk when it returns, as a power cut asks for", (t) => {
+  const stateDir = makeStateDir(t);
+  using database = openDatabase(stateDir).database;
+  assert.equal(database.prepare("PRAGMA synchronous").get()?.synchronous, 2);
+});
+
 test("a damaged database is set aside under a dated name and rebuilt; whose it was and which root it had is not forgotten", (t) => {
   const stateDir = makeStateDir(t);
   const first = openDatabase(stateDir);
@@ -245,7 +251,7 @@ test("state of another machine, control plane, organization or device is refused
   assert.equal(openStateFacts(openDatabase(stateDir).database, stateDir).owner().machineId, "m2");
 });
 
-test("a state directory is one agent's at a time, and the second is told whose it is", (t) => {
+test("a state directory is one agent's at a time, and the second one learns whose it is", (t) => {
   const stateDir = makeStateDir(t);
   {
     using _first = lockStateDir(stateDir);

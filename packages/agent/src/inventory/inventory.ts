@@ -19,19 +19,19 @@ import type {
 } from "./tracked-file.ts";
 
 /**
- * All files that are there or on a card that is out, in memory, as the database has them. Every change is durable before it can be seen here: a
- * crash at any instant leaves the one or the other.
+ * All files that are here or on a card that is out, in memory, as the database has them. Every change is durable before it can
+ * be seen here: a crash at any instant leaves the state before it or the state after it.
  */
 export interface Inventory {
   readonly size: number;
-  /** Also those that are away. */
+  /** All files, with those that are away. */
   files(): IteratorObject<TrackedFile>;
-  /** What is here; nothing that is away. */
+  /** The file that is here at a path; one that is away is at none. */
   at(path: string): TrackedFile | undefined;
   version(versionId: string): TrackedFile | undefined;
-  /** Whether a file is known as just that. Then, and where only ctime differs, the scan of that number has found it. */
+  /** True where the file is known with this very identity. Then, and where only ctime differs, it counts as found by the scan. */
   noteFound(path: string, identity: FileIdentity, scan: number): boolean;
-  /** Versions that are gone, until the cloud has acknowledged it. */
+  /** Versions that are gone, while the cloud has not acknowledged it. */
   removals(): ReadonlyMap<string, Removal>;
   /** Version ids whose report is due, oldest first. */
   due(): ReadonlySet<string>;
@@ -43,20 +43,20 @@ export interface Inventory {
   hash(file: TrackedFile): string | undefined;
   /** SHA-256 of the version's content, also where the file was touched since; undefined while it is not known. */
   contentHash(versionId: string): string | undefined;
-  /** Of its last import, while that holds. */
+  /** How its last import ended, while that holds. */
   outcome(versionId: string): ImportOutcome | undefined;
-  /** Versions of which somebody on the device wants the import, and the cloud has not heard of it. */
+  /** Versions whose import somebody on the device requested, while the cloud has not received that. */
   localRequests(): string[];
-  /** Deletions that are not over, of files that are here. */
+  /** Deletions of files that are here and that are not over. */
   intents(): DeletionIntent[];
-  /** Latest first, as far as they are kept. */
+  /** The latest deletions come first; old ones are not kept. */
   lastDeleted(limit: number): PastDeletion[];
   /** Applies all steps or none. A step about a version that is gone, or to a path that is taken, has no effect. */
   change(steps: readonly InventoryStep[]): void;
-  /** Whether there is anything here, and whether anything of a card is away. */
   hasFilesHere(): boolean;
+  /** Whether files of the card are away. */
   isAway(card: string): boolean;
-  /** The files of the one card are away from now on; those of the other are here again, as what they were. */
+  /** The files of one card go away; those of the other one are here again, as what they were. */
   swapCards(swap: CardSwap): void;
 }
 
@@ -103,7 +103,7 @@ function commitChange(database: DatabaseSync, write: () => void, trace: DurableW
   }
 }
 
-/** What is asked for of each of 100,000 files at every scan, and must cost no query. */
+/** What every scan asks about each of 100,000 files, and what therefore must not cost a query. */
 function readMemory({ byVersion, byPath, removals, due, cardsOut }: Memory) {
   return {
     files: () => byVersion.values(),
@@ -123,7 +123,7 @@ function readMemory({ byVersion, byPath, removals, due, cardsOut }: Memory) {
   } satisfies Partial<Inventory>;
 }
 
-/** What is asked for of single files, and would take too much memory for all of them. */
+/** What is asked about single files, and would take too much memory for all of them. */
 function readDatabase(statements: AllStatements) {
   return {
     findings: (versionId) => statements.findings(versionId),

@@ -9,15 +9,15 @@ import { type GoneBecause, type ImportOutcome, type InventoryStep, lifeOf, type 
 
 export type AllStatements = Statements & DeletionStatements & OutcomeStatements;
 
-/** States of an import that ended, or of a file that is on its way out as such: how it ended stays known. */
-const KEEPS_OUTCOME: ReadonlySet<FileState> = new Set(["failed", "duplicate", "deleting"]);
+/** In these states it stays known how the import ended. */
+const keepsOutcome: ReadonlySet<FileState> = new Set(["failed", "duplicate", "deleting"]);
 
 type StepOnFile = Exclude<InventoryStep, { do: "track" | "forgetRemoval" }>;
 type StepOfEvent = Extract<InventoryStep, { do: "event" }>;
-/** Without effect unless the file is on its way out. */
+/** These steps have no effect unless the file is being deleted. */
 type StepOfDeletion = Extract<InventoryStep, { do: "permit" | "keep" | "noteDeleted" }>;
 
-/** One change in the making: written to the open transaction step by step, shown in memory after its commit. */
+/** One change: its steps are written into the open transaction, and shown in memory after the commit. */
 export class Journal {
   readonly #memory: Memory;
   readonly #statements: AllStatements;
@@ -125,7 +125,7 @@ export class Journal {
     if (!file.away) this.#update(file, asDue({ ...file, path, identity }));
   }
 
-  /** The cloud knows of a file's times only that of its last change. */
+  /** A new mtime is reported, because the cloud knows it; a new ctime is not. */
   #renew(file: TrackedFile, { was, identity }: Extract<InventoryStep, { do: "renew" }>): void {
     if (was !== file.identity || file.state === "deleting" || file.away) return;
     const next = { ...file, identity };
@@ -178,10 +178,10 @@ export class Journal {
     if (lifeOf(file) === "deleting") this.#statements.deleteIntent(file.versionId);
   }
 
-  /** An outcome holds until an event leads on from the end of the import. */
+  /** An outcome holds until an event leads to another state than one of an import that ended. */
   #recordOutcome(file: TrackedFile, next: FileState, outcome: ImportOutcome | undefined): void {
     if (outcome) this.#statements.setOutcome(file.versionId, outcome);
-    else if (next !== lifeOf(file) && !KEEPS_OUTCOME.has(next)) this.#statements.deleteOutcome(file.versionId);
+    else if (next !== lifeOf(file) && !keepsOutcome.has(next)) this.#statements.deleteOutcome(file.versionId);
   }
 
   #recordFindings(versionId: string, { findings, schemas = [] }: StepOfEvent): void {
@@ -219,7 +219,7 @@ export class Journal {
   }
 
   #remove(file: TrackedFile, because: GoneBecause): void {
-    // Also when no report was acknowledged: one may have arrived whose answer was lost.
+    // A removal is kept even when no report was acknowledged: a report may have arrived whose answer was lost.
     const removal = reportedState(lifeOf(file)) && { reportedAs: file.reportedAs, because };
     this.#statements.deleteFile(file.versionId);
     if (removal) this.#statements.insertRemoval(file.versionId, removal);
@@ -251,7 +251,7 @@ export class Journal {
   }
 }
 
-/** Beneath `away`, what the cloud says goes on. */
+/** For a file that is away, the event changes the state beneath. */
 function onEvent(file: TrackedFile, event: FileEvent): TrackedFile {
   if (!file.away) return { ...file, state: nextState(file.state, event) };
   return { ...file, away: { ...file.away, before: nextBeneath(file.away.before, event) } };

@@ -3,14 +3,14 @@ import { type FileState, stateBeneath } from "./file-state.ts";
 import type { loadInventory } from "./inventory-rows.ts";
 import type { Removal, TrackedFile } from "./tracked-file.ts";
 
-/** A mark on the file itself: of 100,000 files, a set of what was found takes megabytes at each scan. */
+/** The mark is on the file itself, because a set of 100,000 files that were found would take megabytes at each scan. */
 type Findable = TrackedFile & { foundIn: number };
 
-/** The inventory as it is seen; never ahead of the database. */
+/** The inventory as the agent sees it. It is never ahead of the database. */
 export interface Memory {
   readonly byPath: Map<string, Findable>;
   readonly byVersion: Map<string, TrackedFile>;
-  /** Of which something is away. */
+  /** Cards that are out and hold known files. */
   readonly cardsOut: Set<string>;
   readonly due: Set<string>;
   readonly removals: Map<string, Removal>;

@@ -7,28 +7,28 @@ export type ReportedState = EdgeItem["state"];
 /** One version of a file that is there. */
 export interface TrackedFile {
   readonly versionId: string;
-  /** Below the root, `/`-separated. */
+  /** Relative to the root, with `/` between its parts. */
   readonly path: string;
   readonly identity: FileIdentity;
   readonly state: FileState;
-  /** Of the last message, once it was indexed. */
+  /** The time of the last message, once the file was indexed. */
   readonly endNs?: bigint;
-  /** Where it is, in state `away`. */
+  /** Where the file is while its state is `away`. */
   readonly away?: Away | undefined;
-  /** As what the cloud acknowledged it last. */
+  /** The state that the cloud acknowledged last. */
   readonly reportedAs: ReportedState | undefined;
   readonly needsReport: boolean;
-  /** Grows with each change the cloud should hear of; tells whether an acknowledgement is of the newest. */
+  /** Grows with each change that the cloud should know, and tells whether an acknowledgement is for the newest one. */
   readonly revision: number;
-  /** Number of the last scan that came across it as it is here; 0 where there was none since the start. */
+  /** The number of the last scan that found the file as it is here; 0 where none did since the start. */
   readonly foundIn: number;
 }
 
-/** Of a file whose card is out. */
+/** Where a file is whose card is out. */
 export interface Away {
   /** The id in the card's marker. */
   readonly card: string;
-  /** What it is again once the card is in; what the cloud says meanwhile changes it. */
+  /** The state to which the file comes back with its card. What the cloud says meanwhile changes it. */
   readonly before: FileState;
   /** Wall time, nanoseconds. */
   readonly sinceNs: bigint;
@@ -39,13 +39,13 @@ export function lifeOf({ state, away }: Pick<TrackedFile, "state" | "away">): Fi
   return away?.before ?? state;
 }
 
-/** What indexing found out. */
+/** What the examination of the file found out. */
 export interface Findings {
   readonly headTailSha256: string;
   readonly startNs?: bigint;
   readonly endNs?: bigint;
   readonly reason?: { readonly code: string; readonly text: string };
-  /** The item for the cloud in wire form, as JSON; absent where path, state, reason and span say all. */
+  /** The item for the cloud as JSON in its wire form; absent where path, state, reason and span say all. */
   readonly item?: string;
 }
 
@@ -54,7 +54,7 @@ export interface Schema {
   readonly data: Uint8Array;
 }
 
-/** How the last import of a file ended, where that is worth a word: a code of the cloud's or the agent's, and the reason for people. */
+/** How the last import of a file ended: a code of the cloud or of the agent, and the reason as people read it. */
 export interface ImportOutcome {
   readonly code: string;
   readonly text: string;
@@ -81,44 +81,44 @@ export type InventoryStep =
       readonly identity?: FileIdentity;
       readonly findings?: Findings;
       readonly schemas?: readonly Schema[];
-      /** Kept until an event leads to another state than one of an import that ended. */
+      /** It is kept until an event leads to another state than one of an import that ended. */
       readonly outcome?: ImportOutcome;
     }
   /**
-   * The file that is there is the version that it was: only what the file system says of it changed. No effect when it
+   * The file is still the same version: only what the file system says about it changed. The step has no effect when that
    * changed once more since `was`.
    */
   | { readonly do: "renew"; readonly versionId: string; readonly was: FileIdentity; readonly identity: FileIdentity }
   /**
-   * SHA-256 of all bytes, read under the identity `of`. Where another one is known of the version, what is there is
-   * another version: the file is tracked as one.
+   * The SHA-256 of all bytes, read under the identity `of`. Where another hash is known of the version, the file is another
+   * version from now on.
    */
   | {
       readonly do: "noteHash";
       readonly versionId: string;
       readonly sha256: string;
       readonly of: FileIdentity;
-      /** Whether a later change of the bytes shows: only then may a deletion rest on it. */
+      /** Whether a later change of the bytes would show: only then may a deletion rely on the hash. */
       readonly isProof: boolean;
     }
   /** The file is to be deleted: nothing has happened to it yet. */
   | { readonly do: "intend"; readonly versionId: string; readonly reason: DeletionReason; readonly was: FileIdentity }
-  /** From now on it may be in the trash, or gone. Without a permit where none is needed. */
+  /** From now on the file may be in the trash, or gone. `permitId` is undefined where no permit is needed. */
   | { readonly do: "permit"; readonly versionId: string; readonly permitId: string | undefined }
-  /** It stays, as what it was before; with `isImportOver`, as what is not imported any more. */
+  /** The file stays, in the state before; with `isImportOver`, as one that is not imported any more. */
   | { readonly do: "keep"; readonly versionId: string; readonly isImportOver?: boolean }
   | { readonly do: "noteDeleted"; readonly versionId: string; readonly atNs: bigint }
   | { readonly do: "confirm"; readonly versionId: string; readonly as: ReportedState; readonly revision: number }
-  /** The cloud was told, and knows whose it is; or with a reason, that nobody's. */
+  /** The file was reported, and the cloud knows its device; with a reason, the cloud knows of no device. */
   | {
       readonly do: "place";
       readonly versionId: string;
       readonly revision: number;
       readonly reason?: NonNullable<Findings["reason"]>;
     }
-  /** The cloud is to hear of it anew. */
+  /** The file is due to be reported once more. */
   | { readonly do: "reportAgain"; readonly versionId: string }
-  /** Somebody on the device asked for its import, or the cloud has heard of that. */
+  /** Somebody on the device requested the import; the other step follows once the cloud has received that. */
   | { readonly do: "requestImport"; readonly versionId: string }
   | { readonly do: "forgetLocalRequest"; readonly versionId: string; readonly outcome?: ImportOutcome }
   | { readonly do: "forgetRemoval"; readonly versionId: string };
@@ -128,7 +128,7 @@ export interface DeletionIntent {
   readonly versionId: string;
   readonly reason: DeletionReason;
   readonly stateBefore: FileState;
-  /** Undefined while there is none; empty where none is needed. */
+  /** Undefined while there is no permit; empty where none is needed. */
   readonly permitId: string | undefined;
 }
 

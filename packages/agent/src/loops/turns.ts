@@ -1,6 +1,6 @@
 /** Lets one at a time do something, in the order of asking. */
 export interface Turns {
-  /** Waits for the turn, which ends when it is disposed of. */
+  /** Waits for the turn. Disposing of it ends the turn. */
   take(): Promise<Disposable>;
 }
 

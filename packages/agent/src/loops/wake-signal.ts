@@ -1,20 +1,20 @@
-/** Wakes whoever waits. A ring while nobody waits is kept for the next wait, so that none is lost. */
+/** Wakes whoever waits. A notification while nobody waits is kept for the next wait, so that none is lost. */
 export interface WakeSignal {
   notify(): void;
-  /** Ends at the next ring, after `timeoutMs`, or once `signal` is aborted; throws in no case. */
+  /** Ends at the next notification, after `timeoutMs`, or once `signal` is aborted; it never throws. */
   wait(signal: AbortSignal, timeoutMs?: number): Promise<void>;
 }
 
 export function createWakeSignal(): WakeSignal {
-  let isRung = false;
+  let isNotified = false;
   let wake: (() => void) | undefined;
   return {
     notify() {
-      isRung = true;
+      isNotified = true;
       wake?.();
     },
     async wait(signal, timeoutMs) {
-      if (!isRung && !signal.aborted) {
+      if (!isNotified && !signal.aborted) {
         const { promise, resolve } = Promise.withResolvers<void>();
         wake = resolve;
         const timer = timeoutMs === undefined ? undefined : setTimeout(resolve, timeoutMs);
@@ -24,12 +24,12 @@ export function createWakeSignal(): WakeSignal {
         clearTimeout(timer);
         wake = undefined;
       }
-      isRung = false;
+      isNotified = false;
     },
   };
 }
 
-/** Waits so long, or until the signal is aborted; throws in no case. */
+/** Waits for the delay, or until the signal is aborted; it never throws. */
 export async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
   await createWakeSignal().wait(signal, delayMs);
 }

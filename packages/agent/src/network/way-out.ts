@@ -18,11 +18,11 @@ export function firstHop(url: string, proxies: ProxySettings): string {
   return proxyFor(url, proxies) ?? url;
 }
 
-const certificate = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
 
 /** All that the file holds, each as PEM. What stands around them is for people. */
 function readCertificates(path: string): readonly string[] {
-  const found = readText(path).match(certificate) ?? [];
+  const found = readText(path).match(CERTIFICATE) ?? [];
   if (found.length === 0) throw new InvalidSettingError(`${settingKey("caFile")}: ${path} holds no certificate in PEM`);
   for (const [index, pem] of found.entries()) checkCertificate(pem, `${path} is broken at certificate ${index + 1}`);
   return found;

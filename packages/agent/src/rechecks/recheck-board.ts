@@ -24,10 +24,10 @@ export type RecheckMethod = "hash" | "ends" | "nothing";
 
 export function recheckMethod(state: FileState, contentHash: string | undefined): RecheckMethod {
   if (contentHash !== undefined) return "hash";
-  return isInCloud.has(state) ? "nothing" : "ends";
+  return statesInCloud.has(state) ? "nothing" : "ends";
 }
 
-const isInCloud: ReadonlySet<FileState> = new Set(["stored", "imported", "duplicate"]);
+const statesInCloud: ReadonlySet<FileState> = new Set(["stored", "imported", "duplicate"]);
 
 /**
  * The files that are to be read again, because a scan found them written or as another entry of the file system. In memory

@@ -47,7 +47,7 @@ const kinds = [
 type Kind = (typeof kinds)[number];
 
 /** Decisions wait at most so long, or for so many others, to be recorded with one write to the disk. */
-const COMMIT_EVERY = { files: 200, ms: 250 };
+const commitEvery = { files: 200, ms: 250 };
 /** After that it is looked again at what is due: what somebody waits for comes first. */
 const FILES_A_TURN = 1000;
 /** A file that somebody waits for and that cannot be read so often is told of as another one, with the reason. */
@@ -102,8 +102,8 @@ async function decideAll(ctx: RecheckContext, { due, storage, kind, signal }: Tu
     for (const recheck of queue) {
       if (signal.aborted) return;
       decided.push(...(await decide(ctx, recheck, { storage, signal })));
-      const isTime = ctx.clock.monotonicMs() - lastCommitMs >= COMMIT_EVERY.ms;
-      if (!isTime && decided.length < COMMIT_EVERY.files) continue;
+      const isTime = ctx.clock.monotonicMs() - lastCommitMs >= commitEvery.ms;
+      if (!isTime && decided.length < commitEvery.files) continue;
       commit(ctx, decided.splice(0));
       lastCommitMs = ctx.clock.monotonicMs();
     }

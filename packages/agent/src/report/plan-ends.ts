@@ -17,12 +17,12 @@ export function planEnds(
   reported: readonly TrackedFile[],
   { imported = [], failed }: Answer,
 ): InventoryStep[] {
-  const isImported = new Set(imported);
+  const importedIds = new Set(imported);
   const failures = new Map(failed?.map(({ versionId, code, text }) => [versionId, { code, text }]));
   return reported.flatMap((file): InventoryStep[] => {
     const { versionId } = file;
     const state = lifeOf(file);
-    if (isImported.has(versionId)) return [{ do: "event", versionId, event: "importDone" }];
+    if (importedIds.has(versionId)) return [{ do: "event", versionId, event: "importDone" }];
     if (failed === undefined || hasMovedOn(file, inventory.version(versionId))) return [];
     const failure = failures.get(versionId);
     if (failure) return stepToFailure(file, failure, inventory);

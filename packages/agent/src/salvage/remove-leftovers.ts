@@ -1,11 +1,11 @@
 import { readdir, rm } from "node:fs/promises";
 import { isInside, isMissing, type Storage } from "../files/open-tracked.ts";
-import { PARTIAL, salvageDirectory } from "../files/salvage-path.ts";
+import { PARTIAL, SALVAGE_DIRECTORY } from "../files/salvage-path.ts";
 
 /** Of salvages in whose middle the agent was killed. No other file is touched. */
 export async function removeLeftovers(storage: Storage): Promise<void> {
-  for (const id of await namesIn(storage, salvageDirectory)) {
-    const directory = `${salvageDirectory}/${id}`;
+  for (const id of await namesIn(storage, SALVAGE_DIRECTORY)) {
+    const directory = `${SALVAGE_DIRECTORY}/${id}`;
     const partials = (await namesIn(storage, directory)).filter((name) => name.endsWith(PARTIAL));
     for (const name of partials) await rm(`${storage.root}/${directory}/${name}`, { force: true });
   }

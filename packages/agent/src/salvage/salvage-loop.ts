@@ -80,10 +80,10 @@ async function attend(ctx: SalvageContext, request: WantedSalvage, signal: Abort
   const storage = storageRoot.current();
   const file = inventory.version(request.versionId);
   if (!storage) return false;
-  if (!file) return ctx.isListed() && giveUp(ctx, request, { code: "FileGone", text: gone, signal });
+  if (!file) return ctx.isListed() && giveUp(ctx, request, { code: "FileGone", text: FILE_GONE, signal });
   if (file.state !== "incomplete" && file.state !== "damaged") return false;
   const standing = ctx.notes.standingOf(file, "salvage");
-  if (standing === "setAside") return giveUp(ctx, request, { code: "NothingReadable", text: endsAgent, signal });
+  if (standing === "setAside") return giveUp(ctx, request, { code: "NothingReadable", text: ENDS_AGENT, signal });
   try {
     const { reason } = inventory.findings(file.versionId) ?? {};
     using _note = ctx.notes.begin(file, "salvage");
@@ -101,9 +101,9 @@ async function attend(ctx: SalvageContext, request: WantedSalvage, signal: Abort
   }
 }
 
-const endsAgent =
+const ENDS_AGENT =
   "The agent ended more than once while it salvaged the file, which may take more memory than there is. It can be asked for again a day later.";
-const gone = "The file is no longer on the device, or was changed.";
+const FILE_GONE = "The file is no longer on the device, or was changed.";
 
 /** Undefined where the next scan tells. */
 function explain(error: unknown, { path }: TrackedFile): { code: SalvageFailure; text: string } | undefined {

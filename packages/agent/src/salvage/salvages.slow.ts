@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import type { EdgeRecordingItem } from "@downlink/protocol";
 import { makeMcap, readIndexedMessages } from "@downlink/recordings/testing";
-import { salvageDirectory } from "../files/salvage-path.ts";
+import { SALVAGE_DIRECTORY } from "../files/salvage-path.ts";
 import { FakeCloud } from "../testing/fake-cloud.ts";
 import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
 
@@ -38,7 +38,7 @@ async function ask({ cloud, path }: Scene): Promise<void> {
 }
 
 function salvageIn({ cloud }: Scene): EdgeRecordingItem | undefined {
-  const found = [...cloud.files.values()].find((file) => file.path.startsWith(salvageDirectory));
+  const found = [...cloud.files.values()].find((file) => file.path.startsWith(SALVAGE_DIRECTORY));
   return found?.state === "indexed" ? found : undefined;
 }
 

@@ -14,7 +14,7 @@ import { test } from "node:test";
 import { bytesSource, inspectRecording, SourceChangedError } from "@downlink/recordings";
 import { makeMcap } from "@downlink/recordings/testing";
 import { FileMovedError, lookAt } from "../files/open-tracked.ts";
-import { salvageDirectory, salvagePathOf } from "../files/salvage-path.ts";
+import { SALVAGE_DIRECTORY, salvagePathOf } from "../files/salvage-path.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import { type Device, makeDevice } from "../testing/run-daemon.ts";
@@ -59,7 +59,7 @@ test("nothing is written through a symlink that leads out of the root", async ()
   using device = makeDevice();
   const outside = join(device.root, "..", "outside");
   mkdirSync(outside);
-  symlinkSync(outside, join(device.root, salvageDirectory));
+  symlinkSync(outside, join(device.root, SALVAGE_DIRECTORY));
   writeFileSync(join(device.root, "a.mcap"), (await makeMcap()).slice(0, -100));
   const { job } = await jobFor(device, "a.mcap");
   await assert.rejects(writeSalvage(job), NoRoomError);

@@ -59,7 +59,7 @@ const deletionSchema = `
 `;
 
 /** Of a hash that proves nothing for a deletion, the content it is of is known nevertheless. */
-const contentSchema = "ALTER TABLE hashes ADD COLUMN is_proof INTEGER NOT NULL DEFAULT 1;";
+const CONTENT_SCHEMA = "ALTER TABLE hashes ADD COLUMN is_proof INTEGER NOT NULL DEFAULT 1;";
 
 const outcomeSchema = `
   -- What is known of how a file's last import ended, while that holds: why it failed, or that it counts no more.
@@ -86,7 +86,7 @@ const awaySchema = `
 `;
 
 /** Each leads from its index to the next version. Those that agents in the field have taken are never edited. */
-const schemaSteps = [firstSchema, deletionSchema, contentSchema, outcomeSchema, awaySchema];
+const schemaSteps = [firstSchema, deletionSchema, CONTENT_SCHEMA, outcomeSchema, awaySchema];
 export const SCHEMA_VERSION = schemaSteps.length;
 
 export function databasePath(stateDir: string): string {

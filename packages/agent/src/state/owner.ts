@@ -4,7 +4,7 @@ import { writeDurableFile } from "../durable/durable-file.ts";
 import type { FactsTable } from "./facts-table.ts";
 import { StateRefusedError } from "./state-errors.ts";
 
-const OWNER_FACTS = [
+const ownerFacts = [
   "machineId",
   "apiUrl",
   "orgId",
@@ -18,7 +18,7 @@ const OWNER_FACTS = [
   "cards",
 ] as const;
 /** Whose state a directory holds. Learned in pieces: machine and URL at the first start, the rest from the cloud and the root. */
-export type Owner = { readonly [K in (typeof OWNER_FACTS)[number]]?: string | undefined };
+export type Owner = { readonly [K in (typeof ownerFacts)[number]]?: string | undefined };
 
 /**
  * The owner is also kept in a file beside the database, with the root marker: a state that loses the database must not
@@ -36,9 +36,9 @@ export interface OwnerFacts {
 
 export function openOwner(table: FactsTable, stateDir: string): OwnerFacts {
   const fromFile = readOwnerFile(stateDir);
-  let owner: Owner = Object.fromEntries(OWNER_FACTS.map((name) => [name, table.read(name) ?? fromFile[name]]));
+  let owner: Owner = Object.fromEntries(ownerFacts.map((name) => [name, table.read(name) ?? fromFile[name]]));
   const rebind = (facts: Owner) => {
-    const changed = OWNER_FACTS.filter((name) => facts[name] !== undefined && facts[name] !== table.read(name));
+    const changed = ownerFacts.filter((name) => facts[name] !== undefined && facts[name] !== table.read(name));
     if (changed.length === 0) return;
     const next = { ...owner, ...facts };
     writeOwnerFile(stateDir, next);
@@ -66,7 +66,7 @@ function writeOwnerFile(stateDir: string, owner: Owner): void {
 }
 
 /** What may not change, and what to say where it differs. */
-const FIXED_FACTS = [
+const fixedFacts = [
   ["machineId", "was made on another machine"],
   ["apiUrl", "belongs to another control plane"],
   ["orgId", "belongs to another organization"],
@@ -80,7 +80,7 @@ function refuseOther(owner: Owner, facts: Owner, stateDir: string): void {
     throw new StateRefusedError(
       `the state in ${stateDir} belongs to ${owner.siteId ? `site ${owner.siteName}` : `device ${owner.deviceName}`}; for a ${facts.siteId ? "site" : "device"} give DOWNLINK_STATE_DIR an empty directory`,
     );
-  for (const [name, complaint] of FIXED_FACTS) {
+  for (const [name, complaint] of fixedFacts) {
     const [known, given] = [owner[name], facts[name]];
     if (known === undefined || given === undefined || known === given) continue;
     throw new StateRefusedError(

@@ -6,19 +6,21 @@ export class StateRefusedError extends Error {
   }
 }
 
-const SQLITE = { readonly: 8, io: 10, corrupt: 11, full: 13, cannotOpen: 14, notADatabase: 26 } as const;
+const sqliteCodes = { readonly: 8, io: 10, corrupt: 11, full: 13, cannotOpen: 14, notADatabase: 26 } as const;
 
 /** The disk is full, read-only or failing: it may heal. */
 export function isStateUnwritable(error: unknown): boolean {
   const code = sqliteCode(error);
   if (code !== undefined)
-    return [SQLITE.readonly, SQLITE.io, SQLITE.full, SQLITE.cannotOpen].some((known) => known === code);
+    return [sqliteCodes.readonly, sqliteCodes.io, sqliteCodes.full, sqliteCodes.cannotOpen].some(
+      (known) => known === code,
+    );
   return ["ENOSPC", "EDQUOT", "EROFS", "EIO"].includes((error as NodeJS.ErrnoException | undefined)?.code ?? "");
 }
 
 export function isStateCorrupt(error: unknown): boolean {
   const code = sqliteCode(error);
-  return code === SQLITE.corrupt || code === SQLITE.notADatabase;
+  return code === sqliteCodes.corrupt || code === sqliteCodes.notADatabase;
 }
 
 /** The primary result code; the extended ones carry more above it. */

@@ -12,12 +12,12 @@ const MAX_LINES = 24;
 /** A command is worth nothing when it is cut. */
 const LINES_OF_A_COMMAND = 8;
 /** A text takes more than one line only while there is room. */
-const LINES_OF_A_TEXT = [LINES_OF_A_COMMAND, 3, 2, 1];
+const linesOfText = [LINES_OF_A_COMMAND, 3, 2, 1];
 
 /** The status as one screen of at most 24 lines. */
 export function renderStatus(status: StatusDocument, options: RenderOptions): string {
   const shown = printableAll(status);
-  const screens = LINES_OF_A_TEXT.map((lines) => layOutScreen(shown, { ...options, lines }));
+  const screens = linesOfText.map((lines) => layOutScreen(shown, { ...options, lines }));
   const screen = screens.find((lines) => lines.length <= MAX_LINES) ?? screens.at(-1)!;
   return `${screen.join("\n")}\n`;
 }

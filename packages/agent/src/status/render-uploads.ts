@@ -47,7 +47,7 @@ function throttleText({ isPaused, text, until }: StatusDocument["throttle"], now
   return `${isPaused ? "paused: " : ""}${text}${until === null ? "" : ` until ${clockTime(until, nowMs)}`}`;
 }
 
-const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+const weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 const DAY_MS = 86_400_000;
 
 /** Local, as in the timetable. */
@@ -55,7 +55,7 @@ function clockTime(time: string, nowMs: number): string {
   const at = new Date(time);
   const hours = `${at.getHours()}`.padStart(2, "0");
   const clock = `${hours}:${`${at.getMinutes()}`.padStart(2, "0")}`;
-  return at.getTime() - nowMs < DAY_MS ? clock : `${WEEKDAYS[at.getDay()]} ${clock}`;
+  return at.getTime() - nowMs < DAY_MS ? clock : `${weekdays[at.getDay()]} ${clock}`;
 }
 
 function transferLine(transfer: StatusDocument["transfers"][number], options: RenderOptions): string {

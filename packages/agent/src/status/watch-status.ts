@@ -68,12 +68,12 @@ function stopSignal(
   };
 }
 
-const enterScreen = "\u001b[?1049h\u001b[?25l";
-const leaveScreen = "\u001b[?25h\u001b[?1049l";
+const ENTER_SCREEN = "\u001b[?1049h\u001b[?25l";
+const LEAVE_SCREEN = "\u001b[?25h\u001b[?1049l";
 
 function takeScreen(output: NodeJS.WriteStream): Disposable {
-  output.write(enterScreen);
-  return { [Symbol.dispose]: () => void output.write(leaveScreen) };
+  output.write(ENTER_SCREEN);
+  return { [Symbol.dispose]: () => void output.write(LEAVE_SCREEN) };
 }
 
 /** Written over the last one, so that nothing flickers; what would not fit is left out. */

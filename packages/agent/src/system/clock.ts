@@ -6,9 +6,9 @@ export interface Clock {
   nowNs(): bigint;
   /** Milliseconds since some instant. */
   monotonicMs(): number;
-  /** Milliseconds since the machine was started, those that it slept included; nobody can set them. */
+  /** Milliseconds since the machine was started, with the time that it slept; nobody can set them. */
   uptimeMs(): number;
-  /** In [0, 1): what waits are spread by, so that many agents do not act at once. */
+  /** In [0, 1). Waits are spread by it, so that many agents do not act at once. */
   random(): number;
 }
 

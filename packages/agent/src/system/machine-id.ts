@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname, networkInterfaces } from "node:os";
 
-/** Tells one machine from another; the same after each start. The system's own id is confidential, hence the hash. */
+/** Tells one machine from another, and is the same after each start. It is a hash, because the system's own id is confidential. */
 export function readMachineId(): string {
   const source = readSystemId() ?? `${hostname()} ${lowestMacAddress()}`;
   return createHash("sha256").update(`downlink agent ${source}`).digest("hex").slice(0, 32);

@@ -16,7 +16,7 @@ const words: Readonly<Record<string, string>> = {
   ENAMETOOLONG: "the name is too long",
 };
 
-/** What the system did not do, in words; a code that nobody has words for stays as it is. */
+/** Says in words what the system could not do. A code that we have no words for stays as it is. */
 export function describeSystemError(error: unknown): string {
   const { code = "", message } = error as NodeJS.ErrnoException;
   return words[code] ?? message;

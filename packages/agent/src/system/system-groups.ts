@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 const GROUPS_FILE = "/etc/group";
 
-/** Of a local group by its name, or of any by its number; undefined where there is none. */
+/** Finds a local group by its name, or any group by its number; undefined where there is none. */
 export function findGroupId(group: string): number | undefined {
   if (/^\d+$/.test(group)) return Number(group);
   const gid = readGroups().find(([name]) => name === group)?.[2];

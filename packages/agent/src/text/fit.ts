@@ -1,7 +1,7 @@
 import { displayWidth, takeWidth } from "./display-width.ts";
 import { printable } from "./printable.ts";
 
-/** Cuts in the middle, where paths differ least. */
+/** Cuts the text in its middle, where paths differ least. */
 export function fit(text: string, width: number): string {
   const shown = printable(text);
   if (displayWidth(shown) <= width) return shown;
@@ -11,7 +11,7 @@ export function fit(text: string, width: number): string {
   return `${head}…${tail.join("")}`;
 }
 
-/** In lines of a width, between words; the last of at most so many is cut at its end. */
+/** Breaks the text between words into lines of a width. Where there are too many lines, the last one is cut. */
 export function wrap(text: string, { width, lines }: { width: number; lines: number }): string[] {
   const wrapped: string[] = [""];
   for (const word of printable(text).split(/\s+/)) {
@@ -25,7 +25,7 @@ export function wrap(text: string, { width, lines }: { width: number; lines: num
   return shown.map((line, index) => cut(isCut && index === lines - 1 ? `${line} …` : line, width));
 }
 
-/** Cuts at the end. */
+/** Cuts the text at its end. */
 function cut(text: string, width: number): string {
   return displayWidth(text) <= width ? text : `${takeWidth(text, width - 1).join("")}…`;
 }

@@ -1,11 +1,11 @@
 const OBEYED = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
-/** What a terminal would obey instead of show is shown as U+FFFD: names of files, and what the cloud says, come from anywhere. */
+/** Replaces by U+FFFD what a terminal would obey instead of showing: names of files and texts of the cloud come from anywhere. */
 export function printable(text: string): string {
   return text.replace(OBEYED, "\uFFFD");
 }
 
-/** The same for every text in a document, its keys as well: done before it is laid out, when our own lines and colours come in. */
+/** Does the same for every text and key of a document. It must be done before the layout, which adds our own lines and colours. */
 export function printableAll<T>(document: T): T {
   return printableValue(document) as T;
 }
@@ -17,12 +17,12 @@ function printableValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [printable(key), printableValue(inner)]));
 }
 
-/** Text of several lines, each of them printable. */
+/** Makes each line of a text printable, and keeps the line breaks. */
 export function printableLines(text: string): string {
   return text.split("\n").map(printable).join("\n");
 }
 
-/** JSON that means the same and that a terminal only shows: JSON itself escapes no more than the oldest control characters. */
+/** Writes JSON so that a terminal only shows it: JSON itself escapes no more than the oldest control characters. */
 export function harmlessJson(json: string): string {
   const toEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return json.replace(OBEYED, (found) => (/[\n\r\t]/.test(found) ? found : found.split("").map(toEscape).join("")));

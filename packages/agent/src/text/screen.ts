@@ -6,11 +6,11 @@ export interface RenderOptions {
   readonly nowMs: number;
   readonly columns: number;
   readonly isColored: boolean;
-  /** How a text that calls the program `agent` is to be printed; absent: as it is. */
+  /** Rewrites a text that calls the program `agent`; where it is absent, texts are printed as they are. */
   readonly asPrinted?: (text: string) => string;
 }
 
-/** While a screen is laid out: how many lines a text may take. */
+/** How many lines a text may take on a screen. */
 export interface Layout extends RenderOptions {
   readonly lines: number;
 }

@@ -1,6 +1,6 @@
 import { displayWidth, padToWidth } from "./display-width.ts";
 
-/** Lines in columns as wide as their widest text. */
+/** Lays out rows in columns that are as wide as their widest text. */
 export function layOut(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, column) =>
     rows.reduce((width, row) => Math.max(width, displayWidth(row[column]!)), 0),
