@@ -18,7 +18,7 @@ function makeClocks(offMs: number) {
   const problems = createProblemBoard(clock);
   const skew = createClockSkew({ clock, problems });
   const serverMs = () => START_MS + at.passedMs;
-  /** An answer that was written at its beginning, and came so late. */
+  /** An answer that the server wrote at once and that arrived late. */
   const answerAfter = (ms: number) => {
     const sample = { serverMs: serverMs(), precisionMs: 0, sentUptimeMs: clock.uptimeMs() };
     at.passedMs += ms;
@@ -62,7 +62,7 @@ test("a server whose clock was set is believed with its next answer", () => {
   assert.deepEqual(codes(), []);
 });
 
-test("every answer in JSON tells the time by its header; a portal's page does not", async () => {
+test("every answer in JSON gives the time in its header; a portal's page does not", async () => {
   const { clock, skew, serverMs } = makeClocks(7000);
   let type = "text/html";
   const date = () => new Date(serverMs()).toUTCString();

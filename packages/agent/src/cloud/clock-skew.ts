@@ -2,30 +2,30 @@ import type { ProblemBoard } from "../diagnostics/problems.ts";
 import type { Clock } from "../system/clock.ts";
 import { formatDuration } from "../text/amounts.ts";
 
-/** A time that the server said, and when it was asked: the answer was written some time in between. */
+/** A time that the server gave, and when it was asked: the server wrote the answer some time in between. */
 export interface ServerTimeSample {
   readonly serverMs: number;
-  /** The time is cut off to that: 1000 for the header `Date`. */
+  /** The time is rounded down to this precision: 1000 for the header `Date`. */
   readonly precisionMs: number;
-  /** Of this machine; the answer is here at this moment. */
+  /** The uptime of this machine when the request was sent; the answer has just arrived. */
   readonly sentUptimeMs: number;
 }
 
 /** How far the clock of this device is from the server's. */
 export interface ClockSkew {
   note(sample: ServerTimeSample): void;
-  /** Server's clock minus ours in milliseconds, by our clock as it is set at this moment; undefined until the server said its time. */
+  /** The server's clock minus ours in milliseconds, by our clock as it is set now; undefined until the server gave its time. */
   currentMs(): number | undefined;
-  /** Raises the problem or ends it. Whoever is about to show problems calls it: the clock may have been set since. */
+  /** Raises the problem or ends it. It is called before problems are shown, because the clock may have been set since. */
   judge(): void;
 }
 
-/** Below it, timestamps of robots differ anyway. */
+/** Timestamps of robots differ by less than this anyway. */
 const MAX_SKEW_MS = 60_000;
 
 /**
- * The server's clock is known as its distance to this machine's uptime, which nobody sets. Each answer gives bounds of it, the
- * narrower the quicker the answer was; bounds that contradict the known ones are of a server whose clock was set.
+ * The server's clock is known by its distance to this machine's uptime, which nobody can set. Each answer gives bounds of that
+ * distance, and a quicker answer gives narrower ones. Bounds that contradict the known ones mean that the server's clock was set.
  */
 export function createClockSkew({
   clock,

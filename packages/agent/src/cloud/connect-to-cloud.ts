@@ -34,7 +34,7 @@ export interface CloudSide {
   readonly skew: ClockSkew;
 }
 
-/** The session, and what is known of what the cloud wants and has been told. */
+/** Makes the session, and what remembers which files the cloud wants and knows. */
 export function connectToCloud(
   { settings, clock, log, state, transport }: CloudParts,
   wakeSignals: { readonly reportSignal: WakeSignal; readonly workSignal: WakeSignal },
@@ -57,7 +57,7 @@ export function connectToCloud(
   return { session, board, reportState, skew };
 }
 
-/** With a full disk the agent still serves: what the control plane set is kept only to be shown. */
+/** With a full disk the agent still runs: the control plane's settings are kept only to be shown. */
 function rememberCloudSettings(
   { facts, problems }: { facts: StateFacts; problems: ProblemBoard },
   settings: AgentSettings,

@@ -5,7 +5,7 @@ import { createProblemBoard } from "../diagnostics/problems.ts";
 import { systemClock } from "../system/clock.ts";
 import { createConnectionMonitor } from "./connection.ts";
 
-test("a new trouble on the way to the cloud takes the place of the last one", () => {
+test("a new problem on the way to the cloud replaces the last one", () => {
   const problems = createProblemBoard(systemClock);
   problems.raise("StorageMissing", "not a matter of the network");
   const monitor = createConnectionMonitor({ clock: systemClock, problems });

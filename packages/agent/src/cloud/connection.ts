@@ -7,18 +7,18 @@ import { problemOf, provedOver, roomTroubles } from "./describe-failure.ts";
 
 export interface Connection {
   readonly state: "connecting" | "connected" | "offline" | "held elsewhere" | "refused";
-  /** By the clock as it is set when it is asked for; nanoseconds. */
+  /** Nanoseconds by the clock as it is set when somebody asks. */
   readonly sinceNs: bigint;
   readonly lastContactNs: bigint | undefined;
   readonly lastError: string | undefined;
 }
 
-/** What the calls that came through and those that did not say about the way to the cloud. */
+/** Knows the state of the connection from the calls that succeeded and those that failed. */
 export interface ConnectionMonitor {
   current(): Connection;
   noteSuccess(): void;
   noteFailure(failure: unknown): void;
-  /** Waits so long, or until a call comes through, or until aborted. */
+  /** Waits for the delay, or until a call succeeds, or until aborted. */
   untilReachable(delayMs: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export function createConnectionMonitor({
       if (!problem) return;
       const lastError = (failure as Error).message;
       if (roomTroubles.includes(problem)) return problems.raise(problem, lastError);
-      problems.clear(...provedOver.filter((code) => code !== problem)); // There is one way to the cloud, and one trouble on it.
+      problems.clear(...provedOver.filter((code) => code !== problem)); // There is one way to the cloud, and at most one problem on it.
       problems.raise(problem, lastError);
       show({ state: stateOf(failure), lastError });
     },

@@ -13,7 +13,7 @@ const enrolling = (device: Device, cloud: FakeCloud, deviceToken = cloud.enrolme
   settingsFor(device, cloud, { deviceToken, deviceName: "rover-9" });
 const ownTokenOf = ({ stateDir }: Device) => JSON.parse(readFileSync(join(stateDir, "device-token.json"), "utf8"));
 
-test("a token that can only create a device is exchanged for the agent's own, which it keeps before it is told", async () => {
+test("a token that can only create a device is exchanged for the agent's own, which it keeps before it sends it", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   const kept: unknown[] = [];

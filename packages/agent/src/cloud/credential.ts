@@ -6,13 +6,13 @@ import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import { requireSetting, type Settings } from "../settings/settings.ts";
 import { keepOwnToken, makeOwnToken, type OwnToken, readOwnToken } from "./own-token.ts";
 
-/** With which token the agent speaks to the cloud. */
+/** The token with which the agent calls the cloud. */
 export interface Credential {
-  /** The token; enrols first where the settings hold one that can only create a device. Fails as the client does. */
+  /** Returns the token; enrols first where the settings hold one that can only create a device. Fails as the client does. */
   obtain(signal?: AbortSignal): Promise<string>;
 }
 
-/** Throws {@link InvalidSettingError} where there is no token, or one too many. */
+/** Throws {@link InvalidSettingError} where there is no token, or more than one. */
 export function createCredential(settings: Settings, transport: UndiciTransport): Credential {
   const token = configuredToken(settings);
   const { deviceName, siteToken } = settings;
@@ -36,13 +36,13 @@ export function configuredToken(settings: Settings): string {
   return siteToken ?? requireSetting(settings, "deviceToken");
 }
 
-/** With which token the agent speaks, as far as that is known without asking; undefined where there is none. */
+/** The token of the agent, as far as it is known without a call; undefined where there is none. */
 export function knownToken({ deviceName, deviceToken, siteToken, stateDir }: Settings): string | undefined {
   const own = deviceName === undefined ? undefined : keptFor(deviceName, stateDir);
   return siteToken ?? (own?.enrolledWith === undefined ? deviceToken : own.token);
 }
 
-/** The same client, with the token that the credential has; `obtain` is awaited by whoever says hello first. */
+/** Returns a client that uses the credential's token. The session awaits `obtain` before its first hello. */
 export function withCredential(client: Client, credential: Credential): Client {
   const authorized = async (options: CallOptions = {}) => {
     const authorization = `Bearer ${await credential.obtain(options.signal)}`;
@@ -62,7 +62,7 @@ interface Enrolling {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The agent's own secret is kept before it is told; asked again after a crash, the exchange answers the same device. */
+/** The agent keeps its own secret before it sends it. Repeated after a crash, the exchange returns the same device. */
 async function enroll(client: Client, { token, deviceName, stateDir, signal }: Enrolling): Promise<string> {
   const enrolledWith = sha256(token);
   const kept = keptFor(deviceName, stateDir);
@@ -74,8 +74,8 @@ async function enroll(client: Client, { token, deviceName, stateDir, signal }: E
     await client.call(api.edge.enroll, { enrolmentId, tokenSha256: sha256(own.token), deviceName }, { signal });
   } catch (failure) {
     if (!(failure instanceof ApiFailure)) throw failure;
-    if (failure.code === "WrongCredentialKind") return token; // it is a device's own, or none at all: hello will tell
-    if (!kept || failure.code !== "Conflict") throw failure; // else this device was enrolled with another token before
+    if (failure.code === "WrongCredentialKind") return token; // It is a device's own token, or no token at all: the hello will show.
+    if (!kept || failure.code !== "Conflict") throw failure; // Otherwise this device was enrolled with another token before.
   }
   keepOwnToken(stateDir, { ...own, enrolledWith });
   return own.token;

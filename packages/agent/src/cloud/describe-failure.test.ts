@@ -18,7 +18,7 @@ const causes: readonly [string, string][] = [
   ["UND_ERR_CONNECT_TIMEOUT", "CloudUnreachable"],
 ];
 
-test("names that do not resolve, broken trust and a network that is not there are told apart", () => {
+test("names that do not resolve, broken trust and a network that is not there are different problems", () => {
   const found = causes.map(([code]) => [
     code,
     problemOf(new NetworkFailure("x", Object.assign(new Error(), { code }))),

@@ -23,7 +23,7 @@ export function isCloudFailure(error: unknown): error is CloudFailure {
   return error instanceof ApiFailure || error instanceof NetworkFailure;
 }
 
-/** Which problem a failed call shows; undefined for answers that belong to the normal course of things. */
+/** The problem that a failed call shows; undefined for refusals that are part of normal work. */
 export function problemOf(failure: unknown): ProblemCode | undefined {
   if (failure instanceof NetworkFailure) return networkProblemOf(failure);
   if (!(failure instanceof ApiFailure)) return undefined;
@@ -34,7 +34,7 @@ export function problemOf(failure: unknown): ProblemCode | undefined {
 }
 
 const resolverCodes: ReadonlySet<string> = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"]);
-/** Those of OpenSSL's verification and of its protocol. A handshake that is cut is a network's trouble, as any cut. */
+/** Codes of OpenSSL's verification and protocol. A handshake that is cut off is a network problem, as any other cut. */
 const TLS_CODE = /CERT|ISSUER|SIGNATURE|CRL|HOSTNAME_MISMATCH|^ERR_(SSL|TLS)_|^EPROTO$/;
 
 function networkProblemOf({ cause }: NetworkFailure): ProblemCode {
@@ -44,10 +44,10 @@ function networkProblemOf({ cause }: NetworkFailure): ProblemCode {
   return TLS_CODE.test(code) ? "TlsFailed" : "CloudUnreachable";
 }
 
-/** The way to the cloud is fine, and there is no room at its end. */
+/** The connection works, and the cloud has no room. */
 export const roomTroubles: readonly ProblemCode[] = ["CloudStorageFull", "CloudQuotaReached"];
 
-/** What a call that came through proves to be over. */
+/** Problems that are over once a call succeeds. */
 export const provedOver = [
   "CloudUnreachable",
   "NameUnresolved",

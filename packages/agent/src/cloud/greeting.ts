@@ -30,7 +30,7 @@ export interface GreetingContext {
   readonly workSignal: WakeSignal;
 }
 
-/** What this process says in its hello, and what it makes of the answer. */
+/** Makes the hello of this process, and takes in the answer. */
 export function createGreeting(
   ctx: GreetingContext,
 ): Pick<SessionContext, "makeHello" | "onWelcome" | "onOtherIncarnation"> {
@@ -60,12 +60,12 @@ export function createGreeting(
     onOtherIncarnation() {
       log.warn("the control plane was restored from a backup: it is told everything, and nothing is deleted before");
       reportState.needsListing = undefined;
-      reportState.hellos += 1; // What was told of a listing so far, nobody may know any more.
+      reportState.hellos += 1; // The cloud may have forgotten the first batches of a listing.
     },
   };
 }
 
-/** Whose files the cloud says that the agent tells of. */
+/** The owner of the files that the agent reports, as the cloud names it. */
 export function ownerOf({ orgId, projectId, projectName, device, site }: Welcome): Owner {
   return {
     orgId,
@@ -94,7 +94,7 @@ export function makeHello(
   };
 }
 
-/** All that the cloud has acknowledged and was not told to be gone, as far as we know that it knows. */
+/** The digest of all files that the cloud has acknowledged and that are not removed. */
 function digestReported(inventory: Inventory): InventoryDigest {
   const known: { versionId: string; state: ReportedState }[] = [];
   for (const { versionId, reportedAs: state } of inventory.files()) if (state) known.push({ versionId, state });
@@ -102,7 +102,7 @@ function digestReported(inventory: Inventory): InventoryDigest {
   return digestInventory(known);
 }
 
-/** That it is the right owner is checked before anything is written. */
+/** The owner is checked before anything is written. */
 function rememberWelcome(ctx: GreetingContext, owner: Owner, { lease, dataUrl }: Welcome): void {
   const { facts } = ctx;
   whileWritable(ctx, () => {
@@ -112,7 +112,7 @@ function rememberWelcome(ctx: GreetingContext, owner: Owner, { lease, dataUrl }:
   });
 }
 
-/** With a full disk the agent still serves. */
+/** With a full disk the agent still runs. */
 function whileWritable({ problems }: GreetingContext, note: () => void): void {
   try {
     note();

@@ -1,12 +1,12 @@
 import { createWakeSignal } from "../loops/wake-signal.ts";
 
-/** Passes whoever has to wait for a lease as soon as there is one. */
+/** Lets calls wait for a lease, and pass as soon as there is one. */
 export interface LeaseGate {
   open(lease: number): void;
   current(): number | undefined;
-  /** Only when it is the current one that was lost. */
+  /** Closes the gate only where the lost lease is the current one. */
   close(lost: number): void;
-  /** The current lease; throws the signal's reason once that is aborted. */
+  /** Waits for the current lease; throws the signal's reason once that is aborted. */
   pass(signal: AbortSignal): Promise<number>;
   /** Ends when the gate is closed, or the signal is aborted. */
   untilClosed(signal: AbortSignal): Promise<void>;

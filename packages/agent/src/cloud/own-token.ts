@@ -21,7 +21,7 @@ export function readOwnToken(stateDir: string): OwnToken | undefined {
   }
 }
 
-/** It must be kept before anybody hears of it: whoever loses it after the exchange has lost the device. */
+/** The token must be kept before it is sent: an agent that loses it after the exchange has lost its device. */
 export function keepOwnToken(stateDir: string, own: OwnToken): void {
   writeDurableFile(pathOf(stateDir), `${JSON.stringify(own, null, 2)}\n`, 0o600);
 }

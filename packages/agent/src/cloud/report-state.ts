@@ -1,9 +1,9 @@
-/** What the cloud answered to the last hello. */
+/** What the last hello said about reports, and how far they are. */
 export interface ReportState {
   /** Undefined until the first hello. */
   needsListing: boolean | undefined;
-  /** Counts the hellos; a listing does not survive one. */
+  /** The number of hellos: a listing ends with the next one. */
   hellos: number;
-  /** Of the last report that was sent. Each has its own, also one that says the same again, so that a late one is told from it. */
+  /** The number of the last report. Every report has a new one, also when it repeats another, so that a late one is recognized. */
   sequence: number;
 }

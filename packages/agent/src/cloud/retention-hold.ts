@@ -5,15 +5,15 @@ import type { ServerClock } from "./server-clock.ts";
 
 /** Whether files may be deleted for their age at this moment. */
 export interface RetentionHold {
-  /** Takes in what the cloud set and what time it says it is; whatever would suddenly make files too old starts a wait. */
+  /** Takes in the cloud's setting and time. Whatever would suddenly make files too old starts a wait. */
   observe(retainSeconds: number): void;
-  /** Server time until which nothing is deleted for its age; undefined when nothing holds it up. */
+  /** The server time until which nothing is deleted for its age; undefined where there is no wait. */
   heldUntilNs(): bigint | undefined;
 }
 
 const HOLD_NS = 24n * 3_600_000_000_000n;
 
-/** A mistake of an admin or of a clock can be taken back for a day. Kept over restarts. spec: edge agent §4 */
+/** A day long, a mistake of an admin or of a clock can be corrected. The wait survives restarts. spec: edge agent §4 */
 export function createRetentionHold(
   facts: Pick<StateFacts, "retention" | "noteRetention">,
   serverClock: ServerClock,
@@ -31,7 +31,7 @@ export function createRetentionHold(
       try {
         facts.noteRetention(next);
       } catch (error) {
-        if (!isStateUnwritable(error)) throw error; // It is in force; what is recorded is older and will hold up once more.
+        if (!isStateUnwritable(error)) throw error; // The new one is in force; the older one that is recorded will start a wait once more.
       }
     },
     heldUntilNs() {
@@ -47,7 +47,7 @@ export function nextRetention(
   { seconds, nowNs, hasJumped }: { seconds: number; nowNs: bigint; hasJumped: boolean },
 ): KnownRetention {
   const isShorter = known !== undefined && seconds > 0 && (known.seconds === 0 || seconds < known.seconds);
-  // A wait that ends later than any can: the clock was set back while no agent ran.
+  // No wait can end that late: the clock was set back while no agent ran.
   const isSetBack = known !== undefined && known.heldUntilNs > nowNs + HOLD_NS;
   if (isShorter || hasJumped || isSetBack) return { seconds, heldUntilNs: nowNs + HOLD_NS };
   if (known?.seconds === seconds) return known;

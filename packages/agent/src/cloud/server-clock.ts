@@ -3,10 +3,10 @@ import type { ServerTimeMemory } from "./server-time-memory.ts";
 
 /** The server's time between two of its answers. Nanoseconds since the epoch. */
 export interface ServerClock {
-  /** Undefined until the server said what time it is, to this process or to one before since the machine was started. */
+  /** Undefined until the server gave its time to this process, or to an earlier one since the machine was started. */
   nowNs(): bigint | undefined;
   note(serverTimeNs: bigint): void;
-  /** How often the server's clock moved by more than an hour against the time that passed here. */
+  /** How often the server's clock jumped by more than an hour compared with the time that passed here. */
   jumps(): number;
 }
 

@@ -2,12 +2,12 @@ import type { Transport } from "@downlink/client";
 import type { Clock } from "../system/clock.ts";
 import type { ClockSkew } from "./clock-skew.ts";
 
-/** `Date` tells whole seconds. */
+/** The header `Date` holds whole seconds. */
 const DATE_PRECISION_MS = 1000;
 
 /**
- * The same transport, which notes what time each answer tells. What is not JSON is a portal's or a proxy's, and its time
- * nobody's whom the agent works with.
+ * Returns a transport that notes the time of each answer. An answer that is not JSON comes from a portal or a proxy, whose time
+ * does not count.
  */
 export function watchServerDate(
   transport: Transport,

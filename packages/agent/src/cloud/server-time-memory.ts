@@ -2,13 +2,13 @@ import { isStateUnwritable } from "../state/state-errors.ts";
 import type { StateFacts } from "../state/state-facts.ts";
 import { readBootId } from "../system/boot-id.ts";
 
-/** The server's time, and at which uptime of this machine it was that. */
+/** The server's time, and the uptime of this machine at that moment. */
 export interface ServerTimeSample {
   readonly serverTimeNs: bigint;
   readonly atMs: number;
 }
 
-/** For the next process on this machine, until the machine is started anew: by then nobody knows how long it was off. */
+/** Keeps the server's time for the next process, until the machine is restarted: nobody knows how long it was off. */
 export interface ServerTimeMemory {
   recall(): ServerTimeSample | undefined;
   keep(sample: ServerTimeSample): void;
@@ -28,7 +28,7 @@ export function createServerTimeMemory(
       try {
         facts.noteServerTime({ bootId, ...sample });
       } catch (error) {
-        if (!isStateUnwritable(error)) throw error; // An older one serves as well, as long as no clock jumped in between.
+        if (!isStateUnwritable(error)) throw error; // An older time serves as well, as long as no clock jumped in between.
       }
     },
   };

@@ -49,7 +49,7 @@ test("a restart takes its own lease over at once, without waiting for it to end"
   }
 });
 
-test("a restart does not wait for the lease of a process that never heard of it", async () => {
+test("a restart does not wait for the lease of a process that never received it", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   let lost = 0;
@@ -105,7 +105,7 @@ test("state that belongs to another device ends the agent with a message that sa
   await assert.rejects(second.ended, /belongs to another device \(deviceId dev_1, not dev_2\).*DOWNLINK_STATE_DIR/);
 });
 
-test("the cloud hears how the agent fares", async () => {
+test("the cloud receives the agent's status", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await using _agent = startDaemon(settingsFor(device, cloud));
@@ -131,7 +131,7 @@ test("a heartbeat says what holds uploads back, since when something waits, and 
   assert.ok(Math.abs(Number(said!.bootedAt) / 1e6 - bootedMs) < 5000);
 });
 
-test("a cloud that was restored while the agent runs is noticed at the next call, greeted, and told everything", async () => {
+test("a cloud that was restored while the agent runs is noticed at the next call, gets a hello, and then all files", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await writeRecording(device, "a.mcap");
@@ -143,27 +143,27 @@ test("a cloud that was restored while the agent runs is noticed at the next call
   cloud.files.clear();
   cloud.incarnation = "2";
   cloud.changed();
-  await cloud.until("it is told anew", () => cloud.files.size === 1 && cloud.listings > listings);
+  await cloud.until("it gets all files again", () => cloud.files.size === 1 && cloud.listings > listings);
   assert.equal(cloud.calls.filter(({ name }) => name === "hello").length, hellos + 1);
   await agent.until("all is well again", ({ health }) => health === "healthy");
 });
 
-test("a cloud that forgot the last lease is told everything, also where it would take the inventory for known", async () => {
+test("a cloud that forgot the last lease gets all files, also where it would take the inventory for known", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await writeRecording(device, "a.mcap");
   await using first = startDaemon(settingsFor(device, cloud));
   await cloud.until("it is reported", () => cloud.files.size === 1);
   await first.stop();
-  await using second = startDaemon(settingsFor(device, cloud)); // Its lease is the second.
+  await using second = startDaemon(settingsFor(device, cloud)); // It holds the second lease.
   await second.until("it is connected", ({ health }) => health === "healthy");
   const { listings } = cloud;
   cloud.forgetLeases();
   await writeRecording(device, "b.mcap", { seed: 2 });
-  await cloud.until("everything is told", () => cloud.listings > listings && cloud.files.size === 2);
+  await cloud.until("everything is reported", () => cloud.listings > listings && cloud.files.size === 2);
 });
 
-test("an older cloud, which names its incarnation in its hello only, is greeted once", async () => {
+test("an older cloud, which names its incarnation only in the answer to the hello, gets one hello", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   cloud.namesIncarnation = false;
@@ -201,7 +201,7 @@ test("an older cloud that comes in place of a newer one is asked for what it tak
   assert.equal(cloud.calls.filter(({ name }) => name === "hello").length, 1);
 });
 
-test("a cloud that refuses to say what it wants is a trouble, until it says it", async () => {
+test("a cloud that refuses to say what it wants is a problem, until it says it", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   cloud.fault = ({ name }) => (name === "work" ? { kind: "answer", status: 400, code: "InvalidRequest" } : undefined);

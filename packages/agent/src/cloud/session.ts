@@ -23,18 +23,18 @@ export interface SessionContext {
   readonly client: Pick<Client, "call">;
   readonly clock: Clock;
   readonly problems: ProblemBoard;
-  /** Done before each hello. */
+  /** Is awaited before each hello. */
   readonly prepare: (signal: AbortSignal) => Promise<unknown>;
   readonly makeHello: () => Hello;
-  /** What it throws ends the session. */
+  /** An error that it throws ends the session. */
   readonly onWelcome: (welcome: Welcome) => void;
-  /** The cloud is another one than the last hello was said to: restored from a backup. A hello follows. */
+  /** Is called when the cloud was restored from a backup since the last hello. A new hello follows. */
   readonly onOtherIncarnation: () => void;
 }
 
-/** The agent's standing with the cloud: every call but `hello` goes under the lease that the last hello gave. */
+/** The agent's session with the cloud: every call but `hello` carries the lease that the last hello gave. */
 export interface CloudSession {
-  /** Keeps a lease until aborted: says hello again whenever it was lost. */
+  /** Holds a lease until aborted: says hello again whenever the lease was lost. */
   run(signal: AbortSignal): Promise<void>;
   /** Waits for a lease, then calls. Fails as the client does. */
   call<O extends Operation>(
@@ -42,15 +42,15 @@ export interface CloudSession {
     input: CallInput<O>,
     options: CallOptions & { signal: AbortSignal },
   ): Promise<Output<O>>;
-  /** Waits before the next try; after network trouble only until somebody else comes through. */
+  /** Waits before the next try; after a network failure only until another call succeeds. */
   waitToRetry(failure: unknown, attempt: number, signal: AbortSignal): Promise<void>;
   connection(): Connection;
-  /** For how long the cloud lets a call for work wait; known once a lease is held. */
+  /** For how long the cloud lets a poll for work wait; known once a lease is held. */
   longPollSeconds(): number;
 }
 
 const HELLO_TIMEOUT_MS = 30_000;
-/** A lease that nobody renews lives for a minute: it is worth asking more often than after other refusals. */
+/** A lease that nobody renews ends after a minute, so the agent asks more often than after other refusals. */
 const heldElsewhereLimits = { firstMs: 5000, capMs: 20_000 };
 
 export function createSession(ctx: SessionContext): CloudSession {
@@ -79,7 +79,7 @@ export function createSession(ctx: SessionContext): CloudSession {
         if (options.signal.aborted) throw failure;
         monitor.noteFailure(failure);
         if (isLeaseTrouble(failure)) gate.close(lease);
-        // One of before may have come in place of the one that was greeted: it takes no longer polls.
+        // An older control plane may have replaced the one that answered the hello: it takes no longer polls.
         if (failure instanceof ApiFailure && failure.code === "InvalidRequest")
           greeted.longPollSeconds = edgeLimits.formerLongPollSeconds;
         throw failure;
@@ -102,10 +102,10 @@ function tracedClient(client: SessionContext["client"]): SessionContext["client"
   };
 }
 
-/** To which incarnation of the cloud the last hello was said. */
+/** The incarnation of the cloud that answered the last hello. */
 interface Greeted {
   incarnation: string | undefined;
-  /** That one is no more. */
+  /** That incarnation is over. */
   isOver: boolean;
   longPollSeconds: number;
 }
@@ -116,7 +116,7 @@ type Keeping = SessionContext & {
   readonly greeted: Greeted;
 };
 
-/** While processes of two incarnations answer in turn, as in the minute of a restore, hellos do not chase each other. */
+/** While a restore goes on, processes of two incarnations answer in turn: this keeps hellos from following each other at once. */
 const SHORTEST_LEASE_MS = 1000;
 
 async function keepLease(ctx: Keeping, signal: AbortSignal): Promise<void> {

@@ -68,7 +68,7 @@ test("what was delivered is not begun again because a later answer does not name
   assert.ok(!board.isClosed("req_1"), "the cloud asks for it anew");
 });
 
-test("an end that was acknowledged is not wanted any more, one that was not still is to be", () => {
+test("an end that was acknowledged is not kept, one that is still to be acknowledged is", () => {
   const board = createWorkBoard();
   board.update(partOf([request(1, "imported"), request(2, "failed")]));
   board.acknowledged(["req_1"]);
@@ -77,7 +77,7 @@ test("an end that was acknowledged is not wanted any more, one that was not stil
   assert.deepEqual(board.unacknowledged(), ["req_2"]);
 });
 
-test("what the cloud refuses and did not name last is forgotten; what it named waits for its next word", () => {
+test("what the cloud refuses and did not name last is forgotten; what it named waits for its next answer", () => {
   const board = createWorkBoard();
   board.update(partOf([request(1), request(2)]));
   board.update(partOf([request(2)]));

@@ -1,28 +1,28 @@
 import type { EdgeSettings, EdgeWork, WantedImport, WantedSalvage } from "@downlink/protocol";
 
-/** What the cloud wants, as of its last answer, and what we did about it since. */
+/** What the cloud wanted in its last answer, and what the agent did about it since. */
 export interface WorkBoard {
-  /** Undefined until the cloud has said anything. */
+  /** Undefined until the first answer of the cloud. */
   settings(): EdgeSettings | undefined;
-  /** Of the last answer; and where that says that there is more, those of earlier answers that were not cancelled. */
+  /** The requests of the last answer. Where it says that there are more, those of earlier answers that were not cancelled, too. */
   wanted(): readonly WantedImport[];
   /** The newest request for each version. */
   byVersion(): ReadonlyMap<string, WantedImport>;
-  /** Files of which the cloud wants what is readable. */
+  /** Files whose readable content the cloud wants. */
   salvages(): readonly WantedSalvage[];
   update(work: EdgeWork): void;
   noteSettings(settings: EdgeSettings): void;
-  /** Delivered, or given up: not to be begun again until the cloud says more. */
+  /** The request is delivered or given up: it is not begun again until the cloud names it anew. */
   close(requestId: string): void;
   isClosed(requestId: string): boolean;
-  /** The cloud does not want it any more: closed, or forgotten where its last answer does not name it. */
+  /** The cloud refused the request: it is closed, or forgotten where the last answer does not name it. */
   refused(requestId: string): void;
-  /** Ids of ended requests that the cloud does not know to be noted here. */
+  /** Ids of ended requests that the agent has recorded and not acknowledged yet. */
   unacknowledged(): string[];
   acknowledged(requestIds: readonly string[]): void;
 }
 
-/** Beyond those of the last answer; what is forgotten the cloud names again when its turn comes. */
+/** How many requests of earlier answers are kept. The cloud names those that are forgotten again when their turn comes. */
 const MAX_KEPT = 10_000;
 
 /** `onSettings` is called with every answer that carries settings. */

@@ -6,24 +6,24 @@ import { PARTLY_LISTED_CODE } from "./reason-codes.ts";
 
 type Reason = NonNullable<Findings["reason"]>;
 
-/** Of no bytes: for files of which none could be read. */
+/** The hash of no bytes, for files of which none could be read. */
 export const emptySha256 = createHash("sha256").digest("hex");
 
 /** An item must fit into a report, and leave room for the frame around it. */
 const MAX_ITEM_BYTES = edgeLimits.bytesPerReport - 64 * 1024;
-/** In a report as base 64. A schema above it is never sent: the cloud reads it from the imported file. */
+/** A larger schema is never sent: the cloud reads it from the imported file. */
 const MAX_SCHEMA_BYTES = 2 * 1024 * 1024;
 
 type FinishedFacts = Pick<EdgeRecordingItem, "versionId" | "path" | "size" | "modifiedAt" | "headTailSha256">;
 
-/** Where a report has no room for all of a recording: a share of it for each list. */
+/** The share of each list where a report has no room for all of a recording. */
 const listBytes = { topics: MAX_ITEM_BYTES / 2, metadata: MAX_ITEM_BYTES / 4, attachments: MAX_ITEM_BYTES / 8 };
-/** spec: the contract's longest. */
+/** The longest name of a topic in the contract. */
 const MAX_TOPIC_LENGTH = 1024;
 
 /**
- * What to keep of a finished recording, or the reason why it cannot be reported as one. What is too much for a report is left out and
- * told of: the recording can be imported as any other.
+ * What to keep of a finished recording, or the reason why it cannot be reported as one. What is too much for a report is left
+ * out, and the reason says so: the recording can be imported as any other.
  */
 export function findingsOfSummary(
   file: TrackedFile,
@@ -69,7 +69,7 @@ function fitIntoReport(
   return isWhole ? { item } : { item: { ...item, topics, metadata, attachments }, leftOut };
 }
 
-/** In their order; behind one that is too large others are not lost: the last metadata record may say whose the file is. */
+/** Takes what fits, in its order. One that is too large is passed over, because the last metadata record may name the device. */
 function takeFitting<T extends object>(all: readonly T[], maxBytes: number): T[] {
   let takenBytes = 0;
   return all.filter((one) => {
@@ -80,7 +80,7 @@ function takeFitting<T extends object>(all: readonly T[], maxBytes: number): T[]
   });
 }
 
-/** As JSON; a time becomes a text of thirty characters. */
+/** The size as JSON, in which a time is a text of thirty characters. */
 function bytesOf(value: object): number {
   return Buffer.byteLength(JSON.stringify(value, (_, field) => (typeof field === "bigint" ? TIME : field))) + 1;
 }
@@ -143,7 +143,7 @@ export function findingsOfFault(
   return { headTailSha256, startNs: salvage?.startNs, endNs: salvage?.endNs, reason };
 }
 
-/** The item that tells the cloud of a file as it is now; undefined while it should not know of it. */
+/** The item that reports a file as it is now; undefined while the cloud should not know it. */
 export function itemOf(
   file: TrackedFile,
   state: EdgeItem["state"],
@@ -164,7 +164,7 @@ function fileFacts({ versionId, path, identity }: TrackedFile) {
   return { versionId, path, size: identity.sizeBytes, modifiedAt: identity.mtimeNs };
 }
 
-/** As the contract takes it: a reason may quote what a broken file says, and a cut may part a surrogate pair. */
+/** Fits a reason into the contract: it may quote what a broken file says, and a cut may split a surrogate pair. */
 function shorten({ code, text }: Reason): Reason {
   return { code: code.slice(0, 64), text: text.replaceAll("\0", "\ufffd").slice(0, 1000).toWellFormed() };
 }

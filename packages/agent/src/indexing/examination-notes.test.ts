@@ -16,7 +16,7 @@ const file = (versionId: string, sizeBytes = 1): TrackedFile =>
     identity: { device: 0, inode: 1, sizeBytes, mtimeNs: 1n, ctimeNs: 1n },
   }) as TrackedFile;
 
-/** Opens the notes as the next process does that finds what the last one left. */
+/** Opens the notes as the next process does, which finds what the last one left. */
 function makeLives(t: TestContext) {
   const stateDir = mkdtempSync(join(tmpdir(), "downlink-notes-"));
   const { database } = openDatabase(stateDir);

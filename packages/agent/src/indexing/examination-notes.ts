@@ -9,20 +9,21 @@ import { readBootId } from "../system/boot-id.ts";
 import type { Clock } from "../system/clock.ts";
 import { blame, type Note, type Standing, standingOf } from "./suspects.ts";
 
-/** What is done with a file's content that might end the process. */
+/** Work on a file's content that may end the process. */
 export type Examination = "index" | "salvage";
 
 /**
- * Which files are being examined, noted where the next process finds it should this one die of one of them: of a file that
- * takes more memory than there is, or never comes to an end. Nothing is waited for on the disk: a process that dies leaves what it has written.
+ * Notes which files are being examined, so that the next process knows should this one die of one of them: of a file that takes
+ * more memory than there is, or whose examination never ends. No write waits for the disk, because a process that dies leaves
+ * what it has written.
  */
 export interface ExaminationNotes extends Disposable {
   standingOf(file: TrackedFile, examination: Examination): Standing;
   /** Notes the file until disposed. */
   begin(file: TrackedFile, examination: Examination): Disposable;
-  /** The examination came to its end, whatever that was. */
+  /** The examination ended, with whatever result. */
   acquit(file: TrackedFile, examination: Examination): void;
-  /** The agent is to stop: from here on no file is at fault for its end. */
+  /** The agent is about to stop: from here on no file is at fault when the process ends. */
   close(): void;
 }
 
@@ -44,7 +45,7 @@ export function openExaminationNotes(
     try {
       facts.noteSuspects(next);
     } catch (error) {
-      if (!isStateUnwritable(error)) throw error; // Known to this process; the next will find out again.
+      if (!isStateUnwritable(error)) throw error; // This process knows it; the next one will find out again.
     }
   };
   const left = readNote(path);
@@ -66,12 +67,12 @@ export function openExaminationNotes(
   };
 }
 
-/** Of a file as it is: when its content changes it is another. */
+/** The key of a file as it is: a file with another content has another key. */
 function keyOf({ versionId, identity }: TrackedFile, examination: Examination): string {
   return `${examination} ${versionId} ${identity.sizeBytes} ${identity.mtimeNs}`;
 }
 
-/** One that makes no sense, as after a power cut, counts as none. */
+/** A note that a power cut left as rubbish counts as none. */
 function readNote(path: string): Note | undefined {
   try {
     const [line = ""] = readFileSync(path, "utf8").split("\n");
@@ -83,7 +84,7 @@ function readNote(path: string): Note | undefined {
   }
 }
 
-/** Written over in place and never made shorter: a disk that gets full later has room for it. */
+/** The note is overwritten in place and never made shorter, so that it fits on a disk that gets full later. */
 function openNote(path: string, about: Omit<Note, "keys">) {
   let file = openToWrite(path);
   const keys = new Set<string>();
@@ -93,7 +94,7 @@ function openNote(path: string, about: Omit<Note, "keys">) {
     try {
       writeSync(file, line.padEnd(NOTE_BYTES), 0);
     } catch (error) {
-      if (!isStateUnwritable(error)) throw error; // A file that ends this process is then found out later.
+      if (!isStateUnwritable(error)) throw error; // A file that ends this process is found out later then.
     }
   };
   write();
@@ -115,7 +116,7 @@ function openNote(path: string, about: Omit<Note, "keys">) {
   };
 }
 
-/** Undefined where the state directory cannot be written: the agent works without. */
+/** Undefined where the state directory cannot be written: the agent works without notes. */
 function openToWrite(path: string): number | undefined {
   try {
     return openSync(path, constants.O_RDWR | constants.O_CREAT, 0o640);

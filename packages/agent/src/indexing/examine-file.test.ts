@@ -72,7 +72,7 @@ test("a file that begins like no recording has no end to wait for; one of zeros,
     assert.deepEqual(await verdictOf(young), ["unfinished", undefined]);
 });
 
-test("every broken file gets a state and a reason that can be told, and none throws", async () => {
+test("every broken file gets a state and a reason that can be reported, and none throws", async () => {
   const variants = [...corrupt(await makeMcap({}), "a.mcap"), ...corrupt(await makeBag({}), "a.bag")];
   for (const { name, fileName, bytes } of variants) {
     const file = trackedFile(fileName, bytes.byteLength);
@@ -144,7 +144,7 @@ function trackedFile(path: string, sizeBytes: number): TrackedFile {
 const FOOTER_BYTES = 20 + 8;
 const DATA_END_BYTES = 13;
 
-/** A valid recording with a hole in it: before the end of its data stands a record of a private kind that long. */
+/** Writes a valid recording with a hole: a private record of that length before the end of its data. */
 async function writeLargeMcap(path: string, holeBytes: number): Promise<void> {
   const features = { useSummaryOffsets: false, useAttachmentIndex: false, useMetadataIndex: false };
   const bytes = Buffer.from(await makeMcap({ features }));
@@ -155,7 +155,7 @@ async function writeLargeMcap(path: string, holeBytes: number): Promise<void> {
   hole.writeUInt8(0x80);
   hole.writeBigUInt64LE(BigInt(holeBytes), 1);
   bytes.writeBigUInt64LE(BigInt(summaryStart + hole.length + holeBytes), footer);
-  bytes.writeUInt32LE(0, footer + 16); // No CRC of the summary: it has just been changed.
+  bytes.writeUInt32LE(0, footer + 16); // The summary has just been changed, so it gets no CRC.
   await using file = await open(path, "w");
   await file.write(bytes, 0, cut, 0);
   await file.write(hole, 0, hole.length, cut);

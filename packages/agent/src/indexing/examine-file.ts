@@ -24,9 +24,9 @@ export interface ExamineOptions {
 }
 
 /**
- * Says what a file is that stopped changing: reads the summary only, at most 1 MiB of an indexed MCAP of any size. Where that does
- * not tell it takes up to some 40 MB of memory and reads more: one file at a time. Throws what reading throws:
- * {@link SourceChangedError}, errors of the file system, the signal's reason.
+ * Finds out what a file is that stopped changing. It reads the summary, at most 1 MiB of an indexed MCAP of any size. Where the
+ * summary is not enough it reads more and takes up to 40 MB of memory, so callers examine one file at a time. Throws what reading
+ * throws: {@link SourceChangedError}, errors of the file system, the signal's reason.
  */
 export async function examineFile(
   file: TrackedFile,
@@ -39,7 +39,7 @@ export async function examineFile(
   return toVerdict(file, inspection, await hashHeadAndTail(source));
 }
 
-/** The same in a few megabytes of memory, as far as the file's summary alone tells; undefined where it does not. */
+/** Does the same from the file's summary alone, in a few megabytes of memory; undefined where the summary is not enough. */
 export async function examineSummary(
   file: TrackedFile,
   source: RandomAccessSource,
@@ -52,8 +52,8 @@ export async function examineSummary(
 }
 
 /**
- * Whether its end is missing and may be written yet: not behind bytes that no recording begins with. When the check itself fails
- * on the content, the inspection may say what is wrong with it.
+ * Whether the end of the file is missing and may still be written. It is not where the file begins as no recording does. When
+ * the check itself fails on the content, the inspection may say what is wrong.
  */
 async function mayStillEnd(source: RandomAccessSource, fileName: string): Promise<boolean> {
   try {
@@ -64,7 +64,7 @@ async function mayStillEnd(source: RandomAccessSource, fileName: string): Promis
   }
 }
 
-/** Content must never end the agent, not even by a fault of the reader: the file is then damaged, and the next one follows. */
+/** Content must never end the agent, not even by a fault of the reader: such a file is damaged, and the next one follows. */
 async function inspectSafely(source: RandomAccessSource, fileName: string, { signal }: ExamineOptions) {
   const look = () => inspectRecording(source, { fileName, signal, salvage: true, limits: leanLimits });
   const found = await passFaults(look, signal);
@@ -72,7 +72,7 @@ async function inspectSafely(source: RandomAccessSource, fileName: string, { sig
   return { state: "damaged", reason: { code: "InspectionFailed", text: String(found) } } as const;
 }
 
-/** Answers what went wrong with the content; what reading throws is thrown. */
+/** Returns what went wrong with the content; throws what reading throws. */
 async function passFaults<T>(look: () => Promise<T>, signal: AbortSignal): Promise<T | Error> {
   try {
     return await look();
@@ -110,7 +110,7 @@ function isReadFailure(error: unknown): boolean {
   return error instanceof SourceChangedError || isFileSystemError(error);
 }
 
-/** The verdict on a file of whose examination the agent died more than once. */
+/** The verdict on a file during whose examination the agent died more than once. */
 export function setAsideVerdict(): Verdict & { event: FileEvent; findings: Findings } {
   const text =
     "The agent ended more than once while it examined this file: it may take more memory than there is. It is tried again once a day, and when it changes.";

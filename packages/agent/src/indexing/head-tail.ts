@@ -3,7 +3,7 @@ import type { RandomAccessSource } from "@downlink/recordings";
 
 const EDGE_BYTES = 64 * 1024;
 
-/** SHA-256 of the first and the last 64 KiB (of all, where they would overlap): to recognize a file, never a proof. */
+/** The SHA-256 of the first and the last 64 KiB (of all bytes, where these overlap). It recognizes a file, and proves nothing. */
 export async function hashHeadAndTail(source: RandomAccessSource): Promise<string> {
   const headBytes = Math.min(EDGE_BYTES, source.sizeBytes);
   const tailBytes = Math.min(EDGE_BYTES, source.sizeBytes - headBytes);

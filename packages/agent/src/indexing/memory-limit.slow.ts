@@ -21,7 +21,7 @@ import { startAgent } from "../testing/start-agent.ts";
 const SHARED = fileURLToPath(new URL("../../../../../shared/data/", import.meta.url));
 const WAIT_MS = 240_000;
 
-/** The agent with no more memory than its unit gives it; where that cannot be had, its highest RSS is held to the same number. */
+/** Starts the agent with the memory that its unit gives it; where no limit can be set, its highest RSS is checked instead. */
 function startLimited(t: TestContext, device: Device, cloud: FakeCloud) {
   const limitBytes = unitMemoryBytes();
   const group = openGroup(t, limitBytes);
@@ -35,7 +35,7 @@ function startLimited(t: TestContext, device: Device, cloud: FakeCloud) {
     1024 * Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${agent.pid}/status`, "utf8"))![1]);
   return {
     agent,
-    /** It is still the process that was started. */
+    /** Checks that it is still the process that was started. */
     holdLimit() {
       assert.equal(group?.kills() ?? 0, 0, "killed for memory");
       t.diagnostic(
@@ -86,7 +86,7 @@ test("no hostile file takes the agent down within the memory of its unit, and al
 
   await using limited = startLimited(t, device, cloud);
   const expected = globSync("*.{mcap,bag}", { cwd: device.root });
-  await cloud.until("every file is told of", () => expected.every((path) => isSettled(cloud, path)), WAIT_MS);
+  await cloud.until("every file is reported", () => expected.every((path) => isSettled(cloud, path)), WAIT_MS);
   for (const path of innocent) assert.equal(cloud.at(path)!.state, "indexed");
   for (const { fileName, state, isPartial } of oversizedFiles) {
     const item = cloud.at(fileName)!;
@@ -106,7 +106,7 @@ test("the recordings of other programs are examined within the memory of the uni
     copyFileSync(join(SHARED, path), join(device.root, path));
   }
   await using limited = startLimited(t, device, cloud);
-  await cloud.until("every file is told of", () => paths.every((path) => isSettled(cloud, path)), WAIT_MS);
+  await cloud.until("every file is reported", () => paths.every((path) => isSettled(cloud, path)), WAIT_MS);
   assert.ok(paths.length > 400);
   limited.holdLimit();
 });
@@ -115,7 +115,7 @@ test("salvages of hostile files end within the memory of the unit, or are given 
   if (process.platform !== "linux") return t.skip("memory is told by /proc");
   await using cloud = await FakeCloud.start();
   using device = makeDevice();
-  // The first is salvaged; of the other the tables alone may take more memory than there is.
+  // The first is salvaged; the tables of the other one alone may take more memory than there is.
   const cut = ["one-chunk-of-250-mb.zstd.mcap", "65535-channels.mcap"];
   for (const fileName of cut) {
     const path = join(device.root, fileName);
@@ -140,7 +140,7 @@ test("salvages of hostile files end within the memory of the unit, or are given 
     }
   };
   const running = keepRunning();
-  await cloud.until("every file is told of", () => cut.every((path) => isSettled(cloud, path)), WAIT_MS);
+  await cloud.until("every file is reported", () => cut.every((path) => isSettled(cloud, path)), WAIT_MS);
   cloud.salvages = cut.map((path) => ({
     requestId: `slv_${cloud.at(path)!.versionId}`,
     versionId: cloud.at(path)!.versionId,

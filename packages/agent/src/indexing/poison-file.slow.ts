@@ -20,7 +20,7 @@ import { startAgent } from "../testing/start-agent.ts";
 const HOOK = new URL("../testing/die-examining.ts", import.meta.url).pathname;
 const DAY_MS = 24 * 3_600_000;
 
-/** The real program; what it examines is written down, and it dies at `dieAt`. */
+/** Starts the real program, which notes what it examines and dies at `dieAt`. */
 function startLife(device: Device, cloud: FakeCloud, dieAt = "") {
   const examinedFile = join(device.stateDir, "..", `examined-${performance.now()}`);
   writeFileSync(examinedFile, "");
@@ -51,7 +51,7 @@ for (const kind of ["whose summary tells what it is", "that takes a long look"] 
     assert.equal(lives[1]!.examined().at(-1), "a-poison.mcap", "the others come first");
     const third = startLife(device, cloud, "a-poison.mcap");
     await using _third = third.agent;
-    await cloud.until("it is told of", () => cloud.at("a-poison.mcap")?.state === "unreadable", 20_000);
+    await cloud.until("it is reported", () => cloud.at("a-poison.mcap")?.state === "unreadable", 20_000);
     const item = cloud.at("a-poison.mcap");
     assert.ok(item?.state === "unreadable" && item.reason?.code === "EndsAgent");
     await cloud.until(

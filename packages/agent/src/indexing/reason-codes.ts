@@ -1,3 +1,3 @@
-/** Reasons that are ours and not of the recording's format. Stable: people and programs go by them. */
+/** Reasons of the agent, not of a recording's format. They are stable, because people and programs rely on them. */
 export const SET_ASIDE_CODE = "EndsAgent";
 export const PARTLY_LISTED_CODE = "PartlyListed";

@@ -48,7 +48,7 @@ test("power cuts set no file aside before the fifth, and then for a day only", (
   assert.equal(standing(suspects, "long", at(30, { bootId: "boot-6" })), "suspect");
 });
 
-test("a clock that is set makes nothing due that is not: what the machine itself counted goes first", () => {
+test("a clock that is set makes nothing due that is not: the machine's uptime counts first", () => {
   const suspects = blame(blame(none, note("a"), at(1)), note("a"), at(1));
   const decadesLater = 50 * 365 * 24;
   assert.equal(standing(suspects, "a", at(2, { nowNs: at(decadesLater).nowNs })), "setAside");

@@ -1,9 +1,9 @@
 import type { Suspect, Suspects } from "../state/known-facts.ts";
 
-/** What a process left that did not stop by itself. */
+/** What a process left that did not stop in order. */
 export interface Note {
   readonly id: string;
-  /** Of the start of the machine under which it was written. */
+  /** The start of the machine during which it was written. */
   readonly bootId?: string | undefined;
   readonly keys: readonly string[];
 }
@@ -11,22 +11,22 @@ export interface Note {
 export interface Moment {
   readonly nowNs: bigint;
   readonly uptimeMs: number;
-  /** Since this process began. */
+  /** The time since this process began. */
   readonly runningMs: number;
   readonly bootId?: string | undefined;
 }
 
-/** `suspect`: to be examined after all others, for it may end the process. `setAside`: not now. */
+/** A `suspect` is examined after all others, because it may end the process. A file that is `setAside` is not examined now. */
 export type Standing = "clear" | "suspect" | "setAside";
 
-/** Twice is no accident. Power cuts are, however many; but a file may bring down the machine as well. */
+/** Two deaths are no accident. Power cuts are accidents, but a file may bring down the machine as well. */
 const MOST_DEATHS = 2;
 const MOST_CUTS = 5;
 const RETRY_MS = 24 * 3_600_000;
-/** Enough for all that can be true; a list that grows without end would be a trouble of its own. */
+/** More files than can be at fault; a list without a limit would be a problem of its own. */
 const MOST_SUSPECTS = 500;
 
-/** Of several that were examined at once it is the one that was suspected before; else it may have been any. */
+/** Of several files that were examined at once, the one that was suspected before is at fault; otherwise any of them may be. */
 export function blame(suspects: Suspects, note: Note, moment: Moment): Suspects {
   const known = note.keys.filter((key) => suspects.byKey[key] !== undefined);
   const isCut = note.bootId !== moment.bootId;
@@ -46,7 +46,7 @@ export function standingOf(suspect: Suspect | undefined, moment: Moment): Standi
   return isSetAside && !isRetryDue(suspect, moment) ? "setAside" : "suspect";
 }
 
-/** A day later: by what nobody can set as far as that goes, by the wall clock where the machine was off in between. */
+/** A retry is due a day later: by the uptime, which nobody can set, or by the wall clock where the machine was off since. */
 function isRetryDue({ atNs, uptimeMs, bootId }: Suspect, moment: Moment): boolean {
   if (moment.runningMs >= RETRY_MS) return true;
   if (bootId === moment.bootId) return moment.uptimeMs - uptimeMs >= RETRY_MS;

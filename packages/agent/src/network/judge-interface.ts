@@ -3,12 +3,12 @@ import type { InterfaceRules } from "../settings/interface-rules.ts";
 
 const METERED = "metered";
 
-/** Whether it matters if the interface is metered: finding that out takes a program of its own. */
+/** Whether it matters that an interface is metered: to find that out, the agent has to run a program. */
 export function dependOnMetered({ allowed, denied }: InterfaceRules): boolean {
   return [...allowed, ...denied].includes(METERED);
 }
 
-/** Why uploads may not go through an interface; undefined: they may. */
+/** Says why uploads may not go through an interface; undefined where they may. */
 export function refusalOf(
   { allowed, denied }: InterfaceRules,
   { name, isMetered }: { name: string; isMetered: boolean },

@@ -41,7 +41,7 @@ test("NetworkManager says whether an interface is metered; without it none is", 
   assert.equal(await isMetered("wlan0"), false);
 });
 
-/** Puts an `nmcli` into the path for the rest of the test. */
+/** Puts a fake `nmcli` into the path for the rest of the test. */
 function withProgram(t: TestContext, text: string): void {
   const before = process.env.PATH;
   const directory = mkdtempSync(join(tmpdir(), "downlink-nmcli-"));

@@ -6,17 +6,17 @@ import { findInterface } from "./route.ts";
 
 /** Whether the way to the control plane is one that uploads may take. */
 export interface UploadWay {
-  /** Looks again and again, until aborted. */
+  /** Looks at intervals, until aborted. */
   run(signal: AbortSignal): Promise<void>;
-  /** As of the last look; undefined before it. */
+  /** The interface that the last look found; undefined before it. */
   interfaceName(): string | undefined;
-  /** Why uploads have to wait; undefined: they need not. */
+  /** Why uploads have to wait; undefined where they need not. */
   refusal(): string | undefined;
 }
 
 const LOOK_EVERY_MS = 10_000;
 
-/** Nothing is uploaded before the first look: it may be the wrong way. */
+/** Nothing is uploaded before the first look, because the way may be a forbidden one. */
 export function createUploadWay(ctx: { url: string; rules: InterfaceRules; onChange: () => void }): UploadWay {
   let interfaceName: string | undefined;
   let refusal: string | undefined = "the way to the control plane is not known yet";
@@ -35,7 +35,7 @@ export function createUploadWay(ctx: { url: string; rules: InterfaceRules; onCha
   };
 }
 
-/** Why uploads may not take it; undefined: they may. */
+/** Says why uploads may not take a way; undefined where they may. */
 export async function judgeWay(rules: InterfaceRules, name: string | undefined): Promise<string | undefined> {
   if (name === undefined) return "there is no way to the control plane";
   return refusalOf(rules, { name, isMetered: dependOnMetered(rules) && (await isMetered(name)) });

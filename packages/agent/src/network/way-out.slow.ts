@@ -14,7 +14,7 @@ import { type Device, makeDevice, settingsFor, startDaemon, untilStatus } from "
 import { runAgent, startAgent } from "../testing/start-agent.ts";
 import { firstHop, openWayOut } from "./way-out.ts";
 
-/** A name that nobody resolves but the proxy. */
+/** A host name that only the proxy resolves. */
 const HOST = "cloud.downlink.invalid";
 const PASSWORD = "s3cret-word";
 
@@ -37,7 +37,7 @@ test("enroll, hello, long poll, parts, status and doctor all go through a proxy,
   const flags = ["--token", cloud.token, "--url", cloud.publicUrl, "--storage-root", device.root];
   await enroll([...config, ...flags, "--state-dir", device.stateDir], environment);
 
-  // From here on the file alone says which way, as for the service.
+  // From here on only the file says which way to take, as for the service.
   const quick = { DOWNLINK_SETTLE_TIME: "50ms", DOWNLINK_WATCH_SCAN_INTERVAL: "200ms" };
   await using agent = startAgent([...config, "run"], quick);
   await cloud.until("the file is reported", () => cloud.at("a.mcap")?.state === "indexed", 20_000);
@@ -139,7 +139,7 @@ test("a CA file that is missing, empty or broken is a plain error at the start a
   assert.equal(openWayOut(settingsFor(device, cloud, { caFile })).extraRoots?.length, 2);
 });
 
-/** Two authorities, the right one last. */
+/** Writes two authorities into a file; the right one is the last. */
 function writeRoots(device: Device, authority: Authority): string {
   const path = join(device.root, "..", "roots.pem");
   writeFileSync(path, `# ours\n${createAuthority("Others").cert}\n${authority.cert}`);
@@ -147,7 +147,7 @@ function writeRoots(device: Device, authority: Authority): string {
   return path;
 }
 
-/** Ends TLS, as a reverse proxy does. */
+/** Terminates TLS before the cloud, as a reverse proxy does. */
 async function standBefore(cloud: FakeCloud, certificate: Certificate) {
   const sockets = new Set<Socket>();
   const server = createServer({ ...certificate }, (near) => {

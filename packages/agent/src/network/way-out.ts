@@ -7,20 +7,20 @@ import { type Settings, settingKey } from "../settings/settings.ts";
 type ProxySettings = Pick<Settings, "httpProxy" | "httpsProxy" | "noProxy">;
 export type WaySettings = ProxySettings & Pick<Settings, "caFile">;
 
-/** Proxies and private authorities for every call of the agent. Throws {@link InvalidSettingError} for a file that is no use. */
+/** Opens proxies and private authorities for every call of the agent. Throws {@link InvalidSettingError} for an unusable file. */
 export function openWayOut({ httpProxy, httpsProxy, noProxy, caFile }: WaySettings): WayOut {
   const extraRoots = caFile === undefined ? [] : readCertificates(caFile);
   return { proxies: { httpProxy, httpsProxy, noProxy }, extraRoots };
 }
 
-/** To whom packets for a URL go first: its proxy, or its host itself. */
+/** The host to which packets for a URL go first: its proxy, or the URL's own host. */
 export function firstHop(url: string, proxies: ProxySettings): string {
   return proxyFor(url, proxies) ?? url;
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
 
-/** All that the file holds, each as PEM. What stands around them is for people. */
+/** Reads all certificates of the file, each as PEM. Text around them is for people. */
 function readCertificates(path: string): readonly string[] {
   const found = readText(path).match(CERTIFICATE) ?? [];
   if (found.length === 0) throw new InvalidSettingError(`${settingKey("caFile")}: ${path} holds no certificate in PEM`);

@@ -2,18 +2,18 @@ import { existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { findUser, mayUser, runProgram, type UserIds } from "./run-program.ts";
 
-/** A command for root, and why it is left to be run. */
+/** A command for root, and why the agent did not run it. */
 export interface LeftStep {
   readonly command: readonly string[] | undefined;
   readonly why: string;
 }
 
-/** Of file systems that know no owners, by their numbers: FAT, exFAT, NTFS in two drivers. */
+/** The numbers of file systems that know no owners: FAT, exFAT, and NTFS in two drivers. */
 const ownerless = new Set([0x4d44, 0x2011bab0, 0x5346544e, 0x7366746e]);
 
 /**
- * Lets a user read, write and delete in the recordings' folder, also in what others make there later, and takes nothing from
- * anybody: by access lists. Answers what root has to do instead.
+ * Lets a user read, write and delete in the recordings' folder, also what others make there later. It uses access lists, so
+ * that nobody loses any right. Returns what root has to do where that is not possible.
  */
 export function giveFolder(root: string, user: string): LeftStep[] {
   const commands = [
@@ -48,7 +48,7 @@ function mountFor(root: string, { uid, gid }: UserIds): LeftStep {
   };
 }
 
-/** The folder may be open, and a directory above it closed. Only root can find out. */
+/** The folder may be open while a directory above it is closed. Only root can find that out. */
 function openWay(root: string, user: string, ids: UserIds): LeftStep[] {
   if (process.getuid?.() !== 0) return [];
   const above: string[] = [];

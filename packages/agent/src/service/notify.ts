@@ -3,14 +3,14 @@ import type { Log } from "../diagnostics/log.ts";
 
 const TIMEOUT_MS = 10_000;
 
-/** Whether a service manager wants to hear of us. */
+/** Whether a service manager waits for notifications. */
 export function hasServiceManager(): boolean {
   return process.env.NOTIFY_SOCKET !== undefined;
 }
 
 /**
- * Tells systemd, as in `READY=1` or `STATUS=…`. By a program of its own, for Node has no datagram sockets of the Unix kind:
- * the unit needs `NotifyAccess=all`. What cannot be told is logged and no failure of ours.
+ * Notifies systemd, for example with `READY=1` or `STATUS=…`. It runs `systemd-notify`, because Node has no Unix datagram
+ * sockets, and so the unit needs `NotifyAccess=all`. A notification that fails is only logged.
  */
 export function notifyServiceManager(log: Log, ...assignments: readonly string[]): Promise<void> {
   if (!hasServiceManager()) return Promise.resolve();

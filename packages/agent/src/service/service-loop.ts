@@ -4,15 +4,15 @@ import { hasServiceManager, notifyServiceManager } from "./notify.ts";
 
 export interface ServiceContext {
   readonly log: Log;
-  /** Whether the loops come round. Without it the watchdog is not fed, and systemd starts the agent anew. */
+  /** Whether the loops make progress. Where they do not, the watchdog is not fed, and systemd restarts the agent. */
   readonly isProgressing: () => boolean;
-  /** In a few words, for `systemctl status`. */
+  /** The status in a few words, for `systemctl status`. */
   readonly describe: () => string;
-  /** Whether the process ends with the loop: who only begins anew does not stop, and must not say so. */
+  /** Whether the process ends with the loop: an agent that only begins anew must not say that it stops. */
   readonly isEnding: () => boolean;
 }
 
-/** As the unit's `WatchdogSec=60` wants it, where the environment does not say. */
+/** The interval for the unit's `WatchdogSec=60`, where the environment does not give one. */
 const FEED_EVERY_MS = 20_000;
 
 /** Says that the agent is ready, feeds the watchdog while it makes progress, and says that it stops. */
@@ -31,7 +31,7 @@ function statusOf({ describe }: ServiceContext): string {
   return `STATUS=${describe()}`;
 }
 
-/** A third of the time after which systemd gives us up. */
+/** A third of the time after which systemd restarts the agent. */
 function feedEveryMs(): number {
   const watchdogMs = Number(process.env.WATCHDOG_USEC) / 1000;
   return watchdogMs > 0 ? Math.floor(watchdogMs / 3) : FEED_EVERY_MS;

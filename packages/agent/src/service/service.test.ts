@@ -26,7 +26,7 @@ while True:
     print(json.dumps(data.decode()), flush=True)
 `;
 
-/** What the service manager hears, line by line. */
+/** Receives what the agent sends to the service manager, line by line. */
 async function startReceiver(t: TestContext) {
   const directory = mkdtempSync(join(tmpdir(), "downlink-notify-"));
   const path = join(directory, "notify.sock");
@@ -39,7 +39,7 @@ async function startReceiver(t: TestContext) {
   assert.equal((await lines.next()).value, "bound");
   return {
     path,
-    /** The next message that fits. */
+    /** Waits for the next message that matches. */
     async until(pattern: RegExp): Promise<string> {
       for (;;) {
         const { value, done } = await lines.next();
@@ -140,7 +140,7 @@ test("install-service prints the unit of these settings, and refuses what it can
   assert.deepEqual([refused.code, /cannot write \/nonexistent/.test(refused.stderr)], [2, true]);
 });
 
-/** Programs that note how they are called, and do nothing; `setfacl` does not support the file system where `hasLists` is false. */
+/** Makes programs that note how they are called and do nothing else; without `hasLists`, `setfacl` refuses the file system. */
 function makePrograms(t: TestContext, { hasLists = true } = {}) {
   const directory = mkdtempSync(join(tmpdir(), "downlink-programs-"));
   t.after(() => rmSync(directory, { recursive: true }));

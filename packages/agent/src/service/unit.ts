@@ -1,17 +1,17 @@
 export interface UnitOptions {
-  /** Program and arguments. */
+  /** The program and its arguments. */
   readonly command: readonly string[];
   readonly user: string;
-  /** Whose members may read the state; the user need not be one of them. */
+  /** The members of this group may read the state; the user need not be one of them. */
   readonly group: string;
   readonly stateDir: string;
   readonly storageRoot: string;
 }
 
-/** systemd makes it and gives it to the user. */
+/** systemd makes this directory and gives it to the user. */
 const MANAGED_STATE_DIR = "/var/lib/downlink-agent";
 
-/** What the agent never does, it may not do. */
+/** The service may not do what the agent never does. */
 const hardening = `PrivateDevices=yes
 ProtectClock=yes
 ProtectHostname=yes
@@ -28,8 +28,8 @@ SystemCallArchitectures=native
 SystemCallFilter=@system-service`;
 
 /**
- * The unit of the agent. It depends on no network and no mount: the agent works without, and says so. No
- * `MemoryDenyWriteExecute`: V8 could not compile.
+ * Makes the unit of the agent. It depends on no network and no mount, because the agent works without them and says so. It has
+ * no `MemoryDenyWriteExecute`, because V8 could not compile then.
  */
 export function makeUnit({ command, user, group, stateDir, storageRoot }: UnitOptions): string {
   const state =
@@ -70,12 +70,12 @@ WantedBy=multi-user.target
 `;
 }
 
-/** A directory that is not there yet, as a card's mount point, must not keep the service from starting. */
+/** A directory that does not exist yet, for example a card's mount point, must not keep the service from starting. */
 function writable(path: string): string {
   return `ReadWritePaths=${quote(`-${path}`)}`;
 }
 
-/** As systemd takes words apart: `%` begins a specifier, `$` a variable. */
+/** Quotes a word for systemd, for which `%` begins a specifier and `$` a variable. */
 function quote(word: string): string {
   const escaped = word.replaceAll("%", "%%").replaceAll("$", "$$$$").replace(/["\\]/g, "\\$&");
   return /^[\w@:,./%+=-]+$/.test(word) ? escaped : `"${escaped}"`;

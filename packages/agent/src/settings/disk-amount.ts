@@ -8,7 +8,7 @@ const unitBytes: Readonly<Record<string, number>> = {
   ...{ kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30, tib: 2 ** 40 },
 };
 
-/** `20GB`, `500MiB`, `1.5TB`, a plain count of bytes, or `10%` of the file system. */
+/** Parses `20GB`, `500MiB`, `1.5TB`, a plain count of bytes, or `10%` of the file system. */
 export function diskAmountOf(text: string): DiskAmount {
   const percent = /^(\d+(?:\.\d+)?) ?%$/.exec(text)?.[1];
   if (percent !== undefined && Number(percent) <= 100) return { percent: Number(percent) };

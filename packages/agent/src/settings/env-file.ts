@@ -1,13 +1,13 @@
 import { InvalidSettingError } from "./invalid-setting-error.ts";
 
-/** What is done about a mistake: thrown, or told of and left out. */
+/** What to do about a mistake: to throw it, or to report it and go on without the value. */
 export type OnMistake = (mistake: InvalidSettingError) => void;
 
 export function throwMistake(mistake: InvalidSettingError): never {
   throw mistake;
 }
 
-/** `KEY=value` lines as systemd reads them: `#` and `;` begin a comment line, quotes around a value are taken off. */
+/** Parses `KEY=value` lines as systemd does: `#` and `;` begin a comment line, quotes around a value are taken off. */
 export function parseEnvFile(path: string, text: string, onMistake: OnMistake = throwMistake): Map<string, string> {
   const values = new Map<string, string>();
   for (const [index, line] of text.split(/\r?\n/).entries()) {

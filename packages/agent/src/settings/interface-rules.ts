@@ -6,7 +6,7 @@ export interface InterfaceRules {
   readonly denied: readonly string[];
 }
 
-/** `eth0,wlan*` allows only these, `!wwan*,!metered` all but these. Throws {@link InvalidSettingError}. */
+/** Parses `eth0,wlan*`, which allows only these, or `!wwan*,!metered`, which allows all others. Throws {@link InvalidSettingError}. */
 export function interfaceRulesOf(text: string): InterfaceRules {
   const terms = text.split(",").map((term) => term.trim());
   const bad = terms.find((term) => !/^!?[\w.*?@-]{1,100}$/.test(term));

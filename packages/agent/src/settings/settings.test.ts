@@ -35,7 +35,7 @@ test("what the control plane may set is absent here until the device sets it, an
   assert.equal(originOf({ uploadConcurrency: "3" })?.origin, "command line");
 });
 
-test("proxies have everybody's names, small letters first, and only user and password in them are secret", () => {
+test("proxies have the names that other programs use, small letters first, and only user and password in them are secret", () => {
   const configFile = writeConfig("HTTPS_PROXY=http://u:p@file:1\nno_proxy=a.example\nNO_PROXY=b.example\n");
   const resolve = (environment: object) =>
     resolveSettings({ flags: {}, environment: { ...environment }, configFile }).filter(({ key }) => /PROXY/.test(key));

@@ -23,8 +23,8 @@ import {
 } from "./value-parsers.ts";
 
 /**
- * When a change of a setting in the file takes effect: for what runs already; within seconds, for which the agent begins
- * anew inside its process (parts under way are sent again); or only once it is started again.
+ * When a change of a setting in the file takes effect: at once, for what runs already; within seconds, for which the agent
+ * begins anew inside its process (parts under way are sent again); or only after a restart of the agent.
  */
 export type TakesEffect = "at once" | "within seconds" | "after a restart";
 
@@ -32,15 +32,15 @@ interface Definition<T> {
   readonly takesEffect: TakesEffect;
   /** Name in the environment and in the env file, without the prefix. */
   readonly name: string;
-  /** Everybody's variable: without the prefix, and in small letters too. */
+  /** A variable that other programs use too: it has no prefix, and may be written in small letters. */
   readonly isEverybodys?: true;
   readonly parse: (text: string) => T;
-  /** As it would stand in the file; absent: the setting may be missing. */
+  /** The default as the file would have it; absent where the setting may be missing. */
   readonly fallback?: string;
-  /** The control plane may set it; this holds where it does not. Here the value is absent unless it is given on the device. */
+  /** The default of a setting that the control plane may set. The value is absent here unless it is given on the device. */
   readonly cloudFallback?: string;
   readonly isSecret?: true;
-  /** What in the text is secret, where not all of it is. */
+  /** Finds what is secret in a text of which not all is secret. */
   readonly secretsIn?: (text: string) => readonly string[];
 }
 
@@ -48,10 +48,10 @@ const define = <const D extends Definition<unknown>>(definition: D): D => defini
 
 const atOnce = { takesEffect: "at once" } as const;
 const anew = { takesEffect: "within seconds" } as const;
-/** Who the agent is, where its things are, and what the unit of the service was made for. */
+/** For settings that say who the agent is and where its files are, and for which the service unit was made. */
 const atStart = { takesEffect: "after a restart" } as const;
 
-/** Every setting there is. spec of names and defaults: edge agent, settings */
+/** All settings. spec of names and defaults: edge agent, settings */
 const definitions = {
   deviceToken: define({ ...atStart, name: "DEVICE_TOKEN", parse: textOf, isSecret: true }),
   deviceName: define({ ...atStart, name: "DEVICE_NAME", parse: deviceNameOf }),
@@ -95,7 +95,7 @@ type Value<D> = D extends { parse: (text: string) => infer T; fallback: string }
   : D extends { parse: (text: string) => infer T }
     ? T | undefined
     : never;
-/** Durations in milliseconds. */
+/** The values of all settings; durations are in milliseconds. */
 export type Settings = { readonly [K in keyof Definitions]: Value<Definitions[K]> };
 export type SettingName = keyof Settings;
 
@@ -105,18 +105,18 @@ const PREFIX = "DOWNLINK_";
 export const DEFAULT_FILE = "/etc/downlink/agent.env";
 
 export interface SettingSources {
-  /** As given on the command line, by setting. */
+  /** The flags of the command line, by setting. */
   readonly flags: Partial<Record<SettingName, string>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Absent: the default file, which need not exist. */
+  /** Where it is absent, the default file is read, which need not exist. */
   readonly configFile?: string;
   /** Whether a file that was named may be missing: `enroll` makes it. */
   readonly isFileNew?: boolean;
   /** Whether a file that may not be read counts as empty. */
   readonly isFileOptional?: boolean;
-  /** Who only looks at things goes on without what is wrong, and hears of it. Absent: it is thrown. */
+  /** Commands that only show something report mistakes and go on without the value. Where it is absent, mistakes are thrown. */
   readonly onMistake?: OnMistake;
-  /** As the control plane set them last, by setting. */
+  /** What the control plane set last, by setting. */
   readonly cloud?: Partial<Record<SettingName, string>>;
 }
 
@@ -124,19 +124,19 @@ export type SettingOrigin = "command line" | "environment" | "file" | "control p
 
 export interface ResolvedSetting {
   readonly setting: SettingName;
-  /** As in the environment and in the file. */
+  /** Its name in the environment and in the file. */
   readonly key: string;
   readonly origin: SettingOrigin;
-  /** As it stands at its origin. */
+  /** The text at its origin. */
   readonly text: string | undefined;
   readonly value: unknown;
   readonly takesEffect: TakesEffect;
   readonly isSecret: boolean;
-  /** All that nobody may see, as it stands in the text. */
+  /** The parts of the text that nobody may see. */
   readonly secrets: readonly string[];
 }
 
-/** Flag before environment before env file before default. Throws {@link InvalidSettingError} and names the place. */
+/** A flag goes before the environment, that before the env file, that before the default. Throws an {@link InvalidSettingError} that names the place. */
 export function loadSettings(sources: Omit<SettingSources, "cloud">): Settings {
   const isLeftOpen = ({ setting, origin }: ResolvedSetting) =>
     origin === "default" && (definitions[setting] as Definition<unknown>).cloudFallback !== undefined;
@@ -179,12 +179,12 @@ export function resolveSettings({
 
 interface Place {
   readonly origin: SettingOrigin;
-  /** As a message names it. */
+  /** The origin as a message names it. */
   readonly from: string;
   readonly text: string | undefined;
 }
 
-/** What the control plane sets and this agent does not understand is only shown. */
+/** A value of the control plane that this agent does not understand is only shown. */
 function firstSound(
   { onMistake, ...at }: { key: string; parse: (text: string) => unknown; onMistake: OnMistake },
   places: readonly Place[],
@@ -202,7 +202,7 @@ function firstSound(
   return { origin: "not set", text: undefined, value: undefined };
 }
 
-/** Writes the settings into the env file, readable by its owner only, undefined ones out of it; what else stands in it stays. */
+/** Writes the settings into the env file, which only its owner may read, and takes undefined ones out; all other lines stay. */
 export function writeConfigFile(path: string, values: Partial<Record<SettingName, string | undefined>>): void {
   const merged = parseEnvFile(path, readText(path, false));
   for (const [setting, value] of Object.entries(values)) {
@@ -227,12 +227,12 @@ export function settingKey(setting: SettingName): string {
   return keysOf(definitions[setting])[0]!;
 }
 
-/** The first is the one to be shown. */
+/** The first key is the one to be shown. */
 function keysOf({ name, isEverybodys }: Definition<unknown>): readonly string[] {
   return isEverybodys ? [name, name.toLowerCase()] : [PREFIX + name];
 }
 
-/** Small letters go before capitals, as with other programs. */
+/** As in other programs, small letters go before capitals. */
 function firstOf(definition: Definition<unknown>, read: (key: string) => string | undefined): string | undefined {
   return keysOf(definition)
     .toReversed()
@@ -240,7 +240,7 @@ function firstOf(definition: Definition<unknown>, read: (key: string) => string 
     .find((text) => text !== undefined);
 }
 
-/** The setting's value, or a complaint that says where it could be given. */
+/** Returns the value of a setting, or throws an error that says where it can be given. */
 export function requireSetting<K extends SettingName>(settings: Settings, setting: K): NonNullable<Settings[K]> {
   const value = settings[setting];
   if (value !== undefined && value !== null) return value as NonNullable<Settings[K]>;
@@ -250,8 +250,8 @@ export function requireSetting<K extends SettingName>(settings: Settings, settin
 }
 
 /**
- * Without what the environment holds just as the file does: systemd's `EnvironmentFile` and its like hand the file over in
- * the environment, where it would hide each change of the file for as long as the process lives.
+ * Leaves out what the environment holds just as the file does: systemd's `EnvironmentFile` hands the file over in the
+ * environment, where it would hide every later change of the file.
  */
 export function withoutHandedOver(sources: SettingSources): SettingSources {
   const file = readConfigFile(sources.configFile ?? DEFAULT_FILE, false);
@@ -259,7 +259,7 @@ export function withoutHandedOver(sources: SettingSources): SettingSources {
   return { ...sources, environment: Object.fromEntries(own) };
 }
 
-/** What the file says, by key. Throws {@link InvalidSettingError} where it cannot be read or says what no setting is. */
+/** Reads the file by key. Throws {@link InvalidSettingError} where it cannot be read or holds an unknown key. */
 function readConfigFile(path: string, mustExist: boolean, onMistake: OnMistake = throwMistake): Map<string, string> {
   const values = parseEnvFile(path, readText(path, mustExist), onMistake);
   const known = new Set(Object.values(definitions).flatMap(keysOf));
@@ -270,7 +270,7 @@ function readConfigFile(path: string, mustExist: boolean, onMistake: OnMistake =
   return values;
 }
 
-/** False only where this user may not; a file that is not there is another matter. */
+/** False only where this user may not read the file; a missing file is another matter. */
 export function isReadable(path: string): boolean {
   try {
     accessSync(path, constants.R_OK);

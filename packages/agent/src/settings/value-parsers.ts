@@ -16,7 +16,7 @@ export function deviceNameOf(text: string): string {
   );
 }
 
-/** Without what a person copies with it: the `/v1` of every call, and slashes at the end. */
+/** Takes off what people copy with a URL: the `/v1` of every call, and slashes at the end. */
 export function urlOf(text: string): string {
   const url = URL.parse(text);
   if (url?.protocol !== "http:" && url?.protocol !== "https:")
@@ -24,7 +24,7 @@ export function urlOf(text: string): string {
   return text.replace(/\/+$/, "").replace(/\/v1$/, "").replace(/\/+$/, "");
 }
 
-/** `http://[user:password@]host:port`; without a scheme it is `http`. An empty text stands for no proxy. */
+/** Parses `http://[user:password@]host:port`; without a scheme it is `http`. An empty text stands for no proxy. */
 export function proxyOf(text: string): string | undefined {
   if (text === "") return undefined;
   const url = URL.parse(/^\w+:\/\//.test(text) ? text : `http://${text}`);
@@ -33,7 +33,7 @@ export function proxyOf(text: string): string | undefined {
   throw new InvalidSettingError(`${concealCredentials(text)} is no proxy such as http://proxy.example:3128`);
 }
 
-/** User and password, together and alone, as they stand in the URL of a proxy. */
+/** Finds user and password in the URL of a proxy, together and each alone. */
 export function credentialsIn(text: string): readonly string[] {
   const credentials = /^(?:\w+:\/\/)?(.*)@/.exec(text)?.[1];
   if (!credentials) return [];
@@ -55,7 +55,7 @@ export function pathOf(text: string): string {
   return text === "/" ? text : text.replace(/\/+$/, "");
 }
 
-/** Separated by commas that stand outside of braces, and behind no backslash. */
+/** Splits globs at commas outside of braces that follow no backslash. */
 export function globsOf(text: string): readonly string[] {
   const globs = splitOutsideBraces(text)
     .map((glob) => glob.trim())
@@ -95,7 +95,7 @@ export function countOf(text: string): number {
   throw new InvalidSettingError(`${text} is not a number from 1 to 999`);
 }
 
-/** `500ms`, `2s`, `10min`, `1.5h`, `1d`; up to 24 days, which is what timers hold. */
+/** Parses `500ms`, `2s`, `10min`, `1.5h`, `1d`; at most 24 days, because timers hold no more. */
 export function durationMsOf(text: string): number {
   const ms = parseDurationMs(text) ?? 0;
   if (ms >= 1 && ms <= 24 * 86_400_000) return ms;
@@ -123,7 +123,7 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`. */
+/** Parses `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`. */
 export function listenAddressOf(text: string): ListenAddress {
   const match = /^(\[[\da-f:.]+\]|[\w.-]+):(\d{1,5})$/i.exec(text);
   const port = Number(match?.[2]);

@@ -14,16 +14,16 @@ const shown = [
   "incompleteAfterMs",
 ] as const;
 
-/** Of the settings with which the agent was started last, what `status` and `explain` need: no secret. */
+/** What `status` and `explain` need of the settings with which the agent was started last; no secret is among it. */
 export type ShownSettings = Partial<Pick<Settings, (typeof shown)[number]>>;
 
-/** For whoever may read the state, and not the file of the settings, which holds the token. */
+/** For users who may read the state but not the file of the settings, which holds the token. */
 export function readAgentSettings(database: DatabaseSync): ShownSettings {
   const value = database.prepare("SELECT value FROM facts WHERE name = ?").get(FACT)?.value;
   return value === undefined ? {} : (JSON.parse(String(value)) as ShownSettings);
 }
 
-/** Writes only what is new. On a full disk the agent still serves: an older one is told then. */
+/** Writes only what changed. On a full disk the agent still runs, and readers see the settings of an earlier start. */
 export function noteAgentSettings(database: DatabaseSync, settings: Settings): void {
   const value = JSON.stringify(Object.fromEntries(shown.map((name) => [name, settings[name]])));
   const known = database.prepare("SELECT value FROM facts WHERE name = ?").get(FACT)?.value;

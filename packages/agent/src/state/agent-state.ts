@@ -22,19 +22,19 @@ export interface StateContext {
   readonly apiUrl?: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whose members may read the state. */
+  /** The members of this group may read the state. */
   readonly group: string;
-  /** Noted for whoever reads the state. */
+  /** The settings are recorded for those who read the state. */
   readonly settings?: Settings;
 }
 
 /**
- * Throws `StateRefusedError` when another agent runs with it. With `apiUrl`, binds it to machine and control plane, and throws
- * also when it belongs to others.
+ * Throws `StateRefusedError` when another agent runs with the state. With `apiUrl`, binds the state to this machine and that
+ * control plane, and throws also when it belongs to others.
  */
 export function openAgentState(stateDir: string, ctx: StateContext): AgentState {
   mkdirSync(stateDir, { recursive: true, mode: 0o750 });
-  accessSync(stateDir, constants.W_OK | constants.X_OK); // SQLite's own complaint would not name the place.
+  accessSync(stateDir, constants.W_OK | constants.X_OK); // SQLite's own message would not name the place.
   using stack = new DisposableStack();
   stack.use(lockStateDir(stateDir));
   const problems = createProblemBoard(ctx.clock, (problem, isOver) => logProblem(ctx.log, problem, isOver));

@@ -3,7 +3,7 @@ import type { OwnerFacts } from "./owner.ts";
 
 /** The cards that are swapped in one storage root, by the ids in their markers. */
 export interface CardFacts {
-  /** Cards that belong to the store: known before anything is done about them. */
+  /** Notes cards that belong to the store, before anything else is done about them. */
   noteCards(markerIds: readonly string[]): void;
   /** All cards that belong to the store; empty while there was never more than one. */
   cards(): readonly string[];
@@ -14,7 +14,7 @@ export interface CardFacts {
   knowsAllCards(): boolean;
 }
 
-/** Stands among the cards for those of which nothing is known but that there may be some. */
+/** Stands among the cards for other cards that may exist and of which nothing is known. */
 export const UNKNOWN_CARDS = "?";
 
 /** Kept in the database alone: a state that loses it has seen no card. */

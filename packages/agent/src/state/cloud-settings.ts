@@ -3,13 +3,13 @@ import type { AgentSettings } from "@downlink/protocol";
 
 const FACT = "cloudSettings";
 
-/** What the control plane set last, kept to be shown while no agent runs. */
+/** What the control plane set last. It is kept to be shown while no agent runs. */
 export function readCloudSettings(database: DatabaseSync): AgentSettings {
   const value = database.prepare("SELECT value FROM facts WHERE name = ?").get(FACT)?.value;
   return value === undefined ? {} : (JSON.parse(String(value)) as AgentSettings);
 }
 
-/** Writes only what is new. */
+/** Writes only what changed. */
 export function noteCloudSettings(
   database: DatabaseSync,
   { autoImport, uploadRate, uploadConcurrency }: AgentSettings,

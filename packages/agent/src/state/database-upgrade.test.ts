@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { openInventory } from "../inventory/inventory.ts";
 import { databasePath, openDatabase, SCHEMA_VERSION } from "./database.ts";
 
-/** As the first agents in the field wrote it. */
+/** A state as the first agents in the field wrote it. */
 const version1 = `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
   CREATE TABLE files (
@@ -71,7 +71,7 @@ test("a hash is worth nothing any more once the file's ctime is another one, not
   assert.equal(inventory.hash(inventory.at("b.mcap")!), undefined);
 });
 
-test("of a file that was touched it is known what it held, and nothing is proven; a hash of other bytes makes another version", (t) => {
+test("the content of a file that was touched stays known, and nothing is proven by it; a hash of other bytes makes another version", (t) => {
   const stateDir = mkdtempSync(join(tmpdir(), "downlink-upgrade-"));
   t.after(() => rmSync(stateDir, { recursive: true }));
   using database = openDatabase(stateDir).database;
@@ -86,7 +86,7 @@ test("of a file that was touched it is known what it held, and nothing is proven
   const learned = { do: "noteHash", versionId, sha256: "a hash", isProof: false } as const;
   inventory.change([{ ...learned, of: identity }]);
   assert.equal(inventory.hash(inventory.version(versionId)!), "a hash", "what was proven stays so");
-  // A restored image: another inode under the very times.
+  // A restored disk image gives the file another inode and the same times.
   const copied = { ...identity, inode: 8 };
   inventory.change([{ do: "renew", versionId, was: identity, identity: copied }]);
   inventory.change([{ do: "renew", versionId, was: identity, identity: { ...identity, inode: 9 } }]);

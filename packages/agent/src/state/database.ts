@@ -58,7 +58,7 @@ const deletionSchema = `
   ) STRICT;
 `;
 
-/** Of a hash that proves nothing for a deletion, the content it is of is known nevertheless. */
+/** A hash that proves nothing for a deletion still says which content it is of. */
 const CONTENT_SCHEMA = "ALTER TABLE hashes ADD COLUMN is_proof INTEGER NOT NULL DEFAULT 1;";
 
 const outcomeSchema = `
@@ -71,7 +71,7 @@ const outcomeSchema = `
   -- Imports that somebody asked for on the device and that the control plane has not heard of.
   CREATE TABLE wishes (version_id TEXT PRIMARY KEY REFERENCES files (version_id) ON DELETE CASCADE) STRICT;
 
-  -- Earlier agents were not told why imports failed, nor that data was deleted: a listing's answer says it.
+  -- Earlier agents did not learn why imports failed, nor that data was deleted: the answer to a listing says it.
   INSERT INTO facts SELECT 'endsUnknown', '1' WHERE EXISTS (SELECT 1 FROM files WHERE state IN ('imported', 'failed'));
 `;
 
@@ -85,7 +85,7 @@ const awaySchema = `
   CREATE INDEX away_cards ON away (card);
 `;
 
-/** Each leads from its index to the next version. Those that agents in the field have taken are never edited. */
+/** Each step leads from the version of its index to the next one. Steps that agents in the field have taken are never edited. */
 const schemaSteps = [firstSchema, deletionSchema, CONTENT_SCHEMA, outcomeSchema, awaySchema];
 export const SCHEMA_VERSION = schemaSteps.length;
 
@@ -94,8 +94,8 @@ export function databasePath(stateDir: string): string {
 }
 
 /**
- * Opens the state for writing. A damaged one is set aside under a name with the date, and a new one begun: `setAsideAs`
- * is then that name. Throws {@link StateRefusedError} for one that a newer agent wrote.
+ * Opens the state for writing. A damaged database is set aside under a name with the date, which is `setAsideAs`, and a new
+ * one begins. Throws {@link StateRefusedError} for a database that a newer agent wrote.
  */
 export function openDatabase(stateDir: string): { database: DatabaseSync; setAsideAs?: string } {
   const path = databasePath(stateDir);
@@ -109,7 +109,7 @@ export function openDatabase(stateDir: string): { database: DatabaseSync; setAsi
 }
 
 /**
- * For looking at, while an agent writes or after it ended. Undefined where no agent ever ran, or only another version of it.
+ * Opens the state for reading, while an agent writes or after it ended. Undefined where no agent of this version ever ran.
  * Throws {@link StateUnreadableError}.
  */
 export function openDatabaseToRead(place: { stateDir: string; stateGroup: string }): DatabaseSync | undefined {
@@ -132,8 +132,8 @@ function isThere(path: string): boolean {
 }
 
 /**
- * Who may not write beside the database cannot make the files that its log needs. While an agent runs, or was killed, they are
- * there; else the database is whole, and nobody changes it.
+ * A user who may not write beside the database cannot make the files that its log needs. While an agent runs, or after it was
+ * killed, these files exist; otherwise the database is complete and nobody changes it.
  */
 function openReadOnly(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });

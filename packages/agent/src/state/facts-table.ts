@@ -4,9 +4,9 @@ import { durableWrites } from "../durable/durable-steps.ts";
 /** Named facts about the state as a whole, each a text. */
 export interface FactsTable {
   read(name: string): string | undefined;
-  /** For what a crash must not separate from other writes: the fault tests see it as a durable write. */
+  /** Records a fact that others rely on after a crash: the fault tests see it as a durable write. */
   record(name: string, value: string): void;
-  /** For what is learnt again where it is lost. */
+  /** Notes a fact that the agent learns again where it is lost. */
   note(name: string, value: string): void;
   remove(name: string): void;
 }

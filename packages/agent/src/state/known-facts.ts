@@ -1,18 +1,18 @@
 export interface KnownRetention {
-  /** 0 keeps for ever. */
+  /** With 0, recordings are kept for ever. */
   readonly seconds: number;
-  /** Server time; nothing is deleted for its age before. */
+  /** Until this server time nothing is deleted for its age. */
   readonly heldUntilNs: bigint;
 }
 
-/** As it is kept: JSON, so that a name may hold anything. */
+/** A pause as it is kept: as JSON, because a name may hold anything. */
 export interface KnownPause {
   readonly by: string;
   readonly since: string;
-  /** For how long, and until when by the wall clock; absent: until somebody ends it. */
+  /** For how long, and until when by the wall clock; absent where somebody has to end the pause. */
   readonly forMs?: number;
   readonly until?: string;
-  /** The end by the uptime of the machine since one of its starts. */
+  /** The end by the uptime of the machine, and the start from which the uptime counts. */
   readonly bootId?: string;
   readonly endsAtUptimeMs?: number;
 }
@@ -23,18 +23,18 @@ export interface KnownServerTime {
   readonly atMs: number;
 }
 
-/** A file during whose examination the process died, or the machine went off. */
+/** A file during whose examination the process died or the machine lost power. */
 export interface Suspect {
   readonly deaths: number;
   readonly cuts: number;
-  /** Of the last: wall time, and the machine's uptime with the start that it counts from. */
+  /** When the last of these happened: by the wall clock, and by the uptime with the start from which it counts. */
   readonly atNs: string;
   readonly uptimeMs: number;
   readonly bootId?: string | undefined;
 }
 
 export interface Suspects {
-  /** The note that was counted last: none counts twice. */
+  /** The note that was counted last, so that none counts twice. */
   readonly lastNoteId?: string;
   readonly byKey: Readonly<Record<string, Suspect>>;
 }

@@ -4,8 +4,8 @@ import { DatabaseSync } from "node:sqlite";
 import { isStateUnwritable, StateRefusedError } from "./state-errors.ts";
 
 /**
- * Keeps a second agent off the state directory. The lock is the operating system's, on a file of SQLite: it is gone with
- * the process, however that ended. Throws {@link StateRefusedError} that names the other process.
+ * Keeps a second agent off the state directory. It is a lock of the operating system on a file of SQLite, which ends with the
+ * process, however that ends. Throws a {@link StateRefusedError} that names the other process.
  */
 export function lockStateDir(stateDir: string): Disposable {
   const lock = new DatabaseSync(join(stateDir, "agent.lock"), { timeout: 0 });
@@ -23,12 +23,12 @@ export function lockStateDir(stateDir: string): Disposable {
 
 const SQLITE_BUSY = 5;
 
-/** Whoever may read it could keep every agent out. Only its owner can say so. */
+/** A user who may read the file could lock every agent out. Only the owner can change its mode. */
 function closeToOthers(path: string): void {
   if (statSync(path).uid === process.getuid?.()) chmodSync(path, 0o600);
 }
 
-/** Only for messages; the lock is what counts. */
+/** The pid is only for messages; the lock is what counts. */
 export function readPid(stateDir: string): number | undefined {
   try {
     const pid = Number(readFileSync(pidPath(stateDir), "utf8"));

@@ -17,7 +17,7 @@ const ownerFacts = [
   "rootMarkerId",
   "cards",
 ] as const;
-/** Whose state a directory holds. Learned in pieces: machine and URL at the first start, the rest from the cloud and the root. */
+/** Whose state a directory holds. Machine and URL are known at the first start; the rest comes from the cloud and the root. */
 export type Owner = { readonly [K in (typeof ownerFacts)[number]]?: string | undefined };
 
 /**
@@ -28,9 +28,9 @@ export interface OwnerFacts {
   owner(): Owner;
   /** Throws {@link StateRefusedError} when a known fact of the same name differs and may not change. */
   bind(facts: Owner): void;
-  /** As `bind`, when the operator says that they are meant to change. */
+  /** Does what `bind` does, where the operator says that the facts are meant to change. */
   rebind(facts: Owner): void;
-  /** Which root is there, as the inventory has it already. */
+  /** Notes which root is there, once the inventory has recorded it. */
   noteRoot(markerId: string): void;
 }
 
@@ -93,7 +93,7 @@ function ownerPath(stateDir: string): string {
   return join(stateDir, "owner.json");
 }
 
-/** A file that cannot be read as what we wrote counts as none. */
+/** A file that is not what we write counts as missing. */
 export function readOwnerFile(stateDir: string): Owner {
   try {
     const parsed: unknown = JSON.parse(readFileSync(ownerPath(stateDir), "utf8"));

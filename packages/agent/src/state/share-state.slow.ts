@@ -12,7 +12,7 @@ const member: StartOptions = { user: { uid: 65_534, gid: 65_534, groups: [GROUP]
 const stranger: StartOptions = { user: { uid: 65_534, gid: 65_534 } };
 const commands = [["status"], ["ls"], ["explain", "a.mcap"]];
 
-/** Its settings are in a file that only root may read, as `enroll` leaves it. */
+/** Writes the settings into a file that only root may read, as `enroll` does. */
 function configure(device: Device, cloud: FakeCloud): string {
   chmodSync(dirname(device.root), 0o755);
   const configFile = join(dirname(device.root), "agent.env");
@@ -91,7 +91,7 @@ test("an agent of an ordinary user whose own group it is shares its state too, w
   assert.equal((await startAgent([...place, "status"], {}, member).exited).code, 0);
 });
 
-test("who may not read the settings, and knows of no state, is told to say where it is; nothing is told where nobody knows", async (t) => {
+test("a user who may not read the settings and knows of no state is asked to say where it is; without a state nothing is said", async (t) => {
   using device = makeDevice();
   const { code, stdout } = await runAgent("--config", "/dev/null", "--state-dir", device.stateDir, "ls");
   assert.deepEqual([code, /^No agent has kept any state in /.test(stdout)], [0, true]);

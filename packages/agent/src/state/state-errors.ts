@@ -1,4 +1,4 @@
-/** The daemon must not go on with this state directory; the message says why and what to do. Ends `run` with code 1. */
+/** The daemon must not use this state directory; the message says why and what to do. It ends `run` with code 1. */
 export class StateRefusedError extends Error {
   constructor(message: string) {
     super(message);
@@ -8,7 +8,7 @@ export class StateRefusedError extends Error {
 
 const sqliteCodes = { readonly: 8, io: 10, corrupt: 11, full: 13, cannotOpen: 14, notADatabase: 26 } as const;
 
-/** The disk is full, read-only or failing: it may heal. */
+/** The disk is full, read-only or failing, and may work again later. */
 export function isStateUnwritable(error: unknown): boolean {
   const code = sqliteCode(error);
   if (code !== undefined)
@@ -23,7 +23,7 @@ export function isStateCorrupt(error: unknown): boolean {
   return code === sqliteCodes.corrupt || code === sqliteCodes.notADatabase;
 }
 
-/** The primary result code; the extended ones carry more above it. */
+/** The primary result code; extended codes carry more in the higher bits. */
 function sqliteCode(error: unknown): number | undefined {
   const { code, errcode } = (error ?? {}) as { code?: string; errcode?: number };
   return code === "ERR_SQLITE_ERROR" && errcode !== undefined ? errcode & 0xff : undefined;

@@ -6,18 +6,18 @@ import { writeDurableFile } from "../durable/durable-file.ts";
 const RESERVE_BYTES = 1024 * 1024;
 
 /**
- * Keeps some room on the disk of the state, while there is plenty: on a full disk nothing can be recorded, and nothing may be
- * deleted that was not recorded before.
+ * Keeps some room on the disk of the state while there is plenty: on a full disk nothing can be recorded, and only what was
+ * recorded before may be deleted.
  */
 export function keepReserve(stateDir: string): void {
   if (existsSync(reservePath(stateDir))) return;
   const { bavail, bsize } = statfsSync(stateDir);
   if (bavail * bsize < 2 * RESERVE_BYTES) return;
-  // Noise, because a file system may compress anything else to nothing.
+  // The bytes are random, because a file system may compress anything else to nothing.
   writeDurableFile(reservePath(stateDir), randomBytes(RESERVE_BYTES / 2).toString("hex"), 0o600);
 }
 
-/** Gives the room to what has to be recorded now; false when there was none. */
+/** Gives up the reserve for what has to be recorded now; false when there was none. */
 export function releaseReserve(stateDir: string): boolean {
   if (!existsSync(reservePath(stateDir))) return false;
   rmSync(reservePath(stateDir));

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { findGroupId } from "../system/system-groups.ts";
 
-/** The state is there, or may be, and this user may not look at it. The message says how they may. */
+/** The state exists, or may exist, and this user may not read it. The message says what to do. */
 export class StateUnreadableError extends Error {
   constructor(stateDir: string, group: string) {
     super(describeUnreadable(stateDir, group));
@@ -10,7 +10,7 @@ export class StateUnreadableError extends Error {
   }
 }
 
-/** Runs something that reads state; that it may not be read is told with what to do. */
+/** Reads state; where this user may not, the error says what to do. */
 export function readingState<T>({ stateDir, stateGroup }: { stateDir: string; stateGroup: string }, read: () => T): T {
   try {
     return read();
@@ -37,7 +37,7 @@ function isShared(stateDir: string, group: string): boolean {
   try {
     return gid !== undefined && statSync(stateDir).gid === gid;
   } catch (error) {
-    if (isForbidden(error)) return false; // Already the directory above is closed.
+    if (isForbidden(error)) return false; // A directory above is closed already.
     throw error;
   }
 }
@@ -46,6 +46,6 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    return "USER"; // One without a name.
+    return "USER"; // The user has no name.
   }
 }

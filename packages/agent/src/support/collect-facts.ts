@@ -20,7 +20,7 @@ export function collectSystem() {
   };
 }
 
-/** What the state database holds, in numbers; its rows stay here. */
+/** Counts what the state database holds; its rows stay on the device. */
 export function collectDatabase(place: { stateDir: string; stateGroup: string }) {
   using database = openDatabaseToRead(place);
   if (!database) return { isThere: false };
@@ -38,7 +38,7 @@ export function collectDatabase(place: { stateDir: string; stateGroup: string })
   };
 }
 
-/** The service's last lines in the journal, where there is one; the agent keeps no log of its own. */
+/** Reads the service's last lines from the journal, where there is one; the agent keeps no log of its own. */
 export function collectLog(): Promise<string> {
   const args = ["-u", "downlink-agent", "-n", String(MAX_LOG_LINES), "--no-pager", "-o", "short-iso"];
   return new Promise((resolve) => {

@@ -27,7 +27,7 @@ test("a secret of any form is taken out, wherever it turns up", async (t) => {
   assert.ok(!archive.includes(secret));
 });
 
-/** A server that repeats in its answer what it was sent. */
+/** Starts a server that repeats in its answer what it received. */
 function startEcho() {
   return serve(({ url, headers }, response) => {
     if (url === "/livez") return answerJson(response, 200, { status: "live" });

@@ -6,7 +6,7 @@ export interface TarEntry {
   readonly text: string;
 }
 
-/** A tar archive (POSIX ustar) of small text files, readable by their owner only. */
+/** Makes a tar archive (POSIX ustar) of small text files that only their owner may read. */
 export function makeTar(entries: readonly TarEntry[], modifiedMs: number): Buffer {
   const blocks = entries.flatMap(({ name, text }) => {
     const data = Buffer.from(text);
