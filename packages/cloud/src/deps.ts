@@ -19,7 +19,7 @@ import { createMetrics } from "./metrics/metrics.ts";
 import { Admission } from "./polls/admission.ts";
 import { AgentPolls } from "./polls/agent-polls.ts";
 import { LeaseRenewals } from "./polls/lease-renewals.ts";
-import { hearWorkSignals } from "./polls/work-signals.ts";
+import { listenForWorkSignals } from "./polls/work-signals.ts";
 import { prepareDeployment } from "./setup/first-start.ts";
 
 const MAX_CONNECTIONS = 20;
@@ -72,7 +72,7 @@ export async function openDeps(
     admission: { hellos: new Admission(), reads: new Admission() },
     beginStopping: () => stopping.abort(),
   };
-  opened.use(await hearWorkSignals({ url, log, hearer: polls }));
+  opened.use(await listenForWorkSignals({ url, log, listener: polls }));
   const closing = opened.move();
   return { ...own, ...chosenBy(config), [Symbol.asyncDispose]: () => closing.disposeAsync() };
 }

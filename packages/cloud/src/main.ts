@@ -9,12 +9,12 @@ import { type OpenDeps, openDeps } from "./deps.ts";
 import { boundHeapGrowth } from "./heap-growth.ts";
 import { printReindex, reindex } from "./ingest/reindex.ts";
 import { openLog } from "./log.ts";
+import { operatorMessage } from "./operator-message.ts";
 import { setQuotas } from "./quotas/set-quotas.ts";
 import { type RunningServer, startHealthServer, startServer } from "./server.ts";
 import { createOrganization } from "./setup/organization.ts";
 import { printSweep } from "./sweep/print-sweep.ts";
 import { DEFAULT_AGE_HOURS, MIN_AGE_HOURS, sweep } from "./sweep/sweep.ts";
-import { tellOperator } from "./tell-operator.ts";
 import { startWorker } from "./worker.ts";
 
 const SAME_SIGNAL_MS = 1000;
@@ -62,10 +62,10 @@ admin
 try {
   await program.parseAsync();
 } catch (error) {
-  const told = tellOperator(error);
-  if (!told) throw error;
-  process.stderr.write(`downlink: ${told.message}\n`);
-  process.exitCode = told.exitCode;
+  const known = operatorMessage(error);
+  if (!known) throw error;
+  process.stderr.write(`downlink: ${known.message}\n`);
+  process.exitCode = known.exitCode;
 }
 
 async function run({ serves, works }: { serves: boolean; works: boolean }): Promise<void> {
@@ -123,9 +123,9 @@ async function limitOrganization(
   await withDeps(async ({ db }) => {
     const toCount = (given: bigint | null | undefined) => (typeof given === "bigint" ? Number(given) : given);
     const changes = { maxStoredBytes: storedBytes, maxRecordings: toCount(recordings), maxExports: toCount(exports) };
-    const told = await setQuotas(db, organization, changes);
-    process.stdout.write(told ?? "");
-    if (told !== undefined) return;
+    const shown = await setQuotas(db, organization, changes);
+    process.stdout.write(shown ?? "");
+    if (shown !== undefined) return;
     process.stderr.write(`downlink: there is no organization "${organization}"\n`);
     process.exitCode = 1;
   });
@@ -171,7 +171,7 @@ async function withDeps(use: Use): Promise<void> {
 async function open(use: Use, openPostgres: typeof startEmbeddedPostgres): Promise<void> {
   const config = readConfig(process.env);
   const log = openLog(config.logLevel);
-  const stopped = untilToldToStop();
+  const stopped = untilStopped();
   await using deps = await openDeps(config, log, { openPostgres });
   await use(deps, config, stopped);
 }
@@ -180,7 +180,7 @@ async function open(use: Use, openPostgres: typeof startEmbeddedPostgres): Promi
  * Resolves at the first SIGTERM, SIGINT or hang-up of the terminal; a later one ends the process at once. One within the first
  * second is the same: a supervisor or a terminal tells every process of a group, and our starter passes on what it was told.
  */
-function untilToldToStop(): Promise<void> {
+function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     let firstMs: number | undefined;
     const onSignal = () => {

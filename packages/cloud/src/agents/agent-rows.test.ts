@@ -65,19 +65,19 @@ test("an agent is online as long as its lease lives, renewed by any call", async
 
 test("a device that is not heard of for five minutes is told as offline, once each time", async () => {
   const agent = await startAgent(cloud, "leaver");
-  const told = async () => {
+  const shown = async () => {
     await noteOffline(cloud.deps);
     const where = { type: "device.offline", payload: { path: ["device", "id"], equals: agent.deviceId } };
     return cloud.deps.db.prisma.outboxEvent.count({ where });
   };
   nowNs += 6n * MINUTE_NS;
-  assert.equal(await told(), 0);
+  assert.equal(await shown(), 0);
   nowNs += 1n;
-  assert.equal(await told(), 1);
-  assert.equal(await told(), 1);
+  assert.equal(await shown(), 1);
+  assert.equal(await shown(), 1);
   await agent.report([]);
   nowNs += 7n * MINUTE_NS;
-  assert.equal(await told(), 2);
+  assert.equal(await shown(), 2);
 });
 
 test("an edge site shows its agent as well", async () => {

@@ -4,7 +4,7 @@ import type { Transaction } from "../db/transaction.ts";
 import { abandonUploads } from "../import-life/change-request.ts";
 import { nextRequestState } from "../import-life/import-request-state.ts";
 import { nextImportStatus } from "../import-life/import-status.ts";
-import { recordingEvent, type ToldRecording } from "../import-life/recording-events.ts";
+import { type PublishedRecording, recordingEvent } from "../import-life/recording-events.ts";
 import { writeEvents } from "../outbox/outbox.ts";
 import type { FileVersion } from "./find-versions.ts";
 import { endSalvages } from "./salvages.ts";
@@ -32,9 +32,9 @@ export async function removeFiles(tx: Transaction, { agent, files, because, nowN
 }
 
 /** In the order in which everybody locks several. Those that change hold no data, and so are at no primary site. */
-async function lockRecordings(tx: Transaction, files: readonly FileVersion[]): Promise<ToldRecording[]> {
+async function lockRecordings(tx: Transaction, files: readonly FileVersion[]): Promise<PublishedRecording[]> {
   const ids = files.flatMap(({ recordingId }) => recordingId ?? []);
-  const rows = await tx.$queryRaw<Omit<ToldRecording, "site">[]>`
+  const rows = await tx.$queryRaw<Omit<PublishedRecording, "site">[]>`
     SELECT r.id, r."orgId", r."projectId", r.key, r."sessionId", r."importStatus", r.path,
       CASE WHEN d.id IS NOT NULL THEN json_build_object('id', d.id, 'name', d.name) END AS device,
       CASE WHEN e.id IS NOT NULL THEN json_build_object('id', e.id, 'name', e.name) END AS "edgeSite"
@@ -46,7 +46,7 @@ async function lockRecordings(tx: Transaction, files: readonly FileVersion[]): P
 /** Nobody asked for them. */
 async function removeRecordings(
   tx: Transaction,
-  recordings: readonly ToldRecording[],
+  recordings: readonly PublishedRecording[],
   { because, nowNs }: Pick<Removal, "because" | "nowNs">,
 ): Promise<void> {
   if (recordings.length === 0) return;
@@ -58,7 +58,11 @@ async function removeRecordings(
 }
 
 /** Somebody waits for them. */
-async function failRecordings(tx: Transaction, recordings: readonly ToldRecording[], nowNs: bigint): Promise<void> {
+async function failRecordings(
+  tx: Transaction,
+  recordings: readonly PublishedRecording[],
+  nowNs: bigint,
+): Promise<void> {
   if (recordings.length === 0) return;
   const ids = idsOf(recordings);
   const failed = { importStatus: "failed", failureCode: GONE.code, failureText: GONE.text } as const;

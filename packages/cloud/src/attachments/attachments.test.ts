@@ -40,8 +40,8 @@ test("an attachment carries what the recorder said of it, the primary site that 
   const [map, , yaml] = await list();
   const [site] = await admin.call(api.sites.list, {});
   assert.match(yaml!.id, /^att_[0-9a-hjkmnp-tv-z]{26}$/);
-  const { id: _, crc, dataOffset, fingerprint, ...told } = yaml!;
-  assert.deepEqual(told, {
+  const { id: _, crc, dataOffset, fingerprint, ...shown } = yaml!;
+  assert.deepEqual(shown, {
     recordingId: first.recordingId,
     siteId: site!.id,
     name: "params.yaml",
@@ -115,10 +115,10 @@ test("an edge recording's attachments appear when it is imported, go with its da
   const agent = await startAgent(cloud, "edge-robot");
   const data = Buffer.from("the agent reads no attachment");
   const bytes = await makeMcap({ startNs: START + 99n * SECOND, attachments: [{ name: "notes.txt", data }] });
-  const told = { name: "notes.txt", mediaType: "text/plain", crc: 1, dataOffset: 8, size: data.length };
+  const shown = { name: "notes.txt", mediaType: "text/plain", crc: 1, dataOffset: 8, size: data.length };
   const item = recordingItem({
     size: bytes.length,
-    attachments: [{ ...told, logTime: START, createTime: START }],
+    attachments: [{ ...shown, logTime: START, createTime: START }],
   });
   await agent.report([item]);
   const [recording] = await admin.call(api.recordings.list, { path: item.path });

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { DigestMismatch, PartConflict, PartRefused, PartsMissing, PieceRefused, UploadClosed } from "./blob-errors.ts";
+import {
+  DigestMismatchError,
+  PartConflictError,
+  PartRefusedError,
+  PartsMissingError,
+  PieceRefusedError,
+  UploadClosedError,
+} from "./blob-errors.ts";
 import type { BlobStore, PiecePlan } from "./blob-store.ts";
 import { sendPart } from "./blob-store-uploads.suite.ts";
 import { type CutPiece, cutPart, cutPiece, cutPieces, newKey, pieceBytes, readBlob } from "./testing/pieces.ts";
@@ -19,9 +26,9 @@ const progress: Promises = {
     assert.deepEqual(await store.listPieces(key), []);
     for (const [index, piece] of pieces.entries()) {
       assert.equal((await sendPiece(store, key, piece)).status, 200);
-      const told = pieces.slice(0, index + 1).map(({ plan }) => plan);
-      assert.deepEqual(await store.listPieces(key), told);
-      assert.deepEqual(await store.listPieces(key, 1), told);
+      const shown = pieces.slice(0, index + 1).map(({ plan }) => plan);
+      assert.deepEqual(await store.listPieces(key), shown);
+      assert.deepEqual(await store.listPieces(key, 1), shown);
       assert.deepEqual(await store.listParts(key), [], "a part counts as a whole only");
     }
     await store.composePart(key, part.plan);
@@ -73,14 +80,17 @@ const composition: Promises = {
   "a part is made of all its pieces only, repeatably, also at the same time": async (tested) => {
     const open = await openUpload(tested);
     const { store, key, part, pieces } = open;
-    await assert.rejects(store.composePart(key, part.plan), PartsMissing);
+    await assert.rejects(store.composePart(key, part.plan), PartsMissingError);
     for (const piece of pieces.slice(0, -1)) await sendPiece(store, key, piece);
-    await assert.rejects(store.composePart(key, part.plan), PartsMissing);
+    await assert.rejects(store.composePart(key, part.plan), PartsMissingError);
     await sendPiece(store, key, pieces.at(-1)!);
     await Promise.all([store.composePart(key, part.plan), store.composePart(key, part.plan)]);
     await store.composePart(key, part.plan);
     assert.equal((await store.listParts(key)).length, 1);
-    await assert.rejects(store.composePart(key, cutPart(1, randomBytes(part.bytes.byteLength)).plan), PartConflict);
+    await assert.rejects(
+      store.composePart(key, cutPart(1, randomBytes(part.bytes.byteLength)).plan),
+      PartConflictError,
+    );
   },
 
   "pieces that together are not the part that is told are forgotten, and the part may be sent anew": async (tested) => {
@@ -89,7 +99,7 @@ const composition: Promises = {
     const mixed = Buffer.from(part.bytes);
     mixed[pieceBytes + 1]! ^= 1;
     for (const piece of cutPieces(1, mixed)) await sendPiece(store, key, piece);
-    await assert.rejects(store.composePart(key, part.plan), DigestMismatch);
+    await assert.rejects(store.composePart(key, part.plan), DigestMismatchError);
     assert.deepEqual([await store.listPieces(key), await store.listParts(key)], [[], []]);
     for (const piece of open.pieces) assert.equal((await sendPiece(store, key, piece)).status, 200);
     await store.composePart(key, part.plan);
@@ -131,9 +141,9 @@ const hostilePieces: Promises = {
       { offset: Number.NaN },
     ];
     for (const wrong of refused)
-      await assert.rejects(store.grantPieces(key, [{ ...plan, ...wrong }]), PieceRefused, JSON.stringify(wrong));
+      await assert.rejects(store.grantPieces(key, [{ ...plan, ...wrong }]), PieceRefusedError, JSON.stringify(wrong));
     for (const partNumber of [0, 3, 1.5])
-      await assert.rejects(store.grantPieces(key, [{ ...plan, partNumber }]), PartRefused, `part ${partNumber}`);
+      await assert.rejects(store.grantPieces(key, [{ ...plan, partNumber }]), PartRefusedError, `part ${partNumber}`);
     assert.deepEqual(await store.listPieces(key), [pieces[0]!.plan]);
   },
 
@@ -168,9 +178,9 @@ const ends: Promises = {
     const open = await openUpload(tested);
     const { store, key, plan, part, pieces } = open;
     const refuseAll = async (closed: string) => {
-      await assert.rejects(store.listPieces(closed), UploadClosed);
-      await assert.rejects(store.grantPieces(closed, [pieces[0]!.plan]), UploadClosed);
-      await assert.rejects(store.composePart(closed, part.plan), UploadClosed);
+      await assert.rejects(store.listPieces(closed), UploadClosedError);
+      await assert.rejects(store.grantPieces(closed, [pieces[0]!.plan]), UploadClosedError);
+      await assert.rejects(store.composePart(closed, part.plan), UploadClosedError);
     };
     await refuseAll(newKey());
     for (const end of [store.abortUpload, store.delete]) {

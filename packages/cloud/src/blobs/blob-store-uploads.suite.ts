@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { BlobExists, PartConflict, PartRefused, PartsMissing, UploadClosed, UploadMismatch } from "./blob-errors.ts";
+import {
+  BlobExistsError,
+  PartConflictError,
+  PartRefusedError,
+  PartsMissingError,
+  UploadClosedError,
+  UploadMismatchError,
+} from "./blob-errors.ts";
 import type { BlobStore, PartPlan } from "./blob-store.ts";
 import { type CutPart, cutPart, cutParts, newKey, readBlob } from "./testing/pieces.ts";
 import type { Promises, StoreUnderTest } from "./testing/store-under-test.ts";
@@ -42,11 +49,14 @@ const wholeUploads: Promises = {
       (await store.listParts(key)).map(({ number }) => number),
       [1],
     );
-    await assert.rejects(store.createUpload(key, { ...plan, sizeBytes: plan.sizeBytes - 1 }), UploadMismatch);
-    await assert.rejects(store.createUpload(key, { ...plan, partSizeBytes: plan.partSizeBytes + 1 }), UploadMismatch);
+    await assert.rejects(store.createUpload(key, { ...plan, sizeBytes: plan.sizeBytes - 1 }), UploadMismatchError);
+    await assert.rejects(
+      store.createUpload(key, { ...plan, partSizeBytes: plan.partSizeBytes + 1 }),
+      UploadMismatchError,
+    );
     await Promise.all(parts.slice(1).map((part) => sendPart(store, key, part)));
     await store.completeUpload(key, await store.listParts(key));
-    await assert.rejects(store.createUpload(key, plan), BlobExists);
+    await assert.rejects(store.createUpload(key, plan), BlobExistsError);
   },
 };
 
@@ -83,7 +93,7 @@ const acknowledgement: Promises = {
     for (const { status } of await Promise.all(twice.map((part) => sendPart(store, key, part))))
       assert.equal(status, 200);
     const other = cutPart(1, randomBytes(parts[0]!.bytes.byteLength));
-    await assert.rejects(store.grantParts(key, [other.plan]), PartConflict);
+    await assert.rejects(store.grantParts(key, [other.plan]), PartConflictError);
     await store.completeUpload(key, await store.listParts(key));
     assert(bytes.equals(await readBlob(await store.open(key))));
   },
@@ -99,8 +109,8 @@ const acknowledgement: Promises = {
       { number: 3 },
       { lengthBytes: plan.lengthBytes - 1 },
     ])
-      await assert.rejects(store.grantParts(key, [{ ...plan, ...wrong }]), PartRefused, JSON.stringify(wrong));
-    await assert.rejects(store.grantParts(newKey(), [plan]), UploadClosed);
+      await assert.rejects(store.grantParts(key, [{ ...plan, ...wrong }]), PartRefusedError, JSON.stringify(wrong));
+    await assert.rejects(store.grantParts(newKey(), [plan]), UploadClosedError);
   },
 };
 
@@ -108,12 +118,12 @@ const completion: Promises = {
   "completeUpload names the first part that is missing or not as told, and changes nothing": async (tested) => {
     const open = await openUpload(tested);
     const { store, key, parts } = open;
-    const told: PartPlan[] = parts.map(({ plan }) => plan);
+    const shown: PartPlan[] = parts.map(({ plan }) => plan);
     await Promise.all([parts[0]!, parts[2]!].map((part) => sendPart(store, key, part)));
-    await assert.rejects(store.completeUpload(key, told), isPartsMissing(/^part 2 of 3/));
+    await assert.rejects(store.completeUpload(key, shown), isPartsMissing(/^part 2 of 3/));
     await sendPart(store, key, parts[1]!);
-    await assert.rejects(store.completeUpload(key, told.slice(0, 2)), isPartsMissing(/^part 3 of 3/));
-    const otherDigest = [told[0]!, { ...told[1]!, digest: told[0]!.digest }, told[2]!];
+    await assert.rejects(store.completeUpload(key, shown.slice(0, 2)), isPartsMissing(/^part 3 of 3/));
+    const otherDigest = [shown[0]!, { ...shown[1]!, digest: shown[0]!.digest }, shown[2]!];
     await assert.rejects(store.completeUpload(key, otherDigest), isPartsMissing(/^part 2 of 3/));
     assert.equal(await store.stat(key), undefined);
     await store.completeUpload(key, await store.listParts(key));
@@ -123,11 +133,11 @@ const completion: Promises = {
     const open = await openUpload(tested);
     const { store, key, bytes, parts } = open;
     await Promise.all(parts.map((part) => sendPart(store, key, part)));
-    const told = await store.listParts(key);
-    await Promise.all([store.completeUpload(key, told), store.completeUpload(key, told)]);
-    await store.completeUpload(key, told);
-    await assert.rejects(store.completeUpload(key, told.slice(1)), PartsMissing);
-    await assert.rejects(store.listParts(key), UploadClosed);
+    const shown = await store.listParts(key);
+    await Promise.all([store.completeUpload(key, shown), store.completeUpload(key, shown)]);
+    await store.completeUpload(key, shown);
+    await assert.rejects(store.completeUpload(key, shown.slice(1)), PartsMissingError);
+    await assert.rejects(store.listParts(key), UploadClosedError);
     assert(bytes.equals(await readBlob(await store.open(key))));
   },
 
@@ -139,13 +149,13 @@ const completion: Promises = {
     await sendPart(store, key, parts[0]!);
     await store.abortUpload(key);
     await store.abortUpload(key);
-    await assert.rejects(store.listParts(key), UploadClosed);
+    await assert.rejects(store.listParts(key), UploadClosedError);
     await assert.rejects(
       store.completeUpload(
         key,
         parts.map((part) => part.plan),
       ),
-      UploadClosed,
+      UploadClosedError,
     );
     assert.deepEqual(await Array.fromAsync(store.list("")), []);
     await store.createUpload(key, plan);
@@ -172,7 +182,7 @@ async function openUpload(tested: StoreUnderTest) {
 }
 
 function isPartsMissing(sentence: RegExp) {
-  return (error: unknown) => error instanceof PartsMissing && sentence.test(error.message);
+  return (error: unknown) => error instanceof PartsMissingError && sentence.test(error.message);
 }
 
 /** What every blob store promises of uploads in parts. */

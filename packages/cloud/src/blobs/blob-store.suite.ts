@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { BlobExists, BlobNotFound, BlobTooLarge, DigestMismatch } from "./blob-errors.ts";
+import { BlobExistsError, BlobNotFoundError, BlobTooLargeError, DigestMismatchError } from "./blob-errors.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { pieces } from "./blob-store-pieces.suite.ts";
 import { uploads } from "./blob-store-uploads.suite.ts";
@@ -69,7 +69,7 @@ const objects: Promises = {
     await tested.store.delete(key);
     await tested.store.delete(key);
     assert.equal(await tested.store.stat(key), undefined);
-    await assert.rejects(tested.store.open(key), BlobNotFound);
+    await assert.rejects(tested.store.open(key), BlobNotFoundError);
   },
 
   "list names every object and every unfinished upload once, by the beginning of its key": async (tested) => {
@@ -160,7 +160,7 @@ const refusals: Promises = {
   "put never overwrites": async (tested) => {
     const key = newKey();
     await tested.store.put(key, inPieces(Buffer.from("first")));
-    await assert.rejects(tested.store.put(key, inPieces(Buffer.from("other"))), BlobExists);
+    await assert.rejects(tested.store.put(key, inPieces(Buffer.from("other"))), BlobExistsError);
     assert.equal((await readBlob(await tested.store.open(key))).toString(), "first");
   },
 
@@ -178,8 +178,8 @@ const refusals: Promises = {
     const key = newKey();
     const bytes = randomBytes(2_500_000);
     await assert.rejects(store.put(key, broken(bytes)), /connection reset/);
-    await assert.rejects(store.put(key, inPieces(bytes), { expectedBytes: bytes.byteLength + 1 }), DigestMismatch);
-    await assert.rejects(store.put(key, inPieces(bytes), { maxBytes: bytes.byteLength - 1 }), BlobTooLarge);
+    await assert.rejects(store.put(key, inPieces(bytes), { expectedBytes: bytes.byteLength + 1 }), DigestMismatchError);
+    await assert.rejects(store.put(key, inPieces(bytes), { maxBytes: bytes.byteLength - 1 }), BlobTooLargeError);
     const controller = new AbortController();
     const body = thenSilence(bytes, () => controller.abort(new Error("caller left")));
     await assert.rejects(store.put(key, body, { signal: controller.signal }), /caller left/);

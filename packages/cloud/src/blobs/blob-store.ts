@@ -3,19 +3,19 @@
  * again, and is never changed. Two ways in: `put`, one stream; and an upload of parts that survives interruption, whose
  * parts are sent straight to the targets that `grantParts` signs.
  *
- * Every method throws {@link StorageFull} where there is no room, with nothing acknowledged; other errors are in blob-errors.ts.
+ * Every method throws {@link StorageFullError} where there is no room, with nothing acknowledged; other errors are in blob-errors.ts.
  */
 export interface BlobStore {
   /**
-   * Writes one object: durable once it returns, nothing is left when it throws. Throws {@link BlobExists} for a key in use,
-   * {@link DigestMismatch} when the body does not have `expectedBytes`, {@link BlobTooLarge} above `maxBytes`.
+   * Writes one object: durable once it returns, nothing is left when it throws. Throws {@link BlobExistsError} for a key in use,
+   * {@link DigestMismatchError} when the body does not have `expectedBytes`, {@link BlobTooLargeError} above `maxBytes`.
    */
   put(
     key: string,
     body: AsyncIterable<Uint8Array>,
     options?: PutOptions,
   ): Promise<{ sizeBytes: number; sha256: string }>;
-  /** Throws {@link BlobNotFound}. The caller closes the reader. */
+  /** Throws {@link BlobNotFoundError}. The caller closes the reader. */
   open(key: string): Promise<BlobReader>;
   /** What is found is durable. */
   stat(key: string): Promise<StoredObject | undefined>;
@@ -24,19 +24,19 @@ export interface BlobStore {
 
   /**
    * Opens an upload; the parts are numbered from 1 and all but the last have `partSizeBytes`. Harmless for the same plan,
-   * {@link UploadMismatch} for another, {@link BlobExists} once it was completed.
+   * {@link UploadMismatchError} for another, {@link BlobExistsError} once it was completed.
    */
   createUpload(key: string, plan: UploadPlan): Promise<void>;
-  /** The durable parts by number. Throws {@link UploadClosed} when none is open: never made, aborted, or completed (see `stat`). */
+  /** The durable parts by number. Throws {@link UploadClosedError} when none is open: never made, aborted, or completed (see `stat`). */
   listParts(key: string): Promise<PartReceipt[]>;
   /**
-   * A signed target for each part, good for one PUT of exactly these bytes with these headers. Throws {@link UploadClosed},
-   * {@link PartRefused} outside of the plan, {@link PartConflict} where other bytes are acknowledged under that number.
+   * A signed target for each part, good for one PUT of exactly these bytes with these headers. Throws {@link UploadClosedError},
+   * {@link PartRefusedError} outside of the plan, {@link PartConflictError} where other bytes are acknowledged under that number.
    */
   grantParts(key: string, parts: readonly PartPlan[]): Promise<PartGrant[]>;
   /**
    * Makes the parts the object; durable once it returns. Repeatable, also after a crash in between. Throws
-   * {@link PartsMissing} unless `parts` are all of the plan and each is stored as told, {@link UploadClosed}.
+   * {@link PartsMissingError} unless `parts` are all of the plan and each is stored as told, {@link UploadClosedError}.
    */
   completeUpload(key: string, parts: readonly PartReceipt[]): Promise<void>;
   /** Forgets an unfinished upload and its bytes; a completed object stays. Harmless where there is none. */
@@ -44,8 +44,8 @@ export interface BlobStore {
 
   /**
    * Takes one part: verified before a byte of it stands where it counts, durable once it returns. A repeat of the same bytes
-   * is harmless, also at the same time. Throws {@link DigestMismatch}, {@link PartConflict}, {@link PartRefused},
-   * {@link UploadClosed}. Only a store whose grants name our own part route has it, and only that route calls it.
+   * is harmless, also at the same time. Throws {@link DigestMismatchError}, {@link PartConflictError}, {@link PartRefusedError},
+   * {@link UploadClosedError}. Only a store whose grants name our own part route has it, and only that route calls it.
    */
   receivePart?(key: string, part: PartPlan, body: AsyncIterable<Uint8Array>): Promise<void>;
 
@@ -56,23 +56,23 @@ export interface BlobStore {
 
   /**
    * The durable pieces of parts that are not whole, or of one part, in the order of their numbers and offsets. Throws
-   * {@link UploadClosed}.
+   * {@link UploadClosedError}.
    */
   listPieces(key: string, partNumber?: number): Promise<PiecePlan[]>;
   /**
    * A signed target for each piece, good for one PUT of exactly these bytes with these headers. Whether the piece comes next is seen
-   * when it arrives. Throws {@link UploadClosed}, {@link PartRefused} and {@link PieceRefused} outside of the plan.
+   * when it arrives. Throws {@link UploadClosedError}, {@link PartRefusedError} and {@link PieceRefusedError} outside of the plan.
    */
   grantPieces(key: string, pieces: readonly PiecePlan[]): Promise<PieceGrant[]>;
   /**
-   * Makes the pieces the part, after which they are gone; durable once it returns, and repeatable. Throws {@link PartsMissing} where
-   * they are not all of it, {@link DigestMismatch} where together they have another digest (then they are forgotten, and the part
-   * may be sent anew), {@link PartConflict}, {@link PartRefused}, {@link UploadClosed}.
+   * Makes the pieces the part, after which they are gone; durable once it returns, and repeatable. Throws {@link PartsMissingError} where
+   * they are not all of it, {@link DigestMismatchError} where together they have another digest (then they are forgotten, and the part
+   * may be sent anew), {@link PartConflictError}, {@link PartRefusedError}, {@link UploadClosedError}.
    */
   composePart(key: string, part: PartPlan): Promise<PartReceipt>;
   /**
    * Takes one piece: verified before it counts, durable once it returns. A repeat of the same bytes is harmless, also at the same
-   * time. Throws {@link DigestMismatch}, {@link PieceRefused}, {@link PartRefused}, {@link UploadClosed}, and {@link PieceConflict}
+   * time. Throws {@link DigestMismatchError}, {@link PieceRefusedError}, {@link PartRefusedError}, {@link UploadClosedError}, and {@link PieceConflictError}
    * for one that does not begin where those before it end, or in whose place others are: the first writer wins. Of whom it
    * is, see `receivePart`.
    */
@@ -86,24 +86,24 @@ export interface BlobStore {
 }
 
 export interface PutOptions {
-  signal?: AbortSignal;
+  readonly signal?: AbortSignal;
   /** The most that is taken. */
-  maxBytes?: number;
+  readonly maxBytes?: number;
   /** The exact length, where it is known. */
-  expectedBytes?: number;
+  readonly expectedBytes?: number;
 }
 
 export interface StoredObject {
-  sizeBytes: number;
-  modifiedAtMs: number;
+  readonly sizeBytes: number;
+  readonly modifiedAtMs: number;
   /** Opaque and strong: one for each object, without quotes. */
-  etag: string;
+  readonly etag: string;
 }
 
 /** One stored object, open for reading; a random access source for @downlink/recordings. */
 export interface BlobReader extends AsyncDisposable {
   readonly sizeBytes: number;
-  /** Exactly these bytes; throws a RangeError outside of the object and {@link BlobDamaged} when they are not there. */
+  /** Exactly these bytes; throws a RangeError outside of the object and {@link BlobDamagedError} when they are not there. */
   read(offset: number, length: number): Promise<Uint8Array>;
   /** Where the object is a file: its descriptor, as long as this is open. Threads read through it themselves. */
   readonly descriptor?: number;
@@ -112,55 +112,55 @@ export interface BlobReader extends AsyncDisposable {
 }
 
 export interface ByteRange {
-  start: number;
-  endInclusive: number;
+  readonly start: number;
+  readonly endInclusive: number;
 }
 
 export interface UploadPlan {
-  sizeBytes: number;
-  partSizeBytes: number;
+  readonly sizeBytes: number;
+  readonly partSizeBytes: number;
 }
 
 export interface PartPlan {
   /** From 1. */
-  number: number;
+  readonly number: number;
   /** MD5 or SHA-256 (`makeDigest` of the protocol); all of one upload are of one kind. */
-  digest: string;
-  lengthBytes: number;
+  readonly digest: string;
+  readonly lengthBytes: number;
 }
 
 export interface PartReceipt extends PartPlan {
   /** What the store wants to see again on completion, where it has such a thing. */
-  etag?: string;
+  readonly etag?: string;
 }
 
 export interface PartGrant {
-  number: number;
-  url: string;
-  headers: Record<string, string>;
+  readonly number: number;
+  readonly url: string;
+  readonly headers: Record<string, string>;
 }
 
 /** A range of one part. */
 export interface PiecePlan {
-  partNumber: number;
+  readonly partNumber: number;
   /** Within the part. */
-  offset: number;
-  lengthBytes: number;
+  readonly offset: number;
+  readonly lengthBytes: number;
   /** MD5 or SHA-256 (`makeDigest` of the protocol); all of one upload are of one kind. */
-  digest: string;
+  readonly digest: string;
 }
 
 export interface PieceGrant {
-  offset: number;
-  url: string;
-  headers: Record<string, string>;
+  readonly offset: number;
+  readonly url: string;
+  readonly headers: Record<string, string>;
 }
 
 export interface ListedObject {
-  key: string;
+  readonly key: string;
   /** False: there is no object, only what is left of a write that was never acknowledged, or is under way. */
-  isWhole: boolean;
+  readonly isWhole: boolean;
   /** Of the object; of something unfinished, what it holds. */
-  sizeBytes: number;
-  modifiedAtMs: number;
+  readonly sizeBytes: number;
+  readonly modifiedAtMs: number;
 }

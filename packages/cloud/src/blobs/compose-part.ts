@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { algorithmOf, type DigestAlgorithm, makeDigest } from "@downlink/protocol";
-import { DigestMismatch, PartsMissing } from "./blob-errors.ts";
+import { DigestMismatchError, PartsMissingError } from "./blob-errors.ts";
 import type { PartPlan, PartReceipt, PiecePlan } from "./blob-store.ts";
 import { isSystemError, writeFully } from "./durable-file.ts";
 import { filesOf, type KeyFiles, partOfPieceJournal } from "./file-layout.ts";
@@ -61,21 +61,21 @@ async function keepPieces(composing: Composing, part: PartPlan): Promise<void> {
   const held = (await pieces?.readDurable()) ?? [];
   const heldBytes = endOfPieces(held);
   if (heldBytes !== part.lengthBytes)
-    throw new PartsMissing(`of part ${part.number} the first ${heldBytes} of ${part.lengthBytes} bytes are held`);
+    throw new PartsMissingError(`of part ${part.number} the first ${heldBytes} of ${part.lengthBytes} bytes are held`);
   try {
     if ((await hashPieces(files, held, algorithmOf(part.digest))) !== part.digest) throw isOther(part);
     await keepPart(composing, part, { writeTo: (file, position) => copyPieces(files, held, { file, position }) });
   } catch (error) {
     // Another call made the part of the same pieces, and removed them.
     if (isSystemError(error, "ENOENT") && (await journal.readDurable(part.number)).kept.has(part.number)) return;
-    const isDamaged = isSystemError(error, "ENOENT") || error instanceof DigestMismatch;
+    const isDamaged = isSystemError(error, "ENOENT") || error instanceof DigestMismatchError;
     if (isDamaged) await pieces?.remove();
     throw isDamaged ? isOther(part) : error;
   }
 }
 
-function isOther({ number }: PartPlan): DigestMismatch {
-  return new DigestMismatch(`the pieces of part ${number} together do not have its digest; they are forgotten`);
+function isOther({ number }: PartPlan): DigestMismatchError {
+  return new DigestMismatchError(`the pieces of part ${number} together do not have its digest; they are forgotten`);
 }
 
 async function partsInPieces(files: KeyFiles): Promise<number[]> {
@@ -106,14 +106,14 @@ async function copyPieces(
   }
 }
 
-/** A block holds until the next one is asked for. Throws {@link DigestMismatch} for a file that is shorter than its piece. */
+/** A block holds until the next one is asked for. Throws {@link DigestMismatchError} for a file that is shorter than its piece. */
 async function* bytesOf({ directory }: KeyFiles, held: readonly HeldPiece[]): AsyncGenerator<Uint8Array> {
   const memory = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   for (const { fileName, lengthBytes } of held) {
     await using file = await open(join(directory, fileName), "r");
     for (let at = 0; at < lengthBytes; ) {
       const { bytesRead } = await file.read(memory, 0, Math.min(BLOCK_BYTES, lengthBytes - at), at);
-      if (bytesRead === 0) throw new DigestMismatch(`${fileName} ends at ${at} of ${lengthBytes} bytes`);
+      if (bytesRead === 0) throw new DigestMismatchError(`${fileName} ends at ${at} of ${lengthBytes} bytes`);
       yield memory.subarray(0, bytesRead);
       at += bytesRead;
     }

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { abortable } from "../core/abortable.ts";
-import { BlobExists, BlobTooLarge, DigestMismatch } from "./blob-errors.ts";
+import { BlobExistsError, BlobTooLargeError, DigestMismatchError } from "./blob-errors.ts";
 import type { PutOptions } from "./blob-store.ts";
 import { isSystemError, publishFile, writeFully } from "./durable-file.ts";
 import { filesOf, temporaryFile } from "./file-layout.ts";
@@ -29,12 +29,12 @@ export async function putFile(
   const body = options.signal ? abortable(object.body, options.signal) : object.body;
   const written = await writeHashed(file, body, options.maxBytes ?? Number.POSITIVE_INFINITY);
   if (options.expectedBytes !== undefined && written.sizeBytes !== options.expectedBytes)
-    throw new DigestMismatch(`${options.expectedBytes} bytes were announced, ${written.sizeBytes} came`);
+    throw new DigestMismatchError(`${options.expectedBytes} bytes were announced, ${written.sizeBytes} came`);
   await file.sync();
   try {
     await publishFile(temporary, files.object);
   } catch (error) {
-    throw isSystemError(error, "EEXIST") ? new BlobExists(key) : error;
+    throw isSystemError(error, "EEXIST") ? new BlobExistsError(key) : error;
   }
   return written;
 }
@@ -65,7 +65,7 @@ async function* limited(body: AsyncIterable<Uint8Array>, maxBytes: number): Asyn
   let sizeBytes = 0;
   for await (const piece of body) {
     sizeBytes += piece.byteLength;
-    if (sizeBytes > maxBytes) throw new BlobTooLarge(maxBytes);
+    if (sizeBytes > maxBytes) throw new BlobTooLargeError(maxBytes);
     yield piece;
   }
 }

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { BlobDamaged, BlobNotFound } from "./blob-errors.ts";
+import { BlobDamagedError, BlobNotFoundError } from "./blob-errors.ts";
 import type { BlobReader, ByteRange } from "./blob-store.ts";
 import { isSystemError } from "./durable-file.ts";
 import { filesOf } from "./file-layout.ts";
@@ -23,15 +23,15 @@ async function openObject(root: string, key: string): Promise<FileHandle> {
   try {
     return await open(filesOf(root, key).object, "r");
   } catch (error) {
-    throw isSystemError(error, "ENOENT") ? new BlobNotFound(key) : error;
+    throw isSystemError(error, "ENOENT") ? new BlobNotFoundError(key) : error;
   }
 }
 
 interface ReadPlace {
-  key: string;
-  sizeBytes: number;
-  offset: number;
-  length: number;
+  readonly key: string;
+  readonly sizeBytes: number;
+  readonly offset: number;
+  readonly length: number;
 }
 
 async function readExactly(file: FileHandle, { key, sizeBytes, offset, length }: ReadPlace): Promise<Uint8Array> {
@@ -41,7 +41,7 @@ async function readExactly(file: FileHandle, { key, sizeBytes, offset, length }:
   const bytes = Buffer.allocUnsafeSlow(length); // its own memory: the caller may keep it without keeping a pool alive
   for (let filled = 0; filled < length; ) {
     const { bytesRead } = await file.read(bytes, filled, length - filled, offset + filled);
-    if (bytesRead === 0) throw new BlobDamaged(key);
+    if (bytesRead === 0) throw new BlobDamagedError(key);
     filled += bytesRead;
   }
   return bytes;

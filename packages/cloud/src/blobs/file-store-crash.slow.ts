@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
-import { PartConflict } from "./blob-errors.ts";
+import { PartConflictError } from "./blob-errors.ts";
 import { filesOf } from "./file-layout.ts";
 import { type FileStore, openFileStore } from "./file-store.ts";
 import { childBytes, childPartBytes, childPlan } from "./testing/file-store-child.ts";
@@ -66,7 +66,7 @@ test("after kill -9 between a part's record and its acknowledgement, sending it 
   );
   await store.receivePart(key, parts[0]!.plan, inPieces(parts[0]!.bytes));
   const other = cutPart(1, randomBytes(childPartBytes));
-  await assert.rejects(store.receivePart(key, other.plan, inPieces(other.bytes)), PartConflict);
+  await assert.rejects(store.receivePart(key, other.plan, inPieces(other.bytes)), PartConflictError);
   await sendMissing(store, key);
   assert(childBytes.equals(await readBlob(await store.open(key))));
 });
@@ -195,7 +195,7 @@ test("two processes on one directory never mix two parts of one number: the firs
     );
     const winner = results.findIndex(({ status }) => status === "fulfilled");
     const refusal = results[1 - winner];
-    assert(refusal?.status === "rejected" && refusal.reason instanceof PartConflict);
+    assert(refusal?.status === "rejected" && refusal.reason instanceof PartConflictError);
     await stores[1]!.completeUpload(key, [rivals[winner]!.plan]);
     assert(rivals[winner]!.bytes.equals(await readBlob(await stores[0]!.open(key))));
   }

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { StorageFull } from "./blob-errors.ts";
+import { StorageFullError } from "./blob-errors.ts";
 import { sendPart } from "./blob-store-uploads.suite.ts";
 import { serveFileStore } from "./testing/open-file-store.ts";
 import { cutParts, inPieces, newKey, readBlob } from "./testing/pieces.ts";
@@ -22,7 +22,7 @@ describe("on a full disk", () => {
     if (!small) return;
     await using tested = await serveFileStore({ directory: small.directory });
     const key = newKey();
-    await assert.rejects(tested.store.put(key, inPieces(randomBytes(5 * MIB), 65_536)), StorageFull);
+    await assert.rejects(tested.store.put(key, inPieces(randomBytes(5 * MIB), 65_536)), StorageFullError);
     assert.deepEqual(await Array.fromAsync(tested.store.list("")), []);
     await tested.store.put(key, inPieces(randomBytes(MIB), 65_536));
   });

@@ -30,8 +30,8 @@ test("kill -9 again and again at any instant: no acknowledged piece is lost or a
       await assertAllThere(store, key, acknowledged);
     }
     assert.deepEqual([...new Set(acknowledged)], acknowledged, "nothing is taken twice");
-    const told = parts.map(({ plan }) => plan);
-    await store.completeUpload(key, told);
+    const shown = parts.map(({ plan }) => plan);
+    await store.completeUpload(key, shown);
     assert(piecedBytes.equals(await readBlob(await store.open(key))));
   }
 });

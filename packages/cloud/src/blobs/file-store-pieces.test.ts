@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import { DigestMismatch, PieceConflict, UploadClosed } from "./blob-errors.ts";
+import { DigestMismatchError, PieceConflictError, UploadClosedError } from "./blob-errors.ts";
 import { filesOf, pieceJournalFile } from "./file-layout.ts";
 import { openFileStore } from "./file-store.ts";
 import { sealLine } from "./journal-lines.ts";
@@ -104,7 +104,7 @@ test("a piece whose file was damaged or lost on the disk is never part of an obj
     if (damage === "flipped") await writeFile(path, randomBytes((await stat(path)).size));
     if (damage === "shortened") await truncate(path, 10);
     if (damage === "lost") await rm(path);
-    await assert.rejects(store.composePart(key, part!.plan), DigestMismatch, damage);
+    await assert.rejects(store.composePart(key, part!.plan), DigestMismatchError, damage);
     assert.deepEqual(await store.listPieces(key), []);
     await finish(key);
   }
@@ -117,7 +117,7 @@ test("a piece is not acknowledged that comes while the pieces of its part are gi
     pieces[1]!.plan,
     breakOff(pieces[1]!.bytes, () => rm(journal)),
   );
-  await assert.rejects(received, PieceConflict);
+  await assert.rejects(received, PieceConflictError);
   assert.deepEqual(await store.listPieces(key), []);
   await finish(key);
 });
@@ -129,7 +129,7 @@ test("a piece is not acknowledged that comes while its upload ends, and nothing 
     pieces[1]!.plan,
     breakOff(pieces[1]!.bytes, () => store.abortUpload(key)),
   );
-  await assert.rejects(received, UploadClosed);
+  await assert.rejects(received, UploadClosedError);
   assert.deepEqual(await names(), []);
 });
 
@@ -146,8 +146,8 @@ test("pieces that go wrong leave nothing behind", async () => {
   const { key, names } = await openUpload(1);
   const before = (await names()).sort();
   const broken = cutPiece(1, pieceBytes, pieces[1]!.bytes);
-  await assert.rejects(store.receivePiece(key, broken.plan, inPieces(randomBytes(pieceBytes))), DigestMismatch);
-  await assert.rejects(store.receivePiece(key, broken.plan, inPieces(broken.bytes.subarray(1))), DigestMismatch);
+  await assert.rejects(store.receivePiece(key, broken.plan, inPieces(randomBytes(pieceBytes))), DigestMismatchError);
+  await assert.rejects(store.receivePiece(key, broken.plan, inPieces(broken.bytes.subarray(1))), DigestMismatchError);
   assert.deepEqual((await names()).sort(), before);
 });
 

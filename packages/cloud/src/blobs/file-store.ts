@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { access, constants, mkdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { StorageFull } from "./blob-errors.ts";
+import { StorageFullError } from "./blob-errors.ts";
 import type { BlobStore, StoredObject } from "./blob-store.ts";
 import { checkPiecesGrantable, composePart, listPieces } from "./compose-part.ts";
 import { isSystemError, makeDurableDirectory, syncDirectory } from "./durable-file.ts";
@@ -23,15 +23,15 @@ const PART_MEMORY_BYTES = 128 * 1024 * 1024;
 
 export interface FileStoreOptions {
   /** Made where it is absent. One file system below it; several processes may share it. */
-  directory: string;
-  signer: LinkSigner;
+  readonly directory: string;
+  readonly signer: LinkSigner;
   /** What part links are built from, without a slash at the end. */
-  publicUrl: () => string;
-  clock: { nowNs(): bigint };
+  readonly publicUrl: () => string;
+  readonly clock: { nowNs(): bigint };
   /** How long a part link is good. Default one hour. */
-  grantTtlMs?: number;
+  readonly grantTtlMs?: number;
   /** How many bytes of parts wait for their verification in memory; the others in temporary files. Default 128 MiB. */
-  partMemoryBytes?: number;
+  readonly partMemoryBytes?: number;
 }
 
 /** A store whose part links point at our own part route. */
@@ -115,6 +115,6 @@ async function orStorageFull<T>(writing: Promise<T>): Promise<T> {
   try {
     return await writing;
   } catch (error) {
-    throw isSystemError(error, "ENOSPC", "EDQUOT") ? new StorageFull(error) : error;
+    throw isSystemError(error, "ENOSPC", "EDQUOT") ? new StorageFullError(error) : error;
   }
 }

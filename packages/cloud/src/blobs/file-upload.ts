@@ -1,5 +1,12 @@
 import { open, rm } from "node:fs/promises";
-import { BlobDamaged, BlobExists, PartConflict, PartsMissing, UploadClosed, UploadMismatch } from "./blob-errors.ts";
+import {
+  BlobDamagedError,
+  BlobExistsError,
+  PartConflictError,
+  PartsMissingError,
+  UploadClosedError,
+  UploadMismatchError,
+} from "./blob-errors.ts";
 import type { PartPlan, PartReceipt, UploadPlan } from "./blob-store.ts";
 import { isSystemError, publishFile, syncDirectory } from "./durable-file.ts";
 import { filesOf, type KeyFiles, temporaryFile } from "./file-layout.ts";
@@ -11,12 +18,13 @@ import { checkPart, checkParts, checkPlan } from "./part-plan.ts";
 export async function createUpload(root: string, key: string, plan: UploadPlan): Promise<void> {
   checkPlan(plan);
   const files = filesOf(root, key);
-  if (await findObject(files)) throw new BlobExists(key);
+  if (await findObject(files)) throw new BlobExistsError(key);
   await (await open(files.partial, "a", 0o600)).close();
   await publishJournal(files, plan);
   await using journal = await openJournal(key, files);
   const { plan: known } = await journal.read();
-  if (known.sizeBytes !== plan.sizeBytes || known.partSizeBytes !== plan.partSizeBytes) throw new UploadMismatch(key);
+  if (known.sizeBytes !== plan.sizeBytes || known.partSizeBytes !== plan.partSizeBytes)
+    throw new UploadMismatchError(key);
 }
 
 export async function listParts(root: string, key: string): Promise<PartReceipt[]> {
@@ -31,7 +39,7 @@ export async function checkGrantable(root: string, key: string, parts: readonly 
   for (const part of parts) {
     checkPart(plan, part);
     const other = taken.get(part.number);
-    if (other && other.digest !== part.digest) throw new PartConflict(part.number);
+    if (other && other.digest !== part.digest) throw new PartConflictError(part.number);
   }
 }
 
@@ -41,7 +49,7 @@ export async function completeUpload(root: string, key: string, parts: readonly 
   try {
     await publishParts(key, files, parts);
   } catch (error) {
-    if (!(error instanceof UploadClosed)) throw error;
+    if (!(error instanceof UploadClosedError)) throw error;
     await checkComplete(files, { parts, otherwise: error });
   }
   await removeUnfinished(files);
@@ -75,7 +83,7 @@ async function publishParts(key: string, files: KeyFiles, parts: readonly PartPl
   checkParts(state.plan, parts, keptParts(state));
   await using partial = await openPartial(key, files);
   const { size, ino } = await partial.stat();
-  if (size !== state.plan.sizeBytes) throw new BlobDamaged(key);
+  if (size !== state.plan.sizeBytes) throw new BlobDamagedError(key);
   try {
     await partial.sync();
   } catch (error) {
@@ -85,22 +93,22 @@ async function publishParts(key: string, files: KeyFiles, parts: readonly PartPl
   try {
     await publishFile(files.partial, files.object);
   } catch (error) {
-    if (isSystemError(error, "ENOENT")) throw new UploadClosed(key);
+    if (isSystemError(error, "ENOENT")) throw new UploadClosedError(key);
     if (!isSystemError(error, "EEXIST")) throw error;
-    if ((await findObject(files))?.ino !== ino) throw new BlobExists(key);
+    if ((await findObject(files))?.ino !== ino) throw new BlobExistsError(key);
   }
 }
 
 /** Without an open upload, an object of the length told is the earlier completion's. */
 async function checkComplete(
   files: KeyFiles,
-  { parts, otherwise }: { parts: readonly PartPlan[]; otherwise: UploadClosed },
+  { parts, otherwise }: { parts: readonly PartPlan[]; otherwise: UploadClosedError },
 ): Promise<void> {
   const object = await findObject(files);
   if (!object) throw otherwise;
-  const toldBytes = parts.reduce((sum, { lengthBytes }) => sum + lengthBytes, 0);
-  if (toldBytes !== object.size)
-    throw new PartsMissing(`the parts told have ${toldBytes} bytes, the completed upload ${object.size}`);
+  const statedBytes = parts.reduce((sum, { lengthBytes }) => sum + lengthBytes, 0);
+  if (statedBytes !== object.size)
+    throw new PartsMissingError(`the parts told have ${statedBytes} bytes, the completed upload ${object.size}`);
 }
 
 function keptParts({ taken, kept }: JournalState): PartReceipt[] {

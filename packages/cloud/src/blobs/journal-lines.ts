@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { crc32 } from "node:zlib";
-import { StorageFull } from "./blob-errors.ts";
+import { StorageFullError } from "./blob-errors.ts";
 
 /*
  * A journal is a file of lines that is only ever appended to, so that several processes may write it. Each line ends in its
@@ -21,7 +21,7 @@ export async function appendLine(file: FileHandle, text: string): Promise<void> 
   const line = Buffer.from(sealLine(text));
   const { bytesWritten } = await file.write(line);
   // One write or none: the rest of a torn line could come to stand behind another process's line.
-  if (bytesWritten < line.byteLength) throw new StorageFull(`${bytesWritten} of ${line.byteLength} bytes written`);
+  if (bytesWritten < line.byteLength) throw new StorageFullError(`${bytesWritten} of ${line.byteLength} bytes written`);
 }
 
 export function sealLine(text: string): string {

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { type FileHandle, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { UploadClosed } from "./blob-errors.ts";
+import { UploadClosedError } from "./blob-errors.ts";
 import { isSystemError, syncDirectory } from "./durable-file.ts";
 import type { KeyFiles } from "./file-layout.ts";
 
@@ -24,12 +24,12 @@ export async function findObject(files: KeyFiles): Promise<Stats | undefined> {
   return found;
 }
 
-/** For reading and writing. Throws {@link UploadClosed} when the upload was aborted or completed. */
+/** For reading and writing. Throws {@link UploadClosedError} when the upload was aborted or completed. */
 export async function openPartial(key: string, files: KeyFiles): Promise<FileHandle> {
   try {
     return await open(files.partial, "r+");
   } catch (error) {
-    throw isSystemError(error, "ENOENT") ? new UploadClosed(key) : error;
+    throw isSystemError(error, "ENOENT") ? new UploadClosedError(key) : error;
   }
 }
 

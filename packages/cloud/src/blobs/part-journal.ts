@@ -2,7 +2,7 @@
 // locks: one that outlives its process would have to be broken by guessing.
 
 import { constants, type FileHandle, open } from "node:fs/promises";
-import { UploadClosed } from "./blob-errors.ts";
+import { UploadClosedError } from "./blob-errors.ts";
 import type { PartPlan, UploadPlan } from "./blob-store.ts";
 import { isSystemError } from "./durable-file.ts";
 import type { KeyFiles } from "./file-layout.ts";
@@ -17,12 +17,12 @@ export interface JournalState {
   readonly kept: ReadonlySet<number>;
 }
 
-/** Throws {@link UploadClosed} where there is no journal. */
+/** Throws {@link UploadClosedError} where there is no journal. */
 export async function openJournal(key: string, files: KeyFiles): Promise<PartJournal> {
   try {
     return new PartJournal(await open(files.journal, constants.O_RDWR | constants.O_APPEND));
   } catch (error) {
-    throw isSystemError(error, "ENOENT") ? new UploadClosed(key) : error;
+    throw isSystemError(error, "ENOENT") ? new UploadClosedError(key) : error;
   }
 }
 

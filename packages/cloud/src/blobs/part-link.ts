@@ -13,10 +13,10 @@ const PIECE_PATH = /^\/data-plane\/pieces\/(?<key>[a-z0-9_/-]+)\/(?<number>\d{1,
 const PART_PATH = /^\/data-plane\/parts\/(?<key>[a-z0-9_/-]+)\/(?<number>\d{1,5})$/;
 
 export interface PartLinks {
-  signer: LinkSigner;
+  readonly signer: LinkSigner;
   /** Without a slash at the end. */
-  publicUrl: string;
-  expiresAtMs: number;
+  readonly publicUrl: string;
+  readonly expiresAtMs: number;
 }
 
 /** A target for exactly these bytes. */

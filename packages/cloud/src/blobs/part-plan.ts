@@ -1,4 +1,4 @@
-import { PartRefused, PartsMissing } from "./blob-errors.ts";
+import { PartRefusedError, PartsMissingError } from "./blob-errors.ts";
 import type { PartPlan, UploadPlan } from "./blob-store.ts";
 
 /** How many parts a plan has; none for an empty file. */
@@ -12,33 +12,34 @@ export function checkPlan({ sizeBytes, partSizeBytes }: UploadPlan): void {
     throw new RangeError(`no upload of ${sizeBytes} bytes in parts of ${partSizeBytes}`);
 }
 
-/** Bytes of one part. Throws {@link PartRefused} for a number outside of the plan. */
+/** Bytes of one part. Throws {@link PartRefusedError} for a number outside of the plan. */
 export function partLength(plan: UploadPlan, number: number): number {
   const count = countParts(plan);
   if (!Number.isInteger(number) || number < 1 || number > count)
-    throw new PartRefused(`there is no part ${number}; this upload has ${count}`);
+    throw new PartRefusedError(`there is no part ${number}; this upload has ${count}`);
   return Math.min(plan.partSizeBytes, plan.sizeBytes - (number - 1) * plan.partSizeBytes);
 }
 
-/** Throws {@link PartRefused} for a number outside of the plan or another length than the plan gives it. */
+/** Throws {@link PartRefusedError} for a number outside of the plan or another length than the plan gives it. */
 export function checkPart(plan: UploadPlan, part: PartPlan): void {
   const lengthBytes = partLength(plan, part.number);
   if (part.lengthBytes !== lengthBytes)
-    throw new PartRefused(`part ${part.number} has ${lengthBytes} bytes, not ${part.lengthBytes}`);
+    throw new PartRefusedError(`part ${part.number} has ${lengthBytes} bytes, not ${part.lengthBytes}`);
 }
 
-/** Throws {@link PartsMissing} unless `told` are all parts of the plan and each is stored as told. */
-export function checkParts(plan: UploadPlan, told: readonly PartPlan[], stored: readonly PartPlan[]): void {
+/** Throws {@link PartsMissingError} unless `told` are all parts of the plan and each is stored as told. */
+export function checkParts(plan: UploadPlan, stated: readonly PartPlan[], stored: readonly PartPlan[]): void {
   const count = countParts(plan);
-  const [toldByNumber, storedByNumber] = [told, stored].map(
+  const [statedByNumber, storedByNumber] = [stated, stored].map(
     (parts) => new Map(parts.map((part) => [part.number, part])),
   );
   for (let number = 1; number <= count; number++) {
-    const [expected, found] = [toldByNumber!.get(number), storedByNumber!.get(number)];
-    if (!found) throw new PartsMissing(`part ${number} of ${count} is not stored`);
-    if (!expected) throw new PartsMissing(`part ${number} of ${count} is not in the list`);
+    const [expected, found] = [statedByNumber!.get(number), storedByNumber!.get(number)];
+    if (!found) throw new PartsMissingError(`part ${number} of ${count} is not stored`);
+    if (!expected) throw new PartsMissingError(`part ${number} of ${count} is not in the list`);
     if (found.digest !== expected.digest || found.lengthBytes !== expected.lengthBytes)
-      throw new PartsMissing(`part ${number} of ${count} is stored with other bytes than told`);
+      throw new PartsMissingError(`part ${number} of ${count} is stored with other bytes than told`);
   }
-  if (told.length !== count) throw new PartsMissing(`${told.length} parts are listed; this upload has ${count}`);
+  if (stated.length !== count)
+    throw new PartsMissingError(`${stated.length} parts are listed; this upload has ${count}`);
 }

@@ -4,7 +4,7 @@
 
 import { createHash } from "node:crypto";
 import { algorithmOf, base64Of } from "@downlink/protocol";
-import { DigestMismatch, PartConflict } from "./blob-errors.ts";
+import { DigestMismatchError, PartConflictError } from "./blob-errors.ts";
 import type { PartPlan } from "./blob-store.ts";
 import { filesOf, type KeyFiles } from "./file-layout.ts";
 import { openPartial } from "./key-files.ts";
@@ -36,7 +36,7 @@ interface OpenUpload {
   readonly journal: PartJournal;
 }
 
-/** Writes verified bytes where they count, once, and makes them durable. Throws {@link PartConflict}. */
+/** Writes verified bytes where they count, once, and makes them durable. Throws {@link PartConflictError}. */
 export async function keepPart(
   { key, files, journal }: OpenUpload,
   part: PartPlan,
@@ -53,7 +53,7 @@ export async function keepPart(
   await journal.recordKept(part.number);
 }
 
-/** Takes exactly the bytes that were announced, or throws {@link DigestMismatch}, which calls them by their name. */
+/** Takes exactly the bytes that were announced, or throws {@link DigestMismatchError}, which calls them by their name. */
 export async function fillVerified(
   buffer: Pick<PartBuffer, "add">,
   part: Pick<PartPlan, "digest" | "lengthBytes"> & { readonly name: string },
@@ -63,18 +63,18 @@ export async function fillVerified(
   let lengthBytes = 0;
   for await (const piece of body) {
     if (lengthBytes + piece.byteLength > part.lengthBytes)
-      throw new DigestMismatch(`${part.name} is longer than the ${part.lengthBytes} bytes announced`);
+      throw new DigestMismatchError(`${part.name} is longer than the ${part.lengthBytes} bytes announced`);
     hash.update(piece);
     await buffer.add(piece, lengthBytes);
     lengthBytes += piece.byteLength;
   }
   if (lengthBytes < part.lengthBytes)
-    throw new DigestMismatch(`${part.name} ended after ${lengthBytes} of ${part.lengthBytes} bytes`);
+    throw new DigestMismatchError(`${part.name} ended after ${lengthBytes} of ${part.lengthBytes} bytes`);
   if (hash.digest("base64") !== base64Of(part.digest))
-    throw new DigestMismatch(`the bytes of ${part.name} do not have the digest announced`);
+    throw new DigestMismatchError(`the bytes of ${part.name} do not have the digest announced`);
 }
 
 /** Of one number only one content is ever taken. */
 export function refuseOther(part: PartPlan, taken: PartPlan | undefined): void {
-  if (taken && taken.digest !== part.digest) throw new PartConflict(part.number);
+  if (taken && taken.digest !== part.digest) throw new PartConflictError(part.number);
 }

@@ -9,7 +9,7 @@
 
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { PieceConflict, PieceRefused, UploadClosed } from "./blob-errors.ts";
+import { PieceConflictError, PieceRefusedError, UploadClosedError } from "./blob-errors.ts";
 import type { PiecePlan } from "./blob-store.ts";
 import { syncDirectory } from "./durable-file.ts";
 import { filesOf, type KeyFiles, newPieceName, partOfPieceJournal } from "./file-layout.ts";
@@ -45,7 +45,7 @@ export async function receivePiece(
   const held = await journal.read();
   if (!held.some((each) => each.fileName === fileName)) {
     await rm(join(files.directory, fileName), { force: true });
-    if (placePiece(held, piece) !== "held") throw new PieceConflict(`${nameOf(piece)} could not be recorded`);
+    if (placePiece(held, piece) !== "held") throw new PieceConflictError(`${nameOf(piece)} could not be recorded`);
   }
   await checkStillCounts(key, files, journal);
 }
@@ -59,12 +59,12 @@ async function readParts(key: string, files: KeyFiles): Promise<JournalState> {
 async function checkTakeable(files: KeyFiles, { plan, kept }: JournalState, piece: PiecePlan): Promise<void> {
   checkPiece(plan, piece);
   const { partNumber } = piece;
-  if (kept.has(partNumber)) throw new PieceConflict(`part ${partNumber} is stored as a whole already`);
+  if (kept.has(partNumber)) throw new PieceConflictError(`part ${partNumber} is stored as a whole already`);
   const begun = (await listNames(files))
     .map((name) => partOfPieceJournal(files, name))
     .filter((number) => number !== undefined && !kept.has(number));
   if (!begun.includes(partNumber) && begun.length >= MOST_PARTS_IN_PIECES)
-    throw new PieceRefused(
+    throw new PieceRefusedError(
       `the parts ${begun.join(", ")} are in pieces; no other one may be until one of them is whole`,
     );
 }
@@ -93,9 +93,9 @@ async function writeOwnFile(files: KeyFiles, piece: PiecePlan, buffer: PartBuffe
 async function checkStillCounts(key: string, files: KeyFiles, journal: PieceJournal): Promise<void> {
   if (!(await findFile(files.journal))) {
     await journal.remove();
-    throw new UploadClosed(key);
+    throw new UploadClosedError(key);
   }
-  if (!(await journal.isCurrent())) throw new PieceConflict("the pieces of this part were given up meanwhile");
+  if (!(await journal.isCurrent())) throw new PieceConflictError("the pieces of this part were given up meanwhile");
 }
 
 function nameOf({ partNumber, offset }: PiecePlan): string {

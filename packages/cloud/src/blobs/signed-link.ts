@@ -17,12 +17,12 @@ interface SigningKey {
 /** A capability that names exactly one thing: whoever holds it may make this request until it expires. */
 export interface Link {
   /** Upper case. A link for GET is good for HEAD too. */
-  method: string;
+  readonly method: string;
   /** The path as it is requested, without the query. */
-  path: string;
-  claims: Record<string, string>;
+  readonly path: string;
+  readonly claims: Record<string, string>;
   /** Milliseconds since the epoch. */
-  expiresAtMs: number;
+  readonly expiresAtMs: number;
 }
 
 const VERSION = "1";
@@ -74,10 +74,10 @@ export function makeLink(
 }
 
 export interface LinkRequest {
-  method: string;
-  path: string;
-  query: URLSearchParams;
-  nowMs: number;
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly nowMs: number;
 }
 
 /** The claims of the link that a request came by. Throws an ApiError: InvalidLink, LinkRefused or LinkExpired. */
@@ -92,9 +92,9 @@ export function verifyLink(signer: LinkSigner, request: LinkRequest): Record<str
 }
 
 interface SignedParts {
-  keyId: string;
-  expiry: string;
-  claims: string;
+  readonly keyId: string;
+  readonly expiry: string;
+  readonly claims: string;
 }
 
 function sign(key: KeyObject, signed: SignedParts & { method: string; path: string }): Buffer {

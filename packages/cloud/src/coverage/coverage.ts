@@ -29,14 +29,14 @@ export const coverage: Handlers<Contract> = { list: listCoverage, span: coverage
 const NS_PER_SECOND = 1_000_000_000n;
 
 interface Row {
-  deviceId: string | null;
-  deviceName: string | null;
-  importStatus: ImportStatus;
-  edgeSiteId: string | null;
-  edgeSiteName: string | null;
-  startNs: bigint;
-  endNs: bigint;
-  recordingCount: bigint;
+  readonly deviceId: string | null;
+  readonly deviceName: string | null;
+  readonly importStatus: ImportStatus;
+  readonly edgeSiteId: string | null;
+  readonly edgeSiteName: string | null;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  readonly recordingCount: bigint;
 }
 
 async function listCoverage(ctx: Ctx, query: ListQuery): Promise<Complete<CoverageRange>[]> {

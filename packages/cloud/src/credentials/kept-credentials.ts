@@ -46,8 +46,8 @@ export class KeptCredentials implements AsyncDisposable {
       log: options.log,
       channel: "downlink_credentials",
       name: "downlink-credentials",
-      hear: forget,
-      missAll: forget,
+      onMessage: forget,
+      onGap: forget,
       proofIntervalMs: options.proofIntervalMs ?? PROOF_INTERVAL_MS,
     });
     return credentials;

@@ -23,7 +23,7 @@ export class NotedTokenUses implements TokenUses, AsyncDisposable {
     this.#db = db;
     this.#nowNs = () => clock.nowNs();
     this.#log = log;
-    this.#timer = setInterval(() => this.#flushOrTell(), FLUSH_MS).unref();
+    this.#timer = setInterval(() => this.#flushOrWarn(), FLUSH_MS).unref();
   }
 
   note(tokenSha256: string): void {
@@ -48,12 +48,12 @@ export class NotedTokenUses implements TokenUses, AsyncDisposable {
   }
 
   /** What it loses is half a minute of what is noted to the minute: nothing that holds up others, or the end of the process. */
-  #flushOrTell(): Promise<void> {
+  #flushOrWarn(): Promise<void> {
     return this.flush().catch((error: unknown) => this.#log.warn({ err: error }, "uses of tokens were not kept"));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
-    await this.#flushOrTell();
+    await this.#flushOrWarn();
   }
 }

@@ -226,7 +226,7 @@ for (const resourceType of ["device", "event", "session"] as const)
     const clients = await Promise.all(
       projects.map(async (project) => cloud.withToken(await cloud.addKey(["properties.list"], [project.id]))),
     );
-    const told = () =>
+    const shown = () =>
       Promise.all(
         clients.map(async (client) => {
           const { hasAssociatedData } = await client.call(api.customProperties.get, { id });
@@ -235,9 +235,9 @@ for (const resourceType of ["device", "event", "session"] as const)
           return hasAssociatedData;
         }),
       );
-    assert.deepEqual(await told(), [false, false]);
+    assert.deepEqual(await shown(), [false, false]);
     const value = await addValue(resourceType, key, projects[0]!.id);
-    assert.deepEqual(await told(), [true, false]);
+    assert.deepEqual(await shown(), [true, false]);
     await value.forget();
-    assert.deepEqual(await told(), [resourceType === "device", false]);
+    assert.deepEqual(await shown(), [resourceType === "device", false]);
   });

@@ -16,11 +16,11 @@ const ACTIVE = /html|xml|svg|script|css|multipart|message/i;
 
 export interface Download extends Pick<StreamOptions, "onFailure"> {
   /** Without quotes. */
-  etag: string;
+  readonly etag: string;
   /** As somebody once said it: what is none, and what a browser would run, becomes application/octet-stream. */
-  mediaType: string;
+  readonly mediaType: string;
   /** What the receiver's file is called; any text. */
-  fileName: string;
+  readonly fileName: string;
 }
 
 /**

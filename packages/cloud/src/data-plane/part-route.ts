@@ -1,6 +1,6 @@
 import { base64Of } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
-import { DigestMismatch } from "../blobs/blob-errors.ts";
+import { DigestMismatchError } from "../blobs/blob-errors.ts";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import { PART_PATH_PREFIX, PIECE_PATH_PREFIX, readPartLink, readPieceLink } from "../blobs/part-link.ts";
 import type { LinkSigner } from "../blobs/signed-link.ts";
@@ -48,5 +48,5 @@ export function pieceRoute(app: Hono<Env>, deps: PartRouteDeps): void {
 function checkContentLength(c: Context<Env>, part: { readonly lengthBytes: number }): void {
   const announced = c.req.header("content-length");
   if (announced !== undefined && Number(announced) !== part.lengthBytes)
-    throw new DigestMismatch(`the link is for ${part.lengthBytes} bytes, Content-Length says ${announced}`);
+    throw new DigestMismatchError(`the link is for ${part.lengthBytes} bytes, Content-Length says ${announced}`);
 }

@@ -8,11 +8,11 @@ import { requestBody } from "./request-body.ts";
 import { serveRoutes } from "./testing/serve-routes.ts";
 
 test("a sender that sends nothing for too long is cut off, and the receiver is told", async () => {
-  const told = Promise.withResolvers<unknown>();
+  const shown = Promise.withResolvers<unknown>();
   await using served = await serveRoutes((app) =>
     app.put("/", async (c) => {
       const received = Array.fromAsync(requestBody(c, 50));
-      told.resolve(
+      shown.resolve(
         await received.then(
           () => "passed",
           (error: unknown) => error,
@@ -26,12 +26,12 @@ test("a sender that sends nothing for too long is cut off, and the receiver is t
   socket.on("error", () => {});
   socket.write("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nsome");
   await once(socket, "close");
-  assert.equal(((await told.promise) as NodeJS.ErrnoException).code, "ECONNRESET");
+  assert.equal(((await shown.promise) as NodeJS.ErrnoException).code, "ECONNRESET");
 });
 
 test("a piece holds until the next one is asked for, and then its memory is free", async () => {
   const sent = randomBytes(3_000_000);
-  const told = Promise.withResolvers<{ received: Buffer; isFree: boolean[] }>();
+  const shown = Promise.withResolvers<{ received: Buffer; isFree: boolean[] }>();
   await using served = await serveRoutes((app) =>
     app.put("/", async (c) => {
       const copies: Buffer[] = [];
@@ -40,13 +40,13 @@ test("a piece holds until the next one is asked for, and then its memory is free
         copies.push(Buffer.from(piece));
         pieces.push(piece);
       }
-      told.resolve({ received: Buffer.concat(copies), isFree: pieces.map(({ byteLength }) => byteLength === 0) });
+      shown.resolve({ received: Buffer.concat(copies), isFree: pieces.map(({ byteLength }) => byteLength === 0) });
       return c.json({});
     }),
   );
   const answer = await request(served.url, { method: "PUT", body: sent });
   assert.equal(answer.statusCode, 200);
-  const { received, isFree } = await told.promise;
+  const { received, isFree } = await shown.promise;
   assert(received.equals(sent));
   assert(isFree.length > 1 && isFree.every(Boolean));
 });

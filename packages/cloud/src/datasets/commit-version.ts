@@ -23,7 +23,7 @@ export async function commitVersion(ctx: Ctx, { id }: Input<Commit>): Promise<Co
       data: { committedAtNs: nowNs, committedByApiKeyId: ctx.caller.keyId },
     });
     const editableVersionNumber = await openNext(tx, { dataset, committed, nowNs });
-    await tellOf(tx, { dataset, committed, nowNs });
+    await publishCommit(tx, { dataset, committed, nowNs });
     return { committed: toVersion(committed), editableVersionNumber };
   });
 }
@@ -43,7 +43,7 @@ async function openNext(tx: Transaction, { dataset, committed, nowNs }: Step): P
   return versionNumber;
 }
 
-async function tellOf(tx: Transaction, { dataset, committed, nowNs }: Step): Promise<void> {
+async function publishCommit(tx: Transaction, { dataset, committed, nowNs }: Step): Promise<void> {
   const { id, orgId, projectId, name } = dataset;
   const { versionNumber, episodeCount, addedEpisodeCount, removedEpisodeCount } = committed;
   const version = { versionNumber, episodeCount, addedEpisodeCount, removedEpisodeCount };

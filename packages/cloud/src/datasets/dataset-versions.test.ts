@@ -135,9 +135,9 @@ test("a commit says who committed when, opens the next version, and is told of w
     ...{ versionNumber: 2, createdAt: committedAt, episodeCount: 2, addedEpisodeCount: 0, removedEpisodeCount: 0 },
     hasMissingRecordings: false,
   });
-  const told = await prisma.outboxEvent.findMany({ where: { payload: { path: ["dataset", "id"], equals: id } } });
+  const shown = await prisma.outboxEvent.findMany({ where: { payload: { path: ["dataset", "id"], equals: id } } });
   assert.deepEqual(
-    told.map(({ type, projectId, payload }) => ({ type, projectId, payload })),
+    shown.map(({ type, projectId, payload }) => ({ type, projectId, payload })),
     [
       {
         type: "dataset.committed",

@@ -12,9 +12,9 @@ interface Options {
   /** Of the connection, as Postgres shows it. */
   readonly name: string;
   /** With the payload of each notification. */
-  readonly hear: (payload: string) => void;
+  readonly onMessage: (payload: string) => void;
   /** Anything may have been told: the connection was lost, or is there again. */
-  readonly missAll: () => void;
+  readonly onGap: () => void;
   /** A connection that a firewall forgot says nothing more, for ever: it is asked, and given up when it does not answer. */
   readonly proofIntervalMs: number;
   readonly proofTimeoutMs?: number | undefined;
@@ -45,11 +45,11 @@ export class ChannelListener implements AsyncDisposable {
   }
 
   async #listen(): Promise<void> {
-    const { url, channel, name, hear, missAll, proofTimeoutMs = PROOF_TIMEOUT_MS } = this.#options;
+    const { url, channel, name, onMessage, onGap, proofTimeoutMs = PROOF_TIMEOUT_MS } = this.#options;
     const timeouts = { connectionTimeoutMillis: proofTimeoutMs, query_timeout: proofTimeoutMs };
     const client = new Client({ connectionString: url, application_name: name, ...timeouts });
     client.on("error", (error) => this.#reconnect(client, error));
-    client.on("notification", ({ payload = "" }) => hear(payload));
+    client.on("notification", ({ payload = "" }) => onMessage(payload));
     this.#client = client;
     const askedMs = performance.now();
     try {
@@ -59,7 +59,7 @@ export class ChannelListener implements AsyncDisposable {
       return this.#reconnect(client, error as Error);
     }
     if (this.#client !== client) return;
-    missAll(); // Until now.
+    onGap(); // Until now.
     this.#provenMs = askedMs;
     this.#proveLater(client);
   }
@@ -83,12 +83,12 @@ export class ChannelListener implements AsyncDisposable {
 
   #reconnect(lost: Client, error: Error): void {
     if (this.#isClosing || this.#client !== lost) return;
-    const { log, missAll, name } = this.#options;
+    const { log, onGap, name } = this.#options;
     log.warn({ err: error, name }, "the connection for the database's signals was lost");
     this.#client = undefined;
     this.#provenMs = Number.NEGATIVE_INFINITY;
     clearTimeout(this.#proving);
-    missAll();
+    onGap();
     lost.removeAllListeners().on("error", () => undefined); // its connection is gone; what it still says is no news
     lost.end().catch(() => undefined);
     setTimeout(() => {

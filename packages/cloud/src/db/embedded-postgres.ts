@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Cluster, giveFolder, prepareCluster } from "./embedded/cluster.ts";
-import { ClusterInUse } from "./embedded/embedded-postgres-error.ts";
+import { ClusterInUseError } from "./embedded/embedded-postgres-error.ts";
 import { joinServer, socketUrl } from "./embedded/join-server.ts";
 import { newClaim, reclaimDataDirectory } from "./embedded/server-claim.ts";
 import { type ServerCommand, ServerProcess } from "./embedded/server-process.ts";
@@ -62,7 +62,7 @@ export async function joinEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
     try {
       return await startEmbeddedPostgres(options);
     } catch (error) {
-      if (!(error instanceof ClusterInUse)) throw error;
+      if (!(error instanceof ClusterInUseError)) throw error;
       const url = await joinServer(error);
       const stop = async () => {};
       if (url !== undefined) return { url, stop, [Symbol.asyncDispose]: stop };

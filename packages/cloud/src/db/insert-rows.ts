@@ -6,14 +6,16 @@ import type { Transaction } from "./transaction.ts";
 
 /** The tables that are filled in bulk. */
 interface Rows {
-  EdgeFile: Prisma.EdgeFileCreateManyInput;
-  ImportRequest: Prisma.ImportRequestCreateManyInput;
-  OutboxEvent: Prisma.OutboxEventCreateManyInput;
-  Recording: Prisma.RecordingCreateManyInput;
-  RecordingAttachment: Prisma.RecordingAttachmentCreateManyInput;
-  RecordingTopic: Prisma.RecordingTopicCreateManyInput;
+  readonly EdgeFile: Prisma.EdgeFileCreateManyInput;
+  readonly ImportRequest: Prisma.ImportRequestCreateManyInput;
+  readonly OutboxEvent: Prisma.OutboxEventCreateManyInput;
+  readonly Recording: Prisma.RecordingCreateManyInput;
+  readonly RecordingAttachment: Prisma.RecordingAttachmentCreateManyInput;
+  readonly RecordingTopic: Prisma.RecordingTopicCreateManyInput;
   /** `activity` as Postgres reads bytes from a text. */
-  RecordingTopicActivity: Omit<Prisma.RecordingTopicActivityCreateManyInput, "activity"> & { activity: string | null };
+  readonly RecordingTopicActivity: Omit<Prisma.RecordingTopicActivityCreateManyInput, "activity"> & {
+    activity: string | null;
+  };
 }
 
 /** Inserts rows with one statement that takes them as one JSON parameter: `createMany` takes a parameter a value, many times slower. */

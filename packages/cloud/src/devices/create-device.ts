@@ -25,7 +25,7 @@ export async function createDeviceRow(tx: Transaction, device: NewDevice): Promi
   const { properties = {}, nowNs } = device;
   const row = await tx.device.create({ data: toRow(device) });
   await recordPropertyChanges(tx, { device: row, before: {}, after: properties, nowNs });
-  await tellOfNew(tx, row);
+  await publishNew(tx, row);
   return row;
 }
 
@@ -36,7 +36,7 @@ export async function findOrCreateDevice(tx: Transaction, device: Omit<NewDevice
   if (found) return found;
   const [row] = await tx.device.createManyAndReturn({ data: [toRow(device)], skipDuplicates: true });
   if (!row) return findOrCreateDevice(tx, device); // another was first, and has committed by now
-  await tellOfNew(tx, row);
+  await publishNew(tx, row);
   return row;
 }
 
@@ -44,7 +44,7 @@ function toRow({ orgId, projectId, name, properties = {}, enabled = true, nowNs 
   return { id: newId("dev"), orgId, projectId, name, properties, enabled, createdAtNs: nowNs, updatedAtNs: nowNs };
 }
 
-async function tellOfNew(tx: Transaction, { id, orgId, projectId, createdAtNs }: DeviceModel): Promise<void> {
+async function publishNew(tx: Transaction, { id, orgId, projectId, createdAtNs }: DeviceModel): Promise<void> {
   const payload = { device: { id } };
   await writeEvent(tx, { type: "device.created", orgId, projectId, occurredAtNs: createdAtNs, payload });
 }

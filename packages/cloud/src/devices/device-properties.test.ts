@@ -92,13 +92,13 @@ test("an equal value changes nothing: neither the history nor updatedAt, and nob
   const values = { site: "a", weight: 0, tools: ["arm"] };
   const before = await create("steady", values);
   const events = () => cloud.deps.db.prisma.outboxEvent.count({ where: { type: "device.updated" } });
-  const told = await events();
+  const shown = await events();
   const history = await historyOf("steady");
   assert.deepEqual(await update("steady", { ...values, weight: -0, active: null }), before);
   assert.deepEqual(await historyOf("steady"), history);
-  assert.equal(await events(), told);
+  assert.equal(await events(), shown);
   await update("steady", { weight: 1 });
-  assert.equal(await events(), told + 1);
+  assert.equal(await events(), shown + 1);
 });
 
 test("updates of one device at once lose no key and leave one open interval a key", async () => {

@@ -110,9 +110,9 @@ test("creating and updating write the events that others hear of", async () => {
     where: { occurredAtNs: { gte: createdAt } },
     orderBy: { id: "asc" },
   });
-  const told = events.filter(({ payload }) => JSON.stringify(payload).includes(id));
+  const shown = events.filter(({ payload }) => JSON.stringify(payload).includes(id));
   assert.deepEqual(
-    told.map(({ type }) => type),
+    shown.map(({ type }) => type),
     ["device.created", "device.updated"],
   );
 });

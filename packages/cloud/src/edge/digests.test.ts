@@ -32,8 +32,8 @@ test("an agent that can is told to use SHA-256: its parts are checked and told b
     [first.uploadId, "sha256", [{ number: 1, length: PART_BYTES, sha256: ofFirst }]],
   );
   await agent.sendParts({ requestId, ...second }, bytes);
-  const told = { requestId, uploadId: first.uploadId, parts: [], sha256: sha256(bytes) };
-  assert.ok((await agent.call(api.edge.completeUpload, told)).recordingId);
+  const shown = { requestId, uploadId: first.uploadId, parts: [], sha256: sha256(bytes) };
+  assert.ok((await agent.call(api.edge.completeUpload, shown)).recordingId);
 });
 
 test("bytes that do not have their SHA-256 are refused, and do not count", async () => {
@@ -63,19 +63,19 @@ test("an older agent that is back after a newer one cannot compare what is here:
   assert.notEqual(second.uploadId, first.uploadId);
   assert.deepEqual([second.digest, second.parts], ["md5", []]);
   await agent.sendParts({ requestId, ...second }, bytes);
-  const told = { requestId, uploadId: second.uploadId, parts: [], sha256: sha256(bytes) };
-  assert.ok((await agent.call(api.edge.completeUpload, told)).recordingId);
+  const shown = { requestId, uploadId: second.uploadId, parts: [], sha256: sha256(bytes) };
+  assert.ok((await agent.call(api.edge.completeUpload, shown)).recordingId);
 });
 
 test("a part is told by one digest: by none or by both it is refused", async () => {
   const { agent, requestId, open } = await askForBytes("undecided");
   const { uploadId } = await open(["sha256"]);
   const [md5, hash] = (["md5", "sha256"] as const).map((name) => createHash(name).update(bytes).digest("base64"));
-  for (const told of [{}, { md5, sha256: hash }]) {
+  for (const shown of [{}, { md5, sha256: hash }]) {
     const answer = await fetch(`${cloud.url}/v1/edge/imports/${requestId}/upload/${uploadId}/grants`, {
       method: "POST",
       headers: { authorization: `Bearer ${agent.token}`, "content-type": "application/json" },
-      body: JSON.stringify({ parts: [{ number: 1, length: PART_BYTES, ...told }] }),
+      body: JSON.stringify({ parts: [{ number: 1, length: PART_BYTES, ...shown }] }),
     });
     assert.deepEqual([answer.status, ((await answer.json()) as { code: string }).code], [400, "InvalidRequest"]);
   }

@@ -3,7 +3,7 @@ import { after, test } from "node:test";
 import type { ApiFailure } from "@downlink/client";
 import { api, type EdgeRecordingItem, type Recording } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
-import { IngestFailure } from "../ingest/ingest-failure.ts";
+import { IngestError } from "../ingest/ingest-failure.ts";
 import { failImport } from "../ingest/ingest-outcomes.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { deliver, eventually, recordingItem, sha256, startAgent, type TestAgent } from "../testing/test-agent.ts";
@@ -93,8 +93,8 @@ test("content that is stored already is recognized before a byte is sent: the re
     code: "DuplicateContent",
     text: `the same content was imported already as recording ${id} (${item.path})`,
   };
-  const told = await wanted(agent, copy);
-  assert.deepEqual([told?.stage, told?.reason], ["failed", reason]);
+  const shown = await wanted(agent, copy);
+  assert.deepEqual([shown?.stage, shown?.reason], ["failed", reason]);
   const row = await rowOf(copyId);
   assert.deepEqual([row.importStatus, row.failureText, row.duplicateOfId], ["failed", reason.text, id]);
   const uploads = await prisma.upload.findMany({ where: { requestId: open.requestId } });
@@ -198,9 +198,9 @@ test("once the data of the first is deleted, its copy is at the edge again, may 
   await admin.call(api.recordings.delete, { keyOrId: id });
   assert.equal((await recordingOf(copyId)).importStatus, "none");
   assert.equal(await permit(agent, copy.versionId, hash), "ImportNotComplete");
-  const told = (await wanted(agent, copy))!;
-  assert.deepEqual([told.stage, told.isOver], ["failed", true]);
-  await agent.report([], { acknowledgements: [told.requestId] });
+  const shown = (await wanted(agent, copy))!;
+  assert.deepEqual([shown.stage, shown.isOver], ["failed", true]);
+  await agent.report([], { acknowledgements: [shown.requestId] });
   assert.equal(await wanted(agent, copy), undefined);
   await admin.call(api.recordings.requestImport, { keyOrId: copyId });
   await deliver(agent, copy, bytes);
@@ -243,7 +243,7 @@ test("no byte of a copy is given up for a first whose data is deleted while that
     where: { id: requestId },
     data: { state: "ready for indexing", blobKey: "kept/object" },
   });
-  const failure = new IngestFailure("DuplicateContent", "it was imported already", id);
+  const failure = new IngestError("DuplicateContent", "it was imported already", id);
   assert.equal(await failImport(deps, request, failure), false);
   assert.equal((await prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } })).blobKey, "kept/object");
 });

@@ -10,8 +10,8 @@ export interface Inventory {
  * Whether agent and cloud know the same. That it is so is not enough to delete anything: the agent must have told it to this incarnation of
  * the cloud, because one that was restored from a backup wants to hear all again first.
  */
-export function isSameInventory(known: Inventory, told: Inventory): boolean {
-  return known.count === told.count && known.digest === told.digest;
+export function isSameInventory(known: Inventory, reported: Inventory): boolean {
+  return known.count === reported.count && known.digest === reported.digest;
 }
 
 /** The agent told all that it has. */

@@ -16,20 +16,20 @@ const EXPECTED = new Set(["LeaseLost", "LeaseHeldElsewhere", "Cloned", "ReportSu
 
 /** A process of an agent, with what its state directory holds. */
 interface Process {
-  instanceId: string;
+  readonly instanceId: string;
   /** Of its own last hello. */
   lease: number | undefined;
   /** That its state directory remembers: its own, or that of the process before. */
   knownLease: number | undefined;
-  formerInstanceIds: readonly string[];
+  readonly formerInstanceIds: readonly string[];
   etag: string | undefined;
   sequence: number;
 }
 
 /** One call, by the order in which calls began and ended. */
-interface Told {
+interface Call {
   readonly instanceId: string;
-  readonly lease: number;
+  lease: number;
   readonly beganAt: number;
   readonly endedAt: number;
 }
@@ -57,8 +57,8 @@ const WRITE_DOWN_TAKINGS = `
 
 /** A control plane and its database, which fail now and then, and a clock that jumps; two processes with one token. */
 class Quarrel implements AsyncDisposable {
-  readonly hellos: Told[] = [];
-  readonly served: Told[] = [];
+  readonly hellos: Call[] = [];
+  readonly served: Call[] = [];
   clones = 0;
   readonly #closing = new AsyncDisposableStack();
   readonly #databaseUrl: string;
@@ -257,12 +257,12 @@ for (const seed of [1, 2, 3])
       for (let number = 0; number < STEPS; number++) await step(quarrel, processes, chance);
       await quarrel.requireOneHolder();
       assert.ok(quarrel.served.length >= 10, `${quarrel.served.length} calls were served`);
-      await requireCloneTold(quarrel, processes[0]!);
+      await requireCloneReported(quarrel, processes[0]!);
     },
   );
 
 /** After all that: who comes back twice beside its copy is told so. */
-async function requireCloneTold(quarrel: Quarrel, original: Process): Promise<void> {
+async function requireCloneReported(quarrel: Quarrel, original: Process): Promise<void> {
   await quarrel.release();
   quarrel.passSeconds(61);
   assert.equal(await quarrel.sayHello(original), "served");

@@ -25,10 +25,10 @@ async function openUpload(deviceName: string) {
 type Opened = Awaited<ReturnType<typeof openUpload>>;
 
 function grant({ agent, at }: Pick<Opened, "agent" | "at">, sent: readonly CutPiece[]) {
-  return agent.call(api.edge.grantPieces, { ...at, number: 1, pieces: sent.map(asTold) });
+  return agent.call(api.edge.grantPieces, { ...at, number: 1, pieces: sent.map(asReported) });
 }
 
-function asTold({ plan: { offset, lengthBytes, digest } }: CutPiece) {
+function asReported({ plan: { offset, lengthBytes, digest } }: CutPiece) {
   return { offset, length: lengthBytes, ...tellDigest(digest) };
 }
 
@@ -42,8 +42,8 @@ async function send(opened: Opened, sent: readonly CutPiece[]): Promise<void> {
 }
 
 async function reopen({ agent, version }: AskedFor) {
-  const { pieces: told } = await agent.call(api.edge.openUpload, { ...version, digests });
-  return told!.held;
+  const { pieces: shown } = await agent.call(api.edge.openUpload, { ...version, digests });
+  return shown!.held;
 }
 
 test("what was sent of a part in pieces is told when the upload is opened, and goes on from there to the whole file", async () => {
@@ -52,7 +52,7 @@ test("what was sent of a part in pieces is told when the upload is opened, and g
   await send(opened, pieces.slice(0, 2));
   const [queued] = await admin.call(api.importQueue.list, { deviceName: "piecewise" });
   assert.equal(queued!.bytesReceived, 2 * pieceBytes);
-  const held = pieces.slice(0, 2).map(asTold);
+  const held = pieces.slice(0, 2).map(asReported);
   assert.deepEqual(
     await reopen(opened),
     held.map((piece) => ({ number: 1, ...piece })),
@@ -75,7 +75,7 @@ test("who does not know what is held is granted nothing, and told it", async () 
   const opened = await openUpload("forgetful");
   await send(opened, pieces.slice(0, 1));
   for (const stale of [pieces.slice(0, 2), pieces.slice(2, 3), [pieces[1]!, pieces[3]!]])
-    assert.deepEqual(await grant(opened, stale), { held: [asTold(pieces[0]!)], grants: [] });
+    assert.deepEqual(await grant(opened, stale), { held: [asReported(pieces[0]!)], grants: [] });
   assert.equal((await grant(opened, pieces.slice(1))).grants.length, 3);
 });
 
@@ -100,7 +100,7 @@ test("a hostile agent gets no target: too short pieces, outside of the part, of 
     grant(opened, [cutPiece(1, 0, Buffer.alloc(bytes.byteLength + 1))]),
     refusedWith("InvalidRequest"),
   );
-  const nowhere = { ...opened.at, number: 2, pieces: [asTold(pieces[0]!)] };
+  const nowhere = { ...opened.at, number: 2, pieces: [asReported(pieces[0]!)] };
   await assert.rejects(opened.agent.call(api.edge.grantPieces, nowhere), refusedWith("InvalidRequest"));
 });
 

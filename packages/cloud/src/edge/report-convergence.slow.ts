@@ -47,9 +47,9 @@ async function assertKnown(deviceId: string, card: CardModel): Promise<void> {
   const keys = `${card.prefix}-%`;
   assert.deepEqual(await readFiles(deviceId), card.files, "edge files");
   assert.deepEqual(await readRecordings(keys), card.recordings, "recordings");
-  const told = await readEvents(keys);
-  assert.deepEqual(told.created, card.created, "events of creation");
-  assert.deepEqual(told.deleted, card.deleted, "events of deletion");
+  const shown = await readEvents(keys);
+  assert.deepEqual(shown.created, card.created, "events of creation");
+  assert.deepEqual(shown.deleted, card.deleted, "events of deletion");
 }
 
 /** Sorted, as the model's are. */

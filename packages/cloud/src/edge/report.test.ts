@@ -97,7 +97,7 @@ test("recording.created tells of id, key, status, path and device; a device's re
   const agent = await startAgent(cloud, "teller");
   await agent.report([recordingItem({ key: "told", path: "told.mcap" })]);
   const [recording] = await recordingsOf(agent.deviceId);
-  assert.deepEqual(await toldOf(recording!.id), [
+  assert.deepEqual(await eventsOf(recording!.id), [
     {
       type: "recording.created",
       payload: {
@@ -120,10 +120,10 @@ test("a requested file that is gone fails its request, takes no more bytes, and 
   const request = await prisma.importRequest.findUniqueOrThrow({ where: { id: requestId } });
   assert.deepEqual([request.state, request.errorCode], ["error", "EdgeCopyGone"]);
   assert.equal((await prisma.upload.findUniqueOrThrow({ where: { id: uploadId } })).state, "abandoned");
-  const [, failed] = await toldOf(recordingId);
+  const [, failed] = await eventsOf(recordingId);
   assert.equal(failed!.type, "recording.importFailed");
-  const { recording: told, ...more } = failed!.payload;
-  assert.deepEqual([told.id, told.importStatus], [recordingId, "failed"]);
+  const { recording: recorded, ...more } = failed!.payload;
+  assert.deepEqual([recorded.id, recorded.importStatus], [recordingId, "failed"]);
   assert.deepEqual(more, { requestId, code: "EdgeCopyGone", error: "the file is no longer on the device" });
 });
 
@@ -252,7 +252,7 @@ async function ctxOf(agent: TestAgent, beforeTransaction: (number: number) => Pr
   };
 }
 
-async function toldOf(recordingId: string) {
+async function eventsOf(recordingId: string) {
   const events = await prisma.outboxEvent.findMany({
     where: { payload: { path: ["recording", "id"], equals: recordingId } },
     orderBy: { id: "asc" },

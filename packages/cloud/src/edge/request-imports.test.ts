@@ -53,8 +53,8 @@ test("what failed is queued anew; what is imported stays so, and its request say
   await deliver(agent, item, bytes);
   const status = () => ask(agent, item.versionId);
   await eventually(status, (importStatus) => importStatus === "complete");
-  const [told] = await admin.call(api.pendingImports.list, { deviceId: agent.deviceId, showCompleted: true });
-  assert.deepEqual(told!.requestedBy, { kind: "device", id: agent.deviceId, name: "again" });
+  const [shown] = await admin.call(api.pendingImports.list, { deviceId: agent.deviceId, showCompleted: true });
+  assert.deepEqual(shown!.requestedBy, { kind: "device", id: agent.deviceId, name: "again" });
 });
 
 test("what waits only for a glob waits from then on because somebody asked", async () => {

@@ -24,7 +24,7 @@ export async function storeEdgeRecordings(
     "RecordingAttachment",
     named.flatMap(({ id, item }) => attachmentRows(id, item)),
   );
-  await tellOf(tx, batch, named);
+  await publishCreated(tx, batch, named);
   return new Map(named.map(({ item, id }) => [item.versionId, id]));
 }
 
@@ -45,7 +45,7 @@ async function insertRecordings(tx: Transaction, { agent, nowNs }: Batch, named:
 }
 
 /** A device's recording has no edge site; none has a site before it is imported. */
-async function tellOf(tx: Transaction, { agent, nowNs }: Batch, named: readonly NamedItem[]): Promise<void> {
+async function publishCreated(tx: Transaction, { agent, nowNs }: Batch, named: readonly NamedItem[]): Promise<void> {
   const { orgId, siteId } = agent;
   const edgeSite = siteId && (await tx.site.findUnique({ where: { id: siteId }, select: { id: true, name: true } }));
   const shared = { orgId, sessionId: null, importStatus: "none", edgeSite: edgeSite || null, site: null } as const;

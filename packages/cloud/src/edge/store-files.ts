@@ -40,11 +40,11 @@ function ownerColumns(place: Place | undefined) {
 async function insertFiles(tx: Transaction, batch: Batch, rows: readonly FileRow[]): Promise<void> {
   const { id: agentId, orgId } = batch.agent;
   const shared = { agentId, orgId, listingId: batch.listingId };
-  const told = { reportedAtNs: batch.nowNs, firstReportedAtNs: batch.nowNs };
+  const times = { reportedAtNs: batch.nowNs, firstReportedAtNs: batch.nowNs };
   await insertRows(
     tx,
     "EdgeFile",
-    rows.map((row) => ({ ...row, ...shared, ...told, id: newId("ef") })),
+    rows.map((row) => ({ ...row, ...shared, ...times, id: newId("ef") })),
   );
 }
 

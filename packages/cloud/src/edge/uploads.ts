@@ -1,6 +1,6 @@
 import { type api, digestOf, edgeLimits, type Input, type Output } from "@downlink/protocol";
 import { withLease } from "../agents/lease.ts";
-import { BlobExists, PartConflict } from "../blobs/blob-errors.ts";
+import { BlobExistsError, PartConflictError } from "../blobs/blob-errors.ts";
 import type { PartPlan, UploadPlan } from "../blobs/blob-store.ts";
 import { minPieceBytes } from "../blobs/piece-plan.ts";
 import type { AgentCtx } from "../context/context.ts";
@@ -78,7 +78,7 @@ async function isWhole(ctx: AgentCtx, upload: UploadModel): Promise<boolean> {
     await ctx.blobs.createUpload(upload.blobKey, planOf(upload));
     return false;
   } catch (error) {
-    if (!(error instanceof BlobExists)) throw error;
+    if (!(error instanceof BlobExistsError)) throw error;
   }
   await withLease(ctx, (tx) => storeDelivery(tx, { upload, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() }));
   return true;
@@ -109,7 +109,7 @@ export async function orAbandoned<T>(ctx: AgentCtx, upload: UploadModel, act: ()
   try {
     return await act();
   } catch (error) {
-    if (!(error instanceof PartConflict)) throw error;
+    if (!(error instanceof PartConflictError)) throw error;
     await abandon(ctx, upload);
     refuse("UploadClosed", `${error.message}; open a new upload`);
   }
@@ -235,8 +235,8 @@ async function createUpload(tx: Transaction, { request, input, nowNs }: NewUploa
 }
 
 /** Bytes: 16 MiB or what an agent on a slow link wishes, more only where that would make too many parts. */
-export function partSizeFor(sizeBytes: number, wishedBytes: number = edgeLimits.minPartBytes): number {
-  return Math.max(wishedBytes, Math.ceil(sizeBytes / edgeLimits.maxParts));
+export function partSizeFor(sizeBytes: number, wantedBytes: number = edgeLimits.minPartBytes): number {
+  return Math.max(wantedBytes, Math.ceil(sizeBytes / edgeLimits.maxParts));
 }
 
 async function openUploadOf(tx: Transaction, request: DeliverableRequest, uploadId: string): Promise<UploadModel> {

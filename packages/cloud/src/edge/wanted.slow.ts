@@ -33,7 +33,7 @@ const maxRequests = edgeLimits.requestsPerAnswer;
 
 test("of 25,000 requests an agent is answered the most urgent 10,000 at a time, and is told of all in the end", async () => {
   const agent = await startAsked("busy", 25_000);
-  const told = new Set<string>();
+  const shown = new Set<string>();
   const sizes: number[] = [];
   for (let hasMore = true; hasMore; ) {
     const { work } = await agent.call(api.edge.work, { maxRequests });
@@ -44,12 +44,12 @@ test("of 25,000 requests an agent is answered the most urgent 10,000 at a time, 
       priorities.toSorted((a, b) => b - a),
     );
     const ids = work.imports.map(({ requestId }) => requestId);
-    for (const id of ids) told.add(id);
+    for (const id of ids) shown.add(id);
     hasMore = work.more === true;
     await prisma.importRequest.updateMany({ where: { id: { in: ids } }, data: { state: "complete" } });
     for (let at = 0; at < ids.length; at += 500) await agent.report([], { acknowledgements: ids.slice(at, at + 500) });
   }
-  assert.deepEqual([sizes, told.size], [[10_000, 10_000, 5000], 25_000]);
+  assert.deepEqual([sizes, shown.size], [[10_000, 10_000, 5000], 25_000]);
 });
 
 test("an agent of before, which would take an absent request for a cancelled one, is answered all", async () => {

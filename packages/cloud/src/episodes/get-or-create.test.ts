@@ -159,8 +159,8 @@ test("an episode of an event tells of it in its creationContext, unless the call
     const { id: eventId } = await mark(startNs + offsetNs, endNs);
     return [(await get((await askOne({ ...item, eventId })).id)).creationContext, eventId];
   };
-  const [told, eventId] = await contextOf(1n, {});
-  assert.deepEqual(told, {
+  const [shown, eventId] = await contextOf(1n, {});
+  assert.deepEqual(shown, {
     version: 1,
     basis: { kind: "events", eventIds: [eventId], deviceId: robot.deviceId },
   });

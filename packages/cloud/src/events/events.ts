@@ -77,7 +77,7 @@ async function updateEvent(ctx: Ctx, input: Input<Contract["update"]>): Promise<
     if (isDeepStrictEqual({ ...row, ...after }, row)) return toEvent(row);
     const data = { ...after, updatedAtNs: ctx.clock.nowNs() };
     const updated = await tx.event.update({ where: { id: row.id }, data, select: eventColumns });
-    await tellOfUpdate(tx, { orgId, row: updated });
+    await publishUpdate(tx, { orgId, row: updated });
     return toEvent(updated);
   });
 }
@@ -110,7 +110,7 @@ async function lockEvent(tx: Transaction, ctx: Ctx, id: string): Promise<EventRo
   return (await tx.event.findFirst({ where, select: eventColumns })) ?? notFound(`event ${id}`);
 }
 
-async function tellOfUpdate(tx: Transaction, { orgId, row }: { orgId: string; row: EventRow }): Promise<void> {
+async function publishUpdate(tx: Transaction, { orgId, row }: { orgId: string; row: EventRow }): Promise<void> {
   const { id, projectId, updatedAtNs: occurredAtNs } = row;
   await writeEvent(tx, { type: "event.updated", orgId, projectId, occurredAtNs, payload: { event: { id } } });
 }

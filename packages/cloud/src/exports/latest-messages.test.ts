@@ -10,7 +10,7 @@ const { admin } = cloud;
 const SECOND = 1_000_000_000n;
 const START = 1_760_000_000n * SECOND;
 
-interface Told {
+interface Shown {
   readonly topic: string;
   /** Seconds after the start. */
   readonly at: number;
@@ -18,7 +18,7 @@ interface Told {
 
 interface Split {
   readonly schema: string;
-  readonly messages: readonly Told[];
+  readonly messages: readonly Shown[];
 }
 
 /** One drive in three files: the first alone has the transforms that never change; from the second on the schema is another. */
@@ -28,7 +28,7 @@ const splits: readonly Split[] = [
   { schema: "two", messages: [at("/imu", 20), at("/gps", 21), at("/imu", 25), at("/late", 28), at("/imu", 29)] },
 ];
 
-function at(topic: string, seconds: number): Told {
+function at(topic: string, seconds: number): Shown {
   return { topic, at: seconds };
 }
 

@@ -6,7 +6,7 @@
 // temporary one, and asking for the link queues the job that makes the durable one; `downlink admin reindex` makes
 // all.
 
-import { BlobDamaged, BlobNotFound } from "../blobs/blob-errors.ts";
+import { BlobDamagedError, BlobNotFoundError } from "../blobs/blob-errors.ts";
 import type { BlobReader, BlobStore } from "../blobs/blob-store.ts";
 import { ApiError } from "../core/errors.ts";
 import type { StoredSource } from "./export-selection.ts";
@@ -43,7 +43,7 @@ async function orUndefined(opening: Promise<BlobReader>): Promise<BlobReader | u
   try {
     return await opening;
   } catch (error) {
-    if (error instanceof BlobNotFound) return undefined;
+    if (error instanceof BlobNotFoundError) return undefined;
     throw error;
   }
 }
@@ -53,7 +53,7 @@ function namingRecording(reader: BlobReader, recordingId: string): BlobReader {
     try {
       return await reader.read(offset, length);
     } catch (error) {
-      throw error instanceof BlobDamaged ? unreadable(recordingId) : error;
+      throw error instanceof BlobDamagedError ? unreadable(recordingId) : error;
     }
   };
   const { sizeBytes, descriptor } = reader;

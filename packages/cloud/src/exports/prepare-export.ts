@@ -44,9 +44,9 @@ export async function prepareExport(ctx: Ctx, body: Body): Promise<PreparedExpor
     includeAttachments: body.includeAttachments,
     output: toOutput(body),
   });
-  const told = unknownTopics.length > 0 ? unknownTopics.slice(0, MAX_UNKNOWN_TOPICS) : undefined;
+  const shown = unknownTopics.length > 0 ? unknownTopics.slice(0, MAX_UNKNOWN_TOPICS) : undefined;
   const { projectId } = recordings[0]!;
-  return { packed, projectId, recordingCount: sources.length, facts: { fileName, damage, unknownTopics: told } };
+  return { packed, projectId, recordingCount: sources.length, facts: { fileName, damage, unknownTopics: shown } };
 }
 
 function nameFile({ topics, outputFormat }: Body, { recordings, window }: Selected): string {

@@ -204,6 +204,6 @@ test("a link that was made before its data was deleted ends with the deletion, a
 });
 
 test("what is told of damage is what the contract says", () => {
-  const told = { chunksLost: 1, messagesLost: 2, isCountKnown: false, attachmentsLost: 0, bytesLost: 9, reasons: [] };
-  assert.deepEqual(DataDamage.parse(told), told);
+  const shown = { chunksLost: 1, messagesLost: 2, isCountKnown: false, attachmentsLost: 0, bytesLost: 9, reasons: [] };
+  assert.deepEqual(DataDamage.parse(shown), shown);
 });

@@ -61,11 +61,11 @@ test("a published extension is listed with what its manifest says, and its packa
 test("a package that is on its way when the process is told to stop is still taken", async (t) => {
   const stopping = await startCloud(t, { works: false });
   const zip = foxe({ name: "late", publisher: "Acme", version: "1.0" });
-  const [begun, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const [begun, shown] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   async function* pieces() {
     yield zip.subarray(0, 10);
     begun.resolve();
-    await told.promise;
+    await shown.promise;
     yield zip.subarray(10);
   }
   const headers = { authorization: `Bearer ${stopping.adminKey}`, "content-type": "application/octet-stream" };
@@ -80,7 +80,7 @@ test("a package that is on its way when the process is told to stop is still tak
     (metrics) => metrics.includes("downlink_http_connections 2"),
   );
   stopping.deps.beginStopping();
-  told.resolve();
+  shown.resolve();
   assert.equal((await publishing).statusCode, 200);
 });
 

@@ -76,23 +76,27 @@ const refused: [what: string, zip: Uint8Array, message: RegExp][] = [
   ["a manifest that is no object", makeZip(files({ content: "[]" })), /must be an object/],
   ["a manifest that is not UTF-8", makeZip(files({ content: Buffer.from('{"name":"\xff"}', "latin1") })), /UTF-8/],
   ["a manifest above 1 MiB", makeZip(files({ content: " ".repeat(2 ** 20 + 1) })), /1048577 bytes/],
-  ["a manifest larger than told", makeZip(files({ told: { sizeBytes: 10 } })), /damaged/],
-  ["a manifest smaller than told", makeZip(files({ told: { sizeBytes: 1000 } })), /damaged/],
-  ["a manifest with another checksum", makeZip(files({ told: { crc32: 1 } })), /damaged/],
-  ["a manifest that does not unpack", makeZip(files({ told: { method: 8 }, isStored: true })), /damaged/],
-  ["an unknown method", makeZip(files({ told: { method: 14 } })), /method 14/],
-  ["another name in the file's header", makeZip(files({ toldLocally: { name: "package.jsoN" } })), /one thing/],
-  ["another method in the file's header", makeZip(files({ toldLocally: { method: 0 } })), /one thing/],
-  ["a header that claims bytes beyond the end", makeZip(files({ toldLocally: { extraBytes: 65_535 } })), /ends before/],
-  ["an encrypted manifest", makeZip(files({ told: { flags: 1 } })), /encrypted/],
-  ["an encrypted file beside it", makeZip([packageJson, { ...other, told: { flags: 0x41 } }]), /encrypted/],
-  ["a symbolic link", makeZip([packageJson, { ...other, told: { attributes: 0xa1ff0000 } }]), /symbolic link/],
+  ["a manifest larger than told", makeZip(files({ stated: { sizeBytes: 10 } })), /damaged/],
+  ["a manifest smaller than told", makeZip(files({ stated: { sizeBytes: 1000 } })), /damaged/],
+  ["a manifest with another checksum", makeZip(files({ stated: { crc32: 1 } })), /damaged/],
+  ["a manifest that does not unpack", makeZip(files({ stated: { method: 8 }, isStored: true })), /damaged/],
+  ["an unknown method", makeZip(files({ stated: { method: 14 } })), /method 14/],
+  ["another name in the file's header", makeZip(files({ statedLocally: { name: "package.jsoN" } })), /one thing/],
+  ["another method in the file's header", makeZip(files({ statedLocally: { method: 0 } })), /one thing/],
+  [
+    "a header that claims bytes beyond the end",
+    makeZip(files({ statedLocally: { extraBytes: 65_535 } })),
+    /ends before/,
+  ],
+  ["an encrypted manifest", makeZip(files({ stated: { flags: 1 } })), /encrypted/],
+  ["an encrypted file beside it", makeZip([packageJson, { ...other, stated: { flags: 0x41 } }]), /encrypted/],
+  ["a symbolic link", makeZip([packageJson, { ...other, stated: { attributes: 0xa1ff0000 } }]), /symbolic link/],
   ["a manifest twice", makeZip(files({}).concat(packageJson)), /twice/],
   ["names that differ in case only", makeZip(files({}).concat({ ...other, name: "DIST/extension.js" })), /twice/],
-  ["files that share bytes", makeZip([packageJson, other, { ...other, name: "b", told: { offset: 0 } }]), /own/],
-  ["a file that reaches into the directory", makeZip(files({ told: { compressedBytes: 10_000 } })), /own/],
-  ["a file at an offset beyond", makeZip(files({ told: { offset: 0xffff_fffe } })), /own/],
-  ["zip64 sizes", makeZip([packageJson, { ...other, told: { sizeBytes: 0xffff_ffff } }]), /unpacks to/],
+  ["files that share bytes", makeZip([packageJson, other, { ...other, name: "b", stated: { offset: 0 } }]), /own/],
+  ["a file that reaches into the directory", makeZip(files({ stated: { compressedBytes: 10_000 } })), /own/],
+  ["a file at an offset beyond", makeZip(files({ stated: { offset: 0xffff_fffe } })), /own/],
+  ["zip64 sizes", makeZip([packageJson, { ...other, stated: { sizeBytes: 0xffff_ffff } }]), /unpacks to/],
   ["a zip64 end", makeZip(files({}), { end: { entries: 0xffff, directoryOffset: 0xffff_ffff } }), /zip64/],
   ["one of several disks", makeZip(files({}), { end: { disk: 1 } }), /one of several/],
   ["fewer files than told", makeZip(files({}), { end: { entries: 3 } }), /tells of 3/],
@@ -104,7 +108,7 @@ for (const [what, zip, message] of refused)
   test(`${what} is refused with a sentence`, () => assert.rejects(read(zip), refusal(message)));
 
 test("a package that unpacks to more than 1 GiB is refused unread", async () => {
-  const bomb = { name: "bomb", content: deflateRawSync(Buffer.alloc(1000)), told: { sizeBytes: 2 ** 30 } };
+  const bomb = { name: "bomb", content: deflateRawSync(Buffer.alloc(1000)), stated: { sizeBytes: 2 ** 30 } };
   await assert.rejects(read(makeZip([bomb, packageJson])), refusal(/unpacks to/));
 });
 

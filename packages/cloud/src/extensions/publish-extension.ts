@@ -4,7 +4,7 @@
 
 import { createHash } from "node:crypto";
 import { MAX_EXTENSION_BYTES } from "@downlink/protocol";
-import { BlobTooLarge } from "../blobs/blob-errors.ts";
+import { BlobTooLargeError } from "../blobs/blob-errors.ts";
 import type { Ctx } from "../context/context.ts";
 import { ApiError, refuse } from "../core/errors.ts";
 import { newId } from "../db/ids.ts";
@@ -49,7 +49,7 @@ export async function hashPackage(body: AsyncIterable<Uint8Array>): Promise<stri
   let sizeBytes = 0;
   for await (const piece of body) {
     sizeBytes += piece.byteLength;
-    if (sizeBytes > MAX_EXTENSION_BYTES) throw new BlobTooLarge(MAX_EXTENSION_BYTES);
+    if (sizeBytes > MAX_EXTENSION_BYTES) throw new BlobTooLargeError(MAX_EXTENSION_BYTES);
     hash.update(piece);
   }
   return hash.digest("hex");

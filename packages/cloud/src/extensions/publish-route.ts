@@ -1,6 +1,6 @@
 import { apiKey, extensionUpload, MAX_EXTENSION_BYTES } from "@downlink/protocol";
 import type { Context, Hono } from "hono";
-import { BlobTooLarge } from "../blobs/blob-errors.ts";
+import { BlobTooLargeError } from "../blobs/blob-errors.ts";
 import type { Ctx, Deps } from "../context/context.ts";
 import { ApiError } from "../core/errors.ts";
 import { requestBody } from "../data-plane/request-body.ts";
@@ -18,7 +18,8 @@ export function publishRoute(app: Hono<Env>, deps: Deps): void {
     const ctx = await openContext(c, deps, access);
     requireOctetStream(c);
     const expectedBytes = contentLength(c);
-    if (expectedBytes !== undefined && expectedBytes > MAX_EXTENSION_BYTES) throw new BlobTooLarge(MAX_EXTENSION_BYTES);
+    if (expectedBytes !== undefined && expectedBytes > MAX_EXTENSION_BYTES)
+      throw new BlobTooLargeError(MAX_EXTENSION_BYTES);
     if (await wasAnswered(c, ctx)) return await repeatPublish(c, ctx);
     await using stored = await storePackage(ctx, { body: requestBody(c), expectedBytes });
     const answer = async (inside: Ctx) => JSON.stringify(await publishStored(inside, stored));

@@ -118,8 +118,8 @@ test("401 says which credential is asked for", async () => {
     string,
     string
   >[]) {
-    const { status, headers: told } = await ask("/v1/devices", headers);
-    assert.deepEqual([status, told.get("www-authenticate")], [401, 'Bearer realm="downlink"']);
+    const { status, headers: shown } = await ask("/v1/devices", headers);
+    assert.deepEqual([status, shown.get("www-authenticate")], [401, 'Bearer realm="downlink"']);
   }
 });
 

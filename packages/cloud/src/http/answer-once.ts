@@ -71,7 +71,7 @@ async function untilAnswered(c: Context<Env>, ctx: Ctx, once: Once): Promise<Res
     try {
       return c.body(await makeOnce(ctx, once), 200, JSON_TYPE);
     } catch (error) {
-      if (!(error instanceof UnderWay)) throw error;
+      if (!(error instanceof UnderWayError)) throw error;
     }
     if (performance.now() > deadlineMs || ctx.signal.aborted) {
       const sentence = "the first call with this Idempotency-Key is still under way; ask again";
@@ -87,7 +87,7 @@ async function makeOnce(ctx: Ctx, once: Once): Promise<string> {
   const row = { ...name, fingerprint, madeId: null, createdAtNs: ctx.clock.nowNs() };
   try {
     return await withOneConnection(ctx.db, async (db) => {
-      if (!(await claim({ ...ctx, db }, name))) throw new UnderWay();
+      if (!(await claim({ ...ctx, db }, name))) throw new UnderWayError();
       const text = await once.answer({ ...ctx, db });
       await keepAnswer(db, { ...row, status: 200, ...whatIsKept(once.making, text) });
       return text;
@@ -140,6 +140,6 @@ function fingerprintOf(c: Context<Env>, { operation, input }: Call): string {
   return createHash("sha256").update(said).digest("hex");
 }
 
-class UnderWay extends Error {
-  override readonly name = "UnderWay";
+class UnderWayError extends Error {
+  override readonly name = "UnderWayError";
 }

@@ -3,8 +3,8 @@ import type { BodyPatience } from "../limits/limits.ts";
 
 /** What Hono carries for every request. */
 export interface Env {
-  Bindings: HttpBindings;
-  Variables: {
+  readonly Bindings: HttpBindings;
+  readonly Variables: {
     requestId: string;
     bodyPatience?: BodyPatience;
     /** The route has let go of the request, and answers it by itself later. */

@@ -15,10 +15,10 @@ for (let warmed = 0; warmed < 20; warmed++) await send({});
 const plainMs = (await cpuMsOf(() => repeat(20, () => send({})))) / 20;
 
 interface Sent {
-  method?: "GET" | "POST";
-  path?: string;
-  headers?: Record<string, string>;
-  body?: string;
+  readonly method?: "GET" | "POST";
+  readonly path?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
 }
 
 async function send({ method = "GET", path = "/v1/devices?limit=1", headers, body }: Sent): Promise<number> {

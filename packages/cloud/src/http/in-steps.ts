@@ -2,17 +2,17 @@
 export type TakeTurn = (step: { readonly hasBegun: boolean }) => Promise<Disposable | undefined>;
 
 /** The same pieces, each made in a turn: who makes many for a receiver that takes them leaves the processor to others in between. */
-export async function* inSteps<T, Told = unknown>(
-  pieces: AsyncIterable<T, unknown, Told>,
+export async function* inSteps<T, Sent = unknown>(
+  pieces: AsyncIterable<T, unknown, Sent>,
   takeTurn: TakeTurn,
-): AsyncGenerator<T, void, Told> {
+): AsyncGenerator<T, void, Sent> {
   const making = pieces[Symbol.asyncIterator]();
   try {
-    let told: [] | [Told] = [];
+    let sent: [] | [Sent] = [];
     for (let hasBegun = false; ; hasBegun = true) {
-      const made = await makeNext(() => making.next(...told), takeTurn({ hasBegun }));
+      const made = await makeNext(() => making.next(...sent), takeTurn({ hasBegun }));
       if (made.done) return;
-      told = [yield made.value];
+      sent = [yield made.value];
     }
   } finally {
     await making.return?.();

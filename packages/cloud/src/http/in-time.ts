@@ -6,7 +6,7 @@ const PATIENCE_MS = 3000;
 export async function inTime<T>(work: Promise<T>): Promise<T> {
   const ended = new AbortController();
   const late = delay(PATIENCE_MS, undefined, { signal: ended.signal }).then(() => {
-    throw new TooLate();
+    throw new TooLateError();
   });
   try {
     return await Promise.race([work, late]);
@@ -16,8 +16,8 @@ export async function inTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-export class TooLate extends Error {
-  override readonly name = "TooLate";
+export class TooLateError extends Error {
+  override readonly name = "TooLateError";
 }
 
 /** Who asks while the work is under way gets what it brings: many who watch cost no more than one. */

@@ -52,17 +52,17 @@ test("a sender of too much, or of too many values, hears so also while it goes o
 });
 
 test("a sender that goes away in the middle leaves no request behind", async () => {
-  const told = Promise.withResolvers<string>();
+  const shown = Promise.withResolvers<string>();
   await using served = await serveRoutes((app) =>
     app.post("/", async (c) => {
       c.set("bodyPatience", unhurried);
-      await readJsonText(c, api.devices.create).catch((error: Error) => told.resolve(error.message));
+      await readJsonText(c, api.devices.create).catch((error: Error) => shown.resolve(error.message));
       return c.json({});
     }),
   );
   await using sender = await beginPost(served.url, 100);
   sender.socket.write("{", () => sender.socket.destroy());
-  assert.match(await told.promise, /went away|aborted/);
+  assert.match(await shown.promise, /went away|aborted/);
 });
 
 function serveBodies(patience: BodyPatience) {

@@ -54,8 +54,8 @@ for (const [resource, operations] of Object.entries(api))
 test("of a list that is sent in batches, each takes a turn, and what has begun is not refused", async () => {
   const taken: boolean[] = [];
   async function* batches(): AsyncGenerator<string, void, number> {
-    const told = yield "a";
-    yield `b${told}`;
+    const shown = yield "a";
+    yield `b${shown}`;
   }
   const steps = inSteps(batches(), async ({ hasBegun }) => {
     taken.push(hasBegun);

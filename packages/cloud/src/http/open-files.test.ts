@@ -5,9 +5,9 @@ import { connectionLimits } from "../limits/limits.ts";
 import { fitOpenFiles, openFileLimit } from "./open-files.ts";
 
 function fit(limit: number | undefined) {
-  const told: string[] = [];
-  const log = { warn: (_: object, message: string) => void told.push(message) };
-  return { most: fitOpenFiles({ ...connectionLimits, most: 20_000 }, { limit, log }).most, told };
+  const shown: string[] = [];
+  const log = { warn: (_: object, message: string) => void shown.push(message) };
+  return { most: fitOpenFiles({ ...connectionLimits, most: 20_000 }, { limit, log }).most, shown };
 }
 
 test("the limit of open files is the one that the shell says", { skip: process.platform !== "linux" }, () => {
@@ -24,16 +24,16 @@ test("the limit of open files is the one that the shell says", { skip: process.p
 });
 
 test("a limit that leaves too few connections is told, with what to do, and nothing runs into it", () => {
-  const { most, told } = fit(1024);
+  const { most, shown } = fit(1024);
   assert.equal(most, 512);
   assert.match(
-    told.join(),
+    shown.join(),
     /^at most 1024 files .* 512 connections .* not 20000: raise the limit \(ulimit -n, LimitNOFILE=/,
   );
   assert.equal(fit(100).most, 1);
 });
 
 test("a limit that is high enough, or unknown, is not spoken of", () => {
-  assert.deepEqual([fit(undefined), fit(1_048_576)], Array(2).fill({ most: 20_000, told: [] }));
-  assert.deepEqual(fit(20_000), { most: 19_488, told: [] });
+  assert.deepEqual([fit(undefined), fit(1_048_576)], Array(2).fill({ most: 20_000, shown: [] }));
+  assert.deepEqual(fit(20_000), { most: 19_488, shown: [] });
 });

@@ -38,12 +38,12 @@ test("a list that comes in batches is one JSON array, each item encoded for the 
 });
 
 test("each batch is told how many characters the last one became", async () => {
-  const told: number[] = [];
+  const shown: number[] = [];
   await answer(async function* () {
-    told.push(yield [{ atNs: 1n }]);
-    told.push(yield [{ atNs: 1n }, { atNs: 2n }]);
+    shown.push(yield [{ atNs: 1n }]);
+    shown.push(yield [{ atNs: 1n }, { atNs: 2n }]);
   });
-  assert.deepEqual(told, ['{"atNs":"1"}'.length, '{"atNs":"1"},{"atNs":"2"}'.length]);
+  assert.deepEqual(shown, ['{"atNs":"1"}'.length, '{"atNs":"1"},{"atNs":"2"}'.length]);
 });
 
 test("a list that fails before its first batch is an error with its status; later the connection breaks", async () => {

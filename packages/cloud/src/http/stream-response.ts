@@ -12,14 +12,14 @@ import type { Env } from "./env.ts";
 const STALL_MS = 5 * 60_000;
 
 export interface StreamOptions {
-  headers: Record<string, string>;
+  readonly headers: Record<string, string>;
   /** Default 200. */
-  status?: StatusCode;
+  readonly status?: StatusCode;
   /** Aborted when the receiver goes away: the work for it should stop. */
-  controller?: AbortController;
+  readonly controller?: AbortController;
   /** Told of a failure after the first byte, which no status can tell any more. */
-  onFailure: (error: unknown) => void;
-  stallMs?: number;
+  readonly onFailure: (error: unknown) => void;
+  readonly stallMs?: number;
 }
 
 /**
@@ -36,7 +36,7 @@ export async function streamBody(
   if (c.req.method === "HEAD") return head;
   const { outgoing } = c.env;
   const controller = options.controller ?? new AbortController();
-  const onClose = () => controller.abort(new ReceiverGone());
+  const onClose = () => controller.abort(new ReceiverGoneError());
   outgoing.once("close", onClose);
   if (outgoing.destroyed) onClose(); // gone before this was called
   outgoing.setTimeout(options.stallMs ?? STALL_MS, () => {
@@ -48,7 +48,7 @@ export async function streamBody(
     if (!outgoing.headersSent && !outgoing.destroyed) throw error;
     outgoing.destroy();
     const cause: unknown = controller.signal.aborted ? controller.signal.reason : error;
-    if (!(cause instanceof ReceiverGone)) options.onFailure(cause);
+    if (!(cause instanceof ReceiverGoneError)) options.onFailure(cause);
   } finally {
     outgoing.off("close", onClose);
   }
@@ -56,14 +56,14 @@ export async function streamBody(
 }
 
 interface Body {
-  head: Response;
-  pieces: AsyncIterable<Uint8Array>;
-  signal: AbortSignal;
+  readonly head: Response;
+  readonly pieces: AsyncIterable<Uint8Array>;
+  readonly signal: AbortSignal;
 }
 
 async function writeBody(outgoing: ServerResponse, { head, pieces, signal }: Body): Promise<void> {
   for await (const piece of pieces) {
-    if (outgoing.destroyed) throw new ReceiverGone(); // writing would emit an error that nobody listens for
+    if (outgoing.destroyed) throw new ReceiverGoneError(); // writing would emit an error that nobody listens for
     sendHead(outgoing, head);
     if (!outgoing.write(piece)) await once(outgoing, "drain", { signal });
   }
@@ -76,9 +76,9 @@ function sendHead(outgoing: ServerResponse, head: Response): void {
   if (!outgoing.headersSent) outgoing.writeHead(head.status, Object.fromEntries(head.headers));
 }
 
-class ReceiverGone extends Error {
+class ReceiverGoneError extends Error {
   constructor() {
     super("the receiver went away");
-    this.name = "ReceiverGone";
+    this.name = "ReceiverGoneError";
   }
 }

@@ -6,7 +6,7 @@ import type { JobQueue } from "../jobs/queue.ts";
 import { abandonUploads, changeRequest } from "./change-request.ts";
 import { nextImportStatus, type RecordingEvent } from "./import-status.ts";
 import { lockRecording } from "./lock-recording.ts";
-import { tellFailure } from "./tell-failure.ts";
+import { publishFailure } from "./publish-failure.ts";
 
 interface Delivery {
   readonly upload: UploadModel;
@@ -62,7 +62,7 @@ export async function failDelivery(tx: Transaction, { request, reason, nowNs }: 
   if (!failed) refuse("RequestSuperseded", `import request ${request.id} is ${request.state}`);
   await abandonUploads(tx, [request.id], nowNs);
   await moveRecording(tx, request.recordingId, { event: "fail", reason });
-  await tellFailure(tx, failed, nowNs);
+  await publishFailure(tx, failed, nowNs);
 }
 
 /** Only a failure has a reason. */

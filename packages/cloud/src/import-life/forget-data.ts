@@ -6,7 +6,7 @@ import { cancelRequests } from "./change-request.ts";
 import { edgeCopyOf } from "./edge-copy.ts";
 import { nextImportStatus, noFailure } from "./import-status.ts";
 import type { LockedRecording } from "./lock-recording.ts";
-import { tellOfRecording } from "./recording-events.ts";
+import { publishRecording } from "./recording-events.ts";
 
 interface Forget {
   readonly recording: LockedRecording;
@@ -30,7 +30,7 @@ export async function forgetData(tx: Transaction, { recording, jobs, nowNs }: Fo
   const hasEdgeCopy = edgeFile !== null;
   const next = nextImportStatus(recording.importStatus, "deleteData", hasEdgeCopy);
   if (next === "removed") {
-    await tellOfRecording(tx, id, { type: "recording.deleted", occurredAtNs: nowNs });
+    await publishRecording(tx, id, { type: "recording.deleted", occurredAtNs: nowNs });
     await tx.recording.delete({ where: { id } });
     return;
   }

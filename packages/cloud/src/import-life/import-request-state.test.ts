@@ -25,8 +25,8 @@ const table: Record<ImportRequestState, string> = {
 
 for (const state of importRequestStates)
   test(`from ${state} each event leads where the drawing says`, () => {
-    const told = events.map((event) => nextRequestState(state, event)?.replaceAll(" ", "_") ?? "-").join(" ");
-    assert.equal(told, table[state]);
+    const shown = events.map((event) => nextRequestState(state, event)?.replaceAll(" ", "_") ?? "-").join(" ");
+    assert.equal(shown, table[state]);
   });
 
 test("every state is waiting, working or terminal, and none is two of them", () => {

@@ -8,7 +8,7 @@ import { importRequestRow, raisePriority } from "./import-request-rows.ts";
 import { nextImportStatus, noFailure } from "./import-status.ts";
 import { findLocked } from "./lock-recording.ts";
 
-interface Wish {
+interface QueueRequest {
   readonly recordingId: string;
   readonly priority: number;
   readonly requestedBy?: Requester;
@@ -19,7 +19,7 @@ interface Wish {
 /** Asks for a recording within another change; where it is under way or done, or not there, that brings nothing about. */
 export async function queueImport(
   tx: Transaction,
-  { recordingId, priority, requestedBy, jobs, nowNs }: Wish,
+  { recordingId, priority, requestedBy, jobs, nowNs }: QueueRequest,
 ): Promise<void> {
   const recording = await findLocked(tx, recordingId);
   const edgeFile = recording && edgeCopyOf(recording, nowNs);

@@ -15,7 +15,7 @@ export interface Queueable {
   readonly deviceName: string | undefined;
 }
 
-interface Wish {
+interface QueueRequest {
   readonly priority: number;
   readonly requestedBy: Requester;
   readonly jobs: JobQueue;
@@ -26,7 +26,7 @@ interface Wish {
 export async function queueImports(
   tx: Transaction,
   wanted: readonly Queueable[],
-  { priority, requestedBy, jobs, nowNs }: Wish,
+  { priority, requestedBy, jobs, nowNs }: QueueRequest,
 ): Promise<void> {
   const [first] = wanted;
   if (!first) return;

@@ -254,8 +254,8 @@ test("an import says which key asked for it, by the name of that moment, also af
   }
   await deliver(agent, item, bytes);
   await reaches(id, "complete");
-  const [told] = await admin.call(api.pendingImports.list, { deviceId: agent.deviceId, showCompleted: true });
-  assert.deepEqual([told!.requestedBy, told!.recordingId], [requestedBy, id]);
+  const [shown] = await admin.call(api.pendingImports.list, { deviceId: agent.deviceId, showCompleted: true });
+  assert.deepEqual([shown!.requestedBy, shown!.recordingId], [requestedBy, id]);
 });
 
 test("a recording that failed says why until it is asked for again; its messages are counted", async () => {

@@ -29,8 +29,8 @@ export async function requestImport(ctx: Ctx, { id }: RecordingModel, priority: 
     if (next === recording.importStatus) return { id, importStatus: next };
     if (!edgeFile) notFound(`the edge copy of recording ${id}`);
     const deviceName = await findDeviceName(tx, recording);
-    const wish = { priority, requestedBy, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() };
-    await queueImports(tx, [{ recording, edgeFile, deviceName }], wish);
+    const request = { priority, requestedBy, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() };
+    await queueImports(tx, [{ recording, edgeFile, deviceName }], request);
     return { id, importStatus: next };
   });
 }

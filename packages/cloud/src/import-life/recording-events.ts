@@ -3,7 +3,7 @@ import type { Transaction } from "../db/transaction.ts";
 import { type OutboxEvent, writeEvent } from "../outbox/outbox.ts";
 
 /** What an event tells of a recording, as columns. */
-export const toldColumns = {
+export const publishedColumns = {
   id: true,
   orgId: true,
   projectId: true,
@@ -16,7 +16,7 @@ export const toldColumns = {
   site: { select: { id: true, name: true } },
 } as const satisfies Prisma.RecordingSelect;
 
-export type ToldRecording = Prisma.RecordingGetPayload<{ select: typeof toldColumns }>;
+export type PublishedRecording = Prisma.RecordingGetPayload<{ select: typeof publishedColumns }>;
 
 interface Occurrence {
   readonly type: Extract<OutboxEvent["type"], `recording.${string}`>;
@@ -26,7 +26,7 @@ interface Occurrence {
 }
 
 /** An event about a recording, in the one shape that all of them have. spec: Events */
-export function recordingEvent(row: ToldRecording, { type, occurredAtNs, more }: Occurrence): OutboxEvent {
+export function recordingEvent(row: PublishedRecording, { type, occurredAtNs, more }: Occurrence): OutboxEvent {
   const recording = {
     id: row.id,
     key: row.key ?? undefined,
@@ -42,7 +42,7 @@ export function recordingEvent(row: ToldRecording, { type, occurredAtNs, more }:
 }
 
 /** Tells of a recording as it is now, in the transaction that changed it. */
-export async function tellOfRecording(tx: Transaction, id: string, occurrence: Occurrence): Promise<void> {
-  const row = await tx.recording.findUniqueOrThrow({ where: { id }, select: toldColumns });
+export async function publishRecording(tx: Transaction, id: string, occurrence: Occurrence): Promise<void> {
+  const row = await tx.recording.findUniqueOrThrow({ where: { id }, select: publishedColumns });
   await writeEvent(tx, recordingEvent(row, occurrence));
 }

@@ -47,10 +47,10 @@ test("what waits is listed in the order in which its agent is asked for it, with
     [1, 2, 3, 4, 5],
   );
   const [first] = queue;
-  const { requestedAt, requestId, requestedBy, ...told } = first!;
-  assert.deepEqual(told, {
+  const { requestedAt, requestId, requestedBy, ...shown } = first!;
+  assert.deepEqual(shown, {
     recordingId: ids[1],
-    projectId: told.projectId,
+    projectId: shown.projectId,
     device: { id: agent.deviceId, name: "ordered" },
     path: "1.mcap",
     size: 1001,
@@ -58,7 +58,7 @@ test("what waits is listed in the order in which its agent is asked for it, with
     position: 1,
     state: "waiting",
     bytesReceived: 0,
-    waitsFor: { code: "AgentToStart", text: told.waitsFor!.text },
+    waitsFor: { code: "AgentToStart", text: shown.waitsFor!.text },
   });
   assert.ok(requestedAt > 0n && requestId.startsWith("req_"));
   assert.deepEqual([requestedBy!.kind, typeof requestedBy!.name], ["apiKey", "string"]);

@@ -4,7 +4,7 @@
 
 import { type api, type EdgeAgent, type Input, type QueuedImport, Requester } from "@downlink/protocol";
 import { toEdgeAgent } from "../agents/agent-rows.ts";
-import { UploadClosed } from "../blobs/blob-errors.ts";
+import { UploadClosedError } from "../blobs/blob-errors.ts";
 import type { Ctx } from "../context/context.ts";
 import { asParsed, type Complete } from "../core/complete.ts";
 import { Prisma } from "../db/generated/client.ts";
@@ -120,7 +120,7 @@ async function durableBytes({ blobs }: Ctx, { uploads: [upload] }: RequestRow): 
     const stored = [...(await blobs.listParts(upload.blobKey)), ...(await blobs.listPieces(upload.blobKey))];
     return stored.reduce((bytes, { lengthBytes }) => bytes + lengthBytes, 0);
   } catch (error) {
-    if (error instanceof UploadClosed) return 0; // it ended since, or its first byte has not come
+    if (error instanceof UploadClosedError) return 0; // it ended since, or its first byte has not come
     throw error;
   }
 }

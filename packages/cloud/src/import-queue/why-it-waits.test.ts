@@ -25,11 +25,11 @@ const reasons: [WaitReason, Partial<Situation>][] = [
 
 for (const [code, situation] of reasons)
   test(`${code} is told with a sentence, and with what can be done where somebody can do something`, () => {
-    const told = whyItWaits({ ...idle, ...situation })!;
-    assert.equal(told.code, code);
-    assert.ok(told.text.length > 3);
-    assert.equal(told.fix === undefined, code === "BehindOthers" || code === "AgentToStart");
-    assert.equal(told.until, code === "UploadsHeldBack" ? 5n : undefined);
+    const shown = whyItWaits({ ...idle, ...situation })!;
+    assert.equal(shown.code, code);
+    assert.ok(shown.text.length > 3);
+    assert.equal(shown.fix === undefined, code === "BehindOthers" || code === "AgentToStart");
+    assert.equal(shown.until, code === "UploadsHeldBack" ? 5n : undefined);
   });
 
 test("of two reasons the earlier one is told", () => {
@@ -49,9 +49,9 @@ function changed(one: EdgeAgent, other: EdgeAgent): Partial<EdgeAgent> {
 
 test("a file that is being sent waits for nothing, whatever else goes wrong; but where nothing moves it is not being sent", () => {
   for (const [code, situation] of reasons) {
-    const told = whyItWaits({ ...idle, ...situation, isUploading: true })?.code;
+    const shown = whyItWaits({ ...idle, ...situation, isUploading: true })?.code;
     const stopsAll = reasons.findIndex(([reason]) => reason === code) <= 4;
-    assert.equal(told, stopsAll ? code : undefined);
+    assert.equal(shown, stopsAll ? code : undefined);
   }
 });
 

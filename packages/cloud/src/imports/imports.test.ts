@@ -88,9 +88,9 @@ test("imports are filtered by device, file name, time of import and of data, and
   const add = async (name: string, [imported, start, end]: [bigint, bigint, bigint], more = {}) => {
     const id = newId("imp", Date.now() + names.size); // those of one millisecond have no order
     const base = { id, orgId: device.orgId, projectId: device.projectId, recordingId: newId("rec") };
-    const told = { siteId: "site_1", filename: `${name}.mcap`, format: "mcap", sizeBytes: 1n } as const;
+    const shown = { siteId: "site_1", filename: `${name}.mcap`, format: "mcap", sizeBytes: 1n } as const;
     const times = { importedAtNs: imported * SECOND, startNs: start * SECOND, endNs: end * SECOND };
-    const row: ImportUncheckedCreateInput = { ...base, ...told, ...times, ...more };
+    const row: ImportUncheckedCreateInput = { ...base, ...shown, ...times, ...more };
     await prisma.import.create({ data: row });
     names.set(id, name);
   };

@@ -22,14 +22,14 @@ function importOf(i: number) {
   const startNs = BigInt(i === 50 ? 0 : i);
   const importedAtNs = BigInt(i % 7 === 0 ? 300 - i : 2 * (i >> 1));
   const times = { startNs, endNs: i === 50 ? 190n : startNs + BigInt((i % 5) * 4), importedAtNs };
-  const told = { recordingId: newId("rec"), siteId: "site_1", format: "mcap", sizeBytes: 1n } as const;
+  const shown = { recordingId: newId("rec"), siteId: "site_1", format: "mcap", sizeBytes: 1n } as const;
   const filename = i % 3 === 0 ? "recording.mcap" : `${i}.mcap`;
   const deviceId = i % 4 === 3 ? null : devices[i % 2]!.id;
   return {
     id: newId("imp"),
     orgId,
     projectId,
-    ...told,
+    ...shown,
     filename,
     deviceId,
     ...times,

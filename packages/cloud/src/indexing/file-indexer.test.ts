@@ -16,7 +16,7 @@ import {
 } from "@downlink/recordings/testing";
 import { LARGE_FILE_BYTES } from "../jobs/large-file.ts";
 import { openFileIndexer } from "./file-indexer.ts";
-import { SalvageRefused, ThreadFailed, ThreadOutOfMemory, TooHeavy } from "./indexing-errors.ts";
+import { SalvageRefusedError, ThreadFailedError, ThreadOutOfMemoryError, TooHeavyError } from "./indexing-errors.ts";
 import type { IndexingLimits } from "./indexing-limits.ts";
 import { judgeFile } from "./judge-file.ts";
 
@@ -82,7 +82,7 @@ test("a file that needs more memory than it may have is too heavy, and the next 
   const inspect = async (bytes: Uint8Array) =>
     (await indexer.index(bytesSource(bytes), { fileName: "a.mcap", signal: never, store: drop })).verdict;
   await assert.rejects(inspect(heavy), (error: Error) => {
-    return error instanceof TooHeavy && /more memory than the 40 MB/.test(error.message);
+    return error instanceof TooHeavyError && /more memory than the 40 MB/.test(error.message);
   });
   assert("summary" in (await inspect(light)));
 });
@@ -122,7 +122,7 @@ test("the index of a file that can be imported is kept whole, of another one not
 
 test("a thread that fills its heap in one step ends alone", async () => {
   await using indexer = openMisbehaving();
-  await assert.rejects(indexer.act("hoard"), ThreadOutOfMemory);
+  await assert.rejects(indexer.act("hoard"), ThreadOutOfMemoryError);
   assert.ok(await indexer.act("succeed"));
 });
 
@@ -137,7 +137,7 @@ test("a file that takes more computing than it may is too heavy, and the next on
   const spinning = indexer.act("spin");
   await setImmediate();
   t.mock.timers.tick(3_600_000);
-  await assert.rejects(spinning, TooHeavy);
+  await assert.rejects(spinning, TooHeavyError);
   assert.ok(await indexer.act("succeed"));
 });
 
@@ -149,7 +149,7 @@ test("a store that does not answer is not the file's fault", async (t) => {
     return new Promise<Uint8Array>(() => {});
   };
   await assert.rejects(indexer.act("askForever", never, { sizeBytes: 1, read }), (error: Error) => {
-    return !(error instanceof TooHeavy) && /the store left a read unanswered/.test(error.message);
+    return !(error instanceof TooHeavyError) && /the store left a read unanswered/.test(error.message);
   });
   assert.ok(await indexer.act("succeed"));
 });
@@ -165,7 +165,7 @@ test("what reading throws is thrown, and the next file is read", async () => {
 test("a thread that ends, throws or fails fails its own file only", async () => {
   await using indexer = openMisbehaving();
   for (const fileName of ["exit", "throwLater", "fail"]) {
-    await assert.rejects(indexer.act(fileName), ThreadFailed, fileName);
+    await assert.rejects(indexer.act(fileName), ThreadFailedError, fileName);
     assert.ok(await indexer.act("succeed"), fileName);
   }
 });
@@ -242,7 +242,9 @@ test("a file of which nothing can be salvaged is refused with a code and a sente
   const salvage = (bytes: Uint8Array) =>
     Array.fromAsync(indexer.salvage(bytesSource(bytes), { fileName: "a.mcap", record, signal: never }));
   await assert.rejects(salvage(Buffer.from("rubbish")), (error: Error) => {
-    return error instanceof SalvageRefused && error.code === "SalvageEmpty" && /not one message/.test(error.message);
+    return (
+      error instanceof SalvageRefusedError && error.code === "SalvageEmpty" && /not one message/.test(error.message)
+    );
   });
   assert.ok((await salvage(await makeMcap())).length > 0);
 });
@@ -251,8 +253,8 @@ test("a salvage whose thread ends, throws or fails fails alone; one that nobody 
   await using indexer = openFileIndexer({ main, limits: { threads: 1, heapCeilingMegabytes: 64 } });
   const salvage = (fileName: string, signal = never) => indexer.salvage(nothing, { fileName, record, signal });
   for (const fileName of ["exit", "throwLater", "fail"])
-    await assert.rejects(Array.fromAsync(salvage(fileName)), ThreadFailed, fileName);
-  await assert.rejects(Array.fromAsync(salvage("hoard")), ThreadOutOfMemory);
+    await assert.rejects(Array.fromAsync(salvage(fileName)), ThreadFailedError, fileName);
+  await assert.rejects(Array.fromAsync(salvage("hoard")), ThreadOutOfMemoryError);
   for await (const piece of salvage("giveForEver")) {
     assert.equal(piece.byteLength, 3);
     break;
@@ -296,7 +298,7 @@ test("a file that needs much memory at once waits for the exports that have it, 
 
 test("what a thread holds that ends is given back", async () => {
   await using indexer = openMisbehaving();
-  await assert.rejects(indexer.act("holdAndExit"), ThreadFailed);
-  await assert.rejects(indexer.act("holdAndExit"), ThreadFailed);
+  await assert.rejects(indexer.act("holdAndExit"), ThreadFailedError);
+  await assert.rejects(indexer.act("holdAndExit"), ThreadFailedError);
   (await largeMemory.take(Number.MAX_SAFE_INTEGER, undefined))[Symbol.dispose]();
 });

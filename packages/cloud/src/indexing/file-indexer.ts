@@ -13,7 +13,7 @@
 import type { RandomAccessSource } from "@downlink/recordings";
 import { LARGE_FILE_BYTES } from "../jobs/large-file.ts";
 import { openIndexStream, type StoreIndex } from "./index-stream.ts";
-import { SalvageRefused, ThreadOutOfMemory } from "./indexing-errors.ts";
+import { SalvageRefusedError, ThreadOutOfMemoryError } from "./indexing-errors.ts";
 import { type IndexingLimits, indexingLimits } from "./indexing-limits.ts";
 import { type IndexingThread, startIndexingThread, threadMain, type Work } from "./indexing-thread.ts";
 import { streamPieces } from "./stream-pieces.ts";
@@ -22,7 +22,7 @@ import { createTurns } from "./turns.ts";
 
 /**
  * Reads stored files in threads of their own, with bounded memory and time. A file that brings its thread down throws
- * {@link TooHeavy} or {@link ThreadFailed}, and harms no other. Throws what reading throws, and the signal's reason.
+ * {@link TooHeavyError} or {@link ThreadFailedError}, and harms no other. Throws what reading throws, and the signal's reason.
  */
 export interface FileIndexer extends AsyncDisposable {
   /**
@@ -32,7 +32,7 @@ export interface FileIndexer extends AsyncDisposable {
   index(source: RandomAccessSource, file: FileToIndex): Promise<IndexedFile>;
   /**
    * What is readable of an incomplete or damaged file, as a new one: an indexed MCAP, piece by piece, at the consumer's pace. Throws
-   * {@link SalvageRefused} where nothing can be salvaged; what came before is not a whole file then.
+   * {@link SalvageRefusedError} where nothing can be salvaged; what came before is not a whole file then.
    */
   salvage(source: RandomAccessSource, file: SalvageInput & { signal: AbortSignal }): AsyncIterable<Uint8Array>;
 }
@@ -114,7 +114,7 @@ function keepThreads(start: () => IndexingThread) {
     try {
       return await indexOn(thread, work, store);
     } catch (error) {
-      if (!(error instanceof ThreadOutOfMemory && wasUsed)) throw error;
+      if (!(error instanceof ThreadOutOfMemoryError && wasUsed)) throw error;
       return await indexOn(start(), work, store); // what earlier files left is not this one's fault
     }
   }
@@ -126,7 +126,7 @@ function keepThreads(start: () => IndexingThread) {
 async function salvage(work: Work<"salvage">, thread: IndexingThread): Promise<void> {
   try {
     const refusal = await thread.run(work);
-    if (refusal) throw new SalvageRefused(refusal);
+    if (refusal) throw new SalvageRefusedError(refusal);
   } finally {
     await thread.end();
   }

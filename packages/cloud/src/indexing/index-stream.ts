@@ -30,7 +30,7 @@ export function openIndexStream(store: StoreIndex): IndexStream {
       await storing;
     },
     async abandon() {
-      pieces.destroy(new IndexUnwanted());
+      pieces.destroy(new IndexUnwantedError());
       await storing.catch(() => {});
     },
   };
@@ -38,4 +38,4 @@ export function openIndexStream(store: StoreIndex): IndexStream {
 
 const HELD_BYTES = 1024 * 1024;
 
-class IndexUnwanted extends Error {}
+class IndexUnwantedError extends Error {}

@@ -2,7 +2,7 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { RandomAccessSource } from "@downlink/recordings";
 import { openHeldMemory } from "./held-memory.ts";
-import { ThreadFailed, ThreadOutOfMemory } from "./indexing-errors.ts";
+import { ThreadFailedError, ThreadOutOfMemoryError } from "./indexing-errors.ts";
 import type { IndexingLimits } from "./indexing-limits.ts";
 import type { Answer, FromThread, Task, TaskName, Tasks, ThreadData, ToThread } from "./thread-messages.ts";
 import { watch } from "./watchdog.ts";
@@ -69,32 +69,33 @@ async function converse(worker: Worker, conversation: Conversation): Promise<Don
   using memory = openHeldMemory(signal);
   const answer = async (asked: Asked) => {
     watchdog.asked();
-    const told = await answerTo(asked, conversation);
+    const given = await answerTo(asked, conversation);
     watchdog.answered();
-    tell(worker, told, told.kind === "bytes" ? [told.bytes.buffer] : []);
+    send(worker, given, given.kind === "bytes" ? [given.bytes.buffer] : []);
   };
   const hold = async ({ id, sizeBytes }: { id: number; sizeBytes: number }) => {
     watchdog.paused();
     await memory.take(id, sizeBytes);
     watchdog.resumed();
-    tell(worker, { kind: "held", id });
+    send(worker, { kind: "held", id });
   };
   const onMessage = (message: FromThread) => {
     if (message.kind === "done") resolve(message);
     else if (message.kind === "read" || message.kind === "piece") answer(message).catch(reject);
     else if (message.kind === "hold") hold(message).catch(reject);
     else if (message.kind === "release") memory.release(message.id);
-    else if (message.kind === "outOfMemory") reject(new ThreadOutOfMemory(limits.heapMegabytes));
-    else reject(new ThreadFailed("indexing the file failed", message.error));
+    else if (message.kind === "outOfMemory") reject(new ThreadOutOfMemoryError(limits.heapMegabytes));
+    else reject(new ThreadFailedError("indexing the file failed", message.error));
   };
   const onError = (error: unknown) => reject(toFault(error, limits));
-  const onExit = (code: number) => reject(new ThreadFailed(`the indexing thread ended by itself, with code ${code}`));
+  const onExit = (code: number) =>
+    reject(new ThreadFailedError(`the indexing thread ended by itself, with code ${code}`));
   const onAbort = () => reject(signal.reason);
   worker.on("message", onMessage).on("messageerror", onError).on("error", onError).on("exit", onExit).ref();
   signal.addEventListener("abort", onAbort, { once: true });
   try {
     signal.throwIfAborted();
-    tell(worker, { kind: "run", task, sizeBytes: source.sizeBytes });
+    send(worker, { kind: "run", task, sizeBytes: source.sizeBytes });
     return await promise;
   } finally {
     worker.off("message", onMessage).off("messageerror", onError).off("error", onError).off("exit", onExit).unref();
@@ -112,7 +113,7 @@ async function answerTo(asked: Asked, { source, take }: Conversation): Promise<A
   return { kind: "taken", id };
 }
 
-function tell(worker: Worker, message: ToThread, transferred: ArrayBuffer[] = []): void {
+function send(worker: Worker, message: ToThread, transferred: ArrayBuffer[] = []): void {
   worker.postMessage(message, transferred);
 }
 
@@ -124,5 +125,7 @@ function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
 
 function toFault(error: unknown, { heapMegabytes }: IndexingLimits): Error {
   const isFull = (error as NodeJS.ErrnoException).code === "ERR_WORKER_OUT_OF_MEMORY";
-  return isFull ? new ThreadOutOfMemory(heapMegabytes) : new ThreadFailed("the indexing thread failed", error);
+  return isFull
+    ? new ThreadOutOfMemoryError(heapMegabytes)
+    : new ThreadFailedError("the indexing thread failed", error);
 }

@@ -44,7 +44,7 @@ async function run<N extends TaskName>({ name, input }: Task<N>, sizeBytes: numb
     const { total_heap_size: heapBytes, external_memory: externalBytes } = getHeapStatistics();
     tell({ kind: "done", result, heldBytes: heapBytes + externalBytes });
   } catch (error) {
-    tell(error instanceof HeapFull ? { kind: "outOfMemory" } : { kind: "failed", error });
+    tell(error instanceof HeapFullError ? { kind: "outOfMemory" } : { kind: "failed", error });
   }
 }
 
@@ -68,7 +68,7 @@ async function hold(sizeBytes: number): Promise<Disposable> {
 
 /** Looks at the heap itself, because V8 at its own limit may end the whole process. */
 async function ask(message: (id: number) => FromThread, transferred: ArrayBuffer[] = []): Promise<Answer> {
-  if (getHeapStatistics().used_heap_size > maxHeapBytes) throw new HeapFull();
+  if (getHeapStatistics().used_heap_size > maxHeapBytes) throw new HeapFullError();
   lastId += 1;
   const { promise, resolve } = Promise.withResolvers<Answer>();
   waiting.set(lastId, resolve);
@@ -85,4 +85,4 @@ async function indexFile(source: RandomAccessSource, { fileName }: Tasks["index"
   return { contentSha256: sha256, verdict: judgeFile(inspection) };
 }
 
-class HeapFull extends Error {}
+class HeapFullError extends Error {}

@@ -3,9 +3,9 @@ import type { FileVerdict, Refusal } from "./judge-file.ts";
 /** What an indexing thread does with one stored file, and what comes out. */
 export interface Tasks {
   /** Reads every byte, and makes the verified index, in pieces. */
-  index: { readonly input: { readonly fileName: string }; readonly result: IndexedFile };
+  readonly index: { readonly input: { readonly fileName: string }; readonly result: IndexedFile };
   /** What is readable of the file as a new one, in pieces; the result says why there is none, or none that is whole. */
-  salvage: { readonly input: SalvageInput; readonly result: Refusal | undefined };
+  readonly salvage: { readonly input: SalvageInput; readonly result: Refusal | undefined };
 }
 
 /** `contentSha256`: of all bytes, hexadecimal. */

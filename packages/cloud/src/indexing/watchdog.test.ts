@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { TooHeavy } from "./indexing-errors.ts";
+import { TooHeavyError } from "./indexing-errors.ts";
 import { watch } from "./watchdog.ts";
 
 const limits = { tickMs: 1000, silentMs: 60_000, computeMs: 100_000, computeMsPerGigabyte: 50_000, readMs: 30_000 };
@@ -19,7 +19,7 @@ test("a thread that asks for nothing is ended after the time it may be silent", 
   assert.equal(faults.length, 0);
   pass(1000);
   assert.equal(faults.length, 1);
-  assert(faults[0] instanceof TooHeavy);
+  assert(faults[0] instanceof TooHeavyError);
 });
 
 test("one that goes on asking is ended after what its file's size allows in all", (t) => {
@@ -32,7 +32,7 @@ test("one that goes on asking is ended after what its file's size allows in all"
   }
   assert.equal(faults.length, 0, "waiting for the store is not computing");
   pass(10);
-  assert(faults[0] instanceof TooHeavy);
+  assert(faults[0] instanceof TooHeavyError);
 });
 
 test("a store that leaves a read unanswered is at fault, not the file, and not while it answers others", (t) => {
@@ -44,7 +44,7 @@ test("a store that leaves a read unanswered is at fault, not the file, and not w
   pass(29);
   assert.equal(faults.length, 0);
   pass(1);
-  assert(!(faults[0] instanceof TooHeavy));
+  assert(!(faults[0] instanceof TooHeavyError));
   assert.match(faults[0]!.message, /the store left a read unanswered/);
 });
 
@@ -59,7 +59,7 @@ test("who waits for others' memory is at no fault, however long that takes", (t)
   pass(59);
   assert.equal(faults.length, 0);
   pass(1);
-  assert(faults[0] instanceof TooHeavy);
+  assert(faults[0] instanceof TooHeavyError);
 });
 
 test("nothing expires once the file is done", (t) => {

@@ -1,7 +1,7 @@
 // Time is counted in ticks of the process that waits, so that one that was stopped or starved does not blame the
 // file.
 
-import { TooHeavy } from "./indexing-errors.ts";
+import { TooHeavyError } from "./indexing-errors.ts";
 import type { IndexingLimits } from "./indexing-limits.ts";
 
 /** Tells a thread that computes for too long from a store that does not answer. */
@@ -18,7 +18,7 @@ export interface Watchdog extends Disposable {
 interface Watched {
   readonly sizeBytes: number;
   readonly limits: Pick<IndexingLimits, "tickMs" | "silentMs" | "computeMs" | "computeMsPerGigabyte" | "readMs">;
-  /** Called once; with {@link TooHeavy} where the file is at fault. */
+  /** Called once; with {@link TooHeavyError} where the file is at fault. */
   readonly onExpired: (error: Error) => void;
 }
 
@@ -70,8 +70,8 @@ export function watch({ sizeBytes, limits, onExpired }: Watched): Watchdog {
   };
 }
 
-function tooSlow(ms: number): TooHeavy {
-  return new TooHeavy(
+function tooSlow(ms: number): TooHeavyError {
+  return new TooHeavyError(
     `indexing the file takes longer than a file of its size may, and was ended after ${minutes(ms)} of computing; ` +
       "record with another compression, or split it",
   );

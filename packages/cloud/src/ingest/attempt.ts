@@ -1,7 +1,7 @@
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { withTransaction } from "../db/transaction.ts";
 import type { ImportRequestState } from "../import-life/import-request-state.ts";
-import { TakenOver } from "./finish-import.ts";
+import { TakenOverError } from "./finish-import.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
 
 const BEAT_MS = 5_000;
@@ -13,7 +13,7 @@ export const LOOK_AGAIN_SECONDS = 10;
 const MAX_DELAY_SECONDS = 300;
 
 interface Heart {
-  /** Aborts with TakenOver. */
+  /** Aborts with TakenOverError. */
   readonly stopped: AbortSignal;
   stop(): void;
 }
@@ -22,7 +22,7 @@ interface Heart {
 export function beat(deps: IngestDeps, requestId: string, show: (nowNs: bigint) => Promise<boolean>): Heart {
   const stopping = new AbortController();
   const once = async () => {
-    if (!(await show(deps.clock.nowNs()))) stopping.abort(new TakenOver(requestId));
+    if (!(await show(deps.clock.nowNs()))) stopping.abort(new TakenOverError(requestId));
   };
   const warn = (error: Error) => deps.log.warn({ err: error, requestId }, "a heartbeat was lost");
   const timer = setInterval(() => void once().catch(warn), BEAT_MS);

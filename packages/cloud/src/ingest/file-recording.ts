@@ -5,9 +5,9 @@ import { newId } from "../db/ids.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { nextImportStatus, noFailure } from "../import-life/import-status.ts";
 import { lockRecording } from "../import-life/lock-recording.ts";
-import { tellOfRecording } from "../import-life/recording-events.ts";
+import { publishRecording } from "../import-life/recording-events.ts";
 import type { JobQueue } from "../jobs/queue.ts";
-import { IngestFailure } from "./ingest-failure.ts";
+import { IngestError } from "./ingest-failure.ts";
 import type { Target } from "./resolve-target.ts";
 import { storeContents } from "./store-contents.ts";
 import { damageOf, recordingFacts } from "./summary-rows.ts";
@@ -53,7 +53,7 @@ export async function fileRecording(tx: Transaction, finish: Finish, target: Tar
   // It outlives the recording's data, and says how it was then. spec: Imports
   await tx.import.create({ data: { id: importId, ...owner, deviceName: device?.name, ...file, importedAtNs: nowNs } });
   await tx.project.update({ where: { id: projectId }, data: { lastSeenAtNs: nowNs } });
-  await tellOfRecording(tx, recordingId, { type: "recording.imported", occurredAtNs: nowNs });
+  await publishRecording(tx, recordingId, { type: "recording.imported", occurredAtNs: nowNs });
   return recordingId;
 }
 
@@ -67,7 +67,7 @@ interface Filed {
 async function updateEdgeRecording(tx: Transaction, id: string, imported: Imported): Promise<Filed> {
   const recording = await lockRecording(tx, id);
   const next = nextImportStatus(recording.importStatus, "imported", recording.edgeFile !== null);
-  if (next !== "complete") throw new IngestFailure("RequestSuperseded", `recording ${id} is ${recording.importStatus}`);
+  if (next !== "complete") throw new IngestError("RequestSuperseded", `recording ${id} is ${recording.importStatus}`);
   await tx.recording.update({ where: { id }, data: imported });
   return recording;
 }
@@ -75,6 +75,6 @@ async function updateEdgeRecording(tx: Transaction, id: string, imported: Import
 async function createRecording(tx: Transaction, { request, nowNs }: Finish, imported: Imported): Promise<Filed> {
   const own = { id: newId("rec"), orgId: request.orgId, path: request.filename, createdAtNs: nowNs, isEdge: false };
   await tx.recording.create({ data: { ...imported, ...own } });
-  await tellOfRecording(tx, own.id, { type: "recording.created", occurredAtNs: nowNs });
+  await publishRecording(tx, own.id, { type: "recording.created", occurredAtNs: nowNs });
   return own;
 }

@@ -27,8 +27,8 @@ const devicesNamed = (name: string) => prisma.device.count({ where: { name } });
 
 async function eventsOf(recordingId: string) {
   const rows = await prisma.outboxEvent.findMany({ where: { type: { startsWith: "recording." } } });
-  const told = rows.map(({ type, payload }) => ({ type, ...(payload as { recording?: { id: string } }) }));
-  return told.filter(({ recording }) => recording?.id === recordingId);
+  const shown = rows.map(({ type, payload }) => ({ type, ...(payload as { recording?: { id: string } }) }));
+  return shown.filter(({ recording }) => recording?.id === recordingId);
 }
 
 /** Reports a file, and brings its import to its end. */

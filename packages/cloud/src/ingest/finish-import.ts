@@ -3,7 +3,7 @@ import { changeRequest } from "../import-life/change-request.ts";
 import { findLocked, lockRecording } from "../import-life/lock-recording.ts";
 import { removeIndex } from "../indexing/index-key.ts";
 import { type Finish, fileRecording } from "./file-recording.ts";
-import { IngestFailure } from "./ingest-failure.ts";
+import { IngestError } from "./ingest-failure.ts";
 import { joinSession } from "./join-session.ts";
 import { type NamedTarget, nameTarget, resolveTarget } from "./resolve-target.ts";
 import { whichRecording } from "./which-recording.ts";
@@ -15,7 +15,7 @@ export async function finishImport(tx: Transaction, finish: Finish): Promise<voi
   const { request, contentSha256 } = finish;
   const isEdge = request.source === "edge";
   if (isEdge && !(request.recordingId && (await findLocked(tx, request.recordingId))))
-    throw new IngestFailure("RequestSuperseded", "the recording was deleted while its file was on its way");
+    throw new IngestError("RequestSuperseded", "the recording was deleted while its file was on its way");
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${request.orgId}, 1))`; // same key or content: one at a time
   const source = { ...finish, identity: finish.summary.identity };
   const named = await nameTarget(tx, source);
@@ -23,7 +23,7 @@ export async function finishImport(tx: Transaction, finish: Finish): Promise<voi
   const decision = whichRecording({ isEdge, key: named.key, contentSha256, ...known });
   if (decision.kind === "reject") {
     const duplicateOfId = decision.code === "DuplicateContent" ? decision.duplicateOfId : undefined;
-    throw new IngestFailure(decision.code, decision.text, duplicateOfId);
+    throw new IngestError(decision.code, decision.text, duplicateOfId);
   }
   if (decision.kind === "existing") return endAsExisting(tx, finish, decision.recordingId);
   const recordingId = await fileRecording(tx, finish, await resolveTarget(tx, source, named));
@@ -84,13 +84,13 @@ async function complete(tx: Transaction, { request, nowNs }: Finish, ended: Ende
   const done = { blobKey: null, indexKey: null, pipelineStage: COMPLETE, nextAttemptAtNs: null };
   const data = { ...known, deviceName, ...done, ...ended };
   const changed = await changeRequest(tx, { id: request.id, event: "finish", nowNs, attempt: request.attempts, data });
-  if (!changed) throw new TakenOver(request.id);
+  if (!changed) throw new TakenOverError(request.id);
 }
 
 /** Another attempt owns the request by now: this one leaves everything as it is. */
-export class TakenOver extends Error {
+export class TakenOverError extends Error {
   constructor(requestId: string) {
     super(`import request ${requestId} was taken over`);
-    this.name = "TakenOver";
+    this.name = "TakenOverError";
   }
 }

@@ -1,24 +1,29 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BlobNotFound } from "../blobs/blob-errors.ts";
-import { SalvageRefused, ThreadFailed, ThreadOutOfMemory, TooHeavy } from "../indexing/indexing-errors.ts";
-import { IngestFailure, toIngestFailure } from "./ingest-failure.ts";
+import { BlobNotFoundError } from "../blobs/blob-errors.ts";
+import {
+  SalvageRefusedError,
+  ThreadFailedError,
+  ThreadOutOfMemoryError,
+  TooHeavyError,
+} from "../indexing/indexing-errors.ts";
+import { IngestError, toIngestError } from "./ingest-failure.ts";
 
-const codeOf = (error: unknown, attempt: number) => toIngestFailure(error, attempt)?.code;
+const codeOf = (error: unknown, attempt: number) => toIngestError(error, attempt)?.code;
 const sqlError = (code: string) => Object.assign(new Error("query failed"), { code });
 
 test("what the file is, costs or holds is permanent at the first attempt", () => {
-  assert.equal(codeOf(new IngestFailure("KeyTaken", "taken"), 1), "KeyTaken");
-  for (const error of [new TooHeavy("too slow"), new ThreadOutOfMemory(512)])
+  assert.equal(codeOf(new IngestError("KeyTaken", "taken"), 1), "KeyTaken");
+  for (const error of [new TooHeavyError("too slow"), new ThreadOutOfMemoryError(512)])
     assert.equal(codeOf(error, 1), "TooHeavy");
-  assert.equal(codeOf(new SalvageRefused({ code: "SalvageEmpty", text: "nothing" }), 1), "SalvageEmpty");
+  assert.equal(codeOf(new SalvageRefusedError({ code: "SalvageEmpty", text: "nothing" }), 1), "SalvageEmpty");
   for (const state of ["54000", "22021"]) assert.equal(codeOf(sqlError(state), 1), "CannotBeStored");
 });
 
 test("what may be the machine's fault is tried again for half an hour; what heals by itself, for ever", () => {
   for (const [error, code] of [
-    [new ThreadFailed("it ended"), "IndexingFailed"],
-    [new BlobNotFound("org/upl"), "ObjectMissing"],
+    [new ThreadFailedError("it ended"), "IndexingFailed"],
+    [new BlobNotFoundError("org/upl"), "ObjectMissing"],
   ] as const)
     assert.deepEqual([codeOf(error, 1), codeOf(error, 11), codeOf(error, 12)], [undefined, undefined, code]);
   for (const error of [new Error("EIO"), sqlError("40001"), sqlError("57P01"), sqlError("ECONNREFUSED")])

@@ -1,19 +1,19 @@
 // A job never fails for what the file is: permanent faults end the request with a reason; anything else is tried
 // again with a growing delay kept in the row, so that `attempts` and `nextAttemptAt` can be shown.
 
-import { BlobNotFound } from "../blobs/blob-errors.ts";
+import { BlobNotFoundError } from "../blobs/blob-errors.ts";
 import { sqlState } from "../db/sql-state.ts";
-import { SalvageRefused, ThreadFailed, TooHeavy } from "../indexing/indexing-errors.ts";
+import { SalvageRefusedError, ThreadFailedError, TooHeavyError } from "../indexing/indexing-errors.ts";
 
 /** The file can never be imported as it is; `message` tells a person what to do. Anything else thrown is tried again. */
-export class IngestFailure extends Error {
+export class IngestError extends Error {
   readonly code: string;
   /** The imported recording that has the same content. */
   readonly duplicateOfId: string | undefined;
 
   constructor(code: string, message: string, duplicateOfId?: string) {
     super(message);
-    this.name = "IngestFailure";
+    this.name = "IngestError";
     this.code = code;
     this.duplicateOfId = duplicateOfId;
   }
@@ -25,16 +25,16 @@ const LAST_ATTEMPT = 12;
 const REFUSED_ROWS = /^(22|54)/;
 
 /** The permanent failure that an error means, or undefined where a later attempt may succeed. */
-export function toIngestFailure(error: unknown, attempt: number): IngestFailure | undefined {
-  if (error instanceof IngestFailure) return error;
-  if (error instanceof SalvageRefused) return new IngestFailure(error.code, error.message);
-  if (error instanceof TooHeavy) return new IngestFailure("TooHeavy", error.message);
+export function toIngestError(error: unknown, attempt: number): IngestError | undefined {
+  if (error instanceof IngestError) return error;
+  if (error instanceof SalvageRefusedError) return new IngestError(error.code, error.message);
+  if (error instanceof TooHeavyError) return new IngestError("TooHeavy", error.message);
   if (REFUSED_ROWS.test(sqlState(error) ?? ""))
-    return new IngestFailure("CannotBeStored", "the file holds a name or number that the database cannot store");
+    return new IngestError("CannotBeStored", "the file holds a name or number that the database cannot store");
   if (attempt < LAST_ATTEMPT) return undefined;
-  if (error instanceof ThreadFailed)
-    return new IngestFailure("IndexingFailed", "reading the file failed each time; the server's log says how");
-  if (error instanceof BlobNotFound)
-    return new IngestFailure("ObjectMissing", "the stored file is gone; send it again, or restore the store");
+  if (error instanceof ThreadFailedError)
+    return new IngestError("IndexingFailed", "reading the file failed each time; the server's log says how");
+  if (error instanceof BlobNotFoundError)
+    return new IngestError("ObjectMissing", "the stored file is gone; send it again, or restore the store");
   return undefined;
 }

@@ -3,10 +3,10 @@ import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { askAnew, changeRequest } from "../import-life/change-request.ts";
 import { moveRecording } from "../import-life/delivery.ts";
 import { findLocked } from "../import-life/lock-recording.ts";
-import { tellFailure } from "../import-life/tell-failure.ts";
+import { publishFailure } from "../import-life/publish-failure.ts";
 import { removeIndex } from "../indexing/index-key.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
-import { IngestFailure } from "./ingest-failure.ts";
+import { IngestError } from "./ingest-failure.ts";
 
 const MAX_MISMATCHES = 3;
 
@@ -18,7 +18,7 @@ const MAX_MISMATCHES = 3;
 export async function failImport(
   deps: IngestDeps,
   request: ImportRequestModel,
-  { code, message, duplicateOfId }: IngestFailure,
+  { code, message, duplicateOfId }: IngestError,
 ): Promise<boolean> {
   const nowNs = deps.clock.nowNs();
   const isDecided = await withTransaction(deps.db, async (tx) => {
@@ -34,7 +34,7 @@ export async function failImport(
       await deps.jobs.enqueue(tx, { name: "remove-object", data: { blobKey: request.blobKey } });
     const reason = { code, text: message, duplicateOfId };
     if (failed.recordingId) await moveRecording(tx, failed.recordingId, { event: "fail", reason });
-    await tellFailure(tx, failed, nowNs);
+    await publishFailure(tx, failed, nowNs);
     return true;
   });
   if (isDecided) deps.log.warn({ requestId: request.id, code }, `import failed: ${message}`);
@@ -45,7 +45,7 @@ export async function failImport(
 export async function redeliver(deps: IngestDeps, request: ImportRequestModel): Promise<void> {
   const mismatches = request.mismatches + 1;
   if (mismatches >= MAX_MISMATCHES)
-    throw new IngestFailure(
+    throw new IngestError(
       "ContentMismatch",
       `the stored bytes differed from the file's SHA-256 ${MAX_MISMATCHES} times`,
     );

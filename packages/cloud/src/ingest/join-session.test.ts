@@ -35,7 +35,7 @@ const createSession = async (key?: string) => (await admin.call(api.sessions.cre
 const remove = (keyOrId: string) => admin.call(api.sessions.delete, { keyOrId });
 const keyOf = async (id: string | undefined) => (await admin.call(api.sessions.get, { keyOrId: id! })).key;
 
-async function timesTold(sessionId: string): Promise<number> {
+async function timesPublished(sessionId: string): Promise<number> {
   const events = await prisma.outboxEvent.findMany({ where: { type: "session.created" } });
   return events.filter(({ payload }) => JSON.stringify(payload).includes(sessionId)).length;
 }
@@ -48,7 +48,7 @@ test("a repeat puts a recording that is in no session into the one that it names
     [ended.recordingId, ended.existing, ended.pipelineStage, await sessionOf(one.recordingId)],
     [one.recordingId, true, "Complete", session.id],
   );
-  assert.equal(await timesTold(session.id), 1);
+  assert.equal(await timesPublished(session.id), 1);
   const [listed] = await admin.call(api.pendingImports.list, { sessionId: session.id, showCompleted: true });
   assert.equal(listed!.requestId, ended.requestId);
 
@@ -98,7 +98,7 @@ test("a session that was deleted since the link was made: its key makes another,
   }
   assert.deepEqual(stages, [`Complete; the recording is in no session, because ${deleted} was deleted`, "Complete"]);
   const next = await admin.call(api.sessions.get, { keyOrId: "deleted" });
-  assert.deepEqual([await sessionOf(one.recordingId), await timesTold(next.id)], [next.id, 1]);
+  assert.deepEqual([await sessionOf(one.recordingId), await timesPublished(next.id)], [next.id, 1]);
 });
 
 test("without a device in the upload, the session is made for the recording's; a recording of no device joins none", async () => {
@@ -107,7 +107,7 @@ test("without a device in the upload, the session is made for the recording's; a
   const one = await uploadOne({ key, projectId }, { deviceId });
   assert.equal((await one.again({ sessionKey: key })).pipelineStage, "Complete");
   const session = await admin.call(api.sessions.get, { keyOrId: key });
-  assert.deepEqual([session.device.id, session.recordings.length, await timesTold(session.id)], [deviceId, 1, 1]);
+  assert.deepEqual([session.device.id, session.recordings.length, await timesPublished(session.id)], [deviceId, 1, 1]);
 
   const alone = await uploadOne({ key: "deviceless", projectId });
   const ended = await alone.again({ sessionKey: "deviceless" });

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
-import { StorageFull } from "../blobs/blob-errors.ts";
+import { StorageFullError } from "../blobs/blob-errors.ts";
 import type { Transaction } from "../db/transaction.ts";
-import { ThreadFailed } from "../indexing/indexing-errors.ts";
+import { ThreadFailedError } from "../indexing/indexing-errors.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { putFile } from "../testing/upload-file.ts";
 import { makeSalvage } from "./make-salvage.ts";
@@ -59,8 +59,8 @@ async function assertMadeOnce({ sourceId, requestId }: { sourceId: string; reque
 }
 
 /** The process is gone: whatever it would have done next, it does not. */
-const killed = () => Promise.reject(new Killed());
-class Killed extends Error {}
+const killed = () => Promise.reject(new KilledError());
+class KilledError extends Error {}
 const dead = { delete: killed };
 
 type Blobs = Partial<typeof deps.blobs>;
@@ -71,7 +71,7 @@ async function workUntilKilled(requestId: string, blobs: Blobs, more: object = {
   const store = Object.assign(Object.create(deps.blobs), dead, blobs);
   await assert.rejects(
     makeSalvage({ ...deps, jobs: { ...deps.jobs, enqueue }, blobs: store, ...more }, requestId, never),
-    Killed,
+    KilledError,
   );
 }
 
@@ -84,7 +84,7 @@ const crashes: Record<string, (requestId: string) => Promise<void>> = {
     workUntilKilled(id, {
       put: async (key, body) => {
         await deps.blobs.createUpload(key, { sizeBytes: 10, partSizeBytes: 10 }); // what a dead write leaves
-        for await (const _piece of body) throw new Killed();
+        for await (const _piece of body) throw new KilledError();
         throw new Error("there was no piece");
       },
     }),
@@ -192,7 +192,7 @@ test("what may heal is tried again later; reading that fails each time ends with
   const asked = await askForSalvage();
   const before = await storedKeys();
   const full: typeof deps.blobs = Object.assign(Object.create(deps.blobs), {
-    put: () => Promise.reject(new StorageFull(new Error("ENOSPC"))),
+    put: () => Promise.reject(new StorageFullError(new Error("ENOSPC"))),
   });
   await makeSalvage({ ...deps, blobs: full }, asked.requestId, never);
   const postponed = await requestOf(asked.requestId);
@@ -200,7 +200,7 @@ test("what may heal is tried again later; reading that fails each time ends with
   assert.ok(postponed.nextAttemptAtNs! > postponed.updatedAtNs);
 
   const salvage = async function* () {
-    yield await Promise.reject<Uint8Array>(new ThreadFailed("it ended"));
+    yield await Promise.reject<Uint8Array>(new ThreadFailedError("it ended"));
   };
   const indexer = Object.assign(Object.create(deps.indexer), { salvage });
   for (let attempt = 2; attempt <= 12; attempt++) await makeSalvage({ ...deps, indexer }, asked.requestId, never);

@@ -4,9 +4,9 @@ import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts"
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { storeDelivery } from "../import-life/delivery.ts";
 import { beat, postpone } from "./attempt.ts";
-import { TakenOver } from "./finish-import.ts";
+import { TakenOverError } from "./finish-import.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
-import { toIngestFailure } from "./ingest-failure.ts";
+import { toIngestError } from "./ingest-failure.ts";
 import { failImport } from "./ingest-outcomes.ts";
 import { endStream } from "./stream-uploads.ts";
 import { type TakenSalvage, takeSalvage } from "./take-salvage.ts";
@@ -24,9 +24,9 @@ export async function makeSalvage(deps: IngestDeps, requestId: string, signal: A
   try {
     await deliver(deps, taken, await write(deps, taken, AbortSignal.any([signal, heart.stopped])));
   } catch (error) {
-    if (error instanceof TakenOver) return;
+    if (error instanceof TakenOverError) return;
     if (signal.aborted) throw error; // this process stops: the queue gives the job to another one
-    const failure = toIngestFailure(error, request.attempts - request.attemptsBefore);
+    const failure = toIngestError(error, request.attempts - request.attemptsBefore);
     if (failure) await failImport(deps, request, failure);
     else await postpone(deps, request, { error: error as Error, states: ["awaiting"], job: "salvage" });
   } finally {
@@ -67,9 +67,9 @@ async function deliver(deps: IngestDeps, taken: TakenSalvage, sizeBytes: number)
     });
   } catch (error) {
     const isSuperseded = error instanceof ApiError && error.code === "RequestSuperseded";
-    if (!isSuperseded && !(error instanceof SourceRetried)) throw error;
+    if (!isSuperseded && !(error instanceof SourceRetriedError)) throw error;
     await endStream(deps, upload);
-    throw isSuperseded ? new TakenOver(request.id) : error;
+    throw isSuperseded ? new TakenOverError(request.id) : error;
   }
 }
 
@@ -78,14 +78,14 @@ async function requireFailed(tx: Transaction, id: string): Promise<void> {
   const [row] = await tx.$queryRaw<
     Pick<ImportRequestModel, "state">[]
   >`SELECT state FROM "ImportRequest" WHERE id = ${id} FOR SHARE`;
-  if (row?.state !== "error") throw new SourceRetried(id);
+  if (row?.state !== "error") throw new SourceRetriedError(id);
 }
 
 /** The next attempt waits for the end of that import, and then decides. */
-class SourceRetried extends Error {
+class SourceRetriedError extends Error {
   constructor(requestId: string) {
     super(`import request ${requestId} was retried while its file was salvaged`);
-    this.name = "SourceRetried";
+    this.name = "SourceRetriedError";
   }
 }
 

@@ -3,8 +3,8 @@ import { after, test } from "node:test";
 import type { ApiFailure } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
 import { makeBag, makeMcap } from "@downlink/recordings/testing";
-import { BlobNotFound } from "../blobs/blob-errors.ts";
-import { ThreadFailed, TooHeavy } from "../indexing/indexing-errors.ts";
+import { BlobNotFoundError } from "../blobs/blob-errors.ts";
+import { ThreadFailedError, TooHeavyError } from "../indexing/indexing-errors.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { deliver, eventually, recordingItem, startAgent } from "../testing/test-agent.ts";
 import { ingest } from "./pipeline.ts";
@@ -50,8 +50,8 @@ test("an uploaded MCAP becomes a complete recording of a device created by its n
   assert.match(Buffer.from(topics[2]!.schema!, "base64").toString(), /angular_velocity/);
   assert.equal(await cloud.deps.db.prisma.recordingAttachment.count({ where: { recordingId: recording.id } }), 1);
   const events = await cloud.deps.db.prisma.outboxEvent.findMany({ orderBy: { id: "asc" } });
-  const told = events.filter(({ payload }) => JSON.stringify(payload).includes(recording.id)).map(({ type }) => type);
-  assert.deepEqual(told, ["recording.created", "recording.imported"]);
+  const shown = events.filter(({ payload }) => JSON.stringify(payload).includes(recording.id)).map(({ type }) => type);
+  assert.deepEqual(shown, ["recording.created", "recording.imported"]);
 });
 
 test("an uploaded bag becomes a complete recording", async () => {
@@ -300,11 +300,11 @@ test("what the indexer cannot bear is permanent at once where the file is at fau
   const again = (attempts: number) =>
     prisma.importRequest.update({ where: { id: requestId }, data: { state: "received", errorCode: null, attempts } });
 
-  await process(new TooHeavy("it is too heavy"));
+  await process(new TooHeavyError("it is too heavy"));
   assert.deepEqual([(await find()).errorCode, (await find()).errorText], ["TooHeavy", "it is too heavy"]);
   for (const [code, error, open] of [
-    ["IndexingFailed", new ThreadFailed("it ended"), deps.blobs.open],
-    ["ObjectMissing", new Error("not reached"), (key: string) => Promise.reject(new BlobNotFound(key))],
+    ["IndexingFailed", new ThreadFailedError("it ended"), deps.blobs.open],
+    ["ObjectMissing", new Error("not reached"), (key: string) => Promise.reject(new BlobNotFoundError(key))],
   ] as const) {
     for (const [attempts, expected] of [
       [3, ["processing", null]],

@@ -5,9 +5,9 @@ import { workingStates } from "../import-life/import-request-state.ts";
 import { newIndexKey, removeIndex } from "../indexing/index-key.ts";
 import { ingestJob } from "../jobs/ingest-job.ts";
 import { beat, LIVE_NS, LOOK_AGAIN_SECONDS, postpone } from "./attempt.ts";
-import { finishImport, TakenOver } from "./finish-import.ts";
+import { finishImport, TakenOverError } from "./finish-import.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
-import { IngestFailure, toIngestFailure } from "./ingest-failure.ts";
+import { IngestError, toIngestError } from "./ingest-failure.ts";
 import { failImport, redeliver } from "./ingest-outcomes.ts";
 
 /**
@@ -23,9 +23,9 @@ export async function ingest(deps: IngestDeps, requestId: string, signal: AbortS
     deps.metrics.imports.inc({ outcome });
     if (outcome === "complete") deps.metrics.importedBytes.inc(Number(request.sizeBytes));
   } catch (error) {
-    if (error instanceof TakenOver) return;
+    if (error instanceof TakenOverError) return;
     if (signal.aborted) return await letGo(deps, request, error);
-    const failure = toIngestFailure(error, request.attempts - request.attemptsBefore);
+    const failure = toIngestError(error, request.attempts - request.attemptsBefore);
     const isOver = failure !== undefined && (await failImport(deps, request, failure));
     deps.metrics.imports.inc({ outcome: isOver ? "failed" : "postponed" });
     if (!isOver)
@@ -86,7 +86,7 @@ async function processFile(
     await redeliver(deps, request);
     return "redelivered";
   }
-  if ("refusal" in verdict) throw new IngestFailure(verdict.refusal.code, verdict.refusal.text);
+  if ("refusal" in verdict) throw new IngestError(verdict.refusal.code, verdict.refusal.text);
   const { summary } = verdict;
   const nowNs = deps.clock.nowNs();
   await withTransaction(deps.db, async (tx) => {
@@ -97,7 +97,7 @@ async function processFile(
       attempt: request.attempts,
       data: { pipelineStage: "Filing" },
     });
-    if (!indexed) throw new TakenOver(request.id);
+    if (!indexed) throw new TakenOverError(request.id);
   });
   await withTransaction(deps.db, (tx) =>
     finishImport(tx, { request, summary, contentSha256, jobs: deps.jobs, nowNs: deps.clock.nowNs() }),

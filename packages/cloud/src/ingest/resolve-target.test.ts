@@ -8,7 +8,7 @@ import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { primarySiteOf } from "../projects/primary-site.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { eventually, recordingItem, startAgent } from "../testing/test-agent.ts";
-import type { IngestFailure } from "./ingest-failure.ts";
+import type { IngestError } from "./ingest-failure.ts";
 import { nameTarget, resolveTarget, type Source, type Target } from "./resolve-target.ts";
 
 const cloud = await startCloud({ after }, { works: false });
@@ -52,7 +52,7 @@ async function targetOf(tx: Transaction, source: Source): Promise<Target> {
 
 const create = (key?: string) => admin.call(api.sessions.create, { deviceId: robot.deviceId, key });
 const remove = (keyOrId: string) => admin.call(api.sessions.delete, { keyOrId });
-const failedWith = (code: string) => (error: IngestFailure) => error.code === code;
+const failedWith = (code: string) => (error: IngestError) => error.code === code;
 
 async function recordAtEdge(): Promise<string> {
   const item = recordingItem();

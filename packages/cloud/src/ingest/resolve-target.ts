@@ -9,7 +9,7 @@ import { findOrCreateDevice } from "../devices/create-device.ts";
 import { lockRecording } from "../import-life/lock-recording.ts";
 import { findOrCreateSession } from "../sessions/create-session.ts";
 import { holdSession } from "../sessions/find-session.ts";
-import { IngestFailure } from "./ingest-failure.ts";
+import { IngestError } from "./ingest-failure.ts";
 
 /** Whose recording it is, as far as that is there already. */
 export interface NamedTarget {
@@ -40,7 +40,7 @@ export async function nameTarget(tx: Transaction, source: Source): Promise<Named
   const projectId = await findProject(tx, source);
   const key = request.key ?? identity.key;
   if (key !== undefined && !RecordingKey.safeParse(key).success)
-    throw new IngestFailure("InvalidKey", "the recording's key is too long, or cannot be stored");
+    throw new IngestError("InvalidKey", "the recording's key is too long, or cannot be stored");
   return { projectId, key, ...(await nameDevice(tx, source, projectId)) };
 }
 
@@ -55,10 +55,9 @@ export async function resolveTarget(tx: Transaction, source: Source, named: Name
 
 async function findProject(tx: Transaction, { request, identity }: Source): Promise<string> {
   if (request.projectId !== null) return request.projectId;
-  if (!identity.projectId)
-    throw new IngestFailure("ProjectRequired", "neither the request nor the file names a project");
+  if (!identity.projectId) throw new IngestError("ProjectRequired", "neither the request nor the file names a project");
   const found = await tx.project.findFirst({ where: { id: identity.projectId, orgId: request.orgId } });
-  if (!found) throw new IngestFailure("ProjectNotFound", `Project not found: ${identity.projectId}`);
+  if (!found) throw new IngestError("ProjectNotFound", `Project not found: ${identity.projectId}`);
   return found.id;
 }
 
@@ -71,7 +70,7 @@ async function nameDevice(
   const deviceId = request.deviceId ?? (request.deviceName === null ? identity.deviceId : undefined);
   if (deviceId) {
     const device = await tx.device.findFirst({ where: { id: deviceId, orgId, projectId } });
-    if (!device) throw new IngestFailure("DeviceNotFound", `Device not found: ${deviceId}`);
+    if (!device) throw new IngestError("DeviceNotFound", `Device not found: ${deviceId}`);
     return { device, newDeviceName: undefined };
   }
   const name = request.deviceName ?? identity.deviceName;
@@ -79,7 +78,7 @@ async function nameDevice(
   const device = await tx.device.findFirst({ where: { projectId, orgId, name } });
   if (device) return { device, newDeviceName: undefined };
   if (DeviceName.safeParse(name).success) return { device: undefined, newDeviceName: name };
-  throw new IngestFailure(
+  throw new IngestError(
     "InvalidDeviceName",
     `letters, digits, and _ . - only, at most 100, make a device name: "${name}"`,
   );
@@ -98,13 +97,13 @@ async function resolveSession(tx: Transaction, source: SessionSource): Promise<S
   const { projectId, device, nowNs } = source;
   const { id, key } = await nameSession(tx, source);
   if (!id && !key) return undefined;
-  if (!device) throw new IngestFailure("SessionNeedsDevice", "a recording in a session needs a device");
+  if (!device) throw new IngestError("SessionNeedsDevice", "a recording in a session needs a device");
   const session = id
     ? await holdSession(tx, { id, projectId })
     : await findOrCreateSession(tx, { device, key: key!, nowNs });
-  if (!session) throw new IngestFailure("SessionNotFound", `Session not found: ${id}`);
+  if (!session) throw new IngestError("SessionNotFound", `Session not found: ${id}`);
   if (session.deviceId !== device.id)
-    throw new IngestFailure("SessionOfOtherDevice", `session ${session.id} belongs to another device`);
+    throw new IngestError("SessionOfOtherDevice", `session ${session.id} belongs to another device`);
   return session;
 }
 
@@ -118,5 +117,5 @@ async function nameSession(tx: Transaction, { request, identity }: Source): Prom
 
 function checkKey(key: string): string {
   if (SessionKey.safeParse(key).success) return key;
-  throw new IngestFailure("InvalidSessionKey", "the session's key is too long, or cannot be stored");
+  throw new IngestError("InvalidSessionKey", "the session's key is too long, or cannot be stored");
 }

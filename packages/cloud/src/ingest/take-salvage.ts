@@ -3,7 +3,7 @@ import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { abandonUploads } from "../import-life/change-request.ts";
 import { LIVE_NS, LOOK_AGAIN_SECONDS } from "./attempt.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
-import { IngestFailure } from "./ingest-failure.ts";
+import { IngestError } from "./ingest-failure.ts";
 import { failImport } from "./ingest-outcomes.ts";
 import { isUnderWay, whyNotSalvageable } from "./salvageable-state.ts";
 import { openStream } from "./stream-uploads.ts";
@@ -31,7 +31,7 @@ export async function takeSalvage(deps: IngestDeps, id: string): Promise<TakenSa
     return found?.state === "awaiting" ? begin(tx, deps, found) : undefined;
   });
   if (!taken || "upload" in taken) return taken;
-  await failImport(deps, taken.request, new IngestFailure("NotSalvageable", taken.obstacle));
+  await failImport(deps, taken.request, new IngestError("NotSalvageable", taken.obstacle));
   return undefined;
 }
 

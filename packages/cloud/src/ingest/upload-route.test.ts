@@ -4,7 +4,7 @@ import { type ClientRequest, request as httpRequest } from "node:http";
 import { after, type TestContext, test } from "node:test";
 import { api, ErrorBody } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
-import { StorageFull } from "../blobs/blob-errors.ts";
+import { StorageFullError } from "../blobs/blob-errors.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { eventually } from "../testing/test-agent.ts";
 import { endOfImport, putFile } from "../testing/upload-file.ts";
@@ -244,7 +244,7 @@ test("a second PUT to a used link is 409, also when many run at once: one file i
 
 test("a full storage is 507: nothing is acknowledged, nothing stays, and the link is good once there is room", async (t) => {
   const { link, requestId } = await newLink();
-  const full = t.mock.method(deps.blobs, "put", () => Promise.reject(new StorageFull(new Error("ENOSPC"))));
+  const full = t.mock.method(deps.blobs, "put", () => Promise.reject(new StorageFullError(new Error("ENOSPC"))));
   assert.deepEqual(await refusal(putFile(link, "x")), [507, "StorageFull"]);
   assert.deepEqual(
     (await uploadsOf(requestId)).map(({ state }) => state),

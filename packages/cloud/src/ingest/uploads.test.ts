@@ -38,7 +38,7 @@ function anotherMcap(metadata: { name: string; metadata: Record<string, string> 
   return makeMcap({ startNs: (1_760_000_000n + minute) * SECOND, durationSeconds: 1, metadata });
 }
 
-async function toldOf(id: string): Promise<string[]> {
+async function eventsOf(id: string): Promise<string[]> {
   const events = await deps.db.prisma.outboxEvent.findMany({ orderBy: [{ occurredAtNs: "asc" }, { type: "asc" }] });
   return events.filter(({ payload }) => JSON.stringify(payload).includes(id)).map(({ type }) => type);
 }
@@ -58,11 +58,11 @@ test("deviceName creates the device if absent, with the link; such a name must s
   const { link, requestId } = await create({ deviceName: "new_robot.1-a" });
   assert.deepEqual(await admin.call(api.pendingImports.list, { deviceName: "new_robot.1-a" }), []);
   const device = await admin.call(api.devices.get, { nameOrId: "new_robot.1-a" });
-  assert.deepEqual(await toldOf(device.id), ["device.created"]);
+  assert.deepEqual(await eventsOf(device.id), ["device.created"]);
   assert.equal((await putFile(link, await anotherMcap())).status, 200);
   const ended = await endOfImport(cloud, requestId);
   assert.deepEqual([ended.status, ended.deviceId, ended.deviceName], ["complete", device.id, "new_robot.1-a"]);
-  assert.deepEqual((await toldOf(device.id)).filter((type) => type === "device.created").length, 1);
+  assert.deepEqual((await eventsOf(device.id)).filter((type) => type === "device.created").length, 1);
 });
 
 test("sessionKey creates the session of the device if none has the key, with the link, in the same project", async () => {
@@ -71,11 +71,11 @@ test("sessionKey creates the session of the device if none has the key, with the
   const request = await requestOf(await create(body));
   const session = await admin.call(api.sessions.get, { keyOrId: "first light" });
   assert.deepEqual([session.projectId, session.device.id], [projectId, request.deviceId]);
-  assert.deepEqual(await toldOf(session.id), ["session.created"]);
+  assert.deepEqual(await eventsOf(session.id), ["session.created"]);
   assert.deepEqual(await admin.call(api.recordings.list, { sessionKey: "first light" }), []);
   assert.deepEqual(await admin.call(api.pendingImports.list, { sessionKey: "first light" }), []);
   await create(body);
-  assert.deepEqual(await toldOf(session.id), ["session.created"], "the next link finds it");
+  assert.deepEqual(await eventsOf(session.id), ["session.created"], "the next link finds it");
 });
 
 test("a sessionKey without a device creates no session: the file is to say which device it is of", async () => {
@@ -106,7 +106,7 @@ test("of uploads that create the same device and session at once, one does, and 
   const { id, device } = await admin.call(api.sessions.get, { keyOrId: "contended" });
   assert.equal(device.id, requests[0]!.deviceId);
   for (const [type, made] of Object.entries({ "device.created": device.id, "session.created": id }))
-    assert.equal((await toldOf(made)).filter((told) => told === type).length, 1, type);
+    assert.equal((await eventsOf(made)).filter((seen) => seen === type).length, 1, type);
 });
 
 test("an upload succeeds whoever else creates its device or its session at that moment", async () => {
@@ -198,7 +198,7 @@ test("a new session is created for the given device if none has the key; the nex
   const first = await uploadFile(cloud, await anotherMcap(), body);
   const session = await admin.call(api.sessions.get, { keyOrId: "night shift", projectId: robot.projectId });
   assert.deepEqual([session.device.id, session.recordings.map(({ id }) => id)], [robot.id, [first.recordingId]]);
-  assert.ok((await toldOf(session.id)).includes("session.created"));
+  assert.ok((await eventsOf(session.id)).includes("session.created"));
   await uploadFile(cloud, await anotherMcap(), body);
   await uploadFile(cloud, await anotherMcap(), { filename: "s.mcap", deviceId: robot.id, sessionId: session.id });
   const { recordings } = await admin.call(api.sessions.get, { keyOrId: session.id });

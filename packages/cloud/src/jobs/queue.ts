@@ -3,19 +3,19 @@ import type { Transaction } from "../db/transaction.ts";
 /** Every kind of job, with what it is told. Organizations are served in turn, job by job. */
 export interface JobData {
   /** Bring one import request to its end. */
-  ingest: { orgId: string; requestId: string };
+  readonly ingest: { orgId: string; requestId: string };
   /** The same for a large file, which workers of their own take. */
-  "ingest-large": { orgId: string; requestId: string };
+  readonly "ingest-large": { orgId: string; requestId: string };
   /** Make the verified index of an imported recording that has none. */
-  "index-recording": { orgId: string; recordingId: string };
+  readonly "index-recording": { orgId: string; recordingId: string };
   /** Make the file of one import request of what is readable of another's. */
-  salvage: { orgId: string; requestId: string };
+  readonly salvage: { orgId: string; requestId: string };
   /** Remove a stored object, or an unfinished upload, that no row names any more. Its name begins with its organization. */
-  "remove-object": { blobKey: string };
+  readonly "remove-object": { blobKey: string };
   /** Requeue what no live job owns. */
-  reconcile: Record<string, never>;
+  readonly reconcile: Record<string, never>;
   /** Remove from the store what crashes left there. */
-  sweep: Record<string, never>;
+  readonly sweep: Record<string, never>;
 }
 
 export type JobName = keyof JobData;

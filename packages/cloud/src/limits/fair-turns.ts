@@ -22,7 +22,7 @@ export interface TurnLimits {
   /** Of one token of an owner; absent: as many as of the owner. */
   readonly perToken?: number;
   /** Of one owner; who comes later is refused at once. */
-  readonly waiting: number;
+  waiting: number;
   readonly waitMs: number;
 }
 
@@ -37,7 +37,7 @@ export interface Taker {
 
 interface Line {
   running: number;
-  readonly waiting: Set<() => void>;
+  waiting: Set<() => void>;
 }
 
 interface Owner {

@@ -45,10 +45,15 @@ test("the stored bytes of a file that failed are a 302 away, as a file to be sav
   const answer = await get(location, { "accept-encoding": "gzip, br", authorization: "Bearer of somebody else" });
   assert.equal(answer.status, 200);
   assert.ok(rubbish.equals(answer.body));
-  const { "content-disposition": disposition, ...told } = answer.headers;
+  const { "content-disposition": disposition, ...shown } = answer.headers;
   assert.match(String(disposition), /^attachment; filename="Stra_e __\.html"; filename\*=UTF-8''Stra%C3%9Fe%20/);
   assert.deepEqual(
-    [told["content-type"], told["content-encoding"], told["content-security-policy"], told["x-content-type-options"]],
+    [
+      shown["content-type"],
+      shown["content-encoding"],
+      shown["content-security-policy"],
+      shown["x-content-type-options"],
+    ],
     ["application/octet-stream", undefined, "sandbox", "nosniff"],
   );
 });

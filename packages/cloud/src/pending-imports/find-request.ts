@@ -14,7 +14,7 @@ export async function findRequest(ctx: Ctx, requestId: string): Promise<ImportRe
 }
 
 /** As it is told after what the transaction has done to it, and before a worker sees that. */
-export async function tellRequest(tx: Transaction, ctx: Ctx, id: string): Promise<Complete<PendingImport>> {
+export async function showRequest(tx: Transaction, ctx: Ctx, id: string): Promise<Complete<PendingImport>> {
   const row = await tx.importRequest.findUniqueOrThrow({ where: { id }, include: withRecording });
   return toPendingImport(ctx, row);
 }

@@ -22,8 +22,8 @@ async function add(name: string, row: Partial<ImportRequestUncheckedCreateInput>
   created += 1n;
   const times = { createdAtNs: created * SECOND, updatedAtNs: (100n + created) * SECOND };
   const base = { id: newId("req"), orgId, projectId, siteId: site!.id, source: "upload", state: "received" } as const;
-  const told = { pipelineStage: "Waiting to be processed", filename: `${name}.mcap` };
-  const { id } = await prisma.importRequest.create({ data: { ...base, ...told, ...times, ...row } });
+  const shown = { pipelineStage: "Waiting to be processed", filename: `${name}.mcap` };
+  const { id } = await prisma.importRequest.create({ data: { ...base, ...shown, ...times, ...row } });
   names.set(id, name);
   return id;
 }
@@ -71,9 +71,9 @@ test("what is complete or quarantined comes when it is asked for; what has no by
 
 test("an item says where it stands, in words too, and what comes next", async () => {
   const [found] = await admin.call(api.pendingImports.list, { key: "k-processing" });
-  const { requestId, createdAt, updatedAt, ...told } = found!;
+  const { requestId, createdAt, updatedAt, ...shown } = found!;
   assert.deepEqual([isKnown({ requestId }), createdAt, updatedAt], ["processing", 2n * SECOND, 102n * SECOND]);
-  assert.deepEqual(told, {
+  assert.deepEqual(shown, {
     orgId,
     projectId,
     siteId: site!.id,
@@ -241,9 +241,9 @@ test("a device's new name finds all of its imports; what is complete keeps the o
   await admin.call(api.devices.update, { nameOrId: device.id, name: "after" });
   assert.deepEqual(await list({ ...everything, deviceName: "after" }), ["open", "done"]);
   assert.deepEqual(await list({ ...everything, deviceName: "before" }), ["done"]);
-  const told = await admin.call(api.pendingImports.list, { ...everything, deviceId: device.id });
+  const shown = await admin.call(api.pendingImports.list, { ...everything, deviceId: device.id });
   assert.deepEqual(
-    told.map(({ deviceName }) => deviceName),
+    shown.map(({ deviceName }) => deviceName),
     ["after", "before"],
   );
   assert.deepEqual(await list({ ...everything, deviceId: device.id }), ["open", "done"]);

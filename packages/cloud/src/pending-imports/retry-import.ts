@@ -13,7 +13,7 @@ import { moveRecording } from "../import-life/delivery.ts";
 import { edgeCopyOf } from "../import-life/edge-copy.ts";
 import { findLocked, type LockedRecording } from "../import-life/lock-recording.ts";
 import { ingestJob } from "../jobs/ingest-job.ts";
-import { findRequest, tellRequest } from "./find-request.ts";
+import { findRequest, showRequest } from "./find-request.ts";
 
 /**
  * Takes a failed import up again, from its stored bytes or else from the device; what is under way or complete is left as it is.
@@ -26,7 +26,7 @@ export async function retryImport(
   const found = await findRequest(ctx, requestId);
   return withTransaction(ctx.db, async (tx) => {
     const retried = await retry(tx, ctx, found);
-    return tellRequest(tx, ctx, retried.id);
+    return showRequest(tx, ctx, retried.id);
   });
 }
 

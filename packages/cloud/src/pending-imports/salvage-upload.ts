@@ -15,7 +15,7 @@ import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { whyNotSalvageable } from "../ingest/salvageable-state.ts";
 import { requireRoom } from "../quotas/require-room.ts";
-import { findRequest, tellRequest } from "./find-request.ts";
+import { findRequest, showRequest } from "./find-request.ts";
 import { salvageNameOf } from "./salvage-name.ts";
 
 /** Asks for what is readable of an uploaded file as an import request of its own; a repeat answers the same one. */
@@ -24,7 +24,7 @@ export async function salvageUpload(
   { requestId }: Input<(typeof api.pendingImports)["salvage"]>,
 ): Promise<Complete<PendingImport>> {
   await findRequest(ctx, requestId);
-  return withTransaction(ctx.db, async (tx) => tellRequest(tx, ctx, await findOrRequest(tx, ctx, requestId)));
+  return withTransaction(ctx.db, async (tx) => showRequest(tx, ctx, await findOrRequest(tx, ctx, requestId)));
 }
 
 /** Who asks locks the request, so that of two at once one finds the other's salvage. */

@@ -30,7 +30,7 @@ interface Agent {
   readonly owner: string;
   readonly comesAtMs: number;
   /** How long it waits where it was told to wait so many seconds, for the n-th time. */
-  readonly waitMs: (toldSeconds: number, attempt: number) => number;
+  readonly waitMs: (advisedSeconds: number, attempt: number) => number;
 }
 
 /** When each was served, and how often it was told to come back. */
@@ -46,10 +46,10 @@ async function serveAll(agents: readonly Agent[]) {
   const come = async ({ owner, comesAtMs, waitMs }: Agent) => {
     await time.wait(comesAtMs);
     for (let attempt = 1; ; attempt++) {
-      const told = await admission.run(owner, work).catch((error: ApiError) => error);
-      if (!(told instanceof ApiError)) return { servedAtMs: time.nowMs, told: attempt - 1 };
-      assert.equal(told.code, "Unavailable");
-      await time.wait(waitMs(told.retryAfterSeconds!, attempt));
+      const refusals = await admission.run(owner, work).catch((error: ApiError) => error);
+      if (!(refusals instanceof ApiError)) return { servedAtMs: time.nowMs, refusals: attempt - 1 };
+      assert.equal(refusals.code, "Unavailable");
+      await time.wait(waitMs(refusals.retryAfterSeconds!, attempt));
     }
   };
   const all = Promise.all(agents.map(come));
@@ -58,7 +58,7 @@ async function serveAll(agents: readonly Agent[]) {
 }
 
 /** As agents do: what they were told, and full jitter on top of it. */
-const obeys: Agent["waitMs"] = (toldSeconds, attempt) => toldSeconds * 1000 + Math.random() * 1000 * 2 ** attempt;
+const obeys: Agent["waitMs"] = (advisedSeconds, attempt) => advisedSeconds * 1000 + Math.random() * 1000 * 2 ** attempt;
 
 function storm(count: number, waitMs = obeys): Agent[] {
   return Array.from({ length: count }, (_, n) => ({ owner: `dev_${n}`, comesAtMs: Math.random() * 1000, waitMs }));
@@ -70,12 +70,12 @@ test("a storm is served at the rate that the server can take, and nobody is told
   const lastMs = Math.max(...served.map(({ servedAtMs }) => servedAtMs));
   const idealMs = (3000 * WORK_MS) / AT_ONCE;
   assert.ok(lastMs < 2 * idealMs, `it took ${lastMs} ms, without a pause it would take ${idealMs}`);
-  assert.ok(Math.max(...served.map(({ told }) => told)) <= 5);
+  assert.ok(Math.max(...served.map(({ refusals }) => refusals)) <= 5);
 });
 
 test("a few agents are served at once and told nothing", async () => {
   const { served } = await serveAll(storm(100));
-  assert.ok(served.every(({ told }) => told === 0));
+  assert.ok(served.every(({ refusals }) => refusals === 0));
 });
 
 test("who does not wait as it was told is not served before those who do", async () => {

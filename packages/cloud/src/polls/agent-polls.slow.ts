@@ -36,6 +36,6 @@ test("what nobody told is read anew once what is known is old", async () => {
   await pool.query(`ALTER TABLE "Device" DISABLE TRIGGER "Device_tells_of_settings"`);
   await prisma.device.update({ where: { id: agent.deviceId }, data: { retainRecordingsSeconds: 77 } });
   await pool.query(`ALTER TABLE "Device" ENABLE TRIGGER "Device_tells_of_settings"`);
-  polls.hearNothing();
+  polls.onMissedSignals();
   assert.equal((await answered).work.settings.retainRecordingsSeconds, 77);
 });

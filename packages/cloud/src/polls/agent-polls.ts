@@ -4,7 +4,7 @@ import { isDatabaseAway } from "../db/sql-state.ts";
 import { ownerId } from "./agent-owner.ts";
 import { type KnownWork, KnownWorks } from "./known-work.ts";
 import type { LeaseRenewals } from "./lease-renewals.ts";
-import type { SignalHearer } from "./work-signals.ts";
+import type { SignalListener } from "./work-signals.ts";
 
 /** A long poll that has nothing to answer yet. */
 export interface AgentPoll {
@@ -37,7 +37,7 @@ const LOOK_INTERVAL_MS = 10_000;
  * The long polls that wait in this process. All share one timer: at each tick those are looked after that are due, together. Nothing
  * is asked for one by itself before there is something new for it.
  */
-export class AgentPolls implements SignalHearer, Disposable {
+export class AgentPolls implements SignalListener, Disposable {
   readonly works = new KnownWorks();
   readonly #options: Options;
   readonly #byOwner = new Map<string, Set<AgentPoll>>();
@@ -71,14 +71,14 @@ export class AgentPolls implements SignalHearer, Disposable {
     this.#take(poll);
   }
 
-  hear(owner: string): void {
-    this.works.hear(owner);
+  onSignal(owner: string): void {
+    this.works.onSignal(owner);
     for (const poll of this.#byOwner.get(owner) ?? []) if (this.#take(poll)) poll.repeat();
   }
 
   /** Each poll reads anew when it is looked after: not all at once. */
-  hearNothing(): void {
-    this.works.hearNothing();
+  onMissedSignals(): void {
+    this.works.onMissedSignals();
   }
 
   /** Nobody waits for a control plane that stops. */

@@ -28,8 +28,8 @@ test("one agent that comes again and again is kept once, with what it was last t
     await works.read("robot", async () => ({ known: answer(body) }));
   assert.deepEqual(works.size, { owners: 1, characters: 3 });
   assert.equal(works.of("robot")?.body, "now");
-  works.hear("robot");
-  works.hear("robot");
+  works.onSignal("robot");
+  works.onSignal("robot");
   assert.deepEqual([works.of("robot"), works.size], [undefined, { owners: 0, characters: 0 }]);
 });
 
@@ -37,7 +37,7 @@ test("of many agents at once those are kept that were read last, as far as there
   const works = new KnownWorks(() => clock.ms);
   await keep(works, 5000, "x".repeat(16_384));
   assert.deepEqual(works.size, { owners: 4096, characters: 64 * 1024 * 1024 });
-  works.hearNothing();
+  works.onMissedSignals();
   assert.deepEqual(works.size, { owners: 0, characters: 0 });
   await keep(works, 100_001, "");
   assert.equal(works.size.owners, 100_000);

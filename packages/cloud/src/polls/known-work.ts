@@ -1,4 +1,4 @@
-import type { SignalHearer } from "./work-signals.ts";
+import type { SignalListener } from "./work-signals.ts";
 
 /** What was last read for an agent. Who asks again is answered from it, as long as nobody said that it may have changed. */
 export interface KnownWork {
@@ -33,7 +33,7 @@ export function keptBody(body: string): string | undefined {
  * By the owner's id, in this process. Who begins to read hears of every change from then on. What is not trusted any more goes as
  * others come: not each agent that ever asked comes again.
  */
-export class KnownWorks implements SignalHearer {
+export class KnownWorks implements SignalListener {
   readonly #nowMs: () => number;
   /** In the order in which they were kept. */
   readonly #kept = new Map<string, Kept>();
@@ -85,12 +85,12 @@ export class KnownWorks implements SignalHearer {
     this.#kept.delete(ownerId);
   }
 
-  hear(ownerId: string): void {
+  onSignal(ownerId: string): void {
     this.#reading.delete(ownerId);
     this.#forget(ownerId);
   }
 
-  hearNothing(): void {
+  onMissedSignals(): void {
     this.#reading.clear();
     this.#kept.clear();
     this.#characters = 0;

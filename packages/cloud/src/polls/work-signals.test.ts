@@ -4,43 +4,46 @@ import { Pool } from "pg";
 import { pino } from "pino";
 import { eventually } from "../testing/test-agent.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
-import { hearWorkSignals } from "./work-signals.ts";
+import { listenForWorkSignals } from "./work-signals.ts";
 
 const LISTENERS = `FROM pg_stat_activity WHERE application_name = 'downlink-work-signals' AND datname = current_database()`;
 
 async function startSignals(t: TestContext, proof: { proofIntervalMs?: number; proofTimeoutMs?: number } = {}) {
   const url = await createTestDatabase(t);
   const pool = new Pool({ connectionString: url, max: 1 });
-  const heard: string[] = [];
-  const hearer = { hear: (owner: string) => void heard.push(owner), hearNothing: () => void heard.push("nothing") };
-  const signals = await hearWorkSignals({ url, hearer, log: pino({ level: "silent" }), ...proof });
+  const received: string[] = [];
+  const listener = {
+    onSignal: (owner: string) => void received.push(owner),
+    onMissedSignals: () => void received.push("nothing"),
+  };
+  const signals = await listenForWorkSignals({ url, listener, log: pino({ level: "silent" }), ...proof });
   t.after(async () => {
     await signals[Symbol.asyncDispose]();
     await pool.end();
   });
-  const hears = async (owner: string) => {
+  const receives = async (owner: string) => {
     await pool.query("SELECT pg_notify('downlink_work', $1)", [owner]);
-    return heard.includes(owner);
+    return received.includes(owner);
   };
-  return { pool, heard, hears };
+  return { pool, received, receives };
 }
 
 test("the loss of the connection is told, once it is lost and once it is there again, and ends nothing", async (t) => {
-  const { pool, heard, hears } = await startSignals(t);
-  await eventually(() => hears("dev_1"), Boolean);
-  const before = heard.length;
+  const { pool, received, receives } = await startSignals(t);
+  await eventually(() => receives("dev_1"), Boolean);
+  const before = received.length;
   await pool.query(`SELECT pg_terminate_backend(pid) ${LISTENERS}`);
-  await eventually(() => hears("dev_2"), Boolean);
-  const since = heard.slice(before).filter((one) => one !== "dev_1");
+  await eventually(() => receives("dev_2"), Boolean);
+  const since = received.slice(before).filter((one) => one !== "dev_1");
   assert.deepEqual(since.slice(0, since.indexOf("dev_2")), ["nothing", "nothing"]);
 });
 
 test("a connection that only seems to be there is given up, and another one hears", async (t) => {
-  const { pool, heard, hears } = await startSignals(t, { proofIntervalMs: 50, proofTimeoutMs: 200 });
-  await eventually(() => hears("dev_1"), Boolean);
+  const { pool, received, receives } = await startSignals(t, { proofIntervalMs: 50, proofTimeoutMs: 200 });
+  await eventually(() => receives("dev_1"), Boolean);
   const { rows } = await pool.query<{ pid: number }>(`SELECT pid ${LISTENERS}`);
   process.kill(rows[0]!.pid, "SIGSTOP");
   t.after(() => process.kill(rows[0]!.pid, "SIGCONT"));
-  await eventually(() => hears("dev_2"), Boolean);
-  assert.ok(heard.includes("nothing"));
+  await eventually(() => receives("dev_2"), Boolean);
+  assert.ok(received.includes("nothing"));
 });

@@ -7,17 +7,17 @@ import { ChannelListener } from "../db/channel-listener.ts";
 
 const PROOF_INTERVAL_MS = 15_000;
 
-export interface SignalHearer {
+export interface SignalListener {
   /** What is wanted of the owner's agent may have changed, or who may ask. */
-  hear(ownerId: string): void;
+  onSignal(ownerId: string): void;
   /** So may all of it: for a while nothing was heard. */
-  hearNothing(): void;
+  onMissedSignals(): void;
 }
 
 interface Options {
   readonly url: string;
   readonly log: Logger;
-  readonly hearer: SignalHearer;
+  readonly listener: SignalListener;
   readonly proofIntervalMs?: number;
   readonly proofTimeoutMs?: number;
 }
@@ -26,8 +26,8 @@ interface Options {
  * Hears in every process of the control plane what the database tells of agents: its triggers do, with the commit of whatever
  * changes. A lost signal costs a wait, never correctness.
  */
-export function hearWorkSignals({
-  hearer,
+export function listenForWorkSignals({
+  listener,
   proofIntervalMs = PROOF_INTERVAL_MS,
   ...options
 }: Options): Promise<ChannelListener> {
@@ -36,7 +36,7 @@ export function hearWorkSignals({
     proofIntervalMs,
     channel: "downlink_work",
     name: "downlink-work-signals",
-    hear: (ownerId) => hearer.hear(ownerId),
-    missAll: () => hearer.hearNothing(),
+    onMessage: (ownerId) => listener.onSignal(ownerId),
+    onGap: () => listener.onMissedSignals(),
   });
 }

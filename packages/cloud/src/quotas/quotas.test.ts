@@ -65,7 +65,7 @@ test("as many recordings with data as may be are 409, and those without are not 
 
 test("an operator sees what is stored and allowed, changes what is given, and takes it away", async () => {
   await allow({ maxStoredBytes: 5_000_000n, maxRecordings: 7 });
-  const told = await setQuotas(cloud.deps.db, orgId, { maxExports: 2, maxRecordings: null });
-  assert.match(told!, /stored bytes +\d+ of 5000000\n +recordings +1 of any number\n +exports at once +2\n/);
+  const shown = await setQuotas(cloud.deps.db, orgId, { maxExports: 2, maxRecordings: null });
+  assert.match(shown!, /stored bytes +\d+ of 5000000\n +recordings +1 of any number\n +exports at once +2\n/);
   assert.equal(await setQuotas(cloud.deps.db, "nobody", {}), undefined);
 });

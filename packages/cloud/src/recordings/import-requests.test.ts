@@ -70,14 +70,14 @@ test("each is judged by itself: what is not there, and what no device has any mo
 
 test("a waiting agent hears of a bulk request, of another priority and of its cancellation at once", async () => {
   const { agent, ids } = await reportRecordings("waiting", 2);
-  const hears = async (change: () => Promise<unknown>) => {
+  const receives = async (change: () => Promise<unknown>) => {
     const { etag } = await agent.call(api.edge.work, {});
     const [{ work }] = await Promise.all([agent.call(api.edge.work, { etag, wait: 20 }), change()]);
     return work.imports.map(({ priority }) => priority);
   };
-  assert.deepEqual(await hears(() => requestImports({ recordingIds: ids })), [0, 0]);
-  assert.deepEqual(await hears(() => setPriority({ recordingIds: [ids[1]!], priority: 9 })), [9, 0]);
-  assert.deepEqual(await hears(() => cancel({ recordingIds: [ids[1]!] })), [0]);
+  assert.deepEqual(await receives(() => requestImports({ recordingIds: ids })), [0, 0]);
+  assert.deepEqual(await receives(() => setPriority({ recordingIds: [ids[1]!], priority: 9 })), [9, 0]);
+  assert.deepEqual(await receives(() => cancel({ recordingIds: [ids[1]!] })), [0]);
 });
 
 test("the priority of what waits is changed and nothing else is", async () => {

@@ -37,8 +37,8 @@ async function requestImports(
     const groups = Map.groupBy(rows, judgeRequest);
     const pending = rows.filter(({ importStatus }) => importStatus === "pending");
     await raisePriority(tx, idsOf(pending), { priority, requestedBy });
-    const wish = { priority, requestedBy, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() };
-    await queueImports(tx, (groups.get("change") ?? []).map(toQueueable), wish);
+    const request = { priority, requestedBy, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() };
+    await queueImports(tx, (groups.get("change") ?? []).map(toQueueable), request);
     return groups;
   });
   return { queued, ...others };

@@ -42,11 +42,12 @@ export function metadataRecordsWhere(column: Sql, terms: readonly Term[], narrow
   const inOneRecord = allOf(texts.map(recordContains));
   const exactly = Prisma.sql`EXISTS (SELECT FROM jsonb_path_query(${column}, ${path}::jsonpath) AS record(object) WHERE ${inOneRecord})`;
   const only = terms.length === 1 ? texts[0] : undefined;
-  const isTold = only !== undefined && isInOnePart(only) && !isInRecordKey(only) && !isForPairs(only, narrowing);
+  const isDecidedByNames =
+    only !== undefined && isInOnePart(only) && !isInRecordKey(only) && !isForPairs(only, narrowing);
   return allOf([
     ...keyed.map((term) => Prisma.sql`${column} @? ${`$[*].metadata ? (${toPredicate(term)})`}::jsonpath`),
     ...mayMatch,
-    isTold ? Prisma.sql`(${isInNoName(column, only)} OR ${exactly})` : exactly,
+    isDecidedByNames ? Prisma.sql`(${isInNoName(column, only)} OR ${exactly})` : exactly,
   ]);
 }
 

@@ -18,7 +18,7 @@ interface NewSession {
  */
 export async function createSessionRow(tx: Transaction, session: NewSession): Promise<SessionModel> {
   const row = await tx.session.create({ data: toRow(session) });
-  await tellOfNew(tx, row, session);
+  await publishNew(tx, row, session);
   return row;
 }
 
@@ -35,7 +35,7 @@ export async function findOrCreateSession(
   if (found) return found;
   const [row] = await tx.session.createManyAndReturn({ data: [toRow(session)], skipDuplicates: true });
   if (!row) return findOrCreateSession(tx, session); // another was first, and has committed by now
-  await tellOfNew(tx, row, session);
+  await publishNew(tx, row, session);
   return row;
 }
 
@@ -44,7 +44,7 @@ function toRow({ device, key, properties = {}, nowNs }: NewSession) {
   return { id: newId("sess"), ...owner, key, properties, createdAtNs: nowNs, updatedAtNs: nowNs };
 }
 
-async function tellOfNew(tx: Transaction, row: SessionModel, { device, nowNs }: NewSession): Promise<void> {
+async function publishNew(tx: Transaction, row: SessionModel, { device, nowNs }: NewSession): Promise<void> {
   const { id, orgId, projectId, key } = row;
   const payload = { session: { id, key: key ?? undefined, device: { id: device.id, name: device.name } } };
   await writeEvent(tx, { type: "session.created", orgId, projectId, occurredAtNs: nowNs, payload });

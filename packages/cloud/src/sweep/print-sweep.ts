@@ -10,7 +10,7 @@ type Outcome = Finding["outcome"];
 /** A line for each finding as it is found, then what they come to. Answers whether nothing is wrong. */
 export async function printSweep(findings: AsyncIterable<Finding>, { isDryRun, write }: Table): Promise<boolean> {
   const totals = new Map<Outcome, { count: number; bytes: number }>();
-  const told: Record<Outcome, string> = {
+  const labels: Record<Outcome, string> = {
     removed: isDryRun ? "would remove" : "removed",
     kept: "kept",
     failed: "FAILED",
@@ -20,12 +20,12 @@ export async function printSweep(findings: AsyncIterable<Finding>, { isDryRun, w
   for await (const { outcome, sizeBytes, key, reason } of findings) {
     const { count, bytes } = totals.get(outcome) ?? { count: 0, bytes: 0 };
     totals.set(outcome, { count: count + 1, bytes: bytes + sizeBytes });
-    write(toLine([told[outcome], sizeBytes.toLocaleString("en-US"), key, reason]));
+    write(toLine([labels[outcome], sizeBytes.toLocaleString("en-US"), key, reason]));
   }
-  for (const outcome of Object.keys(told) as Outcome[]) {
+  for (const outcome of Object.keys(labels) as Outcome[]) {
     const { count, bytes } = totals.get(outcome) ?? { count: 0, bytes: 0 };
     if (count > 0 || outcome === "removed")
-      write(`${told[outcome]}: ${count} (${bytes.toLocaleString("en-US")} bytes)\n`);
+      write(`${labels[outcome]}: ${count} (${bytes.toLocaleString("en-US")} bytes)\n`);
   }
   return !totals.has("failed") && !totals.has("missing");
 }

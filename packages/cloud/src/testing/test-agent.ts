@@ -107,11 +107,11 @@ async function sendParts(call: TestAgent["call"], upload: OpenedUpload, bytes: U
   const { requestId, uploadId, partSize, digest = "md5" } = upload;
   for (let number = 1; (number - 1) * partSize < bytes.length; number++) {
     const part = bytes.subarray((number - 1) * partSize, number * partSize);
-    const told = { [digest]: createHash(digest).update(part).digest("base64") };
+    const stated = { [digest]: createHash(digest).update(part).digest("base64") };
     const { grants } = await call(api.edge.grantParts, {
       requestId,
       uploadId,
-      parts: [{ number, length: part.length, ...told }],
+      parts: [{ number, length: part.length, ...stated }],
     });
     const response = await fetch(grants[0]!.url, {
       method: "PUT",

@@ -81,8 +81,13 @@ test("a topic is listed once in each of its versions, whatever the number of rec
 
 test("a topic carries encoding and schema; the schema in base 64 only with includeSchemas, empty where there is none", async () => {
   const [log] = (await list({ includeSchemas: true })).filter((found) => found.topic === "/log");
-  const { schema, version: _, ...told } = log!;
-  assert.deepEqual(told, { topic: "/log", encoding: "json", schemaName: "foxglove.Log", schemaEncoding: "jsonschema" });
+  const { schema, version: _, ...shown } = log!;
+  assert.deepEqual(shown, {
+    topic: "/log",
+    encoding: "json",
+    schemaName: "foxglove.Log",
+    schemaEncoding: "jsonschema",
+  });
   assert.equal(JSON.parse(Buffer.from(schema!, "base64").toString()).title, "foxglove.Log");
   const [blob] = await list({ includeSchemas: true, recordingKey: "third" });
   assert.deepEqual([blob!.topic, blob!.schemaName, blob!.schema], ["/blob", "", ""]);

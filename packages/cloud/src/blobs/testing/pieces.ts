@@ -28,8 +28,8 @@ export async function readBlob(reader: BlobReader): Promise<Buffer> {
 }
 
 export interface CutPart {
-  plan: PartPlan;
-  bytes: Buffer;
+  readonly plan: PartPlan;
+  readonly bytes: Buffer;
 }
 
 /** The parts of `bytes` with their plans. */
@@ -42,13 +42,13 @@ export function cutParts(bytes: Buffer, partSizeBytes: number): CutPart[] {
 
 /** Told by a SHA-256, but each second one by an MD5: a store takes both. */
 export function cutPart(number: number, bytes: Buffer): CutPart {
-  const told = makePartDigest(number % 2 === 0 ? "md5" : "sha256", bytes);
-  return { plan: { number, digest: told, lengthBytes: bytes.byteLength }, bytes };
+  const partDigest = makePartDigest(number % 2 === 0 ? "md5" : "sha256", bytes);
+  return { plan: { number, digest: partDigest, lengthBytes: bytes.byteLength }, bytes };
 }
 
 export interface CutPiece {
-  plan: PiecePlan;
-  bytes: Buffer;
+  readonly plan: PiecePlan;
+  readonly bytes: Buffer;
 }
 
 /** The least that a piece holds, but for the last one of its part. */
@@ -63,8 +63,8 @@ export function cutPieces(partNumber: number, bytes: Buffer): CutPiece[] {
 }
 
 export function cutPiece(partNumber: number, offset: number, bytes: Buffer): CutPiece {
-  const told = makePartDigest("sha256", bytes);
-  return { plan: { partNumber, offset, lengthBytes: bytes.byteLength, digest: told }, bytes };
+  const partDigest = makePartDigest("sha256", bytes);
+  return { plan: { partNumber, offset, lengthBytes: bytes.byteLength, digest: partDigest }, bytes };
 }
 
 function makePartDigest(algorithm: DigestAlgorithm, bytes: Uint8Array): string {

@@ -23,14 +23,14 @@ export interface Cluster {
   readonly binaries: Binaries;
 }
 
-interface ClusterWishes {
+interface ClusterOptions {
   readonly dir: string;
   /** False only for data that may be lost. */
   readonly isDurable: boolean;
 }
 
 /** Opens the cluster in a folder, or makes a new one there. Only that folder is given to the server's user. */
-export async function prepareCluster({ dir: wantedDir, isDurable }: ClusterWishes): Promise<Cluster> {
+export async function prepareCluster({ dir: wantedDir, isDurable }: ClusterOptions): Promise<Cluster> {
   mkdirSync(dirname(wantedDir), { recursive: true });
   mkdirSync(wantedDir, { recursive: true, mode: 0o700 });
   const dir = realpathSync(wantedDir);

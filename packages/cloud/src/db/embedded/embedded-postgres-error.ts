@@ -4,7 +4,7 @@ export class EmbeddedPostgresError extends Error {
 }
 
 /** Another process serves the cluster, and is to go on. */
-export class ClusterInUse extends EmbeddedPostgresError {
+export class ClusterInUseError extends EmbeddedPostgresError {
   readonly dataDir: string;
   readonly pid: number;
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { ClusterInUse } from "./embedded-postgres-error.ts";
+import type { ClusterInUseError } from "./embedded-postgres-error.ts";
 import { inspectProcess } from "./process-facts.ts";
 import { answers } from "./server-process.ts";
 
@@ -10,7 +10,7 @@ const POLL_MS = 20;
 const SOCKET_DIR_LINE = 4;
 
 /** The URL of a server that another process runs, once it answers; undefined when it ends before that. */
-export async function joinServer({ dataDir, pid }: ClusterInUse): Promise<string | undefined> {
+export async function joinServer({ dataDir, pid }: ClusterInUseError): Promise<string | undefined> {
   while (inspectProcess(pid) !== undefined) {
     const socketDir = readSocketDir(dataDir);
     const url = socketDir && socketUrl(socketDir);

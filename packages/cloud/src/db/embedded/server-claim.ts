@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { ClusterInUse, EmbeddedPostgresError } from "./embedded-postgres-error.ts";
+import { ClusterInUseError, EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 import { inspectProcess } from "./process-facts.ts";
 
 /** Written on the server's command line: which process supervises it. */
@@ -18,7 +18,7 @@ export function newClaim(nonce: string): string {
 /**
  * Makes sure that no server runs on the data directory. What it may find in `postmaster.pid`:
  * a dead process (Postgres itself replaces the file), a process that is no server of this directory because the pid was
- * used again (the file goes), an orphan of ours (stopped), or a server that somebody still uses ({@link ClusterInUse}; it is left
+ * used again (the file goes), an orphan of ours (stopped), or a server that somebody still uses ({@link ClusterInUseError}; it is left
  * alone).
  */
 export async function reclaimDataDirectory(dataDir: string, ownClaim: string): Promise<void> {
@@ -29,7 +29,7 @@ export async function reclaimDataDirectory(dataDir: string, ownClaim: string): P
     rmSync(join(dataDir, "postmaster.pid"), { force: true });
     return;
   }
-  if (isInUse(commandLine, ownClaim)) throw new ClusterInUse(dataDir, pid);
+  if (isInUse(commandLine, ownClaim)) throw new ClusterInUseError(dataDir, pid);
   await stopOrphan(pid, dataDir);
 }
 

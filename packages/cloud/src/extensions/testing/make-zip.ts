@@ -5,12 +5,12 @@ export interface ZipFile {
   readonly content: Uint8Array | string;
   readonly isStored?: boolean;
   /** What the directory says, where it is not the truth. */
-  readonly told?: Partial<Told>;
+  readonly stated?: Partial<Stated>;
   /** What the file's own header says, where it is not what the directory says. */
-  readonly toldLocally?: Partial<Told>;
+  readonly statedLocally?: Partial<Stated>;
 }
 
-interface Told {
+interface Stated {
   readonly name: string;
   readonly flags: number;
   readonly method: number;
@@ -38,7 +38,7 @@ export function makeZip(files: readonly ZipFile[], { comment = "", end = {} }: S
   for (const file of files) {
     const content = Buffer.from(file.content);
     const packed = file.isStored ? content : deflateRawSync(content);
-    const truth: Told = {
+    const truth: Stated = {
       name: file.name,
       flags: UTF8,
       method: file.isStored ? 0 : 8,
@@ -49,8 +49,8 @@ export function makeZip(files: readonly ZipFile[], { comment = "", end = {} }: S
       attributes: 0,
       extraBytes: 0,
     };
-    const local = localHeader({ ...truth, ...file.told, ...file.toldLocally });
-    headers.push(directoryHeader({ ...truth, ...file.told }));
+    const local = localHeader({ ...truth, ...file.stated, ...file.statedLocally });
+    headers.push(directoryHeader({ ...truth, ...file.stated }));
     parts.push(local, packed);
     offset += local.length + packed.length;
   }
@@ -58,32 +58,32 @@ export function makeZip(files: readonly ZipFile[], { comment = "", end = {} }: S
   return Buffer.concat([...parts, directory, endRecord({ directory, offset, count: files.length, comment, end })]);
 }
 
-function localHeader(told: Told): Buffer {
-  const name = Buffer.from(told.name);
+function localHeader(stated: Stated): Buffer {
+  const name = Buffer.from(stated.name);
   const header = Buffer.alloc(30);
   header.writeUInt32LE(0x04034b50, 0);
-  header.writeUInt16LE(told.flags, 6);
-  header.writeUInt16LE(told.method, 8);
-  header.writeUInt32LE(told.crc32, 14);
-  header.writeUInt32LE(told.compressedBytes, 18);
-  header.writeUInt32LE(told.sizeBytes, 22);
+  header.writeUInt16LE(stated.flags, 6);
+  header.writeUInt16LE(stated.method, 8);
+  header.writeUInt32LE(stated.crc32, 14);
+  header.writeUInt32LE(stated.compressedBytes, 18);
+  header.writeUInt32LE(stated.sizeBytes, 22);
   header.writeUInt16LE(name.length, 26);
-  header.writeUInt16LE(told.extraBytes, 28);
+  header.writeUInt16LE(stated.extraBytes, 28);
   return Buffer.concat([header, name]);
 }
 
-function directoryHeader(told: Told): Buffer {
-  const name = Buffer.from(told.name);
+function directoryHeader(stated: Stated): Buffer {
+  const name = Buffer.from(stated.name);
   const header = Buffer.alloc(46);
   header.writeUInt32LE(0x02014b50, 0);
-  header.writeUInt16LE(told.flags, 8);
-  header.writeUInt16LE(told.method, 10);
-  header.writeUInt32LE(told.crc32, 16);
-  header.writeUInt32LE(told.compressedBytes, 20);
-  header.writeUInt32LE(told.sizeBytes, 24);
+  header.writeUInt16LE(stated.flags, 8);
+  header.writeUInt16LE(stated.method, 10);
+  header.writeUInt32LE(stated.crc32, 16);
+  header.writeUInt32LE(stated.compressedBytes, 20);
+  header.writeUInt32LE(stated.sizeBytes, 24);
   header.writeUInt16LE(name.length, 28);
-  header.writeUInt32LE(told.attributes, 38);
-  header.writeUInt32LE(told.offset, 42);
+  header.writeUInt32LE(stated.attributes, 38);
+  header.writeUInt32LE(stated.offset, 42);
   return Buffer.concat([header, name]);
 }
 

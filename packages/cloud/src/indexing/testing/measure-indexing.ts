@@ -6,18 +6,18 @@ import { openFileIndexer } from "../file-indexer.ts";
 
 export interface IndexingJob {
   /** Each is indexed, all at once. */
-  indexed: string[];
+  readonly indexed: string[];
   /** The same for exports, with the index beside it. */
-  exported: string[];
+  readonly exported: string[];
 }
 
 export interface MeasuredIndexing {
   /** Peak of the process over what it held before. */
-  grownBytes: number;
+  readonly grownBytes: number;
   /** Of processor time of the main thread. */
-  longestTurnMs: number;
+  readonly longestTurnMs: number;
   /** By file. */
-  messageCounts: number[];
+  readonly messageCounts: number[];
 }
 
 const { indexed, exported }: IndexingJob = JSON.parse(process.argv[2]!);

@@ -1,14 +1,18 @@
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { writeEvent } from "../outbox/outbox.ts";
-import { tellOfRecording } from "./recording-events.ts";
+import { publishRecording } from "./recording-events.ts";
 
 const type = "recording.importFailed";
 
 /** Tells that an import ended with an error; of the recording too, where there is one: a file that fails makes none. */
-export async function tellFailure(tx: Transaction, request: ImportRequestModel, occurredAtNs: bigint): Promise<void> {
+export async function publishFailure(
+  tx: Transaction,
+  request: ImportRequestModel,
+  occurredAtNs: bigint,
+): Promise<void> {
   const { orgId, projectId, recordingId } = request;
   const more = { requestId: request.id, code: request.errorCode, error: request.errorText };
-  if (recordingId !== null) return tellOfRecording(tx, recordingId, { type, occurredAtNs, more });
+  if (recordingId !== null) return publishRecording(tx, recordingId, { type, occurredAtNs, more });
   if (projectId !== null) await writeEvent(tx, { type, orgId, projectId, occurredAtNs, payload: more });
 }

@@ -27,9 +27,9 @@ test("that imported data was deleted is told until it is acknowledged, whatever 
   const { requestId, recordingId, imports, acknowledge } = await makeImported("deleted");
   await admin.call(api.recordings.delete, { keyOrId: recordingId });
   await acknowledge(requestId); // of the end that it saw before
-  const [told, ...others] = await imports();
-  assert.deepEqual([told!.stage, told!.isOver, others], ["imported", true, []]);
-  await acknowledge(told!.requestId);
+  const [shown, ...others] = await imports();
+  assert.deepEqual([shown!.stage, shown!.isOver, others], ["imported", true, []]);
+  await acknowledge(shown!.requestId);
   assert.deepEqual(await imports(), []);
 });
 
@@ -59,6 +59,6 @@ test("a failure that is taken back is told, also under the name that an agent wi
   assert.deepEqual(failed, [{ versionId: renamed.versionId, code: "FileUnreadable", text: "EIO" }]);
   assert.deepEqual(imported, []);
   await admin.call(api.recordings.delete, { keyOrId: recordingId });
-  const [told] = (await again.call(api.edge.work, {})).work.imports;
-  assert.deepEqual([told!.stage, told!.isOver, told!.versionId], ["failed", true, renamed.versionId]);
+  const [shown] = (await again.call(api.edge.work, {})).work.imports;
+  assert.deepEqual([shown!.stage, shown!.isOver, shown!.versionId], ["failed", true, renamed.versionId]);
 });

@@ -19,18 +19,18 @@ before(async () => {
 after(() => listener.end());
 
 /** Whom the change tells of, each once and in order. */
-async function toldBy(change: () => Promise<unknown>): Promise<string[]> {
-  const heard: string[] = [];
-  const hear = ({ payload }: pg.Notification) => void heard.push(payload!);
-  listener.on("notification", hear);
+async function signalledBy(change: () => Promise<unknown>): Promise<string[]> {
+  const received: string[] = [];
+  const receive = ({ payload }: pg.Notification) => void received.push(payload!);
+  listener.on("notification", receive);
   await change();
-  const isHeard = (async () => {
-    while (heard.at(-1) !== "the end") await once(listener, "notification");
+  const isOver = (async () => {
+    while (received.at(-1) !== "the end") await once(listener, "notification");
   })();
   await prisma.$executeRaw`SELECT pg_notify('downlink_work', 'the end')`;
-  await isHeard;
-  listener.off("notification", hear);
-  return [...new Set(heard.slice(0, -1))].sort();
+  await isOver;
+  listener.off("notification", receive);
+  return [...new Set(received.slice(0, -1))].sort();
 }
 
 test("whatever changes the requests of an agent tells its owner, whoever changes it", async () => {
@@ -45,7 +45,7 @@ test("whatever changes the requests of an agent tells its owner, whoever changes
     () => prisma.importRequest.update({ where, data: { recordingId: null } }),
     () => prisma.importRequest.delete({ where }),
   ];
-  for (const change of changes) assert.deepEqual(await toldBy(change), [agent.deviceId], String(change));
+  for (const change of changes) assert.deepEqual(await signalledBy(change), [agent.deviceId], String(change));
 });
 
 test("what is none of an agent's business, or is taken back, tells nobody", async () => {
@@ -64,16 +64,16 @@ test("what is none of an agent's business, or is taken back, tells nobody", asyn
         })
         .catch(() => undefined),
   ];
-  for (const change of changes) assert.deepEqual(await toldBy(change), [], String(change));
+  for (const change of changes) assert.deepEqual(await signalledBy(change), [], String(change));
 });
 
 test("a salvage that is asked for, and one that ended, tells the agent", async () => {
   const agent = await startAgent(cloud, "salvager");
   await agent.report([brokenItem({ salvage: { start: 1n, end: 2n } })]);
   const [file] = await admin.call(api.edgeFiles.list, { deviceId: agent.deviceId });
-  assert.deepEqual(await toldBy(() => admin.call(api.edgeFiles.salvage, { id: file!.id })), [agent.deviceId]);
+  assert.deepEqual(await signalledBy(() => admin.call(api.edgeFiles.salvage, { id: file!.id })), [agent.deviceId]);
   const end = () => prisma.salvageRequest.updateMany({ data: { state: "gone" } });
-  assert.deepEqual(await toldBy(end), [agent.deviceId]);
+  assert.deepEqual(await signalledBy(end), [agent.deviceId]);
 });
 
 test("settings tell the agent of their device or site; that a device is disabled tells the site at which it is asked for", async () => {
@@ -83,9 +83,9 @@ test("settings tell the agent of their device or site; that a device is disabled
     () => admin.call(api.devices.update, { nameOrId: "set", retainRecordingsSeconds: 60 }),
     () => admin.call(api.agentSettings.put, { nameOrId: "set", ...settings }),
   ];
-  for (const change of changes) assert.deepEqual(await toldBy(change), [deviceId], String(change));
+  for (const change of changes) assert.deepEqual(await signalledBy(change), [deviceId], String(change));
   const site = await admin.call(api.sites.create, { name: "depot", type: "edge" });
-  assert.deepEqual(await toldBy(() => admin.call(api.agentSettings.putOfSite, { id: site.id, ...settings })), [
+  assert.deepEqual(await signalledBy(() => admin.call(api.agentSettings.putOfSite, { id: site.id, ...settings })), [
     site.id,
   ]);
   const { token } = await admin.call(api.siteTokens.create, { siteId: site.id });
@@ -94,22 +94,22 @@ test("settings tell the agent of their device or site; that a device is disabled
   const { requestId } = await askForFile(cloud, "asked-at-a-site");
   const { deviceId: asked } = await prisma.importRequest.update({ where: { id: requestId }, data: { agentId } });
   const disable = () => admin.call(api.devices.update, { nameOrId: "asked-at-a-site", enabled: false });
-  assert.deepEqual(await toldBy(disable), [asked!, site.id].sort());
+  assert.deepEqual(await signalledBy(disable), [asked!, site.id].sort());
 });
 
 test("a token that is disabled, deleted, or goes with its device or site tells whoever waits with it", async () => {
   const { deviceId } = await startAgent(cloud, "waiter");
   const [token] = await admin.call(api.deviceTokens.list, { deviceId });
   const disable = () => admin.call(api.deviceTokens.update, { id: token!.id, enabled: false });
-  assert.deepEqual(await toldBy(disable), [deviceId]);
-  assert.deepEqual(await toldBy(() => admin.call(api.deviceTokens.delete, { id: token!.id })), [deviceId]);
+  assert.deepEqual(await signalledBy(disable), [deviceId]);
+  assert.deepEqual(await signalledBy(() => admin.call(api.deviceTokens.delete, { id: token!.id })), [deviceId]);
   await admin.call(api.deviceTokens.create, { deviceId });
-  assert.deepEqual(await toldBy(() => admin.call(api.devices.delete, { nameOrId: deviceId })), [deviceId]);
+  assert.deepEqual(await signalledBy(() => admin.call(api.devices.delete, { nameOrId: deviceId })), [deviceId]);
   const site = await admin.call(api.sites.create, { name: "yard", type: "edge" });
   for (const end of ["token", "site"]) {
     const { id } = await admin.call(api.siteTokens.create, { siteId: site.id });
     const ends =
       end === "token" ? () => admin.call(api.siteTokens.delete, { id }) : () => admin.call(api.sites.delete, site);
-    assert.deepEqual(await toldBy(ends), [site.id], end);
+    assert.deepEqual(await signalledBy(ends), [site.id], end);
   }
 });

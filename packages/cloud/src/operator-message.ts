@@ -3,13 +3,13 @@ import { EmbeddedPostgresError } from "./db/embedded/embedded-postgres-error.ts"
 import { MigrationError } from "./db/migrations.ts";
 import { isDatabaseAway } from "./db/sql-state.ts";
 
-interface Told {
+interface OperatorMessage {
   readonly message: string;
   readonly exitCode: number;
 }
 
 /** What an operator can act on, in a sentence; undefined for faults of ours, which deserve their stack. */
-export function tellOperator(error: unknown): Told | undefined {
+export function operatorMessage(error: unknown): OperatorMessage | undefined {
   const { code, address, port, message } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   if (error instanceof ConfigError) return { message, exitCode: 2 };
   if (error instanceof EmbeddedPostgresError || error instanceof MigrationError) return { message, exitCode: 1 };

@@ -5,14 +5,14 @@ import { test } from "node:test";
 import { Client } from "pg";
 import { readConfig } from "./config.ts";
 import type { ConfigError } from "./core/config-error.ts";
-import { tellOperator } from "./tell-operator.ts";
+import { operatorMessage } from "./operator-message.ts";
 
 test("a wrong setting is told by its name, with exit code 2", () => {
   assert.throws(
     () => readConfig({ DOWNLINK_PORT: "99999", DOWNLINK_ADMIN_KEY: "short" }),
     (error: ConfigError) => {
-      const told = tellOperator(error)!;
-      return told.exitCode === 2 && /DOWNLINK_PORT/.test(told.message) && /DOWNLINK_ADMIN_KEY/.test(told.message);
+      const shown = operatorMessage(error)!;
+      return shown.exitCode === 2 && /DOWNLINK_PORT/.test(shown.message) && /DOWNLINK_ADMIN_KEY/.test(shown.message);
     },
   );
 });
@@ -24,15 +24,15 @@ test("a port that is in use is told with the setting that changes it", async (t)
   const { port } = first.address() as { port: number };
   const second = createServer().listen(port, "127.0.0.1");
   const [error] = await once(second, "error");
-  assert.match(tellOperator(error)!.message, new RegExp(`127\\.0\\.0\\.1:${port} is in use.*DOWNLINK_PORT`));
+  assert.match(operatorMessage(error)!.message, new RegExp(`127\\.0\\.0\\.1:${port} is in use.*DOWNLINK_PORT`));
 });
 
 test("a database that does not answer is told", async () => {
   const client = new Client({ connectionString: "postgresql://nobody@127.0.0.1:1/none" });
   const error: unknown = await client.connect().catch((failure: unknown) => failure);
-  assert.match(tellOperator(error)!.message, /DATABASE_URL/);
+  assert.match(operatorMessage(error)!.message, /DATABASE_URL/);
 });
 
 test("a fault of ours keeps its stack", () => {
-  assert.equal(tellOperator(new TypeError("undefined is not a function")), undefined);
+  assert.equal(operatorMessage(new TypeError("undefined is not a function")), undefined);
 });
