@@ -7,15 +7,15 @@ import { describeForeignAnswer, parseFailure, parseJson } from "./parse-failure.
 import type { Transport, TransportRequest, TransportResponse } from "./transport.ts";
 
 export interface ClientOptions {
-  /** Scheme, host and perhaps a path under which the service lives; `/v1/…` is put behind it. */
+  /** Scheme, host and perhaps a path. `/v1/…` is put behind it. */
   readonly baseUrl: string;
-  /** Sent as bearer; absent: none is sent. */
+  /** The bearer token. Absent if none is sent. */
   readonly token?: string;
   readonly transport: Transport;
   /**
-   * How often a call is repeated after a failure that may heal; default 0. What makes something is sent with an
-   * `Idempotency-Key`, so that a repeat makes nothing more. What changes something else is repeated only when the service
-   * refused it (408, 429, 503): after a lost answer nobody knows whether it took effect.
+   * How often a call is repeated after a failure that may pass. The default is 0. A call that makes something is sent with an
+   * `Idempotency-Key`, so that a repeat makes nothing more. A call that changes something else is repeated only if the service refused it
+   * (408, 429, 503): after a lost answer nobody knows whether it took effect.
    */
   readonly retries?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -24,9 +24,9 @@ export interface ClientOptions {
 export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
-  /** For one try, answer included; default 60 s. */
+  /** The time for one try with its answer. The default is 60 s. */
   readonly timeoutMs?: number;
-  /** Hears of the headers of each answer, whatever that says; their names are in lower case. */
+  /** Gets the headers of each answer, whatever the answer says. Their names are in lower case. */
   readonly onHeaders?: (headers: ReadonlyMap<string, string>) => void;
 }
 
@@ -36,7 +36,7 @@ export interface Client {
    * {@link NetworkFailure} when there is none, the signal's reason when that is aborted.
    */
   call<O extends Operation>(operation: O, input: CallInput<O>, options?: CallOptions): Promise<Output<O>>;
-  /** As `call`, with the headers that the operation declares, as the cursors of a list. */
+  /** Performs an operation as `call` does, and also answers the headers that the operation declares, such as the cursors of a list. */
   callWithHeaders<O extends Operation>(
     operation: O,
     input: CallInput<O>,
@@ -66,12 +66,12 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** Only for who repeats: the service has to remember each. */
+/** The header is sent only if calls are repeated, because the service has to remember each. */
 function onceHeaders({ retries = 0 }: ClientOptions, { makes }: Operation): Record<string, string> {
   return retries > 0 && typeof makes === "object" ? { [idempotencyHeader]: randomKey() } : {};
 }
 
-/** Not by `randomUUID`, which browsers have on pages of https alone. */
+/** `randomUUID` is not used, because browsers have it on pages of https only. */
 function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
@@ -117,7 +117,7 @@ async function sendOnce(
 ): Promise<TransportResponse> {
   signal?.throwIfAborted();
   const timeout = new AbortController();
-  const timer = setTimeout(() => timeout.abort(), timeoutMs); // AbortSignal.timeout would be held until it ends.
+  const timer = setTimeout(() => timeout.abort(), timeoutMs); // `AbortSignal.timeout` would be kept in memory until it ends.
   try {
     const either = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal;
     const response = await transport({ ...request, signal: either });

@@ -2,12 +2,12 @@ import type { Operation } from "@downlink/protocol";
 
 export interface EncodedRequest {
   readonly method: string;
-  /** Path and query, beginning with `/`. */
+  /** The path and the query, beginning with `/`. */
   readonly target: string;
   readonly body: string | undefined;
 }
 
-/** Throws a `ZodError` for a value that the contract does not allow: the caller's fault, nothing was sent. */
+/** Throws a `ZodError` for a value that the contract does not allow. Nothing was sent then. */
 export function encodeRequest(operation: Operation, input: Readonly<Record<string, unknown>>): EncodedRequest {
   const params = encodeFields(operation.params, input);
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeSegment(name, params[name]));
@@ -19,7 +19,7 @@ export function encodeRequest(operation: Operation, input: Readonly<Record<strin
   };
 }
 
-/** Field by field, because encoding a whole object would demand the fields that have a default. */
+/** Encodes field by field, because encoding a whole object would demand the fields that have a default. */
 function encodeFields(schema: Operation["body"], input: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const encoded: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(schema?.shape ?? {})) {

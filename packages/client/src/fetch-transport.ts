@@ -1,7 +1,7 @@
 import { NetworkFailure } from "./errors.ts";
 import type { Transport } from "./transport.ts";
 
-/** The platform's `fetch`: for browsers and short programs. */
+/** Sends by the platform's `fetch`, for browsers and short programs. */
 export function fetchTransport(send: typeof fetch = fetch): Transport {
   return async ({ url, signal, ...request }) => {
     try {

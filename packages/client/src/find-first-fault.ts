@@ -7,11 +7,11 @@ export interface Fault {
   readonly message: string;
 }
 
-/** Shorter ones cost little, however wrong they are. */
+/** Shorter arrays cost little, however wrong they are. */
 const LONG_ARRAY = 100;
 
 /**
- * The first item of a long list that does not follow its schema. A schema on its own goes on to the end and keeps what it finds:
+ * Finds the first item of a long list that does not follow its schema. A schema by itself goes on to the end and keeps what it finds:
  * 95,000 empty objects in place of requests, 300 kB, took a gigabyte to be refused.
  */
 export function findFirstFault(schema: Schema, value: unknown): Fault | undefined {

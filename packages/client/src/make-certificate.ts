@@ -7,7 +7,7 @@ export interface Certificate {
 }
 
 export interface Authority extends Certificate {
-  /** For a host's name; valid from yesterday on, for a year or until `endsAt`. */
+  /** Issues a certificate for a host's name. It is valid from yesterday on, for a year or until `endsAt`. */
   issue(hostName: string, endsAt?: Date): Certificate;
 }
 
@@ -19,7 +19,7 @@ const oids = {
   subjectAltName: "0603551d11",
 };
 
-/** A certificate authority of its own, as an organization has one for its own servers. X.509 v3, ECDSA P-256. */
+/** Makes a certificate authority, as an organization has one for its own servers. It uses X.509 v3 and ECDSA P-256. */
 export function createAuthority(name: string): Authority {
   const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const isAuthority = extension(oids.basicConstraints, sequence(boolean(true)));
@@ -98,7 +98,7 @@ function sequence(...parts: readonly Buffer[]): Buffer {
   return der(0x30, Buffer.concat(parts));
 }
 
-/** Tag, length, content. */
+/** Encodes a tag, a length and the content. */
 function der(tag: number, content: Buffer): Buffer {
   const { length } = content;
   if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), content]);

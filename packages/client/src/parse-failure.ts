@@ -14,7 +14,7 @@ export function parseFailure(response: TransportResponse): ApiFailure {
   return new ApiFailure({ ...facts, message: body.error, code: body.code, details: body.details });
 }
 
-/** What to say of an answer that our service would not give. */
+/** Describes an answer that our service would not give. */
 export function describeForeignAnswer({ status, headers }: TransportResponse): string {
   const type = headers.get("content-type")?.split(";")[0] ?? "no content type";
   return `the answer (${status}, ${type}) is not from a Downlink server; perhaps a proxy or a captive portal stands in between, or the URL is wrong`;
@@ -35,7 +35,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Seconds, or a date. */
+/** The header holds seconds or a date. */
 function parseRetryAfterMs(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d+$/.test(text.trim())) return Number(text) * 1000;

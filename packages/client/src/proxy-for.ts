@@ -13,7 +13,7 @@ export interface Proxies {
   readonly noProxy?: string | undefined;
 }
 
-/** The proxy through which a URL is reached; undefined: it is reached without one, as this machine itself always is. */
+/** Answers the proxy through which a URL is reached. Answers undefined if it is reached without one, as this machine itself always is. */
 export function proxyFor(url: string, { httpProxy, httpsProxy, noProxy = "" }: Proxies): string | undefined {
   const { protocol, hostname, port } = new URL(url);
   const isSecure = protocol === "https:";

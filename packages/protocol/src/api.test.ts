@@ -6,7 +6,7 @@ import { plainRoutes } from "./openapi/plain-routes.ts";
 import { capabilities } from "./operations/capabilities.ts";
 import { type Operation, pathParameters } from "./operations/operation.ts";
 
-/** Harmless: neither has a default that could stand in the other's way. spec: wire contract, Datasets and Imports */
+/** These are harmless, because neither has a default that could override the other. spec: wire contract, Datasets and Imports */
 const inQueryAndBody = ["force", "id"];
 
 const operations = Object.entries(api).flatMap(([resource, contract]) =>

@@ -10,7 +10,7 @@ const unstorable = ["a\0", "\ud800", "x\udc00y"];
 
 /** These keep the JSON text as it was sent, where such a character is an escape. */
 const keptAsJson = ["layouts.create data", "layouts.update data", "episodes.getOrCreate episodes.creationContext"];
-/** Which values they may have their definitions say, and so does their handler. */
+/** Their definitions and their handler say which values they may have. */
 const ofCustomProperties = /^(devices|events|sessions)\.(create|update) properties/;
 
 test("no operation takes a text that cannot be stored", () => {

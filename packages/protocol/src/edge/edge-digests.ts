@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * How bytes of an upload are checked when they arrive. SHA-256 takes less than half of the CPU time of MD5 on processors of today, at
- * either end; MD5 is what agents and control planes of before know.
+ * How bytes of an upload are checked when they arrive. On today's processors SHA-256 takes less than half of the CPU time of MD5, at either
+ * end. MD5 is what older agents and control planes know.
  */
 export const DigestAlgorithm = z.enum(["md5", "sha256"]);
 export type DigestAlgorithm = z.infer<typeof DigestAlgorithm>;
@@ -13,13 +13,13 @@ const Md5Base64 = z
   .meta({ deprecated: true, description: "Where the opening of the upload did not ask for SHA-256" });
 const Sha256Base64 = z.string().regex(/^[A-Za-z0-9+/]{43}=$/, "must be the base 64 of a SHA-256");
 
-/** A digest as the wire tells it: one of the two. */
+/** A digest as it is sent: one of the two. */
 export interface ToldDigest {
   readonly md5?: string | undefined;
   readonly sha256?: string | undefined;
 }
 
-/** Of bytes that are told with their digest: the fields, and one of the two digests. */
+/** The schema of bytes that are sent with their digest: the given fields, and one of the two digests. */
 export function withDigest<Shape extends z.ZodRawShape>(shape: Shape) {
   return z
     .object({ ...shape, md5: Md5Base64.optional(), sha256: Sha256Base64.optional() })
@@ -32,7 +32,7 @@ function hasOne({ md5, sha256 }: { md5?: unknown; sha256?: unknown }): boolean {
 
 const SHA256_PREFIX = "sha256:";
 
-/** One text for a digest of either kind: an MD5 is its base 64, as it ever was, a SHA-256 has `sha256:` before it. */
+/** Makes one text of a digest of either kind: an MD5 is its base 64, as it always was; a SHA-256 has `sha256:` in front. */
 export function makeDigest(algorithm: DigestAlgorithm, base64: string): string {
   return algorithm === "sha256" ? `${SHA256_PREFIX}${base64}` : base64;
 }
@@ -41,7 +41,7 @@ export function algorithmOf(digest: string): DigestAlgorithm {
   return digest.startsWith(SHA256_PREFIX) ? "sha256" : "md5";
 }
 
-/** Of `makeDigest`. */
+/** Answers the base 64 of a text that `makeDigest` made. */
 export function base64Of(digest: string): string {
   return digest.slice(digest.startsWith(SHA256_PREFIX) ? SHA256_PREFIX.length : 0);
 }

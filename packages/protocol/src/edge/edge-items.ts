@@ -5,7 +5,7 @@ import { FileKey, fileText } from "../shapes/text.ts";
 import { Timestamp } from "../shapes/time.ts";
 
 export const Sha256Hex = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hexadecimal digits");
-/** Given by the agent to each version of each file it indexes; random. */
+/** A random id, which the agent gives to each version of each file that it indexes. */
 export const VersionId = z
   .string()
   .regex(/^[A-Za-z0-9_-]{16,64}$/, "must be 16 to 64 letters, digits, and the characters _ -");
@@ -33,7 +33,9 @@ export const EdgeAttachment = z.object({
   size: ByteCount,
 });
 
-/** Whose file it is, as the file or its place says; for agents of edge sites, which hold files of many devices. */
+/**
+ * The device to which a file belongs, as the file or its place says. Agents of edge sites send it, because they hold files of many devices.
+ */
 export const DeviceReference = z.object({
   id: fileText({ min: 1, max: 64 }).optional(),
   name: fileText({ min: 1, max: 200 }).optional(),

@@ -6,7 +6,7 @@ import { Id } from "../shapes/text.ts";
 import { withDigest } from "./edge-digests.ts";
 
 export const pieceLimits = {
-  /** Bytes; the last piece of a part may have fewer. */
+  /** The least bytes of a piece. The last piece of a part may have fewer. */
   minPieceBytes: 64 * 1024,
   piecesPerGrant: 16,
 } as const;
@@ -26,7 +26,7 @@ export const HeldPieces = z.object({
     .meta({ description: "Durable pieces of parts that are not, each part's from its beginning on" }),
 });
 
-/** On a slow link what was sent within a part counts, too. */
+/** A part may be sent in pieces, so that on a slow link also what was sent of a part counts. */
 export const edgePieces = {
   grantPieces: operation({
     method: "post",

@@ -8,7 +8,7 @@ export const EdgeSettings = z.object({
   retainRecordingsSeconds: z.int().min(0),
   autoDeleteAfterImport: z.boolean(),
   ...agentSettingFields,
-  /** Neither is checked here: an agent must hear of its work also when it does not understand a later grammar. */
+  /** Neither is checked here, because an agent must get its work also if it does not understand a later grammar. */
   uploadRate: z.string().optional(),
   autoImport: z.array(z.string()).optional(),
 });
@@ -33,7 +33,7 @@ export const WantedImport = z.object({
 });
 export type WantedImport = z.infer<typeof WantedImport>;
 
-/** Make a recording of what is readable of this version; it is reported and uploaded like any other file. */
+/** A request to make a recording of what is readable of this version. The recording is reported and uploaded like any other file. */
 export const WantedSalvage = z.object({ requestId: z.string(), versionId: VersionId });
 export type WantedSalvage = z.infer<typeof WantedSalvage>;
 
@@ -51,13 +51,13 @@ export const EdgeWork = z.object({
 });
 export type EdgeWork = z.infer<typeof EdgeWork>;
 
-/** Name of the metadata record that a salvage carries: of which file it is, and what that file lost. */
+/** The name of the metadata record in a salvage that says from which file it was made, and what that file lost. */
 export const salvageRecordName = "downlink.salvage";
 
-/** Reasons for which an agent gives a file up. A closed list: anything else is the agent's trouble and is tried again. */
+/** The reasons for which an agent gives up uploading a file. The list is closed: after anything else the agent tries again. */
 export const DeliveryFailure = z.enum(["FileGone", "FileChanged", "FileUnreadable"]);
 export type DeliveryFailure = z.infer<typeof DeliveryFailure>;
 
-/** Reasons for which an agent cannot salvage a file. A closed list. */
+/** The reasons for which an agent cannot salvage a file. The list is closed. */
 export const SalvageFailure = z.enum(["FileGone", "FileUnreadable", "NothingReadable", "NoSpace"]);
 export type SalvageFailure = z.infer<typeof SalvageFailure>;

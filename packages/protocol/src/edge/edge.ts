@@ -14,34 +14,40 @@ import { edgePieces, HeldPieces, partNumber, pieceLimits, uploadParams } from ".
 import { DeliveryFailure, EdgeSettings, EdgeWork, SalvageFailure } from "./edge-work.ts";
 
 /**
- * What an agent and the cloud say to each other. Desired state, not messages: the agent says what it has, the cloud says the
- * full set of what it wants; both converge from any point. Every call but `hello` carries the lease in the header below.
+ * What an agent and the cloud say to each other is desired state, not messages: the agent says what it has, the cloud says the full set of
+ * what it wants, and both converge from any point. Every call except `hello` carries the lease in the header below.
  */
 export const leaseHeader = "downlink-lease";
 
-/** In every answer to an agent: the cloud's incarnation at that moment. When it is not the one of the last hello, say hello again. */
+/**
+ * Every answer to an agent carries the cloud's incarnation at that moment. If it is not the one of the last hello, the agent says hello
+ * again.
+ */
 export const incarnationHeader = "downlink-incarnation";
 
-/** Limits that both sides hold. Bytes, seconds and counts. */
+/** The limits that both sides keep, in bytes, seconds and counts. */
 export const edgeLimits = {
   itemsPerReport: 500,
   permitsPerCall: 500,
   permitSeconds: 600,
-  /** For so long the agent acts on a permit: much less, so that a cloud that was restored meanwhile has it still open. */
+  /** How long the agent acts on a permit. It is much less, so that for a cloud that was restored meanwhile the permit is still open. */
   permitUseSeconds: 60,
   bytesPerReport: 4 * 1024 * 1024,
-  /** Of `work`, to an agent that takes a part of the set; and of any answer, above which an agent refuses to read it. */
+  /**
+   * The most requests in an answer of `work` to an agent that takes a part of the set; below, the most bytes of any answer that an agent
+   * reads.
+   */
   requestsPerAnswer: 10_000,
   bytesPerWork: 4 * 1024 * 1024,
   bytesPerAnswer: 8 * 1024 * 1024,
   leaseSeconds: 60,
   formerInstances: 8,
-  /** For how long a poll may wait. A cloud that does not tell it in its answer to `hello` knows only the former limit. */
+  /** How long a poll may wait. A cloud whose answer to `hello` does not say it knows only the former limit. */
   longPollSeconds: 55,
   formerLongPollSeconds: 30,
   heartbeatSeconds: 30,
   minPartBytes: 16 * 1024 * 1024,
-  /** On a slow link, where a part of the usual size would take longer than a minute. */
+  /** The size of a part on a slow link, where a part of the usual size would take longer than a minute. */
   slowLinkPartBytes: 5 * 1024 * 1024,
   maxParts: 9000,
   ...pieceLimits,
@@ -49,7 +55,7 @@ export const edgeLimits = {
 
 const InstanceId = StorableText.min(16).max(64);
 const Reason = z.object({ versionId: VersionId, code: z.string(), text: z.string() });
-/** A file that cannot be told whose it is, with the reason. */
+/** A file whose device is unknown, with the reason. */
 const Unassigned = Reason;
 export type Unassigned = z.infer<typeof Unassigned>;
 /** A file whose import failed, with the reason. */
@@ -58,13 +64,13 @@ export type FailedImport = z.infer<typeof FailedImport>;
 
 /**
  * The rule under which a file is deleted on the device. `imported`: autoDeleteAfterImport · `retention`: it ended longer ago than
- * retainRecordingsSeconds, and was told of for as long · `space`: an imported file, as the disk's quota asks · `prune`: a file
- * that may never have been imported, as the quota asks and the operator allows.
+ * retainRecordingsSeconds, and was reported for as long · `space`: an imported file, as the disk's quota asks · `prune`: a file that may
+ * never have been imported, as the quota asks and the operator allows.
  */
 export const DeletionReason = z.enum(["imported", "retention", "space", "prune"]);
 export type DeletionReason = z.infer<typeof DeletionReason>;
 
-/** Why a file may not be deleted now. A closed list. */
+/** Why a file may not be deleted now. The list is closed. */
 export const PermitRefusal = z.enum([
   "Unknown",
   "NotARecording",

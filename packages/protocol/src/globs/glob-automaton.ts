@@ -1,12 +1,12 @@
 import type { Fold, GlobNode } from "./parse-glob.ts";
 
-/** Says whether a text fits one of some nodes, in time linear in its length. Keeps what it learned, within bounds. */
+/** Answers whether a text fits one of some nodes, in time linear in its length. It remembers states of earlier texts, within bounds. */
 export type Automaton = (text: string) => boolean;
 
 /**
- * The nodes become states that read one code unit each. A text is read once: the automaton is in all states that it can be in
- * at the same time. Such a set is made once, and found again by the next text that leads to it; `maxKept` bounds how many states
- * all the sets together may name before they are forgotten and made anew.
+ * The nodes become states that read one code unit each. A text is read once: the automaton is in all states that are possible at the same
+ * time. Such a set is made once, and found again by the next text that leads to it. `maxKept` bounds how many states all sets together may
+ * name before the sets are dropped and made anew.
  */
 export function buildAutomaton(nodes: readonly GlobNode[], { fold, maxKept }: AutomatonOptions): Automaton {
   const program: State[] = [{ kind: "end" }];
@@ -32,7 +32,7 @@ export function buildAutomaton(nodes: readonly GlobNode[], { fold, maxKept }: Au
   };
 }
 
-/** A larger set is not worth its name: it is made anew each time, in one step for each of its states. */
+/** A larger set is not kept: it is made anew each time, in one step for each of its states. */
 const MAX_KEPT_STATES = 200;
 
 interface AutomatonOptions {
@@ -43,7 +43,7 @@ interface AutomatonOptions {
 interface Memory {
   readonly start: Place;
   readonly places: Map<string, Place>;
-  /** States that the places name, and ways between places. */
+  /** The number of states that the places name, and of ways between places. */
   kept: number;
 }
 
@@ -74,14 +74,14 @@ type State =
   | { readonly kind: "read"; readonly accepts: (folded: string) => boolean; readonly next: number }
   | { readonly kind: "fork"; readonly to: number[] };
 
-/** All states in which the automaton may be after the same beginning of a text. */
+/** All states that are possible after the same beginning of a text. */
 interface Place {
   readonly states: readonly number[];
   readonly isEnd: boolean;
   readonly next: Map<number, Place>;
 }
 
-/** Adds the states of a node that is followed by `next`; answers with which one it begins. */
+/** Adds the states of a node that is followed by `next`. Answers the state that it begins with. */
 function addNode(program: State[], node: GlobNode, next: number): number {
   switch (node.kind) {
     case "unit":
@@ -112,7 +112,7 @@ function follow(program: readonly State[], states: readonly number[], folded: st
   return reached;
 }
 
-/** Adds to states what is reached from them without reading, and leaves out those that only fork. */
+/** Adds to some states those that are reached from them without reading, and leaves out those that only fork. */
 function createClosing(program: readonly State[]): (states: readonly number[]) => number[] {
   const seenIn = new Float64Array(program.length);
   let round = 0;

@@ -1,20 +1,21 @@
 import { buildAutomaton } from "./glob-automaton.ts";
 import { foldCase, parseGlob } from "./parse-glob.ts";
 
-/** What globs of one setting may amount to. Counts and UTF-16 code units. */
+/** The most globs and UTF-16 code units that one setting may have. */
 export const globLimits = { globs: 100, characters: 500, charactersInAll: 5000 } as const;
 
-/** States that the automata of one setting remember, which is some megabytes. */
+/** The most states that the automata of one setting remember, which is some megabytes. */
 const MAX_KEPT = 200_000;
 
 export interface GlobOptions {
-  /** Default: letters match whatever their case. */
+  /** By default letters match whatever their case. */
   readonly isCaseSensitive?: boolean;
 }
 
 /**
- * Whether a path, /-separated and without a slash in front, fits one of the globs. Takes time linear in the path, whatever the
- * globs are: they come from outside. Throws a RangeError with a sentence for what is no glob, or more than `globLimits`.
+ * Answers whether a path, separated by slashes and without a slash in front, fits one of the globs. It takes time linear in the path,
+ * whatever the globs are, because they come from outside. Throws a RangeError with a sentence for what is no glob, or more than
+ * `globLimits`.
  */
 export function compileGlobs(globs: readonly string[], options: GlobOptions = {}): (path: string) => boolean {
   checkGlobs(globs);
@@ -27,7 +28,7 @@ export function compileGlobs(globs: readonly string[], options: GlobOptions = {}
     { fold, maxKept },
   );
   const refusals = negated.map((glob) => buildAutomaton([glob.node], { fold, maxKept }));
-  const texts = new Set(globs); // Who writes a file's whole name means that file, whatever characters are in it.
+  const texts = new Set(globs); // A file's whole name means that file, whatever characters are in it.
   return (path) => texts.has(path) || isSaid(path) || refusals.some((isRefused) => !isRefused(path));
 }
 
@@ -37,7 +38,7 @@ export function checkGlob(glob: string): void {
   parseGlob(glob, foldCase);
 }
 
-/** Throws a RangeError as {@link compileGlobs} does where they are too many, or too long together. */
+/** Throws a RangeError as {@link compileGlobs} does, also if the globs are too many or too long together. */
 export function checkGlobs(globs: readonly string[]): void {
   if (globs.length > globLimits.globs)
     throw new RangeError(`there are ${globs.length} globs; at most ${globLimits.globs} are allowed`);

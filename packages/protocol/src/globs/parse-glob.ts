@@ -1,4 +1,4 @@
-/** What a glob says, as a regular expression without anything that would need backtracking. Units are given folded. */
+/** What a glob says, as a regular expression without anything that would need backtracking. Its code units are folded. */
 export type GlobNode =
   | { readonly kind: "unit"; readonly folded: string }
   | { readonly kind: "one"; readonly accepts: (folded: string) => boolean }
@@ -8,14 +8,14 @@ export type GlobNode =
 
 export interface ParsedGlob {
   readonly node: GlobNode;
-  /** It begins with `!`: it means all paths but those that fit. */
+  /** True if the glob begins with `!`, and means all paths except those that fit. */
   readonly isNegated: boolean;
 }
 
-/** How two UTF-16 code units are compared: equal when their folded forms are. */
+/** Folds a UTF-16 code unit: two units are equal if their folded forms are. */
 export type Fold = (unit: string) => string;
 
-/** As a JavaScript regular expression with the flag `i` does it, so that no letter is folded into an ASCII one. */
+/** Folds as a JavaScript regular expression with the flag `i` does, so that no letter becomes an ASCII one. */
 export function foldCase(unit: string): string {
   const upper = unit.toUpperCase();
   const staysAscii = upper.charCodeAt(0) >= 128 || unit.charCodeAt(0) < 128;
@@ -23,8 +23,8 @@ export function foldCase(unit: string): string {
 }
 
 /**
- * Literal text, `*`, `**`, `?`, `[a-z]`, `[^a-z]` or `[!a-z]`, `{a,b}`, `{a..c}`, `\` before what is meant literally, and `!` in front.
- * Throws a RangeError with a sentence for what is none of these.
+ * Parses literal text, `*`, `**`, `?`, `[a-z]`, `[^a-z]` or `[!a-z]`, `{a,b}`, `{a..c}`, `\` before what is meant literally, and `!` in
+ * front. Throws a RangeError with a sentence for anything else.
  */
 export function parseGlob(text: string, fold: Fold): ParsedGlob {
   const marks = /^!*/.exec(text)![0].length;
@@ -51,7 +51,7 @@ const WITHIN_SEGMENT: GlobNode = { kind: "one", accepts: (unit) => unit !== "/" 
 const STAR: GlobNode = { kind: "repeat", atLeast: 0, node: WITHIN_SEGMENT };
 const SLASH: GlobNode = { kind: "unit", folded: "/" };
 
-/** Up to the end, or within braces to the comma or brace that ends an alternative. */
+/** Parses up to the end, or within braces to the comma or brace that ends an alternative. */
 function parseTerms(reader: Reader, isInBraces: boolean): GlobNode[] {
   const terms: Term[] = [];
   while (reader.at < reader.text.length) {
@@ -86,7 +86,7 @@ function literalOf(literal: string, fold: Fold): GlobNode {
   return { kind: "unit", folded: fold(literal) };
 }
 
-/** `**` that is a segment, or all of one before a brace, crosses segments; anywhere else, and as three or more, it is a `*`. */
+/** Two stars that are a segment, or all of one before a brace, cross segments. Anywhere else, and as three or more, they mean a `*`. */
 function addStars(reader: Reader, terms: Term[], isInBraces: boolean): void {
   const before = terms.at(-1)?.kind;
   const count = /^\*+/.exec(reader.text.slice(reader.at))![0].length;
@@ -122,10 +122,10 @@ function isExtension({ text, at }: Reader): boolean {
   return /^(\.\w+)+$/.test(text.slice(at));
 }
 
-/** Between two segments: a/b fits as well as a/x/y/b. */
+/** Stands between two segments: a/b fits as well as a/x/y/b. */
 const DIRECTORIES_BETWEEN: GlobNode = choiceOf(SLASH, sequenceOf(SLASH, ANY, SLASH));
 const DIRECTORIES_BEFORE: GlobNode = choiceOf(NOTHING, sequenceOf(ANY, SLASH));
-/** Below a, and a itself. */
+/** Stands behind a segment a: it fits everything below a, and a itself. */
 const ALL_BELOW: GlobNode = choiceOf(NOTHING, sequenceOf(SLASH, ANY));
 
 function sequenceOf(...nodes: GlobNode[]): GlobNode {
@@ -136,7 +136,7 @@ function choiceOf(...nodes: GlobNode[]): GlobNode {
   return { kind: "choice", nodes };
 }
 
-/** `{a,b}`, nested at will; `{a..c}` of single characters; without either the braces mean themselves. */
+/** Parses `{a,b}`, nested at will, or `{a..c}` of single characters. Otherwise the braces mean themselves. */
 function parseBraces(reader: Reader): GlobNode {
   const { text, fold } = reader;
   const range = /^\{([A-Za-z0-9])\.\.([A-Za-z0-9])\}/.exec(text.slice(reader.at));
@@ -159,7 +159,7 @@ function parseBraces(reader: Reader): GlobNode {
   return sequenceOf(literalOf("{", fold), ...alternatives, literalOf("}", fold));
 }
 
-/** A plain class also stands for its own text: there are files with names such as `run[1].mcap`. */
+/** A plain class also stands for its own text, because there are files with names such as `run[1].mcap`. */
 function parseClass(reader: Reader): GlobNode {
   const { text, fold } = reader;
   const opened = reader.at;
@@ -192,7 +192,7 @@ function readClassUnit(reader: Reader, opened: number): string {
   return unit ?? fail({ text: reader.text, at: opened }, "a [ has no ]; write \\[ for the character itself");
 }
 
-/** A regular expression of one code unit has nothing to go back to. */
+/** A class is a regular expression of one code unit, which needs no backtracking. */
 function classOf(items: string, fold: Fold): GlobNode {
   const expression = new RegExp(`^[${items}]$`, fold === foldCase ? "i" : "");
   return { kind: "one", accepts: (unit) => expression.test(unit) };

@@ -5,7 +5,7 @@ interface JsonSchema {
 type Components = Readonly<Record<string, unknown>>;
 
 const MAX_DEPTH = 6;
-/** What a field of this name looks like, where its schema does not tell. */
+/** What a field of this name looks like, if its schema does not say it. */
 const byName: Readonly<Record<string, string>> = {
   id: "rec_01k7x9d3q8w5f2m6n4p0r1s7t9",
   deviceId: "dev_01k7x9d3q8w5f2m6n4p0r1s7t9",
@@ -57,7 +57,7 @@ function objectExample(told: JsonSchema, components: Components, depth: number):
   );
 }
 
-/** The first text that fits: of the field's name, or of the length that hashes and the like have. */
+/** Answers the first text that fits: one for the field's name, or one of the length that hashes and the like have. */
 function textExample({ pattern, format, minLength }: JsonSchema, name: string): string {
   if (format === "uri") return "https://downlink.internal";
   const shape = new RegExp(typeof pattern === "string" ? pattern : "");

@@ -152,7 +152,7 @@ function hasRequired(body: z.ZodObject): boolean {
   return !body.safeParse({}).success;
 }
 
-/** The wire side of a schema; what has an id moves to the components. */
+/** Answers the wire side of a schema. What has an id moves to the components. */
 function wire(schema: z.ZodType, schemas: Json): Json {
   const {
     $schema: _,
@@ -163,7 +163,7 @@ function wire(schema: z.ZodType, schemas: Json): Json {
   return relink(told);
 }
 
-/** References into a schema's own definitions become references into the document; our own annotations go. */
+/** Makes references into a schema's own definitions references into the document, and drops our own annotations. */
 function relink(value: unknown): Json {
   return JSON.parse(
     JSON.stringify(value, (key, inner: unknown) => (key === "aliases" ? undefined : inner)).replaceAll(

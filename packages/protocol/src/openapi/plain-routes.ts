@@ -1,11 +1,11 @@
 import type { Capability } from "../operations/capabilities.ts";
 import type { Making, Method } from "../operations/operation.ts";
 
-/** A route that is no operation, because it takes or answers bytes, or because it is of the service itself. */
+/** A route that is no operation, because it takes or answers bytes, or because it is about the service itself. */
 export interface PlainRoute {
   readonly method: Method;
   readonly path: string;
-  /** `tag.name` */
+  /** Its name in the document: `tag.name`. */
   readonly called: string;
   readonly summary: string;
   readonly description?: string;
@@ -13,9 +13,9 @@ export interface PlainRoute {
   readonly access: { readonly capability: Capability } | "link" | "anybody";
   /** The media type of the body that it takes. */
   readonly takes?: string;
-  /** Of a POST by API key: as that of an operation. */
+  /** What a POST by API key makes, as in an operation. */
   readonly makes?: Making | "nothing";
-  /** By status: what is answered, and in which media type. */
+  /** What is answered for each status, and in which media type. */
   readonly answers: Readonly<Record<number, { readonly description: string; readonly mediaType?: string }>>;
   readonly refusals: readonly number[];
 }

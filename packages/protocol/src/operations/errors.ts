@@ -5,7 +5,7 @@ interface ErrorMeaning {
   readonly meaning: string;
 }
 
-/** Every `code` that an error body may carry, with its HTTP status and meaning. A closed set: clients may switch on it. */
+/** Every `code` that an error body may carry, with its HTTP status and meaning. The set is closed, so that clients may switch on it. */
 export const errorCodes = {
   InvalidRequest: { status: 400, meaning: "The request failed validation; `details` names each place." },
   MalformedRequest: { status: 400, meaning: "The request line, a header or the host is not HTTP." },

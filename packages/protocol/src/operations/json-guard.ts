@@ -1,16 +1,19 @@
-/** What a JSON text may amount to; one that is more is refused before it is understood, and before it is whole. */
+/** How large a JSON text may be. A larger one is refused before it is parsed, and before all of it is there. */
 export interface JsonLimits {
   readonly bytes: number;
-  /** Objects and arrays within each other; absent: any. */
+  /** The most objects and arrays within each other. Absent if any number is allowed. */
   readonly depth?: number;
-  /** Objects and arrays in all: an empty one of two bytes takes thirty times as much as a value. Absent: any. */
+  /**
+   * The most objects and arrays in all, because an empty one of two bytes takes thirty times as much memory as a value. Absent if any
+   * number is allowed.
+   */
   readonly containers?: number;
-  /** Values of all kinds, containers too; absent: any. */
+  /** The most values of all kinds, with objects and arrays. Absent if any number is allowed. */
   readonly values?: number;
 }
 
 export interface JsonGuard {
-  /** Why what was read so far is too much; undefined while it is not. */
+  /** Answers why what was read so far is too much, or undefined if it is not. */
   take(chunk: Uint8Array): string | undefined;
 }
 
@@ -18,7 +21,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 
-/** Looks at bytes only: no byte of a character beyond ASCII is one of those that it looks for. */
+/** It looks at bytes only, because no byte of a character beyond ASCII is one that it looks for. */
 export function createJsonGuard(limits: JsonLimits): JsonGuard {
   const { bytes, depth = Infinity, containers = Infinity, values = Infinity } = limits;
   const seen = { bytes: 0, depth: 0, deepest: 0, containers: 0, commas: 0 };
@@ -46,7 +49,7 @@ function readText(text: { isOpen: boolean; isEscaped: boolean }, byte: number): 
   else if (byte === QUOTE) text.isOpen = false;
 }
 
-/** Brackets and braces alike: whether they fit together is for the parser to say. */
+/** Brackets and braces count alike, because the parser finds out whether they fit together. */
 function readStructure(
   seen: { depth: number; deepest: number; containers: number; commas: number },
   byte: number,

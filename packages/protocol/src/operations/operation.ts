@@ -20,15 +20,15 @@ export type Access =
   | { readonly kind: "enrolment" };
 
 /**
- * What a JSON body may amount to. What is made of values takes far longer to understand than its bytes say, and nobody else is
- * served meanwhile: large is for what comes in bulk only.
+ * How large a JSON body may be. Many small values take far longer to parse than their bytes suggest, and nobody else is served meanwhile,
+ * so that only what comes in bulk may be large.
  */
 export const bodyLimits = {
   ordinary: { bytes: 1024 * 1024, values: 10_000 },
   large: { bytes: 4 * 1024 * 1024, containers: 250_000, values: 500_000 },
 } as const satisfies Record<string, JsonLimits>;
 
-/** Of a query; more are 400. */
+/** The most parameters of a query. More are answered 400. */
 export const MAX_QUERY_PARAMETERS = 1000;
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";
@@ -36,18 +36,18 @@ export type Method = "get" | "post" | "put" | "patch" | "delete";
 /** A POST that makes something takes an `Idempotency-Key`: a repeat with the same one makes nothing more. */
 export interface Making {
   /**
-   * What such a repeat is answered. `answer`: what the first call was. `link`: the same with its link signed anew. `secret`: 409
-   * `SecretAlreadyShown`, because what is shown once is kept nowhere.
+   * What such a repeat is answered. `answer`: the answer of the first call. `link`: the same with its link signed anew. `secret`: 409
+   * `SecretAlreadyShown`, because what is shown once is stored nowhere.
    */
   readonly repeat: "answer" | "link" | "secret";
-  /** The field of the answer that names what was made, where that is one thing. */
+  /** The field of the answer that names what was made, if that is one thing. */
   readonly idField?: string;
 }
 
-/** The header by which a caller says that a call is a repeat, in lower case as HTTP/2 and all code have it. */
+/** The header by which a caller says that a call may be a repeat. It is in lower case, as in HTTP/2 and in all code. */
 export const idempotencyHeader = "idempotency-key";
 export const MAX_IDEMPOTENCY_KEY_CHARACTERS = 255;
-/** For how long a repeat is known as one. */
+/** How many hours a repeat is known as one. */
 export const IDEMPOTENCY_HOURS = 24;
 
 /** One call of the service, as plain data: routes, validation, client, documentation and tests are made from it. */
@@ -61,15 +61,15 @@ export interface Operation {
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodObject;
-  /** How much the body may be; absent: `ordinary`. */
+  /** How large the body may be. Absent for `ordinary`. */
   readonly bodySize?: keyof typeof bodyLimits;
-  /** Reads or writes much, though it is no list with a `limit`: it takes turns with those. */
+  /** True for an operation that reads or writes much, though it is no list with a `limit`. It takes turns with those. */
   readonly isExpensive?: true;
-  /** Absent: success is 204 with an empty body. */
+  /** Absent if success is 204 with an empty body. */
   readonly response?: z.ZodType;
-  /** Of a POST by API key: what it makes; `nothing` where a repeat by itself changes no more than the first call did. */
+  /** What a POST by API key makes; `nothing` if a repeat changes no more than the first call did. */
   readonly makes?: Making | "nothing";
-  /** Of headers that an answer may carry, by their lower-case names: texts, all optional. */
+  /** The headers that an answer may carry, by their lower-case names. They are texts, and all are optional. */
   readonly responseHeaders?: z.ZodObject;
 }
 
@@ -97,7 +97,7 @@ type OptionalKeys<S extends z.ZodType> = {
 type Callable<S> = S extends z.ZodObject
   ? Omit<z.output<S>, OptionalKeys<S>> & Partial<Pick<z.output<S>, OptionalKeys<S> & keyof z.output<S>>>
   : unknown;
-/** What a caller gives: as {@link Input}, but what has a default may be left out. */
+/** What a caller gives: the {@link Input}, in which what has a default may be left out. */
 export type CallInput<O extends Operation> = Callable<O["params"]> & Callable<O["query"]> & Callable<O["body"]>;
 
 export function operation<const O extends Operation>(definition: O): O {

@@ -11,13 +11,13 @@ const UploadRate = StorableText.max(1000, { abort: true }).superRefine(refusedBy
   example: "Mon-Fri 08:00-18:00 1MB/s; * 10MB/s",
 });
 
-/** What is written is looked at; what is kept may be of an earlier time, which took other globs. */
+/** New globs are checked. Stored ones may be of an earlier version, which took other globs. */
 const Globs = z
   .array(StorableText.min(1).max(globLimits.characters).superRefine(refusedBy(checkGlob)))
   .max(globLimits.globs)
   .superRefine(refusedBy(checkGlobs));
 
-/** As a schema says it what a function throws as a RangeError. */
+/** Turns the RangeError that a function throws into an issue of the schema. */
 function refusedBy<T>(check: (value: T) => unknown) {
   return (value: T, ctx: { addIssue(issue: { code: "custom"; message: string }): void }) => {
     try {
@@ -29,7 +29,7 @@ function refusedBy<T>(check: (value: T) => unknown) {
   };
 }
 
-/** What an agent takes from the control plane where its own configuration says nothing. Absent: not set here either. */
+/** What an agent takes from the control plane if its own configuration says nothing. Absent if it is not set here either. */
 export const agentSettingFields = {
   autoImport: z.array(StorableText.min(1).max(500)).max(100).optional().meta({
     description:

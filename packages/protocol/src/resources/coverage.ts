@@ -7,11 +7,11 @@ import { StorableText } from "../shapes/text.ts";
 import { TimeBound, Timestamp } from "../shapes/time.ts";
 import { ImportStatus } from "./recordings.ts";
 
-/** Ranges closer than this many seconds merge, whatever smaller tolerance is asked for. spec: Limits */
+/** Ranges that are closer than this many seconds merge, also if a smaller tolerance is asked for. spec: Limits */
 export const MIN_TOLERANCE_SECONDS = 14;
-/** What 64 bits of nanoseconds hold. */
+/** The most seconds that 64 bits of nanoseconds hold. */
 const MAX_TOLERANCE_SECONDS = 9_223_372_036;
-/** More would be an answer of tens of megabytes; 400. */
+/** More ranges would be an answer of tens of megabytes, and are answered 400. */
 export const MAX_COVERAGE_RANGES = 100_000;
 
 export const CoverageRange = z

@@ -33,7 +33,7 @@ export const Dataset = z
   .meta({ id: "Dataset" });
 export type Dataset = z.infer<typeof Dataset>;
 
-/** What a staged edit came to. */
+/** How a staged edit ended. */
 const EpisodeEdit = z.object({
   added: z.int().min(0),
   removed: z.int().min(0),

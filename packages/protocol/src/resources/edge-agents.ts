@@ -3,7 +3,7 @@ import { ByteCount } from "../shapes/summaries.ts";
 import { fileText, StorableText } from "../shapes/text.ts";
 import { Timestamp } from "../shapes/time.ts";
 
-/** `text`: of a given length at most. */
+/** `text` makes a schema for a text of a given length at most. */
 function statusOf<T extends z.ZodType<string, string>>(text: (max: number) => T) {
   return z.object({
     files: z.record(StorableText, z.int().min(0)).meta({ description: "Count of files by state" }),
@@ -41,7 +41,7 @@ function statusOf<T extends z.ZodType<string, string>>(text: (max: number) => T)
 export const AgentStatus = statusOf((max) => fileText({ max }));
 export type AgentStatus = z.infer<typeof AgentStatus>;
 
-/** How an agent fared at one moment; kept for seven days, every five minutes in which it was heard of. */
+/** The status of an agent at one moment. It is kept for seven days, for every five minutes in which the agent called. */
 export const AgentPoint = z
   .object({
     at: Timestamp.meta({ description: "The beginning of the five minutes" }),

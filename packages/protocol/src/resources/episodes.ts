@@ -10,11 +10,11 @@ import { inProject } from "../shapes/selectors.ts";
 import { Id } from "../shapes/text.ts";
 import { TimeBound, Timestamp } from "../shapes/time.ts";
 
-/** Of an episode's metadata, and of its creationContext, as JSON: a page has 2000 episodes. */
+/** The most characters of an episode's metadata, and of its creationContext, as JSON, because a page has 2000 episodes. */
 export const MAX_EPISODE_JSON_CHARACTERS = 65_536;
-/** Of all distinct events of one request, in sum. spec: Limits */
+/** The most memberships of all distinct events of one request. spec: Limits */
 export const MAX_EVENT_MEMBERSHIPS = 10_000;
-/** Of one episode. */
+/** The most recordings of one episode. */
 export const MAX_EPISODE_RECORDINGS = 10_000;
 
 const CreationContext = jsonObject({ maxCharacters: MAX_EPISODE_JSON_CHARACTERS }).meta({
@@ -23,7 +23,7 @@ const CreationContext = jsonObject({ maxCharacters: MAX_EPISODE_JSON_CHARACTERS 
   example: { version: 1, basis: { kind: "events", eventIds: ["evt_01k7x9d3q8w5f2m6n4p0r1s7t9"] } },
 });
 
-/** As it was when the episode was made, but for `available` and `resolvable`, which are as of now. */
+/** A recording as it was when the episode was made, except `available` and `resolvable`, which are as of now. */
 export const MemberRecording = z
   .object({
     id: z.string(),

@@ -10,7 +10,7 @@ import { DeviceSummary } from "../shapes/summaries.ts";
 import { Id, StorableText } from "../shapes/text.ts";
 import { TimeBound, Timestamp } from "../shapes/time.ts";
 
-/** The most that an event's metadata may hold, in characters of all keys and values: a page has 2000 events. */
+/** The most characters of all keys and values of an event's metadata, because a page has 2000 events. */
 export const MAX_EVENT_METADATA_CHARACTERS = 65_536;
 
 const EventMetadata = textsByKey(StorableText)

@@ -10,16 +10,16 @@ import { TimeBound, Timestamp } from "../shapes/time.ts";
 /** The most recordings that one export reads from. */
 export const MAX_EXPORT_RECORDINGS = 10_000;
 
-/** Of those that are named in an answer. */
+/** The most unknown topics that an answer names. */
 export const MAX_UNKNOWN_TOPICS = 100;
 
-/** JSON: the sums of `damage`, and the codes of its reasons. Also on HEAD. */
+/** The header holds the sums of `damage` and the codes of its reasons as JSON. HEAD answers it too. */
 export const DAMAGE_HEADER = "x-downlink-damage";
 
-/** A century: what is beyond looks back without limit. */
+/** A century. A longer time means no limit. */
 const MAX_LOOKBACK_SECONDS = 100 * 366 * 86_400;
 
-/** What an export is of, and in which form. Spread into the body of what makes a link to one. */
+/** What is exported, and in which form. It is spread into the body of operations that make a link to an export. */
 export const exportSelection = {
   recordingId: Id.optional(),
   recordingKey: withAliases(
@@ -74,7 +74,7 @@ export function selectsSomething(body: Selectors): boolean {
 export const SELECTOR_REQUIRED =
   "a selector is required: recordingId, recordingKey, importId, sessionId, sessionKey, episodeId, deviceId or deviceName";
 
-/** What is known of an export before it is streamed. Spread into the answer that has its link. */
+/** What is known of an export before it is streamed. It is spread into the answer that has its link. */
 export const exportFacts = {
   fileName: z.string().meta({
     description: "What the link's `Content-Disposition` calls it",

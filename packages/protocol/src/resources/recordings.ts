@@ -57,10 +57,10 @@ export const Recording = z
   .meta({ id: "Recording" });
 export type Recording = z.infer<typeof Recording>;
 
-/** Of an import that a device is asked for. */
+/** The priority of an import that a device is asked for. */
 export const ImportPriority = z.int().min(-1000).max(1000).meta({ description: "Higher comes first" });
 
-/** What recordings are selected by, together. */
+/** The fields by which recordings are selected together. */
 export const recordingSelectors = {
   start: TimeBound.optional().meta({ description: "With data at or after; inclusive" }),
   end: TimeBound.optional().meta({ description: "With data at or before; inclusive" }),
@@ -77,7 +77,7 @@ export const recordingSelectors = {
   ...inProject,
 };
 
-/** The same in a body. A name that is none is refused: without it more would be selected than was meant. */
+/** The same fields in a body. An unknown name is refused, because without that field more would be selected than was meant. */
 export const RecordingFilter = z
   .strictObject({ ...recordingSelectors, importStatus: z.array(ImportStatus).optional() })
   .meta({ id: "RecordingFilter" });
@@ -85,10 +85,10 @@ export type RecordingFilter = z.infer<typeof RecordingFilter>;
 
 /** The most recordings that a summary adds up. */
 export const MAX_SUMMARIZED = 100_000;
-/** The most devices that a summary tells apart. */
+/** The most devices that a summary lists. */
 export const MAX_SUMMARIZED_DEVICES = 1000;
 
-/** Of some recordings. Sums are no whole numbers of 53 bits: a device may say anything of its files. */
+/** The sums of some recordings. They need not be whole numbers of 53 bits, because a device may say anything of its files. */
 const Sums = {
   count: z.int().min(0),
   bytes: z.number().min(0),

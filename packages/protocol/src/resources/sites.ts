@@ -136,7 +136,7 @@ export type SiteToken = z.infer<typeof SiteToken>;
 const tokenList = z.object({ siteId: Id.optional(), ...page });
 const tokenBody = z.object({ siteId: Id, ...tokenExpiry });
 
-/** For self-hosted primary sites and edge sites to speak with the API. */
+/** Tokens by which self-hosted primary sites and edge sites call the API. */
 export const siteTokens = {
   list: operation({
     method: "get",
@@ -168,7 +168,7 @@ export const siteTokens = {
 export const InboxToken = SiteToken.extend({ orgId: z.string() }).meta({ id: "InboxNotificationToken" });
 export type InboxToken = z.infer<typeof InboxToken>;
 
-/** For bucket notifications of a primary site. */
+/** Tokens for the bucket notifications of a primary site. */
 export const inboxTokens = {
   list: operation({
     method: "get",

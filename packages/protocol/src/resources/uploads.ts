@@ -9,7 +9,7 @@ import { DeviceName } from "./devices.ts";
 import { RecordingKey } from "./recordings.ts";
 import { SessionKey } from "./sessions.ts";
 
-/** A path as the sender likes it: it is kept and shown as it is, and names nothing on the server. */
+/** A path as the sender likes it. It is stored and shown as it is, and names nothing on the server. */
 const FileName = StorableText.min(1)
   .max(4096)
   .refine((name) => !/^(\.?\/)*_quarantine\//.test(name), "_quarantine/ is a prefix that uploads may not use");

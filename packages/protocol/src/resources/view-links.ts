@@ -8,9 +8,9 @@ import { Timestamp } from "../shapes/time.ts";
 import { TokenMaker } from "../shapes/token-facts.ts";
 import { exportFacts, exportSelection, SELECTION_RULES, SELECTOR_REQUIRED, selectsSomething } from "./exports.ts";
 
-/** For how long a viewer may open its link at most. */
+/** The most seconds for which a viewer may open its link. */
 export const MAX_VIEW_SECONDS = 600;
-/** Of one API key, at one time. */
+/** The most links of one API key at one time. */
 export const MAX_VIEW_LINKS = 100;
 
 export const ViewLink = z

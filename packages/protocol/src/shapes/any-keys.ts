@@ -4,7 +4,7 @@ import { explainIssue } from "./explain-issue.ts";
 type ByKey<V> = Record<string, V>;
 type Texts = ByKey<string>;
 
-/** An object of any keys, as it is. Not `z.record`, which drops the key `__proto__` without a word. */
+/** An object of any keys, as it is. `z.record` is not used, because it drops the key `__proto__` silently. */
 export function anyKeys<V>({ $schema: _, ...values }: Record<string, unknown>): z.ZodType<ByKey<V>, ByKey<V>> {
   const wire = z.unknown().meta({ type: "object", additionalProperties: values });
   return wire.refine(isObject, { error: "must be an object", abort: true }) as z.ZodType as z.ZodType<
@@ -16,10 +16,10 @@ export function anyKeys<V>({ $schema: _, ...values }: Record<string, unknown>): 
 /** A JSON object of any content. */
 export const AnyObject = anyKeys<unknown>({});
 
-/** Texts by any key, in an answer: they were checked when they came in. */
+/** Texts by any key, in an answer. They were checked when they came in. */
 export const StoredTexts = anyKeys<string>({ type: "string" });
 
-/** Texts by any key; both are of the given schema. */
+/** Texts by any key. Both have the given schema. */
 export function textsByKey(text: z.ZodType<string, string>) {
   return z.codec(StoredTexts, StoredTexts, {
     decode: (given, payload) => convert(given, payload.issues, (one) => text.safeDecode(one, { error: explainIssue })),

@@ -20,10 +20,10 @@ test("a credential is found at whatever depth", () => {
   assert.ok(!holdsCredential(z.object({ id: z.string(), list: z.array(z.record(z.string(), z.string())) })));
 });
 
-/** By what such fields are called, so that nobody forgets to say so. */
+/** Such fields are known by their names, so that nobody forgets to mark one. */
 const called =
   /"(link|foxe|token|secret|url|userCode|\w+(Token|Secret|Link))":\{"type":"string"(?![^}]*"x-credential":true)/;
-/** Where a site of the caller's own is. */
+/** These are the addresses of the caller's own sites. */
 const plainUrls = ["sites.list", "sites.get", "sites.create", "sites.update"];
 
 test("every link and secret of an answer is marked as a credential", () => {

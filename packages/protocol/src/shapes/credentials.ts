@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const MARK = "x-credential";
 
-/** A text of an answer that gives access by itself: a token, or a signed link. What holds one is stored nowhere on its way. */
+/** A text of an answer that gives access by itself: a token or a signed link. An answer that holds one is stored nowhere on its way. */
 export const Credential = z.string().meta({ [MARK]: true });
 
 type Definition = z.core.$ZodTypes["_zod"]["def"];

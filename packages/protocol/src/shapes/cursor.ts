@@ -6,7 +6,7 @@ import { StorableText } from "./text.ts";
 export const nextCursorHeader = "x-pagination-next-cursor";
 export const previousCursorHeader = "x-pagination-previous-cursor";
 
-/** Spread into the query of a cursor-paged list. */
+/** These fields are spread into the query of a cursor-paged list. */
 export const cursorPage = {
   limit: page.limit,
   offset: page.offset.meta({ deprecated: true, description: "Use `cursor`; not both" }),
@@ -17,7 +17,7 @@ export const cursorPage = {
     }),
 };
 
-/** Declared by a cursor-paged list as its response headers. */
+/** A cursor-paged list declares these response headers. */
 export const CursorHeaders = z.object({
   [nextCursorHeader]: z
     .string()

@@ -18,7 +18,7 @@ const foreign =
 const isOurs = (message: string) =>
   !foreign.test(message.replaceAll(/"[^"]*"/g, "")) && /^["a-z].{5,}[^.]$/s.test(message);
 
-/** What reads as a sentence after the name of its place: `limit must be a whole number`. */
+/** A text that is a sentence together with the name of its place: `limit must be a whole number`. */
 const afterItsPlace = /^(must|may|is|has|cannot be) /;
 
 function issuesOf(schema: z.ZodType): z.core.$ZodIssue[] {

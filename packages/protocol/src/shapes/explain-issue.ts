@@ -3,7 +3,10 @@ import type { z } from "zod";
 type RawIssue = z.core.$ZodRawIssue;
 type Explain<C extends RawIssue["code"]> = (issue: Extract<RawIssue, { code: C }>) => string;
 
-/** What is wrong with a value, as a sentence about its place that says what is allowed: `must be a text`. For a schema's `error`. */
+/**
+ * Answers what is wrong with a value, as a sentence about its place that says what is allowed: `must be a text`. It is used as a schema's
+ * `error`.
+ */
 export function explainIssue(issue: RawIssue): string | undefined {
   const explain = sentences[issue.code as keyof typeof sentences] as ((issue: RawIssue) => string) | undefined;
   return explain?.(issue);
@@ -57,7 +60,7 @@ function explainFormat({ format, pattern }: Extract<RawIssue, { code: "invalid_f
   return `must match ${pattern ?? format}`;
 }
 
-/** What each of the alternatives asks for; of those that differ by one field, what that may be. */
+/** Explains what each of the alternatives asks for. If they differ by one field, it explains what that field may be. */
 function explainUnion({ errors, options }: UnionIssue): string {
   if (options?.length) return `must be ${oneOf(options)}`;
   const messages = [...new Set(errors.flatMap((issues) => issues.slice(0, 1).map(({ message }) => message)))];

@@ -3,7 +3,7 @@ import { isStorable } from "./text.ts";
 
 const MAX_DEPTH = 32;
 
-/** A JSON object of any content: nested at most 32 deep, its numbers 64-bit floats. `maxCharacters`: of its JSON. */
+/** A JSON object of any content, nested at most 32 deep. Its numbers are 64-bit floats. `maxCharacters` limits its JSON. */
 export function jsonObject({ maxCharacters }: { maxCharacters: number }) {
   return AnyObject.superRefine((value, context) => {
     const fault = faultOf(value, maxCharacters);
@@ -11,7 +11,7 @@ export function jsonObject({ maxCharacters }: { maxCharacters: number }) {
   });
 }
 
-/** As {@link jsonObject}, of texts that a database can hold as texts. */
+/** A {@link jsonObject} whose texts a database can hold as texts. */
 export function storableJsonObject(limits: { maxCharacters: number }) {
   return jsonObject(limits).refine(
     (value) => levelsOf(value).every((level) => level.every(isStorableItem)),
@@ -28,7 +28,7 @@ function faultOf(value: unknown, maxCharacters: number): string | undefined {
   return undefined;
 }
 
-/** Keys and values by depth, as they may be nested deeper than any stack; ends one level past what is allowed. */
+/** Lists keys and values by depth, because they may be nested deeper than any stack. It ends one level below what is allowed. */
 function levelsOf(value: unknown): unknown[][] {
   const levels: unknown[][] = [];
   for (let level = [value]; level.length > 0 && levels.length <= MAX_DEPTH; ) {

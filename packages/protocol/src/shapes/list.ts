@@ -4,7 +4,7 @@ import { queryInteger } from "./query.ts";
 /** The most rows a page may hold; a greater `limit` is 400. spec: Limits */
 export const MAX_LIMIT = 2000;
 
-/** Spread into the query of every list. `limit` 0 is legal: an empty list. */
+/** These fields are spread into the query of every list. A `limit` of 0 is legal and answers an empty list. */
 export const page = {
   limit: queryInteger({ min: 0, max: MAX_LIMIT }).default(MAX_LIMIT),
   offset: queryInteger({ min: 0 }).default(0),

@@ -4,7 +4,8 @@ import { aliasesOf } from "./query.ts";
 type Definition = z.core.$ZodTypes["_zod"]["def"];
 
 /**
- * A body without the nulls that say nothing: what is optional and has no meaning of its own for null is absent. spec: wire contract §1
+ * Answers a body without the nulls that say nothing: an optional field for which null has no meaning of its own counts as absent. spec:
+ * wire contract §1
  */
 export function withoutNulls(schema: z.ZodType, given: unknown): unknown {
   const { def } = schema._zod as unknown as { def: Definition };

@@ -47,7 +47,7 @@ export const QueryBoolean = z.codec(z.enum(["true", "false"], "must be true or f
   encode: (value) => (value ? "true" : "false"),
 });
 
-/** Repeated (`a=1&a=2`), comma-separated (`a=1,2`) or indexed (`a/0=1&a/1=2`; folded before this is reached). */
+/** A list that is repeated (`a=1&a=2`), comma-separated (`a=1,2`) or indexed (`a/0=1&a/1=2`, which is folded before this is reached). */
 export function queryArray<const T extends readonly [string, ...string[]]>(values: T) {
   return z.codec(z.union([z.string(), z.array(z.string())]), z.array(z.enum(values)), {
     decode: (given) => [given].flat().flatMap((text) => text.split(",")) as T[number][],
@@ -55,18 +55,18 @@ export function queryArray<const T extends readonly [string, ...string[]]>(value
   });
 }
 
-/** As {@link queryArray}, of any texts. */
+/** A {@link queryArray} of any texts. */
 export const QueryTexts = z.codec(z.union([z.string(), z.array(z.string())]), z.array(StorableText), {
   decode: (given) => [given].flat().flatMap((text) => text.split(",")),
   encode: (list) => [...list],
 });
 
-/** Declares deprecated other names of a field; the plain name wins where both are given. spec: Common list conventions */
+/** Declares deprecated other names of a field. The plain name wins if both are given. spec: Common list conventions */
 export function withAliases<S extends z.ZodType>(schema: S, aliases: readonly string[]): S {
   return schema.meta({ ...schema.meta(), aliases }) as S;
 }
 
-/** Fills each absent field from the first of its aliases that is present; returns the same object where none is. */
+/** Fills each absent field from the first of its aliases that is present. Answers the same object if none is. */
 export function foldAliases(shape: z.ZodObject["shape"], given: Record<string, unknown>): Record<string, unknown> {
   if (Object.keys(given).every((name) => name in shape)) return given; // as in almost every request
   let folded = given;

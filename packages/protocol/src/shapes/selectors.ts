@@ -21,13 +21,13 @@ export const byDevice = {
   deviceName: withAliases(Key.optional(), ["device.name"]),
 };
 
-/** The same in lists whose things may be of no device: an empty id selects those. */
+/** The same fields for lists whose things may have no device. An empty id selects those. */
 export const byDeviceOrNone = {
   ...byDevice,
   deviceId: withAliases(StorableText.optional().meta({ description: "An empty text: of no device" }), ["device.id"]),
 };
 
-/** Copies of one file at the edge share its key until one is imported. */
+/** Copies of one file at the edge share its key until one of them is imported. */
 const RecordingKeySelector = Key.meta({ description: "The imported recording with this key, else the oldest" });
 
 /** One recording, by id or by key; the id wins. */
@@ -36,7 +36,7 @@ export const byRecording = { recordingId: Id.optional(), recordingKey: Recording
 /** One session, by id or by key; the id wins. */
 export const bySession = { sessionId: Id.optional(), sessionKey: Key.optional() };
 
-/** The same in lists whose things may be of no session: an empty id selects those. */
+/** The same fields for lists whose things may have no session. An empty id selects those. */
 export const bySessionOrNone = {
   ...bySession,
   sessionId: StorableText.optional().meta({ description: "An empty text: of no session" }),

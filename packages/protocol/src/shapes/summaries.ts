@@ -12,7 +12,7 @@ export const RecordingLocation = z
   .object({ path: z.string(), bucket: z.string(), azureStorageAccountName: z.string().optional() })
   .meta({ id: "RecordingLocation" });
 
-/** Bytes; a JSON number, below 2^53. */
+/** A number of bytes, as a JSON number below 2^53. */
 export const ByteCount = z.int().min(0);
 
 export const MetadataRecord = z.object({ name: z.string(), metadata: StoredTexts }).meta({ id: "MetadataRecord" });
@@ -26,7 +26,7 @@ export const Failure = z
   .meta({ id: "Failure" });
 export type Failure = z.infer<typeof Failure>;
 
-/** What of imported data cannot be read, though the rest can. */
+/** The parts of imported data that cannot be read, while the rest can. */
 export const DataDamage = z
   .object({
     chunksLost: z.int().min(0),

@@ -1,6 +1,9 @@
 import { z } from "zod";
 
-/** Every text that a caller gives: a database can hold it and every client can read it back. No NUL, no half of a surrogate pair. */
+/**
+ * The schema of every text that a caller gives: a database can hold it and every client can read it back. It has no NUL and no half of a
+ * surrogate pair.
+ */
 export const StorableText = z.string().refine(isStorable, "must hold no NUL and no half of a surrogate pair");
 
 /** What names one thing. */
@@ -30,21 +33,21 @@ function unescapeUnstorable(text: string): string {
   return text.replace(ESCAPES, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-const MAX_KEY_BYTES = 2048; // of an index entry
+const MAX_KEY_BYTES = 2048; // the longest key that an index entry holds
 const keyLimits = { min: 1, max: 1024 };
 
-/** A path is shortened where a segment is `.` or `..`, whether or not it is encoded: nobody could ask for such a thing. */
+/** Clients shorten a path in which a segment is `.` or `..`, encoded or not, so that nobody could ask for such a thing. */
 export const PathSegment = StorableText.min(1).refine(
   (text) => text !== "." && text !== "..",
   "must not be . or .., which no path can carry",
 );
 
-/** A key that people give, unique within a project: what an index and a path can hold. */
+/** A key that people give, unique within a project. An index and a path can hold it. */
 export const UniqueKey = PathSegment.min(keyLimits.min)
   .max(keyLimits.max)
   .refine(fitsIndex, `must be at most ${MAX_KEY_BYTES} bytes long`);
 
-/** A key as a file says it. What no path can carry is found by its id. */
+/** A key as a file says it. A recording whose key no path can carry is found by its id. */
 export const FileKey = fileText(keyLimits).refine(fitsIndex, `must be at most ${MAX_KEY_BYTES} bytes long`);
 
 function fitsIndex(key: string): boolean {

@@ -5,7 +5,7 @@ const NS_PER_SECOND = 1_000_000_000n;
 export const FIRST_TIME_NS = -(2n ** 63n);
 export const LAST_TIME_NS = 2n ** 63n - 1n;
 const PATTERN = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2}))?$/;
-/** Lists have thousands of times: `toISOString` takes three times as long as to look up the two digits of each number. */
+/** Lists have thousands of times, and `toISOString` takes three times as long as looking up the two digits of each number. */
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, "0"));
 
 const NO_TIME = "must be an RFC 3339 date-time such as 2026-01-02T03:04:05Z";
@@ -28,7 +28,7 @@ export const Timestamp = z.codec(wire, z.bigint(), {
   encode: formatTimestamp,
 });
 
-/** A bound of what a query asks for: beyond the range nothing is, so that the range's end is meant. */
+/** A bound in a query. A time beyond the range means the range's end, because nothing lies behind it. */
 export const TimeBound = z.codec(wire, z.bigint(), {
   decode: (text, payload) => {
     const timeNs = readTimestamp(text);
@@ -41,7 +41,7 @@ export const TimeBound = z.codec(wire, z.bigint(), {
 
 const OUT_OF_RANGE = `must be from ${formatTimestamp(FIRST_TIME_NS)} to ${formatTimestamp(LAST_TIME_NS)}`;
 
-/** Nanoseconds since the epoch, or undefined where the text is no valid time or does not fit 64 bits. */
+/** Answers nanoseconds since the epoch, or undefined if the text is no valid time or does not fit 64 bits. */
 export function parseTimestamp(text: string): bigint | undefined {
   const timeNs = readTimestamp(text);
   return timeNs !== undefined && isInRange(timeNs) ? timeNs : undefined;
@@ -56,7 +56,7 @@ function clamp(timeNs: bigint): bigint {
   return timeNs > LAST_TIME_NS ? LAST_TIME_NS : timeNs;
 }
 
-/** Of the years 0 to 9999; undefined where the text is no valid time. */
+/** Reads a time of the years 0 to 9999. Answers undefined if the text is no valid time. */
 function readTimestamp(text: string): bigint | undefined {
   const match = PATTERN.exec(text);
   if (!match) return undefined;
@@ -72,7 +72,10 @@ function readTimestamp(text: string): bigint | undefined {
 const LEAP_SECOND = 60;
 const FIRST_LEAP_YEAR = 1972;
 
-/** A leap second counts as the one after it. There were some at the end of June and of December, UTC, and nowhere else. */
+/**
+ * Whether a time directly follows a possible leap second, which counts as the second after it. There were some at the end of June and of
+ * December, UTC, and nowhere else.
+ */
 function isAfterLeapSecond(time: Date): boolean {
   const isHalfYear = time.getUTCMonth() % 6 === 0 && time.getUTCDate() === 1;
   const isMidnight = time.getUTCHours() === 0 && time.getUTCMinutes() === 0;
@@ -82,7 +85,7 @@ function isAfterLeapSecond(time: Date): boolean {
 /** `2026-01-02T03:04:05Z` with as many fractional digits as needed, up to nine. */
 export function formatTimestamp(timeNs: bigint): string {
   const restNs = Number(timeNs % NS_PER_SECOND);
-  const isBefore = restNs < 0; // of times before 1970 the whole second is the one below
+  const isBefore = restNs < 0; // before 1970 the whole second is the one below
   const time = new Date((Number(timeNs / NS_PER_SECOND) - (isBefore ? 1 : 0)) * 1000);
   const day = `${time.getUTCFullYear()}-${twoDigits[time.getUTCMonth() + 1]}-${twoDigits[time.getUTCDate()]}`;
   const clock = `${twoDigits[time.getUTCHours()]}:${twoDigits[time.getUTCMinutes()]}:${twoDigits[time.getUTCSeconds()]}`;

@@ -9,7 +9,7 @@ export const TokenMaker = z.object({
 });
 export type TokenMaker = z.infer<typeof TokenMaker>;
 
-/** What tells one token from another without its text. Spread into what is shown of every kind of token. */
+/** The fields by which one token is known from another without its text. They are spread into what is shown of every kind of token. */
 export const tokenFacts = {
   hint: z
     .string()
@@ -22,7 +22,7 @@ export const tokenFacts = {
   expiresAt: Timestamp.optional().meta({ description: "From then on it is as if it were disabled; absent: never" }),
 };
 
-/** Spread into the body that makes a token. */
+/** These fields are spread into the body that makes a token. */
 export const tokenExpiry = {
   expiresAt: Timestamp.optional().meta({ description: "In the future; absent: it never expires" }),
 };

@@ -1,11 +1,11 @@
 /** Bytes per second within some minutes of some days of the week. */
 export interface RateRule {
-  /** 0 is Sunday, as `Date.getDay` says it. */
+  /** Days of the week: 0 is Sunday, as for `Date.getDay`. */
   readonly days: ReadonlySet<number>;
-  /** Minutes since midnight, from the first to before the last; a range that ends before it begins crosses midnight. */
+  /** Minutes since midnight, from the first to before the last. A range that ends before it begins crosses midnight. */
   readonly fromMinute: number;
   readonly toMinute: number;
-  /** 0: nothing is sent · Infinity: no limit */
+  /** The rate: 0 if nothing is sent, Infinity if there is no limit. */
   readonly bytesPerSecond: number;
 }
 
@@ -14,7 +14,7 @@ const DAY_MINUTES = 24 * 60;
 const MINUTE_MS = 60_000;
 const WEEK_MINUTES = 7 * DAY_MINUTES;
 const MAX_RULES = 50;
-/** Below it a transfer would pass for a dead one. */
+/** The lowest rate. A slower transfer would count as a dead one. */
 const LOWEST_BYTES_PER_SECOND = 1000;
 
 const unitBytes: Readonly<Record<string, number>> = {
@@ -77,7 +77,7 @@ function parseRate(text: string): number {
   throw new RangeError(`"${text}" is no rate such as 500kB/s (at least 1kB/s), 2MB/s, 16Mbit/s, off or unlimited`);
 }
 
-/** What holds at an instant (milliseconds since the epoch), by the local time of this process: bytes per second. */
+/** Answers the rate at an instant (milliseconds since the epoch), by the local time of this process, in bytes per second. */
 export function uploadRateAt(rules: readonly RateRule[], timeMs: number): number {
   const time = new Date(timeMs);
   const minute = time.getHours() * 60 + time.getMinutes();
@@ -90,7 +90,7 @@ function holds({ days, fromMinute, toMinute }: RateRule, day: number, minute: nu
   return (days.has(day) && minute >= fromMinute) || (days.has((day + 6) % 7) && minute < toMinute);
 }
 
-/** The next instant at which another rate holds; undefined when none does for a week. Right also over a change of the clocks. */
+/** Answers the next instant at which another rate holds, or undefined if none does for a week. It is also right when the clocks change. */
 export function nextUploadRateChange(rules: readonly RateRule[], timeMs: number): number | undefined {
   const rate = uploadRateAt(rules, timeMs);
   const isConstant = rules.every((rule) => rule.bytesPerSecond === rate);

@@ -9,7 +9,7 @@ export interface Place {
   readonly schema: z.ZodType;
 }
 
-/** Params, query and body of every operation. */
+/** Yields the params, the query and the body of every operation. */
 export function* everyInput(): Generator<Place> {
   for (const [resource, contract] of Object.entries(api))
     for (const [name, { params, query, body }] of Object.entries(contract as Record<string, Operation>))
@@ -18,7 +18,7 @@ export function* everyInput(): Generator<Place> {
 
 type Definition = z.core.$ZodTypes["_zod"]["def"];
 
-/** All of a schema that is no object or list of others. */
+/** Yields all parts of a schema that are no object or list of others. */
 export function* leavesOf({ place, schema }: Place): Generator<Place> {
   const { def } = schema._zod as unknown as { def: Definition };
   if (def.type === "object")
