@@ -19,7 +19,7 @@ export function retryDelayMs(
 ): number {
   const ceilingMs = Math.min(limits.capMs, limits.firstMs * 2 ** Math.min(attempt - 1, 30));
   const askedMs = failure instanceof ApiFailure ? (failure.retryAfterMs ?? 0) : 0;
-  // The jitter goes on top of Retry-After, or all callers that were told the same time would come back together.
+  // The jitter goes on top of Retry-After, or all callers that got the same time would come back together.
   return Math.min(limits.capMs, askedMs + Math.floor(random() * ceilingMs));
 }
 

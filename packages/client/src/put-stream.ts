@@ -94,7 +94,7 @@ function watchForStall(timeoutMs: number): StallWatch {
   };
 }
 
-/** Passes the body on as fast as the connection takes it, and tells of each chunk that went. */
+/** Passes the body on as fast as the connection takes it, and reports each chunk that was taken. */
 function meterBody({ body, onProgress }: PutOptions, stall: StallWatch) {
   const meter = { chunks, bodyError: undefined as unknown };
   async function* chunks() {

@@ -91,7 +91,7 @@ export class ProxyRefusal extends Error {
   }
 }
 
-/** undici tells of a proxy's answer in words only. */
+/** undici reports a proxy's answer only as a text. */
 function refusalOfProxy({ message }: Error): string | undefined {
   if (message.includes("Proxy Authentication Required")) return "asks for a user and a password (407)";
   const status = /^Proxy response \((\d+)\)/.exec(message)?.[1];

@@ -52,7 +52,7 @@ for (const [name, operation] of operations) {
     assert.deepEqual(clashes, []);
   });
 
-  test(`${name} can be told as JSON schema, both ways`, () => {
+  test(`${name} can be written as a JSON schema, both ways`, () => {
     for (const schema of [operation.params, operation.query, operation.body, operation.response])
       if (schema) assert.equal(typeof z.toJSONSchema(schema, { io: "input" }), "object");
   });

@@ -12,10 +12,10 @@ export {
   algorithmOf,
   base64Of,
   DigestAlgorithm,
+  type DigestFields,
   digestOf,
   makeDigest,
-  type ToldDigest,
-  tellDigest,
+  toDigestFields,
 } from "./edge/edge-digests.ts";
 export {
   type DeviceReference,

@@ -49,7 +49,7 @@ async function examine(bytes: Uint8Array, fileName: string): Promise<string> {
 }
 
 for (const [fileName, bytes] of Object.entries(files)) {
-  test(`every broken variant of ${fileName} ends in a state, and export tells a damage as a fault`, async () => {
+  test(`every broken variant of ${fileName} ends in a state, and an export throws a damage`, async () => {
     assert.equal(await examine(bytes, fileName), "finished, finished, finished");
     for (const variant of corrupt(bytes, fileName)) {
       await examine(variant.bytes, variant.fileName);

@@ -201,7 +201,7 @@ test("a message of a channel that the file does not have is a bad record", async
   assert.equal(await codeOf(redefined), "BadRecord");
 });
 
-test("a summary that fails its checksum, or statistics that do not add up, only cost a skim; verified, it is told", async () => {
+test("a summary that fails its checksum, or statistics that do not add up, only cost a skim; a verified file reports it", async () => {
   const bytes = new Uint8Array(await makeMcap({ chunkBytes: 20_000 }));
   const flipped = bytes.with(bytes.byteLength - 300, bytes.at(-300)! ^ 1);
   assert.equal(await codeOf(flipped), "finished");
@@ -236,7 +236,7 @@ test("message indexes that contradict the messages are not believed, and no reas
   assert.ok(found > 0);
 });
 
-test("an attachment that was changed on disk is found and told of; the messages are not its fault", async () => {
+test("an attachment that was changed on disk is found and reported; the messages are read all the same", async () => {
   const bytes = new Uint8Array(await makeMcap({ attachments: [{ name: "a", data: Buffer.alloc(5000, 3) }] }));
   const at = Buffer.from(bytes).indexOf(Buffer.alloc(5000, 3)) + 2000;
   assert.equal(await codeOf(bytes.with(at, 4)), "finished");
@@ -245,7 +245,7 @@ test("an attachment that was changed on disk is found and told of; the messages 
   assert.deepEqual([verified.summary.damage?.attachmentsLost, verified.summary.attachments.length], [1, 0]);
 });
 
-test("of a damaged chunk whose message index has half an entry nobody knows how many messages are lost", async () => {
+test("how many messages are lost is unknown for a damaged chunk whose message index has half an entry", async () => {
   const bytes = Buffer.from(await makeMcap({ compression: "", chunkBytes: 20_000 }));
   bytes.writeUInt32LE(0, bytes.byteLength - 12); // the summary has no checksum
   const chunkAt = [...recordsOf(bytes)].find((at) => bytes[at] === 0x06)!;
@@ -310,7 +310,7 @@ test("a chunk that swallows what stands behind it is salvaged, and not passed on
   assert.equal(readMessages(salvaged).length, readMessages(whole).length);
 });
 
-test("schemas with the id 0 are none, however many there are", async () => {
+test("schemas with the id 0 are ignored, however many there are", async () => {
   const bytes = wrap((builder) => {
     for (const name of ["one", "other"]) builder.writeSchema({ id: 0, name, encoding: "", data: new Uint8Array(1) });
     builder.writeChannel(channel);
@@ -331,7 +331,7 @@ test("a file that makes no sense behind data that stand behind its end is damage
   for (const verifyChunks of [false, true]) assert.equal(await codeOf(broken, { verifyChunks }), "BadRecord");
 });
 
-test("an attachment that says it is longer than its record is done without, also where every byte is read", async () => {
+test("an attachment that says it is longer than its record is left out, also when every byte is read", async () => {
   const bytes = Buffer.from(
     await makeMcap({ isIndexed: false, attachments: [{ name: "a", data: Buffer.alloc(5000, 3) }] }),
   );

@@ -50,7 +50,7 @@ function chunkOf(
 }
 
 for (const place of ["among the messages", "in a chunk"] as const)
-  test(`of more channels than are held the first are listed, and every message is counted, ${place}`, async () => {
+  test(`if there are more channels than are held, the first are listed, and every message is counted, ${place}`, async () => {
     const write = (builder: McapRecordBuilder) => {
       for (let id = 1; id <= 50; id += 1) {
         builder.writeChannel({ ...channel, id, topic: `/${id}` });
@@ -67,7 +67,7 @@ for (const place of ["among the messages", "in a chunk"] as const)
     assert.deepEqual(summary.leftOut, { channels: 30, attachments: 0, metadata: 0, chunks: 0 });
   });
 
-test("a schema that is too large to be held is known by its hash, and its topic is listed as ever", async () => {
+test("a schema that is too large to be held is known by its hash, and its topic is listed all the same", async () => {
   const bytes = wrap((builder) => {
     for (const repeat of [1, 2]) {
       builder.writeSchema({ id: 1, name: "Large", encoding: "x", data: new Uint8Array(300_000).fill(7) });
@@ -129,7 +129,7 @@ test("a summary with more than is held does not hide what is in the file", async
   assert.deepEqual([summary.topics.length, summary.leftOut?.channels], [10, 30]);
 });
 
-test("the summary alone tells what an indexed recording is, of either format, and nothing where it does not", async () => {
+test("the summary alone says what an indexed recording is, in either format, or nothing is answered", async () => {
   for (const [fileName, bytes] of [
     ["a.mcap", await makeMcap()],
     ["a.bag", await makeBag()],

@@ -23,7 +23,7 @@ test("the same seed makes the same file", () => {
   }
 });
 
-test("the slow reader finds what was written, whatever is odd, and tells what is lost", () => {
+test("the slow reader finds what was written, whatever is odd, and reports what is lost", () => {
   for (const { name } of common) for (const seed of seeds.slice(0, 4)) requireFound(makeOddMcap(seed, [name]));
   for (const seed of seeds) requireFound(makeOddMcap(seed));
 });
@@ -41,7 +41,7 @@ function requireFound(odd: OddMcap): void {
   if (odd.isLegal) assert.deepEqual(damage, [], about);
 }
 
-interface Told {
+interface WrittenByOthers {
   readonly topic: string;
   readonly messageEncoding: string;
   readonly schemaName: string;
@@ -52,23 +52,26 @@ interface Told {
   readonly sha256: string;
 }
 
-test("the slow reader finds what stands in each odd file of other programs, or tells what is lost", {
+test("the slow reader finds what stands in each odd file of other programs, or reports what is lost", {
   skip,
 }, async () => {
-  const expected = JSON.parse(await readFile(join(oddFolder, "expected.json"), "utf8")) as Record<string, Told[]>;
+  const expected = JSON.parse(await readFile(join(oddFolder, "expected.json"), "utf8")) as Record<
+    string,
+    WrittenByOthers[]
+  >;
   const paths = listSharedFiles(oddFolder, ".mcap");
   assert.equal(paths.length, Object.keys(expected).length);
   for (const path of paths) {
     const name = basename(path, ".mcap");
     const { messages, isDamaged } = readOddFile(await readFile(path), { seed: 0, kinds: [name] });
-    const told = expected[name]!.map((message) => JSON.stringify(message));
-    const found = messages.map((message) => JSON.stringify(toTold(message)));
-    assert.deepEqual(without(found, told), [], name);
-    if (!isDamaged) assert.deepEqual(without(told, found), [], name);
+    const written = expected[name]!.map((message) => JSON.stringify(message));
+    const found = messages.map((message) => JSON.stringify(toWritten(message)));
+    assert.deepEqual(without(found, written), [], name);
+    if (!isDamaged) assert.deepEqual(without(written, found), [], name);
   }
 });
 
-function toTold({ topic, messageEncoding, schemaName, ...message }: OddMessage): Told {
+function toWritten({ topic, messageEncoding, schemaName, ...message }: OddMessage): WrittenByOthers {
   const { logTimeNs, publishTimeNs, sequence, data } = message;
   const sha256 = createHash("sha256").update(data).digest("hex").slice(0, 16);
   return {
@@ -82,7 +85,7 @@ function toTold({ topic, messageEncoding, schemaName, ...message }: OddMessage):
   };
 }
 
-test("an odd file of another program is given whole, or refused, or what is missing is told", {
+test("an odd file of another program is given whole, or refused, or what is missing is reported", {
   skip,
 }, async (t) => {
   for (const path of listSharedFiles(oddFolder, ".mcap")) {
@@ -112,7 +115,7 @@ const legalNames: ReadonlySet<string> = new Set([
   "zstd_two_frames",
 ]);
 
-test("a file of any oddities is given whole, or refused, or what is missing is told", {}, async (t) => {
+test("a file of any oddities is given whole, or refused, or what is missing is reported", {}, async (t) => {
   for (const seed of seeds) {
     const odd = makeOddMcap(seed);
     await t.test(`seed ${seed}: ${odd.kinds.join(", ")}`, async () => {

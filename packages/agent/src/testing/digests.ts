@@ -2,18 +2,18 @@ import { createHash } from "node:crypto";
 import {
   algorithmOf,
   type DigestAlgorithm,
+  type DigestFields,
   digestOf,
   makeDigest,
-  type ToldDigest,
-  tellDigest,
+  toDigestFields,
 } from "@downlink/protocol";
 
 /** What a sender tells of these bytes. */
-export function digestBytes(bytes: Buffer, algorithm: DigestAlgorithm): ToldDigest {
-  return tellDigest(makeDigest(algorithm, createHash(algorithm).update(bytes).digest("base64")));
+export function digestBytes(bytes: Buffer, algorithm: DigestAlgorithm): DigestFields {
+  return toDigestFields(makeDigest(algorithm, createHash(algorithm).update(bytes).digest("base64")));
 }
 
-export function hasDigest(bytes: Buffer, expected: ToldDigest): boolean {
+export function hasDigest(bytes: Buffer, expected: DigestFields): boolean {
   const digest = digestOf(expected);
   return digestOf(digestBytes(bytes, algorithmOf(digest))) === digest;
 }

@@ -1,4 +1,4 @@
-import type { DigestAlgorithm, Piece, ToldDigest } from "@downlink/protocol";
+import type { DigestAlgorithm, DigestFields, Piece } from "@downlink/protocol";
 import { digestBytes, hasDigest } from "./digests.ts";
 import { RefusalError } from "./refusal.ts";
 
@@ -39,7 +39,7 @@ export class FakePieces {
   }
 
   /** The part that its pieces are; they are forgotten, as they are where it is not the one that is expected. */
-  compose(number: number, expected: ToldDigest & { readonly length: number }): Buffer {
+  compose(number: number, expected: DigestFields & { readonly length: number }): Buffer {
     const bytes = Buffer.concat(this.of(number).map((piece) => piece.bytes));
     if (bytes.length !== expected.length) throw new RefusalError("PartsMissing");
     this.#held.delete(number);

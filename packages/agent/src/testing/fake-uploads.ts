@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import type { DigestAlgorithm, Piece, ToldDigest, WantedImport } from "@downlink/protocol";
+import type { DigestAlgorithm, DigestFields, Piece, WantedImport } from "@downlink/protocol";
 import { digestBytes, hasDigest } from "./digests.ts";
 import { FakePieces, type HeldBytes } from "./fake-pieces.ts";
 import { RefusalError } from "./refusal.ts";
@@ -29,7 +29,7 @@ type OpenInput = {
   sha256?: string;
   digests?: DigestAlgorithm[];
 };
-type ToldPart = ToldDigest & { number: number; length: number };
+type ToldPart = DigestFields & { number: number; length: number };
 type UploadRef = { requestId: string; uploadId: string };
 
 /** Uploads by parts, with the rules of the contract: a part is verified before it counts, and never rewritten. */
@@ -147,7 +147,7 @@ export class FakeUploads {
     uploadId,
     parts,
     sha256,
-  }: UploadRef & { parts: (ToldDigest & { number: number })[]; sha256: string }): unknown {
+  }: UploadRef & { parts: (DigestFields & { number: number })[]; sha256: string }): unknown {
     const upload = this.#uploadOf({ requestId, uploadId });
     const bytes = parts.map((expected) => {
       const part = upload.parts.get(expected.number) ?? fail("PartsMissing");
@@ -187,7 +187,7 @@ function fail(code: ConstructorParameters<typeof RefusalError>[0]): never {
 }
 
 /** What a target is good for. An upload's parts and pieces are told by one kind of digest, which its opening named. */
-function asQuery({ md5, sha256, length }: ToldDigest & { length: number }, digest: DigestAlgorithm): URLSearchParams {
+function asQuery({ md5, sha256, length }: DigestFields & { length: number }, digest: DigestAlgorithm): URLSearchParams {
   const value = { md5, sha256 }[digest];
   if (value === undefined) throw new RefusalError("InvalidRequest");
   return new URLSearchParams({ [digest]: value, length: String(length) });

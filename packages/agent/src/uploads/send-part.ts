@@ -1,4 +1,4 @@
-import { api, tellDigest } from "@downlink/protocol";
+import { api, toDigestFields } from "@downlink/protocol";
 import { checkUnmoved, FileMovedError } from "../files/open-tracked.ts";
 import { type OpenUpload, PartMismatchError } from "./open-upload.ts";
 import { isPartWorthRetrying } from "./part-retries.ts";
@@ -44,7 +44,7 @@ async function tryOnce(upload: OpenUpload, toSend: PartToSend, progress: PiecePr
 async function putPart(upload: OpenUpload, { part, digest, signal }: PartToSend): Promise<string | undefined> {
   const { job, uploadId } = upload;
   const { number, length } = part;
-  const asked = { requestId: job.requestId, uploadId, parts: [{ number, length, ...tellDigest(digest) }] };
+  const asked = { requestId: job.requestId, uploadId, parts: [{ number, length, ...toDigestFields(digest) }] };
   const { grants } = await job.session.call(api.edge.grantParts, asked, { signal });
   const target = grants.find((candidate) => candidate.number === number);
   if (!target) throw new TypeError(`the control plane granted no target for part ${number}`);

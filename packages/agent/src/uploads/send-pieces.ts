@@ -1,5 +1,5 @@
 import { ApiFailure } from "@downlink/client";
-import { algorithmOf, api, digestOf, type Piece, tellDigest } from "@downlink/protocol";
+import { algorithmOf, api, digestOf, type Piece, toDigestFields } from "@downlink/protocol";
 import { checkUnmoved } from "../files/open-tracked.ts";
 import { type OpenUpload, PartMismatchError } from "./open-upload.ts";
 import { putRange } from "./put-range.ts";
@@ -84,7 +84,7 @@ async function compose(
 ): Promise<{ readonly etag?: string }> {
   const { session, requestId } = upload.job;
   const { number, length } = part;
-  const whole = { requestId, uploadId: upload.uploadId, number, length, ...tellDigest(digest) };
+  const whole = { requestId, uploadId: upload.uploadId, number, length, ...toDigestFields(digest) };
   try {
     return await session.call(api.edge.composePart, whole, { signal });
   } catch (failure) {
@@ -133,7 +133,7 @@ async function planPieces(
   const planned: Piece[] = [];
   for (let offset = heldBytes; offset < part.length && planned.length < PIECES_AHEAD; ) {
     const range = { offset, length: Math.min(most, part.length - offset) };
-    planned.push({ ...range, ...tellDigest(await hashRange(source, within(part, range), digest)) });
+    planned.push({ ...range, ...toDigestFields(await hashRange(source, within(part, range), digest)) });
     offset += range.length;
   }
   return planned;

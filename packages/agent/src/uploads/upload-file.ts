@@ -1,4 +1,11 @@
-import { api, type DigestAlgorithm, digestOf, type Output, type ToldDigest, tellDigest } from "@downlink/protocol";
+import {
+  api,
+  type DigestAlgorithm,
+  type DigestFields,
+  digestOf,
+  type Output,
+  toDigestFields,
+} from "@downlink/protocol";
 import { checkUnmoved, openTracked } from "../files/open-tracked.ts";
 import { type OpenUpload, PartMismatchError, type UploadJob } from "./open-upload.ts";
 import { type SentPart, sendPart } from "./send-part.ts";
@@ -27,7 +34,7 @@ export async function uploadFile(job: UploadJob): Promise<void> {
   await checkUnmoved(storage, { source, path, identity });
   const sha256 = hashes.sha256();
   job.onHashed({ sha256, begunNs: hashes.begunNs });
-  const withDigests = sent.map(({ digest: ofPart, ...part }) => ({ ...part, ...tellDigest(ofPart) }));
+  const withDigests = sent.map(({ digest: ofPart, ...part }) => ({ ...part, ...toDigestFields(ofPart) }));
   const completion = { requestId, uploadId, parts: withDigests, sha256 };
   await session.call(api.edge.completeUpload, completion, { signal });
 }
@@ -66,7 +73,7 @@ async function open(job: UploadJob): Promise<Output<typeof api.edge.openUpload>>
 
 interface PartPlan {
   readonly parts: readonly Part[];
-  readonly durable: ReadonlyMap<number, ToldDigest & { readonly length: number }>;
+  readonly durable: ReadonlyMap<number, DigestFields & { readonly length: number }>;
   readonly hashes: PartHashes;
 }
 

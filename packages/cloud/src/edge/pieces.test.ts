@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import type { ApiFailure } from "@downlink/client";
-import { api, type DigestAlgorithm, tellDigest } from "@downlink/protocol";
+import { api, type DigestAlgorithm, toDigestFields } from "@downlink/protocol";
 import { type CutPiece, cutPart, cutPiece, cutPieces, newKey, pieceBytes, readBlob } from "../blobs/testing/pieces.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { type AskedFor, askForFile, recordingItem, sayHello, sha256 } from "../testing/test-agent.ts";
@@ -14,7 +14,7 @@ const refusedWith = (code: string) => (error: ApiFailure) => error.code === code
 const bytes = randomBytes(3 * pieceBytes + 777);
 const pieces = cutPieces(1, bytes);
 const digests: DigestAlgorithm[] = ["sha256", "md5"];
-const part = { number: 1, ...tellDigest(cutPart(1, bytes).plan.digest), length: bytes.byteLength };
+const part = { number: 1, ...toDigestFields(cutPart(1, bytes).plan.digest), length: bytes.byteLength };
 
 async function openUpload(deviceName: string) {
   const asked = await askForFile(cloud, deviceName, recordingItem({ size: bytes.byteLength }));
@@ -29,7 +29,7 @@ function grant({ agent, at }: Pick<Opened, "agent" | "at">, sent: readonly CutPi
 }
 
 function asReported({ plan: { offset, lengthBytes, digest } }: CutPiece) {
-  return { offset, length: lengthBytes, ...tellDigest(digest) };
+  return { offset, length: lengthBytes, ...toDigestFields(digest) };
 }
 
 async function send(opened: Opened, sent: readonly CutPiece[]): Promise<void> {
@@ -87,7 +87,7 @@ test("pieces that do not make the part are forgotten; a part that is stored with
   assert.deepEqual(await reopen(opened), []);
   await send(opened, pieces);
   await agent.call(api.edge.composePart, { ...at, ...part });
-  const other = { ...part, ...tellDigest(cutPart(1, randomBytes(9)).plan.digest) };
+  const other = { ...part, ...toDigestFields(cutPart(1, randomBytes(9)).plan.digest) };
   await assert.rejects(agent.call(api.edge.composePart, { ...at, ...other }), refusedWith("UploadClosed"));
   assert.notEqual((await agent.call(api.edge.openUpload, opened.version)).uploadId, at.uploadId);
 });

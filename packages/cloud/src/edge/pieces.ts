@@ -1,4 +1,4 @@
-import { type api, digestOf, type Input, type Output, type ToldDigest } from "@downlink/protocol";
+import { type api, type DigestFields, digestOf, type Input, type Output } from "@downlink/protocol";
 import type { PiecePlan } from "../blobs/blob-store.ts";
 import { endOfPieces } from "../blobs/piece-plan.ts";
 import type { AgentCtx } from "../context/context.ts";
@@ -41,7 +41,7 @@ async function listHeld({ blobs }: AgentCtx, blobKey: string, partNumber: number
   return whole ? [{ partNumber, offset: 0, lengthBytes: whole.lengthBytes, digest: whole.digest }] : [];
 }
 
-function ofPart(partNumber: number, piece: { offset: number; length: number } & ToldDigest): PiecePlan {
+function ofPart(partNumber: number, piece: { offset: number; length: number } & DigestFields): PiecePlan {
   return { partNumber, offset: piece.offset, lengthBytes: piece.length, digest: digestOf(piece) };
 }
 

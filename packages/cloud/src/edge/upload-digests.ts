@@ -6,10 +6,10 @@ import {
   algorithmOf,
   type api,
   type DigestAlgorithm,
+  type DigestFields,
   type Input,
   type Output,
-  type ToldDigest,
-  tellDigest,
+  toDigestFields,
 } from "@downlink/protocol";
 import type { PiecePlan } from "../blobs/blob-store.ts";
 import type { Complete } from "../core/complete.ts";
@@ -38,6 +38,6 @@ export function toPiece({ offset, lengthBytes, digest }: PiecePlan): Complete<He
 type HeldPiece = Output<Edge["grantPieces"]>["held"][number];
 
 /** Of a digest, the two fields of the wire. */
-export function digestFields(digest: string): Complete<ToldDigest> {
-  return { md5: undefined, sha256: undefined, ...tellDigest(digest) };
+export function digestFields(digest: string): Complete<DigestFields> {
+  return { md5: undefined, sha256: undefined, ...toDigestFields(digest) };
 }

@@ -14,7 +14,7 @@ const Md5Base64 = z
 const Sha256Base64 = z.string().regex(/^[A-Za-z0-9+/]{43}=$/, "must be the base 64 of a SHA-256");
 
 /** A digest as it is sent: one of the two. */
-export interface ToldDigest {
+export interface DigestFields {
   readonly md5?: string | undefined;
   readonly sha256?: string | undefined;
 }
@@ -46,10 +46,10 @@ export function base64Of(digest: string): string {
   return digest.slice(digest.startsWith(SHA256_PREFIX) ? SHA256_PREFIX.length : 0);
 }
 
-export function tellDigest(digest: string): ToldDigest {
+export function toDigestFields(digest: string): DigestFields {
   return { [algorithmOf(digest)]: base64Of(digest) };
 }
 
-export function digestOf({ md5, sha256 }: ToldDigest): string {
+export function digestOf({ md5, sha256 }: DigestFields): string {
   return sha256 === undefined ? md5! : makeDigest("sha256", sha256);
 }

@@ -145,7 +145,7 @@ export const edge = {
     response: z.object({
       orgId: z.string(),
       projectId: z.string().optional().meta({ description: "The device's; a site belongs to none" }),
-      projectName: z.string().optional().meta({ description: "Absent also from control planes before it was told" }),
+      projectName: z.string().optional().meta({ description: "Absent also from older control planes" }),
       device: z.object({ id: z.string(), name: z.string() }).optional().meta({ description: "With a device token" }),
       site: z.object({ id: z.string(), name: z.string() }).optional().meta({ description: "With a site token" }),
       settings: EdgeSettings,
@@ -268,7 +268,7 @@ export const edge = {
         description: "A wish, on a slow link; an upload that is open already keeps its own",
       }),
       digests: z.array(DigestAlgorithm).max(8).optional().meta({
-        description: "What the agent can tell its parts and pieces by; absent: MD5 alone",
+        description: "The digests that the agent can send for its parts and pieces; absent: MD5 alone",
       }),
       sha256: Sha256Hex.optional().meta({
         description:
@@ -279,7 +279,7 @@ export const edge = {
       uploadId: z.string(),
       partSize: z.int().min(1),
       digest: DigestAlgorithm.optional().meta({
-        description: "What all parts and pieces of this upload are told by; absent: MD5",
+        description: "The digest of all parts and pieces of this upload; absent: MD5",
       }),
       isStored: z.boolean().meta({ description: "Every byte is here already: nothing more to send" }),
       wantsSha256: z.boolean().optional().meta({

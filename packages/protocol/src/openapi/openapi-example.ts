@@ -29,17 +29,18 @@ export function exampleOf(
   place: { name?: string; depth?: number } = {},
 ): unknown {
   const { name = "", depth = 0 } = place;
-  const told = resolve(schema as JsonSchema, components);
-  for (const keyword of ["example", "default", "const"]) if (told[keyword] !== undefined) return told[keyword];
-  if (Array.isArray(told.enum)) return told.enum[0];
-  const choices = (told.anyOf ?? told.oneOf) as JsonSchema[] | undefined;
+  const shape = resolve(schema as JsonSchema, components);
+  for (const keyword of ["example", "default", "const"]) if (shape[keyword] !== undefined) return shape[keyword];
+  if (Array.isArray(shape.enum)) return shape.enum[0];
+  const choices = (shape.anyOf ?? shape.oneOf) as JsonSchema[] | undefined;
   if (choices) return exampleOf(choices[0], components, place);
-  const type = [told.type].flat()[0]; // a nullable one names its type first
-  if (type === "object") return objectExample(told, components, depth);
-  if (type === "array") return depth > MAX_DEPTH ? [] : [exampleOf(told.items, components, { name, depth: depth + 1 })];
+  const type = [shape.type].flat()[0]; // a nullable one names its type first
+  if (type === "object") return objectExample(shape, components, depth);
+  if (type === "array")
+    return depth > MAX_DEPTH ? [] : [exampleOf(shape.items, components, { name, depth: depth + 1 })];
   if (type === "boolean") return true;
-  if (type === "integer" || type === "number") return Math.max(Number(told.minimum ?? 0), 0);
-  return type === "string" ? textExample(told, name) : {};
+  if (type === "integer" || type === "number") return Math.max(Number(shape.minimum ?? 0), 0);
+  return type === "string" ? textExample(shape, name) : {};
 }
 
 function resolve(schema: JsonSchema, components: Components): JsonSchema {
@@ -48,8 +49,8 @@ function resolve(schema: JsonSchema, components: Components): JsonSchema {
   return { ...(components[reference.slice(reference.lastIndexOf("/") + 1)] as JsonSchema), ...rest };
 }
 
-function objectExample(told: JsonSchema, components: Components, depth: number): Record<string, unknown> {
-  const { properties = {}, required = [] } = told as { properties?: Record<string, JsonSchema>; required?: string[] };
+function objectExample(shape: JsonSchema, components: Components, depth: number): Record<string, unknown> {
+  const { properties = {}, required = [] } = shape as { properties?: Record<string, JsonSchema>; required?: string[] };
   if (depth > MAX_DEPTH) return {};
   const fields = Object.entries(properties).filter(([name, field]) => !field.deprecated || required.includes(name));
   return Object.fromEntries(

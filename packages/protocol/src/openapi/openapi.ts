@@ -157,10 +157,10 @@ function wire(schema: z.ZodType, schemas: Json): Json {
   const {
     $schema: _,
     $defs = {},
-    ...told
+    ...described
   } = z.toJSONSchema(schema, { io: "input", target: "draft-2020-12" }) as Json & { $defs?: Json };
   for (const [id, definition] of Object.entries($defs)) schemas[id] = relink(definition);
-  return relink(told);
+  return relink(described);
 }
 
 /** Makes references into a schema's own definitions references into the document, and drops our own annotations. */

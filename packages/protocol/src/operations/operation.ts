@@ -6,7 +6,7 @@ import type { JsonLimits } from "./json-guard.ts";
  * Whose an operation's things are, which decides what a caller may do who is limited to some projects.
  * `projects`: each belongs to a project; the caller's own are read and changed, all others are not there.
  * `shared`: the organization's, which its projects need and the operation only reads; the caller reads it too.
- * `organization`: the organization's, changed or told to those who look after all of it; the caller is refused.
+ * `organization`: the organization's, changed or shown to those who look after all of it; the caller is refused.
  */
 export type Reach = "projects" | "shared" | "organization";
 

@@ -101,7 +101,7 @@ const EpisodeRequest = z
       .meta({ description: "Empty where it is not sent" }),
     creationContext: CreationContext.nullable()
       .optional()
-      .meta({ description: "Where it is not sent and eventId is, it tells of the event" }),
+      .meta({ description: "If it is not sent and eventId is, it describes the event" }),
   })
   .superRefine((item, context) => {
     const hasTimes = item.startTime !== undefined || item.endTime !== undefined;

@@ -82,7 +82,7 @@ export const exportFacts = {
   }),
   damage: DataDamage.optional().meta({
     description:
-      "Of the selected recordings together, whole: the file itself tells what is missing of the window, in a metadata record `downlink.export`. The stream's header `x-downlink-damage` says the same, without the reasons' texts",
+      "Of the selected recordings together, whole: the file itself reports what is missing of the window, in a metadata record `downlink.export`. The stream's header `x-downlink-damage` says the same, without the reasons' texts",
   }),
   unknownTopics: z
     .array(z.string())

@@ -8,7 +8,7 @@ import { Timestamp } from "../shapes/time.ts";
 import { Requester } from "./pending-imports.ts";
 
 /**
- * Why a file is not on its way. A closed list, of which the first that holds is told.
+ * Why a file is not on its way. A closed list, of which the first that applies is given.
  * `AgentCloned`: two agents work with copies of one state, and none is served · `DeviceDisabled` · `DeviceOffline`: its agent is not
  * heard of · `StorageMissing`: the card or disk with the file is not there · `UploadsHeldBack`: by the device's settings, or somebody
  * there · `StorageFull`: the control plane takes no more · `UploadFailing`: the last tries failed · `BehindOthers`: they come

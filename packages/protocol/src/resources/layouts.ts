@@ -38,7 +38,7 @@ export const layouts = {
     access: apiKey("layouts.list", "shared"),
     summary: "List the layouts that are shared with the organization",
     query: z.object({
-      updatedSince: TimeBound.optional().meta({ description: "Inclusive; deleted ones are not told of" }),
+      updatedSince: TimeBound.optional().meta({ description: "Inclusive; deleted layouts are not listed" }),
       includeData: QueryBoolean.default(true),
       ...page,
     }),

@@ -26,7 +26,7 @@ export const Site = z
     }),
     agent: EdgeAgent.optional().meta({
       description:
-        "Read-only; absent while no agent was ever there; its `status` tells of all projects' files and is for those who see all",
+        "Read-only; absent while no agent was ever there; its `status` covers all projects' files and is for those who see all",
     }),
   })
   .meta({ id: "Site" });

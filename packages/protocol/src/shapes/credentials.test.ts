@@ -28,8 +28,8 @@ const plainUrls = ["sites.list", "sites.get", "sites.create", "sites.update"];
 
 test("every link and secret of an answer is marked as a credential", () => {
   const unmarked = operations.filter(([, { response }]) => {
-    const told = response && JSON.stringify(z.toJSONSchema(response, { io: "input" }));
-    return told !== undefined && called.test(told);
+    const schema = response && JSON.stringify(z.toJSONSchema(response, { io: "input" }));
+    return schema !== undefined && called.test(schema);
   });
   assert.deepEqual(
     unmarked.map(([name]) => name).filter((name) => !plainUrls.includes(name)),

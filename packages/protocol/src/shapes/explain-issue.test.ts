@@ -42,7 +42,7 @@ test("every refusal of every input is a sentence of ours, which reads on from it
   assert.deepEqual(others, []);
 });
 
-const told = (schema: z.ZodType, value: unknown) =>
+const explained = (schema: z.ZodType, value: unknown) =>
   schema
     .safeParse(value, { error: explainIssue })
     .error?.issues.map(({ message }) => message)
@@ -50,18 +50,18 @@ const told = (schema: z.ZodType, value: unknown) =>
 
 test("a sentence names what is allowed", () => {
   for (const limit of ["ten", "2001", "-1", "1.5", ""])
-    assert.equal(told(page.limit, limit), "must be a whole number from 0 to 2000");
-  assert.equal(told(z.int().min(1).max(16), "2"), "must be a whole number from 1 to 16");
-  assert.equal(told(z.int().min(1).max(16), 1.5), "must be a whole number from 1 to 16");
-  assert.equal(told(z.int().min(1).max(16), 17), "must be at most 16");
-  assert.equal(told(z.string().min(2), "x"), "must hold at least 2 characters");
-  assert.equal(told(z.string().min(1), ""), "must not be empty");
-  assert.equal(told(z.array(z.string()).max(1), ["a", "b"]), "must hold at most 1 item");
-  assert.equal(told(Timestamp, 1), "must be an RFC 3339 date-time such as 2026-01-02T03:04:05Z");
-  assert.equal(told(Timestamp, undefined), "is required");
-  assert.equal(told(QueryBoolean, "yes"), "must be true or false");
-  assert.equal(told(z.enum(["asc", "desc"]), "up"), 'must be one of "asc", "desc"');
-  assert.equal(told(z.object({ a: z.string() }), {}), "is required");
-  assert.equal(told(z.strictObject({}), { a: 1 }), 'must not have "a"');
-  assert.equal(told(z.union([z.string(), z.boolean()]), 1), "must be a text, or true or false");
+    assert.equal(explained(page.limit, limit), "must be a whole number from 0 to 2000");
+  assert.equal(explained(z.int().min(1).max(16), "2"), "must be a whole number from 1 to 16");
+  assert.equal(explained(z.int().min(1).max(16), 1.5), "must be a whole number from 1 to 16");
+  assert.equal(explained(z.int().min(1).max(16), 17), "must be at most 16");
+  assert.equal(explained(z.string().min(2), "x"), "must hold at least 2 characters");
+  assert.equal(explained(z.string().min(1), ""), "must not be empty");
+  assert.equal(explained(z.array(z.string()).max(1), ["a", "b"]), "must hold at most 1 item");
+  assert.equal(explained(Timestamp, 1), "must be an RFC 3339 date-time such as 2026-01-02T03:04:05Z");
+  assert.equal(explained(Timestamp, undefined), "is required");
+  assert.equal(explained(QueryBoolean, "yes"), "must be true or false");
+  assert.equal(explained(z.enum(["asc", "desc"]), "up"), 'must be one of "asc", "desc"');
+  assert.equal(explained(z.object({ a: z.string() }), {}), "is required");
+  assert.equal(explained(z.strictObject({}), { a: 1 }), 'must not have "a"');
+  assert.equal(explained(z.union([z.string(), z.boolean()]), 1), "must be a text, or true or false");
 });

@@ -17,7 +17,7 @@ export const tokenFacts = {
     .meta({ description: "The last four characters of its text; absent where that was never known" }),
   createdBy: TokenMaker.optional().meta({ description: "Absent where the deployment made it, or an earlier version" }),
   lastUsedAt: Timestamp.optional().meta({
-    description: "To the minute, and told a minute late at most; absent while it was never used",
+    description: "To the minute, and at most a minute late; absent while it was never used",
   }),
   expiresAt: Timestamp.optional().meta({ description: "From then on it is as if it were disabled; absent: never" }),
 };

@@ -33,8 +33,8 @@ export async function surveyBag(survey: Survey, context: ReadContext): Promise<v
     if (opcode === opcodes.chunk) {
       const { indexed, end } = await readIndexes(record.end, { reader, context });
       offset = end;
-      const told = { chunk: toChunk(record), indexed, scan: scanInto(survey, context) };
-      await tallyChunk(survey, told, context);
+      const toTally = { chunk: toChunk(record), indexed, scan: scanInto(survey, context) };
+      await tallyChunk(survey, toTally, context);
     } else if (opcode === opcodes.connection) {
       addConnection(survey, readConnection(record.header, await readData(record, reader, context)), context);
     } else if (opcode === opcodes.message) {

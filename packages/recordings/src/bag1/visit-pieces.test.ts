@@ -66,7 +66,7 @@ test("records that come in pieces are those that come as a whole, wherever the p
   );
 });
 
-test("a last record that is not whole is a fault, also where only a message's data are missing", () => {
+test("a last record that is not whole throws, also if only a message's data are missing", () => {
   const bytes = Buffer.concat([record(0, 10), record(1, 200)]);
   for (const cutBytes of [1, 150, 199, 201, 230]) {
     const cut = bytes.subarray(0, bytes.byteLength - cutBytes);

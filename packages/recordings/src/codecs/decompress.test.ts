@@ -127,7 +127,7 @@ test("LZ4 blocks that refer to each other are read in pieces", async () => {
   assert.deepEqual(Buffer.concat(await Array.fromAsync(new Decompressor().inPieces(input))), content);
 });
 
-test("of a zstd frame as much is given as is wanted, sometimes more, and never anything else", async () => {
+test("the beginning of a zstd frame gives as much as is wanted, sometimes more, and never anything else", async () => {
   const decompress = new Decompressor({ isBlocking: true });
   const noise = randomBytes(700_000);
   const text = Buffer.from("a line that compresses\n".repeat(40_000));

@@ -74,9 +74,9 @@ test("connections that differ in any field stay apart, and as channels of an MCA
     ]),
   );
   const { channels } = readRecords(await exportBytes(bag, { fileName: "a.bag" }));
-  const told = Array.from(channels.values(), ({ metadata }) => [...metadata].map(([key, value]) => `${key}=${value}`));
-  assert.deepEqual(told.map((each) => each.find((field) => fields.includes(field))).sort(), [...fields].sort());
-  assert.ok(told.every((each) => each.includes("md5sum=d41d8cd98f00b204e9800998ecf8427e")));
+  const found = Array.from(channels.values(), ({ metadata }) => [...metadata].map(([key, value]) => `${key}=${value}`));
+  assert.deepEqual(found.map((each) => each.find((field) => fields.includes(field))).sort(), [...fields].sort());
+  assert.ok(found.every((each) => each.includes("md5sum=d41d8cd98f00b204e9800998ecf8427e")));
 });
 
 test("lastPerChannel begins with the latest earlier message of each connection, from a bag that ended before", async () => {
@@ -126,7 +126,7 @@ test("messages that are too large to be held come whole, between others and alon
   }
 });
 
-test("a damaged chunk is left out, and a last message tells of it", async () => {
+test("a damaged chunk is left out, and a last message reports it", async () => {
   const [intact, damaged] = [bags[1]!, new Uint8Array(bags[1]!)];
   const chunks = await readBagChunks(intact);
   // The operation of a message record inside the second chunk, which is not compressed.
@@ -136,9 +136,9 @@ test("a damaged chunk is left out, and a last message tells of it", async () => 
     const found = await readBagsInOrder(
       await exportBagBytes([exportSource(damaged, { fileName: "a.bag", isSalvage: true })], { mostHeldBytes }),
     );
-    const told = found.pop()!;
-    assert.equal(topicOf(told), "/downlink/export");
-    const text = Buffer.from(told.data).toString("utf8", 4);
+    const last = found.pop()!;
+    assert.equal(topicOf(last), "/downlink/export");
+    const text = Buffer.from(last.data).toString("utf8", 4);
     assert.match(JSON.parse(text)["skipped.1"], /"source":"a\.bag".*"code":"BadChunk"/);
     const left = chunks.filter((_, index) => index !== 1).flat();
     assert.deepEqual(

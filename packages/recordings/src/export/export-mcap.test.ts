@@ -98,8 +98,10 @@ test("an export is proven complete by its own summary, and every checksum in it 
   const thorough = await inspectRecording(bytesSource(exported), { fileName: "a.mcap", verifyChunks: true });
   assert.ok(thorough.state === "finished");
   const records = readRecords(exported).records;
-  const told = records.find((record) => record.type === "DataEnd");
-  assert.ok(told && [...candidates(exported)].some((end) => crc32(exported.subarray(0, end)) === told.dataSectionCrc));
+  const dataEnd = records.find((record) => record.type === "DataEnd");
+  assert.ok(
+    dataEnd && [...candidates(exported)].some((end) => crc32(exported.subarray(0, end)) === dataEnd.dataSectionCrc),
+  );
   const without = await inspectRecording(bytesSource(await exportBytes(bytes)), { fileName: "a.mcap" });
   assert.ok(without.state === "finished" && without.summary.attachments.length === 0);
 });
@@ -223,7 +225,7 @@ test("an unfinished file and an abort end the stream with an error", async () =>
   await assert.rejects(collect(stream), /client is gone/);
 });
 
-test("a damaged attachment is left out, and a metadata record tells of it", async () => {
+test("a damaged attachment is left out, and a metadata record reports it", async () => {
   const attachments = [
     { name: "a", data: Buffer.alloc(5000, 3) },
     { name: "b", data: Buffer.alloc(50, 4) },

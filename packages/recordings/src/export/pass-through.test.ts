@@ -8,7 +8,7 @@ import { readMessages, readRecords } from "../testing/read-messages.ts";
 import { writeMessages } from "../testing/write-messages.ts";
 import type { SkippedDamage } from "./plan/export-options.ts";
 
-/** Each chunk with its message indexes, of `bytes` at the places that the indexes of `sound` tell. */
+/** Each chunk with its message indexes, of `bytes` at the places that the indexes of `sound` name. */
 function chunksOf(bytes: Uint8Array, sound: Uint8Array = bytes): Buffer[] {
   const indexes = readRecords(sound).records.filter((record) => record.type === "ChunkIndex");
   return indexes.map(({ chunkStartOffset, chunkLength, messageIndexLength }) => {
@@ -115,7 +115,7 @@ test("a chunk whose index in the summary leaves out a channel is not passed on f
   }
 });
 
-test("what is damaged is left out of a salvage and told of, whether it would be passed on, rewritten or merged", async () => {
+test("what is damaged is left out of a salvage and reported, whether it would be passed on, rewritten or merged", async () => {
   for (const [compression, disorderNs] of [
     ["", 0n],
     ["zstd", 0n],
@@ -124,13 +124,13 @@ test("what is damaged is left out of a salvage and told of, whether it would be 
     const bytes = new Uint8Array(await makeMcap({ compression: "", chunkBytes: 20_000, disorderNs }));
     const damaged = bytes.with(Buffer.from(bytes).lastIndexOf("battery"), 0);
     await assert.rejects(exportBytes(damaged, { compression }), (error) => error instanceof RecordingFault);
-    const told: SkippedDamage[] = [];
+    const reported: SkippedDamage[] = [];
     const source = exportSource(damaged, { isSalvage: true });
-    const exported = await exportBytes([source], { compression, onSkippedDamage: (each) => told.push(each) });
+    const exported = await exportBytes([source], { compression, onSkippedDamage: (each) => reported.push(each) });
     if (compression === "" && disorderNs === 0n)
       assert.equal(countSame(exported, damaged, bytes), chunksOf(bytes).length - 1);
-    const [damage] = told;
-    assert.deepEqual([told.length, damage?.source, damage?.reason.code], [1, "a.mcap", "BadChunk"]);
+    const [damage] = reported;
+    assert.deepEqual([reported.length, damage?.source, damage?.reason.code], [1, "a.mcap", "BadChunk"]);
     const lost = damage!.messagesLost!;
     assert.equal(readMessages(exported).length, readMessages(bytes).length - lost);
     const record = readRecords(exported).records.find((each) => each.type === "Metadata");
@@ -144,7 +144,7 @@ test("what is damaged is left out of a salvage and told of, whether it would be 
   }
 });
 
-test("of damage only what was asked for is told: another topic's chunk, or one outside of the window, is not missed", async () => {
+test("only damage of what was asked for is reported: another topic's chunk, or one outside of the window, is not", async () => {
   const bytes = new Uint8Array(await writeMessages({ ...plain, messages }));
   const damaged = bytes.with(Buffer.from(bytes).indexOf(chunksOf(bytes)[0]!) + 60, 0xff);
   const source = exportSource(damaged, { isSalvage: true });
@@ -154,9 +154,9 @@ test("of damage only what was asked for is told: another topic's chunk, or one o
     [{ startNs: 1n }, 0],
     [{ endNs: 0n }, 1],
   ] as const) {
-    const told: SkippedDamage[] = [];
-    await exportBytes([source], { ...selection, onSkippedDamage: (each) => told.push(each) });
-    assert.equal(told.length, count, Object.keys(selection).join());
+    const reported: SkippedDamage[] = [];
+    await exportBytes([source], { ...selection, onSkippedDamage: (each) => reported.push(each) });
+    assert.equal(reported.length, count, Object.keys(selection).join());
   }
 });
 

@@ -166,7 +166,7 @@ test("a bag is surveyed from its index: connections, counts, span", async () => 
   }
 });
 
-test("a bag without its index is an active bag, and what it holds can be told", async () => {
+test("a bag without its index is an active bag, and what it holds can be said", async () => {
   const bytes = await makeBag({ isFinished: false, chunkBytes: 5000 });
   for (const fileName of ["a.bag", "a.bag.active"]) {
     assert.equal(await isFinished(bytesSource(bytes), fileName), false);
@@ -225,7 +225,7 @@ test("an abort and an I/O error throw; they are not the file's fault", async () 
   await assert.rejects(inspectRecording(broken, { fileName: "a.mcap" }), /EIO/);
 });
 
-test("of a damaged file too it is told what can be read, up to where it stops making sense", async () => {
+test("what can be read is reported of a damaged file, too, up to where it stops making sense", async () => {
   const bytes = await makeMcap({ chunkBytes: 10_000 });
   const whole = await summarize(bytes, "a.mcap");
   const at = Math.floor(bytes.byteLength / 2);

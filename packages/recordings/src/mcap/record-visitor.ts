@@ -140,8 +140,8 @@ async function checkData(
   { reader, survey, damage, isSalvage, checksumUpTo }: Verifying,
 ): Promise<void> {
   const place = `the record at byte ${head.offset}`;
-  const told = readU32(openCursor(await reader.fetch(head.contentOffset, Math.min(4, head.contentBytes)), place));
-  if (told === 0 || (await checksumUpTo(head.offset)) === told) return;
+  const expected = readU32(openCursor(await reader.fetch(head.contentOffset, Math.min(4, head.contentBytes)), place));
+  if (expected === 0 || (await checksumUpTo(head.offset)) === expected) return;
   const text = "the messages fail the checksum of the data section; the file is damaged somewhere before it";
   if (survey.hasUncheckedMessages && !isSalvage) throw new RecordingFault("BadRecord", text);
   damage.addChecksum(head.offset, { code: "BadRecord", text });

@@ -57,7 +57,7 @@ export function createSummaryClaims({ reader, damage }: Verifying): SummaryClaim
           `the summary names chunks that are not there, at bytes ${missing.join(", ")}${more}`,
         );
       } else if (claimedMessages > messageCount) {
-        damage.addUntraced(0, `the statistics tell of ${claimedMessages} messages, and ${messageCount} were found`);
+        damage.addUntraced(0, `the statistics count ${claimedMessages} messages, and ${messageCount} were found`);
       }
     },
   };

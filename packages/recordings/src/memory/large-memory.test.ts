@@ -93,7 +93,7 @@ test("turns come in the order in which they are asked for, and one that is too l
   assert.deepEqual(order, ["large", "small"]);
 });
 
-test("who gives up waiting holds up nobody", async () => {
+test("a reader that gives up waiting does not delay the others", async () => {
   const memory = createLargeMemory(100);
   const ended = new AbortController();
   using _first = await memory.take(60, undefined);

@@ -36,10 +36,13 @@ export function readU64(cursor: FieldCursor): bigint {
 export function readSize(cursor: FieldCursor): number {
   // The number is read in two halves, because a 64-bit number would be an object, and there may be millions of them.
   const low = readU32(cursor);
-  const value = low + readU32(cursor) * 2 ** 32;
-  if (value <= Number.MAX_SAFE_INTEGER) return value;
-  const told = cursor.view.getBigUint64(cursor.position - 8, true);
-  throw new RecordingFault("LengthBeyondFile", `${nameOf(cursor.place)} gives an offset or length of ${told} bytes`);
+  const size = low + readU32(cursor) * 2 ** 32;
+  if (size <= Number.MAX_SAFE_INTEGER) return size;
+  const exactSize = cursor.view.getBigUint64(cursor.position - 8, true);
+  throw new RecordingFault(
+    "LengthBeyondFile",
+    `${nameOf(cursor.place)} gives an offset or length of ${exactSize} bytes`,
+  );
 }
 
 /** Reads a log, publish or creation time in nanoseconds, which must fit into a signed 64-bit number. */

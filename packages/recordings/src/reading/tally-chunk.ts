@@ -28,11 +28,11 @@ interface Span {
 }
 
 /** Counts a chunk's messages by its indexes if they suffice, otherwise by decompressing it. */
-export async function tallyChunk(survey: Survey, told: ChunkToTally, context: ReadContext): Promise<void> {
-  const { chunk } = told;
+export async function tallyChunk(survey: Survey, toTally: ChunkToTally, context: ReadContext): Promise<void> {
+  const { chunk } = toTally;
   addChunk(survey, chunk.uncompressedBytes, { sizeBytes: context.source.sizeBytes, limits: context.limits });
-  const isToldEnough = isBelievable(told) && knowsAll(survey, told.indexed);
-  const tallies = isToldEnough ? told.indexed : await scanChunk(survey, told, context);
+  const indexesSuffice = isBelievable(toTally) && knowsAll(survey, toTally.indexed);
+  const tallies = indexesSuffice ? toTally.indexed : await scanChunk(survey, toTally, context);
   for (const [channelId, tally] of tallies) {
     requireChannel(survey, channelId, placeOf(chunk));
     addTally(survey, channelId, tally);
@@ -59,20 +59,20 @@ function knowsAll(survey: Survey, indexed: ReadonlyMap<number, Tally>): boolean 
 
 async function scanChunk(
   survey: Survey,
-  told: ChunkToTally,
+  toTally: ChunkToTally,
   context: ReadContext,
 ): Promise<ReadonlyMap<number, Tally>> {
-  const { chunk } = told;
+  const { chunk } = toTally;
   context.signal?.throwIfAborted();
-  if (isTooMuchToScan(survey, chunk, context)) return leaveOutChunk(survey, told);
+  if (isTooMuchToScan(survey, chunk, context)) return leaveOutChunk(survey, toTally);
   try {
-    const tallies = await told.scan(streamChunk(chunk, context), chunk);
+    const tallies = await toTally.scan(streamChunk(chunk, context), chunk);
     survey.decompressedChunkCount += 1;
     return tallies;
   } catch (error) {
     const isLeftOut = context.limits.leavesOut && error instanceof RecordingFault && isTooLarge.has(error.reason.code);
     if (!isLeftOut) throw error;
-    return leaveOutChunk(survey, told);
+    return leaveOutChunk(survey, toTally);
   }
 }
 

@@ -63,9 +63,9 @@ const maxWindowBytes = 1024 * 1024;
 export function refuseBeyond(range: { offset: number; length: number; sizeBytes: number }): void {
   const { offset, length, sizeBytes } = range;
   if (offset >= 0 && length >= 0 && offset + length <= sizeBytes) return;
-  const told = offset > sizeBytes || length < 0 ? "cannot be there" : `needs ${length} bytes`;
+  const problem = offset > sizeBytes || length < 0 ? "cannot be there" : `needs ${length} bytes`;
   throw new RecordingFault(
     "LengthBeyondFile",
-    `what stands at byte ${offset} ${told}: the file ends at byte ${sizeBytes}`,
+    `what stands at byte ${offset} ${problem}: the file ends at byte ${sizeBytes}`,
   );
 }

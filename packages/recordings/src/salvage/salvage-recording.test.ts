@@ -20,13 +20,13 @@ for (const variant of [
   test(`a recording that was cut off gives every message before the cut, as a finished recording: ${JSON.stringify(variant)}`, async () => {
     const whole = await makeMcap(variant);
     const cut = whole.slice(0, Math.floor(whole.byteLength * 0.6));
-    const told = await inspectRecording(bytesSource(cut), { fileName: "run.mcap", salvage: true });
-    assert.equal(told.state, "incomplete");
+    const inspected = await inspectRecording(bytesSource(cut), { fileName: "run.mcap", salvage: true });
+    assert.equal(inspected.state, "incomplete");
 
     const salvaged = await salvage(cut);
     const inspection = await inspectRecording(bytesSource(salvaged), { fileName: "run.mcap", verifyChunks: true });
-    assert.ok(inspection.state === "finished" && told.state === "incomplete" && told.salvage);
-    const { startNs, endNs, messageCount, lostBytes } = told.salvage;
+    assert.ok(inspection.state === "finished" && inspected.state === "incomplete" && inspected.salvage);
+    const { startNs, endNs, messageCount, lostBytes } = inspected.salvage;
     const { summary } = inspection;
     assert.deepEqual([summary.startNs, summary.endNs, summary.messageCount], [startNs, endNs, messageCount]);
     assert.deepEqual(summary.metadata.at(-1), { name: "downlink.salvage", metadata: { lostBytes: `${lostBytes}` } });
@@ -58,10 +58,10 @@ test("a file that was cut in the message index behind its only chunk keeps the c
     const whole = await makeMcap({ chunkBytes: 50_000_000, compression });
     const [only] = chunksOf(whole);
     const cut = whole.slice(0, only!.at + only!.bytes + 20);
-    const told = await inspectRecording(bytesSource(cut), { fileName: "run.mcap", salvage: true });
+    const inspected = await inspectRecording(bytesSource(cut), { fileName: "run.mcap", salvage: true });
     const count = readMessages(whole).length;
-    assert.ok(told.state === "incomplete" && told.salvage);
-    assert.equal(told.salvage.messageCount, count);
+    assert.ok(inspected.state === "incomplete" && inspected.salvage);
+    assert.equal(inspected.salvage.messageCount, count);
     assert.equal(readMessages(await salvage(cut)).length, count);
   }
 });
@@ -89,9 +89,9 @@ test("behind a hole the next chunk is found, by the summary or without one", asy
     const salvaged = await salvage(cut);
     assert.equal(readMessages(salvaged).length, left);
     const { records } = readRecords(salvaged);
-    const told = records.find((record) => record.type === "Metadata" && record.name === "downlink.export");
-    assert.ok(told?.type === "Metadata");
-    assert.match(told.metadata.get("messagesLost")!, /^at least/);
-    assert.match(told.metadata.get("skippedRanges")!, /bytes from byte/);
+    const report = records.find((record) => record.type === "Metadata" && record.name === "downlink.export");
+    assert.ok(report?.type === "Metadata");
+    assert.match(report.metadata.get("messagesLost")!, /^at least/);
+    assert.match(report.metadata.get("skippedRanges")!, /bytes from byte/);
   }
 });

@@ -14,8 +14,8 @@ import type { OddMcap, OddMessage } from "./odd-mcap.ts";
 
 /** How a file was dealt with where every promise was held. */
 export interface OddVerdict {
-  /** `exact`: everything was given. `refused`: for a reason. `told`: less was given, and the written files say so. */
-  readonly outcome: "exact" | "refused" | "told";
+  /** `exact`: everything was given. `refused`: for a reason. `reported`: less was given, and the written files say so. */
+  readonly outcome: "exact" | "refused" | "reported";
   /** The reason's code. */
   readonly code?: string;
 }
@@ -68,13 +68,13 @@ async function holdAccepted(odd: OddMcap, summary: RecordingSummary): Promise<Od
     const source = exportSource(odd.bytes, { fileName, startNs, endNs });
     const bytes = await tryExport(() => exportBytes([source], { ...options, signal: soon() }));
     if (!(bytes instanceof Uint8Array)) throw new OddFailure(`${doing}: what was verified is refused`, String(bytes));
-    const { messages, told } = await checkValid(bytes, doing);
+    const { messages, reported } = await checkValid(bytes, doing);
     const expected = select(odd.messages, options);
-    if (told.length === 0) requireSame(messages, expected, doing);
+    if (reported.length === 0) requireSame(messages, expected, doing);
     else if (odd.isLegal)
-      throw new OddFailure(`${doing}: of a legal file something is left out`, JSON.stringify([...told[0]!]));
-    else requireTold({ messages, told }, expected, doing);
-    if (told.length > 0) outcome = "told";
+      throw new OddFailure(`${doing}: of a legal file something is left out`, JSON.stringify([...reported[0]!]));
+    else requireReported({ messages, reported }, expected, doing);
+    if (reported.length > 0) outcome = "reported";
   }
   return { outcome };
 }
@@ -153,7 +153,7 @@ async function holdRefused(odd: OddMcap): Promise<void> {
     const options = { fileName, compression, signal: soon() };
     const bytes = await tryExport(() => exportBytes(odd.bytes, options));
     const written = bytes instanceof Uint8Array ? tryReading(bytes) : undefined;
-    if (!written || written.told.length > 0) continue;
+    if (!written || written.reported.length > 0) continue;
     const missing = without(sound, written.messages.map(keyOfBody));
     if (missing.length === 0) continue;
     const counts = `${missing.length} of ${sound.length}, e.g. ${missing[0]}`;
@@ -162,7 +162,7 @@ async function holdRefused(odd: OddMcap): Promise<void> {
   await holdSalvage(odd);
 }
 
-/** Who opens a written file that cannot be read has been told. */
+/** A written file that cannot be read is a report in itself. */
 function tryReading(bytes: Uint8Array): Written | undefined {
   try {
     return readForward(bytes);
@@ -174,8 +174,8 @@ function tryReading(bytes: Uint8Array): Written | undefined {
 
 /** A salvage is a whole file, of messages that were written. As `salvageRecording` does it, which starts a thread each time. */
 async function holdSalvage(odd: OddMcap): Promise<void> {
-  const told = await inspectRecording(bytesSource(odd.bytes), { fileName, salvage: true, signal: soon() });
-  const { startNs, endNs } = ("salvage" in told && told.salvage) || {};
+  const inspected = await inspectRecording(bytesSource(odd.bytes), { fileName, salvage: true, signal: soon() });
+  const { startNs, endNs } = ("salvage" in inspected && inspected.salvage) || {};
   if (startNs === undefined || endNs === undefined) return;
   const source = exportSource(odd.bytes, { fileName, startNs, endNs, isSalvage: true });
   const bytes = await tryExport(() => exportBytes([source], { compression: "lz4", signal: soon() }));
@@ -184,13 +184,13 @@ async function holdSalvage(odd: OddMcap): Promise<void> {
   if (odd.knownBy === "writer") requireNoMore(messages, odd.messages, "salvage");
 }
 
-/** What is left out is not told smaller than it is; indexes that lie may make it larger. */
-function requireTold({ messages, told }: Written, expected: readonly Content[], doing: string): void {
+/** What is left out is not reported smaller than it is. Indexes that lie may make it larger. */
+function requireReported({ messages, reported }: Written, expected: readonly Content[], doing: string): void {
   requireNoMore(messages, expected, doing);
   const missing = expected.length - messages.length;
-  const count = told[0]?.get("messagesLost") ?? "";
+  const count = reported[0]?.get("messagesLost") ?? "";
   if (count.startsWith("at least ") || Number(count) >= missing) return;
-  throw new OddFailure(`${doing}: more is left out than is told`, `${count} and not ${missing}`);
+  throw new OddFailure(`${doing}: more is left out than is reported`, `${count} and not ${missing}`);
 }
 
 function requireNoMore(found: readonly Content[], written: readonly Content[], doing: string): void {

@@ -22,7 +22,7 @@ interface Mutation {
 
 /** What moved is refused by checksums and by what the footer says of places: without them the rest has to be looked at. */
 const mend: Mutation = {
-  name: "mutated: no checksum and no summary told",
+  name: "mutated: no checksum and no summary",
   change(bytes) {
     const mended = bytes.slice();
     for (const start of recordStarts(bytes)) {

@@ -4,7 +4,7 @@ import { McapRecordBuilder } from "@mcap/core";
 import { compressFrameSync } from "lz4-napi";
 
 export interface OversizedFile {
-  /** Also tells what it does. */
+  /** The name also says what the file does. */
   readonly fileName: string;
   /** What an agent's look at it comes to. */
   readonly state: "finished" | "empty" | "incomplete" | "damaged";
@@ -236,7 +236,7 @@ function* longNames(): Generator<Uint8Array> {
   yield tail();
 }
 
-/** One that was never closed: nothing but its chunks tells what is in it. */
+/** A bag that was never closed: only its chunks say what is in it. */
 function* bag(options: { compression?: "bz2" | "lz4"; connectionBytes?: number }): Generator<Uint8Array> {
   const { compression = "none", connectionBytes = 100 } = options;
   yield Buffer.from("#ROSBAG V2.0\n");

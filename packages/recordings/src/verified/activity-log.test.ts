@@ -47,7 +47,7 @@ test("the parts with messages are those in which there are some, to one part on 
   fc.assert(agrees, { numRuns: 2000 });
 });
 
-test("the longest gap is that between two messages; where they are not in order, nobody says it", () => {
+test("the longest gap is that between two messages; if they are not in order, it is unknown", () => {
   const agrees = fc.property(fc.array(fc.bigInt(0n, 2n ** 52n), { minLength: 2, maxLength: 50 }), (times) => {
     const sorted = [...times].sort(byTime);
     const gaps = sorted.slice(1).map((ns, at) => ns - sorted[at]!);
@@ -60,7 +60,7 @@ test("the longest gap is that between two messages; where they are not in order,
   assert.equal(logOf([5n]).maxGapNs, undefined);
 });
 
-test("a file's topics tell their longest gap, within a chunk and between chunks", async () => {
+test("a file's topics have their longest gap, within a chunk and between chunks", async () => {
   const bytes = await makeMcap({ startNs, durationSeconds: 5 });
   const byTopic = Map.groupBy(readMessages(bytes), ({ topic }) => topic);
   for (const { topic, maxGapNs, activity } of await index(bytes)) {
@@ -85,7 +85,7 @@ test("a pause shows as parts without a message", async () => {
   assert.ok(silent.length > 40 && silent.every(([, value]) => value === 0));
 });
 
-test("a bag tells the same", async () => {
+test("a bag has the same", async () => {
   const topics = await index(await makeBag({ startNs, durationSeconds: 5 }), "a.bag");
   assert.ok(topics.length > 0);
   for (const { messageCount, maxGapNs, activity } of topics) {
@@ -94,7 +94,7 @@ test("a bag tells the same", async () => {
   }
 });
 
-test("of 65,535 channels the first ones have parts, and all have their gap", () => {
+test("in a file of 65,535 channels the first ones have parts, and all have their gap", () => {
   const log = new ActivityLog();
   for (const ns of [0n, 10n])
     log.add(runOf([...Array(65_535).keys()].map((channelId) => ({ channelId, startNs: ns, endNs: ns }))));

@@ -15,7 +15,7 @@ async function pagesOf(index: Uint8Array) {
   return Array.fromAsync(opened.pages({}), ({ page }) => page);
 }
 
-test("an index tells what the file holds: counts, true times, checksum and hash", async () => {
+test("an index holds what the file holds: counts, true times, checksum and hash", async () => {
   for (const [fileName, bytes] of [
     ["a.mcap", await makeMcap({ chunkBytes: 20_000 })],
     ["a.mcap", await makeMcap({ isChunked: false })],

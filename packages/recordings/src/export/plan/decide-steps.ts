@@ -55,7 +55,7 @@ const maxOpen = 256;
 function refuseEarlier({ fileName, runs }: OpenSource, lastNs: bigint | undefined): void {
   const first = runs.next()?.nextNs;
   if (first === undefined || lastNs === undefined || first >= lastNs) return;
-  const text = `${fileName} holds messages before the span that was told of it (${first} ns); it must be indexed anew`;
+  const text = `${fileName} holds messages before the span that was given for it (${first} ns); it must be indexed anew`;
   throw new ExportFault("SpanExceeded", text);
 }
 

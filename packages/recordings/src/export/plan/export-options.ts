@@ -90,7 +90,7 @@ export interface SkippedDamage {
  *
  * - `TooMuchOverlap` more chunks or recordings lie at the same time than can be put in order in bounded memory
  * - `TooManyChannels` the selected channels or schemas are more than an MCAP file holds
- * - `SpanExceeded` a recording holds messages before the span that its `ExportSource` told
+ * - `SpanExceeded` a recording holds messages before the span that its `ExportSource` gave
  * - `NotABag` a bag was asked for of a recording of another format
  * - `LastMessagesTooLarge` the messages that `lastPerChannel` asks for do not fit into memory
  */

@@ -37,7 +37,7 @@ test("uncompressed chunks are rewritten with true checksums, whether parts were 
   }
 });
 
-test("whichever byte of an uncompressed chunk has changed, the export ends, and tells that it has", async () => {
+test("whichever byte of an uncompressed chunk has changed, the export ends, and says so", async () => {
   const sound = new Uint8Array(await writeMessages({ ...file, messages }));
   const { openIndex } = await indexedSource(sound);
   const chunk = readRecords(sound).records.find((record) => record.type === "ChunkIndex")!;

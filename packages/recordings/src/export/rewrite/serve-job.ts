@@ -20,8 +20,8 @@ export function serveJob(worker: Worker, { job, stop, means, resolve, reject }: 
     worker.off("message", onMessage).off("error", onError).off("exit", onExit).unref();
     help.end();
   };
-  const tell = (message: ToWorker): void => worker.postMessage(message, transferOf(message));
-  const help = helpWith(means, tell);
+  const send = (message: ToWorker): void => worker.postMessage(message, transferOf(message));
+  const help = helpWith(means, send);
   const onMessage = (answer: JobAnswer): void => {
     if ("range" in answer || "hold" in answer || "release" in answer) {
       help.answer(answer);
@@ -41,7 +41,7 @@ export function serveJob(worker: Worker, { job, stop, means, resolve, reject }: 
   const onExit = (): void => onError(new Error("a thread that rewrites chunks ended early"));
   worker.on("message", onMessage).on("error", onError).on("exit", onExit).ref();
   try {
-    tell({ job, stop });
+    send({ job, stop });
   } catch (error) {
     onError(error);
     queueMicrotask(onFree);
@@ -49,7 +49,7 @@ export function serveJob(worker: Worker, { job, stop, means, resolve, reject }: 
 }
 
 /** Does what a thread asks for. It keeps the reason of a failure, because errors lose their class on the way between threads. */
-function helpWith({ read, hold = holdFreely }: JobMeans, tell: (answer: Answer) => void) {
+function helpWith({ read, hold = holdFreely }: JobMeans, send: (answer: Answer) => void) {
   const held = new Map<number, Disposable>();
   let hasEnded = false;
   const help = {
@@ -61,9 +61,9 @@ function helpWith({ read, hold = holdFreely }: JobMeans, tell: (answer: Answer) 
       }
       const { id } = "range" in question ? question.range : question.hold;
       const done = "range" in question ? readRange(question.range) : take(question.hold);
-      done.then(tell, (error: unknown) => {
+      done.then(send, (error: unknown) => {
         help.failure = { error };
-        tell({ id, failed: true });
+        send({ id, failed: true });
       });
     },
     end(): void {

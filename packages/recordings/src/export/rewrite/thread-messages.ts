@@ -26,14 +26,14 @@ export interface SourceReading {
   answer(answer: Answer): void;
 }
 
-export function createReading(tell: (question: Question) => void): SourceReading {
+export function createReading(send: (question: Question) => void): SourceReading {
   const waiting = new Map<number, PromiseWithResolvers<Answer>>();
   let lastId = 0;
   const ask = (questionOf: (id: number) => Question): Promise<Answer> => {
     const answered = Promise.withResolvers<Answer>();
     lastId += 1;
     waiting.set(lastId, answered);
-    tell(questionOf(lastId));
+    send(questionOf(lastId));
     return answered.promise;
   };
   const askFor: ReadRange = async (offset, length) => {
@@ -51,7 +51,7 @@ export function createReading(tell: (question: Question) => void): SourceReading
     },
     async hold(sizeBytes) {
       const { id } = await ask((asked) => ({ hold: { id: asked, sizeBytes } }));
-      return { [Symbol.dispose]: () => tell({ release: { id } }) };
+      return { [Symbol.dispose]: () => send({ release: { id } }) };
     },
     answer(answer) {
       const { resolve, reject } = waiting.get(answer.id)!;

@@ -9,7 +9,7 @@ export async function sumWrittenBag(path: string): Promise<ContentSums> {
   const sums = createContentSums();
   let lastNs = 0n;
   let chunkCount = 0;
-  let told = { chunkCount: -1, indexAt: -1 };
+  let head = { chunkCount: -1, indexAt: -1 };
   let at = 13;
   while (at < file.sizeBytes) {
     const header = fieldsOf(await read(at + 4, (await read(at, 4)).readUInt32LE()));
@@ -18,7 +18,7 @@ export async function sumWrittenBag(path: string): Promise<ContentSums> {
     const opcode = header.fields.get("op")![0];
     if (opcode === 3) {
       const [count, index] = [header.fields.get("chunk_count")!, header.fields.get("index_pos")!];
-      told = { chunkCount: count.readUInt32LE(), indexAt: Number(index.readBigUInt64LE()) };
+      head = { chunkCount: count.readUInt32LE(), indexAt: Number(index.readBigUInt64LE()) };
     }
     if (opcode === 5) {
       chunkCount += 1;
@@ -26,11 +26,11 @@ export async function sumWrittenBag(path: string): Promise<ContentSums> {
       const isLz4 = header.fields.get("compression")!.toString() === "lz4";
       lastNs = sumRecords(isLz4 ? loadLz4().decompressFrameSync(stored) : stored, sums, lastNs);
     }
-    if (opcode === 7 && told.indexAt > at)
+    if (opcode === 7 && head.indexAt > at)
       throw new Error(`${path} has its index before the place that its head names`);
     at = dataAt + dataBytes;
   }
-  if (at !== file.sizeBytes || chunkCount !== told.chunkCount) throw new Error(`${path} is not what its head says`);
+  if (at !== file.sizeBytes || chunkCount !== head.chunkCount) throw new Error(`${path} is not what its head says`);
   return sums;
 }
 

@@ -50,7 +50,7 @@ export const definitionKinds: readonly OddKind[] = [
   { name: "a channel defined differently twice", grade: "wrong", rivals: ["definitions"], twist: redefineChannel },
   { name: "a schema defined differently twice", grade: "wrong", rivals: ["definitions"], twist: redefineSchema },
   {
-    name: "a channel that the summary tells differently",
+    name: "a channel that the summary gives differently",
     grade: "wrong",
     rivals: ["definitions"],
     twist: (draft, dice) => {

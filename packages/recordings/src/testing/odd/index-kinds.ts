@@ -70,8 +70,8 @@ export const indexKinds: readonly OddKind[] = [
     twist: (draft) =>
       withChunks(draft, chunksOf(draft), ({ indexes }) => ({
         indexes: alsoLie(indexes, (list) => {
-          const told = new Set(list.map(({ channelId }) => channelId));
-          const silent = draft.channels.filter(({ id }) => !told.has(id));
+          const indexed = new Set(list.map(({ channelId }) => channelId));
+          const silent = draft.channels.filter(({ id }) => !indexed.has(id));
           return [...list, ...silent.map(({ id }) => ({ channelId: id, entries: [] }))];
         }),
       })),

@@ -7,7 +7,7 @@ export interface Written {
   /** In the order of the file. */
   readonly messages: Content[];
   /** What the file says of what was left out: the metadata records named `downlink.export`. */
-  readonly told: ReadonlyMap<string, string>[];
+  readonly reported: ReadonlyMap<string, string>[];
 }
 
 /** A chunk of several frames may be passed on, as both formats allow it; one with rubbish behind them may not. */
@@ -27,12 +27,12 @@ export function readForward(bytes: Uint8Array): Written {
   const reader = new McapStreamReader({ decompressHandlers, validateCrcs: true });
   reader.append(bytes);
   const definitions = { channels: new Map<number, McapTypes.Channel>(), schemas: new Map<number, McapTypes.Schema>() };
-  const written: Written = { messages: [], told: [] };
+  const written: Written = { messages: [], reported: [] };
   for (let record = reader.nextRecord(); record; record = reader.nextRecord()) {
     if (record.type === "Schema") definitions.schemas.set(record.id, record);
     if (record.type === "Channel") definitions.channels.set(record.id, record);
     if (record.type === "Message") written.messages.push(toContent(record, definitions));
-    if (record.type === "Metadata" && record.name === "downlink.export") written.told.push(record.metadata);
+    if (record.type === "Metadata" && record.name === "downlink.export") written.reported.push(record.metadata);
   }
   if (!reader.done()) throw new Error("the file is not whole");
   return written;

@@ -22,7 +22,7 @@ export function makeSoundDraft(dice: Dice): Draft {
 }
 
 export function makeChunk(records: readonly DraftRecord[], compression: Compression): DraftChunk {
-  const truth = <T>(told: T): T => told;
+  const truth = <T>(value: T): T => value;
   return {
     kind: "chunk",
     records,
@@ -137,7 +137,7 @@ const summaryGroups: readonly SummaryGroup[] = [
 ];
 
 function soundSummary(dice: Dice): DraftSummary {
-  const truth = <T>(told: T): T => told;
+  const truth = <T>(value: T): T => value;
   return {
     groups: summaryGroups,
     hasOffsets: dice.chance(0.8),

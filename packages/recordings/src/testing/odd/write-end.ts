@@ -30,8 +30,8 @@ export function writeEnd(draft: Draft, pieces: Pieces, layout: Layout): void {
     parts.push(bytes);
     at += bytes.byteLength;
   }
-  const told = summary.hasOffsets ? summary.offsets(places) : [];
-  const offsets = told.map(([opcode, place]) => summaryOffsetRecord(opcode, place));
+  const named = summary.hasOffsets ? summary.offsets(places) : [];
+  const offsets = named.map(([opcode, place]) => summaryOffsetRecord(opcode, place));
   const section = Buffer.concat([...parts, ...offsets]);
   const hasSection = section.byteLength > 0;
   const truth = { summaryStart: hasSection ? start : 0, summaryOffsetStart: offsets.length > 0 ? at : 0 };
