@@ -29,6 +29,7 @@ import { publishRoute } from "./extensions/publish-route.ts";
 import { answerError } from "./http/answer-error.ts";
 import { docsRoutes } from "./http/docs-route.ts";
 import type { Env } from "./http/env.ts";
+import { ExactFirstRouter } from "./http/exact-first-router.ts";
 import { healthRoutes } from "./http/health.ts";
 import { callInTurn, linkInTurn } from "./http/in-turn.ts";
 import { bodyPace } from "./http/json-body.ts";
@@ -74,7 +75,7 @@ export function createHealthApp(deps: Deps): Hono<Env> {
 
 /** The HTTP face of the control plane: middleware in order, then one line a resource. */
 export function createApp(deps: Deps): Hono<Env> {
-  const app = new Hono<Env>();
+  const app = new Hono<Env>({ router: new ExactFirstRouter() });
   app.use(requestId, requestLog(deps.log), measureRequests(deps), bodyPace(deps.limits.body), refuseEncoding);
   app.use(api.edge.work.path, boundPolls());
   const turnsOf = (path: string) => (path.startsWith(AGENTS) ? deps.turns.agents : deps.turns.calls);

@@ -6,26 +6,31 @@ import type { DeviceModel, DevicePropertyIntervalModel } from "../db/generated/m
 import type { DB } from "../db/generated/tables.ts";
 import { anyOf, parameter, prepare } from "../db/prepared.ts";
 import { inProjects } from "../projects/scope-sql.ts";
+import { oldest, type Rows } from "../search/first-page.ts";
 
-const devicesWithAgents = (db: Kysely<DB>) =>
-  db
-    .selectFrom("Device as d")
-    .leftJoin("Agent as a", "a.deviceId", "d.id")
-    .select(["d.id", "d.name", "d.projectId", "d.orgId", "d.retainRecordingsSeconds", "d.enabled", "d.properties"])
-    .select(["d.remoteAccessEnabled", "d.autoDeleteAfterImport", "d.createdAtNs", "d.updatedAtNs"])
+const withAgents = (devices: Rows<"Device">) =>
+  devices
+    .leftJoin("Agent as a", "a.deviceId", "r.id")
+    .select(["r.id", "r.name", "r.projectId", "r.orgId", "r.retainRecordingsSeconds", "r.enabled", "r.properties"])
+    .select(["r.remoteAccessEnabled", "r.autoDeleteAfterImport", "r.createdAtNs", "r.updatedAtNs"])
     .select(["a.leaseExpiresAtNs", "a.lastSeenAtNs", "a.agentVersion", "a.facts", "a.clonedAtNs", "a.status"]);
+
+const devicesWithAgents = (db: Kysely<DB>) => withAgents(db.selectFrom("Device as r"));
 
 /** Of an organization ($1), by name or id ($2), within projects ($3). */
 export const selectDeviceRows = prepare((db) =>
   devicesWithAgents(db)
-    .where("d.orgId", "=", parameter<string>(1))
-    .where((given) => given.or([given("d.name", "=", parameter<string>(2)), given("d.id", "=", parameter<string>(2))]))
-    .where(inProjects("d.projectId", 3))
+    .where("r.orgId", "=", parameter<string>(1))
+    .where((given) => given.or([given("r.name", "=", parameter<string>(2)), given("r.id", "=", parameter<string>(2))]))
+    .where(inProjects("r.projectId", 3))
     .limit(sql.lit(3)),
 );
 
 /** By their ids ($1). */
-export const selectDevices = prepare((db) => devicesWithAgents(db).where("d.id", "=", anyOf(1)));
+export const selectDevices = prepare((db) => devicesWithAgents(db).where("r.id", "=", anyOf(1)));
+
+/** As `oldest` has them. */
+export const selectOldestDevices = prepare((db) => withAgents(oldest(db, "Device")));
 
 type DeviceWithAgent = Awaited<ReturnType<typeof selectDevices>>[number];
 

@@ -9,11 +9,12 @@ import { inOrderOf } from "../db/in-order-of.ts";
 import { readingFrom } from "../db/read-sql.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
+import { isFirstPage } from "../search/first-page.ts";
 import { hasPart } from "../search/has-part.ts";
 import { jsonbWhere } from "../search/jsonb-where.ts";
 import { narrowingOf } from "../search/narrowing-of.ts";
 import { parseQuery } from "../search/terms.ts";
-import { selectDevices, toDeviceWithAgent } from "./device-rows.ts";
+import { selectDevices, selectOldestDevices, toDeviceWithAgent } from "./device-rows.ts";
 
 type ListQuery = Input<(typeof api.devices)["list"]>;
 
@@ -21,6 +22,11 @@ const PREFIX = "properties.";
 
 /** In SQL by hand: neither the query's terms nor the order of a property's values can be said to Prisma. */
 export async function listDevices(ctx: Ctx, query: ListQuery): Promise<Complete<Device>[]> {
+  const nowNs = ctx.clock.nowNs();
+  if (isFirstPage(ctx, query))
+    return (await selectOldestDevices(ctx.db, [ctx.caller.orgId, query.limit])).map((row) =>
+      toDeviceWithAgent(row, nowNs),
+    );
   const scope = scopeWhere("d", await visibleIn(ctx, query.projectId));
   const terms = parseQuery(query.query ?? "", { prefix: PREFIX });
   const narrowing = await narrowingOf(ctx, "Device", terms);
@@ -34,7 +40,6 @@ export async function listDevices(ctx: Ctx, query: ListQuery): Promise<Complete<
     SELECT d.id FROM ${from} WHERE ${Prisma.join(where, " AND ")}
     ORDER BY ${Prisma.join(keys)} LIMIT ${query.limit} OFFSET ${query.offset}`);
   const ids = found.map(({ id }) => id);
-  const nowNs = ctx.clock.nowNs();
   return inOrderOf(ids, await selectDevices(ctx.db, [ids])).map((row) => toDeviceWithAgent(row, nowNs));
 }
 

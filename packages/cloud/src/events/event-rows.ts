@@ -5,6 +5,7 @@ import type { Prisma } from "../db/generated/client.ts";
 import type { DB } from "../db/generated/tables.ts";
 import { anyOf, parameter, prepare } from "../db/prepared.ts";
 import { inProjects } from "../projects/scope-sql.ts";
+import { oldest, type Rows } from "../search/first-page.ts";
 
 export const eventColumns = {
   id: true,
@@ -20,23 +21,30 @@ export const eventColumns = {
   updatedAtNs: true,
 } as const satisfies Prisma.EventSelect;
 
-const eventsWithDevices = (db: Kysely<DB>) =>
-  db
-    .selectFrom("Event as e")
-    .innerJoin("Device as d", "d.id", "e.deviceId")
-    .select(["e.id", "e.projectId", "e.deviceId", "d.name as deviceName", "e.eventTypeId", "e.startNs", "e.endNs"])
-    .select(["e.metadata", "e.properties", "e.createdAtNs", "e.updatedAtNs"]);
+const withDevices = (events: Rows<"Event">) =>
+  events
+    .innerJoin("Device as d", "d.id", "r.deviceId")
+    .select(["r.id", "r.projectId", "r.deviceId", "d.name as deviceName", "r.eventTypeId", "r.startNs", "r.endNs"])
+    .select(["r.metadata", "r.properties", "r.createdAtNs", "r.updatedAtNs"]);
+
+const eventsWithDevices = (db: Kysely<DB>) => withDevices(db.selectFrom("Event as r"));
 
 /** Of an organization ($1), by id ($2), within projects ($3). */
 export const selectEvent = prepare((db) =>
   eventsWithDevices(db)
-    .where("e.orgId", "=", parameter<string>(1))
-    .where("e.id", "=", parameter<string>(2))
-    .where(inProjects("e.projectId", 3)),
+    .where("r.orgId", "=", parameter<string>(1))
+    .where("r.id", "=", parameter<string>(2))
+    .where(inProjects("r.projectId", 3)),
 );
 
 /** By their ids ($1). */
-export const selectEvents = prepare((db) => eventsWithDevices(db).where("e.id", "=", anyOf(1)));
+export const selectEvents = prepare((db) => eventsWithDevices(db).where("r.id", "=", anyOf(1)));
+
+/** As `oldest` has them. */
+export const selectOldestEvents = prepare((db) => withDevices(oldest(db, "Event")));
+export const selectOldestOfDevice = prepare((db) =>
+  withDevices(oldest(db, "Event", { ofDevice: true, isSorted: true })),
+);
 
 export type JoinedEvent = Awaited<ReturnType<typeof selectEvents>>[number];
 type ShownEvent = Omit<JoinedEvent, "deviceName"> & Pick<EventRow, "device">;

@@ -13,15 +13,18 @@ import { findEventType } from "../event-types/find-event-type.ts";
 import { visibleIn } from "../projects/find-project.ts";
 import { scopeWhere } from "../projects/scope-sql.ts";
 import { findPage, type Listed } from "../search/find-page.ts";
+import { isFirstPage } from "../search/first-page.ts";
 import { eventWhere, type Narrowing } from "../search/jsonb-where.ts";
 import { parseQuery, type Term } from "../search/terms.ts";
-import { joinedToEvent, selectEvents } from "./event-rows.ts";
+import { joinedToEvent, selectEvents, selectOldestEvents, selectOldestOfDevice } from "./event-rows.ts";
 
 type ListQuery = Input<(typeof api.events)["list"]>;
 type Sql = Prisma.Sql;
 
 /** The ids of the page first, from narrow rows that sort in memory; then the page itself. */
 export async function listEvents(ctx: Ctx, query: ListQuery): Promise<Complete<Event>[] | Batches<Complete<Event>>> {
+  const first = isFirstPage(ctx, query, ["deviceId", "queryFields"]) ? await readFirst(ctx, query) : [];
+  if (first.length > 0) return first;
   const device = query.deviceId ? { id: query.deviceId } : await selectDevice(ctx, query);
   if (query.eventTypeId) await findEventType(ctx, query.eventTypeId);
   const scope = scopeWhere("r", await visibleIn(ctx, query.projectId));
@@ -30,6 +33,13 @@ export async function listEvents(ctx: Ctx, query: ListQuery): Promise<Complete<E
   if (ids.length === 0) await selectDevice(ctx, query); // else what was found proves that the device is there
   // As few of the largest events as these are no more than a batch.
   return ids.length <= FEW ? readEvents(ctx, ids) : inBatches(ids, (some) => readEvents(ctx, some));
+}
+
+async function readFirst({ caller, db }: Ctx, { deviceId, limit }: ListQuery): Promise<Complete<Event>[]> {
+  const rows = deviceId
+    ? await selectOldestOfDevice(db, [caller.orgId, limit, deviceId])
+    : await selectOldestEvents(db, [caller.orgId, limit]);
+  return rows.map(joinedToEvent);
 }
 
 async function readEvents({ db }: Ctx, ids: readonly string[]): Promise<Complete<Event>[]> {

@@ -6,6 +6,8 @@ export interface Env {
   readonly Bindings: HttpBindings;
   readonly Variables: {
     requestId: string;
+    /** As the contract writes it: `/v1/devices/{nameOrId}`. */
+    path?: string;
     bodyPatience?: BodyPatience;
     /** The route has let go of the request, and answers it by itself later. */
     isHeld?: boolean;

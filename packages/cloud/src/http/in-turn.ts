@@ -35,10 +35,15 @@ export function linkOf(c: Context<Env>): string {
 }
 
 /** For lists and what else the contract calls expensive; nothing to wait for otherwise. A list that is sent in batches takes one for each. */
-export function listTurns(ctx: Ctx, operation: Operation): TakeTurn {
+export function listTurns(c: Context<Env>, ctx: Ctx, operation: Operation): TakeTurn {
   if (!isLargeRead(operation)) return async () => undefined;
+  let gone: AbortSignal | undefined;
   const taker = { owner: ctx.caller.orgId, token: callerToken(ctx.caller) };
-  return ({ hasBegun }) => ctx.turns.lists.take({ ...taker, hasBegun }, () => ctx.signal);
+  return ({ hasBegun }) =>
+    ctx.turns.lists.take({ ...taker, hasBegun }, () => {
+      gone ??= goneSignal(c); // not that of the context, which the stop of the process aborts: who waits is served until then
+      return gone;
+    });
 }
 
 function isLargeRead({ isExpensive, query, response }: Operation): boolean {

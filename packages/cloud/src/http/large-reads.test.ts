@@ -4,6 +4,7 @@ import { api, type Operation, pathParameters } from "@downlink/protocol";
 import { defaultLimits } from "../limits/limits.ts";
 import { readExamples } from "../testing/example-bodies.ts";
 import { startCloud } from "../testing/start-cloud.ts";
+import { eventually } from "../testing/test-agent.ts";
 import { inSteps } from "./in-steps.ts";
 
 const oneAtOnce = { atOnce: 1, perOwner: 1, waiting: 0, waitMs: 30_000 };
@@ -50,6 +51,21 @@ for (const [resource, operations] of Object.entries(api))
       assert.equal(await isHeldUp(operation), takesTurn);
     });
   }
+
+test("a list that waits for its turn is answered, also where the process is told to stop meanwhile", async (t) => {
+  const turns = { ...defaultLimits.turns, lists: { ...oneAtOnce, waiting: 1 } };
+  const { deps, admin } = await startCloud(t, { works: false, limits: { turns } });
+  const device = await admin.call(api.devices.create, { name: "robot" });
+  const held = await deps.turns.lists.take({ owner: "another" }, never);
+  const asked = admin.call(api.devices.list, {});
+  await eventually(
+    async () => deps.turns.lists.countOf(device.orgId),
+    (count) => count === 1,
+  );
+  deps.beginStopping();
+  held[Symbol.dispose]();
+  assert.deepEqual(await asked, [device]);
+});
 
 test("of a list that is sent in batches, each takes a turn, and what has begun is not refused", async () => {
   const taken: boolean[] = [];

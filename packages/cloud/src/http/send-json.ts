@@ -2,7 +2,7 @@
 // GET has a weak `ETag`, but for lists above 1 MiB, which are sent while they are read, and for what may hold a
 // token or a signed link (`Credential` of the contract): that is `no-store`.
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Context } from "hono";
 import { chooseCoding, encodeContent } from "./content-coding.ts";
 import type { Env } from "./env.ts";
@@ -19,20 +19,20 @@ export async function sendJson(
   text: string | Uint8Array<ArrayBuffer>,
   { mayBeKept }: { mayBeKept: boolean },
 ): Promise<Response> {
-  const body = typeof text === "string" ? Buffer.from(text) : text;
-  const validators = mayBeKept ? { ETag: tagOf(body), "Cache-Control": "private, no-cache" } : undefined;
+  const validators = mayBeKept ? { ETag: tagOf(text), "Cache-Control": "private, no-cache" } : undefined;
   const common = { Vary: "Authorization, Accept-Encoding", ...validators };
   if (validators && isKnown(c.req.header("if-none-match"), validators.ETag)) return c.body(null, 304, common);
   const headers = { "Content-Type": "application/json", ...common };
-  const coding = body.byteLength > LEAST_ENCODED_BYTES ? chooseCoding(c.req.header("accept-encoding")) : undefined;
-  if (!coding) return c.body(body, 200, headers);
+  const coding = chooseCoding(c.req.header("accept-encoding"));
+  if (!coding || Buffer.byteLength(text) <= LEAST_ENCODED_BYTES) return c.body(text, 200, headers);
+  const body = typeof text === "string" ? Buffer.from(text) : text;
   const encoded = (await encodeContent(body, coding)) as Uint8Array<ArrayBuffer>;
   return c.body(encoded, 200, { ...headers, "Content-Encoding": coding });
 }
 
 /** Weak, as it is the same for all codings. */
-function tagOf(body: Uint8Array): string {
-  return `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+function tagOf(body: string | Uint8Array): string {
+  return `W/"${hash("sha256", body, "base64url").slice(0, 22)}"`;
 }
 
 /** By weak comparison. spec: RFC 9110 §13.1.2 */

@@ -24,7 +24,10 @@ export function serve<C extends Contract>(app: Hono<Env>, deps: Deps, bound: Bou
     const encode = response && makeEncoder(response);
     const mayBeKept = method === "get" && response !== undefined && !holdsCredential(response);
     const call = { operation, handler, encode, mayBeKept, again: againOf(bound, name) };
-    app.on(operation.method.toUpperCase(), honoPath(operation.path), (c) => answer(c, deps, call));
+    app.on(operation.method.toUpperCase(), honoPath(operation.path), (c) => {
+      c.set("path", operation.path);
+      return answer(c, deps, call);
+    });
   }
 }
 
@@ -42,7 +45,7 @@ async function answer(c: Context<Env>, deps: Deps, call: Call): Promise<Response
   const { operation, handler, again, encode, mayBeKept } = call;
   const ctx = await openContext(c, deps, operation.access);
   const input = await parseInput(c, operation);
-  const takeTurn = listTurns(ctx, operation);
+  const takeTurn = listTurns(c, ctx, operation);
   if (encode && makesOne(operation)) {
     using _turn = await takeTurn({ hasBegun: false });
     const toText = async (answered: Promise<unknown>) => JSON.stringify(encode(await answered));

@@ -44,7 +44,7 @@ export function layoutRoutes(app: Hono<Env>, deps: Deps): void {
 async function answerList(c: Context<Env>, deps: Deps): Promise<Response> {
   const ctx = await openContext(c, deps, list.access);
   const query = (await parseInput(c, list)) as Input<typeof list>;
-  return streamBody(c, listJson(inSteps(listLayouts(ctx, query), listTurns(ctx, list))), {
+  return streamBody(c, listJson(inSteps(listLayouts(ctx, query), listTurns(c, ctx, list))), {
     headers: JSON_TYPE,
     onFailure: (error) => ctx.log.error({ err: error, requestId: ctx.requestId }, "a list of layouts broke off"),
   });

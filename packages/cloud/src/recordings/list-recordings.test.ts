@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import type { ApiFailure } from "@downlink/client";
 import { api, type CallInput, type Recording } from "@downlink/protocol";
@@ -240,13 +241,28 @@ test("a list shows the caller's projects only, and one of them where `projectId`
   await prisma.recording.delete({ where: { id: there.id } });
 });
 
-test("a device's recordings in the order of their creation take two statements: no planner is asked, and no device", async (t) => {
-  const deviceId = devices[0]!.id;
-  const asked = t.mock.method(cloud.deps.db.pool, "query");
-  const found = await list({ deviceId, limit: 3 });
-  assert.ok(found.length > 0);
-  const texts = asked.mock.calls.map(({ arguments: [query] }) => (query as unknown as { text: string }).text);
-  assert.equal(texts.filter((text) => !text.includes("Credential")).length, 2);
-  const code = await list({ deviceId: "dev_none" }).catch((error: ApiFailure) => error.code);
+test("the oldest of all and of a device take one statement, and more of them or another order give the same", async (t) => {
+  for (const query of [{}, { deviceId: devices[0]!.id }]) {
+    const all = await list({ ...query, limit: 2000 });
+    const asked = t.mock.method(cloud.deps.db.pool, "query");
+    const found = await list({ ...query, limit: 3 });
+    const texts = asked.mock.calls.map(({ arguments: [given] }) => (given as unknown as { text: string }).text);
+    asked.mock.restore();
+    assert.equal(texts.filter((text) => !text.includes("Credential")).length, 1);
+    assert.deepEqual(found, all.slice(0, 3));
+    for (const more of [{ limit: 64 }, { limit: 3, offset: 0, sortBy: "createdAt" as const }])
+      assert.deepEqual(await list({ ...query, ...more }), all.slice(0, more.limit), JSON.stringify(more));
+  }
+  const code = await list({ deviceId: "dev_none", limit: 3 }).catch((error: ApiFailure) => error.code);
   assert.equal(code, "NotFound");
+});
+
+test("the oldest with metadata too large to be read at once are listed like others", async () => {
+  const [first] = await list({ limit: 1 });
+  const metadata = [{ name: "large", metadata: { noise: randomBytes(20_000).toString("base64") } }];
+  await prisma.recording.update({ where: { id: first!.id }, data: { metadata } });
+  const [large, ...others] = await list({ limit: 3 });
+  await prisma.recording.update({ where: { id: first!.id }, data: { metadata: first!.metadata } });
+  assert.deepEqual(large, { ...first, metadata });
+  assert.equal(others.length, 2);
 });

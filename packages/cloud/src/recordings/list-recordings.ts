@@ -6,18 +6,39 @@ import { inOrderOf } from "../db/in-order-of.ts";
 import { readingFrom } from "../db/read-sql.ts";
 import { selectDevice } from "../devices/find-device.ts";
 import { findPage } from "../search/find-page.ts";
+import { isFirstPage } from "../search/first-page.ts";
 import { planListOf } from "./find-recordings.ts";
 import type { ListQuery } from "./recording-filters.ts";
-import { selectRecordingRows, selectSmallRecordingRows, toRecording } from "./recording-rows.ts";
+import {
+  selectOldestOfDevice,
+  selectOldestRecordings,
+  selectRecordingRows,
+  selectSmallRecordingRows,
+  toRecording,
+} from "./recording-rows.ts";
 
 type Answered = Complete<Recording>[] | Batches<Complete<Recording>>;
 
 /** The ids of the page first, from narrow rows that sort in memory; then the page itself. */
 export async function listRecordings(ctx: Ctx, query: ListQuery): Promise<Answered> {
+  const first = isFirstPage(ctx, query, ["deviceId"]) ? await readFirst(ctx, query) : undefined;
+  if (first) return first;
   const device = query.deviceId ? { id: query.deviceId } : await selectDevice(ctx, query);
   const ids = await findPage(readingFrom(ctx.db), await planListOf(ctx, query, { device }), query);
   if (ids.length === 0) await selectDevice(ctx, query); // else what was found proves that the device is there
   return (await readFew(ctx, ids)) ?? inBatches(ids, (some) => readRecordings(ctx, some));
+}
+
+/** Undefined where there are none, or where one is large. */
+async function readFirst(
+  { caller, db }: Ctx,
+  { deviceId, limit }: ListQuery,
+): Promise<Complete<Recording>[] | undefined> {
+  if (deviceId === "") return undefined;
+  const rows = deviceId
+    ? await selectOldestOfDevice(db, [caller.orgId, limit, deviceId])
+    : await selectOldestRecordings(db, [caller.orgId, limit]);
+  return rows.length > 0 && rows.every(({ metadata }) => metadata !== null) ? rows.map(toRecording) : undefined;
 }
 
 /** All at once, where they are few and small. */

@@ -4,28 +4,28 @@ import { asParsed, type Complete } from "../core/complete.ts";
 import type { DB } from "../db/generated/tables.ts";
 import { anyOf, parameter, prepare } from "../db/prepared.ts";
 import { inProjects } from "../projects/scope-sql.ts";
+import { oldest, type Rows } from "../search/first-page.ts";
 
+/** What is stored in so few bytes is at most a hundred times as large in memory. */
 const SMALL_BYTES = 2048;
+const isSmall = sql<boolean>`pg_column_size(r.metadata) <= ${sql.lit(SMALL_BYTES)}`;
 
-const recordingsWithAll = (db: Kysely<DB>) =>
-  db
-    .selectFrom("Recording as r")
+const withoutMetadata = (recordings: Rows<"Recording">) =>
+  recordings
     .leftJoin("Device as d", "d.id", "r.deviceId")
     .leftJoin("Session as n", "n.id", "r.sessionId")
     .leftJoin("Site as s", "s.id", "r.siteId")
     .leftJoin("Site as e", "e.id", "r.edgeSiteId")
     .select(["r.id", "r.projectId", "r.path", "r.sizeBytes", "r.createdAtNs", "r.importedAtNs", "r.startNs", "r.endNs"])
-    .select([
-      "r.importStatus",
-      "r.key",
-      "r.metadata",
-      "r.messageCount",
-      "r.sessionId",
-      "r.failureCode",
-      "r.failureText",
-    ])
+    .select(["r.importStatus", "r.key", "r.messageCount", "r.sessionId", "r.failureCode", "r.failureText"])
     .select(["r.damage", "d.id as deviceId", "d.name as deviceName", "n.key as sessionKey"])
     .select(["s.id as siteId", "s.name as siteName", "e.id as edgeSiteId", "e.name as edgeSiteName"]);
+
+const recordingsWithAll = (db: Kysely<DB>) => withoutMetadata(db.selectFrom("Recording as r")).select("r.metadata");
+
+/** Of what is large the metadata is null. */
+const recordingsIfSmall = (recordings: Rows<"Recording">) =>
+  withoutMetadata(recordings).select(sql<object | null>`CASE WHEN ${isSmall} THEN r.metadata END`.as("metadata"));
 
 /** Of an organization ($1), by id ($2), within projects ($3). */
 export const selectRecordingRow = prepare((db) =>
@@ -38,11 +38,13 @@ export const selectRecordingRow = prepare((db) =>
 /** By their ids ($1). */
 export const selectRecordingRows = prepare((db) => recordingsWithAll(db).where("r.id", "=", anyOf(1)));
 
-/** Of those ($1) only such as take little memory: what is stored in so few bytes is at most a hundred times as large. */
+/** As `oldest` has them. */
+export const selectOldestRecordings = prepare((db) => recordingsIfSmall(oldest(db, "Recording")));
+export const selectOldestOfDevice = prepare((db) => recordingsIfSmall(oldest(db, "Recording", { ofDevice: true })));
+
+/** Of those ($1) only such as take little memory. */
 export const selectSmallRecordingRows = prepare((db) =>
-  recordingsWithAll(db)
-    .where("r.id", "=", anyOf(1))
-    .where(sql<boolean>`pg_column_size(r.metadata) <= ${sql.lit(SMALL_BYTES)}`),
+  recordingsWithAll(db).where("r.id", "=", anyOf(1)).where(isSmall),
 );
 
 type RecordingRow = Awaited<ReturnType<typeof selectRecordingRows>>[number];
