@@ -30,16 +30,13 @@ import { answerError } from "./http/answer-error.ts";
 import { docsRoutes } from "./http/docs-route.ts";
 import type { Env } from "./http/env.ts";
 import { ExactFirstRouter } from "./http/exact-first-router.ts";
+import { frameRequests } from "./http/frame-requests.ts";
 import { healthRoutes } from "./http/health.ts";
 import { callInTurn, linkInTurn } from "./http/in-turn.ts";
-import { bodyPace } from "./http/json-body.ts";
 import { limitFailures } from "./http/limit-rates.ts";
-import { measureRequests } from "./http/measure-requests.ts";
 import { metricsRoute } from "./http/metrics-route.ts";
 import { nameIncarnation } from "./http/name-incarnation.ts";
 import { refuseEncoding } from "./http/refuse-encoding.ts";
-import { requestId } from "./http/request-id.ts";
-import { requestLog } from "./http/request-log.ts";
 import { serve } from "./http/serve.ts";
 import { importQueue } from "./import-queue/import-queue.ts";
 import { imports } from "./imports/imports.ts";
@@ -66,7 +63,7 @@ const DATA_PLANE = "/data-plane/";
 /** What a process that works on jobs and serves no calls tells of itself. */
 export function createHealthApp(deps: Deps): Hono<Env> {
   const app = new Hono<Env>();
-  app.use(requestId, requestLog(deps.log), measureRequests(deps));
+  app.use(frameRequests(deps));
   answerRefusals(app, deps);
   healthRoutes(app, deps);
   metricsRoute(app, deps);
@@ -76,7 +73,7 @@ export function createHealthApp(deps: Deps): Hono<Env> {
 /** The HTTP face of the control plane: middleware in order, then one line a resource. */
 export function createApp(deps: Deps): Hono<Env> {
   const app = new Hono<Env>({ router: new ExactFirstRouter() });
-  app.use(requestId, requestLog(deps.log), measureRequests(deps), bodyPace(deps.limits.body), refuseEncoding);
+  app.use(frameRequests(deps), refuseEncoding);
   app.use(api.edge.work.path, boundPolls());
   const turnsOf = (path: string) => (path.startsWith(AGENTS) ? deps.turns.agents : deps.turns.calls);
   app.use("/v1/*", limitFailures(deps.rates, deps.trustedProxies), callInTurn(turnsOf));

@@ -1,19 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { bodyLimits, createJsonGuard, type Operation } from "@downlink/protocol";
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context } from "hono";
 import { ApiError } from "../core/errors.ts";
 import { type BodyPatience, bodyPatience } from "../limits/limits.ts";
 import type { Env } from "./env.ts";
 
 const TICKS_PER_STALL = 10;
-
-export function bodyPace(patience: BodyPatience): MiddlewareHandler<Env> {
-  return (c, next) => {
-    c.set("bodyPatience", patience);
-    return next();
-  };
-}
 
 /** Refuses what is too much for the operation before it is whole, and before it is understood; and what comes too slowly. */
 export async function readJsonText(c: Context<Env>, { bodySize = "ordinary" }: Operation): Promise<string> {

@@ -1,4 +1,4 @@
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context } from "hono";
 import { routePath } from "hono/route";
 import type { Deps } from "../context/context.ts";
 import type { Env } from "./env.ts";
@@ -8,27 +8,30 @@ interface Measured {
   observe(seconds: number): void;
 }
 
-/** Counts each answer by its operation as the contract writes it: `GET /v1/devices/{nameOrId}`. What no route takes is one of them. */
-export function measureRequests({ metrics, stopping }: Pick<Deps, "metrics" | "stopping">): MiddlewareHandler<Env> {
-  const known = new Map<string, Measured>();
-  return async (c, next) => {
-    if (stopping.aborted) c.header("Connection", "close"); // the next call is for another process
-    const startedMs = performance.now();
-    await next();
-    const measured = measuredOf(operationOf(c), c.res.status);
-    measured.count();
-    measured.observe((performance.now() - startedMs) / 1000);
-  };
-
+/** Counts answers by their operation as the contract writes it: `GET /v1/devices/{nameOrId}`. What no route takes is one of them. */
+export class MeasuredRequests {
+  readonly #metrics: Deps["metrics"];
   /** There are as many as routes have statuses. To look the labels up each time takes longer than to count. */
-  function measuredOf(operation: string, status: number): Measured {
+  readonly #known = new Map<string, Measured>();
+
+  constructor(metrics: Deps["metrics"]) {
+    this.#metrics = metrics;
+  }
+
+  note(c: Context<Env>, tookSeconds: number): void {
+    const measured = this.#find(operationOf(c), c.res.status);
+    measured.count();
+    measured.observe(tookSeconds);
+  }
+
+  #find(operation: string, status: number): Measured {
     const name = `${status} ${operation}`;
-    const found = known.get(name);
+    const found = this.#known.get(name);
     if (found) return found;
-    const requests = metrics.requests.labels({ operation, status });
-    const seconds = metrics.requestSeconds.labels({ operation });
+    const requests = this.#metrics.requests.labels({ operation, status });
+    const seconds = this.#metrics.requestSeconds.labels({ operation });
     const made = { count: () => requests.inc(), observe: (value: number) => seconds.observe(value) };
-    known.set(name, made);
+    this.#known.set(name, made);
     return made;
   }
 }

@@ -1,15 +1,14 @@
 import { randomUUID } from "node:crypto";
-import type { MiddlewareHandler } from "hono";
+import type { Context } from "hono";
 import type { Env } from "./env.ts";
 
 const SANE = /^[\w.:/+=-]{1,128}$/;
 
 /** Every response carries `X-Request-Id`, the caller's where it sent a sane one; and no browser guesses what it holds. */
-export const requestId: MiddlewareHandler<Env> = async (c, next) => {
+export function nameRequest(c: Context<Env>): void {
   const given = c.req.header("x-request-id");
   const id = given && SANE.test(given) ? given : randomUUID();
   c.set("requestId", id);
   c.env.outgoing.setHeader("X-Request-Id", id); // a header of Hono's costs each answer a `Headers`
   c.env.outgoing.setHeader("X-Content-Type-Options", "nosniff");
-  await next();
-};
+}
