@@ -26,7 +26,7 @@ const Networks = z.string().transform((text, context) => {
   }
 });
 
-/** As browsers send them in `Origin`; `*` is every one. */
+/** Origins are written as browsers send them in `Origin`; `*` is every one. */
 const Origins = z
   .string()
   .transform((text) => text.split(",").map((origin) => origin.trim()))

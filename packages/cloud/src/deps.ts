@@ -36,7 +36,10 @@ const systemClock: Clock = { nowNs: () => BigInt(Date.now()) * 1_000_000n };
 
 interface Choices {
   readonly clock?: Clock | undefined;
-  /** Where the configuration names no database: whether one that another process serves is used. */
+  /**
+   * Starts the database where the configuration names none; a test or a command may join one that another process
+   * serves.
+   */
   readonly openPostgres?: typeof startEmbeddedPostgres;
 }
 
@@ -92,7 +95,7 @@ async function openMigrated(opened: AsyncDisposableStack, { config, log, openPos
   return { url, db: opened.use(openDatabase(url, { maxConnections: MAX_CONNECTIONS, log })) };
 }
 
-/** Where links lead. */
+/** Links are built from this address. */
 function addressOf({ publicUrl, host, port }: Config): Pick<OpenDeps, "publicUrl" | "setPublicUrl"> {
   let known = publicUrl;
   return {

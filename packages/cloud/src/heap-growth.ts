@@ -6,7 +6,7 @@ import { setFlagsFromString } from "node:v8";
  */
 const MOST_GROWTH = 40;
 
-/** For a process that serves: it collects a little more often, and stays small. */
+/** A process that serves calls collects garbage a little more often, and stays small. */
 export function boundHeapGrowth(): void {
   setFlagsFromString(`--heap-growing-percent=${MOST_GROWTH}`);
 }

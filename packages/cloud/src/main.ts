@@ -163,7 +163,10 @@ async function reindexStore({ all }: { all: boolean }): Promise<void> {
 
 type Use = (deps: OpenDeps, config: ReturnType<typeof readConfig>, stopped: Promise<void>) => Promise<void>;
 
-/** For what is done once, also beside a running control plane: its Postgres is used, where it has one of its own. */
+/**
+ * Opens the database for a command, also beside a running control plane: its Postgres is used, where it has one of
+ * its own.
+ */
 async function withDeps(use: Use): Promise<void> {
   await open(use, joinEmbeddedPostgres);
 }

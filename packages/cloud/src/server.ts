@@ -55,7 +55,7 @@ export async function startHealthServer(config: Config & { workPort: number }, d
   };
 }
 
-/** Where it listens, once it does. */
+/** Answers the URL once the server listens. */
 async function listen(server: Server, { host, port }: Pick<Config, "host" | "port">): Promise<string> {
   server.listen({ port, host, backlog: BACKLOG });
   await once(server, "listening");

@@ -7,7 +7,7 @@ interface Page {
   readonly offset: number;
 }
 
-/** Of the agent of a device or of an edge site, as a job keeps them; see agent-points.ts */
+/** Finds the points of the agent of a device or of an edge site, which a job keeps; see agent-points.ts */
 export async function findAgentPoints(
   { db }: Ctx,
   agent: { readonly deviceId: string } | { readonly siteId: string },

@@ -31,7 +31,10 @@ export async function removeFiles(tx: Transaction, { agent, files, because, nowN
   await failRecordings(tx, failing, nowNs);
 }
 
-/** In the order in which everybody locks several. Those that change hold no data, and so are at no primary site. */
+/**
+ * Locks them in the order in which everybody locks several. Those that change hold no data, and so are at no primary
+ * site.
+ */
 async function lockRecordings(tx: Transaction, files: readonly FileVersion[]): Promise<PublishedRecording[]> {
   const ids = files.flatMap(({ recordingId }) => recordingId ?? []);
   const rows = await tx.$queryRaw<Omit<PublishedRecording, "site">[]>`

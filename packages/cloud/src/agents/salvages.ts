@@ -50,7 +50,7 @@ export async function failSalvage(ctx: AgentCtx, input: Input<FailSalvage>): Pro
 
 interface Ending {
   readonly agentId: string;
-  /** Of files that changed or went. */
+  /** The versions of files that changed or went. */
   readonly versionIds: readonly string[];
   readonly nowNs: bigint;
 }

@@ -8,7 +8,7 @@ import { type AttachmentRow, attachmentColumns } from "./attachment-rows.ts";
 export const isHeld = { siteId: { not: null } } satisfies Prisma.RecordingAttachmentWhereInput;
 
 export interface StoredAttachment extends AttachmentRow {
-  /** Where its bytes are. */
+  /** The recording that has its bytes. */
   readonly recording: { readonly blobKey: string | null };
 }
 

@@ -105,7 +105,7 @@ export interface BlobReader extends AsyncDisposable {
   readonly sizeBytes: number;
   /** Exactly these bytes; throws a RangeError outside of the object and {@link BlobDamagedError} when they are not there. */
   read(offset: number, length: number): Promise<Uint8Array>;
-  /** Where the object is a file: its descriptor, as long as this is open. Threads read through it themselves. */
+  /** The descriptor of an object that is a file, as long as this is open. Threads read through it themselves. */
   readonly descriptor?: number;
   /** The bytes in order, in pieces of at most 256 KiB; one piece is read ahead of the consumer. */
   stream(range?: ByteRange, signal?: AbortSignal): AsyncIterable<Uint8Array>;
@@ -122,7 +122,7 @@ export interface UploadPlan {
 }
 
 export interface PartPlan {
-  /** From 1. */
+  /** Numbers begin with 1. */
   readonly number: number;
   /** MD5 or SHA-256 (`makeDigest` of the protocol); all of one upload are of one kind. */
   readonly digest: string;
@@ -143,7 +143,7 @@ export interface PartGrant {
 /** A range of one part. */
 export interface PiecePlan {
   readonly partNumber: number;
-  /** Within the part. */
+  /** The offset within the part. */
   readonly offset: number;
   readonly lengthBytes: number;
   /** MD5 or SHA-256 (`makeDigest` of the protocol); all of one upload are of one kind. */
@@ -160,7 +160,7 @@ export interface ListedObject {
   readonly key: string;
   /** False: there is no object, only what is left of a write that was never acknowledged, or is under way. */
   readonly isWhole: boolean;
-  /** Of the object; of something unfinished, what it holds. */
+  /** The size of the object, or of what an unfinished upload holds. */
   readonly sizeBytes: number;
   readonly modifiedAtMs: number;
 }

@@ -110,7 +110,7 @@ async function deleteObject(root: string, key: string): Promise<void> {
   await syncDirectory(files.directory);
 }
 
-/** Only writing runs out of room. */
+/** Wraps what writes: nothing else runs out of room. */
 async function orStorageFull<T>(writing: Promise<T>): Promise<T> {
   try {
     return await writing;

@@ -16,7 +16,7 @@ export async function readLines(file: FileHandle): Promise<string[]> {
   return text.split("\n").filter((line) => line !== "");
 }
 
-/** To a file that was opened for appending. Not synced. */
+/** Appends to a file that was opened for appending, and does not sync it. */
 export async function appendLine(file: FileHandle, text: string): Promise<void> {
   const line = Buffer.from(sealLine(text));
   const { bytesWritten } = await file.write(line);

@@ -24,7 +24,7 @@ export async function findObject(files: KeyFiles): Promise<Stats | undefined> {
   return found;
 }
 
-/** For reading and writing. Throws {@link UploadClosedError} when the upload was aborted or completed. */
+/** Opens it for reading and writing. Throws {@link UploadClosedError} when the upload was aborted or completed. */
 export async function openPartial(key: string, files: KeyFiles): Promise<FileHandle> {
   try {
     return await open(files.partial, "r+");
@@ -39,7 +39,7 @@ export async function removeUnfinished(files: KeyFiles): Promise<void> {
   for (const name of await listNames(files)) await rm(join(files.directory, name), { force: true });
 }
 
-/** Of the key's files but the object. */
+/** Lists the names of all files of the key but the object. */
 export async function listNames(files: KeyFiles): Promise<string[]> {
   return (await readdir(files.directory)).filter((name) => name.startsWith(`${files.name}.`));
 }

@@ -7,13 +7,13 @@ import type { LentBytes, PartMemory } from "./part-memory.ts";
 const MAX_BYTES_IN_MEMORY = 16 * 1024 * 1024;
 const COPY_BYTES = 1024 * 1024;
 
-/** Where a part's bytes wait until they are verified. */
+/** The bytes of a part wait here until they are verified. */
 export interface PartBuffer extends AsyncDisposable {
   add(piece: Uint8Array, offset: number): Promise<void>;
   writeTo(file: FileHandle, position: number): Promise<void>;
 }
 
-/** In memory while there is room and the part is not large, else in a temporary file. */
+/** Opens a buffer in memory while there is room and the part is not large, else in a temporary file. */
 export async function openPartBuffer(files: KeyFiles, lengthBytes: number, memory: PartMemory): Promise<PartBuffer> {
   const lent = lengthBytes <= MAX_BYTES_IN_MEMORY ? memory.take(lengthBytes) : undefined;
   return lent ? bufferInMemory(lent) : bufferInFile(temporaryFile(files), lengthBytes);

@@ -14,7 +14,7 @@ const PART_PATH = /^\/data-plane\/parts\/(?<key>[a-z0-9_/-]+)\/(?<number>\d{1,5}
 
 export interface PartLinks {
   readonly signer: LinkSigner;
-  /** Without a slash at the end. */
+  /** It has no slash at the end. */
   readonly publicUrl: string;
   readonly expiresAtMs: number;
 }

@@ -3,7 +3,9 @@ import { PieceConflictError, PieceRefusedError } from "./blob-errors.ts";
 import type { PiecePlan, UploadPlan } from "./blob-store.ts";
 import { partLength } from "./part-plan.ts";
 
-/** So that what is known of a part's pieces fits a small journal and a short answer, whatever a sender does. */
+/**
+ * A limit, so that what is known of a part's pieces fits a small journal and a short answer, whatever a sender does.
+ */
 const MOST_PIECES_OF_A_PART = 2048;
 /** A sender goes on with the parts that it began; so many are more than it has under way at once. */
 export const MOST_PARTS_IN_PIECES = 8;

@@ -42,7 +42,7 @@ export interface Deps {
   readonly publicUrl: () => string;
   /** Whose pages may use links. */
   readonly linkOrigins: readonly string[];
-  /** For how long after its import a file stays on its device. */
+  /** A file stays on its device for so long after its import. */
   readonly deleteSafetySeconds: number;
   /** Exports read uncompressed chunks whole, also where few of their messages are wanted. */
   readonly readsWholeChunks: boolean;

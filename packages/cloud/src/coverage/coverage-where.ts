@@ -41,7 +41,7 @@ function touchesWindow({ start, end }: Query): Sql {
   return Prisma.sql`(${isNear} OR ${isLong} AND ${overlaps})`;
 }
 
-/** Or the first time that 64 bits hold. */
+/** Answers the time, or the first one that 64 bits hold. */
 function earliest(timeNs: bigint): bigint {
   return timeNs < FIRST_TIME_NS ? FIRST_TIME_NS : timeNs;
 }

@@ -3,7 +3,7 @@ import { ChannelListener } from "../db/channel-listener.ts";
 import type { Database } from "../db/client.ts";
 import { type Credential, findCredential } from "./find-credential.ts";
 
-/** Whatever went wrong, nothing older than this counts. */
+/** Nothing older than this counts, whatever went wrong. */
 const LIFE_MS = 5000;
 /** What another process took away counts no longer than this, also where the connection that would tell so is dead. */
 const PROOF_LIFE_MS = 1000;
@@ -53,7 +53,7 @@ export class KeptCredentials implements AsyncDisposable {
     return credentials;
   }
 
-  /** As {@link findCredential} finds it. */
+  /** Answers what {@link findCredential} answers. */
   async find(tokenSha256: string): Promise<Credential | undefined> {
     const nowMs = performance.now();
     const kept = this.#isProven(nowMs) ? this.#kept.get(tokenSha256) : undefined;

@@ -2,7 +2,7 @@ import type { Transaction } from "../db/transaction.ts";
 
 interface Scope {
   readonly orgId: string;
-  /** Only what lies in these tells; empty: in all of the organization. */
+  /** Only what lies in these projects counts; an empty list stands for all of the organization. */
   readonly projectIds: readonly string[];
 }
 

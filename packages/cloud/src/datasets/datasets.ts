@@ -58,7 +58,7 @@ async function updateDataset(ctx: Ctx, { id, ...changes }: Input<Contract["updat
   return toDataset(await updated.catch(nameTaken(changes.name ?? "")));
 }
 
-/** With its versions and memberships; the episodes stay. */
+/** Deletes a dataset with its versions and memberships; the episodes stay. */
 async function deleteDataset(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ success: true }> {
   const { count } = await ctx.db.prisma.dataset.deleteMany({ where: { AND: [{ id }, visibleTo(ctx)] } });
   return count > 0 ? { success: true } : notFound(`dataset ${id}`);

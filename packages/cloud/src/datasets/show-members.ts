@@ -5,7 +5,7 @@ import { type EpisodeInclude, readEpisodes } from "../episodes/episode-rows.ts";
 
 /** A row of DatasetMember, as far as lists show it. */
 export interface Member {
-  /** Of the episode. */
+  /** The id of the episode. */
   readonly id: string;
   readonly addedIn: number;
   readonly addedAtNs: bigint;
@@ -27,7 +27,7 @@ export async function showMembers(
   });
 }
 
-/** Not of those alone that miss some: for that the planner leaves the index by id. */
+/** All of them are asked about, not only those that miss some, because for that the planner leaves the index by id. */
 async function readMissing({ db }: Ctx, ids: readonly string[]): Promise<Map<string, boolean>> {
   const where = { episodeId: { in: [...ids] } };
   const rows = await db.prisma.episodeAvailability.findMany({ where, select: { episodeId: true, hasMissing: true } });

@@ -9,9 +9,9 @@ interface Options {
   readonly log: Pick<Logger, "warn">;
   /** What is told on it are notifications of Postgres, each with the commit of a change. */
   readonly channel: string;
-  /** Of the connection, as Postgres shows it. */
+  /** The name of the connection, as Postgres shows it. */
   readonly name: string;
-  /** With the payload of each notification. */
+  /** Called with the payload of each notification. */
   readonly onMessage: (payload: string) => void;
   /** Anything may have been told: the connection was lost, or is there again. */
   readonly onGap: () => void;

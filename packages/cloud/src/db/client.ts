@@ -25,7 +25,10 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const IDLE_CONNECTION_MS = 30_000;
 /** No statement of ours takes as long; one that does has lost its plan, and holds a connection that others need. */
 const STATEMENT_TIMEOUT_MS = 60_000;
-/** Of each sort or bitmap: with the server's 4 MB, a bitmap of 100,000 rows keeps whole pages instead, which are all read again. */
+/**
+ * The memory of each sort or bitmap. With the server's 4 MB, a bitmap of 100,000 rows keeps whole pages instead,
+ * which are all read again.
+ */
 const WORK_MEMORY = "16MB";
 /** Above what a transaction may take by itself: this ends those whose process hangs. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 90_000;

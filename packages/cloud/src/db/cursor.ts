@@ -5,7 +5,7 @@ import { refuse } from "../core/errors.ts";
 /** A place in a list, and the way to go from there. */
 export interface Cursor {
   readonly direction: "forward" | "backward";
-  /** Of the row at this place: what the list sorts by, as text, and what breaks ties. */
+  /** What the list sorts by in the row at this place, as text, and what breaks ties. */
   readonly sortValue: string;
   readonly id: string;
 }

@@ -25,7 +25,7 @@ export interface PostgresLog {
 }
 
 export interface EmbeddedPostgres extends AsyncDisposable {
-  /** Of the database `postgres`, for node-postgres: through a Unix socket, as superuser, without a password. */
+  /** The URL of the database `postgres` for node-postgres: through a Unix socket, as superuser, without a password. */
   readonly url: string;
   /** Resolves when the server has gone. A second call does nothing. */
   stop(): Promise<void>;
@@ -152,7 +152,7 @@ async function startServer({ cluster, socketDir, claim, command }: Supervision):
   }
 }
 
-/** Beside the data, unless that path is too long for a socket's address. */
+/** The socket lies beside the data, unless that path is too long for a socket's address. */
 function chooseSocketDir(dir: string): string {
   const fits = (candidate: string) => Buffer.byteLength(join(candidate, SOCKET_NAME)) <= SOCKET_PATH_LIMIT;
   if (fits(dir)) return dir;

@@ -19,7 +19,7 @@ export async function* inBatches<Id, Item>(
   }
 }
 
-/** So many small items are read and answered at once. */
+/** A list of so many small items is read and answered at once. */
 export const FEW = 64;
 
 const FIRST_COUNT = 16;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 
-/** In a checkout, Prisma's own folder; in a package, a copy beside the code. */
+/** Prisma's own folder in a checkout; in a package it is a copy beside the code. */
 export const migrationsDir = fileURLToPath(new URL("../../../../prisma/migrations", import.meta.url));
 
 export interface MigrationLog {

@@ -7,7 +7,7 @@ import { kyselyPool } from "./kysely-pool.ts";
 import { observeConnection, unobserved } from "./observed-pool.ts";
 import { beginTransaction, type Transaction } from "./transaction.ts";
 
-/** As long as the longest of all that a call does in one transaction. */
+/** The longest thing that a call does in one transaction takes so long. */
 const LONGEST_MS = 600_000;
 
 /** A database all of whose queries are part of one transaction. */
@@ -32,7 +32,10 @@ export function withOneConnection<T>(db: Database, work: (db: DatabaseInTransact
   );
 }
 
-/** As {@link withOneConnection}; within one already it is a part of that, which whoever began it ends: a failure must reach them. */
+/**
+ * Does what {@link withOneConnection} does. Within one already it is a part of that, which its beginner ends: a
+ * failure must reach them.
+ */
 export function withinOneConnection<T>(db: Database, work: (db: DatabaseInTransaction) => Promise<T>): Promise<T> {
   return isInTransaction(db) ? work(db) : withOneConnection(db, work);
 }

@@ -14,7 +14,7 @@ export function readingFrom({ pool }: Pick<Database, "pool">): ReadSql {
   return async ({ text, values }) => (await pool.query({ text, values, types: bigintTypes })).rows;
 }
 
-/** In a transaction, and with what it has changed. */
+/** Reads in a transaction, with what it has changed. */
 export function readingIn(tx: Transaction): ReadSql {
   return (query) => tx.$queryRaw(query);
 }

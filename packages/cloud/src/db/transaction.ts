@@ -6,7 +6,7 @@ import { sqlState } from "./sql-state.ts";
 export type Transaction = Prisma.TransactionClient;
 
 const MAX_ATTEMPTS = 5;
-/** Of one attempt, and of each of its statements. */
+/** The limit of one attempt, and of each of its statements. */
 const TIMEOUT_MS = 60_000;
 const WAIT_FOR_CONNECTION_MS = 10_000;
 const BASE_DELAY_MS = 20;
@@ -30,7 +30,7 @@ export async function withTransaction<T>(
   return db.tx ? inSavepoint(db.tx, workInTime) : beginTransaction(db, workInTime, timeoutMs);
 }
 
-/** As {@link withTransaction}, for who gives statements no longer than usual whatever the whole may take. */
+/** Does what {@link withTransaction} does, but gives statements no longer than usual, whatever the whole may take. */
 export async function beginTransaction<T>(
   { prisma }: Pick<Database, "prisma">,
   work: (tx: Transaction) => Promise<T>,

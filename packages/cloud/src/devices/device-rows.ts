@@ -17,7 +17,7 @@ const withAgents = (devices: Rows<"Device">) =>
 
 const devicesWithAgents = (db: Kysely<DB>) => withAgents(db.selectFrom("Device as r"));
 
-/** Of an organization ($1), by name or id ($2), within projects ($3). */
+/** Selects devices of an organization ($1) by name or id ($2) within projects ($3). */
 export const selectDeviceRows = prepare((db) =>
   devicesWithAgents(db)
     .where("r.orgId", "=", parameter<string>(1))
@@ -26,15 +26,15 @@ export const selectDeviceRows = prepare((db) =>
     .limit(sql.lit(3)),
 );
 
-/** By their ids ($1). */
+/** Selects devices by their ids ($1). */
 export const selectDevices = prepare((db) => devicesWithAgents(db).where("r.id", "=", anyOf(1)));
 
-/** As `oldest` has them. */
+/** Selects the first page of devices in the order of `oldest`. */
 export const selectOldestDevices = prepare((db) => withAgents(oldest(db, "Device")));
 
 type DeviceWithAgent = Awaited<ReturnType<typeof selectDevices>>[number];
 
-/** With what its agent last said of itself, where one was ever there. */
+/** Answers a device with what its agent last said of itself, where one was ever there. */
 export function toDeviceWithAgent(row: DeviceWithAgent, nowNs: bigint): Complete<Device> {
   const { leaseExpiresAtNs, lastSeenAtNs, agentVersion, facts, clonedAtNs, status } = row;
   if (leaseExpiresAtNs === null || lastSeenAtNs === null || agentVersion === null) return toDevice(row);
@@ -44,7 +44,7 @@ export function toDeviceWithAgent(row: DeviceWithAgent, nowNs: bigint): Complete
 
 type ShownDevice = Omit<DeviceModel, "agentSettings" | "properties"> & { readonly properties: unknown };
 
-/** Without what its agent says of itself; see device-agents.ts */
+/** Answers a device without what its agent says of itself; see device-agents.ts */
 export function toDevice(row: ShownDevice): Complete<Device> {
   return {
     id: row.id,

@@ -13,7 +13,7 @@ import { report } from "./report.ts";
 import { requestImports } from "./request-imports.ts";
 import { completeUpload, failImport, grantParts, openUpload } from "./uploads.ts";
 
-/** But the work, which has a route of its own: it waits. */
+/** All but the work, which has a route of its own because it waits. */
 const { work: _, ...contract } = api.edge;
 type Contract = typeof contract;
 

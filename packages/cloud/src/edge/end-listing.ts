@@ -11,11 +11,11 @@ import { noteListed } from "./inventory.ts";
 const FILES_A_TRANSACTION = 1000;
 
 interface Ending {
-  /** Of the listing. */
+  /** The id of the listing. */
   readonly id: string;
   /** How many files the whole listing names. */
   readonly count?: number | undefined;
-  /** Of the report that ends it. */
+  /** The number of the report that ends it. */
   readonly sequence: number;
 }
 

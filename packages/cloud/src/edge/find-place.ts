@@ -17,7 +17,7 @@ export interface Reason {
 }
 
 interface Search {
-  /** Of a site. */
+  /** The agent of a site. */
   readonly agent: AgentModel;
   readonly served: ServedProjects;
   readonly reference: DeviceReference;

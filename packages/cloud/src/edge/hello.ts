@@ -13,7 +13,7 @@ import { settingsOf } from "./work.ts";
 
 type Hello = typeof api.edge.hello;
 
-/** More would be a quarrel that no agent of ours begins. */
+/** No agent of ours quarrels for longer than this. */
 const MAX_ATTEMPTS = 10;
 const OWNER_IS_GONE = "23503"; // a foreign key without its row
 

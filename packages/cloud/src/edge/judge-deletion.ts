@@ -18,7 +18,7 @@ interface ImportFacts {
 /** All that decides whether one file may be deleted on its device; times in server time. */
 export interface DeletionCase {
   readonly reason: DeletionReason;
-  /** Of the file as it is now on the device. */
+  /** The hash of the file as it is now on the device. */
   readonly sha256: string | undefined;
   readonly firstReportedAtNs: bigint;
   /** Null: the file is no recording. */
@@ -27,7 +27,7 @@ export interface DeletionCase {
   readonly original: ImportFacts | null;
   readonly hasOpenRequest: boolean;
   readonly settings: Pick<EdgeSettings, "enabled" | "retainRecordingsSeconds" | "autoDeleteAfterImport">;
-  /** For how long after its import a file stays on the device. */
+  /** A file stays on the device for so long after its import. */
   readonly safetyNs: bigint;
   readonly nowNs: bigint;
 }

@@ -12,7 +12,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 interface Crowd {
   count: number;
-  /** On the monotonic clock. */
+  /** A time of the monotonic clock. */
   replacedAtMs: number;
 }
 

@@ -6,7 +6,7 @@ export interface EventSnapshot {
   readonly startNs: bigint;
   readonly endNs: bigint;
   readonly deviceId: string;
-  /** Of the device's imported recordings, those that touch the time range. */
+  /** Those of the device's imported recordings that touch the time range. */
   readonly recordingIds: readonly string[];
 }
 
@@ -53,7 +53,7 @@ function requireWindow({ id, startNs, endNs }: EventRow): void {
     );
 }
 
-/** Of times before the epoch too: rounded down. */
+/** Rounds down, also times before the epoch. */
 function msOf(timeNs: bigint): bigint {
   const restNs = ((timeNs % NS_PER_MS) + NS_PER_MS) % NS_PER_MS;
   return (timeNs - restNs) / NS_PER_MS;

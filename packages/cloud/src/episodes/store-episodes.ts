@@ -7,9 +7,9 @@ export interface NewEpisode {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** JSON text. */
   readonly creationContext: string | null;
-  /** Without repetition. */
+  /** Each recording is named once. */
   readonly recordingIds: readonly string[];
-  /** Of the recordings, those whose data no primary site holds. */
+  /** The number of recordings whose data no primary site holds. */
   readonly missingCount: number;
   readonly identitySha256: string;
 }
@@ -23,7 +23,7 @@ interface Origin {
 
 export interface Stored {
   readonly createdIds: readonly string[];
-  /** Of an episode that was wanted: the new one, or the one that was there. */
+  /** Answers the id of a wanted episode: of the new one, or of the one that was there. */
   idOf(identitySha256: string): string;
 }
 

@@ -29,7 +29,7 @@ const withDevices = (events: Rows<"Event">) =>
 
 const eventsWithDevices = (db: Kysely<DB>) => withDevices(db.selectFrom("Event as r"));
 
-/** Of an organization ($1), by id ($2), within projects ($3). */
+/** Selects the event of an organization ($1) with an id ($2) within projects ($3). */
 export const selectEvent = prepare((db) =>
   eventsWithDevices(db)
     .where("r.orgId", "=", parameter<string>(1))
@@ -37,10 +37,10 @@ export const selectEvent = prepare((db) =>
     .where(inProjects("r.projectId", 3)),
 );
 
-/** By their ids ($1). */
+/** Selects events by their ids ($1). */
 export const selectEvents = prepare((db) => eventsWithDevices(db).where("r.id", "=", anyOf(1)));
 
-/** As `oldest` has them. */
+/** Selects the first page of events in the order of `oldest`. */
 export const selectOldestEvents = prepare((db) => withDevices(oldest(db, "Event")));
 export const selectOldestOfDevice = prepare((db) =>
   withDevices(oldest(db, "Event", { ofDevice: true, isSorted: true })),

@@ -32,7 +32,10 @@ export async function insertEvent(
 
 const written = ["metadata", "properties", "createdAtNs", "updatedAtNs"] as const;
 
-/** Of an organization ($1) and its device ($2): id, type, start, end, metadata and properties ($3 to $8), at a time ($9). $10: the news. */
+/**
+ * Inserts an event of an organization ($1) and its device ($2), with id, type, start, end, metadata and properties
+ * ($3 to $8), at a time ($9). $10 is the id of the outbox row.
+ */
 const insert = prepare((db) =>
   db
     .with("device", (made) =>

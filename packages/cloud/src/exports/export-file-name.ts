@@ -1,9 +1,9 @@
 import { formatTimestamp } from "@downlink/protocol";
 
 interface Named {
-  /** Of the selected recordings, each once. */
+  /** The devices of the selected recordings, each once. */
   readonly deviceNames: readonly string[];
-  /** Of the first message that may come. */
+  /** The time of the first message that may come. */
   readonly startNs: bigint | undefined;
   readonly topics: readonly string[];
   readonly format: "mcap" | "bag1";

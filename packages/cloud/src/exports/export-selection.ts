@@ -6,10 +6,10 @@ import { z } from "zod";
 const StoredSource = z.object({
   recordingId: z.string(),
   blobKey: z.string(),
-  /** Of the bytes under that key: an export of others ends. */
+  /** The size of the bytes under that key: an export that finds another one ends. */
   sizeBytes: z.number(),
   sha256: z.string().optional(),
-  /** Of the verified index. Absent: one is made for this export alone. */
+  /** The key of the verified index. Where it is absent, one is made for this export alone. */
   indexKey: z.string().optional(),
   fileName: z.string(),
   startNs: z.string(),
@@ -25,7 +25,7 @@ const ExportSelection = z.object({
   sources: z.array(StoredSource),
   /** Which topics recordings have, with what tells their channels apart; most recordings of a device have the same. */
   topicSets: z.array(z.array(z.tuple([z.string(), z.string()]))),
-  /** Of the recordings together, for the stream's header. */
+  /** The damage of all recordings together, for the stream's header. */
   damage: DataDamage.optional(),
   topics: z.array(z.string()),
   /** Decimal nanoseconds; inclusive. */

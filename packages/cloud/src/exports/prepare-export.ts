@@ -14,11 +14,11 @@ type Body = Input<(typeof api.exports)["create"]>;
 const MAX_INDEX_JOBS = 100;
 
 export interface PreparedExport {
-  /** As {@link packSelection} makes it. */
+  /** The selection as {@link packSelection} makes it. */
   readonly packed: Buffer;
-  /** Of its recordings, which are all of one. */
+  /** The one project of all its recordings. */
   readonly projectId: string;
-  /** From which it reads. */
+  /** The number of recordings from which it reads. */
   readonly recordingCount: number;
   /** What the answer tells of it. */
   readonly facts: { fileName: string; damage: DataDamage | undefined; unknownTopics: string[] | undefined };

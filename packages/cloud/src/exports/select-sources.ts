@@ -25,7 +25,7 @@ export interface SelectedRecording {
   readonly device: { readonly name: string } | null;
   readonly startNs: bigint;
   readonly indexKey: string | null;
-  /** As JSON. */
+  /** The damage, as JSON. */
   readonly damage: string | null;
 }
 

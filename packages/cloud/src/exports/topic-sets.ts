@@ -31,7 +31,7 @@ export async function findTopicSets(ctx: Ctx, { recordingIds, topics }: Wanted):
   return { setOf, topicSets: firstIds.map((id) => keysOf(id)) };
 }
 
-/** By recording: one key a topic, that of all its versions together. */
+/** Finds by recording one key for each topic, that of all its versions together. */
 async function findTopicKeys(
   ctx: Ctx,
   recordingIds: readonly string[],

@@ -13,7 +13,7 @@ export interface BoundContract<C extends Contract> {
   readonly agains?: Agains<C>;
 }
 
-/** By default what was made is read as anybody reads it. */
+/** What was made is read by default as anybody reads it. */
 export function againOf<C extends Contract>(
   { contract, handlers, agains }: BoundContract<C>,
   name: string,

@@ -36,7 +36,7 @@ function requireReader(c: Context<Env>, token: string | undefined): void {
   if (!timingSafeEqual(theirs!, ours!)) refuse("Unauthenticated", "metrics need the token of DOWNLINK_METRICS_TOKEN");
 }
 
-/** Not what a proxy beside us passes on: that comes from anywhere. */
+/** A call that a proxy beside us passes on comes from anywhere. */
 function isOfThisMachine(c: Context<Env>): boolean {
   const address = c.env.incoming.socket.remoteAddress ?? "";
   return LOOPBACK.test(address) && FORWARDED.every((name) => c.req.header(name) === undefined);

@@ -8,7 +8,7 @@ interface Options {
   readonly orNone?: boolean;
 }
 
-/** Of a request whose body is a file. Throws UnsupportedMediaType. */
+/** Throws UnsupportedMediaType where the body of a request is no file. */
 export function requireOctetStream(c: Context, { orNone = false }: Options = {}): void {
   const given = c.req.header("content-type") ?? (orNone ? MEDIA_TYPE : "");
   if (given.split(";", 1)[0]!.trim().toLowerCase() !== MEDIA_TYPE)

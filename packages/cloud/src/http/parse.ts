@@ -12,7 +12,7 @@ export async function parseInput(c: Context<Env>, operation: Operation): Promise
   return parseWithBody(c, operation, operation.body ? await readJsonText(c, operation) : "");
 }
 
-/** As {@link parseInput}, for who keeps the body's own text as well. */
+/** Does what {@link parseInput} does, for a caller that keeps the body's own text as well. */
 export function parseWithBody(c: Context, operation: Operation, bodyText: string): Record<string, unknown> {
   const params = operation.params ? decode(operation.params, c.req.param()) : {};
   const query = operation.query ? decode(operation.query, readQuery(c.req.url)) : {};

@@ -19,7 +19,7 @@ export function refuseUnparsed(server: Server): void {
   });
 }
 
-/** For a request that is HTTP, but names no host or target that there can be. */
+/** Answers a request that is HTTP, but names no host or target that there can be. */
 export function refuseUnread(error: unknown): Response {
   const refusal =
     error instanceof RequestError ? malformed(error.message) : new ApiError("Internal", "the request failed");

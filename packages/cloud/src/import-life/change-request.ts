@@ -9,7 +9,7 @@ interface Change {
   readonly id: string;
   readonly event: ImportRequestEvent;
   readonly nowNs: bigint;
-  /** Only while this attempt owns the row: a job that was taken over changes nothing. */
+  /** The change is made only while this attempt owns the row: a job that was taken over changes nothing. */
   readonly attempt?: number;
   readonly data?: RequestData;
 }
@@ -17,7 +17,7 @@ interface Change {
 /** What may change of a request beside its state, whoever asked for it. */
 export type RequestData = Partial<Omit<ImportRequestModel, "id" | "orgId" | "state" | "requestedBy">>;
 
-/** Of an error's text, in UTF-16 units: what the index by error can hold. */
+/** The index by error can hold so much of an error's text, in UTF-16 units. */
 const MAX_ERROR_LENGTH = 600;
 
 /** Moves a request by an event, as one compare-and-set; undefined where the event has no place any more. */

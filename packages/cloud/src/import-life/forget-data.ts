@@ -70,5 +70,5 @@ async function lockDuplicates(tx: Transaction, originalId: string): Promise<Lock
   return tx.recording.findMany({ where: { id: { in: rows.map(({ id }) => id) } }, include: { edgeFile: true } });
 }
 
-/** In lists of topics are those of imported recordings. */
+/** Lists of topics show those of imported recordings alone. */
 const unlisted = { importedProjectId: null, importedDeviceId: null, importedStartNs: null, importedEndNs: null };

@@ -9,7 +9,7 @@ export async function lockRecording(tx: Transaction, id: string): Promise<Locked
   return (await findLocked(tx, id)) ?? notFound(`recording ${id}`);
 }
 
-/** As {@link lockRecording}; null where the recording is gone. */
+/** Does what {@link lockRecording} does, and answers null where the recording is gone. */
 export async function findLocked(tx: Transaction, id: string): Promise<LockedRecording | null> {
   await tx.$queryRaw`SELECT id FROM "Recording" WHERE id = ${id} FOR UPDATE`;
   return tx.recording.findUnique({ where: { id }, include: { edgeFile: true } });

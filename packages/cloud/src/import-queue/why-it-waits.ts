@@ -4,9 +4,9 @@ type WaitsFor = NonNullable<QueuedImport["waitsFor"]>;
 
 /** What decides whether one requested file is on its way. */
 export interface Situation {
-  /** Absent where no agent has the file any more. */
+  /** It is absent where no agent has the file any more. */
   readonly agent: EdgeAgent | undefined;
-  /** Of the file's device; at an edge site one may be disabled while its site's agent works. */
+  /** Whether the file's device is enabled; at an edge site one may be disabled while its site's agent works. */
   readonly isDeviceEnabled: boolean;
   readonly isUploading: boolean;
   /** Among the requests that its agent works on; absent where it is none of them. */

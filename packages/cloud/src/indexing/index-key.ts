@@ -16,7 +16,7 @@ interface Indexed {
   readonly indexKey: string | null;
 }
 
-/** After the commit, by a job. The caller's transaction takes the key out of the row. */
+/** A job removes the index after the commit. The caller's transaction takes the key out of the row. */
 export async function removeIndex(tx: Transaction, { jobs }: { jobs: JobQueue }, { indexKey }: Indexed): Promise<void> {
   if (indexKey !== null) await jobs.enqueue(tx, { name: "remove-object", data: { blobKey: indexKey } });
 }

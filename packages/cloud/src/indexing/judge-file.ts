@@ -1,6 +1,6 @@
 import type { Inspection, RecordingSummary } from "@downlink/recordings";
 
-/** Of a recording that can become a row. */
+/** The summary of a recording that can become a row. */
 export type ImportableSummary = RecordingSummary & { startNs: bigint; endNs: bigint };
 
 /** Why a file is no recording that can be imported: a code, and a sentence for a person. */
@@ -11,11 +11,11 @@ export interface Refusal {
 
 export type FileVerdict = { readonly summary: ImportableSummary } | { readonly refusal: Refusal };
 
-/** In UTF-8: what an index can hold, and what 65,535 rows may come to. */
+/** The limit of a name in UTF-8: an index can hold it, and 65,535 rows of it are not too much. */
 const MAX_TOPIC_BYTES = 2000;
 const MAX_SCHEMA_NAME_BYTES = 1000;
 const MAX_ENCODING_BYTES = 255;
-/** Of all metadata records as JSON, about: every list that shows the recording carries them. */
+/** The limit of all metadata records as JSON, about: every list that shows the recording carries them. */
 const MAX_METADATA_BYTES = 4 * 1024 * 1024;
 const ENTRY_BYTES = 10; // around a key and a value
 /** One row each, all written in one transaction. */

@@ -30,7 +30,7 @@ export interface Task<N extends TaskName = TaskName> {
 /** One task at a time; the bytes that it asks for come in any order. */
 export type ToThread = { readonly kind: "run"; readonly task: Task; readonly sizeBytes: number } | Answer;
 
-/** To what the thread asked or gave, by its id. */
+/** Answers what the thread asked or gave, by its id. */
 export type Answer =
   | { readonly kind: "bytes"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: "taken"; readonly id: number }
@@ -38,7 +38,7 @@ export type Answer =
 
 export type FromThread =
   | { readonly kind: "read"; readonly id: number; readonly offset: number; readonly length: number }
-  /** Of the file or index that the task makes; the next one comes once this one is taken. */
+  /** A piece of the file or index that the task makes; the next one comes once this one is taken. */
   | { readonly kind: "piece"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
   /** Much memory is to be used at once, until it is released: told when its turn has come. */
   | { readonly kind: "hold"; readonly id: number; readonly sizeBytes: number }

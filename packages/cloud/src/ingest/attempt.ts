@@ -31,7 +31,7 @@ export function beat(deps: IngestDeps, requestId: string, show: (nowNs: bigint) 
 
 interface Postponed {
   readonly error: Error;
-  /** In which the attempt still owns the request. */
+  /** The states in which the attempt still owns the request. */
   readonly states: readonly ImportRequestState[];
   readonly job: "ingest" | "ingest-large" | "salvage";
 }

@@ -15,7 +15,7 @@ import { damageOf, recordingFacts } from "./summary-rows.ts";
 export interface Finish {
   readonly request: ImportRequestModel;
   readonly summary: RecordingSummary & { startNs: bigint; endNs: bigint };
-  /** Of the stored bytes, computed here. */
+  /** The hash of the stored bytes, computed here. */
   readonly contentSha256: string;
   readonly jobs: JobQueue;
   readonly nowNs: bigint;

@@ -30,7 +30,9 @@ const fixed = ["source", "state", "pipelineStage", "isAcknowledged"] as const;
 const given = ["id", "orgId", "projectId", "siteId", "requestedBy", "filename", "createdAtNs", "updatedAtNs"] as const;
 const optional = ["deviceId", "deviceName", "key", "sessionId", "sessionKey"] as const;
 
-/** By the name of this moment, because keys are renamed and deleted; as `findRequester` tells it. */
+/**
+ * The requester has the name of this moment, because keys are renamed and deleted; `findRequester` answers the same.
+ */
 const requester = sql.raw<string>(
   `jsonb_strip_nulls(jsonb_build_object('kind', 'apiKey', 'id', $4::text, 'name', k.name))`,
 );

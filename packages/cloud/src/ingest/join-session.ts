@@ -5,7 +5,7 @@ import { findOrCreateSession } from "../sessions/create-session.ts";
 import { holdSession } from "../sessions/find-session.ts";
 
 interface Repeat {
-  /** Of an upload whose content the recording has already. */
+  /** The request of an upload whose content the recording has already. */
   readonly request: Pick<ImportRequestModel, "deviceId" | "sessionId" | "sessionKey">;
   readonly recording: LockedRecording;
   readonly nowNs: bigint;

@@ -20,7 +20,7 @@ export type ReindexOutcome = "made" | "kept" | "changed" | "refused";
 interface Reindex {
   readonly recordingId: string;
   readonly signal: AbortSignal;
-  /** Also where there is an index. */
+  /** An index that is there is made anew. */
   readonly isForced?: boolean;
 }
 

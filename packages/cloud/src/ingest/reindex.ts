@@ -7,7 +7,7 @@ interface Reindexed {
 }
 
 interface Options {
-  /** Also those that have an index. */
+  /** Recordings that have an index get a new one, too. */
   readonly isForced: boolean;
   readonly signal: AbortSignal;
 }

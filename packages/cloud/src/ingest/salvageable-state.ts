@@ -2,7 +2,10 @@ import type { ReasonCode } from "@downlink/recordings";
 import type { ImportRequestModel } from "../db/generated/models.ts";
 import { type ImportRequestState, workingStates } from "../import-life/import-request-state.ts";
 
-/** Of which uploads something can be salvaged: those whose file is incomplete or damaged, and not empty or something else altogether. */
+/**
+ * Something can be salvaged of uploads whose file is incomplete or damaged, and not of those that are empty or
+ * something else altogether.
+ */
 const isSalvageable: Record<ReasonCode, boolean> = {
   NotARecording: false,
   UnsupportedFormat: false,

@@ -3,7 +3,7 @@ import type { Deps } from "../context/context.ts";
 
 export const UPLOAD_PATH = "/data-plane/uploads";
 
-/** Until when a PUT may begin. */
+/** A PUT may begin for so long. */
 export const LINK_LIFE_NS = 24n * 3600n * 1_000_000_000n;
 
 /** The link that takes the file of one import request, once, and until when. */

@@ -21,7 +21,7 @@ export interface JobData {
 export type JobName = keyof JobData;
 
 export interface JobQueue {
-  /** In the caller's transaction: the job and the change that needs it commit together. */
+  /** Queues a job in the caller's transaction: the job and the change that needs it commit together. */
   enqueue<N extends JobName>(tx: Transaction, job: NewJob<N>): Promise<void>;
   /** The same for an organization's recordings without an index; those that were asked for in this hour are left out. */
   enqueueIndexing(tx: Transaction, orgId: string, recordingIds: readonly string[]): Promise<void>;

@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
-/** Of addresses whose `X-Forwarded-For` counts. */
+/** A range of addresses whose `X-Forwarded-For` counts. */
 export type Network = [Address, number];
 
 /** A list of CIDRs and single addresses, separated by commas. Throws an Error that names the one that is none. */

@@ -1,16 +1,16 @@
 import { turnLimits } from "./turns.ts";
 
 export interface ConnectionLimits {
-  /** Of all together: one more is closed at once. */
+  /** The most connections of this process: one more is closed at once. */
   readonly most: number;
-  /** Of one address, without a request, as long as no valid token or link came by them: of more, the oldest is closed. */
+  /** Connections of one address by which no request and no valid token or link came: of more, the oldest is closed. */
   readonly unprovenPerAddress: number;
-  /** So long a connection may take to its first request, however many there are: a fleet comes back all at once. */
+  /** A connection may take so long to its first request, however many there are: a fleet comes back all at once. */
   readonly unprovenMs: number;
-  /** Until the headers of a request are whole, also of one that never begins. */
+  /** The time until the headers of a request are whole, also of one that never begins. */
   readonly headersMs: number;
   readonly idleMs: number;
-  /** Without one byte being read of an answer that waits. Downloads and exports have a rule of their own. */
+  /** An answer may wait so long without one byte being read. Downloads and exports have a rule of their own. */
   readonly unreadMs: number;
 }
 
@@ -25,17 +25,17 @@ export const connectionLimits: ConnectionLimits = {
 
 /** How slowly a JSON body may come. Uploads are large and have a rule of their own, `data-plane/request-body.ts`. */
 export interface BodyPatience {
-  /** Without one byte. */
+  /** The time without one byte. */
   readonly stallMs: number;
   readonly totalMs: number;
-  /** On average, once `stallMs` have passed. */
+  /** The average pace that a body must have once `stallMs` have passed. */
   readonly leastBytesPerSecond: number;
 }
 
 export const bodyPatience: BodyPatience = { stallMs: 10_000, totalMs: 60_000, leastBytesPerSecond: 256 };
 
 export interface RateLimits {
-  /** Of one token, in this process. */
+  /** The calls of one token that this process takes. */
   readonly callsPerMinute: number;
   /** Calls of one address that are refused for their token. Those with a valid one are not counted and not refused. */
   readonly failuresPerMinute: number;

@@ -10,9 +10,9 @@ export interface Turns {
   readonly lists: FairTurns;
   /** What is sent by one link. Taken before it is looked at what the link selects, which may be much. */
   readonly links: FairTurns;
-  /** Of an organization, link by link. */
+  /** The exports of an organization wait link by link. */
   readonly exports: FairTurns;
-  /** Of those, the next piece: it computes, and what nobody reads needs none. */
+  /** Each next piece of an export takes a turn, because making it computes; an export that nobody reads takes none. */
   readonly exportSteps: FairTurns;
   /** Files and parts of files, while they are received. */
   readonly uploads: FairTurns;

@@ -13,7 +13,7 @@ export async function findRequest(ctx: Ctx, requestId: string): Promise<ImportRe
   return found ?? notFound(`import request ${requestId}`);
 }
 
-/** As it is told after what the transaction has done to it, and before a worker sees that. */
+/** Shows a request as the transaction has left it, before a worker sees that. */
 export async function showRequest(tx: Transaction, ctx: Ctx, id: string): Promise<Complete<PendingImport>> {
   const row = await tx.importRequest.findUniqueOrThrow({ where: { id }, include: withRecording });
   return toPendingImport(ctx, row);

@@ -49,7 +49,7 @@ const statuses: Record<ImportRequestState, PendingImportStatus | undefined> = {
   cancelled: undefined,
 };
 
-/** Where its data was deleted since, a recording at the edge may have moved to a project that the caller does not see. */
+/** A recording at the edge may have moved to a project that the caller does not see, after its data was deleted. */
 function visibleRecordingId(ctx: Pick<Ctx, "caller">, { recording }: Row): string | undefined {
   return recording && seesProject(ctx, recording.projectId) ? recording.id : undefined;
 }

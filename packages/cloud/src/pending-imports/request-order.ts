@@ -41,7 +41,7 @@ function byState(states: readonly string[], owned: ColumnPart, owner: string): C
   ];
 }
 
-/** As the partial indexes say it. */
+/** The condition as the partial indexes say it. */
 function stateIn(states: readonly string[]): Prisma.Sql {
   const [first, ...others] = states;
   if (others.length === 0) return Prisma.raw(`r.state = '${first}'`);

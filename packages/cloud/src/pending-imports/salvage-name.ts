@@ -1,5 +1,5 @@
 const ENDING = ".salvage.mcap";
-/** As long as an upload's name may be. */
+/** The name of an upload may be so long. */
 const MAX_LENGTH = 4096;
 
 /** What the salvage of a file is called: `runs/drive.bag` becomes `runs/drive.salvage.mcap`. */

@@ -12,12 +12,12 @@ export function byOwner({ deviceId, siteId }: OwnerIds): { deviceId: string } | 
   return deviceId === null ? { siteId: siteId! } : { deviceId };
 }
 
-/** Under which id work is announced to the owner's agent. */
+/** Work is announced to the owner's agent under this id. */
 export function ownerId({ deviceId, siteId }: OwnerIds): string {
   return deviceId ?? siteId!;
 }
 
-/** As it is now; only while the caller holds the agent's lease, or the owner might be gone. */
+/** Reads the owner as it is now. The caller holds the agent's lease, or the owner might be gone. */
 export async function readOwner(tx: Transaction, { deviceId, siteId }: OwnerIds): Promise<AgentOwner> {
   if (deviceId !== null) return { device: await tx.device.findUniqueOrThrow({ where: { id: deviceId } }) };
   return { site: await tx.site.findUniqueOrThrow({ where: { id: siteId! } }) };

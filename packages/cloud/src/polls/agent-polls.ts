@@ -10,7 +10,7 @@ import type { SignalListener } from "./work-signals.ts";
 export interface AgentPoll {
   readonly caller: AgentCaller;
   readonly known: KnownWork;
-  /** On the monotonic clock. */
+  /** A time of the monotonic clock. */
   readonly endsAtMs: number;
   /** It held its lease when that was looked at last, and waits for nothing but its end. */
   isSure?: boolean;
@@ -28,7 +28,7 @@ interface Options {
 
 /** An agent has one. Those that a cut network left behind are not known as such for a while. */
 export const MOST_POLLS = 4;
-/** So fine that not many are answered in one go. */
+/** The ticks are so fine that not many polls are answered in one go. */
 const TICK_MS = 50;
 /** How often a poll that waits renews its lease, and looks whether it may wait on: signals tell it at once, but one may be lost. */
 const LOOK_INTERVAL_MS = 10_000;

@@ -15,13 +15,13 @@ interface Kept {
   readonly untilMs: number;
 }
 
-/** Of a fleet at rest each answer is a few hundred bytes. */
+/** Each answer to a fleet at rest has a few hundred bytes. */
 const MAX_KEPT_LENGTH = 16_384;
-/** After so long it is read anew, though nobody said anything: a signal may be lost. Not for all agents at once. */
+/** An answer is read anew after so long, because a signal may be lost; not for all agents at once. */
 const SHORTEST_TRUST_MS = 240_000;
 const LONGEST_TRUST_MS = 300_000;
 
-/** Of all answers together, and of agents: who was kept first is forgotten first, and read anew. */
+/** The limits of all answers together, and of agents. What was kept first is forgotten first, and read anew. */
 const MAX_ALL_CHARACTERS = 64 * 1024 * 1024;
 const MAX_OWNERS = 100_000;
 
@@ -35,7 +35,7 @@ export function keptBody(body: string): string | undefined {
  */
 export class KnownWorks implements SignalListener {
   readonly #nowMs: () => number;
-  /** In the order in which they were kept. */
+  /** The answers, in the order in which they were kept. */
   readonly #kept = new Map<string, Kept>();
   #characters = 0;
   readonly #reading = new Map<string, symbol>();

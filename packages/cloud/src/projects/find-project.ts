@@ -15,13 +15,16 @@ export function seesProject({ caller }: Pick<Ctx, "caller">, projectId: string):
   return caller.projectIds.length === 0 || caller.projectIds.includes(projectId);
 }
 
-/** As {@link visibleTo}, for `inProjects`: the projects to look in, of which none stand for all of the organization. 404 for one that is not visible. */
+/**
+ * Answers the projects to look in, for `inProjects`; an empty list stands for all of the organization. A project that
+ * is not visible is 404.
+ */
 export function projectsToSee({ caller }: Pick<Ctx, "caller">, projectId?: string): readonly string[] {
   if (projectId === undefined) return caller.projectIds;
   return seesProject({ caller }, projectId) ? [projectId] : notFound(`project ${projectId}`);
 }
 
-/** As {@link visibleTo}, within one project where it is named; 404 where that is not visible. */
+/** Does what {@link visibleTo} does, within one project where it is named; one that is not visible is 404. */
 export async function visibleIn(ctx: Ctx, projectId: string | undefined) {
   if (projectId === undefined) return visibleTo(ctx);
   await requireVisible(ctx, projectId);
@@ -65,7 +68,7 @@ async function requireVisible(ctx: Ctx, projectId: string): Promise<string> {
   return found?.id ?? notFound(`project ${projectId}`);
 }
 
-/** Of an organization ($1), among some ($2). */
+/** Finds the projects of an organization ($1) among some ($2). */
 const projectsAmong = (db: Kysely<DB>) =>
   db.selectFrom("Project as p").select("p.id").where("p.orgId", "=", parameter<string>(1)).where(inProjects("p.id", 2));
 

@@ -27,7 +27,7 @@ export async function findSiteOfType(ctx: Ctx, id: string, types: readonly SiteT
   return invalid("siteId", `must be of a site that is ${types.join(" or ")}; ${id} is ${site.type}`);
 }
 
-/** For a `catch`, where something is added to a site that may be deleted at that moment. */
+/** Goes into a `catch` where something is added to a site that may be deleted at that moment. */
 export function siteGone(id: string) {
   return onForeignKeyViolation(() => notFound(`site ${id}`));
 }

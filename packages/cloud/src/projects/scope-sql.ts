@@ -6,7 +6,7 @@ interface Scope {
   readonly projectId?: string | { readonly in: readonly string[] };
 }
 
-/** As SQL, what `visibleTo` and `visibleIn` say: the rows of the table with this alias that lie within. */
+/** Says as SQL what `visibleTo` and `visibleIn` say: the rows of the table with this alias that lie within. */
 export function scopeWhere(alias: string, { orgId, projectId }: Scope): Prisma.Sql[] {
   const org = Prisma.sql`${Prisma.raw(alias)}."orgId" = ${orgId}`;
   if (projectId === undefined) return [org];
@@ -15,7 +15,10 @@ export function scopeWhere(alias: string, { orgId, projectId }: Scope): Prisma.S
   return [org, Prisma.sql`${project} = ANY(${[...projectId.in]})`];
 }
 
-/** For a prepared statement: that a project is among those in the array at this position, in which none stand for all. */
+/**
+ * Says in a prepared statement that a project is among those in the array at this position; an empty array stands for
+ * all.
+ */
 export function inProjects(column: string, position: number): RawBuilder<boolean> {
   return sql<boolean>`(${sql.raw(`$${position}`)}::text[] = '{}' OR ${sql.ref(column)} = ${sql.raw(`ANY($${position})`)})`;
 }

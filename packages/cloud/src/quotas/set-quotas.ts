@@ -1,7 +1,10 @@
 import type { Database } from "../db/client.ts";
 import { type Quotas, readQuotas, readUsage } from "./require-room.ts";
 
-/** Of the organization with this id or name; what is undefined stays. Answers what to tell the operator; undefined where there is none. */
+/**
+ * Sets the quotas of the organization with this id or name; what is undefined stays. Answers a text for the operator,
+ * or undefined where there is no such organization.
+ */
 export async function setQuotas(
   { prisma }: Database,
   idOrName: string,

@@ -9,7 +9,7 @@ interface RecordingRef {
   readonly projectId?: string | undefined;
 }
 
-/** By id or key; the id wins. A key in several projects needs `projectId`. */
+/** Finds a recording by id or key; the id wins. A key that is used in several projects needs `projectId`. */
 export async function findRecording(ctx: Ctx, { keyOrId, projectId }: RecordingRef): Promise<RecordingModel> {
   const where = await visibleIn(ctx, projectId);
   const found = (await findById(ctx, where, keyOrId)) ?? (await findByKey(ctx, where, keyOrId));

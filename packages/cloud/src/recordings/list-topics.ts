@@ -4,7 +4,7 @@ import type { Complete } from "../core/complete.ts";
 import type { RecordingTopicActivityModel, RecordingTopicModel } from "../db/generated/models.ts";
 import { findRecording } from "./find-recording.ts";
 
-/** As the agent that has the file, or the import, counted them. */
+/** Answers the topics as the agent that has the file, or the import, counted them. */
 export async function listTopics(
   ctx: Ctx,
   { limit, offset, ...ref }: Input<(typeof api.recordings)["topics"]>,
@@ -43,7 +43,7 @@ function toRecordingTopic(row: RecordingTopicModel, when?: RecordingTopicActivit
   };
 }
 
-/** Of so many messages there is one interval less. */
+/** There is one interval less than there are messages. */
 function meanHz({ messageCount, startNs, endNs }: RecordingTopicModel): number | undefined {
   if (startNs === null || endNs === null || endNs <= startNs || messageCount < 2n) return undefined;
   return (Number(messageCount - 1n) * 1e9) / Number(endNs - startNs);

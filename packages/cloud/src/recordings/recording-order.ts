@@ -18,7 +18,7 @@ export interface OrderedPart {
   readonly unindexedKeys: readonly Sql[];
   /** The index has the recordings' starts and ends behind its key. */
   readonly coversTime: boolean;
-  /** Of the first of two parts: what both are sorted by. */
+  /** The first of two parts has here what both are sorted by. */
   readonly together?: Together;
 }
 

@@ -23,11 +23,11 @@ const withoutMetadata = (recordings: Rows<"Recording">) =>
 
 const recordingsWithAll = (db: Kysely<DB>) => withoutMetadata(db.selectFrom("Recording as r")).select("r.metadata");
 
-/** Of what is large the metadata is null. */
+/** The metadata is null where it is large. */
 const recordingsIfSmall = (recordings: Rows<"Recording">) =>
   withoutMetadata(recordings).select(sql<object | null>`CASE WHEN ${isSmall} THEN r.metadata END`.as("metadata"));
 
-/** Of an organization ($1), by id ($2), within projects ($3). */
+/** Selects the recording of an organization ($1) with an id ($2) within projects ($3). */
 export const selectRecordingRow = prepare((db) =>
   recordingsWithAll(db)
     .where("r.orgId", "=", parameter<string>(1))
@@ -35,14 +35,14 @@ export const selectRecordingRow = prepare((db) =>
     .where(inProjects("r.projectId", 3)),
 );
 
-/** By their ids ($1). */
+/** Selects recordings by their ids ($1). */
 export const selectRecordingRows = prepare((db) => recordingsWithAll(db).where("r.id", "=", anyOf(1)));
 
-/** As `oldest` has them. */
+/** Selects the first page of recordings in the order of `oldest`. */
 export const selectOldestRecordings = prepare((db) => recordingsIfSmall(oldest(db, "Recording")));
 export const selectOldestOfDevice = prepare((db) => recordingsIfSmall(oldest(db, "Recording", { ofDevice: true })));
 
-/** Of those ($1) only such as take little memory. */
+/** Selects those of the ids ($1) that take little memory. */
 export const selectSmallRecordingRows = prepare((db) =>
   recordingsWithAll(db).where("r.id", "=", anyOf(1)).where(isSmall),
 );

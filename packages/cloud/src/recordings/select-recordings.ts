@@ -14,9 +14,9 @@ export interface RecordingSelector {
   readonly sessionId?: string | undefined;
   readonly sessionKey?: string | undefined;
   readonly projectId?: string | undefined;
-  /** Of recordings that end at or after. */
+  /** Selects recordings that end at this time or later. */
   readonly start?: bigint | undefined;
-  /** Of recordings that start at or before. */
+  /** Selects recordings that start at this time or earlier. */
   readonly end?: bigint | undefined;
 }
 

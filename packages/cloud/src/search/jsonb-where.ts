@@ -110,7 +110,7 @@ function recordContains(text: string): Sql {
     WHERE ${contains(Prisma.sql`member.key`)} OR ${contains(Prisma.sql`member.value`)})`;
 }
 
-/** Not by jsonpath: no index serves a path's existence. */
+/** This does not use jsonpath, because no index serves the existence of a path. */
 function presentWhere(column: Sql, key: KeyedTerm["key"]): Sql {
   return key === null ? Prisma.sql`${column} <> '{}'` : Prisma.sql`${column} ? ${key}::text`;
 }

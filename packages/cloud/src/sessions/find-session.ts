@@ -9,7 +9,10 @@ interface SessionRef {
   readonly projectId?: string | undefined;
 }
 
-/** By id or key; the id wins. A key in several projects needs `projectId`. A deleted session is not found. */
+/**
+ * Finds a session by id or key; the id wins. A key that is used in several projects needs `projectId`. A deleted
+ * session is not found.
+ */
 export async function findSession(ctx: Ctx, { keyOrId, projectId }: SessionRef): Promise<SessionModel> {
   const where = await visibleIn(ctx, projectId);
   const rows = await ctx.db.prisma.session.findMany({
@@ -35,7 +38,7 @@ export async function selectSession(ctx: Ctx, selector: SessionSelector): Promis
   return (await lookUpSession(ctx, selector)) ?? notFound(`session "${selector.sessionId || selector.sessionKey}"`);
 }
 
-/** As {@link selectSession}; undefined as well where no session has the id or the key. */
+/** Does what {@link selectSession} does, and answers undefined as well where no session has the id or the key. */
 export async function lookUpSession(ctx: Ctx, selector: SessionSelector): Promise<SessionModel | undefined> {
   const { sessionId, sessionKey, projectId } = selector;
   if (!sessionId && !sessionKey) return undefined;

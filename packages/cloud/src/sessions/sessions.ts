@@ -79,7 +79,7 @@ async function selectSessionDevice(ctx: Ctx, body: Input<Contract["create"]>): P
   return device;
 }
 
-/** Without a device the recordings say which it is. spec: Sessions/Create */
+/** The recordings say which device it is where none is named. spec: Sessions/Create */
 async function inferDevice(
   tx: Transaction,
   [first]: readonly Member[],

@@ -4,7 +4,7 @@ import { forgetViewLinks } from "./forget-view-links.ts";
 import { DEFAULT_AGE_HOURS, sweep } from "./sweep.ts";
 import type { Finding } from "./sweep-objects.ts";
 
-/** Of each kind, so that a store of another deployment does not fill the log. */
+/** So many lines of each kind are logged, so that the store of another deployment does not fill the log. */
 const MAX_LINES = 100;
 const levels = { removed: "info", kept: "warn", failed: "error", missing: "error" } as const;
 

@@ -5,7 +5,7 @@ import { findOwners } from "./find-owners.ts";
 import { judgeObject, type Verdict } from "./judge-object.ts";
 
 export interface SweepOptions {
-  /** Only says what it would do. */
+  /** The sweep only says what it would do. */
   readonly isDryRun: boolean;
   /** Leaves alone what is younger. */
   readonly cutoffMs: number;

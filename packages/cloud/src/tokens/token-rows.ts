@@ -39,7 +39,7 @@ export interface WithTokenFacts {
   readonly credential: Pick<CredentialModel, "hint" | "createdBy" | "lastUsedAtNs" | "expiresAtNs"> | null;
 }
 
-/** As the contract tells them of every kind of token. The token itself is told once, by the verb that makes it. */
+/** Answers what the contract says of every kind of token. The token itself is shown once, by the verb that makes it. */
 export function toTokenFacts({ credential: row }: WithTokenFacts) {
   return {
     token: undefined,

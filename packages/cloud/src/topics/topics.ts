@@ -25,7 +25,7 @@ async function withSchemas(ctx: Ctx, rows: readonly TopicRow[]): Promise<Complet
   return rows.map((row) => toTopic(row, schemas.get(row.schemaSha256) ?? ""));
 }
 
-/** In base 64, by their hashes. */
+/** Reads the texts of schemas in base 64, by their hashes. */
 async function schemaTexts(ctx: Ctx, rows: readonly TopicRow[]): Promise<Map<string, string>> {
   const sha256s = [...new Set(rows.map((row) => row.schemaSha256))];
   const found = await ctx.db.prisma.schemaText.findMany({

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 import { type Launcher, listLaunchers, runProgram, type ServerUser } from "./launcher.ts";
 
-/** Where Debian and its kin keep one folder per major version. */
+/** Debian and its kin keep one folder per major version here. */
 const SYSTEM_VERSIONS = "/usr/lib/postgresql";
 
 export interface Binaries {
@@ -19,7 +19,7 @@ interface Wanted {
   readonly user: ServerUser | undefined;
   /** The folder that the server must be able to enter. */
   readonly dir: string;
-  /** Of the cluster that is there; undefined: any. */
+  /** The version of the cluster that is there; undefined where any will do. */
   readonly majorVersion: number | undefined;
 }
 

@@ -64,7 +64,7 @@ async function removeInterrupted(dir: string): Promise<void> {
   }
 }
 
-/** Under another name first: a data directory that has its own name is complete. */
+/** The data directory is made under another name first: one that has its own name is complete. */
 async function createCluster({ dir, dataDir, binaries }: Cluster, isDurable: boolean): Promise<void> {
   const unfinished = join(dir, `initdb-${process.pid}`);
   const sync = isDurable ? [] : ["--no-sync"];

@@ -6,7 +6,7 @@ import { inspectProcess } from "./process-facts.ts";
 import { answers } from "./server-process.ts";
 
 const POLL_MS = 20;
-/** Where `postmaster.pid` says it; written some time after the file is made. */
+/** The line of `postmaster.pid` that says it; Postgres writes it some time after it makes the file. */
 const SOCKET_DIR_LINE = 4;
 
 /** The URL of a server that another process runs, once it answers; undefined when it ends before that. */
@@ -20,7 +20,7 @@ export async function joinServer({ dataDir, pid }: ClusterInUseError): Promise<s
   return undefined;
 }
 
-/** Of the database `postgres`, for node-postgres: through a Unix socket, as superuser, without a password. */
+/** The URL of the database `postgres` for node-postgres: through a Unix socket, as superuser, without a password. */
 export function socketUrl(socketDir: string): string {
   return `postgresql://postgres@localhost:5432/postgres?host=${encodeURIComponent(socketDir)}`;
 }

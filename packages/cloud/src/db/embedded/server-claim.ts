@@ -43,7 +43,7 @@ function readPostmasterPid(dataDir: string): number | undefined {
   }
 }
 
-/** In doubt it is: a server that names no directory took it from its environment. */
+/** A server that names no directory took it from its environment, and counts as this one. */
 function isServerOf(commandLine: string, dataDir: string): boolean {
   if (!/(^|\/)(postgres|postmaster)( |$)/.test(commandLine)) return false;
   return commandLine.includes(dataDir) || !commandLine.includes(" -D");
