@@ -156,21 +156,19 @@ function readyTask(output: Output, weightBytes: number): Task<Output> {
   return { weightBytes, run: async () => output };
 }
 
-/** The chunk that is being filled. Its methods answer the chunks that are full. */
+/** The chunk that is being filled. Full chunks are given one by one, because all chunks of a part at once would take its memory again. */
 class Filling {
   readonly #builder = new FragmentBuilder();
 
   /** Adds the messages `from` up to `to` of a fragment. */
-  add(fragment: Fragment, from: number, to: number): Fragment[] {
-    const full: Fragment[] = [];
+  *add(fragment: Fragment, from: number, to: number): Generator<Fragment> {
     for (let index = from; index < to; ) {
       const next = this.#endOfFitting(fragment, index, to);
-      if (this.#isTooMuch(endOf(fragment, next - 1) - fragment.starts[index]!)) full.push(...this.end());
+      if (this.#isTooMuch(endOf(fragment, next - 1) - fragment.starts[index]!)) yield* this.end();
       this.#builder.addFrom(fragment, index, next);
       index = next;
-      if (this.#builder.sizeBytes >= fullChunkBytes) full.push(...this.end());
+      if (this.#builder.sizeBytes >= fullChunkBytes) yield* this.end();
     }
-    return full;
   }
 
   end(): Fragment[] {

@@ -9,9 +9,8 @@ import { makeMcap } from "../testing/make-mcap.ts";
 import { readBagChunks, readBagsInOrder, topicOf } from "../testing/read-bag-file.ts";
 import { readMessages, readRecords } from "../testing/read-messages.ts";
 import { requireSoundBag } from "../testing/require-sound-bag.ts";
-import { makeConnection, writeBagMessages } from "../testing/write-bag-messages.ts";
+import { type BagMessage, makeConnection, writeBagMessages } from "../testing/write-bag-messages.ts";
 import { ExportFault } from "./plan/export-options.ts";
-import type { BagMessage } from "./write-bag/fill-chunks.ts";
 
 const startNs = 1_767_323_045_000_000_000n;
 const stepNs = 10_000_000n;

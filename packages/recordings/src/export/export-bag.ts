@@ -10,8 +10,8 @@ import { type BagExportOptions, ExportFault, type ExportSource } from "./plan/ex
 import type { OpenSource } from "./plan/planned-source.ts";
 import { channelIdAt, endOf, type Fragment } from "./rewrite/fragment.ts";
 import { unwanted } from "./rewrite/selection.ts";
-import type { BagMessage, HugeBagMessage } from "./write-bag/fill-chunks.ts";
-import { type MessageOpener, makeDamageMessage, writeBag } from "./write-bag/write-bag.ts";
+import type { BagMessages, HugeBagMessage } from "./write-bag/fill-chunks.ts";
+import { type MessageOpener, makeDamageMessages, writeBag } from "./write-bag/write-bag.ts";
 
 /**
  * The selected messages of finished bags as one indexed ROS 1 bag, in the same order as `exportMcap`. spec: wire contract §5
@@ -21,7 +21,7 @@ import { type MessageOpener, makeDamageMessage, writeBag } from "./write-bag/wri
  * metadata: damage is told by a last message, of the topic `/downlink/export`.
  */
 export function exportBag(sources: readonly ExportSource[], options: BagExportOptions): AsyncGenerator<Uint8Array> {
-  let damageMessage: BagMessage | undefined;
+  let damageMessages: BagMessages | undefined;
   let laneCount = (): number => 1;
   const openMessages: MessageOpener = async function* () {
     const connections = new Map<number, BagConnection>();
@@ -39,8 +39,8 @@ export function exportBag(sources: readonly ExportSource[], options: BagExportOp
       freeMemory(fragment.records); // whoever asks for more has copied them
     }
     // The first time decides: which of many damages are named depends on what was read first.
-    damageMessage ??= makeDamageMessage(session.damage.toMetadata(), lastNs);
-    if (damageMessage) yield [damageMessage];
+    damageMessages ??= makeDamageMessages(session.damage.toMetadata(), lastNs);
+    if (damageMessages) yield damageMessages;
   };
   return writeBag(openMessages, options.compression, () => options.mostHeldBytes ?? heldBytesOf(laneCount()));
 }
@@ -80,15 +80,14 @@ function toHugeMessage(
   return { connection, logTimeNs: timesNs[0]!, dataBytes: recordBytes - emptyMessageBytes, open };
 }
 
-/** One after another: a list of thousands would grow the heap. */
-function* toMessages(fragment: Fragment, connections: ReadonlyMap<number, BagConnection>): Generator<BagMessage> {
+function toMessages(fragment: Fragment, connections: ReadonlyMap<number, BagConnection>): BagMessages {
   const { records, starts, timesNs } = fragment;
-  for (let index = 0; index < starts.length; index += 1) {
-    const start = starts[index]!;
-    yield {
-      connection: connections.get(channelIdAt(fragment, start))!,
-      logTimeNs: timesNs[index]!,
-      data: records.subarray(start + emptyMessageBytes, endOf(fragment, index)),
-    };
-  }
+  return {
+    count: starts.length,
+    connectionAt: (index) => connections.get(channelIdAt(fragment, starts[index]!))!,
+    timesNs,
+    bytes: asBuffer(records),
+    startAt: (index) => starts[index]! + emptyMessageBytes,
+    endAt: (index) => endOf(fragment, index),
+  };
 }

@@ -3,11 +3,11 @@ import { readConnections } from "../bag1/read-connections.ts";
 import { readRecord } from "../bag1/record-frame.ts";
 import { magic, opcodeOf, opcodes } from "../bag1/records.ts";
 import { toChunk } from "../bag1/survey-bag.ts";
-import type { BagMessage } from "../export/write-bag/fill-chunks.ts";
 import { loadChunk } from "../reading/chunk.ts";
 import { createReadContext } from "../reading/read-context.ts";
 import { openWindowReader } from "../reading/window-reader.ts";
 import { bytesSource } from "../sources/source.ts";
+import type { BagMessage } from "./write-bag-messages.ts";
 
 /** The messages of each chunk of a bag, chunks and messages in file order, by our own reader. */
 export async function readBagChunks(bytes: Uint8Array): Promise<BagMessage[][]> {

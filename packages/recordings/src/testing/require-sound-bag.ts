@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import type { BagMessage } from "../export/write-bag/fill-chunks.ts";
 import { inspectRecording } from "../inspect/inspect.ts";
 import { bytesSource } from "../sources/source.ts";
 import { readBagChunks, topicOf } from "./read-bag-file.ts";
 import { readBagMessages } from "./read-bag-messages.ts";
+import type { BagMessage } from "./write-bag-messages.ts";
 
 /** Requires that our own reader, verifying everything, and an independent one find these messages, in this order. */
 export async function requireSoundBag(bag: Uint8Array, messages: readonly BagMessage[]): Promise<void> {

@@ -1,7 +1,13 @@
 import type { BagConnection } from "../bag1/read-connections.ts";
-import type { BagMessage } from "../export/write-bag/fill-chunks.ts";
+import type { BagMessages } from "../export/write-bag/fill-chunks.ts";
 import { type BagCompression, writeBag } from "../export/write-bag/write-bag.ts";
 import { collect } from "./collect.ts";
+
+export interface BagMessage {
+  readonly connection: BagConnection;
+  readonly logTimeNs: bigint;
+  readonly data: Uint8Array;
+}
 
 export interface BagWriting {
   readonly compression?: BagCompression;
@@ -15,8 +21,21 @@ export function writeBagMessages(messages: readonly BagMessage[], options: BagWr
   return collect(writeBag(() => inBatches(messages, batchLength), compression, held));
 }
 
-export async function* inBatches(messages: readonly BagMessage[], batchLength: number): AsyncGenerator<BagMessage[]> {
-  for (let at = 0; at < messages.length; at += batchLength) yield messages.slice(at, at + batchLength);
+export async function* inBatches(messages: readonly BagMessage[], batchLength: number): AsyncGenerator<BagMessages> {
+  for (let at = 0; at < messages.length; at += batchLength) yield toColumns(messages.slice(at, at + batchLength));
+}
+
+export function toColumns(messages: readonly BagMessage[]): BagMessages {
+  const ends: number[] = [];
+  for (const { data } of messages) ends.push((ends.at(-1) ?? 0) + data.byteLength);
+  return {
+    count: messages.length,
+    connectionAt: (index) => messages[index]!.connection,
+    timesNs: BigUint64Array.from(messages, ({ logTimeNs }) => logTimeNs),
+    bytes: Buffer.concat(messages.map(({ data }) => data)),
+    startAt: (index) => ends[index - 1] ?? 0,
+    endAt: (index) => ends[index]!,
+  };
 }
 
 /** Messages of these sizes, a millisecond apart. */

@@ -1,7 +1,9 @@
+import { availableParallelism } from "node:os";
 import { crc32 } from "node:zlib";
 import { compressPieces } from "../../codecs/compress-pieces.ts";
 import { nextRound } from "../../codecs/one-by-one.ts";
 import { zstdWindowBytes } from "../../codecs/zstd-format.ts";
+import { createLargeMemory } from "../../memory/large-memory.ts";
 import { SourceChangedError } from "../../sources/source.ts";
 import type { PlannedRun } from "../plan/planned-source.ts";
 import { type Cut, cutRecords } from "../rewrite/cut-records.ts";
@@ -75,6 +77,7 @@ export async function largeFirstPart(run: PlannedRun, loading: Loading): Promise
   const parts = streamedParts(run, loading);
   loading.opened.add(parts);
   const next = async (): Promise<RunPart> => {
+    using _turn = await loadingTurns.take(1, loading.signal);
     const { done, value } = await parts.next();
     if (!done) return { ...value, next };
     loading.opened.delete(parts);
@@ -82,6 +85,12 @@ export async function largeFirstPart(run: PlannedRun, loading: Loading): Promise
   };
   return next();
 }
+
+/**
+ * While a part is loaded it takes its memory several times: as it comes out of the decoder, as it is sent to a thread, and as it comes
+ * back. More parts at a time than there are threads would only wait.
+ */
+const loadingTurns = createLargeMemory(1 + availableParallelism());
 
 /** Reading a run beside others takes about so much memory. */
 const leastStreamedBytes = 8 * 1024 * 1024;

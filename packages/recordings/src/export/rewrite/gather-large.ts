@@ -69,6 +69,7 @@ function createScan({ run, selection, smallest }: Pick<Gathering, "run" | "selec
       }
       at = end;
     }
+    if (isBag) freeMemory(records);
   };
   return (cut: Cut): void => {
     if (cut.kind === "huge") addHuge(cut);

@@ -1,5 +1,6 @@
 import { crc32 } from "node:zlib";
 import { combineChecksums } from "../../codecs/combine-checksums.ts";
+import { freeMemory } from "../../memory/free-memory.ts";
 
 /** Where records are put one behind the other, with room in front of them, and with their CRC-32. */
 export interface RecordMemory {
@@ -42,6 +43,7 @@ export function createRecordMemory(origin: number): RecordMemory {
     if (neededBytes <= memory.byteLength) return;
     const grown = Buffer.allocUnsafeSlow(Math.max(neededBytes + slackBytes, roomBytes, firstBytes));
     grown.set(memory.subarray(0, origin + sizeBytes));
+    freeMemory(memory);
     use(grown);
   };
   const append = (bytes: Uint8Array, start: number, end: number): void => {

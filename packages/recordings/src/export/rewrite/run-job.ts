@@ -144,7 +144,8 @@ async function withSelected<T>(
   take: (selected: Selected, builder: ChunkBuilder) => T,
 ): Promise<T> {
   const loaded = await loadRun(run, from, tools);
-  const taken = take(selectMessages(loaded, run, toQuickSelection(selection)), tools.builderOf(""));
+  using selected = selectMessages(loaded, run, toQuickSelection(selection));
+  const taken = take(selected, tools.builderOf(""));
   if (!isPlain(run.compression)) freeMemory(loaded);
   return taken;
 }

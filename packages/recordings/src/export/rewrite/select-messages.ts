@@ -53,12 +53,18 @@ export interface Selected {
   copyTo(builder: ChunkBuilder, from: number, to: number): void;
   /** Answers the last message of each channel, in order. */
   lastOfChannels(): number[];
+  /** Gives back the memory that was taken to select the messages. They are of no use afterwards. */
+  [Symbol.dispose](): void;
 }
 
 /** Copies the selected messages of a run into chunks, and calls `onFull` if the next has no room. */
 function copySelected(bytes: Uint8Array, copying: Copying): void {
-  if (copying.run.format === "mcap" && copying.run.isInOrder) copyInOrder(bytes, copying);
-  else copySorted(selectMessages(bytes, copying.run, copying.selection), copying);
+  if (copying.run.format === "mcap" && copying.run.isInOrder) {
+    copyInOrder(bytes, copying);
+    return;
+  }
+  using selected = selectMessages(bytes, copying.run, copying.selection);
+  copySorted(selected, copying);
 }
 
 function copySorted(selected: Selected, { builder, onFull }: Copying): void {
@@ -89,12 +95,12 @@ export function selectMessages(bytes: Uint8Array, run: StoredRun, selection: Qui
   const list = createMessageList(run.isInOrder);
   if (run.format === "mcap") {
     list.scan(bytes, run, selection);
-    return list.toSelected(bytes, selection);
+    return { ...list.toSelected(bytes, selection), [Symbol.dispose]: () => undefined };
   }
   const records = toMcapRecords(bytes, run, selection);
   const kept = { ...selection, ids: keepAll, keepsIds: true };
   list.scan(records, { ...run, wantedEnd: records.byteLength }, kept);
-  return list.toSelected(records, kept);
+  return { ...list.toSelected(records, kept), [Symbol.dispose]: () => freeMemory(records) };
 }
 
 /** The records of a bag have the ids of the written file already. */
@@ -103,6 +109,7 @@ const keepAll = Int32Array.from({ length: 65_536 }, (_, id) => id);
 /** Encodes a bag's messages as they come, with the ids of the written file. */
 export function toMcapRecords(bytes: Uint8Array, run: StoredRun, { idOf }: QuickSelection): Uint8Array {
   const builder = new FragmentBuilder();
+  builder.reserve(bytes.byteLength); // The head of a message is longer in a bag.
   visitBagRecords(bytes, run.place, {
     message(message) {
       const id = idOf(message.channelId);
@@ -135,7 +142,7 @@ function createMessageList(isInOrder: boolean) {
       at = end;
     }
   };
-  const toSelected = (bytes: Uint8Array, selection: QuickSelection): Selected => {
+  const toSelected = (bytes: Uint8Array, selection: QuickSelection): Omit<Selected, typeof Symbol.dispose> => {
     const order = isInOrder ? undefined : sortByTime(bytes, starts, count);
     const rowOf = (index: number): number => (order ? order[index]! : index);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,24 +1,31 @@
 import type { BagConnection } from "../../bag1/read-connections.ts";
 import { opcodes } from "../../bag1/records.ts";
 import { growColumn } from "../../memory/columns.ts";
+import { freeMemory } from "../../memory/free-memory.ts";
 import { type ConnectionTable, encodeHead, type RosTime, toRosTime, u8, u32, u64 } from "./bag-records.ts";
 
-export interface BagMessage {
+/** Messages in order of time. They come as columns, because an object for each of millions of messages would fill the heap. */
+export interface BagMessages {
+  readonly count: number;
   /** One object for all messages of a connection. */
-  connection: BagConnection;
-  logTimeNs: bigint;
-  /** Copied before the next batch is asked for. */
-  data: Uint8Array;
+  connectionAt(index: number): BagConnection;
+  readonly timesNs: BigUint64Array;
+  /** Where the data of the messages lie. It is copied before the next batch is asked for. */
+  readonly bytes: Buffer;
+  startAt(index: number): number;
+  endAt(index: number): number;
 }
 
 /** One that is too large to be held. */
-export interface HugeBagMessage extends Omit<BagMessage, "data"> {
-  dataBytes: number;
+export interface HugeBagMessage {
+  readonly connection: BagConnection;
+  readonly logTimeNs: bigint;
+  readonly dataBytes: number;
   /** Reads the data, in pieces. */
   open(): AsyncIterable<Uint8Array>;
 }
 
-export type BagBatch = Iterable<BagMessage> | HugeBagMessage;
+export type BagBatch = BagMessages | HugeBagMessage;
 
 /** Of one connection's messages in a chunk. */
 export interface ConnectionIndex {
@@ -44,11 +51,11 @@ export interface HugeChunk extends FilledChunk {
 /** The messages, which must come in order of time, as the records of chunks. */
 export async function* fillChunks(
   batches: AsyncIterable<BagBatch>,
-  connections: ConnectionTable,
+  { connections, memory }: { connections: ConnectionTable; memory: ChunkMemory },
 ): AsyncGenerator<FilledChunk | HugeChunk> {
   let chunk: OpenChunk | undefined;
   let lastNs = 0n;
-  const follow = ({ logTimeNs }: Pick<BagMessage, "logTimeNs">): RosTime => {
+  const follow = (logTimeNs: bigint): RosTime => {
     const time = toRosTime(logTimeNs);
     if (logTimeNs < lastNs) throw new Error("the messages of a bag must come in order of time");
     lastNs = logTimeNs;
@@ -58,20 +65,23 @@ export async function* fillChunks(
     if ("open" in batch) {
       if (chunk) yield closeChunk(chunk);
       chunk = undefined;
-      yield toHugeChunk(batch, follow(batch), connections);
+      yield toHugeChunk(batch, follow(batch.logTimeNs), connections);
       continue;
     }
-    for (const message of batch) {
-      const time = follow(message);
-      const { id, newRecord } = connections.introduce(message.connection);
-      const sizeBytes = (newRecord?.byteLength ?? 0) + messageHead.byteLength + message.data.byteLength;
+    const { bytes } = batch;
+    for (let index = 0; index < batch.count; index += 1) {
+      const time = follow(batch.timesNs[index]!);
+      const { id, newRecord } = connections.introduce(batch.connectionAt(index));
+      const [start, end] = [batch.startAt(index), batch.endAt(index)];
+      const sizeBytes = (newRecord?.byteLength ?? 0) + messageHead.byteLength + end - start;
       if (chunk && chunk.filledBytes + sizeBytes > maxChunkBytes) {
         yield closeChunk(chunk);
         chunk = undefined;
       }
-      chunk ??= openChunk(sizeBytes, time);
+      chunk ??= openChunk(memory.take(sizeBytes), time);
       if (newRecord) addBytes(chunk, newRecord);
-      addMessage(chunk, { id, time, data: message.data });
+      addMessageHead(chunk, { id, time, dataBytes: end - start });
+      chunk.filledBytes += bytes.copy(chunk.bytes, chunk.filledBytes, start, end);
     }
   }
   if (chunk) yield closeChunk(chunk);
@@ -88,16 +98,37 @@ interface OpenChunk {
   end: RosTime;
 }
 
-/** Never one of a pool: the chunk is passed on, and being compressed while the next one is filled. */
-function openChunk(firstBytes: number, time: RosTime): OpenChunk {
-  const bytes = Buffer.allocUnsafeSlow(Math.max(maxChunkBytes, firstBytes));
+/** Memory in which the records of one chunk after another are put together. */
+export interface ChunkMemory {
+  /** Room for a chunk whose first message takes so much. */
+  take(firstBytes: number): Buffer;
+  /** It is used again for a later chunk. What is passed on is never given back. */
+  giveBack(records: Uint8Array): void;
+}
+
+/** It is kept, because what is freed in pieces of this size and others goes back to the system only in part. */
+export function createChunkMemory(): ChunkMemory {
+  const spare: ArrayBuffer[] = [];
+  return {
+    take(firstBytes) {
+      if (firstBytes > maxChunkBytes) return Buffer.allocUnsafeSlow(firstBytes);
+      return Buffer.from(spare.pop() ?? Buffer.allocUnsafeSlow(maxChunkBytes).buffer);
+    },
+    giveBack(records) {
+      if (records.buffer.byteLength === maxChunkBytes) spare.push(records.buffer as ArrayBuffer);
+      else freeMemory(records);
+    },
+  };
+}
+
+function openChunk(bytes: Buffer, time: RosTime): OpenChunk {
   return { bytes, filledBytes: 0, indexes: new Map(), start: time, end: time };
 }
 
 function toHugeChunk(message: HugeBagMessage, time: RosTime, connections: ConnectionTable): HugeChunk {
   const { dataBytes, open } = message;
   const { id, newRecord } = connections.introduce(message.connection);
-  const chunk = openChunk((newRecord?.byteLength ?? 0) + messageHead.byteLength, time);
+  const chunk = openChunk(Buffer.allocUnsafeSlow((newRecord?.byteLength ?? 0) + messageHead.byteLength), time);
   if (newRecord) addBytes(chunk, newRecord);
   addMessageHead(chunk, { id, time, dataBytes });
   return { ...closeChunk(chunk), dataBytes, open };
@@ -105,11 +136,6 @@ function toHugeChunk(message: HugeBagMessage, time: RosTime, connections: Connec
 
 function closeChunk({ bytes, filledBytes, ...rest }: OpenChunk): FilledChunk {
   return { records: bytes.subarray(0, filledBytes), ...rest };
-}
-
-function addMessage(chunk: OpenChunk, { data, ...head }: { id: number; time: RosTime; data: Uint8Array }): void {
-  addMessageHead(chunk, { ...head, dataBytes: data.byteLength });
-  addBytes(chunk, data);
 }
 
 function addMessageHead(

@@ -9,8 +9,7 @@ import { readBagsInOrder, topicOf } from "../../testing/read-bag-file.ts";
 import { requireSoundBag } from "../../testing/require-sound-bag.ts";
 import { type BagVerdict, digestTopics, judgeBags, runRosbag, skipWithoutRosbag } from "../../testing/rosbag-judge.ts";
 import { listSharedFiles, realFolder, skipWithout } from "../../testing/shared-data.ts";
-import { makeBagMessages, writeBagMessages } from "../../testing/write-bag-messages.ts";
-import type { BagMessage } from "./fill-chunks.ts";
+import { type BagMessage, makeBagMessages, writeBagMessages } from "../../testing/write-bag-messages.ts";
 import type { BagCompression } from "./write-bag.ts";
 
 const compressions = ["", "lz4"] as const;

@@ -7,8 +7,15 @@ import { collect } from "../../testing/collect.ts";
 import { makeBag } from "../../testing/make-bag.ts";
 import { readBagChunks, readBagsInOrder, topicOf } from "../../testing/read-bag-file.ts";
 import { requireSoundBag } from "../../testing/require-sound-bag.ts";
-import { inBatches, makeBagMessages, makeConnection, writeBagMessages } from "../../testing/write-bag-messages.ts";
-import type { BagMessage } from "./fill-chunks.ts";
+import {
+  type BagMessage,
+  inBatches,
+  makeBagMessages,
+  makeConnection,
+  toColumns,
+  writeBagMessages,
+} from "../../testing/write-bag-messages.ts";
+import type { BagMessages } from "./fill-chunks.ts";
 import { writeBag } from "./write-bag.ts";
 
 const KiB = 1024;
@@ -161,8 +168,8 @@ test("a bag whose messages were others the second time gets no index", async () 
 });
 
 test("an error of the source ends the bag", async () => {
-  async function* openFailing(): AsyncGenerator<BagMessage[]> {
-    yield makeBagMessages(Array(60).fill(100 * KiB), startNs);
+  async function* openFailing(): AsyncGenerator<BagMessages> {
+    yield toColumns(makeBagMessages(Array(60).fill(100 * KiB), startNs));
     throw new RecordingFault("BadChunk", "the chunk at byte 5 is damaged");
   }
   for (const compression of compressions)
@@ -172,7 +179,7 @@ test("an error of the source ends the bag", async () => {
 test("a reader that goes away closes the source, while the bag is measured as while it is written", async () => {
   const messages = makeBagMessages(Array(60).fill(512 * KiB), startNs);
   const events: string[] = [];
-  async function* openWatched(): AsyncGenerator<BagMessage[]> {
+  async function* openWatched(): AsyncGenerator<BagMessages> {
     events.push("opened");
     try {
       yield* inBatches(messages, 1);

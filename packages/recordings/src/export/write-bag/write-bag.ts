@@ -1,6 +1,6 @@
 import { opcodes } from "../../bag1/records.ts";
 import { loadLz4 } from "../../codecs/load-lz4.ts";
-import { freeMemory, freeOwn } from "../../memory/free-memory.ts";
+import { freeOwn } from "../../memory/free-memory.ts";
 import { SourceChangedError } from "../../sources/source.ts";
 import type { MetadataRecord } from "../../survey/summary.ts";
 import {
@@ -21,8 +21,10 @@ import {
 } from "./bag-records.ts";
 import {
   type BagBatch,
-  type BagMessage,
+  type BagMessages,
+  type ChunkMemory,
   type ConnectionIndex,
+  createChunkMemory,
   type FilledChunk,
   fillChunks,
   type HugeChunk,
@@ -128,8 +130,9 @@ async function* writeChunks(
   compression: BagCompression,
 ): AsyncGenerator<Uint8Array> {
   let storing: Promise<StoredChunk>[] = [];
-  for await (const chunk of fillChunks(batches, body.connections)) {
-    if (!("open" in chunk)) storing.push(startStoring(chunk, compression));
+  const memory = createChunkMemory();
+  for await (const chunk of fillChunks(batches, { connections: body.connections, memory })) {
+    if (!("open" in chunk)) storing.push(startStoring(chunk, { compression, memory }));
     if (storing.length > maxStoring) yield* placeChunk(body, (await storing.shift())!);
     if (!("open" in chunk)) continue;
     for (const stored of storing) yield* placeChunk(body, await stored);
@@ -152,19 +155,24 @@ interface StoredChunk extends Omit<FilledChunk, "records"> {
   stored: Uint8Array;
 }
 
-function startStoring(chunk: FilledChunk, compression: BagCompression): Promise<StoredChunk> {
-  const storing = storeChunk(chunk, compression);
+interface Storing {
+  readonly compression: BagCompression;
+  readonly memory: ChunkMemory;
+}
+
+function startStoring(chunk: FilledChunk, how: Storing): Promise<StoredChunk> {
+  const storing = storeChunk(chunk, how);
   // Nobody awaits it any more when the messages end in an error or the reader goes away.
   storing.catch(() => undefined);
   return storing;
 }
 
-async function storeChunk({ records, ...chunk }: FilledChunk, compression: BagCompression): Promise<StoredChunk> {
+async function storeChunk({ records, ...chunk }: FilledChunk, { compression, memory }: Storing): Promise<StoredChunk> {
   const sizeBytes = records.byteLength;
   if (compression === "") return { ...chunk, sizeBytes, compression: "none", stored: records };
   // ROS reads only frames with a checksum of their content and none of their blocks.
   const stored = await loadLz4().compressFrame(records, { contentChecksum: true });
-  freeMemory(records);
+  memory.giveBack(records);
   return { ...chunk, sizeBytes, compression, stored };
 }
 
@@ -232,10 +240,18 @@ function encodeChunkInfo({ indexes, start, end }: Omit<FilledChunk, "records">, 
 }
 
 /** What an MCAP file tells in a metadata record, as a message of the type `std_msgs/String` that holds JSON. */
-export function makeDamageMessage(record: MetadataRecord | undefined, logTimeNs: bigint): BagMessage | undefined {
+export function makeDamageMessages(record: MetadataRecord | undefined, logTimeNs: bigint): BagMessages | undefined {
   if (!record) return undefined;
   const text = Buffer.from(JSON.stringify(record.metadata));
-  return { connection: damageConnection, logTimeNs, data: Buffer.concat([u32(text.byteLength), text]) };
+  const bytes = Buffer.concat([u32(text.byteLength), text]);
+  return {
+    count: 1,
+    connectionAt: () => damageConnection,
+    timesNs: BigUint64Array.of(logTimeNs),
+    bytes,
+    startAt: () => 0,
+    endAt: () => bytes.byteLength,
+  };
 }
 
 const topic = Buffer.from("/downlink/export");
