@@ -134,7 +134,7 @@ test("a complete list names what is away, and without ADOPT_CARDS another card i
   const { device, cloud } = bed;
   await bed.reportBoth(settingsFor(device, cloud, swapped));
   const known = new Map(cloud.files);
-  cloud.files.delete(cloud.at("b.mcap")!.versionId); // Now they differ, and all is listed.
+  cloud.files.delete(cloud.at("b.mcap")!.versionId); // Now cloud and agent differ, and all is listed.
   await using second = startDaemon(settingsFor(device, cloud, swapped));
   await cloud.until("all is listed", () => cloud.at("b.mcap") !== undefined);
   await second.until("it is settled", ({ health, files }) => health === "healthy" && files.away === 1);
@@ -156,8 +156,8 @@ test("an agent that lost its state database while a card is out takes nothing on
   for (const suffix of ["", "-wal", "-shm"]) rmSync(databasePath(device.stateDir) + suffix, { force: true });
   const [lostA, lostB] = [cloud.at("a.mcap")!.versionId, cloud.at("b.mcap")!.versionId];
   cloud.requestImport("a.mcap");
-  cloud.leaseMs = 1; // Who lost its state cannot take its own lease over.
-  // Between a scan that finds a file and the look at it there is time for a list.
+  cloud.leaseMs = 1; // An agent that lost its state cannot take over its own lease.
+  // Between the scan that finds a file and its examination there is time for a listing.
   await using second = startDaemon(settingsFor(device, cloud, { ...swapped, settleTimeMs: "1s" }));
   const isAnew = (path: string, lost: string) =>
     [...cloud.files.values()].some((file) => file.path === path && file.versionId !== lost);
@@ -168,7 +168,7 @@ test("an agent that lost its state database while a card is out takes nothing on
   cloud.cancel("req_1");
   bed.takeOut();
   bed.putIn("A");
-  // The end of the list that takes the former versions for gone comes with those that are in their place.
+  // The end of the listing, by which the former versions are gone, names the versions in their place.
   await cloud.until("absence counts again", () => !cloud.files.has(lostA));
   assert.ok(isAnew("a.mcap", lostA) && !cloud.files.has(lostB));
   assert.deepEqual([...cloud.files.values()].map(({ path }) => path).sort(), ["a.mcap", "b.mcap", "later.mcap"]);
@@ -183,7 +183,7 @@ test("an agent that lost all its state knows by the marker that there may be oth
   await bed.reportBoth(settings);
   rmSync(device.stateDir, { recursive: true });
   const [lostA, lostB] = [cloud.at("a.mcap")!.versionId, cloud.at("b.mcap")!.versionId];
-  cloud.leaseMs = 1; // Who lost its state cannot take its own lease over.
+  cloud.leaseMs = 1; // An agent that lost its state cannot take over its own lease.
   await using second = startDaemon(settings);
   await cloud.until("B is listed anew", () => [...cloud.files.keys()].some((id) => id !== lostA && id !== lostB));
   await bed.record("B", "later.mcap", 3);
@@ -284,13 +284,13 @@ test("a card that comes back with other inode numbers holds the versions that it
   assert.equal(cloud.uploads.stored.size, 2, "nothing is sent twice");
 });
 
-/** As a file system shows a file that makes up its inode numbers at each mount. */
+/** Gives the file another inode number, as a file system does that makes up its numbers at each mount. */
 function asOtherEntry(path: string): void {
   execFileSync("cp", ["-p", path, `${path}.copy`]);
   renameSync(`${path}.copy`, path);
 }
 
-/** Two cards, which are put in by mounting them at the device's root; undefined, and skipped, where nothing can be mounted. */
+/** Makes two cards, which are put in by mounting them at the device's root; skips the test where nothing can be mounted. */
 async function openCards(t: TestContext) {
   const device = makeDevice();
   const folder = (name: string) => join(device.root, "..", "cards", name);
@@ -316,7 +316,7 @@ async function openCards(t: TestContext) {
   };
   return {
     ...{ device, cloud, folder, takeOut, putIn, record },
-    /** An agent has reported a.mcap of card A, then b.mcap of card B, and has ended; B is in. */
+    /** Runs an agent until it has reported a.mcap of card A, then b.mcap of card B. It has ended then, and B is in. */
     async reportBoth(settings: ReturnType<typeof settingsFor>): Promise<void> {
       await record("A", "a.mcap", 1);
       await record("B", "b.mcap", 2);
@@ -327,7 +327,7 @@ async function openCards(t: TestContext) {
       putIn("B");
       await cloud.until("B is reported", () => cloud.at("b.mcap") !== undefined);
     },
-    /** What else was mounted there is to be taken away too. */
+    /** Takes away what else was mounted there. */
     holdsRoot: () => {
       isIn = true;
     },

@@ -18,14 +18,14 @@ export interface CardContext {
 }
 
 /**
- * Follows the cards: what is on one that is out is away; another one that is in is taken over, where it is one of the store's
- * or a fresh one. Never one with another owner's marker, and no directory on which nothing is mounted. True when anything
- * changed. To be called while nobody walks the tree or deletes.
+ * Follows the cards: the files of a card that is out are away. Another card that is in is taken over where it belongs to the
+ * store or is fresh, but never one with another owner's marker, and no directory on which nothing is mounted. True when
+ * anything changed. Callers make sure that nobody scans or deletes meanwhile.
  */
 export async function changeCards(ctx: CardContext): Promise<boolean> {
   const { facts, inventory, root } = ctx;
   const current = facts.owner().rootMarkerId;
-  if (current === undefined) return false; // The first root is no change.
+  if (current === undefined) return false; // The first root counts as no change.
   const { is, id } = await lookForMarker(root);
   if (is === "unknown") return false;
   if (id === current) return inventory.isAway(current) && putIn(ctx, current, current);
@@ -34,7 +34,7 @@ export async function changeCards(ctx: CardContext): Promise<boolean> {
   return inventory.hasFilesHere() && takeOut(ctx, current);
 }
 
-/** The card, if it is one of the store's. */
+/** Returns the card where it belongs to the store. */
 function ours({ facts, inventory }: CardContext, id: string): string | undefined {
   const tag = ownerTag(facts.owner());
   return facts.cards().includes(id) || inventory.isAway(id) || (tag !== undefined && isCardOf(id, tag))
@@ -42,13 +42,13 @@ function ours({ facts, inventory }: CardContext, id: string): string | undefined
     : undefined;
 }
 
-/** Undefined where there is no card, or it cannot be written, or nobody knows yet whose it would be. */
+/** Undefined where there is no card, where it cannot be written, or while the owner is not known. */
 async function markFresh({ root, facts, log }: CardContext): Promise<string | undefined> {
   const tag = ownerTag(facts.owner());
   try {
     if (tag === undefined || !(await isMountPoint(root))) return undefined;
     const card = makeCardMarker(tag);
-    // Before anything else knows of it: whatever comes between, the card says itself whose it is.
+    // The marker is written first: whatever happens next, the card itself says whose it is.
     writeDurableFile(join(root, MARKER_NAME), formatMarker(card));
     log.info({ card, root }, "a fresh card has got its marker");
     return card;

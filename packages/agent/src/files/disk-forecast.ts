@@ -1,6 +1,6 @@
 import type { Clock } from "../system/clock.ts";
 
-/** When the disk will be full, should it go on as in the last hour. */
+/** Says when the disk will be full if it fills as in the last hour. */
 export interface DiskForecast {
   note(freeBytes: number): void;
   /** Undefined while too little is known, or space is not getting less. */
@@ -9,7 +9,7 @@ export interface DiskForecast {
 
 const WINDOW_MS = 3_600_000;
 const SAMPLE_MS = 60_000;
-/** A shorter time would take one file for a habit. */
+/** In a shorter time, one file would look like a trend. */
 const SHORTEST_MS = 10 * 60_000;
 
 export function createDiskForecast(clock: Clock): DiskForecast {

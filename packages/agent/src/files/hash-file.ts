@@ -6,14 +6,14 @@ import type { Clock } from "../system/clock.ts";
 import { checkUnmoved, openTracked, type Storage } from "./open-tracked.ts";
 
 const BLOCK_BYTES = 1024 * 1024;
-/** Of the time, at most one part in so many is spent reading. */
+/** At most one part in so many of the time is spent reading. */
 const READ_SHARE = 4;
-/** What file systems and the kernel's clock may round a time of change by. */
+/** File systems and the kernel's clock may round ctime by this much. */
 const GRANULARITY_NS = 2_000_000_000n;
 
 export interface FileHash {
   readonly sha256: string;
-  /** Wall time at which no byte was read yet. */
+  /** The wall time before the first byte was read. */
   readonly begunNs: bigint;
 }
 
@@ -24,8 +24,8 @@ interface HashOptions {
 }
 
 /**
- * SHA-256 of the whole file, read with long pauses: nobody waits for it. Throws `FileMoved` for another version, what reading
- * throws, and the signal's reason.
+ * Hashes the whole file with long pauses, because nobody waits for the result. Throws `FileMovedError` for another version, what
+ * reading throws, and the signal's reason.
  */
 export async function hashFile(
   { path, identity }: Pick<TrackedFile, "path" | "identity">,
@@ -48,8 +48,8 @@ export async function hashFile(
 }
 
 /**
- * Whether what was read from `readFromNs` (wall time) on is what the file holds as long as it keeps this identity: a change
- * in the same tick as the last one before would not show.
+ * Whether bytes that were read from the wall time `readFromNs` on are the file's content for as long as it keeps this identity.
+ * They are not where the last change is too young: another change in the same tick of the clock would not show.
  */
 export function isProof({ ctimeNs }: FileIdentity, readFromNs: bigint): boolean {
   return ctimeNs + GRANULARITY_NS <= readFromNs;

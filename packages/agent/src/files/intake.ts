@@ -31,7 +31,7 @@ export interface IntakeContext {
   readonly storage: () => Storage | undefined;
   /** Is notified when there may be something to look at. */
   readonly youngSignal: WakeSignal;
-  /** Is notified when a file was put off that a quick look did not tell of. */
+  /** Is notified when a file was put off because a quick look was not enough. */
   readonly putOffSignal: WakeSignal;
   /** To be notified when something is to be reported. */
   readonly reportSignal: WakeSignal;
@@ -39,14 +39,15 @@ export interface IntakeContext {
   readonly scanSignal: WakeSignal;
 }
 
-/** Files of which the summary is looked at at once: enough to hide the disk's delays, few enough not to be noticed. */
+/** How many summaries are read at once: enough to hide the disk's delays, few enough not to disturb the robot. */
 const PARALLEL = 4;
-/** Findings wait at most so long, or for so many others, to be recorded with one write to the disk. */
+/** Findings wait this long, or for this many others, so that one write to the disk records them together. */
 const commitEvery = { files: 200, ms: 250 };
 
 /**
- * Looks at young files as they become due, until aborted: quickly at several at once, and beside it at one after the other of those
- * whose summary does not tell what they are, or that may have ended a process before. None of them holds up the others.
+ * Looks at young files as they become due, until aborted. Quick looks read the summaries of several files at once. Beside them,
+ * long looks go through one file after the other whose summary is not enough, or that may have ended a process before. So no file
+ * holds up the others.
  */
 export async function runIntake(ctx: IntakeContext, signal: AbortSignal): Promise<void> {
   const closeNotes = () => ctx.notes.close();
@@ -81,7 +82,7 @@ async function runLongLooks(ctx: IntakeContext, signal: AbortSignal): Promise<vo
   }
 }
 
-/** Until the next is due; suspects that are wait for the quick looks to end. */
+/** The time until the next file is due; a suspect that is due waits for the quick looks to end. */
 function pauseMsOf({ young, clock }: IntakeContext): number | undefined {
   const nextMs = young.nextPutOffMs();
   return nextMs === undefined ? undefined : Math.max(LOOK_AGAIN_MS, nextMs - clock.monotonicMs());
@@ -89,7 +90,7 @@ function pauseMsOf({ young, clock }: IntakeContext): number | undefined {
 
 const LOOK_AGAIN_MS = 500;
 
-/** A suspect alone and after all others: should it end this process, nothing else is left undone. */
+/** A suspect is examined alone and after all others: should it end this process, no other file is left behind. */
 function nextLongLooks({ young, inventory, notes, clock }: IntakeContext): string[] {
   const nowMs = clock.monotonicMs();
   const due = young.takePutOff(nowMs);
@@ -160,7 +161,7 @@ function commit(ctx: IntakeContext, steps: readonly InventoryStep[]): void {
 interface Look {
   readonly storage: Storage;
   readonly signal: AbortSignal;
-  /** Undefined where it does not tell. */
+  /** Returns undefined where the look is not enough. */
   readonly look: (...args: Parameters<typeof examineFile>) => Promise<Verdict | undefined>;
 }
 
@@ -191,7 +192,7 @@ async function lookAgain(ctx: IntakeContext, file: TrackedFile, work: Look): Pro
   }
 }
 
-/** To a long look. */
+/** The file waits for a long look. */
 function putOff({ young, putOffSignal }: IntakeContext, versionId: string): [] {
   young.putOff(versionId);
   putOffSignal.notify();
@@ -211,7 +212,7 @@ function wait(ctx: IntakeContext, versionId: string): [] {
   return [];
 }
 
-/** Should the process end of it, the next one knows of which file. */
+/** Should the examination end this process, the note tells the next process which file it was. */
 async function examineNoted(
   { notes }: IntakeContext,
   file: TrackedFile,
@@ -219,7 +220,7 @@ async function examineNoted(
 ): Promise<Verdict | undefined> {
   using _note = notes.begin(file, "index");
   const verdict = await examination.tracePromise(() => examineOpened(file, work), { path: file.path });
-  // Without an end it was hardly looked into: what is readable of it is looked for only once it is overdue.
+  // A file without an end was hardly read: the search for readable content begins only once it is overdue.
   if (verdict && verdict.event !== "unfinished") notes.acquit(file, "index");
   return verdict;
 }
@@ -235,7 +236,7 @@ async function examineOpened(
   return verdict;
 }
 
-/** For the log; what is not here is no news. */
+/** Texts for the log; other events are not logged. */
 const words: Partial<Record<FileEvent, string>> = {
   finished: "a recording is indexed",
   foundEmpty: "a recording holds no message",

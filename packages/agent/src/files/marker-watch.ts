@@ -2,18 +2,18 @@ import { unwatchFile, watchFile } from "node:fs";
 import { join } from "node:path";
 import { MARKER_NAME } from "./root-marker.ts";
 
-/** Tells when the marker in the root becomes another one or goes: a card was taken out, or another put in. */
+/** Notices that the marker in the root changed or went: a card was taken out, or another one was put in. */
 export interface MarkerWatch extends Disposable {
-  /** Only while the root is there; whoever waits for it looks by himself. */
+  /** Watches only while the root is there: while it is missing, the scans look for it. */
   follow(isThere: boolean): void;
 }
 
-/** How late it may be told. A look is one call of the system, made by none of the agent's own threads. */
+/** How late a change may be noticed. Each look is one system call outside of the main thread. */
 const LOOK_EVERY_MS = 1000;
 
 /**
- * By looking, not by notification: a file system that is mounted on top makes none, and chokidar's looks take a marker for the
- * same whose time is older.
+ * It looks at intervals, because a file system that is mounted on top causes no notification. Chokidar does not help: it takes a
+ * marker with an older time for unchanged.
  */
 export function createMarkerWatch(root: string, onChange: () => void): MarkerWatch {
   const path = join(root, MARKER_NAME);

@@ -2,7 +2,7 @@ import { compileGlobs } from "@downlink/protocol/globs";
 import { recordingFormatOf } from "@downlink/recordings";
 import { isSalvagePath, SALVAGE_DIRECTORY } from "./salvage-path.ts";
 
-/** Whether a path below the root names a file the agent is for: included, not excluded, of a format it knows; or a salvage. */
+/** Matches files that are included, not excluded and of a known format, and salvages. Paths are relative to the root. */
 export function matchFiles(globs: {
   readonly include: readonly string[];
   readonly exclude: readonly string[];

@@ -11,7 +11,7 @@ export interface Storage {
   readonly device: bigint;
 }
 
-/** What became of a file since it was looked at last. */
+/** The file is not the known version any more. */
 export class FileMovedError extends Error {
   readonly is: "changed" | "missing" | "outside";
 
@@ -58,7 +58,7 @@ export async function lookAt(storage: Storage, path: string): Promise<FileIdenti
   }
 }
 
-/** Whether no symlink is on the way to it. */
+/** Whether no part of the path is a symlink. */
 export async function isInside({ root }: Storage, path: string): Promise<boolean> {
   const there = await realpath(systemPath(root, path), { encoding: "buffer" });
   return there.equals(Buffer.from(systemPath(await realpath(root), path)));

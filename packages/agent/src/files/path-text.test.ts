@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { systemPath, textOfName } from "./path-text.ts";
 
-/** Of what matters: bytes that are no UTF-8, parts of characters, and what escapes are made of. */
+/** The bytes that matter: those that are no UTF-8, parts of characters, and parts of escapes. */
 const byte = fc.constantFrom(0xff, 0xc3, 0xa9, 0xe2, 0x82, 0xac, 0xf0, 0x5c, 0x78, 0x35, 0x63, 0x66, 0x38, 0x61);
 const name = fc
   .uint8Array({ minLength: 1, maxLength: 12 })

@@ -1,8 +1,9 @@
 import { isUtf8 } from "node:buffer";
 
 /**
- * A name on the disk is bytes, a path here is text. Bytes that are no UTF-8 stand in it as `\xhh`, and so does a backslash with
- * which a name itself would look like that: two names are never the same text, and each text leads back to its bytes.
+ * A name on the disk consists of bytes, a path here is text. Bytes that are no UTF-8 are written as `\xhh`, and so is a backslash
+ * with which a name itself looks like such an escape. So two names never have the same text, and each text leads back to its
+ * bytes.
  */
 export function textOfName(name: Uint8Array): string {
   if (isUtf8(name)) return escapeText(Buffer.from(name).toString());
@@ -21,12 +22,12 @@ export function textOfName(name: Uint8Array): string {
   return text + escapeText(genuine);
 }
 
-/** Whether the name, as Node tells it, may be another one on the disk, or stands otherwise in a path. */
+/** Whether the name as Node gives it may differ from the bytes on the disk, or needs an escape. */
 export function isOddName(name: string): boolean {
   return name.includes("\uFFFD") || LOOKS_ESCAPED.test(name);
 }
 
-/** Where a path below the root is, as the system knows it. */
+/** The path for system calls of a path that is relative to the root. */
 export function systemPath(root: string, path: string): string | Buffer {
   const absolute = path === "" ? root : `${root}/${path}`;
   if (!LOOKS_ESCAPED.test(path)) return absolute;
@@ -39,7 +40,7 @@ export function systemPath(root: string, path: string): string | Buffer {
   return Buffer.concat([...bytes, Buffer.from(path.slice(from))]);
 }
 
-/** The backslash, and bytes above ASCII: no text leads to a slash or a NUL. */
+/** Only the backslash and bytes above ASCII are escaped, so no text leads to a slash or a NUL. */
 const ESCAPES = /\\x(5c|[89a-f][0-9a-f])/g;
 const LOOKS_ESCAPED = /\\x(5c|[89a-f][0-9a-f])/;
 

@@ -54,7 +54,7 @@ test("a new file is tracked, one of another size is another version, an unchange
   assert.deepEqual([moves.length, absent.size], [0, 0]);
 });
 
-test("where only ctime changed it is the same version; where time or inode changed too, its content has to tell", () => {
+test("where only ctime changed it is the same version; where time or inode changed too, the content decides", () => {
   const files = known(tracked("mode", 1), tracked("touched", 2), tracked("copied", 3), tracked("cut", 4, "incomplete"));
   const now = {
     mode: identity(1, 9),

@@ -11,33 +11,33 @@ export interface Move {
   readonly identity: FileIdentity;
 }
 
-/** A file of which only its content can tell whether it is the one that is known. */
+/** A file at a known path: only its content can show whether it is the known version. */
 export interface Suspect {
   readonly file: TrackedFile;
-  /** What is at its path now: of the same size, but written, or another entry of the file system. */
+  /** The identity of what is at the path now: it has the same size, but another time or inode. */
   readonly identity: FileIdentity;
 }
 
 export interface ScanPlan {
-  /** What went and what changed; to be applied before the moves. */
+  /** Steps for files that went or changed. They are applied before the moves. */
   readonly steps: readonly InventoryStep[];
   readonly moves: readonly Move[];
-  /** What is new; to be applied after the moves. */
+  /** Steps for new files. They are applied after the moves. */
   readonly appeared: readonly Extract<InventoryStep, { do: "track" }>[];
-  /** They stay as they are known until their content was read. */
+  /** These files stay as they are known until their content was read. */
   readonly suspects: readonly Suspect[];
-  /** Versions whose path was not there this time, for the next plan. */
+  /** Versions that were not found this time. The next plan needs them. */
   readonly absent: ReadonlySet<string>;
 }
 
-/** With the number under which the inventory noted what was found and was no news. */
+/** Files that the inventory knew already carry the number of the scan and are not in `files`. */
 export type FinishedScan = Pick<Scan, "files" | "listed" | "unknown"> & { readonly number: number };
 type Known = Pick<Inventory, "files" | "at">;
 
 /**
- * What a completed scan says about the inventory. A file has gone when two scans in a row did not find it, for one may
- * have passed a rename; a rename is the same device, inode, size and mtime at a new path while the old one is absent.
- * Where only ctime differs (mode, owner, links), it is the same version; another size is another version at once.
+ * What a completed scan means for the inventory. A file is gone when two scans in a row did not find it, because one scan may
+ * miss a file that is renamed meanwhile. A rename shows as the same device, inode, size and mtime at a new path while the old
+ * path is absent. Where only ctime differs (mode, owner, links), it is the same version; another size is another version at once.
  */
 export function planScan(known: Known, scan: FinishedScan, absentBefore: ReadonlySet<string>): ScanPlan {
   const missing = known.files().filter(isMissingIn(scan)).toArray();
@@ -64,7 +64,7 @@ function isMissingIn(scan: FinishedScan): (file: TrackedFile) => boolean {
     isAbsent(path, scan);
 }
 
-/** What the found files come to, with the missing ones that may have moved to one of their paths. */
+/** The plan for the files that were found. `movable` holds the missing files, which may have moved to one of their paths. */
 interface FoundFiles {
   readonly movable: Map<string, TrackedFile>;
   readonly steps: InventoryStep[];
@@ -94,7 +94,7 @@ function planNew(plan: FoundFiles, found: Found): void {
   if (!planMove(plan, found)) plan.appeared.push({ do: "track", ...found });
 }
 
-/** At the path of a known file lies something that is not known as just that. */
+/** The file at a known path has another identity than the known one. */
 function planChanged(plan: FoundFiles, file: TrackedFile, found: Found): void {
   const { path, identity } = found;
   const renewal = renewalOf(file, identity);
@@ -122,7 +122,7 @@ function isSuspect(file: TrackedFile, identity: FileIdentity): boolean {
   return !isBeforeIndexing(file.state) && file.identity.sizeBytes === identity.sizeBytes;
 }
 
-/** Where only ctime differs: mode, owner or links. A file that is not examined yet has to stand still anew instead. */
+/** Renews the identity where only ctime differs, by mode, owner or links. A file before its examination has to stand still anew instead. */
 export function renewalOf(
   { versionId, state, identity: was }: TrackedFile,
   identity: FileIdentity,

@@ -17,7 +17,7 @@ export async function readMarker(root: string): Promise<string | undefined> {
   }
 }
 
-/** What keeps a marker that may be there from being read; undefined where there is none, or it was read. */
+/** Why a marker cannot be read that may be there; undefined where there is none, or where it can be read. */
 export async function whyUnreadable(root: string): Promise<NodeJS.ErrnoException | undefined> {
   try {
     await access(join(root, MARKER_NAME), constants.R_OK);
@@ -30,12 +30,12 @@ export async function whyUnreadable(root: string): Promise<NodeJS.ErrnoException
 
 export type MarkerLook =
   | { readonly is: "marked"; readonly id: string }
-  /** The root holds none, or is not there, or its disk does not answer any more. */
+  /** The root holds no marker, or is not there, or its disk does not answer any more. */
   | { readonly is: "missing"; readonly id?: undefined }
-  /** There may be one: it may not be read, or is none that we know how to read. */
+  /** There may be a marker: it may not be read, or has a form that this agent does not know. */
   | { readonly is: "unknown"; readonly id?: undefined };
 
-/** As {@link readMarker}, but tells a root without a marker from one of which nothing can be said. */
+/** Like {@link readMarker}, but distinguishes a root without a marker from one whose marker cannot be read. */
 export async function lookForMarker(root: string): Promise<MarkerLook> {
   try {
     const id = MARKER_PATTERN.exec(await readFile(join(root, MARKER_NAME), "utf8"))?.[1];
@@ -51,7 +51,7 @@ export function formatMarker(id: string): string {
   return `downlink-root ${id}\n`;
 }
 
-/** The marker's id, which is made where there is none. */
+/** Returns the marker's id; makes a marker where there is none. */
 export async function ensureMarker(root: string): Promise<string> {
   const known = await readMarker(root);
   if (known !== undefined) return known;
@@ -62,11 +62,11 @@ export async function ensureMarker(root: string): Promise<string> {
 
 export interface MountedRoot {
   readonly markerId: string;
-  /** `st_dev` of the root; may differ after each mount. */
+  /** `st_dev` of the root, which may differ after each mount. */
   readonly device: bigint;
 }
 
-/** The root, if it is the enrolled one; undefined stands for storage that is missing. */
+/** Returns the root where it is the enrolled one; undefined means that the storage is missing. */
 export async function findMountedRoot(root: string, markerId: string): Promise<MountedRoot | undefined> {
   if ((await readMarker(root)) !== markerId) return undefined;
   try {
@@ -77,7 +77,7 @@ export async function findMountedRoot(root: string, markerId: string): Promise<M
   }
 }
 
-/** Nothing there, nothing mounted, a card pulled out, or nothing we may read. */
+/** True where nothing is there or mounted, a card was pulled out, or we may not read. */
 function isAbsence(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code ?? "";
   return ["ENOENT", "ENOTDIR", "EACCES", "EPERM", "EIO", "ENODEV", "ENXIO", "ESTALE", "EISDIR", "ELOOP"].includes(code);

@@ -7,11 +7,11 @@ import { type ScanContext, scanOnce } from "./scan-once.ts";
 
 export interface ScanLoopContext extends ScanContext {
   readonly scanIntervalMs: number;
-  /** Takes over another card that is in now: true when it did. */
+  /** Takes over another card that is in now; true when there was one. */
   readonly changeCards: () => Promise<boolean>;
   readonly markerWatch: MarkerWatch;
   readonly forecast: DiskForecast;
-  /** Puts back what was on its way out when the agent or the root went: nothing may take it for gone. */
+  /** Puts back files whose deletion the agent's end or the root's absence interrupted, so that no scan takes them for gone. */
   readonly settleDeletions: (storage: Storage) => Promise<void>;
   readonly scanSignal: WakeSignal;
   /** To be notified after each scan. */
@@ -24,14 +24,14 @@ export interface ScanLoopContext extends ScanContext {
 /** How soon to look again for a root that is missing. */
 const MISSING_ROOT_MS = 1000;
 /**
- * Of a core's time, at most one part in so many is spent scanning, however many hints there are; of the time that passes,
- * half: on a busy machine or a slow disk a scan takes long and costs little.
+ * Scans take at most one part in so many of a core's time, however many hints there are. Of the time that passes they take at
+ * most half, because on a busy machine or a slow disk a scan takes long and costs little.
  */
 const SCAN_SHARE = 5;
-/** The file system tells of several changes in a row; one scan is enough for them. */
+/** The file system notifies of several changes in a row; one scan is enough for them. */
 const GATHER_HINTS_MS = 100;
 
-/** Keeps the inventory true to the tree: a scan at each interval, and soon after each hint. */
+/** Keeps the inventory up to date with the tree by a scan at each interval, and one soon after each hint. */
 export async function runScans(ctx: ScanLoopContext, signal: AbortSignal): Promise<void> {
   let absent: ReadonlySet<string> = new Set();
   let isThere = false;
@@ -43,7 +43,7 @@ export async function runScans(ctx: ScanLoopContext, signal: AbortSignal): Promi
     ctx.markerWatch.follow(storage !== undefined);
     if (!storage) {
       isThere = false;
-      ctx.watch?.follow(new Map()); // A root that comes back is another one to the system.
+      ctx.watch?.follow(new Map()); // To the system, a root that comes back is another one.
       await ctx.scanSignal.wait(signal, Math.min(MISSING_ROOT_MS, ctx.scanIntervalMs));
       continue;
     }
@@ -73,12 +73,12 @@ function startStopWatch({ clock }: ScanLoopContext) {
   };
 }
 
-/** Whether the root is there and was scanned decides in each of these loops, also when nothing changed. */
+/** These loops wait for a root that is there and was scanned, so they are notified also when nothing changed. */
 function wakeOthers({ youngSignal, reportSignal, workSignal, deleteSignal }: ScanLoopContext): void {
   for (const wakeSignal of [youngSignal, reportSignal, workSignal, deleteSignal]) wakeSignal.notify();
 }
 
-/** A file that was not found is looked for again soon; else a hint or the interval ends the rest. */
+/** A file that was not found is looked for again soon; otherwise a hint or the interval ends the rest. */
 async function restAfterScan(
   { clock, scanSignal, scanIntervalMs }: ScanLoopContext,
   { restMs, hasAbsent, signal }: { restMs: number; hasAbsent: boolean; signal: AbortSignal },
@@ -97,7 +97,7 @@ async function takeOverCard(ctx: ScanLoopContext): Promise<boolean> {
   return true;
 }
 
-/** Waits for the time to pass, whatever rings meanwhile. */
+/** Waits for the whole time, whatever hints arrive meanwhile. */
 async function gatherHints(wakeSignal: WakeSignal, delayMs: number, signal: AbortSignal): Promise<void> {
   const endMs = performance.now() + delayMs;
   for (let leftMs = delayMs; leftMs > 0 && !signal.aborted; leftMs = endMs - performance.now()) {

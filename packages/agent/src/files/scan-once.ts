@@ -25,9 +25,9 @@ export interface ScanContext {
   /** Is called when everything on the card that is in was found. */
   readonly onScanned: () => void;
   readonly matches: (path: string) => boolean;
-  /** Who deletes files and who scans take turns: neither sees the other halfway. */
+  /** Deletions and scans take turns, so that neither sees the other halfway. */
   readonly treeTurns: Turns;
-  /** Takes the files of which only the content tells whether they are the versions that are known. */
+  /** Takes the files whose content decides whether they are the known versions. */
   readonly noteSuspects: (suspects: readonly Suspect[]) => void;
   /** Absent where files are found by scanning only. */
   readonly watch?: DirectoryWatch;
@@ -36,7 +36,7 @@ export interface ScanContext {
 const STEPS_PER_COMMIT = 2000;
 
 export interface ScanTurn {
-  /** Counts up with each scan, from 1. */
+  /** The number of the scan, counted from 1. */
   readonly number: number;
   readonly storage: Storage;
   /** The versions that were not found last time. */
@@ -51,9 +51,9 @@ export async function scanOnce(
 ): Promise<ReadonlySet<string>> {
   using _turn = await ctx.treeTurns.take();
   const { inventory } = ctx;
-  // What a scan found once matches: patterns make more garbage than all the rest of a scan.
+  // A file that a scan found once matches: patterns make more garbage than all the rest of a scan.
   const matches = (path: string) => (inventory.at(path)?.foundIn ?? 0) > 0 || ctx.matches(path);
-  // Beside the plan, which would hold all paths: somebody may have changed the owner of a hundred thousand files.
+  // Renewals stay out of the plan, which would hold all paths: somebody may have changed the owner of 100,000 files.
   const renewals: InventoryStep[] = [];
   const isKnown = (path: string, identity: FileIdentity) => {
     if (inventory.noteFound(path, identity, number)) return true;
@@ -63,7 +63,7 @@ export async function scanOnce(
     return renewal !== undefined;
   };
   const scan = await scanTree({ root: storage.root, rootDevice: storage.device, matches, isKnown, signal });
-  // Whatever was seen is worth nothing if the root went away meanwhile.
+  // The scan says nothing if the root went away meanwhile.
   if (!(await ctx.storageRoot.find())) return new Set();
   ctx.watch?.follow(scan.listed);
   const plan = planScan(ctx.inventory, { ...scan, number }, absent);
@@ -78,8 +78,8 @@ export async function scanOnce(
 }
 
 /**
- * The kernel sets ctime on a rename, so a rename looks the same as a rename and a rewrite with the old mtime set again.
- * Head and tail must agree too; else it is another version.
+ * The kernel sets ctime on a rename, so a rename looks like a rename and a rewrite with the old mtime restored. Therefore head
+ * and tail must agree too; otherwise the file is another version.
  */
 async function settleMove(
   inventory: Inventory,
@@ -107,7 +107,7 @@ async function hashAt(storage: Storage, { path, identity }: Omit<Move, "file">):
   }
 }
 
-/** Takes them out as they are applied. */
+/** Takes the steps out of the list as it applies them, so that their memory can be freed. */
 async function applySteps(ctx: ScanContext, steps: InventoryStep[]): Promise<void> {
   while (steps.length > 0) {
     ctx.inventory.change(steps.splice(0, STEPS_PER_COMMIT));

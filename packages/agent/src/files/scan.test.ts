@@ -37,7 +37,7 @@ test("a scan finds the recordings in all directories, and nothing else", async (
   assert.deepEqual([scan.unknown.size, scan.unreadable], [0, []]);
 });
 
-test("a file that is known as just that is no news, and each is asked about once", async (t) => {
+test("a file that is known with this identity is left out, and each file is asked about once", async (t) => {
   const root = makeRoot(t, ["a.mcap", "d/b.mcap"]);
   const { files } = await scan_(root);
   const asked: string[] = [];
@@ -133,7 +133,7 @@ function makeRoot(t: TestContext, files: readonly string[]): string {
 
 const NOBODY = 65_534;
 
-/** Permissions do not hold for root, who may put the privilege aside for a while. */
+/** Drops the privileges of root for a while, because permissions do not hold for root. */
 async function asOrdinaryUser<T>(t: TestContext, root: string, work: () => Promise<T>): Promise<T> {
   if (process.getuid?.() !== 0) return await work();
   chmodSync(root, 0o755);

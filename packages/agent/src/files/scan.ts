@@ -5,32 +5,32 @@ import { setImmediate } from "node:timers/promises";
 import { type FileIdentity, identityOf } from "../inventory/identity.ts";
 import { isOddName, systemPath, textOfName } from "./path-text.ts";
 
-/** In the root, and in the root of each file system mounted below it. Never scanned. */
+/** This directory is in the root and in the root of each file system mounted below. It is never scanned. */
 export const TRASH_NAME = ".downlink-trash";
 
 export interface ScanOptions {
   readonly root: string;
   /** `st_dev` of the root. */
   readonly rootDevice: bigint;
-  /** Whether a path below the root is one of ours. */
+  /** Whether the agent keeps the file at a path relative to the root. */
   readonly matches: (path: string) => boolean;
-  /** Whether a file is known as just that, and so is no news; asked of each. Nothing is known where it is absent. */
+  /** Whether a file is known with this identity and is left out of the result; it is asked once about each file. Without it no file is known. */
   readonly isKnown?: (path: string, identity: FileIdentity) => boolean;
   readonly signal: AbortSignal;
 }
 
-/** What one complete walk over the tree saw. Paths are below the root, `/`-separated; the root itself is `""`. */
+/** What one complete walk over the tree found. Paths are relative to the root, with `/` between their parts; the root is `""`. */
 export interface Scan {
-  /** But those that were known as just that. */
+  /** The files that were found and not known. */
   readonly files: ReadonlyMap<string, FileIdentity>;
-  /** Directories that were listed to their end, and which one each of them was: another one may lie at its path some day. */
+  /** Directories that were listed to their end, each with its identity: another directory may take its path later. */
   readonly listed: ReadonlyMap<string, string>;
-  /** Entries that are there, but about which nothing could be found out. Whatever is at or below them stays as known. */
+  /** Entries that exist and could not be examined. What is known at or below them stays as it is. */
   readonly unknown: ReadonlySet<string>;
   readonly unreadable: readonly { readonly path: string; readonly code: string }[];
 }
 
-/** How long a walk may keep the process from everything else. */
+/** How long a walk may occupy the process without a pause. */
 const SLICE_MS = 8;
 
 /**
@@ -48,7 +48,7 @@ class Walk implements Scan {
   readonly listed = new Map<string, string>();
   readonly unknown = new Set<string>();
   readonly unreadable: { path: string; code: string }[] = [];
-  /** Grows while it is walked. */
+  /** Directories still to list; the set grows during the walk. */
   readonly waiting = new Set<string>([""]);
   readonly #options: ScanOptions;
   #sliceEndMs = performance.now() + SLICE_MS;
@@ -62,10 +62,10 @@ class Walk implements Scan {
     try {
       const which = this.#identify(directory);
       const entries = await listEntries(systemPath(root, directory));
-      // Taken out one by one: what is done can be collected before it grows old.
+      // Directories are taken out one by one, so that the garbage collector gets them early.
       for (let entry = entries.pop(); entry; entry = entries.pop()) {
         const path = directory === "" ? entry.name : `${directory}/${entry.name}`;
-        // A file system may leave the type open; then only lstat tells.
+        // A file system may leave the type open; then lstat decides.
         if (entry.isDirectory() && entry.name !== TRASH_NAME) this.waiting.add(path);
         else if (entry.isFile() ? matches(path) : isTypeless(entry)) this.#look(path);
         await this.#yieldInTime();
@@ -76,7 +76,7 @@ class Walk implements Scan {
     }
   }
 
-  /** Inode numbers are used again, often at once: the time of birth tells, where the file system knows it. */
+  /** Inode numbers are reused, often at once; the time of birth distinguishes directories where the file system knows it. */
   #identify(directory: string): string {
     const { dev, ino, birthtimeNs } = lstatSync(systemPath(this.#options.root, directory), { bigint: true });
     return `${dev}:${ino}:${birthtimeNs}`;
@@ -95,7 +95,7 @@ class Walk implements Scan {
     }
   }
 
-  /** ENOENT: it went while we walked; the next scan decides. */
+  /** With ENOENT, the entry went during the walk; the next scan decides. */
   #noteUnknown(path: string, error: unknown): void {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === undefined || this.#options.signal.aborted) throw error;
@@ -111,7 +111,7 @@ class Walk implements Scan {
   }
 }
 
-/** Names are text as in paths; bytes are asked for only where there is a name that needs them. */
+/** Lists names as text. It asks for bytes only where a name needs them. */
 async function listEntries(directory: string | Buffer): Promise<Dirent[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   if (!entries.some(({ name }) => isOddName(name))) return entries;

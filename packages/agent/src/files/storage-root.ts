@@ -10,7 +10,7 @@ import type { Storage } from "./open-tracked.ts";
 import { ensureMarker, findMountedRoot, readMarker, whyUnreadable } from "./root-marker.ts";
 
 export interface LastScan {
-  /** By the clock as it is set when it is asked for. */
+  /** By the clock as it is set when somebody asks. */
   readonly endedNs: bigint;
   readonly tookMs: number;
 }
@@ -20,20 +20,20 @@ export interface StorageRoot {
   readonly path: string;
   /** Looks for it now. */
   find(): Promise<Storage | undefined>;
-  /** As of the last look. */
+  /** The root as of the last look. */
   current(): Storage | undefined;
-  /** One has ended just now. */
+  /** Notes a scan that has just ended. */
   noteScan(tookMs: number): void;
   lastScan(): LastScan | undefined;
-  /** When it was looked for last, and in between scanned; monotonic milliseconds. */
+  /** When the root was looked for last; monotonic milliseconds. */
   lastLookMs(): number;
-  /** Scans since the start. */
+  /** The number of scans since the start. */
   scans(): number;
 }
 
 /**
- * A root is there when its marker holds the id that the state knows. State that knows none yet takes the root's, or
- * writes one: from then on an empty mount point cannot pass for an empty root.
+ * The root is there when its marker holds the id that the state knows. A state that knows none yet takes the id of the root, or
+ * writes a marker: from then on an empty mount point cannot pass for an empty root.
  */
 export function openStorageRoot(
   path: string,
@@ -107,7 +107,7 @@ async function whyNotAdopted(path: string, { facts, adoptsCards }: AdoptionConte
   return isCardOf(found, tag) ? undefined : `the card at ${path} is of another device or site`;
 }
 
-/** A root that is there and may not be read is no card that was taken out. */
+/** A root that is there and may not be read is another problem than a card that was taken out. */
 async function showMissing(
   path: string,
   { problems, adoptsCards }: { problems: ProblemBoard; adoptsCards: () => boolean },

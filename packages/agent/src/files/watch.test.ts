@@ -53,7 +53,7 @@ test("a directory that was removed and made anew under the same path is watched 
   await hint();
 });
 
-test("a directory that took another one's place is watched, also where nobody told of that", async (t) => {
+test("a directory that took another one's place is watched, also where no notification said so", async (t) => {
   const { root, watch, hint } = setUp(t);
   mkdirSync(join(root, "day"));
   watch.follow(new Map([["day", "this"]]));
@@ -67,7 +67,7 @@ test("a directory that took another one's place is watched, also where nobody to
   await hint();
 });
 
-test("a directory that has gone meanwhile is nothing to complain of", (t) => {
+test("a directory that has gone meanwhile is no problem", (t) => {
   const { follow, complaints } = setUp(t);
   follow("", "gone");
   assert.deepEqual(complaints, []);

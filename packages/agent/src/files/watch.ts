@@ -4,29 +4,29 @@ import { systemPath } from "./path-text.ts";
 
 export interface WatchOptions {
   readonly root: string;
-  /** Something was made, removed or renamed somewhere below the root. Only a hint; the scan finds out what. */
+  /** Is called when something was made, removed or renamed below the root. It is only a hint; the scan finds out what. */
   readonly onHint: () => void;
-  /** Notifications are incomplete from now on; hints may be missing. */
+  /** Is called when notifications become incomplete: from then on hints may be missing. */
   readonly onDegraded: (message: string) => void;
-  /** Every directory that there is to watch is watched. */
+  /** Is called when every directory is watched. */
   readonly onComplete: () => void;
 }
 
 export interface DirectoryWatch extends Disposable {
   /**
-   * Watches these directories and no others: paths below the root, each with what tells it from another one at its path.
-   * Gives a hint where one is new: it may have changed since it was found. What the system did not allow is tried again.
+   * Watches these directories and no others, by paths relative to the root and their identities. A new directory gives a hint,
+   * because it may have changed since it was found. A watch that the system refused is tried again.
    */
   follow(directories: ReadonlyMap<string, string>): void;
 }
 
-/** One notification each for directories, none for files: what a scan has listed is all there is to watch. */
+/** It watches the directories that a scan has listed, and no single files. */
 export function createDirectoryWatch(options: WatchOptions): DirectoryWatch {
   const watched = new WatchedDirectories(options);
   return { follow: (directories) => watched.follow(directories), [Symbol.dispose]: () => watched.follow(new Map()) };
 }
 
-/** Directories that went, or that we may not read: the scan says so. */
+/** Codes for directories that went or that we may not read: the scan notices these itself. */
 const absenceCodes = ["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP"];
 
 class WatchedDirectories {
@@ -38,7 +38,7 @@ class WatchedDirectories {
   }
 
   follow(directories: ReadonlyMap<string, string>): void {
-    // That another directory took a watched one's place is told by the system, and the queue in which it tells may overflow.
+    // The system notifies that another directory took the place of a watched one, but its queue may overflow.
     for (const [path, { which }] of this.#watchers) if (directories.get(path) !== which) this.#close(path);
     const before = this.#watchers.size;
     this.#openAll(directories);
@@ -51,7 +51,7 @@ class WatchedDirectories {
       if (directories.size > 0) this.#options.onComplete();
     } catch (error) {
       if (!isFileSystemError(error)) throw error;
-      this.#options.onDegraded(error.message); // The next one would not be allowed either.
+      this.#options.onDegraded(error.message); // The system would refuse the next one too.
     }
   }
 
@@ -70,7 +70,7 @@ class WatchedDirectories {
     }
   }
 
-  /** A directory that went, or is another one now, is no longer what is watched under its path. */
+  /** Ends the watch of a directory that went or was replaced. */
   #renamed(directory: string, name: string | null): void {
     const path = directory === "" ? name : `${directory}/${name}`;
     if (path !== null && this.#watchers.has(path)) this.#closeBelow(path);

@@ -11,9 +11,9 @@ export interface YoungTimes {
 
 interface Young {
   readonly identity: FileIdentity;
-  /** One object for all that a scan found anew: of 100,000 files at the first start. */
+  /** All files that one scan found new share one object: at the first start these may be 100,000. */
   readonly rest: Rest;
-  /** Of the last sync that came across it: a mark and no list of all that are there, which would be megabytes. */
+  /** The last sync that found the file. It is a mark, because a list of all files would take megabytes. */
   round: number;
 }
 
@@ -21,37 +21,37 @@ interface Rest {
   readonly unchangedSinceMs: number;
   readonly pauseMs: number;
   readonly dueMs: number;
-  /** A quick look did not tell what it is. */
+  /** A quick look was not enough. */
   readonly needsTime: boolean;
 }
 
 /**
- * When to look at each file that has no end yet. In memory only: after a restart a file has to stand still anew. All
- * times are monotonic milliseconds.
+ * When to look at each file that was not examined to its end. It is in memory only: after a restart a file has to stand still
+ * anew. All times are monotonic milliseconds.
  */
 export interface YoungFiles {
   readonly size: number;
-  /** Takes in what is new or has changed, and drops what is young no longer. */
+  /** Takes in files that are new or have changed, and drops those that are not young any more. */
   sync(files: Iterable<TrackedFile>, nowMs: number): void;
-  /** Files to take a quick look at now, longest due first; of very many, some. */
+  /** The files that are due for a quick look, longest due first; where there are very many, only some of them. */
   takeDue(nowMs: number): string[];
   /** When the next quick look is due. */
   nextDueMs(): number | undefined;
-  /** A quick look does not tell what it is. */
+  /** The file needs a long look. */
   putOff(versionId: string): void;
-  /** Those that were put off and are due, longest first. */
+  /** The files that are due for a long look, longest due first. */
   takePutOff(nowMs: number): string[];
-  /** When the next that was put off is due. */
+  /** When the next long look is due. */
   nextPutOffMs(): number | undefined;
   /** Whether the file stood still long enough to be examined, or so long that no end can be expected. */
   restOf(versionId: string, nowMs: number): "moving" | "settled" | "overdue";
-  /** It was found changed: it has to stand still anew. */
+  /** The file was found changed and has to stand still anew. */
   restart(versionId: string, identity: FileIdentity, nowMs: number): void;
-  /** It is young no longer. */
+  /** The file is not young any more. */
   forget(versionId: string): void;
-  /** It is looked at as soon as somebody asks what is due. Answers whether it is young. */
+  /** Makes the file due now. Returns whether it is young. */
   hurry(versionId: string, nowMs: number): boolean;
-  /** It was looked at to no avail: again later, after longer and longer pauses. */
+  /** The look had no result: the next one follows after a pause, which grows each time. */
   postpone(versionId: string, nowMs: number): void;
 }
 
@@ -124,7 +124,7 @@ function beginRest(settleTimeMs: number, nowMs: number): Rest {
   return { unchangedSinceMs: nowMs, pauseMs: settleTimeMs, dueMs: nowMs + settleTimeMs, needsTime: false };
 }
 
-/** Lists of all of 100,000 would be megabytes at each turn. */
+/** A list of 100,000 files would take megabytes at each turn. */
 const MOST_TAKEN = 1000;
 
 function earliest(times: Iterable<number>): number | undefined {
@@ -133,7 +133,7 @@ function earliest(times: Iterable<number>): number | undefined {
   return first;
 }
 
-/** After longer and longer pauses, but no later than when no end can be expected any more. */
+/** Pauses grow, but a look is due at the latest when no end can be expected any more. */
 function postponed(known: Rest, { settleTimeMs, incompleteAfterMs, longestPauseMs }: YoungTimes, nowMs: number): Rest {
   const overdueMs = known.unchangedSinceMs + incompleteAfterMs;
   const pauseMs = Math.min(known.pauseMs * 2, Math.max(longestPauseMs, settleTimeMs));

@@ -17,8 +17,8 @@ interface Scene {
   readonly remount: () => void;
 }
 
-/** On a real exFAT where one can be mounted; and on a file system of which only the clock makes that it shows no changes. */
-const grounds: readonly (readonly [
+/** The test runs on a real exFAT where one can be mounted, and on a file system that shows no changes because of the clock. */
+const fileSystems: readonly (readonly [
   string,
   (t: TestContext, device: Device) => (Disposable & { remount(): void }) | undefined,
   Clock,
@@ -31,9 +31,9 @@ const grounds: readonly (readonly [
   ],
 ];
 
-for (const [ground, mount, clock] of grounds) {
+for (const [fileSystem, mount, clock] of fileSystems) {
   const onGround = (promise: string, work: (scene: Scene) => Promise<void>) =>
-    test(`on ${ground}, ${promise}`, async (t) => {
+    test(`on ${fileSystem}, ${promise}`, async (t) => {
       using device = makeDevice();
       using card = mount(t, device);
       if (!card) return;
@@ -109,7 +109,7 @@ async function importWhole(cloud: FakeCloud): Promise<string> {
   return versionId;
 }
 
-/** Some bytes, in place; size and time are as before. */
+/** Rewrites some bytes in place; size and time stay the same. */
 function rewrite(path: string, at = 0.5): Buffer {
   const { size, mtimeNs } = statSync(path, { bigint: true });
   const file = openSync(path, "r+");

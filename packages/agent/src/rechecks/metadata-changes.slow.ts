@@ -35,7 +35,7 @@ interface Scene {
   readonly versionId: string;
 }
 
-/** A device with one recording of about ten parts that the cloud knows. */
+/** Makes a device with one recording of about ten parts that the cloud knows. */
 async function withRecording(work: (scene: Scene) => Promise<void>): Promise<void> {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
@@ -49,7 +49,7 @@ async function withRecording(work: (scene: Scene) => Promise<void>): Promise<voi
 
 const later = new Date(Date.now() + 3_600_000);
 
-/** Everything but the content. What each leaves is what the agent has to take for the same file. */
+/** Changes of everything but the content: after each of them it is still the same version. */
 const changes: readonly (readonly [string, (path: string) => void])[] = [
   ["chmod", (path) => chmodSync(path, 0o640)],
   ["chown", (path) => chownSync(path, process.getuid!() === 0 ? 1000 : process.getuid!(), process.getgid!())],
@@ -64,7 +64,7 @@ function copyOver(path: string, flags: readonly string[] = ["-a"]): void {
   renameSync(`${path}.copy`, path);
 }
 
-/** Overwrites some bytes in the middle, as tools that repair do. */
+/** Overwrites some bytes in the middle, as repair tools do. */
 function repair(path: string, { at = 0.5, keepsTime = false } = {}): Buffer {
   const { size } = statSync(path);
   const times = `${path}.times`;
@@ -89,7 +89,7 @@ async function untilTaken({ device, path, agent }: Scene): Promise<void> {
   await agent.until("the file is known as it is", isTaken);
 }
 
-/** Holds parts back from the given one on until released. */
+/** Holds back the given part and all later ones until they are released. */
 function holdParts(cloud: FakeCloud, from: number) {
   const { promise, resolve } = Promise.withResolvers<void>();
   cloud.gate = ({ name, path }) => (name === "put" && Number(path.split("/").at(-1)) >= from ? promise : undefined);
@@ -187,7 +187,7 @@ function testInterruptions(): void {
 }
 
 function testWhatIsReportedAndRead(): void {
-  test("a new mode is none of the cloud's business, a new time is told as one of the same version", async () => {
+  test("a new mode is not reported, a new time is reported for the same version", async () => {
     await withRecording(async (scene) => {
       const { cloud, versionId, path } = scene;
       const reported: EdgeItem[] = [];
@@ -261,7 +261,7 @@ function testRepairsDuringUploads(): void {
 }
 
 function testRepairsOfImportedFiles(): void {
-  test("of an imported file it is another version at once where its time tells", async () => {
+  test("an imported file is another version at once where its time changed", async () => {
     await withRecording(async (scene) => {
       const { cloud, versionId, path } = scene;
       await importWhole(scene);
@@ -271,7 +271,7 @@ function testRepairsOfImportedFiles(): void {
     });
   });
 
-  test("of an imported file with its time restored it is found before anything is deleted, and is another version", async () => {
+  test("in an imported file with its time restored the change is found before anything is deleted, and is another version", async () => {
     await withRecording(async (scene) => {
       const { cloud, versionId, path } = scene;
       await importWhole(scene);
@@ -302,7 +302,7 @@ function testRepairsOfOtherFiles(): void {
     });
   });
 
-  test("head, tail and summary tell it of a file of which nothing was sent", async () => {
+  test("where nothing of a file was sent, head, tail and summary show the change", async () => {
     await withRecording(async (scene) => {
       const { cloud, versionId, path } = scene;
       repair(path, { at: 0.001 });

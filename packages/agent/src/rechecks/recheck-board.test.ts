@@ -38,7 +38,7 @@ test("a file is read once it stood still, and anew when it moves on", () => {
   assert.deepEqual([board.has("a"), idsDue(), board.nextDueMs(false)], [false, [], undefined]);
 });
 
-test("what the next scan finds in order is not read any more", () => {
+test("a file that the next scan finds unchanged is not read any more", () => {
   const { board } = makeBoard();
   board.sync([{ file: tracked("a"), identity: touched(5n) }]);
   board.sync([]);
@@ -68,7 +68,7 @@ test("what cannot be read is tried again after longer and longer pauses, five mi
   assert.deepEqual(pauses, [4000, 8000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000, 300_000]);
 });
 
-test("a known hash decides, also of what was never sent; what was delivered unknown is never taken for the same", () => {
+test("a known hash decides, also for a file that was never sent; a file that was delivered without a known hash is never taken for the same", () => {
   assert.equal(recheckMethod("imported", "hash"), "hash");
   assert.equal(recheckMethod("reported", "hash"), "hash");
   for (const state of ["reported", "requested", "failed", "incomplete", "damaged"] as const)

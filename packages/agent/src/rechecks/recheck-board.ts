@@ -7,18 +7,18 @@ import type { Clock } from "../system/clock.ts";
 export interface Recheck {
   readonly versionId: string;
   readonly path: string;
-  /** Of the version, as the inventory has it. */
+  /** The identity of the version in the inventory. */
   readonly was: FileIdentity;
-  /** Of what is at the path. */
+  /** The identity of what is at the path. */
   readonly identity: FileIdentity;
   readonly by: RecheckMethod;
-  /** It went on changing for so long that no comparison can come to an end. */
+  /** The file changed for so long that no comparison can end. */
   readonly isRestless: boolean;
 }
 
 /**
- * `hash`: by all its bytes, whose SHA-256 is known · `ends`: by head, tail and summary, because nothing of it is stored in the
- * cloud · `nothing`: it was delivered, and what was delivered is not known here.
+ * With `hash` all bytes are compared by their known SHA-256. With `ends` only head, tail and summary are compared, because the
+ * cloud stores nothing of the file. With `nothing` no comparison is possible: the file was delivered, and its hash is not known.
  */
 export type RecheckMethod = "hash" | "ends" | "nothing";
 
@@ -30,29 +30,29 @@ export function recheckMethod(state: FileState, contentHash: string | undefined)
 const statesInCloud: ReadonlySet<FileState> = new Set(["stored", "imported", "duplicate"]);
 
 /**
- * The files that are to be read again, because a scan found them written or as another entry of the file system. In memory
- * only: what is not decided when the agent ends, the next scan finds again. Nothing is sent or deleted of them meanwhile.
+ * The files to read again, because a scan found them with another time or inode. They are in memory only: the next scan finds
+ * again what was not decided when the agent ended. Meanwhile nothing of these files is sent or deleted.
  */
 export interface RecheckBoard {
   has(versionId: string): boolean;
-  /** Takes what a scan found: all there is. */
+  /** Takes all suspects of a scan. */
   sync(suspects: readonly Suspect[]): void;
-  /** Those that stood still long enough to be read, in the order in which they were found. */
+  /** The files that stood still long enough to be read, in the order in which they were found. */
   due(isWholeRead: boolean): Recheck[];
-  /** Milliseconds until the next one is due; undefined where none is to come. */
+  /** Milliseconds until the next file is due; undefined where there is none. */
   nextDueMs(isWholeRead: boolean): number | undefined;
-  /** It is decided, or is another case by now. */
+  /** The file is decided, or was found in another state meanwhile. */
   forget(versionId: string): void;
-  /** It could not be read: later, after longer and longer pauses. Answers how often. */
+  /** The file could not be read and is due later, after a pause that grows. Returns how often that happened. */
   postpone(versionId: string): number;
 }
 
 export interface RecheckBoardContext {
   readonly clock: Clock;
   readonly contentHash: (versionId: string) => string | undefined;
-  /** For so long a file stands still before it is read. */
+  /** How long a file has to stand still before it is read. */
   readonly settleTimeMs: number;
-  /** A file that still changes after so long is another one. */
+  /** A file that still changes after this time is another version. */
   readonly restlessAfterMs: number;
 }
 
@@ -97,7 +97,7 @@ export function createRecheckBoard(ctx: RecheckBoardContext): RecheckBoard {
 
 const NEVER_MS = Number.POSITIVE_INFINITY;
 
-/** It has to stand still anew whenever it changes. */
+/** Whenever the file changes, it has to stand still anew. */
 function enter(ctx: RecheckBoardContext, { file, identity }: Suspect, known: Entry | undefined): Entry {
   const { versionId, path, identity: was } = file;
   const isOfThis = known !== undefined && known.was === was && known.path === path;

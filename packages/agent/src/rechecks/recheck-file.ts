@@ -15,16 +15,16 @@ export interface RecheckOptions {
   readonly signal: AbortSignal;
 }
 
-/** With the hash of what was read, where all of it was. */
+/** The result of a comparison, with the hash of the file where all of it was read. */
 export interface Comparison {
   readonly isSame: boolean;
   readonly hash?: FileHash;
 }
 
 /**
- * Whether what is at the path is the version that was known there. A hash decides wherever one is known. Where none is, nothing
- * of the file is stored in the cloud; should parts of it be, the upload reads each of them again before it goes on. Throws
- * `FileMoved` when the file changes meanwhile, what reading throws, and the signal's reason.
+ * Whether the file at the path is still the known version. A hash decides wherever one is known. Where none is known, the cloud
+ * stores nothing of the file; if it holds parts, the upload reads each of them again before it goes on. Throws `FileMovedError`
+ * when the file changes meanwhile, what reading throws, and the signal's reason.
  */
 export async function recheckFile(file: TrackedFile, recheck: Recheck, options: RecheckOptions): Promise<Comparison> {
   const { by, identity, isRestless, path } = recheck;
@@ -49,7 +49,7 @@ function isSameVerdict({ state }: TrackedFile, known: Findings, { event, finding
   return findings.item !== undefined && isDeepStrictEqual(summaryOf(known.item), summaryOf(findings.item));
 }
 
-/** Without what is the file system's: the file may have been renamed and touched since it was indexed. */
+/** Leaves out path and time: the file may have been renamed and touched since it was indexed. */
 function summaryOf(item: string): unknown {
   const { versionId: _id, path: _path, size: _size, modifiedAt: _time, ...summary } = JSON.parse(item);
   return summary;

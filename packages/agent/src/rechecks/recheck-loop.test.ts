@@ -11,7 +11,7 @@ import { makeDevice } from "../testing/run-daemon.ts";
 import { createRecheckBoard } from "./recheck-board.ts";
 import { createRechecks } from "./recheck-loop.ts";
 
-/** No file system takes it: looking at it fails as on a disk that is broken, for root too. */
+/** No file system takes this name: reading it fails as on a broken disk, for root too. */
 const unreadable = `${"x".repeat(300)}.mcap`;
 
 const clearNotes = {
@@ -22,7 +22,7 @@ const clearNotes = {
 
 type Parts = Parameters<typeof createRechecks>[0];
 
-/** A finished file that looks touched, and the loop that compares it: whatever a test does not give is calm, and reads nothing. */
+/** Makes a finished file that looks touched, and the loop that compares it. */
 function openScene(path: string, { clock = systemClock, settleTimeMs = 0 } = {}) {
   const stack = new DisposableStack();
   const device = stack.use(makeDevice());
@@ -77,7 +77,7 @@ test("a file that cannot be compared waits, and is another version once somebody
   assert.ok(problems.list().some(({ code }) => code === "FileUnreadable"));
 });
 
-test("a file whose card is out is not decided on by what is at its path now: it waits for its card", async () => {
+test("a file whose card is out is not compared with what is at its path now: it waits for its card", async () => {
   using scene = openScene("a.mcap");
   const { inventory, board, versionId } = scene;
   inventory.change([{ do: "event", versionId, event: "importDone" }]);
@@ -88,7 +88,7 @@ test("a file whose card is out is not decided on by what is at its path now: it 
   assert.equal(inventory.version(versionId)?.away?.before, "imported");
 });
 
-test("content that ended the agent more than once while it was compared is another version, which is set aside by itself", async () => {
+test("content that ended the agent more than once while it was compared is another version, which is set aside", async () => {
   using scene = openScene("a.mcap");
   const { inventory, versionId, identity } = scene;
   const isPoison = (file: { identity: { mtimeNs: bigint } }) => file.identity.mtimeNs === identity.mtimeNs;

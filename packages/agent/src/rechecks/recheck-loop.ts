@@ -23,37 +23,37 @@ export interface RecheckContext {
   readonly storage: () => Storage | undefined;
   /** Whether somebody waits for the file. */
   readonly isWanted: (versionId: string) => boolean;
-  /** The step that keeps a hash, as what it proves. */
+  /** The step that records a hash, and whether it is a proof. */
   readonly hashStep: (file: Pick<TrackedFile, "versionId" | "identity">, hash: FileHash) => InventoryStep;
   /** To be notified when a scan is needed to find out what happened to a file. */
   readonly scanSignal: WakeSignal;
-  /** To be notified when files are decided on. */
+  /** To be notified when files are decided. */
   readonly reportSignal: WakeSignal;
   readonly workSignal: WakeSignal;
   readonly deleteSignal: WakeSignal;
 }
 
 export interface Rechecks {
-  /** There may be something to read. */
+  /** Says that there may be something to read. */
   notify(): void;
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Of two kinds, so that what takes hours does not keep what takes moments. Whole files are read one after the other. */
+/** There are two kinds, so that files that take hours do not hold up those that take moments. Whole files are read one after the other. */
 const kinds = [
   { isWholeRead: false, parallel: 4 },
   { isWholeRead: true, parallel: 1 },
 ] as const;
 type Kind = (typeof kinds)[number];
 
-/** Decisions wait at most so long, or for so many others, to be recorded with one write to the disk. */
+/** Decisions wait this long, or for this many others, so that one write to the disk records them together. */
 const commitEvery = { files: 200, ms: 250 };
-/** After that it is looked again at what is due: what somebody waits for comes first. */
+/** After this many files, the loop looks again at what is due: files for which somebody waits come first. */
 const FILES_A_TURN = 1000;
-/** A file that somebody waits for and that cannot be read so often is told of as another one, with the reason. */
+/** A file for which somebody waits and that cannot be read this often becomes another version, with the reason. */
 const MAX_READ_FAILURES = 3;
 
-/** Finds out whether files that were written, or are other entries of the file system, hold what they held. */
+/** Finds out whether files with another time or inode still hold the same content. */
 export function createRechecks(ctx: RecheckContext): Rechecks {
   const wakeSignals = kinds.map(() => createWakeSignal());
   return {
@@ -113,7 +113,7 @@ async function decideAll(ctx: RecheckContext, { due, storage, kind, signal }: Tu
   await pause(0, signal);
 }
 
-/** Only what is recorded is decided: an upload that begins in between would find the file moved. */
+/** Records first and decides then: an upload that begins in between would find the file moved. */
 function commit({ inventory, rechecks, ...wakeSignals }: RecheckContext, steps: readonly InventoryStep[]): void {
   if (steps.length === 0) return;
   inventory.change(steps);
@@ -154,8 +154,9 @@ interface Comparing extends Pick<Turn, "storage" | "signal"> {
 }
 
 /**
- * Should the process end of what is there now, the next one knows of which file; as another version it is then set aside. Reading all
- * bytes ends no process, and takes so long that two that were killed meanwhile say nothing.
+ * Should the comparison end this process, a note tells the next one which file it was, and the file becomes another version that
+ * is set aside. No note is made where all bytes are read: that ends no process, and takes so long that processes are killed
+ * meanwhile for other reasons.
  */
 async function compare(ctx: RecheckContext, { file, recheck, ...turn }: Comparing): Promise<InventoryStep[]> {
   const { inventory, clock, notes } = ctx;
@@ -168,7 +169,7 @@ async function compare(ctx: RecheckContext, { file, recheck, ...turn }: Comparin
   return conclude(ctx, recheck, comparison);
 }
 
-/** The next scan tells what became of it. */
+/** The next scan finds out what became of the file. */
 function drop({ rechecks, scanSignal }: RecheckContext, { versionId }: Recheck): [] {
   rechecks.forget(versionId);
   scanSignal.notify();

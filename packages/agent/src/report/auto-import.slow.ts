@@ -24,7 +24,7 @@ test("the report of a file says when it is to be imported without being asked fo
   assert.equal(wants(cloud, "b.mcap"), false);
 });
 
-test("files that are known already are told anew when the control plane sets globs, once, also over a restart", async () => {
+test("files that are known already are reported again when the control plane sets globs, once, also over a restart", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await writeRecording(device, "a.mcap");
@@ -34,19 +34,19 @@ test("files that are known already are told anew when the control plane sets glo
   assert.equal(wants(cloud, "a.mcap"), false);
   cloud.settings = { ...cloud.settings, autoImport: ["**/*.mcap"] };
   cloud.changed();
-  await cloud.until("it is told anew", () => wants(cloud, "a.mcap"));
+  await cloud.until("it is reported again", () => wants(cloud, "a.mcap"));
   await first.stop();
   const before = cloud.calls.filter(({ name }) => name === "report").length;
   await using second = startDaemon(settings);
   await second.until("it runs", ({ health, storage }) => health === "healthy" && storage.lastScanAt !== null);
   await writeRecording(device, "b.mcap", { seed: 2 });
-  await cloud.until("the next one is told", () => wants(cloud, "b.mcap"));
+  await cloud.until("the next one is reported", () => wants(cloud, "b.mcap"));
   const reports = cloud.calls.filter(({ name }) => name === "report").length - before;
-  assert.ok(reports <= 3, `${reports} reports for one file`); // Settling, finished, and its schemas.
+  assert.ok(reports <= 3, `${reports} reports for one file`); // One report each for settling, finished and the schemas.
 });
 
 const quick = { DOWNLINK_SETTLE_TIME: "50ms", DOWNLINK_WATCH_SCAN_INTERVAL: "100ms" };
-/** A backtracking matcher tries every way to deal out the letters over the stars. */
+/** A backtracking matcher tries every way to distribute the letters over the stars. */
 const endless = [
   `${"*a".repeat(30)}*b`,
   `**/${"*a".repeat(30)}*b`,
@@ -59,7 +59,7 @@ test("no globs that the control plane sets make the agent stand still, at once o
   await using cloud = await FakeCloud.start();
   cloud.settings = { ...cloud.settings, autoImport: endless };
   const short = `${"a".repeat(60)}.mcap`;
-  const long = `${`${"a".repeat(240)}/`.repeat(15)}${"a".repeat(240)}.mcap`; // As long as the system takes it: nearly 4,000.
+  const long = `${`${"a".repeat(240)}/`.repeat(15)}${"a".repeat(240)}.mcap`; // The system takes nearly 4,000 characters.
   mkdirSync(join(device.root, dirname(long)), { recursive: true });
   for (const [seed, path] of [short, long].entries()) await writeRecording(device, path, { seed });
   for (const time of ["at first", "after a restart"]) {
@@ -86,7 +86,7 @@ test("globs on the device itself do not make it stand still either", async () =>
   assert.equal((await agent.exited).code, 0);
 });
 
-test("globs that this agent does not understand match nothing, and are named until they are mended", async () => {
+test("globs that this agent does not understand match nothing, and are named until they are corrected", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   cloud.settings = { ...cloud.settings, autoImport: ["**/*.mcap", "a(b"] };
@@ -106,6 +106,6 @@ test("globs that this agent does not understand match nothing, and are named unt
   assert.match(shown.stdout, /AUTO_IMPORT +\*\*\/\*\.mcap,a\(b +control plane/);
   cloud.settings = { ...cloud.settings, autoImport: ["**/*.mcap"] };
   cloud.changed();
-  await cloud.until("it is told anew", () => wants(cloud, "a.mcap"));
+  await cloud.until("it is reported again", () => wants(cloud, "a.mcap"));
   await agent.until("the complaint is over", ({ health }) => health === "healthy");
 });

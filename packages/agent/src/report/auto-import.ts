@@ -5,10 +5,10 @@ import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import type { StateFacts } from "../state/state-facts.ts";
 
-/** Which files are to be imported without being asked for: the report of each says so. */
+/** Which files are imported without a request: the report of each file says so. */
 export interface AutoImport {
   matches(path: string): boolean;
-  /** Tells files anew that match since the globs changed. Whatever was told, and asked for since, the cloud knows. */
+  /** Makes files due for a report that match since the globs changed. */
   reportAgain(): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ export interface AutoImportContext {
   readonly inventory: Inventory;
   readonly facts: StateFacts;
   readonly problems: Pick<ProblemBoard, "raise" | "clear">;
-  /** As they are now: the device's own, else what the control plane set. */
+  /** The globs of this moment: the device's own, otherwise those of the control plane. */
   readonly globs: () => readonly string[];
 }
 
@@ -53,7 +53,7 @@ export function createAutoImport({ inventory, facts, problems, globs }: AutoImpo
         inventory.change(batch.map(({ versionId }) => ({ do: "reportAgain", versionId })));
         await setImmediate();
       }
-      facts.noteReportedAutoImport(text); // Only now: what a crash left untold is told anew.
+      facts.noteReportedAutoImport(text); // It comes last, so that a crash before it repeats the reports.
     },
   };
 }
@@ -78,7 +78,7 @@ interface CompiledGlobs {
   readonly refusal?: string;
 }
 
-/** The device's own globs were looked at before; of the control plane's, those that this agent does not understand match nothing. */
+/** Globs of the control plane that this agent does not understand match nothing; the device's own were checked at the start. */
 export function compileAutoImport(globs: readonly string[]): CompiledGlobs {
   try {
     return { matches: compileGlobs(globs) };

@@ -3,11 +3,11 @@ import { reportedState } from "../inventory/file-state.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import { lifeOf } from "../inventory/tracked-file.ts";
 
-/** One complete listing in the making: all versions that were here when it began, told in batches. */
+/** One complete listing under way: all versions that were here when it began, sent in batches. */
 export interface Listing {
   readonly id: string;
   readonly versionIds: readonly string[];
-  /** Versions that were gone when it began: their absence from it says so. */
+  /** Versions that were gone when it began: their absence from the listing says so. */
   readonly absent: readonly string[];
   /** How many of `versionIds` are done. */
   done: number;
@@ -39,10 +39,10 @@ export function createListingBarrier(): ListingBarrier {
   return {
     isOpen(inventory, hasScanned) {
       if (!hasScanned) return false;
-      // What is away does not hold the list up: before it was looked at, the cloud was told nothing of it.
+      // A file that is away does not hold up the listing: the cloud knows it only if it was examined before.
       const isUnseen = (versionId: string) => inventory.version(versionId)?.state === "seen";
       waitingFor ??= Array.from(inventory.files(), ({ versionId }) => versionId);
-      // Nothing becomes unseen again: what was passed need not be asked about any more.
+      // No file becomes unseen again, so each is checked only until it was examined once.
       for (let last = waitingFor.at(-1); last !== undefined && !isUnseen(last); last = waitingFor.at(-1))
         waitingFor.pop();
       return waitingFor.length === 0;

@@ -1,12 +1,12 @@
 import { type DeviceReference, type EdgeItem, salvageRecordName } from "@downlink/protocol";
 import { findIdentity } from "@downlink/recordings";
 
-/** Whose file it is, as far as the file or its place says. */
+/** Names the device of a file, as far as the file or its place says. */
 export type DeviceNaming = (item: EdgeItem) => DeviceReference | undefined;
 
 /**
- * On a device every file is the device's. At a site the last metadata record named `downlink` tells, or the first directory below
- * the root where the operator says so; what lies in the root itself is in none. spec: edge agent §1
+ * On a device every file belongs to the device. At a site the last metadata record named `downlink` names the device, or the first
+ * directory below the root where the operator wants that; a file in the root itself is in no such directory. spec: edge agent §1
  */
 export function createDeviceNaming(site: {
   readonly isSite: boolean;
@@ -19,7 +19,7 @@ export function createDeviceNaming(site: {
   };
 }
 
-/** In UTF-16 units, of the contract. No device has one so long. */
+/** The limits of the contract, in UTF-16 units. No device has a longer name. */
 const MAX_NAME = 200;
 const MAX_ID = 64;
 
@@ -28,7 +28,7 @@ function firstDirectory(path: string): string | undefined {
   return rest.length === 0 ? undefined : first;
 }
 
-/** A salvage is of the device whose file it was made of. */
+/** A salvage belongs to the device of the file from which it was made. */
 function originalPath(item: EdgeItem): string {
   const records = item.state === "indexed" ? item.metadata : [];
   return records.findLast(({ name }) => name === salvageRecordName)?.metadata.path ?? item.path;

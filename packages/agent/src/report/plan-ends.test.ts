@@ -13,7 +13,7 @@ function endsOf(reported: TrackedFile, now: TrackedFile | undefined) {
   return planEnds(inventory, [reported], { failed: [] }).map((step) => step.do === "event" && step.event);
 }
 
-test("that an end counts no more is heard of what is away as of what is here, and a swap meanwhile is no newer news", () => {
+test("an end that counts no more is recorded also for a file that is away, and a swap meanwhile changes nothing", () => {
   assert.deepEqual(endsOf(away, away), ["importTakenBack"]);
   assert.deepEqual(endsOf(here, away), ["importTakenBack"], "its card was taken out meanwhile");
   assert.deepEqual(endsOf(away, { ...here }), ["importTakenBack"], "its card is in again");

@@ -9,8 +9,8 @@ type Answer = Pick<Output<typeof api.edge.report>, "imported" | "failed">;
 const ended: ReadonlySet<FileState> = new Set(["imported", "failed", "duplicate"]);
 
 /**
- * What a listing's answer says of how imports ended, of the files as they were when it was sent: one that moved on since has newer news. An
- * older cloud does not say what failed, and so its silence says nothing.
+ * What the answer to a listing says about the ends of imports. It is about the files as they were when the listing was sent: what
+ * happened to a file since is newer. An older cloud does not say which imports failed, so its silence means nothing.
  */
 export function planEnds(
   inventory: Pick<Inventory, "version" | "outcome">,
@@ -32,7 +32,7 @@ export function planEnds(
   });
 }
 
-/** That its card was taken out or put in meanwhile is no news of its import. */
+/** A card that was taken out or put in meanwhile says nothing about the import. */
 function hasMovedOn(reported: TrackedFile, now: TrackedFile | undefined): boolean {
   if (now === reported) return false;
   const isSwapped = now !== undefined && (now.away === undefined) !== (reported.away === undefined);

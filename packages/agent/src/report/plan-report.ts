@@ -7,9 +7,9 @@ import type { DeviceNaming } from "./name-device.ts";
 
 export interface ReportBatch {
   readonly upserts: EdgeItem[];
-  /** To be recorded once the cloud has acknowledged the batch. */
+  /** Steps to record once the cloud has acknowledged the batch. */
   readonly confirmations: InventoryStep[];
-  /** How many of the given version ids it covers, those included that have nothing to say any more. */
+  /** How many of the given version ids it covers, with those of which nothing is to be reported. */
   readonly covered: number;
 }
 
@@ -24,7 +24,7 @@ const FRAME_BYTES = 4096;
 export interface ReportLimits {
   readonly maxItems: number;
   readonly nameDevice: DeviceNaming;
-  /** Whether the file at a path is to be imported without being asked for. */
+  /** Whether the file at a path is imported without a request. */
   readonly wantsImport: (path: string) => boolean;
 }
 
@@ -55,7 +55,7 @@ interface ReportEntry {
   readonly confirmation: InventoryStep;
 }
 
-/** Undefined for a version that the cloud is not told of: one that is gone, or that was not examined yet. */
+/** Undefined for a version that is not reported, because it is gone or was not examined yet. */
 function entryOf(inventory: Inventory, versionId: string, limits: ReportLimits): ReportEntry | undefined {
   const file = inventory.version(versionId);
   const state = file && reportedState(lifeOf(file));
@@ -72,7 +72,7 @@ function entryOf(inventory: Inventory, versionId: string, limits: ReportLimits):
   };
 }
 
-/** What to record of a batch, after the cloud said which of its files belong to nobody. */
+/** The steps to record after a batch, when the cloud has said which of its files belong to no device. */
 export function settleBatch({ confirmations }: ReportBatch, unassigned: readonly Unassigned[] = []): InventoryStep[] {
   const reasons = new Map(unassigned.map(({ versionId, code, text }) => [versionId, { code, text }]));
   return confirmations.map((step) => {
@@ -87,7 +87,7 @@ export interface SchemaUpload {
   readonly data: string;
 }
 
-/** Schemas that the cloud asked for, as many as a report of their own holds; those we do not have are left out. */
+/** Takes as many of the schemas that the cloud asked for as one report holds; those that are not known here are left out. */
 export function planSchemas(
   inventory: Pick<Inventory, "schema">,
   unknown: Iterable<string>,

@@ -69,7 +69,7 @@ function isAboutContent(failure: unknown): failure is ApiFailure {
   return failure instanceof ApiFailure && failure.code !== undefined && [400, 413].includes(failure.status);
 }
 
-/** One item that the cloud cannot take must not keep it from hearing of all others. */
+/** One item that the cloud cannot take must not hold up the report of all others. */
 function createRefusedItems({ inventory, problems, log }: ChannelContext) {
   const keys = new Set<string>();
   const keyOf = (versionId: string) => `${versionId} ${inventory.version(versionId)?.revision}`;

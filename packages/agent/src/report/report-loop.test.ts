@@ -15,7 +15,7 @@ test("many files arrive in batches of at most 500, each once and all of them", a
   await agent.until("all is acknowledged", ({ files }) => files.reported === 620);
 });
 
-test("an agent that the cloud knows well tells nothing anew after a restart", async () => {
+test("an agent whose files the cloud knows reports nothing again after a restart", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await writeMany(device, 3);
@@ -30,12 +30,12 @@ test("an agent that the cloud knows well tells nothing anew after a restart", as
     ({ storage, connection }) => storage.lastScanAt !== null && connection.state === "connected",
   );
   await writeRecording(device, "new.mcap", { seed: 9 });
-  await cloud.until("the new one is told", () => cloud.at("new.mcap") !== undefined);
+  await cloud.until("the new one is reported", () => cloud.at("new.mcap") !== undefined);
   const reports = cloud.calls.slice(before).filter(({ name }) => name === "report");
   assert.equal(reports.length, 1);
 });
 
-test("when cloud and agent disagree the whole is listed: what is missing is added, what is not here goes", async () => {
+test("when cloud and agent disagree, all files are listed: what is missing is added, what is not here goes", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await writeMany(device, 3);
@@ -105,7 +105,7 @@ test("a rename keeps the version under its new path; a deleted file goes", async
   await cloud.until("both are reported", () => cloud.files.size === 2);
   const { versionId } = cloud.at("0.mcap")!;
   renameSync(join(device.root, "0.mcap"), join(device.root, "renamed.mcap"));
-  await cloud.until("the new name is told", () => cloud.at("renamed.mcap") !== undefined);
+  await cloud.until("the new name is reported", () => cloud.at("renamed.mcap") !== undefined);
   assert.equal(cloud.at("renamed.mcap")?.versionId, versionId);
   rmSync(join(device.root, "1.mcap"));
   await cloud.until("the other is gone", () => cloud.files.size === 1);

@@ -16,7 +16,7 @@ import { createUnassignedFiles, type UnassignedFiles } from "./unassigned-files.
 export interface ReportContext extends ChannelContext, Pick<ListingContext, "hasScanned" | "knowsAllCards" | "facts"> {
   readonly board: WorkBoard;
   readonly reportSignal: WakeSignal;
-  /** To be notified when files have become known to the cloud. */
+  /** To be notified when the cloud has learnt of files. */
   readonly workSignal: WakeSignal;
   readonly clock: Clock;
   readonly nameDevice: DeviceNaming;
@@ -41,7 +41,7 @@ export async function runReports(ctx: ReportContext, state: ReportState, signal:
 interface Reporter {
   /** Sends one report; false when there is nothing to send now. */
   sendNext(signal: AbortSignal): Promise<boolean>;
-  /** Until something is due by itself. */
+  /** The time until something is due without a notification. */
   restMs(): number | undefined;
 }
 

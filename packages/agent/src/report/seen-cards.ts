@@ -2,15 +2,15 @@ import type { Inventory } from "../inventory/inventory.ts";
 import type { StateFacts } from "../state/state-facts.ts";
 import { createListingBarrier } from "./listing.ts";
 
-/** Of which cards this state knows what is on them. */
+/** Knows for which cards this state knows the files. */
 export interface SeenCards {
-  /** A scan has found everything on the card that is in. */
+  /** Notes that a scan has found everything on the card that is in. */
   noteScan(): void;
-  /** Whether that is so of all: before, absence from a listing says nothing. */
+  /** Whether the files of all cards are known: until then, absence from a listing says nothing. */
   knowsAll(): boolean;
 }
 
-/** A card counts as seen once all that the scan found was looked at: only then is it in a listing. */
+/** A card counts as seen once all files that the scan found were examined: only then are they in a listing. */
 export function createSeenCards({ facts, inventory }: { facts: StateFacts; inventory: Inventory }): SeenCards {
   let looking: { readonly card: string; readonly barrier: ReturnType<typeof createListingBarrier> } | undefined;
   return {
@@ -21,7 +21,7 @@ export function createSeenCards({ facts, inventory }: { facts: StateFacts; inven
       looking.barrier.isOpen(inventory, true);
     },
     knowsAll() {
-      // What is away is not looked at; the card's next scan begins anew.
+      // A file that is away cannot be examined; the card's next scan begins anew.
       if (looking && (looking.card !== facts.owner().rootMarkerId || inventory.isAway(looking.card)))
         looking = undefined;
       if (looking?.barrier.isOpen(inventory, true)) {

@@ -58,7 +58,7 @@ interface SentBatch {
   readonly answer: ReportAnswer;
   /** All files were named. */
   readonly isThrough: boolean;
-  /** The cloud was told that this is all. */
+  /** The batch said that this is all. */
   readonly isLast: boolean;
   /** The cloud did not receive all of it. */
   readonly isRejected: boolean;

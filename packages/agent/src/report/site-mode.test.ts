@@ -46,7 +46,7 @@ test("at a site each file names its device by its metadata record", async () => 
   assert.deepEqual([status.site, status.device.id], [cloud.site, null]);
 });
 
-test("with SITE_DEVICE_FROM_PATH the first directory names it; what lies in the root speaks for itself", async () => {
+test("with SITE_DEVICE_FROM_PATH the first directory names the device; a file in the root names its own", async () => {
   await using site = await startSite();
   const { cloud, device } = site;
   await writeFile(device, "rover-1/day/a.mcap", { deviceName: "somebody-else" });
@@ -57,7 +57,7 @@ test("with SITE_DEVICE_FROM_PATH the first directory names it; what lies in the 
   assert.deepEqual(cloud.at("root.mcap")!.device, { name: "rover-2" });
 });
 
-test("a file that belongs to nobody is unassigned with the reason, is not told over and over, and asked about again after a start", async () => {
+test("a file that belongs to no device is unassigned with the reason, is not reported over and over, and is asked about again after a start", async () => {
   await using site = await startSite();
   const { cloud, device } = site;
   const reason = { code: "DeviceNotFound", text: "Device not found: dev_7" };

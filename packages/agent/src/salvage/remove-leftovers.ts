@@ -2,7 +2,7 @@ import { readdir, rm } from "node:fs/promises";
 import { isInside, isMissing, type Storage } from "../files/open-tracked.ts";
 import { PARTIAL, SALVAGE_DIRECTORY } from "../files/salvage-path.ts";
 
-/** Of salvages in whose middle the agent was killed. No other file is touched. */
+/** Removes salvages during which the agent was killed. No other file is touched. */
 export async function removeLeftovers(storage: Storage): Promise<void> {
   for (const id of await namesIn(storage, SALVAGE_DIRECTORY)) {
     const directory = `${SALVAGE_DIRECTORY}/${id}`;

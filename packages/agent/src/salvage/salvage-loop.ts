@@ -26,11 +26,11 @@ export interface SalvageContext {
   readonly salvageSignal: WakeSignal;
   /** To be notified when a file was written. */
   readonly scanSignal: WakeSignal;
-  /** Whether everything that is here was told to the cloud: only then is what is not here gone. */
+  /** Whether the cloud knows all that is here: only then is a file that is not here gone. */
   readonly isListed: () => boolean;
 }
 
-/** How soon to look again for a file that is wanted and not here yet, or just changing. */
+/** How soon to look again for a wanted file that is not here yet, or that is changing. */
 const LOOK_AGAIN_MS = 10_000;
 
 /** Makes one salvage after the other, as long as they are wanted, until aborted. */
@@ -65,7 +65,7 @@ function createCleaning(storageRoot: StorageRoot) {
   };
 }
 
-/** One during which the agent ended before must not keep it from the others. */
+/** A file during whose salvage the agent died before comes last, so that it does not hold up the others. */
 function lastSuspects({ inventory, notes }: SalvageContext, wanted: readonly WantedSalvage[]): WantedSalvage[] {
   const isSuspect = ({ versionId }: WantedSalvage): boolean => {
     const file = inventory.version(versionId);
@@ -74,7 +74,7 @@ function lastSuspects({ inventory, notes }: SalvageContext, wanted: readonly Wan
   return [...wanted.filter((request) => !isSuspect(request)), ...wanted.filter(isSuspect)];
 }
 
-/** False when it has to wait. */
+/** Returns false where the request has to wait. */
 async function attend(ctx: SalvageContext, request: WantedSalvage, signal: AbortSignal): Promise<boolean> {
   const { inventory, storageRoot, log, scanSignal } = ctx;
   const storage = storageRoot.current();
@@ -105,13 +105,13 @@ const ENDS_AGENT =
   "The agent ended more than once while it salvaged the file, which may take more memory than there is. It can be asked for again a day later.";
 const FILE_GONE = "The file is no longer on the device, or was changed.";
 
-/** Undefined where the next scan tells. */
+/** Undefined where the next scan finds out. */
 function explain(error: unknown, { path }: TrackedFile): { code: SalvageFailure; text: string } | undefined {
   if (error instanceof FileMovedError || error instanceof SourceChangedError) return undefined;
   if (error instanceof SalvageEmpty) return { code: "NothingReadable", text: `No message of ${path} can be read.` };
   if (error instanceof NoRoomError) return { code: "NoSpace", text: error.message };
   if (isFileSystemError(error)) return { code: "FileUnreadable", text: error.message };
-  // Whatever else the content brought about, it must not keep the agent from the next file.
+  // Any other fault comes from the content, and must not keep the agent from the next file.
   return { code: "NothingReadable", text: `${path} cannot be salvaged: ${(error as Error).message}` };
 }
 

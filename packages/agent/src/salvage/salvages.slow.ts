@@ -10,7 +10,7 @@ import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
 
 const impatient = { incompleteAfterMs: "150ms" };
 
-/** A recording that ends in the middle, on a device with an agent. */
+/** Makes a recording that is cut off in the middle, on a device with an agent. */
 async function startWithCutFile(path = "runs/cut.mcap", share = 0.7) {
   const cloud = await FakeCloud.start();
   const device = makeDevice();
@@ -42,7 +42,7 @@ function salvageIn({ cloud }: Scene): EdgeRecordingItem | undefined {
   return found?.state === "indexed" ? found : undefined;
 }
 
-test("what is readable of a cut file becomes a recording beside it, which says of what it is and what was lost", async () => {
+test("what is readable of a cut file becomes a recording beside it, which says from which file it is and what was lost", async () => {
   await using scene = await startWithCutFile();
   const { cloud, device, path } = scene;
   await ask(scene);

@@ -45,7 +45,7 @@ test("a file that changes while it is salvaged leaves no salvage", async () => {
   assert.deepEqual(readdirSync(dirname(target)), []);
 });
 
-test("a repeat finds what is there and leaves it alone", async () => {
+test("a second salvage finds the first one and leaves it alone", async () => {
   using device = makeDevice();
   writeFileSync(join(device.root, "a.mcap"), (await makeMcap()).slice(0, -100));
   const { job, target } = await jobFor(device, "a.mcap");
@@ -66,7 +66,7 @@ test("nothing is written through a symlink that leads out of the root", async ()
   assert.deepEqual(readdirSync(outside), []);
 });
 
-test("an attachment that is damaged costs itself, not the messages", async () => {
+test("a damaged attachment is left out, and the messages are kept", async () => {
   using device = makeDevice();
   const data = Buffer.alloc(5000, "calibration ");
   const attachment = { name: "calibration.txt", mediaType: "text/plain", data };

@@ -17,7 +17,7 @@ import type { Findings, TrackedFile } from "../inventory/tracked-file.ts";
 import { measureDisk } from "../system/measure-disk.ts";
 import { agentVersion } from "../system/version.ts";
 
-/** There is no room for what would be written, or the root takes nothing. */
+/** There is no room for the salvage, or the root cannot be written. */
 export class NoRoomError extends Error {
   constructor(message: string) {
     super(message);
@@ -33,13 +33,14 @@ export interface SalvageJob {
   readonly signal: AbortSignal;
 }
 
-/** Of the disk, what a salvage leaves to whoever records. */
+/** The share of the disk that a salvage leaves free for new recordings. */
 const FREE_SHARE = 0.05;
 const CHECK_EVERY_BYTES = 64 * 1024 * 1024;
 
 /**
- * Writes what is readable of a file beside it, whole or not at all: after a crash at any instant there is nothing under the
- * name that counts, or a recording that was inspected. Throws {@link SalvageEmpty}, {@link NoRoomError}, `FileMoved`, and what reading throws.
+ * Writes what is readable of a file into another one, as a whole or not at all: after a crash at any instant there is nothing
+ * under the final name, or a recording that was inspected. Throws {@link SalvageEmpty}, {@link NoRoomError}, `FileMovedError`,
+ * and what reading throws.
  */
 export async function writeSalvage(job: SalvageJob): Promise<void> {
   const { storage, file } = job;
@@ -80,7 +81,7 @@ async function writePieces(
   await out.sync();
 }
 
-/** Of which file it is, and what that file lost; the control plane links the two by it. */
+/** Says from which file the salvage is, and what was lost. The control plane links the two by it. */
 function provenanceOf({ file, reason }: SalvageJob, lostBytes: number) {
   const { versionId, path, identity } = file;
   const facts = { versionId, path, sizeBytes: `${identity.sizeBytes}`, modifiedAtNs: `${identity.mtimeNs}` };
@@ -100,7 +101,7 @@ async function requireRoom(directory: string): Promise<void> {
   );
 }
 
-/** What was written must be what any reader takes for a recording. */
+/** Throws unless any reader takes the written file for a finished recording. */
 async function requireFinished(path: string): Promise<void> {
   await using written = await FileSource.open(path);
   const inspection = await inspectRecording(written, { fileName: "salvage.mcap" });
@@ -108,7 +109,7 @@ async function requireFinished(path: string): Promise<void> {
   if (inspection.state !== "finished") throw new RecordingFault(inspection.reason.code, inspection.reason.text);
 }
 
-/** None of them may lead out of the root. */
+/** Makes the directories of a path, none of which may lead out of the root. */
 async function makeDirectories(storage: Storage, path: string): Promise<void> {
   for (const directory of [dirname(path), path]) {
     const absolute = `${storage.root}/${directory}`;
