@@ -4,22 +4,22 @@ import { setTimeout } from "node:timers/promises";
 import type { Clock } from "../system/clock.ts";
 import { isFileSystemError } from "../system/system-error.ts";
 
-/** In the trash; never what somebody recorded. */
+/** The name of the probe in the trash; no recording is called like this. */
 export const PROBE_NAME = ".probe";
 
-/** Beyond it the file system's clock is another one than ours, and our times cannot be compared with its. */
+/** With a larger difference, the file system uses another clock, and its times cannot be compared with ours. */
 const MAX_SKEW_NS = 1_000_000_000n;
-/** From the ticks of the kernel's clock to file systems that keep even seconds only: 2.2 s in all. */
+/** They reach from the ticks of the kernel's clock to file systems that keep even seconds only: 2.2 s in all. */
 const waitsMs = [20, 80, 400, 700, 1000];
 
 /**
- * Whether a change that leaves size and mtime alone shows on the file system of a directory: a file is written there, and its
- * mode is changed. False where nothing can be written.
+ * Whether a change that leaves size and mtime alone shows on the file system of a directory. To find out, it writes a file there
+ * and changes the file's mode. False where nothing can be written.
  */
 export async function probeChanges(directory: string, clock: Clock): Promise<boolean> {
   const path = join(directory, PROBE_NAME);
   try {
-    await rm(path, { force: true }); // A crash may have left one that may not be written.
+    await rm(path, { force: true }); // A crash may have left a probe that may not be written.
     await writeFile(path, "Whether a change of this file shows.\n", { mode: 0o600, flag: "wx" });
     const { ctimeNs } = await lstat(path, { bigint: true });
     return await showsChange(path, ctimeNs, clock);

@@ -7,7 +7,7 @@ import { FakeCloud } from "../testing/fake-cloud.ts";
 import { writeRecording } from "../testing/recordings.ts";
 import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
 
-/** A device with one recording that the cloud knows. */
+/** Makes a device with one recording that the cloud knows. */
 async function startScene() {
   const stack = new AsyncDisposableStack();
   const device = stack.use(makeDevice());

@@ -25,7 +25,7 @@ const program = fileURLToPath(new URL("../testing/delete-and-die.ts", import.met
 const NEVER = 1e9;
 const content = "all the bytes of a recording";
 
-/** A device with one imported file that may be deleted. */
+/** A device with one imported file that may be deleted. Each run is a process of its own. */
 class Scene implements Disposable {
   readonly #directory = mkdtempSync(join(tmpdir(), "downlink-crash-"));
   readonly root = join(this.#directory, "root");
@@ -59,7 +59,7 @@ class Scene implements Disposable {
     return { inventory: openInventory(database), [Symbol.dispose]: () => database.close() };
   }
 
-  /** Until its end, or until it dies at a point; answers how many points there were. */
+  /** Runs the process to its end, or until it dies at a point. Returns how many points there were. */
   run(mode: "delete" | "settle" | "swap", dieAt = NEVER): Promise<number | "died"> {
     const args = ["--disable-warning=ExperimentalWarning", program, mode, this.root, this.stateDir, String(dieAt)];
     return new Promise((resolve, reject) => {
@@ -76,7 +76,7 @@ class Scene implements Disposable {
   }
 }
 
-/** Either nothing has happened, as far as anybody can see, or the file was deleted and that is known. */
+/** Checks that either nothing has happened, or the file was deleted and that is recorded. */
 function checkWhole(scene: Scene, at: string): "there" | "gone" {
   using opened = scene.open();
   const { inventory } = opened;
@@ -104,7 +104,7 @@ function checkWhole(scene: Scene, at: string): "there" | "gone" {
   return "gone";
 }
 
-/** Two at a time: each is a process. */
+/** Runs two points at a time, because each is a process. */
 async function forEachPoint(count: number, work: (point: number) => Promise<void>): Promise<void> {
   const points = Array.from({ length: count }, (_, point) => point).values();
   const worker = async () => {

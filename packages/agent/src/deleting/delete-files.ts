@@ -15,19 +15,19 @@ export interface DeleteContext extends GroupContext {
   readonly serverClock: ServerClock;
   readonly proofs: Proofs;
   readonly reportSignal: WakeSignal;
-  /** Whether the cloud, as it is now, has been told all that is here. */
+  /** Whether the cloud, in its present incarnation, knows all that is here. */
   readonly isListed: () => boolean;
 }
 
 interface Batch {
   readonly steps: readonly DeletionStep[];
   readonly storage: Storage;
-  /** Nobody can be asked: only what the operator's quota allows without. */
+  /** The cloud cannot be asked: only what the operator's quota allows without a permit is deleted. */
   readonly isCutOff: boolean;
   readonly signal: AbortSignal;
 }
 
-/** They share what is dear: the wait for the disk, twice. */
+/** The files of a group share the two waits for the disk, which cost most. */
 const FILES_IN_A_GROUP = 25;
 
 /**
@@ -42,7 +42,7 @@ export async function deleteFiles(ctx: DeleteContext, batch: Batch): Promise<num
     permits === undefined || (permits.isGood() && (!needsProof(step) || ctx.proofs.hashOf(file) !== undefined));
   const terms = { storage: batch.storage, isGood };
   let count = 0;
-  // When aborted in between, what was intended is settled at the next start.
+  // When this is aborted in between, the next start settles what was intended.
   for (let at = 0; at < permitted.length && !batch.signal.aborted; at += FILES_IN_A_GROUP)
     count += await deleteGroup(ctx, permitted.slice(at, at + FILES_IN_A_GROUP), terms);
   if (count > 0) ctx.reportSignal.notify();
@@ -95,7 +95,7 @@ function refuse(
   setbacks.note({ versionId, reason, path: file.path }, { code, text }, restMs && Math.max(1000, restMs));
   log.debug({ path: file.path, reason, code, text }, "a deletion was refused");
   const keep = { do: "keep", versionId, isImportOver: code === "ImportNotComplete" } as const;
-  // The cloud forgot the file, or took it for gone: it is told of it again.
+  // The cloud forgot the file, or took it for gone: the file is reported again.
   return code === "Unknown" || code === "NotARecording" ? [reportAgain(file), keep] : [keep];
 }
 

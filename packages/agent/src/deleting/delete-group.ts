@@ -30,7 +30,7 @@ export interface Intended {
 
 interface Terms {
   readonly storage: Storage;
-  /** Whether the permit and the proof that it rests on still hold. */
+  /** Whether the permit and its proof still hold. */
   readonly isGood: (one: Intended) => boolean;
 }
 
@@ -54,7 +54,7 @@ export async function deleteGroup(ctx: GroupContext, group: readonly Intended[],
   return deleted.length;
 }
 
-/** The trash through which the file went; undefined when it did not go. */
+/** Returns the trash through which the file went; undefined where it was not deleted. */
 async function tryToErase(
   { inventory, setbacks, scanSignal }: GroupContext,
   one: Intended,
@@ -72,14 +72,14 @@ async function tryToErase(
     else setbacks.note(about, { code: "OtherName", text: "it has another name" }, Number.POSITIVE_INFINITY);
   } catch (error) {
     if (!(error instanceof FileMovedError || isFileSystemError(error))) throw error;
-    if (error instanceof FileMovedError) inventory.change([{ do: "keep", versionId }]); // it was not our doing
+    if (error instanceof FileMovedError) inventory.change([{ do: "keep", versionId }]); // Somebody else moved it.
     setbacks.note(about, { code: error instanceof FileMovedError ? "FileMoved" : "FileSystem", text: error.message });
     scanSignal.notify();
   }
   return undefined;
 }
 
-/** It stays, and goes back from the trash if it is there. */
+/** The file stays, and goes back from the trash where it is there. */
 async function settle(
   { inventory, storageRoot, clock }: GroupContext,
   { file }: Intended,

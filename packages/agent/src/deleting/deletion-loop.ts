@@ -37,7 +37,7 @@ export interface DeletionContext extends Omit<DeleteContext, "setbacks"> {
   readonly hold: RetentionHold;
   readonly stateDir: string;
   readonly fileSystems: FileSystems;
-  /** Whether it is open whether the file is still the version that is known. */
+  /** Whether the file is being checked, because it may be another version by now. */
   readonly isInRecheck: (versionId: string) => boolean;
   /** Is notified when something may have to be deleted. */
   readonly deleteSignal: WakeSignal;
@@ -45,26 +45,26 @@ export interface DeletionContext extends Omit<DeleteContext, "setbacks"> {
 
 export interface Deletions {
   run(signal: AbortSignal): Promise<void>;
-  /** Ends what was begun and not ended. */
+  /** Completes or takes back deletions that were begun and not ended. */
   settle(storage: Storage): Promise<void>;
   overview(): DeletionOverview;
 }
 
-/** What is going to be deleted and why, and what was since the start. */
+/** What will be deleted and why, and what was deleted since the start. */
 export interface DeletionOverview {
   readonly planned: readonly { readonly reason: DeletionReason; readonly files: number; readonly bytes: number }[];
   readonly nextPath: string | undefined;
   readonly deletedFiles: number;
-  /** Server time until which nothing is deleted for its age. */
+  /** The server time until which nothing is deleted for its age. */
   readonly heldUntilNs: bigint | undefined;
 }
 
-/** How soon to look at the disk again, and at what was refused. */
+/** How soon to look again at the disk and at refused deletions. */
 const LOOK_EVERY_MS = 10_000;
-/** Rings come in groups, and a plan over many files takes its time. */
+/** Notifications come in groups, and a plan over many files takes time. */
 const GATHER_MS = 500;
 const FILES_AT_ONCE = 200;
-/** Of a plan, so much is looked at in one turn. */
+/** How many steps of a plan are considered in one turn. */
 const STEPS_AT_ONCE = 1000;
 
 export function createDeletions(given: DeletionContext): Deletions {
@@ -113,7 +113,7 @@ async function takeTurnOrMakeRoom(ctx: LoopContext, signal: AbortSignal): Promis
   }
 }
 
-/** One look at all there is, and one group of files; true when there may be more to do at once. */
+/** Plans once, and deletes one group of files; true when there may be more to do at once. */
 async function takeTurn(ctx: LoopContext, signal: AbortSignal): Promise<boolean> {
   const { storageRoot, state } = ctx;
   const storage = storageRoot.current();
@@ -135,7 +135,7 @@ async function takeTurn(ctx: LoopContext, signal: AbortSignal): Promise<boolean>
   return ready.length < steps.length;
 }
 
-/** While there is room: on a full disk, neither could the trash be made nor anything recorded. */
+/** Makes the trash and the reserve while there is room: on a full disk neither would be possible. */
 async function prepare({ stateDir }: LoopContext, storage: Storage): Promise<void> {
   try {
     await makeTrash(join(storage.root, TRASH_NAME));
@@ -145,7 +145,7 @@ async function prepare({ stateDir }: LoopContext, storage: Storage): Promise<voi
   }
 }
 
-/** Before a hash counts: whether it proves anything depends on where the file lies. */
+/** Looks at the file systems before hashes are used: whether a hash proves anything depends on where the file lies. */
 async function lookAtFileSystems(
   { fileSystems, inventory }: LoopContext,
   storage: Storage,
@@ -159,7 +159,7 @@ async function lookAtFileSystems(
   for (const file of byDevice.values()) await fileSystems.look(storage, file);
 }
 
-/** What can be done now, and the first file that has to be read before. Nobody asks for proof of who is cut off. */
+/** Finds the steps that can be done now, and the first file that has to be read before. A device that is cut off needs no proof. */
 function sortByProof({ inventory, proofs }: LoopContext, steps: readonly DeletionStep[], isCutOff: boolean) {
   const ready: DeletionStep[] = [];
   let unproven: DeletionStep | undefined;
@@ -173,7 +173,7 @@ function sortByProof({ inventory, proofs }: LoopContext, steps: readonly Deletio
   return { ready, unproven };
 }
 
-/** Whatever was begun and not ended, before a restart or while the root was away. */
+/** Settles deletions that were begun before a restart, or before the root went away. */
 async function settle({ inventory, storageRoot, clock, treeTurns }: LoopContext, storage: Storage): Promise<void> {
   using _turn = await treeTurns.take();
   const isRootThere = async () => (await storageRoot.find()) !== undefined;

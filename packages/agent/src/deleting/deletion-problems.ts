@@ -25,17 +25,17 @@ interface Situation {
   readonly reach: DeletionSituation["reach"];
 }
 
-/** Below both, nothing of use can be recorded any more. */
+/** With less free space than both, the device can hardly record any more. */
 const fullDisk = { share: 0.01, bytes: 100_000_000 };
 
-/** What a person should know about deletions that do not come about, and about the disk. */
+/** Shows what a person should know about deletions that fail, and about the disk. */
 export function showDeletionProblems(ctx: ProblemContext, { plan, disk, reach }: Situation): void {
   const { problems, setbacks } = ctx;
   const show = (code: Parameters<ProblemBoard["raise"]>[0], detail: string | undefined) =>
     detail === undefined ? problems.clear(code) : problems.raise(code, detail);
   show("DeleteRefused", setbacks.find("HashDiffers"));
   show("DeleteFailed", setbacks.find("FileSystem"));
-  // While it is not known whether the cloud can be asked, nothing is known of what may go.
+  // While it is not known whether the cloud can be asked, it is not known what may be deleted.
   if (plan.missingBytes === 0) problems.clear("QuotaExceeded");
   else if (reach !== "unsure") show("QuotaExceeded", explainMissing(ctx, plan.missingBytes, reach));
   const isFull = disk && disk.freeBytes < Math.min(fullDisk.bytes, disk.totalBytes * fullDisk.share);

@@ -44,7 +44,7 @@ interface Given {
   readonly settings?: Partial<FakeCloud["settings"]>;
 }
 
-/** A device with recordings that the cloud knows. */
+/** Makes a device with recordings that the cloud knows. */
 async function withDevice(
   { files, flags, clock, settings }: Given,
   work: (scene: Scene) => Promise<void>,
@@ -78,7 +78,7 @@ const hasProblem =
   ({ problems }: { problems: readonly { code: string }[] }) =>
     problems.some((problem) => problem.code === code);
 
-// Each waits until the files are two seconds old, before which no hash proves anything.
+// Each test waits until the files are two seconds old, because before that no hash proves anything.
 describe("deletions that the cloud's settings ask for", { concurrency: 6 }, () => {
   testDeletionAfterImport();
   testRetention();
@@ -191,7 +191,7 @@ function testLostState(): void {
     });
   });
 
-  test("a file that a crash left in the trash, and that is asked for after it, is back before anything takes it for gone", async () => {
+  test("a file that a crash left in the trash, and that is asked for after it, is put back before a scan takes it for gone", async () => {
     await withDevice({ files: ["a.mcap"] }, async ({ cloud, agent, device, start, pathOf }) => {
       await agent.stop();
       const bytes = readFileSync(pathOf("a.mcap"));
@@ -259,10 +259,10 @@ function testChangesBeforeTheDeletion(): void {
   }
 }
 
-test("a permit of a cloud that turns out to be another one deletes nothing before that has been told everything", async () => {
+test("a permit of a cloud that turns out to be another one deletes nothing before that cloud knows all files", async () => {
   await withDevice({ files: ["a.mcap"] }, async ({ cloud, pathOf }) => {
     const { listings } = cloud;
-    cloud.isImported = () => true; // to the other cloud as well
+    cloud.isImported = () => true; // The other cloud says so as well.
     let wasThere: boolean | undefined;
     cloud.gate = ({ name }) => {
       if (name === "askPermits" && cloud.incarnation === "1") cloud.incarnation = "2";
@@ -287,10 +287,10 @@ describe("deletions for space", { concurrency: 6 }, () => {
 });
 
 function testQuota(): void {
-  test("a quota deletes imported files, the oldest first, until it holds; the rest stays and is complained of", async () => {
-    const flags = { maxDisk: "60kB" }; // one of them
+  test("a quota deletes imported files, the oldest first, until it holds; the rest stays and is shown as a problem", async () => {
+    const flags = { maxDisk: "60kB" }; // Only one of them fits.
     await withDevice({ files: ["a.mcap", "b.mcap"], flags }, async ({ cloud, agent, pathOf }) => {
-      // Before both are indexed, it complains of other reasons.
+      // Before both are indexed, the problem has other reasons.
       await agent.until("it complains of both", ({ problems }) =>
         problems.some(({ code, detail }) => code === "QuotaExceeded" && NEVER_IMPORTED.test(detail)),
       );

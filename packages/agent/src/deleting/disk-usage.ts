@@ -2,7 +2,7 @@ import type { FileIdentity } from "../inventory/identity.ts";
 
 type Holder = { readonly identity: FileIdentity };
 
-/** How many of the known paths lead to the same content. */
+/** Counts how many of the known paths lead to the same content. */
 export interface LinkCounts {
   of(identity: FileIdentity): number;
 }
@@ -16,7 +16,7 @@ export function countLinks(files: Iterable<Holder>): LinkCounts {
   return { of: (identity) => counts.get(inodeKey(identity)) ?? 0 };
 }
 
-/** Content with several names counts once. */
+/** Sums the sizes; content with several names counts once. */
 export function sumBytes(files: Iterable<Holder>): number {
   const seen = new Set<number | string>();
   let bytes = 0;
@@ -29,13 +29,13 @@ export function sumBytes(files: Iterable<Holder>): number {
   return bytes;
 }
 
-/** Whether content has a name among these files. */
+/** Returns a check whether content has a name among these files. */
 export function nameCheck(files: Iterable<Holder>): (identity: FileIdentity) => boolean {
   const keys = new Set(Array.from(files, ({ identity }) => inodeKey(identity)));
   return (identity) => keys.size > 0 && keys.has(inodeKey(identity));
 }
 
-/** Numbers are found ten times faster than texts. */
+/** A key is a number where possible, because maps find numbers ten times faster than texts. */
 function inodeKey({ device, inode }: FileIdentity): number | string {
   return device === 0 && typeof inode === "number" ? inode : `${device}:${inode}`;
 }

@@ -16,19 +16,19 @@ interface HopelessContext {
   readonly inventory: Inventory;
   readonly board: WorkBoard;
   readonly storageRoot: StorageRoot;
-  /** Whether the cloud has been told all that is here. */
+  /** Whether the cloud knows all that is here. */
   readonly isListed: () => boolean;
   readonly workSignal: WakeSignal;
   readonly reportSignal: WakeSignal;
   readonly memories: Pick<UploadMemories, "isResting" | "forget">;
   readonly troubles: UploadTroubles;
-  /** What went wrong here and is nobody's failure. */
+  /** Is called with errors that are a mistake of the agent. */
   readonly onFault: (fault: unknown) => void;
 }
 
-/** Tells the cloud of imports that cannot come to anything. */
+/** Reports to the cloud imports that cannot succeed. */
 export interface HopelessImports {
-  /** Begins to, of a file that is not here; no more than some at once. */
+  /** Begins to fail the import of a file that is not here, unless many such calls are under way. */
   giveUpGone(request: WantedImport, signal: AbortSignal): void;
   giveUp(request: WantedImport, why: DeliveryReason, signal: AbortSignal): Promise<void>;
 }
@@ -52,7 +52,7 @@ export function createHopelessImports(ctx: HopelessContext): HopelessImports {
   const { inventory, isListed, storageRoot, memories } = ctx;
   const givingUp = new Set<string>();
   return {
-    /** Only once it is certain: before the whole listing, the cloud may speak of versions that it will find again in it. */
+    /** It acts only when the cloud has the whole listing: before, the cloud may ask for versions that it will find there under another id. */
     giveUpGone(request, signal) {
       if (!isListed() || !storageRoot.current() || givingUp.size >= PARALLEL_GIVE_UPS) return;
       const { requestId, versionId } = request;

@@ -1,22 +1,22 @@
 import { edgeLimits } from "@downlink/protocol";
 import type { Clock } from "../system/clock.ts";
 
-/** What the link gives while something is being sent. */
+/** Measures the link while something is being sent. */
 export interface LinkSpeed {
-  /** Something begins to be sent; dispose when it ends. */
+  /** Notes that a transfer begins. Disposing ends it. */
   sending(): Disposable;
   note(bytes: number): void;
-  /** Whether a part of the usual size would take longer than a minute. Stays as found last while nothing is sent. */
+  /** Whether a part of the usual size would take longer than a minute. While nothing is sent, the last result holds. */
   isSlow(): boolean;
 }
 
 const WINDOW_MS = 30_000;
 const SAMPLE_MS = 1000;
-/** What the kernel takes at first says nothing of the link. */
+/** Before this, the bytes that the kernel buffers say nothing about the link. */
 const FIRST_JUDGEMENT_MS = 15_000;
 /** A part of the usual size takes a minute. */
 export const SLOW_BYTES_PER_SECOND = edgeLimits.minPartBytes / 60;
-/** A link must be so much faster to pass for a quick one again. */
+/** A slow link must get this many times faster to count as a quick one again. */
 const QUICK_AGAIN = 2;
 
 export function createLinkSpeed(clock: Clock): LinkSpeed {

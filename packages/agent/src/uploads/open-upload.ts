@@ -16,21 +16,21 @@ export interface UploadJob {
   readonly storage: Storage;
   readonly requestId: string;
   readonly file: TrackedFile;
-  /** For a given plan: hashes that an earlier try may have begun. */
+  /** Returns the hashes for a plan, which an earlier try may have begun. */
   readonly hashesFor: (plan: HashPlan) => PartHashes;
   readonly forgetHashes: () => void;
-  /** Whether a rewrite of the file with its times set back would show. */
+  /** Whether a rewrite of the file with its times restored would show. */
   readonly showsChanges: () => Promise<boolean>;
-  /** Hears of the hash of the whole file before the cloud does. Throws {@link ContentMismatchError} for that of another version. */
+  /** Is called with the hash of the whole file before it is sent. Throws {@link ContentMismatchError} for the hash of another version. */
   readonly onHashed: (hash: FileHash) => void;
-  /** Of the file as it is, where it is known. */
+  /** The hash of the file as it is, where it is known. */
   readonly knownSha256: string | undefined;
-  /** The same, by reading all of it. */
+  /** Makes the hash by reading the whole file. */
   readonly hashWhole: (signal: AbortSignal) => Promise<string>;
   readonly meter: TransferMeter;
-  /** Hears of each part, and of each piece of one, that came through, with its bytes. */
+  /** Is called with the bytes of each part or piece that is durable. */
   readonly onPart: (bytes: number) => void;
-  /** Hears of each try of a part that failed. */
+  /** Is called for each failed try of a part. */
   readonly onPartFailed: (failure: unknown) => void;
   readonly signal: AbortSignal;
 }
@@ -39,20 +39,20 @@ export interface OpenUpload {
   readonly job: UploadJob;
   readonly source: FileSource;
   readonly uploadId: string;
-  /** What the cloud wants parts and pieces told by. */
+  /** The kind of digest that the cloud wants for parts and pieces. */
   readonly digest: DigestAlgorithm;
   /** Undefined where the cloud takes whole parts only. */
   readonly pieces?: PiecesOfParts;
 }
 
 export interface PiecesOfParts {
-  /** The least that one holds, but for the last one of its part. */
+  /** The smallest piece, except for the last one of a part. */
   readonly minBytes: number;
-  /** What the cloud held when the upload was opened. */
+  /** The pieces that the cloud held when the upload was opened. */
   readonly held: readonly (Piece & { readonly number: number })[];
 }
 
-/** The file's bytes are not those that the cloud holds of this version, although nothing else about the file changed. */
+/** The file's bytes differ from those that the cloud holds of this version, although nothing else about the file changed. */
 export class PartMismatchError extends Error {
   constructor(path: string, part: number) {
     super(`${path} differs in part ${part} from what was sent of this version before`);
@@ -60,7 +60,7 @@ export class PartMismatchError extends Error {
   }
 }
 
-/** What was sent is not what was once known to be the content of this version. */
+/** What was sent differs from the known content of this version. */
 export class ContentMismatchError extends Error {
   constructor(path: string) {
     super(`${path} holds another content than that of the version that was asked for`);

@@ -39,7 +39,7 @@ test("an upload goes on when more urgent requests push it out of the answer, and
   const held = Promise.withResolvers<void>();
   let puts = 0;
   const holdPut = () => {
-    cloud.changed(); // Whoever waits for this call looks again.
+    cloud.changed(); // Waiting polls look again.
     return ++puts === 1 ? never.promise : held.promise;
   };
   cloud.gate = ({ name }) => (name === "put" ? holdPut() : undefined);

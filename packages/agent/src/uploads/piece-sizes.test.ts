@@ -5,7 +5,7 @@ import { createPieceSizes } from "./piece-sizes.ts";
 const MIN = 64 * 1024;
 const PART = 16 * 1024 * 1024;
 
-/** A link of a rate, whose way takes a time, on which a request goes after the other. */
+/** Makes a link with a rate and a delay, on which one request follows the other. */
 function makeLink({ limit = Number.POSITIVE_INFINITY } = {}) {
   let nowMs = 1000;
   const sizes = createPieceSizes({ monotonicMs: () => nowMs }, () => limit);
@@ -14,7 +14,7 @@ function makeLink({ limit = Number.POSITIVE_INFINITY } = {}) {
     wait(ms: number) {
       nowMs += ms;
     },
-    /** Answers the seconds that it took. */
+    /** Returns the seconds that it took. */
     send(bytesPerSecond: number, { wayMs = 0, most = PART } = {}): number {
       const bytes = Math.min(most, sizes.mostBytes());
       const carrying = sizes.begin();
@@ -42,7 +42,7 @@ test("pieces begin with the shortest and grow until one takes eight seconds, at 
   }
 });
 
-test("from 1 MB/s on parts go whole after one request, on a long way after a few", async () => {
+test("from 1 MB/s on parts go whole after one request, with a long delay after a few", async () => {
   const near = makeLink();
   near.send(10_000_000, { wayMs: 2 });
   assert.deepEqual([near.sizes.mostBytes(), near.sizes.isOneAtATime()], [Number.POSITIVE_INFINITY, false]);
@@ -101,7 +101,7 @@ test("what is lost in one cut counts as one, and a quick link must hold a while 
   assert.equal(sizes.mostBytes(), Number.POSITIVE_INFINITY);
 });
 
-test("of several at a time the link's rate is what all of them carry", () => {
+test("with several requests at a time the link's rate is the sum of theirs", () => {
   const { sizes, send, wait } = makeLink();
   send(2_000_000);
   const carried = Array.from({ length: 6 }, () => sizes.begin());

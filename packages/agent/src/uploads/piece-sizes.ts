@@ -3,42 +3,42 @@ import type { Clock } from "../system/clock.ts";
 import { SLOW_BYTES_PER_SECOND } from "./link-speed.ts";
 
 /**
- * How much of a part one request should carry, judged by what was acknowledged and never by what the kernel took. All uploads of
- * the process share it, as they share the link.
+ * How much of a part one request should carry, judged by what was acknowledged and never by what the kernel buffered. All uploads
+ * of the process share it, as they share the link.
  */
 export interface PieceSizes {
-  /** Bytes; Infinity: parts go whole. */
+  /** The bytes of one request; Infinity where parts go whole. */
   mostBytes(): number;
-  /** Whether requests go one after the other: while nothing is known of the link, and while it is slow. */
+  /** Whether requests go one after the other, because nothing is known about the link or it is slow. */
   isOneAtATime(): boolean;
-  /** Resolves when they need not any more. */
+  /** Resolves once several requests may go at a time. */
   untilManyAtATime(): Promise<void>;
-  /** A request begins to carry bytes. */
+  /** Notes that a request begins to carry bytes. */
   begin(): Carrying;
 }
 
-/** One request; told how it ends where that says something of the link. */
+/** One request. It is noted how it ends where that says something about the link. */
 export interface Carrying {
   confirmed(bytes: number): void;
   lost(): void;
 }
 
-/** From this rate on parts go whole. Bytes a second. */
+/** From this rate on, in bytes per second, parts go whole. */
 const QUICK_BYTES_PER_SECOND = 1_000_000;
-/** A request on a quick link may take so long for the way alone. */
+/** On a quick link with a long delay, a request may take this long for the delay alone. */
 const WAY_SECONDS = 3;
-/** So long a piece should take, that it takes no more than ten seconds where the link gets a little slower. */
+/** How long a piece should take: less than ten seconds even where the link gets a little slower. */
 const PIECE_MS = 8000;
 /** On a link that is cut again and again a piece takes this share of the time between two cuts. */
 const SHARE_OF_CALM = 1 / 8;
-/** After a cut parts go whole again only when the link held for so long. */
+/** After a cut, parts go whole again only when the link held for this long. */
 const CALM_MS = 20_000;
-/** A piece is at most so many times as long as the one before, and after one that was lost so many times shorter. */
+/** A piece is at most this many times longer than the one before, and this many times shorter than one that was lost. */
 const STEP = 4;
 
 /**
- * Begins with the shortest pieces: of a link that nobody knows, as after each cut, only what it acknowledges is believed.
- * `limit` is what uploads may take of it, in bytes a second.
+ * It begins with the shortest pieces, also after each cut, because only acknowledged bytes say something about a link. `limit` is
+ * what uploads may take of the link, in bytes per second.
  */
 export function createPieceSizes(clock: Pick<Clock, "monotonicMs">, limit: () => number): PieceSizes {
   const cuts = createCuts();
@@ -46,7 +46,7 @@ export function createPieceSizes(clock: Pick<Clock, "monotonicMs">, limit: () =>
   let most: number = edgeLimits.minPieceBytes;
   let confirmedBytes = 0;
   const confirm = (bytes: number, seconds: number, linkRate: number) => {
-    // What is short takes the time of its way there and back, which says of the rate only that it is no lower.
+    // A short request takes the delay of its way there and back: it shows only that the rate is not lower.
     const isShort = bytes < edgeLimits.minPieceBytes || (most === Number.POSITIVE_INFINITY && seconds < WAY_SECONDS);
     if (isShort && linkRate < QUICK_BYTES_PER_SECOND) return;
     link.set(linkRate);
@@ -79,13 +79,13 @@ export function createPieceSizes(clock: Pick<Clock, "monotonicMs">, limit: () =>
   };
 }
 
-/** After one of so many bytes that went at such a rate, in bytes a second. */
+/** The size of the next piece, after one of `lastBytes` that went at `ownRate` bytes per second. */
 function pieceBytes(lastBytes: number, ownRate: number, calmMs: number): number {
   const wanted = (ownRate * Math.min(PIECE_MS, calmMs * SHARE_OF_CALM)) / 1000;
   return Math.floor(Math.max(edgeLimits.minPieceBytes, Math.min(wanted, lastBytes * STEP)));
 }
 
-/** Of all requests together; slow as long as it is not known. */
+/** Judges the rate of all requests together. A link counts as slow while its rate is not known. */
 function createRateGate() {
   let bytesPerSecond = 0;
   let quicker = Promise.withResolvers<void>();
@@ -102,7 +102,7 @@ function createRateGate() {
   };
 }
 
-/** How long the link holds between two cuts. */
+/** Measures how long the link holds between two cuts. */
 function createCuts() {
   let sinceMs: number | undefined;
   let hasBeenCut = false;
@@ -111,7 +111,7 @@ function createCuts() {
     noteSending(nowMs: number): void {
       sinceMs ??= nowMs;
     },
-    /** False for a request that began before the last cut: it went with the others. */
+    /** False for a request that began before the last cut, which ended it together with the others. */
     noteCut(startMs: number, nowMs: number): boolean {
       if (hasBeenCut && startMs <= sinceMs!) return false;
       lastCalmMs = nowMs - (sinceMs ?? startMs);
@@ -119,7 +119,7 @@ function createCuts() {
       hasBeenCut = true;
       return true;
     },
-    /** As long as it held the last time, or for longer than that by now. Infinity: it was never cut. */
+    /** How long the link held before the last cut, or since then where that is longer. Infinity where it was never cut. */
     calmMs: (nowMs: number) => (hasBeenCut ? Math.max(lastCalmMs, nowMs - sinceMs!) : Number.POSITIVE_INFINITY),
   };
 }

@@ -8,7 +8,7 @@ import { writeRecording } from "../testing/recordings.ts";
 import { makeDevice, type RunningDaemon, settingsFor, startDaemon } from "../testing/run-daemon.ts";
 
 const MIN = 64 * 1024;
-/** What is slow enough to be sent in pieces, and fast enough for a test. */
+/** A rate that is slow enough for pieces, and fast enough for a test. */
 const SLOW = { uploadRate: "900kB/s" };
 
 interface Scene {
@@ -20,7 +20,7 @@ interface Scene {
   readonly versionId: string;
 }
 
-/** A device with one recording of two parts, and a cloud that takes pieces. */
+/** Makes a device with one recording of two parts, and a cloud that takes pieces. */
 async function withUpload(work: (scene: Scene) => Promise<void>, flags = SLOW, partSize = 12 * MIN): Promise<void> {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
@@ -40,7 +40,7 @@ async function untilStored({ cloud, versionId, bytes }: Scene): Promise<void> {
   assert.ok(cloud.uploads.stored.get(versionId)?.equals(bytes));
 }
 
-/** Pieces that begin at this byte of their part or behind it wait until released. */
+/** Holds back pieces that begin at this byte of their part or behind it, until they are released. */
 function holdPieces(cloud: FakeCloud, from: number) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const isHeld = ({ name, path }: FakeRequest) => name === "putPiece" && Number(path.split("/").at(-1)) >= from;
@@ -51,7 +51,7 @@ function holdPieces(cloud: FakeCloud, from: number) {
   };
 }
 
-/** What was sent and not needed: pieces that were received more than once, whole or in part. */
+/** The bytes that were sent in vain: those of pieces that were received more than once, whole or in part. */
 function sentTwice(cloud: FakeCloud): number {
   const ends = new Map<number, number>();
   let bytes = 0;
@@ -89,7 +89,7 @@ test("on a slow link a part goes in pieces, beginning with the shortest; a faste
   );
 });
 
-test("an agent that is stopped in mid-part goes on behind the last piece that was acknowledged", async () => {
+test("an agent that is stopped in the middle of a part goes on behind the last piece that was acknowledged", async () => {
   await withUpload(async (scene) => {
     const { cloud, agent, start, bytes } = scene;
     const release = holdPieces(cloud, 3 * MIN);
@@ -99,7 +99,7 @@ test("an agent that is stopped in mid-part goes on behind the last piece that wa
       cloud.uploads.pieces(requestId, number).reduce((sum, piece) => sum + piece.bytes.length, 0);
     const heldBytes = heldOf(1);
     assert.ok(heldBytes >= MIN);
-    // The other part comes along beside it, or is through.
+    // The other part is sent at the same time, or is complete.
     const durableBytes = () => heldBytes + heldOf(2) + cloud.uploads.durable(requestId) * (bytes.length - 12 * MIN);
     await agent.until(
       "what is shown is what is durable",
@@ -150,11 +150,11 @@ test("a whole part that arrived without an answer is composed, not sent again", 
       assert.deepEqual([isLost, cloud.uploads.received.filter((number) => number === 2)], [true, [2]]);
     },
     { uploadRate: "unlimited" },
-    48 * MIN, // so much that it does not go whole again, however quick the pieces of the other one show the link to be
+    48 * MIN, // So much that it does not go whole again, even where the pieces of the other part show a quick link.
   );
 });
 
-test("what the cloud holds of a part and the file does not is never gone on with: the file is another version", async () => {
+test("a part whose pieces in the cloud differ from the file is never continued: the file is another version", async () => {
   await withUpload(async ({ cloud, agent, start, versionId }) => {
     const release = holdPieces(cloud, 3 * MIN);
     const requestId = cloud.requestImport("a.mcap");

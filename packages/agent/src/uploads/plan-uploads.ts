@@ -4,7 +4,7 @@ export interface UploadPlanInput {
   /** Requests to deliver whose file is here. */
   readonly deliverable: readonly WantedImport[];
   readonly running: ReadonlyMap<string, { readonly versionId: string }>;
-  /** Requests that wait after a failed try. */
+  /** Whether a request waits after a failed try. */
   readonly isResting: (requestId: string) => boolean;
   readonly concurrency: number;
 }
@@ -14,7 +14,7 @@ export interface UploadPlan {
   readonly abort: readonly string[];
 }
 
-/** Higher priority first, then the older request; never two uploads of one version at once. */
+/** Chooses the higher priority first, then the older request, and never two uploads of one version at once. */
 export function planUploads({ deliverable, running, isResting, concurrency }: UploadPlanInput): UploadPlan {
   const wantedIds = new Set(deliverable.map(({ requestId }) => requestId));
   const abort = [...running.keys()].filter((requestId) => !wantedIds.has(requestId));

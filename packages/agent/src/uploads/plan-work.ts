@@ -20,7 +20,7 @@ export interface WorkPlan {
   readonly missing: readonly WantedImport[];
 }
 
-/** How the files' states follow from what the cloud wants. */
+/** Plans how the files' states follow what the cloud wants. */
 export function planWork(
   board: Pick<WorkBoard, "byVersion" | "isClosed">,
   inventory: Pick<Inventory, "files" | "version" | "outcome">,
@@ -57,7 +57,7 @@ function stepTo(file: TrackedFile, request: WantedImport, inventory: Pick<Invent
   return nextState(state, event) === state ? [] : [{ do: "event", versionId, event }];
 }
 
-/** Also where it failed before, and the reason is another one. */
+/** The step that records a failure, also where the import failed before for another reason. */
 export function stepToFailure(
   file: TrackedFile,
   outcome: ImportOutcome | undefined,
@@ -75,7 +75,7 @@ export function stepToFailure(
 
 const DUPLICATE = "DuplicateContent";
 
-/** Why nobody asks for a file of which the last thing known was another one. */
+/** The outcome of an import whose end no longer counts, by the state in which the file was. */
 export function outcomeOfOver(
   state: FileState,
   { stage, reason }: Partial<Pick<WantedImport, "stage" | "reason">> = {},

@@ -5,7 +5,7 @@ import type { OpenUpload } from "./open-upload.ts";
 import { type ByteRange, readRange } from "./upload-parts.ts";
 
 export interface Put {
-  /** Of the file. */
+  /** The range in the file. */
   readonly range: ByteRange;
   readonly target: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
   readonly call: CloudCall;
@@ -14,7 +14,7 @@ export interface Put {
 
 const STALL_TIMEOUT_MS = 60_000;
 
-/** Sends a range of the file. Only what is acknowledged counts as sent; the entity tag of the answer, where it has one. */
+/** Sends a range of the file. Only acknowledged bytes count as sent. Returns the entity tag of the answer, where it has one. */
 export async function putRange(upload: OpenUpload, put: Put): Promise<string | undefined> {
   const { meter, onPart, throttle } = upload.job;
   const { length } = put.range;

@@ -7,7 +7,7 @@ import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
 const STEP_MS = 10;
 const never = new AbortController().signal;
 
-/** Time that passes only when the test says so, ten milliseconds at once. */
+/** Makes a clock that moves only when the test says so, by ten milliseconds at a time. */
 function stoppedClock(t: TestContext) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   let nowMs = 1000;
@@ -25,7 +25,7 @@ function stoppedClock(t: TestContext) {
   };
 }
 
-/** Sends so many bytes through the limiter and notes how many went. */
+/** Sends bytes through the limiter and notes how many passed. */
 function send(limiter: RateLimiter, bytes: number, signal = never) {
   const sent = { bytes: 0, isOver: false, failure: undefined as unknown };
   const work = async () => {
@@ -79,7 +79,7 @@ test("a new limit holds within a second, also from and to a pause and without an
   assert.ok(sent.isOver);
 });
 
-test("whoever waits for a limit stops when it is told to", async (t) => {
+test("a transfer that waits for the limit stops when its signal is aborted", async (t) => {
   const clock = stoppedClock(t);
   const stop = new AbortController();
   const limiter = createRateLimiter(() => 1000, clock);

@@ -1,22 +1,22 @@
 import { pause } from "../loops/wake-signal.ts";
 import type { Clock } from "../system/clock.ts";
 
-/** Paces all transfers of the process together. */
+/** Limits the rate of all transfers of the process together. */
 export interface RateLimiter {
-  /** Passes a body on no faster than the limit allows, in pieces so small that no burst is longer than half a second. */
+  /** Passes a body on no faster than the limit allows, in chunks so small that no burst is longer than half a second. */
   pace(body: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array>;
 }
 
-/** One piece lasts so long, so that a new limit holds at once. */
+/** How long one chunk takes at the limit. It is short, so that a new limit holds at once. */
 const PIECE_MS = 100;
 const SMALLEST_PIECE_BYTES = 1024;
-/** What a late timer left unused may be made up for. */
+/** How much unused time may be made up for, because timers fire late. */
 const CREDIT_MS = 400;
 const PAUSED_LOOK_MS = 250;
 
 /** `bytesPerSecond` is asked before each piece: 0 pauses, Infinity sets no limit. */
 export function createRateLimiter(bytesPerSecond: () => number, clock: Clock): RateLimiter {
-  /** When everything that was let through so far is over, at the limit. */
+  /** When all that passed so far would have gone at the limit. */
   let freeAtMs = 0;
   const take = async (bytes: number, signal: AbortSignal): Promise<void> => {
     let rate = bytesPerSecond();

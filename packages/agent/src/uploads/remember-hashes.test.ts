@@ -9,7 +9,7 @@ import { makeDevice } from "../testing/run-daemon.ts";
 import { rememberHashes } from "./remember-hashes.ts";
 import { createUploadMemories } from "./upload-memories.ts";
 
-test("an upload whose card goes while its last bytes are on their way is not called whole by other bytes", () => {
+test("an upload whose card goes while its last bytes are on their way is not completed by other bytes", () => {
   using device = makeDevice();
   mkdirSync(device.stateDir);
   using database = openDatabase(device.stateDir).database;

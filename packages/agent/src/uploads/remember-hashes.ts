@@ -9,7 +9,7 @@ import type { UploadMemories } from "./upload-memories.ts";
 export interface HashContext {
   readonly clock: Clock;
   readonly inventory: Inventory;
-  /** Whether a rewrite of the file with its times set back would show. */
+  /** Whether a rewrite of the file with its times restored would show. */
   readonly showsChanges: (storage: Storage, file: TrackedFile) => Promise<boolean>;
 }
 
@@ -24,7 +24,7 @@ type HashMeans = Pick<
   "hashesFor" | "forgetHashes" | "showsChanges" | "onHashed" | "knownSha256" | "hashWhole"
 >;
 
-/** What an upload has to do with hashes: those of an earlier try, and that of the whole file. */
+/** Keeps the hashes of an upload: those of an earlier try, and that of the whole file. */
 export function rememberHashes(
   { clock, inventory, memories, showsChanges }: HashContext & { readonly memories: UploadMemories },
   { requestId, file, storage }: Sent,
@@ -34,16 +34,16 @@ export function rememberHashes(
     inventory.change([{ do: "noteHash", versionId, sha256, of: identity, isProof: isProof(identity, begunNs) }]);
     const there = inventory.version(versionId);
     if (!there) throw new ContentMismatchError(path);
-    if (there.away) throw new FileMovedError(path, "missing"); // What is told of it now is told again once its card is in.
+    if (there.away) throw new FileMovedError(path, "missing"); // What happens to it now is decided once its card is in.
   };
   return {
     hashesFor: (plan) => memories.hashesFor(requestId, { ...plan, identity }),
     forgetHashes: () => memories.forgetHashes(requestId),
     showsChanges: () => showsChanges(storage, file),
-    // Before the cloud is told that it is whole: then it is known what was delivered, whatever becomes of the answer.
+    // It is recorded before the upload is completed: then it is known what was delivered, even if the answer is lost.
     onHashed: note,
     knownSha256: inventory.hash(file),
-    // Slowly, beside everything else. What it proves is kept for the day on which the file may be deleted.
+    // The file is read slowly, beside all other work. The proof is kept for the day on which the file may be deleted.
     async hashWhole(signal) {
       const hash = await hashFile(file, { clock, storage, signal });
       note(hash);

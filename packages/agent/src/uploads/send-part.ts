@@ -23,7 +23,7 @@ export async function sendPart(upload: OpenUpload, toSend: PartToSend): Promise<
       signal.throwIfAborted();
       if (failure instanceof FileMovedError || failure instanceof PartMismatchError) throw failure;
       upload.job.onPartFailed(failure);
-      // On a link that is cut again and again a part may take any number of tries, each of which brings it on.
+      // On a link that is cut again and again, a part may take any number of tries, as long as each makes progress.
       if (progress.heldBytes() > heldBefore) attempt = 1;
       if (progress.isRefuted() || !isPartWorthRetrying(failure, attempt)) throw failure;
       await upload.job.session.waitToRetry(failure, attempt, signal);
@@ -40,7 +40,7 @@ async function tryOnce(upload: OpenUpload, toSend: PartToSend, progress: PiecePr
   return { number: toSend.part.number, digest: toSend.digest, etag };
 }
 
-/** One try of a whole part: a grant is short-lived, so each try asks for its own. */
+/** Tries once to send a whole part. Each try asks for its own grant, because grants are short-lived. */
 async function putPart(upload: OpenUpload, { part, digest, signal }: PartToSend): Promise<string | undefined> {
   const { job, uploadId } = upload;
   const { number, length } = part;

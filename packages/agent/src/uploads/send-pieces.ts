@@ -11,22 +11,22 @@ export interface PartToSend {
   readonly signal: AbortSignal;
 }
 
-/** What the cloud holds of one part; outlives a failed try. */
+/** What the cloud holds of one part. It outlives a failed try. */
 export interface PieceProgress {
   heldBytes(): number;
   /** What the cloud says that it holds, while nobody compared it with the file; undefined where that is nothing. */
   heldByCloud: readonly Piece[] | undefined;
-  /** Says that the cloud holds these, which are the file's. */
+  /** Notes that the cloud holds these pieces, and that they are the file's. */
   note(held: readonly Piece[]): void;
   held(): readonly Piece[];
-  /** All pieces were there, and were not the part: the file changed while it was read, and it does not show. */
+  /** Whether all pieces arrived and were not the part: the file changed while it was read, and its times do not show it. */
   isRefuted(): boolean;
   refute(): void;
 }
 
-/** Less than this share of a part is sent again rather than put together: that costs the far side a copy of the part. */
+/** Less than this share of a part is sent again rather than composed, because composing costs the cloud a copy of the part. */
 const WORTH_KEEPING = 16;
-/** Asked for at once, so that not each piece costs a way there and back more. */
+/** How many targets are asked for at once, so that not every piece costs another round trip. */
 const PIECES_AHEAD = 4;
 
 export function beginPieces({ job, pieces }: OpenUpload, { number }: Part): PieceProgress {
@@ -49,15 +49,15 @@ export function beginPieces({ job, pieces }: OpenUpload, { number }: Part): Piec
   };
 }
 
-/** On a slow link, and wherever the cloud holds more of the part than it would cost a quick one to send it again. */
+/** Pieces are better on a slow link, and wherever the cloud holds so much that sending the part again would cost more. */
 function isBetterInPieces({ job, pieces }: OpenUpload, part: Part, progress: PieceProgress): boolean {
   if (!pieces) return false;
   return progress.heldBytes() * WORTH_KEEPING > part.length || job.throttle.pieceSizes.mostBytes() < part.length;
 }
 
 /**
- * Sends what the cloud does not hold, piece after piece, and makes them the part. Each that came through stays whatever comes after.
- * "whole": the part had better go whole.
+ * Sends what the cloud does not hold, piece after piece, and lets the cloud compose the part. A piece that arrived stays, whatever
+ * comes after. Returns "whole" where the part should rather go whole.
  */
 export async function sendPieces(
   upload: OpenUpload,
@@ -89,7 +89,7 @@ async function compose(
     return await session.call(api.edge.composePart, whole, { signal });
   } catch (failure) {
     if (failure instanceof ApiFailure && failure.code === "DigestMismatch") progress.refute();
-    // It forgot them: asking for the next target tells what it has.
+    // The cloud forgot them: the answer to the next request for targets says what it holds.
     if (failure instanceof ApiFailure && failure.code === "PartsMissing")
       await adopt(upload, { part, held: [], progress });
     throw failure;
@@ -102,7 +102,7 @@ interface Sending {
   readonly signal: AbortSignal;
 }
 
-/** As many pieces as there are targets for, while they fit what the link carries. */
+/** Sends as many pieces as there are targets, while their size suits the link. */
 async function sendNext(upload: OpenUpload, { part, progress, signal }: Sending): Promise<void> {
   const { job, source, uploadId } = upload;
   const { file, storage, requestId } = job;
@@ -110,7 +110,7 @@ async function sendNext(upload: OpenUpload, { part, progress, signal }: Sending)
   const planned = await planPieces(upload, part, progress.heldBytes());
   const asked = { requestId, uploadId, number, pieces: planned };
   const { held, grants } = await job.session.call(api.edge.grantPieces, asked, { signal });
-  // What is there already was not answered in time. Less than was acknowledged is a fault of the far side, to be met after a rest.
+  // The cloud may hold more, where an answer was late. Where it holds less than it acknowledged, the next try comes after a rest.
   if (endOf(held) > progress.heldBytes()) return await adopt(upload, { part, held, progress });
   if (endOf(held) < progress.heldBytes()) throw new TypeError(`the control plane lost pieces of part ${number}`);
   for (const [index, piece] of planned.entries()) {
@@ -139,7 +139,7 @@ async function planPieces(
   return planned;
 }
 
-/** What the cloud holds is gone on with only where it is the file's: nothing that changed meanwhile gets mixed. */
+/** Continues with what the cloud holds only where the file still has these bytes: nothing that changed meanwhile gets mixed. */
 async function adopt(
   { job, source }: OpenUpload,
   { part, held, progress }: { part: Part; held: readonly Piece[]; progress: PieceProgress },

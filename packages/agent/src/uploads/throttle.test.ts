@@ -7,7 +7,7 @@ import { writeRecording } from "../testing/recordings.ts";
 import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
 import { createThrottle } from "./throttle.ts";
 
-test("a rate that the control plane sets to off stops uploads in their midst, and they go on when it says so", async () => {
+test("a rate that the control plane sets to off stops running uploads, and they go on when it says so", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await writeRecording(device, "a.mcap", { sizeBytes: 600_000 });
@@ -39,7 +39,7 @@ test("below the rate at which a part would take a minute one part goes at a time
   let [running, most] = [0, 0];
   cloud.gate = ({ name }) => {
     if (name === "put") most = Math.max(most, ++running);
-    if (name === "grantParts") running = 0; // The part before is through.
+    if (name === "grantParts") running = 0; // The part before is complete.
     return undefined;
   };
   for (const path of ["a.mcap", "b.mcap"]) cloud.requestImport(path);
@@ -57,7 +57,7 @@ test("what the device sets goes before what the control plane sets", async () =>
   assert.deepEqual([throttle.isPaused, throttle.bytesPerSecond, throttle.until], [false, 3_000_000, null]);
 });
 
-test("over an interface that uploads may not take only what exists is told", async () => {
+test("over an interface that uploads may not take files are only reported", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await writeRecording(device, "a.mcap");

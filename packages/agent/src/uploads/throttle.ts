@@ -11,11 +11,11 @@ import { createPieceSizes, type PieceSizes } from "./piece-sizes.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
 import type { PauseState, UploadPause } from "./upload-pause.ts";
 
-/** How uploads are held back at the moment, to be shown. */
+/** How uploads are limited at the moment, to be shown. */
 export interface ThrottleState {
   /** Somebody on the device stopped them. */
   readonly pause: PauseState | undefined;
-  /** Undefined: no limit. */
+  /** Undefined where there is no limit. */
   readonly bytesPerSecond: number | undefined;
   /** Why nothing is uploaded at all. */
   readonly pausedBecause: string | undefined;
@@ -25,22 +25,24 @@ export interface ThrottleState {
   readonly isSlowLink: boolean;
 }
 
-/** What holds uploads back, for all of them together. */
+/** Limits all uploads together. */
 export interface Throttle {
   readonly limiter: RateLimiter;
   readonly linkSpeed: LinkSpeed;
   readonly pieceSizes: PieceSizes;
-  /** Where requests have to go one after the other, waits for the turn of one of so many bytes. */
+  /** Where requests have to go one after the other, waits for the turn of a request of this size. */
   takeTurn(bytes: number): Promise<Disposable | undefined>;
   isPaused(): boolean;
-  /** Files at once, parts of each at once, and the part size to ask for; undefined: the usual one. */
+  /** How many files go at once. */
   concurrency(): number;
+  /** How many parts of each file go at once. */
   partsInFlight(): number;
+  /** The part size to ask for; undefined for the usual one. */
   wantedPartBytes(): number | undefined;
-  /** Until the timetable may say something else; undefined: it never does. */
+  /** The time until the timetable may change the rate; undefined where it never does. */
   msUntilChange(): number | undefined;
   state(): ThrottleState;
-  /** Watches the way to the control plane, where uploads may not take any, until aborted. */
+  /** Watches the way to the control plane until aborted, where uploads may not take every interface. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -50,10 +52,10 @@ export interface ThrottleContext {
     Settings,
     "apiUrl" | "uploadRate" | "uploadConcurrency" | "uploadInterfaces" | "httpProxy" | "httpsProxy" | "noProxy"
   >;
-  /** As the control plane set them last. */
+  /** What the control plane set last. */
   readonly cloudSettings: () => EdgeSettings | undefined;
   readonly pause: Pick<UploadPause, "current" | "msLeft">;
-  /** Uploads have to wait, or need not any more, because of the way. */
+  /** Is called when uploads have to wait because of the way, or need not wait any more. */
   readonly onChange: () => void;
 }
 
@@ -123,14 +125,14 @@ function earlier(a: number | undefined, b: number | undefined): number | undefin
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
-/** Undefined: uploads may take any. */
+/** Undefined where uploads may take every way. */
 function openWay({ settings, onChange }: ThrottleContext): UploadWay | undefined {
   const { apiUrl: url, uploadInterfaces: rules } = settings;
   if (url === undefined || rules === undefined) return undefined;
   return createUploadWay({ url: firstHop(url, settings), rules, onChange });
 }
 
-/** The control plane checked what it sets; what an older agent does not understand sets no limit. */
+/** The control plane checked its setting. One that this agent does not understand sets no limit. */
 function cachedParser(): (text: string | undefined) => readonly RateRule[] {
   let known: { readonly text: string | undefined; readonly rules: readonly RateRule[] } | undefined;
   return (text) => {

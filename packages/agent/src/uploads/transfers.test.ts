@@ -41,7 +41,7 @@ test("what moves quickly is shown at the rate of half a minute; what stands stil
   assert.ok(meter.snapshot().bytesPerSecond < 10_000);
 });
 
-test("what was there already is progress and no rate, and goes back where it turns out not to be", () => {
+test("bytes that were there already are progress and no rate, and are taken back where they turn out to be missing", () => {
   const { meter, wait } = makeMeter();
   meter.skip(40 * MB);
   wait(10);

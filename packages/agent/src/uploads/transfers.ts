@@ -2,11 +2,11 @@ import type { Clock } from "../system/clock.ts";
 
 /** A running upload, to be shown. */
 export interface Transfer {
-  /** As the control plane knows the file. */
+  /** The id under which the control plane knows the file. */
   readonly recordingId: string;
   readonly path: string;
   readonly sizeBytes: number;
-  /** Durable at the cloud. */
+  /** Bytes that are durable in the cloud. */
   readonly sentBytes: number;
   readonly bytesPerSecond: number;
   /** Undefined while nothing moves. */
@@ -14,16 +14,16 @@ export interface Transfer {
 }
 
 export interface TransferMeter {
-  /** Bytes that the cloud acknowledged just now. What the kernel took is nothing yet. */
+  /** Adds bytes that the cloud has just acknowledged. What the kernel buffered does not count. */
   add(bytes: number): void;
-  /** Bytes that were there already: progress, but no rate; negative when they turn out not to be. */
+  /** Adds bytes that were there already: progress, but no rate. It is negative when they turn out to be missing. */
   skip(bytes: number): void;
   snapshot(): Transfer;
 }
 
-/** The rate is that since the last acknowledgement before so long ago, so that seldom ones give a steady rate as well. */
+/** The rate is measured over this time at least, so that rare acknowledgements give a steady rate as well. */
 const WINDOW_MS = 30_000;
-/** What was acknowledged at once says nothing of a rate. */
+/** In a shorter time, acknowledgements say nothing about a rate. */
 const LEAST_MS = 500;
 
 /** Measures an upload by what is durable. */
@@ -31,7 +31,7 @@ export function createTransferMeter(
   file: Pick<Transfer, "recordingId" | "path" | "sizeBytes">,
   clock: Clock,
 ): TransferMeter {
-  /** The first one is where the rate is counted from. */
+  /** The rate is counted from the first mark on. */
   const marks: { readonly atMs: number; readonly bytes: number }[] = [{ atMs: clock.monotonicMs(), bytes: 0 }];
   let sentBytes = 0;
   const forgetOld = (nowMs: number) => {

@@ -12,8 +12,8 @@ import { type SentPart, sendPart } from "./send-part.ts";
 import { createPartHashes, type Part, type PartHashes, partsOf } from "./upload-parts.ts";
 
 /**
- * Delivers one version of a file, from wherever an earlier try ended. The version is checked before each part and before
- * the end, so that no bytes of another one can get in between. Throws what went wrong; `classifyFailure` says what it means.
+ * Delivers one version of a file, and begins where an earlier try ended. The version is checked before each part and before the
+ * end, so that no bytes of another version can get in between. `classifyFailure` says what an error means.
  */
 export async function uploadFile(job: UploadJob): Promise<void> {
   const { session, storage, requestId, file, signal } = job;
@@ -39,10 +39,10 @@ export async function uploadFile(job: UploadJob): Promise<void> {
   await session.call(api.edge.completeUpload, completion, { signal });
 }
 
-/** What parts may be withDigests by. */
+/** The kinds of digest that the agent can send. */
 const DIGESTS: DigestAlgorithm[] = ["sha256", "md5"];
 
-/** Where a rewrite in the middle of the upload would not show, only a second reading tells that there was none. */
+/** Where a rewrite during the upload would not show, only a second reading proves that there was none. */
 async function compareAgain(
   { job, source, digest }: OpenUpload,
   parts: readonly Part[],
@@ -57,8 +57,9 @@ async function compareAgain(
 }
 
 /**
- * The hash of the whole file is sent along where it is known, and made only where the cloud says that it may have the content already: then
- * one slow read may save the whole transfer. With a hash that it knows the cloud ends the request, and the call fails.
+ * Opens the upload. The hash of the whole file is sent along where it is known, and is made only where the cloud says that it may
+ * have the content already: then one slow read may save the whole transfer. When the cloud knows the hash, it ends the request,
+ * and the call fails.
  */
 async function open(job: UploadJob): Promise<Output<typeof api.edge.openUpload>> {
   const { session, throttle, requestId, file, signal, knownSha256 } = job;
@@ -78,8 +79,8 @@ interface PartPlan {
 }
 
 /**
- * Before anything is sent: every part that is durable was read of this file as it is now. One that differs is of other bytes,
- * with which nothing may be mixed.
+ * Checks before anything is sent that every durable part has the bytes of the file as it is now. A part that differs comes from
+ * other bytes, which must not be mixed with these.
  */
 async function verifyDurable({ job, source }: OpenUpload, { parts, durable, hashes }: PartPlan): Promise<void> {
   const { storage, file, signal } = job;
@@ -96,8 +97,8 @@ async function verifyDurable({ job, source }: OpenUpload, { parts, durable, hash
 }
 
 /**
- * Sends what is not durable, a few parts at a time, and hashes the next one meanwhile; the first failure that a part cannot get
- * over stops the others.
+ * Sends the parts that are not durable, a few at a time, and hashes the next one meanwhile. The first failure that retries do not
+ * mend stops the other parts.
  */
 async function sendParts(upload: OpenUpload, { parts, durable, hashes }: PartPlan): Promise<SentPart[]> {
   const { storage, file, meter, signal } = upload.job;
@@ -134,7 +135,7 @@ async function sendParts(upload: OpenUpload, { parts, durable, hashes }: PartPla
   }
 }
 
-/** Where parts may come in pieces, nothing much is handed to a link before it is known what it carries. */
+/** Where the cloud takes pieces, an unknown link gets only one request at a time. */
 function mostInFlight({ job: { throttle }, pieces }: OpenUpload): number {
   return pieces && throttle.pieceSizes.isOneAtATime() ? 1 : throttle.partsInFlight();
 }

@@ -31,9 +31,9 @@ export interface UploadContext extends HashContext {
   readonly board: WorkBoard;
   readonly storageRoot: StorageRoot;
   readonly throttle: Throttle;
-  /** Whether the cloud has been told all that is here. */
+  /** Whether the cloud knows all that is here. */
   readonly isListed: () => boolean;
-  /** Whether it is open whether the file is still the version that is known. */
+  /** Whether the file is being checked, because it may be another version by now. */
   readonly isInRecheck: (versionId: string) => boolean;
   readonly workSignal: WakeSignal;
   readonly reportSignal: WakeSignal;
@@ -43,22 +43,22 @@ export interface UploadContext extends HashContext {
 export interface Uploads {
   run(signal: AbortSignal): Promise<void>;
   transfers(): Transfer[];
-  /** Uploads that wait after a failed try, soonest first. */
+  /** The uploads that wait after a failed try, soonest first. */
   retries(): Retry[];
-  /** An upload that waits after a failed try is tried at once. Answers whether it did wait. */
+  /** Tries an upload that waits after a failed try at once. Returns whether it waited. */
   retryNow(versionId: string): boolean;
   counters(): UploadCounters;
 }
 
-/** Since the start. */
+/** What was counted since the start. */
 export interface UploadCounters {
-  /** Of parts that became durable. */
+  /** The bytes of parts that became durable. */
   readonly uploadedBytes: number;
   readonly uploadedFiles: number;
   readonly failedTries: number;
 }
 
-/** The disk may have a moment; after so many tries it is said to have lost the file. */
+/** A disk may fail for a moment; after this many tries the file counts as unreadable. */
 const MAX_READ_FAILURES = 3;
 
 export function createUploads(ctx: UploadContext): Uploads {
@@ -210,7 +210,7 @@ class UploadQueue {
     log.warn({ path: file.path, kind, reason }, "an upload did not come through");
     this.#troubles.noteFailure(requestId, failure, file.path);
     if (kind === "cancelled") board.refused(requestId);
-    // Bytes that are not what their hash says: hash them anew next time.
+    // The bytes do not match their hash, so they are hashed anew next time.
     if (failure instanceof ApiFailure && failure.code === "DigestMismatch") this.#memories.forgetHashes(requestId);
     if (kind === "rewritten") inventory.change([{ do: "event", versionId, event: "changed" }]);
     if (kind === "rewritten" || kind === "moved") scanSignal.notify();
@@ -219,12 +219,12 @@ class UploadQueue {
       await this.#endings.giveUp(request, { code: "FileUnreadable", text: String(failure) }, signal);
   }
 
-  /** Ends the loop at its next turn; it begins anew then. */
+  /** Ends the loop at its next turn; the supervision begins it anew then. */
   #noteFault(fault: unknown): void {
     this.#fault ??= fault;
   }
 
-  /** Until a file has rested, or the timetable says something else. */
+  /** The time until a request has rested, or the timetable changes. */
   #waitMs(): number | undefined {
     const waits = [this.#memories.restMs(), this.#ctx.throttle.msUntilChange()].filter((ms) => ms !== undefined);
     return waits.length === 0 ? undefined : Math.min(...waits);

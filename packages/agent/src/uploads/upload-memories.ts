@@ -11,24 +11,24 @@ export interface Retry {
   readonly inMs: number;
 }
 
-/** What is remembered of requests between two tries. */
+/** What the agent remembers about requests between two tries. */
 export interface UploadMemories {
-  /** After a failed try it rests, longer each time. `path` where it is known which file that was. */
+  /** Lets a request rest after a failed try, longer each time. `path` is given where the file is known. */
   rest(requestId: string, failure: unknown, path?: string): void;
   isResting(requestId: string): boolean;
-  /** It need not rest any longer. Answers whether it did. */
+  /** Ends the rest of a request. Returns whether it rested. */
   wake(requestId: string): boolean;
-  /** Until the next one has rested; undefined: none rests. */
+  /** The time until the next request has rested; undefined where none rests. */
   restMs(): number | undefined;
-  /** Those that rest, soonest first. */
+  /** The requests that rest, soonest first. */
   retries(): Retry[];
-  /** How often the file could not be read, this time included. */
+  /** Counts a failed read of the file, and returns how many there were. */
   noteReadFailure(requestId: string): number;
-  /** What is to be said of an upload that does not come through; undefined: it does. */
+  /** Sets the complaint about an upload that does not succeed; undefined takes it back. */
   complain(requestId: string, text: string | undefined): void;
-  /** The first complaint there is. */
+  /** The first complaint. */
   complaint(): string | undefined;
-  /** Hashes that an earlier try may have begun, while the file has not been touched since. */
+  /** Returns the hashes that an earlier try may have begun, while the file was not touched since. */
   hashesFor(requestId: string, of: HashedParts): PartHashes;
   forgetHashes(requestId: string): void;
   forget(requestId: string): void;

@@ -31,7 +31,7 @@ test("parts together are the file, their hashes those of what is read, whatever 
   }
 });
 
-test("the memory of a block is used again only when whoever sends it is done with it, however slowly it goes", async (t) => {
+test("the memory of a block is reused only when the sender is done with it, however slow it is", async (t) => {
   const { source, bytes } = await makeFile(t, 12 * MiB + 5);
   await using _source = source;
   for (const pieceBytes of [3_001, 100_000, MiB]) {
@@ -62,7 +62,7 @@ async function* cut(blocks: AsyncIterable<Uint8Array>, pieceBytes: number): Asyn
   }
 }
 
-/** Takes a little of what comes, and again a little only after a while, so that all buffers on the way are full. */
+/** Reads a little, and the next little only after a while, so that all buffers on the way are full. */
 async function slowReader() {
   const md5 = createHash("md5");
   const server = createServer(async (request, response) => {

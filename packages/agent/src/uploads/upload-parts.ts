@@ -2,14 +2,14 @@ import { createHash, type Hash } from "node:crypto";
 import { type DigestAlgorithm, makeDigest } from "@downlink/protocol";
 import type { FileSource } from "@downlink/recordings";
 
-/** Of a file. */
+/** A range of bytes in a file. */
 export interface ByteRange {
   readonly offset: number;
   readonly length: number;
 }
 
 export interface Part extends ByteRange {
-  /** From 1. */
+  /** Parts are numbered from 1. */
   readonly number: number;
 }
 
@@ -21,24 +21,24 @@ export function partsOf(sizeBytes: number, partSize: number): Part[] {
   });
 }
 
-/** Read at once. */
+/** How many bytes are read at once. */
 const BLOCK_BYTES = 256 * 1024;
-/** Blocks of a part that is being sent: a stream and a connection hold less than two of them at a time, one is being read. */
+/** Blocks of a part that is being sent: a stream and a connection hold less than two of them, and one is being read. */
 const BLOCKS = 4;
 
-/** What parts are cut by, and told by. */
+/** The size and the kind of digest of the parts. */
 export interface HashPlan {
   readonly partSize: number;
   readonly digest: DigestAlgorithm;
 }
 
-/** Hashes of one version of a file, part after part; outlives a failed try, so that the next need not read again. */
+/** Hashes one version of a file, part after part. It outlives a failed try, so that the next one need not read again. */
 export interface PartHashes {
-  /** Wall time at which the first byte was not read yet. */
+  /** The wall time before the first byte was read. */
   readonly begunNs: bigint;
-  /** The part's digest (`makeDigest`). Parts must first be asked for in order. */
+  /** Returns the part's digest (`makeDigest`). The first time, parts must be asked for in their order. */
   digestOf(source: FileSource, part: Part): Promise<string>;
-  /** Of all bytes, hexadecimal; once every part was asked for. */
+  /** Returns the hexadecimal hash of all bytes, once every part was asked for. */
   sha256(): string;
 }
 
@@ -52,7 +52,7 @@ export function createPartHashes(begunNs: bigint, algorithm: DigestAlgorithm): P
       if (known !== undefined) return known;
       if (part.number !== digests.length + 1) throw new RangeError(`part ${part.number} is not the next`);
       const ofPart = createHash(algorithm);
-      const next = whole.copy(); // Kept only when the part was read to its end.
+      const next = whole.copy(); // The copy is kept only when the part was read to its end.
       for await (const block of readRange(source, part, 1)) {
         ofPart.update(block);
         next.update(block);
@@ -65,7 +65,7 @@ export function createPartHashes(begunNs: bigint, algorithm: DigestAlgorithm): P
   };
 }
 
-/** As `makeDigest` has it. */
+/** Hashes a range; the digest has the form of `makeDigest`. */
 export async function hashRange(source: FileSource, range: ByteRange, algorithm: DigestAlgorithm): Promise<string> {
   const hash = createHash(algorithm);
   for await (const block of readRange(source, range, 1)) hash.update(block);
@@ -73,9 +73,9 @@ export async function hashRange(source: FileSource, range: ByteRange, algorithm:
 }
 
 /**
- * A part is read twice, once for its digest, which must be known before it is sent: the second time from the page cache. A block
- * holds until `blocks` more were asked for. Memory of its own for each would cost more CPU time than hashing and sending: V8
- * looks for garbage whenever some megabytes outside of its heap came and went.
+ * Reads a range block by block. A part is read twice: first for its digest, which must be known before the part is sent, then from
+ * the page cache. A block is valid until `blocks` more were asked for. New memory for each block would cost more CPU time than
+ * hashing and sending, because V8 collects garbage whenever some megabytes outside of its heap were allocated.
  */
 export async function* readRange(
   source: FileSource,

@@ -5,7 +5,7 @@ import { createUploadPause } from "./upload-pause.ts";
 
 const HOUR = 3_600_000;
 
-/** A machine whose clocks the test sets, and what its agent keeps. */
+/** Makes a machine whose clocks the test sets, and the facts that its agent keeps. */
 function makeMachine() {
   const machine = { wallMs: Date.parse("2026-01-02T03:00:00Z"), uptimeMs: 1000, bootId: "boot-1" };
   let kept: string | undefined;
@@ -49,10 +49,10 @@ test("over a restart of the machine the wall clock counts, but a wrong one makes
   start().begin({ by: "ann", forMs: 2 * HOUR });
   reboot(machine.wallMs + HOUR);
   assert.equal(start().msLeft(), HOUR);
-  reboot(0); // no battery: 1970
+  reboot(0); // Without a battery, the clock starts in 1970.
   const pause = start();
   assert.equal(pause.msLeft(), 2 * HOUR);
-  machine.wallMs = Date.parse("2026-01-02T04:00:00Z"); // the network says what time it is
+  machine.wallMs = Date.parse("2026-01-02T04:00:00Z"); // The network sets the clock.
   assert.equal(start().msLeft(), 2 * HOUR);
   pass(2 * HOUR);
   assert.equal(pause.current(), undefined);

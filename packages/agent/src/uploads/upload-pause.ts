@@ -5,23 +5,23 @@ import type { StateFacts } from "../state/state-facts.ts";
 import { readBootId } from "../system/boot-id.ts";
 import type { Clock } from "../system/clock.ts";
 
-/** Uploads that somebody on the device has stopped. Times are wall time. */
+/** A pause of uploads that somebody on the device began. Times are wall time. */
 export interface PauseState {
   readonly by: string;
   readonly since: string;
-  /** Undefined: until somebody ends it. */
+  /** Undefined where somebody has to end the pause. */
   readonly until: string | undefined;
 }
 
-/** Stops uploads and nothing else: what is there is found and reported, and what the rules allow is deleted meanwhile. */
+/** Stops uploads and nothing else: files are still found, reported and deleted by the rules. */
 export interface UploadPause {
-  /** Undefined: nobody has stopped them, or that is over. */
+  /** Undefined where nobody stopped uploads, or the pause is over. */
   current(): PauseState | undefined;
-  /** Milliseconds until it ends by itself; undefined: there is none, or it does not. */
+  /** Milliseconds until the pause ends by itself; undefined where there is none, or it does not end by itself. */
   msLeft(): number | undefined;
-  /** Durable when it returns. It replaces an earlier one. */
+  /** Begins a pause, which is durable when this returns. It replaces an earlier one. */
   begin(pause: { readonly by: string; readonly forMs: number | undefined }): PauseState;
-  /** Answers whether there was one. */
+  /** Ends the pause. Returns whether there was one. */
   end(): boolean;
 }
 
@@ -32,8 +32,8 @@ interface PauseContext {
 }
 
 /**
- * The end is counted by the machine's uptime, which nobody sets. Over a restart of the machine only the wall clock can be asked, and it may
- * be wrong by years then: it shortens the pause at most to its end, and never makes it longer than it was at first.
+ * The end is counted by the machine's uptime, which nobody can set. After a restart of the machine only the wall clock is left,
+ * and it may be wrong by years: it may end the pause, but never makes it longer than it was at first.
  */
 export function createUploadPause({ facts, clock, bootId = readBootId() }: PauseContext): UploadPause {
   let known = facts.pause();
@@ -65,7 +65,7 @@ export function createUploadPause({ facts, clock, bootId = readBootId() }: Pause
   };
 }
 
-/** With a full disk the agent starts all the same: the next start counts by the wall clock once more. */
+/** With a full disk the agent starts nevertheless; the next start counts by the wall clock once more. */
 function keep(facts: PauseContext["facts"], pause: KnownPause): void {
   try {
     facts.notePause(pause);

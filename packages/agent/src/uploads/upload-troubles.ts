@@ -3,16 +3,16 @@ import type { ProblemBoard } from "../diagnostics/problems.ts";
 import { classifyFailure } from "./classify-failure.ts";
 import type { UploadMemories } from "./upload-memories.ts";
 
-/** Says what keeps uploads from coming through, for as long as it does. */
+/** Shows what keeps uploads from succeeding, for as long as it does. */
 export interface UploadTroubles {
-  /** Since the start. */
+  /** The number of failed tries since the start. */
   failedTries(): number;
-  /** A part became durable: there is room, and the upload gets on. */
+  /** Notes that a part became durable: there is room, and the upload makes progress. */
   notePart(requestId: string): void;
   notePartFailure(requestId: string, path: string, failure: unknown): void;
-  /** A try has failed; the next one has to wait. `path` where it is known which file that was. */
+  /** Notes a failed try; the next one has to wait. `path` is given where the file is known. */
   noteFailure(requestId: string, failure: unknown, path?: string): void;
-  /** Shows what is remembered by now. */
+  /** Shows the problems of this moment. */
   show(): void;
 }
 

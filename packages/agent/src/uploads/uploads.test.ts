@@ -9,7 +9,7 @@ import { type Device, makeDevice, type RunningDaemon, settingsFor, startDaemon }
 
 const PART_BYTES = 64 * 1024;
 
-/** A device with one recording of about ten parts that the cloud knows. */
+/** Makes a device with one recording of about ten parts that the cloud knows. */
 async function withUpload(work: (scene: Scene) => Promise<void>, flags = {}): Promise<void> {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
@@ -39,7 +39,7 @@ interface Scene {
   readonly versionId: string;
 }
 
-/** Parts from the given one on wait until released. */
+/** Holds back the given part and all later ones until they are released. */
 function holdParts(cloud: FakeCloud, from: number) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const isHeld = ({ name, path }: FakeRequest) => name === "put" && Number(path.split("/").at(-1)) >= from;
@@ -108,7 +108,7 @@ test("a part that fails is sent again, and only that part", async (t) => {
   );
 });
 
-test("the control plane goes away in mid-upload and comes back: the upload goes on where it was", async () => {
+test("the control plane goes away during an upload and comes back: the upload goes on where it was", async () => {
   await withUpload(async (scene) => {
     const { cloud, agent } = scene;
     const { release } = holdParts(cloud, 4);
@@ -152,7 +152,7 @@ test("a file that changes during its upload fails with the reason, nothing of it
           () => cloud.requests.get(requestId)?.stage === "failed" || cloud.acknowledged.includes(requestId),
         );
         await cloud.until("the version is gone", () => !cloud.files.has(versionId));
-        await cloud.until("the new one is told", () => cloud.at("a.mcap") !== undefined);
+        await cloud.until("the new one is reported", () => cloud.at("a.mcap") !== undefined);
         assert.equal(cloud.uploads.stored.size, 0);
         assert.deepEqual(cloud.failures, [{ requestId, code: "FileChanged" }]);
       });
@@ -186,7 +186,7 @@ test("a file that is renamed during its upload is delivered all the same", async
   });
 });
 
-test("a cloud that has not heard of SHA-256 gets its parts by MD5", async () => {
+test("a cloud that does not know SHA-256 gets its parts with MD5", async () => {
   await withUpload(async (scene) => {
     scene.cloud.uploads.takesSha256 = false;
     scene.cloud.requestImport("a.mcap");
@@ -307,7 +307,7 @@ test("at most three parts of a file are on their way at once, of two files six",
     let waiting = 0;
     cloud.gate = ({ name }) => {
       if (name !== "put") return undefined;
-      if (++waiting === 6) setTimeout(resolve, 100); // Time for a seventh, which must not come.
+      if (++waiting === 6) setTimeout(resolve, 100); // This leaves time for a seventh part, which must not come.
       return promise;
     };
     let most = 0;

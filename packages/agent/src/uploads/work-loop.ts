@@ -14,13 +14,13 @@ export interface WorkContext {
   readonly workSignal: WakeSignal;
   readonly deleteSignal: WakeSignal;
   readonly salvageSignal: WakeSignal;
-  /** One is the poll's: who has something to say that is not urgent takes the next. */
+  /** The poll takes one turn; calls that are not urgent take the next one, so that they use the same connection. */
   readonly restTurns: Turns;
 }
 
-/** Beyond the time that it was asked to wait. */
+/** How long an answer may take beyond the time that the cloud may wait. */
 const ANSWER_TIMEOUT_MS = 15_000;
-/** Between two answers that say the same, should the server not wait. */
+/** The pause after an answer without news, in case the server does not wait. */
 const SAME_ANSWER_PAUSE_MS = 1000;
 
 /** Long-polls the control plane until aborted, and keeps on the board what it wants. */
