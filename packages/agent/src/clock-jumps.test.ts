@@ -9,7 +9,7 @@ import { makeDevice, settingsFor, startDaemon, untilStatus } from "./testing/run
 
 const YEAR_NS = 365n * 24n * 3_600_000_000_000n;
 
-test("a clock that jumps by years in both directions loses nothing and gives nothing up", async (t) => {
+test("a clock that jumps by years in both directions makes the agent lose nothing and give up nothing", async (t) => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   let skewNs = 0n;
@@ -43,7 +43,7 @@ test("a clock that jumps by years in both directions loses nothing and gives not
   await daemon;
 });
 
-test("a clock that is set from 1972 to today while the agent runs: it is said that it was off, and no age is", async () => {
+test("when the clock is set from 1972 to today while the agent runs, the status says so, and all ages stay right", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   let skewNs = -54n * YEAR_NS;

@@ -48,7 +48,7 @@ test("enroll, run, status, ls, stop: the whole life of an agent on the command l
   await checkWhatIsLeft(config);
 });
 
-/** What the state directory tells after the agent has ended. */
+/** Checks what the state directory says after the agent has ended. */
 async function checkWhatIsLeft(config: readonly string[]): Promise<void> {
   const listed = await runAgent(...config, "ls", "--json");
   const files = JSON.parse(listed.stdout) as { path: string; state: string; start: string | null }[];

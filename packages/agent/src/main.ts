@@ -14,7 +14,7 @@ import {
 import { durationMsOf } from "./settings/value-parsers.ts";
 import { harmlessJson, printable } from "./text/printable.ts";
 
-/** Commands are imported when they are called: `status` must be quick. */
+/** Commands are imported when they are called, because `status` must be quick. */
 const program = new Command("agent")
   .description("Finds recordings on this device, reports them to a Downlink control plane, uploads what is asked for.")
   .option("--config <file>", "env file with settings (default: /etc/downlink/agent.env)")
@@ -193,18 +193,18 @@ function settingsOf(command: Command): Settings {
   return loadSettings(sourcesOf(command));
 }
 
-/** Also for who may not read the env file. */
+/** Loads settings also for users who may not read the env file. */
 async function settingsToLook(): Promise<Settings> {
   const { settingsToRead } = await import("./commands/settings-to-read.ts");
   return settingsToRead({ ...sourcesOf(program), onMistake: printMistake });
 }
 
-/** A mistake in the file must not keep a person from seeing how the agent fares, which works on with what it had. */
+/** Prints a mistake in the file and goes on: it must not keep a person from seeing the status of the agent. */
 function printMistake({ message }: Error): void {
   process.stderr.write(`agent: ${message} (left out here)\n`);
 }
 
-/** The token comes from wherever it is given; asked for last, when nothing else is missing. */
+/** Loads the settings for `enroll`. The token is asked for last, when nothing else is missing. */
 async function settingsToEnroll(tokenFile: string | undefined): Promise<Settings> {
   const { readTokenFile, readTokenFrom } = await import("./commands/read-token.ts");
   const { requireForEnrolment } = await import("./commands/enroll.ts");
@@ -243,12 +243,12 @@ function screen() {
   return { nowMs: Date.now(), columns: isTTY ? Math.max(40, columns) : 80, isColored, asPrinted };
 }
 
-/** Texts of any length: only a terminal has lines that end. */
+/** Where the output is no terminal, lines may have any length. */
 function page() {
   return { ...screen(), columns: process.stdout.isTTY ? screen().columns : Number.POSITIVE_INFINITY };
 }
 
-/** A command in a message works as it is printed. */
+/** Rewrites the commands in a message so that they work as they are printed. */
 function asPrinted(text: string): string {
   return withOwnCommand(text, program.opts<Flags>().config);
 }
@@ -261,7 +261,7 @@ function print(text: string): void {
   process.stdout.write(text);
 }
 
-process.stdout.on("error", () => {}); // Whoever read us went away: no reason to complain.
+process.stdout.on("error", () => {}); // The reader of the output went away, which is no error.
 try {
   await program.parseAsync();
 } catch (error) {

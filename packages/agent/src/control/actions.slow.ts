@@ -29,7 +29,7 @@ interface Scene {
   readonly start: () => RunningDaemon;
 }
 
-/** A running agent that has told of these recordings. */
+/** Runs an agent until it has reported these recordings. */
 async function withAgent(files: readonly string[], work: (scene: Scene) => Promise<void>): Promise<void> {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
@@ -52,7 +52,7 @@ describe("agent pause", { concurrency: 3 }, () => {
 });
 
 function testPauseUntilResume(): void {
-  test("stops uploads in their midst, over restarts, and nothing else; resume lets them go on", async () => {
+  test("stops running uploads, also over restarts, and nothing else; resume lets them go on", async () => {
     await withAgent(["a.mcap"], async ({ device, cloud, agent, start, command }) => {
       const setRate = (uploadRate: string) => {
         cloud.settings = { ...cloud.settings, uploadRate };
@@ -77,7 +77,7 @@ function testPauseUntilResume(): void {
       setRate("unlimited");
       await using again = start();
       await writeRecording(device, "b.mcap", { seed: 9 });
-      await cloud.until("what is new is told of meanwhile", () => cloud.at("b.mcap") !== undefined);
+      await cloud.until("what is new is reported meanwhile", () => cloud.at("b.mcap") !== undefined);
       const { pause, transfers } = await again.status();
       assert.deepEqual([pause.by !== null, pause.until, transfers], [true, null, []]);
       assert.equal(cloud.uploads.stored.size, 0);
@@ -156,7 +156,7 @@ function testImportLater(): void {
     });
   });
 
-  test("a control plane that is too old says so, to who waits and to who asks later", async () => {
+  test("a control plane that is too old is named, while somebody waits and later in explain", async () => {
     await withAgent(["a.mcap"], async ({ cloud, agent, command }) => {
       cloud.takesLocalRequests = false;
       const asked = await command("import", "a.mcap");
@@ -216,7 +216,7 @@ describe("who may act", () => {
     }
   });
 
-  test("an agent that is older than the command is said to be", async () => {
+  test("a command that is newer than the agent says so", async () => {
     await withAgent([], async ({ device, command }) => {
       const socket = join(device.stateDir, "control.sock");
       renameSync(socket, `${socket}.away`);
@@ -227,7 +227,7 @@ describe("who may act", () => {
     });
   });
 
-  test("what is no request is refused with a sentence, and the agent goes on", async () => {
+  test("an invalid request is refused with a sentence, and the agent goes on", async () => {
     await withAgent([], async ({ device, agent }) => {
       for (const request of [
         null,

@@ -14,7 +14,7 @@ import type { Throttle } from "../uploads/throttle.ts";
 import type { Uploads } from "../uploads/upload-loop.ts";
 import type { UploadPause } from "../uploads/upload-pause.ts";
 
-/** What may be asked of a running agent by who may change something on it. Paths are below the root. */
+/** The requests of users who may change something on a running agent. Paths are relative to the root. */
 export type ControlRequest =
   | { readonly action: "pause"; readonly by: string; readonly forMs: number | null }
   | { readonly action: "resume" }
@@ -22,8 +22,9 @@ export type ControlRequest =
   | { readonly action: "retry"; readonly paths: readonly string[] };
 
 /**
- * What became of one file. `done`: it was asked for, or is tried again · `kept`: it is done as soon as the control plane is reached · `already`: there is nothing
- * to do · `refused`: it cannot be done, and why · `unknown`: the agent keeps no such file.
+ * What became of one file. With `done` its import was requested, or is tried again. With `kept` that happens as soon as the control
+ * plane is reached. With `already` there is nothing to do. With `refused` it is not possible, and the text says why. With `unknown`
+ * the agent keeps no such file.
  */
 export interface FileAnswer {
   readonly path: string;
@@ -33,9 +34,9 @@ export interface FileAnswer {
 
 export interface PauseAnswer {
   readonly pause: StatusDocument["pause"];
-  /** Whether there was one before. */
+  /** Whether uploads were paused before. */
   readonly wasPaused: boolean;
-  /** Why uploads wait all the same. */
+  /** Why uploads wait nevertheless. */
   readonly stillHeld: string | null;
 }
 
@@ -54,12 +55,12 @@ export interface ActionContext {
   readonly reportSignal: WakeSignal;
 }
 
-/** Somebody waits at a terminal: longer for many files, as long as there is somebody to ask. */
+/** How long a person waits at a terminal; it is longer for many files while the control plane is connected. */
 const ANSWER_WITHIN_MS = 3000;
 const LONGER_A_FILE_MS = 20;
 const LONGEST_ANSWER_MS = 30_000;
 
-/** Carries out what a command asks. Throws what is to be said to the person. */
+/** Carries out what a command asks. The messages of its errors are for people. */
 export function createActions(ctx: ActionContext): (request: unknown) => Promise<unknown> {
   return async (given) => {
     const request = toRequest(given);
@@ -79,7 +80,7 @@ export function createActions(ctx: ActionContext): (request: unknown) => Promise
   };
 }
 
-/** A later command line may ask for what this agent does not know. */
+/** A newer command line may send requests that this agent does not know. */
 function toRequest(given: unknown): ControlRequest {
   const { action, by, forMs, paths } = (given ?? {}) as Record<string, unknown>;
   const isPaths = Array.isArray(paths) && paths.every((path) => typeof path === "string");
@@ -116,7 +117,7 @@ async function askForImports(ctx: ActionContext, paths: readonly string[]): Prom
   );
 }
 
-/** What is at the path; where nothing is, what is there on the card that was taken out last. */
+/** Finds the file at a path; where there is none, the file at that path on the card that was taken out last. */
 function finder(inventory: Inventory, paths: readonly string[]): (path: string) => TrackedFile | undefined {
   const absent = new Set(paths.filter((path) => inventory.at(path) === undefined));
   const away = new Map<string, TrackedFile>();
@@ -127,7 +128,7 @@ function finder(inventory: Inventory, paths: readonly string[]): (path: string) 
   return (path) => inventory.at(path) ?? away.get(path);
 }
 
-/** What needs the file itself waits for its card. */
+/** Says that the file waits for its card, where the next step needs the file itself. */
 function withCard(answer: FileAnswer, file: TrackedFile | undefined): FileAnswer {
   if (!file?.away || needsNoCard.has(file.away.before)) return answer;
   return { ...answer, text: `${answer.text}; it is on the card …${shortCard(file.away.card)}, which is out` };
@@ -135,7 +136,7 @@ function withCard(answer: FileAnswer, file: TrackedFile | undefined): FileAnswer
 
 const needsNoCard: ReadonlySet<FileState> = new Set(["stored", "imported", "duplicate"]);
 
-/** Undefined: the control plane is to be asked. */
+/** Undefined where the control plane is to be asked. */
 function whyNotAsked(ctx: ActionContext, path: string, file: TrackedFile | undefined): FileAnswer | undefined {
   if (!file) return { path, result: "unknown", text: "the agent keeps no file by this path" };
   const { versionId } = file;
@@ -157,7 +158,7 @@ function whyNotAsked(ctx: ActionContext, path: string, file: TrackedFile | undef
 
 const UNFINISHED = "it is not finished, or was not looked into yet; ask again once `agent ls` shows it as reported";
 
-/** Undefined: it can be. */
+/** Why a file in this state cannot be imported; undefined where it can. */
 const cannotBeImported: Readonly<Record<FileState, string | undefined>> = {
   seen: UNFINISHED,
   settling: UNFINISHED,

@@ -4,15 +4,15 @@ import { boundSockets, type SocketLimits } from "../status/bound-sockets.ts";
 import { AgentSilentError, openSocketAddress } from "../status/socket.ts";
 
 const NAME = "control.sock";
-/** Of a request: more paths than any command line holds. */
+/** The largest request: it holds more paths than any command line. */
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
-/** Of all requests that are being received. */
+/** The limit for all requests together that are being received. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
 const ANSWER_TIMEOUT_MS = 60_000;
 const limits: SocketLimits = { most: 32, lifeMs: REQUEST_TIMEOUT_MS + ANSWER_TIMEOUT_MS };
 
-/** What goes wrong between a command and the agent, with what to do about it. */
+/** A request failed between a command and the agent. The message says what to do. */
 export class ControlRefusedError extends Error {
   constructor(message: string) {
     super(message);
@@ -21,15 +21,16 @@ export class ControlRefusedError extends Error {
 }
 
 /**
- * Takes requests of who may change something: one JSON text a connection, until its sender ends; one is answered. The socket is the daemon's
- * user's alone (0600), apart from the one that tells the status: the kernel lets nobody else but root connect. The state directory's lock must be held.
+ * Takes requests of users who may change something: one JSON text per connection, which ends with the sender's side, and one answer.
+ * Unlike the socket for the status, this one is only for the daemon's user (0600): the kernel lets nobody else but root connect.
+ * The state directory's lock must be held.
  */
 export async function serveControl(
   stateDir: string,
   act: (request: unknown) => Promise<unknown>,
 ): Promise<AsyncDisposable> {
   const address = openSocketAddress(stateDir, NAME);
-  rmSync(address.path, { force: true }); // Left behind by a kill.
+  rmSync(address.path, { force: true }); // An agent that was killed left it.
   const held = { bytes: 0 };
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     answer(socket, act, held).catch((error: Error) => socket.destroy(error));
@@ -45,7 +46,7 @@ export async function serveControl(
   };
 }
 
-/** The socket is made within `listen`, so that there is no moment at which others could connect. */
+/** The umask holds while `listen` makes the socket, so that there is no moment at which others could connect. */
 async function listenPrivately(server: ReturnType<typeof createServer>, path: string): Promise<void> {
   const listening = new Promise<void>((resolve, reject) => {
     server.once("error", reject).once("listening", resolve);
@@ -71,7 +72,7 @@ interface Held {
   bytes: number;
 }
 
-/** Throws where it is too large, where all that are being received are, and where it takes too long. */
+/** Throws where this request or all requests together are too large, and where it takes too long. */
 async function readRequest(socket: Socket, held: Held): Promise<string> {
   const late = setTimeout(() => socket.destroy(new Error("the request takes too long")), REQUEST_TIMEOUT_MS);
   const pieces: Buffer[] = [];
@@ -104,7 +105,7 @@ function toError(error: Error): { error: string } {
   return { error: error.message };
 }
 
-/** Undefined: no agent runs. Throws {@link ControlRefusedError} and {@link AgentSilentError}. */
+/** Sends a request to the running agent; undefined where none runs. Throws {@link ControlRefusedError} and {@link AgentSilentError}. */
 export async function askControl(stateDir: string, request: unknown, timeoutMs = ANSWER_TIMEOUT_MS): Promise<unknown> {
   try {
     using address = openSocketAddress(stateDir, NAME);

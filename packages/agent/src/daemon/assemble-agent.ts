@@ -16,20 +16,20 @@ import { assembleWorkers } from "./workers.ts";
 export interface Agent extends Disposable {
   readonly loops: Readonly<Record<string, (signal: AbortSignal) => Promise<void>>>;
   readonly takeStatus: () => Promise<StatusDocument>;
-  /** Whether the tree is still looked at: the disk answers, and the loops come round. */
+  /** Whether scans still make progress: the disk answers, and the loops run. */
   readonly isProgressing: () => boolean;
-  /** In a few words. */
+  /** The status in a few words. */
   readonly describe: () => string;
-  /** To be called when settings that take effect at once have changed: whoever waits looks at them. */
+  /** Must be called when settings that take effect at once have changed: it wakes the loops that use them. */
   readonly onSettings: () => void;
   /** Carries out what somebody on the device asks. */
   readonly act: (request: unknown) => Promise<unknown>;
 }
 
-/** One that takes longer stands still. */
+/** A scan that takes longer makes no progress. */
 const LONGEST_SCAN_MS = 30 * 60_000;
 
-/** Puts the loops together; none runs yet. They know of each other only by the wakeSignals they ring and what they record. */
+/** Puts the loops together; none runs yet. They know of each other only by their wake signals and by what they record. */
 export function assembleAgent(parts: AgentParts): Agent {
   const { settings, clock } = parts;
   const { scanIntervalMs } = settings;

@@ -20,7 +20,7 @@ import type { AgentState } from "../state/agent-state.ts";
 import type { StateFacts } from "../state/state-facts.ts";
 import type { Clock } from "../system/clock.ts";
 
-/** What the agent is made of. */
+/** The parts of which the agent is made. */
 export interface AgentParts {
   readonly settings: Settings;
   readonly log: Log;
@@ -29,7 +29,7 @@ export interface AgentParts {
   readonly transport: UndiciTransport;
 }
 
-/** By which the loops wake each other. */
+/** The signals by which the loops wake each other. */
 type WakeSignals = Readonly<Record<(typeof wakeSignalNames)[number], WakeSignal>>;
 
 const wakeSignalNames = [
@@ -43,7 +43,7 @@ const wakeSignalNames = [
   "localRequestSignal",
 ] as const;
 
-/** What all loops know: the state, the cloud, the storage root, and each other's wakeSignals. */
+/** What all loops share: the state, the cloud, the storage root, and each other's wake signals. */
 export interface Core extends WakeSignals, CloudSide {
   readonly clock: Clock;
   readonly log: Log;
@@ -59,15 +59,15 @@ export interface Core extends WakeSignals, CloudSide {
   readonly seenCards: SeenCards;
   readonly serverClock: ServerClock;
   readonly hold: RetentionHold;
-  /** Who deletes files and who scans take turns. */
+  /** Deletions and scans take turns. */
   readonly treeTurns: Turns;
-  /** Of the calls that go over the connection on which the agent waits for work. */
+  /** The turns of calls over the connection on which the agent polls for work. */
   readonly restTurns: Turns;
-  /** Whether it is open whether the file is still the version that is known. */
+  /** Whether the file is being checked, because it may be another version by now. */
   readonly isInRecheck: (versionId: string) => boolean;
   /** Whether a scan was completed since the start and the root is there. */
   readonly hasScanned: () => boolean;
-  /** Whether the cloud has been told all that is here. */
+  /** Whether the cloud knows all that is here. */
   readonly isListed: () => boolean;
 }
 
@@ -99,7 +99,7 @@ function createWakeSignals(): WakeSignals {
   return Object.fromEntries(wakeSignalNames.map((name) => [name, createWakeSignal()])) as WakeSignals;
 }
 
-/** The files that are not yet, or not any more, certain to be what is known of them. */
+/** Remembers the files that are not examined yet, and those that may have changed since. */
 function watchedFiles({ settings, clock, state }: AgentParts): Pick<Core, "young" | "rechecks" | "isInRecheck"> {
   const { scanIntervalMs: longestPauseMs, settleTimeMs, incompleteAfterMs } = settings;
   const { contentHash } = state.inventory;

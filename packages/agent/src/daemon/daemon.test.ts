@@ -75,7 +75,7 @@ test("new files are found by notification long before the next scan, and by scan
   }
 });
 
-/** The watcher needs a moment to begin: a file is written until one is found. */
+/** Writes files until one is found, because the watcher needs a moment to begin. */
 async function retryWriting(cloud: FakeCloud, device: Device, way: string): Promise<void> {
   let count = 0;
   const timer = setInterval(() => mkdirSync(join(device.root, `hint-${count++}`)), 50);
@@ -115,7 +115,7 @@ test("incomplete, damaged and empty files are reported with their reasons and ho
   await using agent = startDaemon(settingsFor(device, cloud, { incompleteAfterMs: "100ms" }));
   await cloud.until("the good one is indexed", () => cloud.at("z.mcap")?.state === "indexed");
   await agent.until("nothing is young any more", ({ files }) => !files.seen && !files.settling);
-  await cloud.until("all is told", () => [...cloud.files.values()].every(({ state }) => state !== "settling"));
+  await cloud.until("all is reported", () => [...cloud.files.values()].every(({ state }) => state !== "settling"));
   const cut = cloud.at("cut.mcap");
   assert.ok(cut?.state === "incomplete" && cut.reason?.code === "NoEnd" && cut.salvage);
   assert.equal(cloud.at("none.mcap")?.state, "empty");
@@ -143,7 +143,7 @@ test("a file that may not be read is reported as such, and is indexed once it ma
 
 const NOBODY = 65_534;
 
-/** Permissions do not hold for root, who may put the privilege aside for a while. */
+/** Drops the privileges of root for a while, because permissions do not hold for root. */
 async function asOrdinaryUser(t: TestContext, device: Device, work: () => Promise<void>): Promise<void> {
   t.after(() => process.seteuid?.(process.getuid?.() ?? 0));
   if (process.getuid?.() === 0) {
@@ -165,7 +165,7 @@ test("a root without its marker is missing storage: nothing is reported gone, th
   const away = `${device.root}-away`;
   renameSync(device.root, away);
   await first.until("storage is missing", ({ problems }) => problems.some(({ code }) => code === "StorageMissing"));
-  mkdirSync(device.root); // The empty mount point of a card that was pulled out.
+  mkdirSync(device.root); // This is the empty mount point of a card that was pulled out.
   await first.stop();
   await using second = startDaemon(settings);
   const status = await second.until(
@@ -201,7 +201,7 @@ test("with a full disk under the state directory the agent stays, says so, and r
   await agent.until("the problem is over", ({ problems }) => problems.length === 0);
 });
 
-test("status tells the project by its name, also after the agent stopped, and by its id where the control plane tells no name", async () => {
+test("status shows the project by its name, also after the agent stopped, and by its id where the control plane gives no name", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await using agent = startDaemon(settingsFor(device, cloud));

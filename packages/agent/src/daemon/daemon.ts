@@ -16,18 +16,18 @@ import { supervise } from "./supervise.ts";
 
 export interface DaemonOptions {
   readonly settings: Settings;
-  /** From where the settings are, to be followed while it runs; absent: they stay as they are. */
+  /** The sources of the settings, which are followed while the agent runs; where they are absent, the settings stay as they are. */
   readonly sources?: SettingSources | undefined;
   readonly log: Log;
   readonly clock?: Clock;
-  /** Ends the daemon: transfers are dropped, whatever was found is recorded. */
+  /** Ends the daemon: transfers are dropped, and what was found is recorded. */
   readonly signal: AbortSignal;
 }
 
 /**
  * Runs all loops of the agent on one state directory until aborted. Throws `StateRefusedError` and `InvalidSettingError`, which no
- * restart heals, and SQLite's error for state that turns out corrupt: the next start sets it aside. Answers the settings
- * with which it is to begin anew, where they changed.
+ * restart mends, and SQLite's error for state that turns out corrupt: the next start sets it aside. Where the settings changed,
+ * returns those with which the agent has to begin anew.
  */
 export async function runDaemon(options: DaemonOptions): Promise<Settings | undefined> {
   const { sources, log, clock = systemClock, signal } = options;
@@ -67,7 +67,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Settings | unde
     try {
       await supervise(name, loop, supervision);
     } finally {
-      stop.abort(); // One that ends, ends all: either everything is to stop, or state is unusable.
+      stop.abort(); // A loop that ends, ends all: either everything is to stop, or the state cannot be used.
     }
   });
   const ends = await Promise.allSettled(loops);
@@ -78,7 +78,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Settings | unde
   return undefined;
 }
 
-/** Loaded only where it is wanted. */
+/** The server for metrics is loaded only where metrics are wanted. */
 async function openMetrics({ metricsAddress: address }: Settings, ctx: Omit<MetricsContext, "address">) {
   if (address === undefined) return undefined;
   const { serveMetrics } = await import("../metrics/serve-metrics.ts");

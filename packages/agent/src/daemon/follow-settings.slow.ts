@@ -143,7 +143,7 @@ function hellosOf(cloud: FakeCloud): number {
   return cloud.calls.filter(({ name }) => name === "hello").length;
 }
 
-/** A device, a control plane, and a file of settings beside those that the command line gives. */
+/** Makes a device, a control plane, and a file of settings beside those of the command line. */
 async function openBed(text: string) {
   const device: Device = makeDevice();
   const cloud = await FakeCloud.start();

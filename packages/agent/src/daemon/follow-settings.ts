@@ -23,23 +23,23 @@ import { compareSettings, type RunningSettings, settingsAnew } from "./running-s
 export interface FollowContext {
   readonly sources: SettingSources;
   readonly running: RunningSettings;
-  /** Of the private authorities that the running agent trusts. */
+  /** The certificates of the private authorities that the running agent trusts. */
   readonly extraRoots: readonly string[] | undefined;
   readonly problems: ProblemBoard;
   readonly log: Log;
-  /** Something took effect at once. */
+  /** Is called when a change took effect at once. */
   readonly onAdopted: () => void;
-  /** The agent is to end, and to begin anew with these. */
+  /** Is called when the agent has to begin anew with these settings. */
   readonly beginAnew: (settings: Settings) => void;
 }
 
-/** Notifications may be missed (network file systems, links that turn elsewhere); a look at one small file costs nothing. */
+/** Notifications may be missed (network file systems, changed symlinks), and reading one small file costs nothing. */
 const LOOK_EVERY_MS = 10_000;
 const LOOK_FOR_MISSING_MS = 1000;
-/** Editors and copies write in pieces: a file counts as written once it stood still for so long. */
+/** Editors and copies write in pieces: a file counts as written once it stood still for this long. */
 const STANDS_STILL_MS = 250;
 
-/** Takes up what changes in the settings file, until aborted. A file that is no use changes nothing and is a problem. */
+/** Follows the settings file until aborted. An unusable file changes nothing and is shown as a problem. */
 export async function followSettings(ctx: FollowContext, signal: AbortSignal): Promise<void> {
   const path = ctx.sources.configFile ?? DEFAULT_FILE;
   const wakeSignal = createWakeSignal();
@@ -51,12 +51,12 @@ export async function followSettings(ctx: FollowContext, signal: AbortSignal): P
     while (!signal.aborted) {
       const text = await readStill(path, signal);
       if (signal.aborted) return;
-      // From then on a file that is gone is a mistake, not one that was never made.
+      // From then on a missing file is a mistake.
       if (text !== undefined) sources = { ...sources, configFile: path };
       takeUp(ctx, sources);
       if (text !== known) {
         logHidden(ctx, { sources, before: known, after: text });
-        await watcher?.close(); // Another file may be there, which nobody watches yet.
+        await watcher?.close(); // Another file may be at the path, which nobody watches yet.
         watcher = text === undefined ? undefined : watchAll();
       }
       known = text;
@@ -69,11 +69,11 @@ export async function followSettings(ctx: FollowContext, signal: AbortSignal): P
 
 function openWatch(paths: string[], wakeSignal: WakeSignal) {
   const watcher = watch(paths, { ignoreInitial: true, depth: 0 });
-  // Without notifications the looks remain.
+  // Without notifications, the looks at intervals remain.
   return watcher.on("all", wakeSignal.notify).on("error", wakeSignal.notify);
 }
 
-/** As it is once it does not change any more; undefined: it is not there, or cannot be read. */
+/** Reads the file once it does not change any more; undefined where it is missing or cannot be read. */
 async function readStill(path: string, signal: AbortSignal): Promise<string | undefined> {
   let text = await readText(path);
   while (!signal.aborted) {
@@ -112,7 +112,7 @@ function takeUp(ctx: FollowContext, sources: SettingSources): void {
   ctx.beginAnew(settingsAnew(running.settings, wanted.settings));
 }
 
-/** Undefined, and a problem, where an agent would not start with them. */
+/** Loads the settings; raises a problem and returns undefined where an agent would not start with them. */
 function loadUsable({ problems }: FollowContext, sources: SettingSources) {
   try {
     const settings = loadSettings(sources);
@@ -139,7 +139,7 @@ function noteRestart({ problems, log }: FollowContext, waiting: readonly Setting
     log.warn({ settings: keysOf(waiting) }, "changed settings wait for a restart");
 }
 
-/** What changed in the file although something else decides: a person would wait for it in vain. */
+/** Logs changes in the file that have no effect because a flag or the environment decides: a person would wait for them in vain. */
 function logHidden(
   { log }: FollowContext,
   { sources, before = "", after = "" }: { sources: SettingSources; before?: string; after?: string },
@@ -152,7 +152,7 @@ function logHidden(
         log.warn({ setting: key }, `a change in the file has no effect: the ${origin} goes before it`);
     }
   } catch (error) {
-    if (!(error instanceof InvalidSettingError)) throw error; // It was told of already.
+    if (!(error instanceof InvalidSettingError)) throw error; // The problem is shown already.
   }
 }
 

@@ -3,9 +3,9 @@ import { effectOf, type SettingName, type Settings, settingNames, type TakesEffe
 
 /** The settings that a running agent works with. */
 export interface RunningSettings {
-  /** Those that take effect at once are read through it as they are at that moment; the others stay as they were. */
+  /** Settings that take effect at once are read as they are at that moment; the others stay as they were. */
   readonly settings: Settings;
-  /** Takes over what takes effect at once. */
+  /** Takes over the settings that take effect at once. */
   adopt(wanted: Settings): void;
 }
 
@@ -23,12 +23,12 @@ export function runWith(settings: Settings): RunningSettings {
   };
 }
 
-/** With which settings an agent goes on that begins anew: all but those that are for its next start. */
+/** The settings of an agent that begins anew: all changes but those that need a restart. */
 export function settingsAnew(running: Settings, wanted: Settings): Settings {
   return merge(running, wanted, ["at once", "within seconds"]);
 }
 
-/** What differs, by when it takes effect. */
+/** The settings that differ, by when they take effect. */
 export function compareSettings(running: Settings, wanted: Settings): Readonly<Record<TakesEffect, SettingName[]>> {
   const changed = settingNames.filter((name) => !isDeepStrictEqual(running[name], wanted[name]));
   const those = (effect: TakesEffect) => changed.filter((name) => effectOf(name) === effect);

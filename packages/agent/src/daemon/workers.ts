@@ -16,7 +16,7 @@ import { createUploads, type UploadContext, type Uploads } from "../uploads/uplo
 import { createUploadPause, type UploadPause } from "../uploads/upload-pause.ts";
 import type { AgentParts, Core } from "./core.ts";
 
-/** Those of the agent that remember something between two turns of a loop. */
+/** The parts of the agent that remember something between two turns of a loop. */
 export interface Workers {
   readonly throttle: Throttle;
   readonly rechecks: Rechecks;
@@ -29,7 +29,7 @@ export interface Workers {
   readonly scanning: Scanning;
 }
 
-/** What of the scans' context is theirs alone. */
+/** The part of the scans' context that only scans use. */
 type Scanning = Pick<
   ScanLoopContext,
   "noteSuspects" | "changeCards" | "markerWatch" | "onScanned" | "watch" | "matches"
@@ -82,7 +82,7 @@ function assembleRechecks(core: Core): Rechecks {
   return createRechecks({ ...core, storage: () => storageRoot.current(), isWanted, hashStep: proofs.stepFor });
 }
 
-/** What was found out about the one card, and is not kept, is not about another. */
+/** What is only in memory about one card must not be used for another. */
 async function followCards(core: Core): Promise<boolean> {
   const { storageRoot, fileSystems, rechecks } = core;
   if (!(await changeCards({ ...core, root: storageRoot.path }))) return false;

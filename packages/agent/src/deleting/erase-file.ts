@@ -9,23 +9,23 @@ import { findTrash, makeTrash } from "./trash.ts";
 export interface Erasure {
   readonly storage: Storage;
   readonly file: TrackedFile;
-  /** Content that has another name is left where it is: deleting this one would free nothing. */
+  /** Leaves a file whose content has another name where it is, because deleting this name would free nothing. */
   readonly needsOnlyName: boolean;
-  /** Whether it may still be deleted; asked right before each step that matters. */
+  /** Whether the file may still be deleted; it is asked right before each step that matters. */
   readonly isAllowed: () => boolean;
 }
 
 export interface Erased {
-  /** `linked`: it has another name · `stopped`: it is not allowed any more, or what is in the trash now is not what was meant. */
+  /** With `linked` the content has another name. With `stopped` the deletion is not allowed any more, or another file is in the trash. */
   readonly outcome: "deleted" | "linked" | "stopped";
-  /** The directory it went through: to be synced before the deletion is recorded. */
+  /** The trash through which the file went. It has to be synced before the deletion is recorded. */
   readonly trash: string;
 }
 
 /**
- * Deletes the very version that was meant: out of sight first, looked at again where nobody replaces it, then for good. Unless
- * the outcome is `deleted`, the file is at its path or in the trash: `settleIntent` puts it back. Throws `FileMoved` when
- * another version is at the path, and the errors of the file system.
+ * Deletes exactly this version: moves it into the trash, where nobody replaces it, checks it there again, and deletes it for good.
+ * Unless the outcome is `deleted`, the file is at its path or in the trash, and `settleIntents` puts it back. Throws
+ * `FileMovedError` when another version is at the path, and the errors of the file system.
  */
 export async function eraseFile({ storage, file, needsOnlyName, isAllowed }: Erasure): Promise<Erased> {
   const { path, identity } = file;
@@ -35,7 +35,7 @@ export async function eraseFile({ storage, file, needsOnlyName, isAllowed }: Era
   const { directory: trash, entry } = await findTrash(storage.root, file);
   if (nlink > 1n && needsOnlyName) return { outcome: "linked", trash };
   await makeTrash(trash);
-  await checkUnmoved(storage, { source, path, identity }); // The rename hides whatever came before it.
+  await checkUnmoved(storage, { source, path, identity }); // The rename would hide any change before it.
   if (!isAllowed()) return { outcome: "stopped", trash };
   await durableWrites.tracePromise(() => rename(absolute, entry), { what: "file", path: entry });
   const trashed = await lstat(entry, { bigint: true });

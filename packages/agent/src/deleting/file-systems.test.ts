@@ -21,10 +21,10 @@ function trackIn(root: string): { storage: { root: string; device: bigint }; fil
   return { storage, file: { versionId: "v", path: "a.mcap", identity, state: "imported", ...rest } };
 }
 
-/** What the inventory would answer of a hash that was kept, whatever it proves. */
+/** An inventory that knows a hash, whatever it proves. */
 const inventory = { hash: () => sha256 };
 
-/** A clock of which the test moves the time since the start. */
+/** Makes a clock whose time since the start the test moves. */
 function makeClock(skewNs = 0n) {
   let passedMs = 0;
   const clock: Clock = {
@@ -60,7 +60,7 @@ for (const skewNs of [-2_000_000_000n, 2_000_000_000n])
     const seen = await fileSystems.look(storage, file);
     assert.equal(seen.showsChanges, false);
     assert.equal(proofs.hashOf(file), undefined, "what was kept by another process proves nothing");
-    pass(3_600_000); // A large file takes its time.
+    pass(3_600_000); // A large file takes an hour.
     proofs.stepFor(file, { sha256, begunNs: 0n }, seen);
     await fileSystems.look(storage, file);
     assert.equal(proofs.hashOf(file), sha256);
@@ -116,7 +116,7 @@ test("exFAT shows no changes, and what was proven on it does not outlive its mou
   assert.equal(proofs.hashOf(file), undefined);
 });
 
-/** The kernel's word comes with the next turn of the loop. */
+/** Waits, because the kernel's notification comes with the next turn of the event loop. */
 async function eventuallyUnproven(hashOf: () => string | undefined): Promise<void> {
   const deadline = AbortSignal.timeout(5000);
   while (hashOf() !== undefined) {
@@ -125,7 +125,7 @@ async function eventuallyUnproven(hashOf: () => string | undefined): Promise<voi
   }
 }
 
-test("what was found out about a card is not about the next one at the same place, though its device had the same number", async () => {
+test("what was found out about a card does not hold for the next one at the same place, though its device has the same number", async () => {
   using device = makeDevice();
   const { clock } = makeClock(2_000_000_000n);
   using fileSystems = createFileSystems(clock);

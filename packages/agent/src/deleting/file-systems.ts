@@ -13,17 +13,17 @@ import { findTrash, makeTrash } from "./trash.ts";
 export interface FileSystemFacts {
   /** Whether a change that leaves size and mtime of a file alone shows in its ctime. */
   readonly showsChanges: boolean;
-  /** Another number after each time that it may have been away. */
+  /** This number changes each time that the file system may have been away. */
   readonly mount: number;
 }
 
-/** What was found out by trying about the file systems under the root. */
+/** What the agent found out about the file systems under the root by trying. */
 export interface FileSystems extends Disposable {
-  /** Tries it where the last try is a minute ago, or the file system may have been away since. Takes up to three seconds. */
+  /** Tries again where the last try is a minute ago, or the file system may have been away since. It takes up to three seconds. */
   look(storage: Storage, file: TrackedFile): Promise<FileSystemFacts>;
-  /** As found last; undefined where nobody looked in the last five minutes, or it may have been away since. */
+  /** The facts of the last look; undefined where it is five minutes ago, or the file system may have been away since. */
   known(file: Pick<TrackedFile, "identity">): FileSystemFacts | undefined;
-  /** Another card is in: nothing that was found out is about it, also where its device has the same number. */
+  /** Forgets all facts, because another card is in: they do not hold for it, even where its device has the same number. */
   forget(): void;
 }
 
@@ -48,7 +48,7 @@ export function createFileSystems(clock: Clock): FileSystems {
   const forgetAll = () => {
     for (const device of [...byDevice.keys()]) forget(device);
   };
-  /** Watched before anything is tried, so that nothing comes and goes unheard of. */
+  /** The watch begins before the first try, so that no unmount is missed. */
   const meet = (device: FileNumber, trash: string, seal: string | undefined): Known => {
     forget(device);
     mounts += 1;
@@ -64,7 +64,7 @@ export function createFileSystems(clock: Clock): FileSystems {
     const known = isSame ? last : meet(device, trash, seal);
     if (ageMs(known) < TRY_AGAIN_MS) return known;
     const showsChanges = seal !== undefined && (await probeChanges(trash, clock));
-    if (byDevice.get(device) !== known) return { ...known, showsChanges: false }; // It went meanwhile.
+    if (byDevice.get(device) !== known) return { ...known, showsChanges: false }; // The file system went away meanwhile.
     const found = { ...known, showsChanges, probedMs: clock.uptimeMs() };
     byDevice.set(device, found);
     return found;
@@ -86,10 +86,10 @@ export function createFileSystems(clock: Clock): FileSystems {
   };
 }
 
-/** Until it was tried. */
+/** The facts before the first try. */
 const untried = { showsChanges: false, probedMs: Number.NEGATIVE_INFINITY } as const;
 
-/** Undefined where the folder of the file is gone, or its disk: a scan will tell. */
+/** Undefined where the folder of the file is gone, or its disk; a scan finds out which. */
 async function findIfThere({ root }: Storage, file: TrackedFile): Promise<string | undefined> {
   try {
     return (await findTrash(root, file)).directory;
@@ -99,7 +99,7 @@ async function findIfThere({ root }: Storage, file: TrackedFile): Promise<string
   }
 }
 
-/** What differs after most mounts; undefined where there is no trash and none can be made. */
+/** Returns a text that differs after most mounts; undefined where there is no trash and none can be made. */
 async function sealOf(trash: string): Promise<string | undefined> {
   try {
     await makeTrash(trash);
@@ -111,7 +111,7 @@ async function sealOf(trash: string): Promise<string | undefined> {
   }
 }
 
-/** The numbers of mounts are given again, so that they alone would not tell. */
+/** The lines of the mounts, because the kernel reuses the numbers of mounts.  */
 async function mountLines(device: bigint): Promise<string> {
   const [major, minor] = [(device >> 8n) & 0xfffn, (device & 0xffn) | ((device >> 12n) & 0xfff00n)];
   const name = `${major}:${minor}`;
@@ -127,7 +127,7 @@ function noneWithoutProc(error: unknown): string {
   return "";
 }
 
-/** The kernel tells of a directory's end, by unmounting too, under the directory's own name. A watch holds up no unmounting. */
+/** The kernel notifies of a directory's end, also by unmounting, under the directory's own name. A watch does not keep anybody from unmounting. */
 function watchMount(trash: string, onGone: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(trash, { persistent: false }, (_, name) => {

@@ -8,7 +8,7 @@ import type { Proofs } from "./proofs.ts";
 
 export interface Permits {
   readonly answers: ReadonlyMap<string, PermitAnswer>;
-  /** Whether those that were granted are still good. */
+  /** Whether granted permits may still be used. */
   isGood(): boolean;
 }
 
@@ -17,11 +17,11 @@ interface PermitContext {
   readonly serverClock: ServerClock;
   readonly proofs: Proofs;
   readonly clock: Clock;
-  /** Whether the cloud, as it is now, has been told all that is here. */
+  /** Whether the cloud, in its present incarnation, knows all that is here. */
   readonly isListed: () => boolean;
 }
 
-/** Asks the cloud for leave; fails as the client does. */
+/** Asks the cloud for permits; fails as the client does. */
 export async function askPermits(
   { session, serverClock, proofs, clock, isListed }: PermitContext,
   wanted: readonly { readonly file: TrackedFile; readonly step: DeletionStep }[],

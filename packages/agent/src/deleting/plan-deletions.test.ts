@@ -93,7 +93,7 @@ test("cut off from the cloud, only a quota with PRUNE_UNIMPORTED deletes; while 
   assert.deepEqual(plan(files, { ...rules, prunesUnimported: true }, { reach: "offline" }), ["a space", "b prune"]);
 });
 
-/** What §4 forbids, said again without looking at how the planner does it. */
+/** What §4 forbids, written once more and independent of the planner. */
 function complaints(situation: DeletionSituation, steps: readonly DeletionStep[]): string[] {
   const rules = steps.flatMap((step) => {
     const file = situation.files.find(({ versionId }) => versionId === step.versionId)!;
@@ -118,7 +118,7 @@ function rulesOfState({ reach }: DeletionSituation, { state }: PlannedFile): Rul
   return [
     [neverDeleted.includes(state), `${state} is never deleted`],
     [["seen", "damaged", "empty", "unreadable", "unassigned"].includes(state), `${state} is no recording`],
-    [state === "indexed" && reach !== "offline", "the cloud is about to be told of it"],
+    [state === "indexed" && reach !== "offline", "it is about to be reported"],
   ];
 }
 
@@ -165,7 +165,7 @@ function rulesOfAge({ policy, serverNowNs, isRetentionHeld }: DeletionSituation,
   ];
 }
 
-/** Whether the quotas would hold without the last step, which was for them. */
+/** Whether the quotas would hold without the last step, where that step is for a quota. */
 function isLastOneTooMuch(situation: DeletionSituation, steps: readonly DeletionStep[]): boolean {
   if (!["space", "prune"].includes(steps.at(-1)!.reason)) return false;
   const { files, policy, freeBytes = Number.POSITIVE_INFINITY } = situation;
@@ -188,7 +188,7 @@ const aFile = fc.record({
   inode: fc.integer({ min: 1, max: 20 }),
 });
 
-/** What has one inode has one size. */
+/** Makes a file; files with one inode have one size. */
 function fileOf(
   { state, endNs, inode }: { state: FileState; endNs: bigint | undefined; inode: number },
   index: number,
@@ -242,7 +242,7 @@ test("a quota is met whenever the rules leave enough to delete", () => {
   );
 });
 
-test("100,000 files are planned over without being noticed", (t) => {
+test("a plan over 100,000 files takes no more than moments", (t) => {
   const files = Array.from({ length: 100_000 }, (_, index) =>
     file(index.toString(36), index % 2 ? "imported" : "reported", { endNs: BigInt((index * 7919) % 100_000) }),
   );

@@ -6,11 +6,11 @@ import { countLinks, nameCheck, sumBytes } from "./disk-usage.ts";
 export type PlannedFile = Pick<TrackedFile, "versionId" | "state" | "identity" | "endNs">;
 
 export interface DeletionPolicy {
-  /** What the cloud sets: 0 keeps for ever. */
+  /** The setting of the cloud; with 0, recordings are kept for ever. */
   readonly retainSeconds: number;
   readonly deletesImported: boolean;
   readonly isEnabled: boolean;
-  /** What the operator sets. */
+  /** The quota that the operator sets. */
   readonly maxDiskBytes: number | undefined;
   readonly minFreeBytes: number | undefined;
   readonly prunesUnimported: boolean;
@@ -19,14 +19,14 @@ export interface DeletionPolicy {
 export interface DeletionSituation {
   readonly files: readonly PlannedFile[];
   readonly policy: DeletionPolicy;
-  /** Of the file system; undefined while it is not known. */
+  /** The free space of the file system; undefined while it is not known. */
   readonly freeBytes: number | undefined;
-  /** `unsure`: neither was the cloud heard of lately, nor is it long ago. */
+  /** With `unsure` the cloud did not answer lately, and not long enough ago to count as offline. */
   readonly reach: "connected" | "unsure" | "offline";
   readonly serverNowNs: bigint | undefined;
-  /** The retention was shortened, or a clock jumped, a short time ago. */
+  /** The retention was shortened or a clock jumped a short time ago. */
   readonly isRetentionHeld: boolean;
-  /** False while the cloud or the file system has refused this a short time ago. */
+  /** False where the cloud or the file system refused this deletion a short time ago. */
   readonly isWorthTrying: (versionId: string, reason: DeletionReason) => boolean;
   /** Whether the file is known to have another name somewhere: then deleting it frees nothing. */
   readonly isLinked: (versionId: string) => boolean;
@@ -38,22 +38,22 @@ export interface DeletionStep {
   readonly sizeBytes: number;
 }
 
-/** Whether the cloud permits it only for a file with the very bytes that it has. */
+/** Whether the cloud permits the step only where the file has exactly the bytes that the cloud has. */
 export function needsProof({ reason }: Pick<DeletionStep, "reason">): boolean {
   return reason === "imported" || reason === "space";
 }
 
 export interface DeletionPlan {
-  /** In the order in which they are to be done. */
+  /** The deletions, in the order in which to do them. */
   readonly steps: readonly DeletionStep[];
-  /** What the quotas ask for, and what of it no step frees. */
+  /** How much the quotas ask for, and how much of it no step frees. */
   readonly neededBytes: number;
   readonly missingBytes: number;
 }
 
 /**
- * What is to be deleted now, and under which rule. Nothing here is proof: the cloud permits or refuses each step but those of
- * an agent that is cut off. spec: edge agent §4
+ * Plans what to delete now, and under which rule. The plan proves nothing: the cloud permits or refuses each step, except for an
+ * agent that is cut off. spec: edge agent §4
  */
 export function planDeletions(situation: DeletionSituation): DeletionPlan {
   const byRule = planByRule(situation);
@@ -77,14 +77,14 @@ function toStep({ file, reason }: Choice): DeletionStep {
   return { versionId: file.versionId, reason, sizeBytes: file.identity.sizeBytes };
 }
 
-/** What the cloud's settings ask for; only the cloud can permit it. */
+/** Plans what the cloud's settings ask for, which only the cloud can permit. */
 function planByRule(situation: DeletionSituation): Choice[] {
   const { files, policy, reach, serverNowNs, isRetentionHeld, isWorthTrying } = situation;
   if (reach !== "connected" || !policy.isEnabled) return [];
   const isRetaining = policy.retainSeconds > 0 && !isRetentionHeld && serverNowNs !== undefined;
   const oldestNs = isRetaining ? serverNowNs - BigInt(Math.ceil(policy.retainSeconds * 1e9)) : undefined;
   if (!policy.deletesImported && oldestNs === undefined) return [];
-  // Removing one name changes the ctime of the content: what is sent under another name would have to be read again.
+  // Removing one name changes the ctime of the content: an upload under another name would have to read it again.
   const isUnderWay = nameCheck(files.filter(({ state }) => underWay.has(state)));
   const ruleFor = ({ versionId, state, endNs, identity }: PlannedFile): DeletionReason | undefined => {
     if (isUnderWay(identity)) return undefined;
@@ -99,7 +99,7 @@ function planByRule(situation: DeletionSituation): Choice[] {
 
 const underWay: ReadonlySet<FileState> = new Set(["seen", "settling", "requested", "uploading", "stored"]);
 
-/** Loops where there may be a hundred thousand: `flatMap` takes ten times as long. */
+/** A loop, because `flatMap` takes ten times as long over 100,000 files. */
 function choose(files: readonly PlannedFile[], reasonFor: (file: PlannedFile) => DeletionReason | undefined): Choice[] {
   const chosen: Choice[] = [];
   for (const file of files) {
@@ -109,12 +109,12 @@ function choose(files: readonly PlannedFile[], reasonFor: (file: PlannedFile) =>
   return chosen;
 }
 
-/** In the cloud, as its own recording or as the one that it is a copy of. */
+/** The cloud stores the content, as this recording or as the one of which it is a copy. */
 function isStored(state: FileState): boolean {
   return state === "imported" || state === "duplicate";
 }
 
-/** Told of, and neither asked for nor under way. */
+/** The file was reported, and no import of it is requested or under way. */
 function isUnimported(state: FileState): boolean {
   return state === "reported" || state === "failed";
 }
@@ -126,7 +126,7 @@ function planForQuota(situation: DeletionSituation, byRule: readonly Choice[]) {
   return { chosen: neededBytes > 0 ? planForSpace(situation, left, neededBytes) : [], neededBytes };
 }
 
-/** Of bytes, beyond what the quotas allow when only `left` is left. */
+/** The bytes that the quotas still ask for when only `left` is left. */
 function neededSpace({ files, policy, freeBytes, isLinked }: DeletionSituation, left: readonly PlannedFile[]): number {
   const { maxDiskBytes, minFreeBytes } = policy;
   const overBytes = maxDiskBytes === undefined ? 0 : sumBytes(left) - maxDiskBytes;
@@ -136,7 +136,7 @@ function neededSpace({ files, policy, freeBytes, isLinked }: DeletionSituation, 
   return Math.max(0, overBytes, minFreeBytes - freeBytes - soonFreeBytes);
 }
 
-/** Imported files first, those of each kind oldest first, until it is enough. */
+/** Takes imported files first, and the oldest of each kind first, until the quotas hold. */
 function planForSpace(situation: DeletionSituation, left: readonly PlannedFile[], neededBytes: number): Choice[] {
   const links = countLinks(situation.files);
   const candidates = choose(left, (file) => {
@@ -163,7 +163,7 @@ function spaceReason(
   const isPermitted = reach === "connected" && policy.isEnabled;
   if (endNs === undefined || !(isCutOff || isPermitted)) return undefined;
   if (isStored(state)) return "space";
-  // What was never told of soon is, unless the agent is cut off.
+  // A file that was never reported soon will be, unless the agent is cut off.
   const isLeft = isUnimported(state) || (state === "indexed" && isCutOff);
   return isLeft && policy.prunesUnimported ? "prune" : undefined;
 }

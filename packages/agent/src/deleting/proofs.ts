@@ -5,13 +5,13 @@ import type { InventoryStep, TrackedFile } from "../inventory/tracked-file.ts";
 import type { Clock } from "../system/clock.ts";
 import type { FileSystemFacts, FileSystems } from "./file-systems.ts";
 
-/** The hashes that a deletion may rest on. */
+/** The hashes on which a deletion may rely. */
 export interface Proofs {
-  /** SHA-256 of all bytes of the file as it is now; undefined while no hash proves anything. */
+  /** The SHA-256 of all bytes of the file as it is now; undefined while no hash proves that. */
   hashOf(file: TrackedFile): string | undefined;
   /**
-   * The step that keeps a hash which was read of the file under its identity. `seen`: what was known of the file system before
-   * the first byte was read; without it, the hash proves nothing where changes do not show.
+   * The step that records a hash of the file under its identity. `seen` is what was known of the file system before the first
+   * byte was read; without it, the hash proves nothing where changes do not show.
    */
   stepFor(file: Pick<TrackedFile, "versionId" | "identity">, hash: FileHash, seen?: FileSystemFacts): InventoryStep;
 }
@@ -26,8 +26,8 @@ interface Fleeting {
 const FLEETING_MS = 600_000;
 
 /**
- * A hash proves what the file holds as long as every change of the bytes would show. Where the file system does not show
- * them, it does so for the process and the mount that took it, for ten minutes. spec: edge agent §4
+ * A hash proves what the file holds as long as every change of the bytes would show. Where the file system does not show changes,
+ * the hash is a proof only within the same process and mount, for ten minutes. spec: edge agent §4
  */
 export function createProofs(ctx: {
   readonly inventory: Pick<Inventory, "hash">;
@@ -50,7 +50,7 @@ export function createProofs(ctx: {
       const { versionId, identity } = file;
       fleeting.delete(versionId);
       for (const [id, taken] of fleeting) {
-        if (!isOver(taken)) break; // They are in the order in which they were taken.
+        if (!isOver(taken)) break; // The hashes are in the order in which they were taken.
         fleeting.delete(id);
       }
       if (seen?.showsChanges === false)

@@ -20,15 +20,15 @@ export interface ProverContext {
   readonly deleteSignal: WakeSignal;
 }
 
-/** Reads files that have to be proven the imported ones: one at a time, beside everything else, for it may take long. */
+/** Reads files that have to be proven before their deletion: one at a time and beside all other work, because it may take long. */
 export interface Prover {
-  /** Has no effect while a file is being read. Throws what ended the reading before, when that was a fault. */
+  /** Begins to read a file, unless another one is being read. Throws the error of an earlier reading, where that was a fault. */
   begin(step: DeletionStep, storage: Storage, signal: AbortSignal): void;
-  /** Ends when nothing is being read. */
+  /** Resolves when no file is being read. */
   untilIdle(): Promise<void>;
 }
 
-/** So long after its last change, what is read of a file proves something. */
+/** How long after the last change of a file its hash proves something. */
 const PROOF_REST_MS = 2500;
 
 export function createProver(ctx: ProverContext): Prover {
@@ -67,7 +67,7 @@ async function prove(
       return;
     }
     inventory.change([proofs.stepFor(file, await hashFile(file, { clock, ...options }), seen)]);
-    if (!inventory.version(versionId)) scanSignal.notify(); // It is another version, which has to be examined.
+    if (!inventory.version(versionId)) scanSignal.notify(); // The file is another version, which has to be examined.
   } catch (error) {
     if (!(error instanceof FileMovedError || isFileSystemError(error))) throw error;
     setbacks.note(about, { code: error instanceof FileMovedError ? "FileMoved" : "FileSystem", text: error.message });

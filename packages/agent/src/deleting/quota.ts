@@ -2,14 +2,14 @@ import type { EdgeSettings } from "@downlink/protocol";
 import type { DiskAmount } from "../settings/disk-amount.ts";
 import type { DeletionPolicy } from "./plan-deletions.ts";
 
-/** What the operator of the device set. */
+/** The quotas that the operator of the device set. */
 export interface Quota {
   readonly maxDisk: DiskAmount | undefined;
   readonly minFree: DiskAmount | undefined;
   readonly prunesUnimported: boolean;
 }
 
-/** Settings of the cloud that are not known yet ask for nothing. */
+/** While the cloud's settings are not known, they ask for nothing. */
 export function toPolicy(
   settings: EdgeSettings | undefined,
   quota: Quota,
@@ -25,7 +25,7 @@ export function toPolicy(
   };
 }
 
-/** A part of a disk of which the size is not known is no limit. */
+/** A share of a disk whose size is not known is no limit. */
 function toBytes(
   amount: DiskAmount | undefined,
   disk: { readonly totalBytes: number } | undefined,

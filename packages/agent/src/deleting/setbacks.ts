@@ -1,7 +1,7 @@
 import type { DeletionReason, PermitRefusal } from "@downlink/protocol";
 import type { Clock } from "../system/clock.ts";
 
-/** Why a deletion did not come about: a code of the cloud's refusals, or what happened here. */
+/** Why a deletion failed: a code of the cloud's refusals, or what happened here. */
 export type SetbackCode = PermitRefusal | "FileMoved" | "FileSystem" | "OtherName";
 
 export interface Setback {
@@ -9,16 +9,16 @@ export interface Setback {
   readonly text: string;
 }
 
-/** Remembers what did not come about, so that it is not tried again at once. In memory only: after a restart all is. */
+/** Remembers failed deletions, so that they are not tried again at once. It is in memory only: after a restart all are tried again. */
 export interface Setbacks {
-  /** Tried again after `restMs`, or after longer and longer rests. */
+  /** Notes a failed deletion. It is tried again after `restMs`, or after a rest that grows each time. */
   note(about: { versionId: string; reason: DeletionReason; path: string }, setback: Setback, restMs?: number): void;
   isWorthTrying(versionId: string, reason: DeletionReason): boolean;
   isLinked(versionId: string): boolean;
-  /** The first one with the code that is not over, with the path of its file. */
+  /** The text of the first setback with the code that still holds, with the path of its file. */
   find(code: SetbackCode): string | undefined;
   countByCode(): ReadonlyMap<SetbackCode, number>;
-  /** Drops what is about versions that are gone, and with `settingsChanged` whatever depended on those. */
+  /** Drops setbacks of versions that are gone, and with `settingsChanged` those that depended on the settings. */
   forget(isKnown: (versionId: string) => boolean, settingsChanged: boolean): void;
 }
 
@@ -46,7 +46,7 @@ export function createSetbacks(clock: Pick<Clock, "uptimeMs">): Setbacks {
     },
     isWorthTrying: (versionId, reason) =>
       memories.size === 0 || (memories.get(keyOf(versionId, reason))?.untilMs ?? 0) <= clock.uptimeMs(),
-    // A link that is made or removed changes the file's ctime: it is another version then.
+    // A link that is made or removed changes the file's ctime, and with it the version.
     isLinked: (versionId) =>
       memories.size > 0 && forSpace.some((reason) => memories.get(keyOf(versionId, reason))?.code === "OtherName"),
     find(code) {

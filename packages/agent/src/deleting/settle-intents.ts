@@ -15,13 +15,13 @@ interface Settling {
   readonly storage: Storage;
   /** Looks for the enrolled root now. */
   readonly isRootThere: () => Promise<boolean>;
-  /** Wall time. */
+  /** The wall time. */
   readonly nowNs: bigint;
 }
 
 /**
- * Ends all deletions that were begun, wherever a crash or a doubt left them: what is in the trash goes back to its place, what
- * is gone under a permit is recorded as deleted, everything else stays. Whatever is still to be deleted is decided anew.
+ * Ends all deletions that were begun, wherever a crash or a check stopped them: files in the trash go back to their places, files
+ * that are gone under a permit are recorded as deleted, all others stay. Whatever is still to be deleted is planned anew.
  */
 export async function settleIntents(ctx: Settling): Promise<void> {
   for (const { versionId } of ctx.inventory.intents()) {
@@ -39,7 +39,7 @@ export async function settleIntent(ctx: Settling, file: TrackedFile): Promise<vo
   const { entry } = await findTrash(storage.root, file);
   if (await statIfThere(entry)) await putBackAt(ctx, file, entry);
   else if (!(await statIfThere(systemPath(storage.root, path)))) {
-    if (!(await ctx.isRootThere())) return; // Then nothing is where it was, and nothing follows from it.
+    if (!(await ctx.isRootThere())) return; // While the root is away, a missing file says nothing.
     if (isPermitted) inventory.change([{ do: "noteDeleted", versionId, atNs: nowNs }]);
   } else if (isPermitted) {
     await takeBack(ctx, file);
@@ -48,8 +48,8 @@ export async function settleIntent(ctx: Settling, file: TrackedFile): Promise<vo
 }
 
 /**
- * It is at its path, perhaps back from the trash, which shows in its ctime as any other change would: head and tail must agree.
- * The cloud may have taken it for gone, and is told anew.
+ * The file is at its path. Perhaps it came back from the trash, which changes its ctime as any other change would, so head and
+ * tail must agree. The cloud may have taken the file for gone, so it is reported again.
  */
 async function takeBack({ inventory, storage }: Settling, { versionId, path, identity }: TrackedFile): Promise<void> {
   const there = await lookAt(storage, path);
@@ -61,14 +61,14 @@ async function takeBack({ inventory, storage }: Settling, { versionId, path, ide
   inventory.change([{ do: "move", versionId, path, identity: there }]);
 }
 
-/** What is in the trash without an intent: the state was lost, or the file was asked for at the last moment. */
+/** Puts back a file that is in the trash without an intent: the state was lost, or the file was requested at the last moment. */
 async function putBack(ctx: Settling, entry: string): Promise<void> {
   const file = ctx.inventory.version(basename(entry).split(".")[0]!);
   if (file) await putBackAt(ctx, file, entry);
   else await restore(entry, ctx.storage.root, originalName(entry));
 }
 
-/** Beside whatever may be in its place by now. It stays the same version: only we had moved it. */
+/** Puts the file back, beside whatever is in its place by now. It stays the same version, because only the agent had moved it. */
 async function putBackAt(
   { inventory, storage }: Settling,
   { versionId, path, identity }: TrackedFile,

@@ -29,7 +29,7 @@ async function putInTrash(root: string, content: string) {
   return trashed.entry;
 }
 
-test("what is in the trash goes back to its place, its directory made anew where it went", async (t) => {
+test("a file in the trash goes back to its place, and its directory is made anew where it is gone", async (t) => {
   const root = makeRoot(t);
   mkdirSync(join(root, "runs"));
   const entry = await putInTrash(root, "one");
@@ -39,7 +39,7 @@ test("what is in the trash goes back to its place, its directory made anew where
   assert.deepEqual(readdirSync(join(root, TRASH_NAME)), []);
 });
 
-test("nothing is replaced by what goes back: it gets a name beside what is there", async (t) => {
+test("a file that goes back replaces nothing: it gets a name beside what is there", async (t) => {
   const root = makeRoot(t);
   mkdirSync(join(root, "runs"));
   writeFileSync(join(root, "runs/a.mcap"), "new");
@@ -54,7 +54,7 @@ test("nothing is replaced by what goes back: it gets a name beside what is there
   assert.equal(readFileSync(join(root, "runs/a.mcap"), "utf8"), "new");
 });
 
-test("a way back that was cut in the middle is only finished", async (t) => {
+test("a move back that was interrupted is only finished", async (t) => {
   const root = makeRoot(t);
   mkdirSync(join(root, "runs"));
   const entry = await putInTrash(root, "one");

@@ -9,19 +9,19 @@ import { isFileSystemError } from "../system/system-error.ts";
 const MAX_NAME_BYTES = 255;
 
 export interface TrashedFile {
-  /** Absolute, as what is in the trash. */
+  /** The absolute path of the file in the trash. */
   readonly entry: string;
-  /** Of the trash, absolute. */
+  /** The absolute path of the trash. */
   readonly directory: string;
 }
 
-/** Where the file would be in the trash of its file system. */
+/** Finds the place of the file in the trash of its file system. */
 export async function findTrash(root: string, file: { path: string; versionId: string }): Promise<TrashedFile> {
   const directory = join(await findMountPoint(root, file.path), TRASH_NAME);
   return { directory, entry: join(directory, nameInTrash(file)) };
 }
 
-/** The topmost directory at or below the root that is on the file system of the file's own directory. */
+/** Finds the topmost directory at or below the root that is on the file system of the file's own directory. */
 async function findMountPoint(root: string, path: string): Promise<string> {
   let at = parentOf(path);
   const { dev } = await lstat(systemPath(root, at));
@@ -29,12 +29,12 @@ async function findMountPoint(root: string, path: string): Promise<string> {
   return join(root, at);
 }
 
-/** Of the root's own entries it is the root, `""`. */
+/** The parent of an entry of the root is the root, `""`. */
 function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
-/** With the file's own name, so that it can be put back even when all that was recorded is lost. */
+/** The name in the trash contains the file's own name, so that it can be put back even when the state is lost. */
 function nameInTrash({ path, versionId }: { path: string; versionId: string }): string {
   const name = `${versionId}.${basename(path)}`;
   if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
@@ -61,7 +61,7 @@ export async function statIfThere(path: string | Buffer): Promise<BigIntStats | 
   }
 }
 
-/** Files left in the trash: nobody knows any more why. */
+/** Lists the files that were left in the trash. */
 export async function listTrash(directory: string): Promise<string[]> {
   try {
     const entries = await readdir(directory, { withFileTypes: true });
@@ -72,12 +72,12 @@ export async function listTrash(directory: string): Promise<string[]> {
   }
 }
 
-/** What the file was called before it came into the trash. */
+/** The name of the file before it came into the trash. */
 export function originalName(entry: string): string {
   return basename(entry).replace(/^[\w-]+\./, "");
 }
 
-/** Puts a file back to its path below the root, beside whatever may stand in its place by now; returns the path where it is. */
+/** Puts a file back to its path, or beside whatever is in its place by now. Returns the path where it is. */
 export async function restore(entry: string, root: string, path: string): Promise<string> {
   await mkdir(systemPath(root, parentOf(path)), { recursive: true });
   const extension = extname(path);
@@ -88,7 +88,7 @@ export async function restore(entry: string, root: string, path: string): Promis
   }
 }
 
-/** False when something is there already. A link never replaces; where there are none, an empty file keeps the place. */
+/** Returns false when something is there already. A hard link never replaces a file; where the file system has none, an empty file reserves the name. */
 async function moveWithoutReplacing(from: string, to: string | Buffer): Promise<boolean> {
   try {
     await link(from, to);
@@ -108,7 +108,7 @@ async function moveWithoutReplacing(from: string, to: string | Buffer): Promise<
   return true;
 }
 
-/** A crash may have come between the two steps of a move. */
+/** Finishes a move that a crash interrupted between its two steps. */
 async function finishMove(from: string, to: string | Buffer): Promise<boolean> {
   const [there, here] = await Promise.all([statIfThere(from), statIfThere(to)]);
   if (!there || there.ino !== here?.ino || there.dev !== here.dev) return false;

@@ -11,19 +11,19 @@ import { formatDuration } from "../text/amounts.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const TIMEOUT_MS = 10_000;
-/** Timestamps of messages and of the control plane drift apart. */
+/** With a larger difference, timestamps of messages and of the control plane do not fit together. */
 const MAX_SKEW_MS = 5000;
 
 export interface CloudAccess extends Partial<WaySettings> {
   readonly apiUrl: Settings["apiUrl"];
   readonly token: string | undefined;
-  /** As which device a token that belongs to none would enrol. */
+  /** The name of the device that a token without a device would create. */
   readonly deviceName?: string | undefined;
-  /** Where bytes go, as the control plane said last. */
+  /** The URL for bytes, as the control plane gave it last. */
   readonly dataUrl: string | undefined;
 }
 
-/** Asks nothing that would disturb a running agent: no hello, no lease. */
+/** Makes no call that would disturb a running agent: no hello, and nothing that needs a lease. */
 export async function checkCloud({ apiUrl, token, deviceName, dataUrl, ...given }: CloudAccess): Promise<Finding[]> {
   if (apiUrl === undefined)
     return [
@@ -53,7 +53,7 @@ export async function checkCloud({ apiUrl, token, deviceName, dataUrl, ...given 
   ];
 }
 
-/** Without a way where the agent would not start with these settings. */
+/** Returns no way where the agent would not start with these settings. */
 function checkWayOut(apiUrl: string, settings: WaySettings): { way?: WayOut; findings: Finding[] } {
   try {
     const way = openWayOut(settings);
@@ -104,7 +104,7 @@ function unreachable(check: string, error: unknown): Finding {
   return fail(problem === "TlsFailed" ? "TLS" : check, text, problemTexts[problem].fix);
 }
 
-/** `Date` tells whole seconds. */
+/** The header `Date` holds whole seconds. */
 function checkClock(date: string | undefined, localMs: number): Finding[] {
   const skewMs = date === undefined ? Number.NaN : Date.parse(date) + 500 - localMs;
   if (Number.isNaN(skewMs)) return [];
@@ -113,7 +113,7 @@ function checkClock(date: string | undefined, localMs: number): Finding[] {
   return [warn("Clock", text, "Set it with NTP or PTP (timedatectl set-ntp true). Nothing is deleted because of it.")];
 }
 
-/** A call without a lease changes nothing; that it is missed proves that the token was taken. */
+/** A call without a lease changes nothing, and the answer that the lease is missing proves that the token is accepted. */
 async function checkToken(
   transport: Transport,
   { apiUrl, token, deviceName }: { apiUrl: string } & Pick<CloudAccess, "token" | "deviceName">,

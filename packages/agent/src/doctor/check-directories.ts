@@ -10,7 +10,7 @@ import { measureDisk } from "../system/measure-disk.ts";
 import { formatBytes } from "../text/amounts.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
-/** The state needs some megabytes; below it nothing can be recorded any more. */
+/** The state needs some megabytes; with less, nothing can be recorded any more. */
 const LEAST_STATE_BYTES = 50e6;
 const LOW_SHARE = 0.05;
 
@@ -66,7 +66,7 @@ async function checkMarker(root: string, stateDir: string): Promise<Finding> {
   return fail(check, `${root} ${is}: nothing is reported gone and nothing deleted`, fix);
 }
 
-/** A mark of the agent's own comes and goes; recordings stay as they are. */
+/** Makes and deletes a file of the agent's own; recordings stay as they are. */
 async function checkDeletable(root: string): Promise<Finding> {
   const check = "Deleting";
   const refusal = await tryWriting(root);
@@ -84,7 +84,7 @@ async function tryWriting(directory: string): Promise<string | undefined> {
     await rm(`${probe}-renamed`);
     return undefined;
   } catch (error) {
-    await rm(probe, { force: true }).catch(() => {}); // What forbids writing may forbid this too, and was said already.
+    await rm(probe, { force: true }).catch(() => {}); // Where writing is forbidden, this may be too; the finding says so already.
     return (error as Error).message;
   }
 }

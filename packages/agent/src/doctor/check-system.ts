@@ -6,13 +6,13 @@ import { firstHop } from "../network/way-out.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type Finding, ok, warn } from "./finding.ts";
 
-/** Enough to compare with limits; a tree beyond it is counted no further. */
+/** The count stops here, because it is enough to compare with the limits. */
 const MAX_COUNTED = 500_000;
-/** Of the limit, others use some too. */
+/** Other programs use a part of the limit too. */
 const CAUTIOUS_SHARE = 0.8;
 const LEAST_INSTANCES = 16;
 
-/** One watch a directory: whether the system allows so many. */
+/** Checks whether the system allows one watch per directory. */
 export async function checkWatchLimits({ storageRoot, usesNotify }: Settings): Promise<Finding[]> {
   const check = "Notifications";
   if (!usesNotify) return [ok(check, "switched off; new files are found by scanning")];
@@ -34,7 +34,7 @@ async function readLimit(name: string): Promise<number | undefined> {
   try {
     return Number(await readFile(`/proc/sys/fs/inotify/${name}`, "utf8"));
   } catch {
-    return undefined; // A container may hide it.
+    return undefined; // A container may hide the limit.
   }
 }
 
@@ -43,13 +43,13 @@ async function countDirectories(root: string): Promise<number> {
   let count = 0;
   for (let path = waiting.pop(); path !== undefined && count < MAX_COUNTED; path = waiting.pop()) {
     count += 1;
-    const entries = await readdir(path, { withFileTypes: true }).catch(() => []); // What cannot be read is not watched either.
+    const entries = await readdir(path, { withFileTypes: true }).catch(() => []); // A directory that cannot be read is not watched either.
     for (const entry of entries) if (entry.isDirectory()) waiting.push(join(path, entry.name));
   }
   return count;
 }
 
-/** Whether uploads may go the way that they would go now. */
+/** Checks whether uploads may take the way that they would take now. */
 export async function checkUploadWay(settings: Settings): Promise<Finding[]> {
   const { apiUrl, uploadInterfaces: rules } = settings;
   if (apiUrl === undefined || rules === undefined) return [];
@@ -60,7 +60,7 @@ export async function checkUploadWay(settings: Settings): Promise<Finding[]> {
   return [warn("Interface", `uploads wait: ${refusal}`, fix)];
 }
 
-/** What this user may do says little about what the agent's user may. */
+/** Compares the users, because the rights of this user say little about those of the agent's user. */
 export async function checkUser(agentPid: number | null): Promise<Finding[]> {
   if (agentPid === null || process.getuid === undefined) return [];
   try {
@@ -69,6 +69,6 @@ export async function checkUser(agentPid: number | null): Promise<Finding[]> {
     const text = `the agent runs as user ${uid}, this check as ${process.getuid()}: permissions are this user's`;
     return [warn("User", text, `Run it as the agent's user: \`sudo -u '#${uid}' agent doctor\``)];
   } catch {
-    return []; // It ended meanwhile, or there is no /proc.
+    return []; // The agent ended meanwhile, or there is no /proc.
   }
 }

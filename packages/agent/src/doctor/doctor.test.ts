@@ -19,7 +19,7 @@ test("where all is well every check is ok, and the running agent is not disturbe
   await agent.until("all is well", ({ health, storage }) => health === "healthy" && storage.lastScanAt !== null);
   const hellos = cloud.calls.filter(({ name }) => name === "hello").length;
   const findings = await examineSetup(settings);
-  const disks = (check: string) => check.endsWith("disk"); // This machine's own may be nearly full.
+  const disks = (check: string) => check.endsWith("disk"); // This machine's own disks may be nearly full.
   assert.deepEqual(
     findings.filter(({ check, verdict }) => verdict !== "ok" && !disks(check)),
     [],
@@ -54,7 +54,7 @@ test("a root without its marker, one that is not there, and one that is none are
   assert.ok(existsSync(device.root));
 });
 
-test("a refused token, a server that is away, and one that is something else are told apart", async () => {
+test("a refused token, a server that is away, and one that is something else are different findings", async () => {
   await using cloud = await FakeCloud.start();
   const access = { apiUrl: cloud.url, token: cloud.token, dataUrl: undefined };
   const failures = async (changes: Partial<typeof access>) =>
@@ -78,7 +78,7 @@ test("a clock that is off is a warning that names by how much", async () => {
   assert.deepEqual([clock?.verdict, clock?.text], ["warn", "60 min ahead of the control plane"]);
 });
 
-test("bytes that go elsewhere need a way there", async () => {
+test("where bytes go to another host, that host is checked too", async () => {
   await using cloud = await FakeCloud.start();
   const findings = await checkCloud({ apiUrl: cloud.url, token: cloud.token, dataUrl: "http://127.0.0.1:1" });
   const uploads = findings.find(({ check }) => check === "Uploads");
@@ -86,7 +86,7 @@ test("bytes that go elsewhere need a way there", async () => {
   assert.match(uploads.fix!, /DOWNLINK_PUBLIC_URL/);
 });
 
-/** A server whose clock is off. */
+/** Starts a server whose clock is off. */
 function answerAs(date: Date) {
   return serve((_, response) => {
     response.sendDate = false;

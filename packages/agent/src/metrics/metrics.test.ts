@@ -22,7 +22,7 @@ test("metrics are lines as Prometheus reads them; what is not known is left out"
   assert.match(renderMetrics(limited, usage), /^downlink_agent_upload_limit_bytes_per_second 5000$/m);
 });
 
-test("the agent counts what it uploads, and serves metrics only where it was told to", async () => {
+test("the agent counts what it uploads, and serves metrics only where the settings say so", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   const { length } = await writeRecording(device, "a.mcap");

@@ -8,13 +8,13 @@ interface Metric {
   readonly name: string;
   readonly type: "counter" | "gauge";
   readonly help: string;
-  /** What is null is left out. */
+  /** Samples whose value is null are left out. */
   readonly samples: readonly Sample[];
 }
 
 const PREFIX = "downlink_agent_";
 
-/** Text for Prometheus: what the status says, and how much of the machine this process takes. */
+/** Renders the status, and the memory and CPU time of this process, as text for Prometheus. */
 export function renderMetrics(status: StatusDocument, process: { rssBytes: number; cpuSeconds: number }): string {
   return [
     ...agentMetrics(status),

@@ -13,14 +13,14 @@ export interface MetricsContext {
   readonly log: Log;
 }
 
-/** Prometheus waits for 10 s by itself. */
+/** Prometheus waits for 10 s by default. */
 const limits: SocketLimits = { most: 32, lifeMs: 30_000 };
 
-/** Answers `GET /metrics` at the address. That it cannot listen there is a problem, and no reason to stop. */
+/** Answers `GET /metrics` at the address. Where it cannot listen there, it raises a problem, and the agent goes on. */
 export async function serveMetrics({ address, takeStatus, problems, log }: MetricsContext): Promise<AsyncDisposable> {
   const server = createServer((request, response) => {
     response.shouldKeepAlive = false;
-    const [path] = (request.url ?? "").split("?", 1); // not as a URL: what is none would throw
+    const [path] = (request.url ?? "").split("?", 1); // It is not parsed as a URL, because an invalid one would throw.
     if (request.method !== "GET" || path !== "/metrics") response.writeHead(404).end("GET /metrics\n");
     else answer(response, takeStatus).catch(() => response.destroy());
   });
