@@ -9,7 +9,7 @@ import { printable } from "../text/printable.ts";
 import { explainFile } from "./explain.ts";
 import { locate } from "./locate-file.ts";
 
-/** There is nobody to ask. */
+/** No agent runs that could act. */
 export class AgentNotRunningError extends Error {
   constructor(stateDir: string) {
     super(
@@ -19,7 +19,7 @@ export class AgentNotRunningError extends Error {
   }
 }
 
-/** Stops uploads for so many milliseconds; null: until {@link resumeUploads}. */
+/** Stops uploads for some milliseconds; with null, until {@link resumeUploads}. */
 export async function pauseUploads(settings: Settings, forMs: number | null): Promise<PauseAnswer> {
   return (await ask(settings, { action: "pause", by: whoAsks(), forMs })) as PauseAnswer;
 }
@@ -28,7 +28,7 @@ export async function resumeUploads(settings: Settings): Promise<PauseAnswer> {
   return (await ask(settings, { action: "resume" })) as PauseAnswer;
 }
 
-/** `files`: absolute, or below the working directory or the storage root. */
+/** Asks for an action on files. Their paths are absolute, or relative to the working directory or the storage root. */
 export async function actOnFiles(
   settings: Settings,
   action: "import" | "retry",
@@ -53,7 +53,7 @@ function locateAll(settings: Settings, root: string, files: readonly string[]): 
   return files.map((file) => locate(file, { root, isKnown: (path) => find?.get(path) !== undefined }).path);
 }
 
-/** What the agent does not keep has a reason that `explain` knows. */
+/** Answers for a file that the agent does not keep, with the reason that `explain` knows. */
 async function answerUnknown(settings: Settings, file: string): Promise<FileAnswer> {
   const { path, why } = await explainFile(settings, file);
   return { path, result: "unknown", text: why };
@@ -68,7 +68,7 @@ async function ask({ stateDir }: Settings, request: ControlRequest): Promise<unk
   );
 }
 
-/** The person rather than root, where it is known. */
+/** Names the person rather than root, where it is known. */
 function whoAsks(): string {
   const { SUDO_USER: behindSudo } = process.env;
   if (behindSudo) return behindSudo;
@@ -76,7 +76,7 @@ function whoAsks(): string {
     return userInfo().username;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-    return `user ${process.getuid?.() ?? "?"}`; // It has no name here.
+    return `user ${process.getuid?.() ?? "?"}`; // The user has no name here.
   }
 }
 

@@ -77,7 +77,7 @@ test("doctor's exit code is 1 with a failure, and 3 with nothing but warnings", 
   assert.equal(warned.code, 3, warned.stdout);
 });
 
-test("a reader that goes away early is no fault", () => {
+test("a reader that goes away early causes no error", () => {
   const main = fileURLToPath(new URL("../main.ts", import.meta.url));
   const pipe = `'${process.execPath}' '${main}' --config /dev/null config | head -c 0`;
   assert.equal(spawnSync("sh", ["-c", pipe], { encoding: "utf8" }).stderr, "");

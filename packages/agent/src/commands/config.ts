@@ -14,16 +14,16 @@ import { printableAll } from "../text/printable.ts";
 import { layOut } from "../text/table.ts";
 
 export interface ShownSetting {
-  /** As in the environment and in the env file. */
+  /** Its name in the environment and in the env file. */
   readonly name: string;
-  /** Secrets are masked; null: not set. */
+  /** The value with masked secrets; null where it is not set. */
   readonly value: string | null;
   readonly from: SettingOrigin;
-  /** When the running agent goes by a change of it in the file. */
+  /** When a change in the file takes effect in the running agent. */
   readonly takesEffect: TakesEffect;
 }
 
-/** Every effective value and where it comes from; what the control plane sets is what the state last knew of it. */
+/** Lists every effective value with its origin. Settings of the control plane are those that the state knew last. */
 export function listSettings(sources: SettingSources): ShownSetting[] {
   using database = openDatabaseToRead(loadSettings(sources));
   const cloud = database && textsOf(readCloudSettings(database));
@@ -42,7 +42,7 @@ function toShown({ key, text, origin, takesEffect, isSecret, secrets }: Resolved
   return { name: key, value: shown ?? null, from: origin, takesEffect };
 }
 
-/** The kind and the last four characters of a token of ours; of anything else nothing. */
+/** Shows the kind and the last four characters of our tokens, and nothing of other secrets. */
 function mask(text: string): string {
   const masked = maskTokens(text);
   return masked === text ? "…" : masked;

@@ -3,18 +3,18 @@ import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import { StateRefusedError } from "../state/state-errors.ts";
 import { printable, printableLines } from "../text/printable.ts";
 
-/** `degraded`: also where `doctor` has nothing but warnings. */
+/** The exit codes. `degraded` is also the code of a `doctor` with nothing but warnings. */
 export const exitCodes = { healthy: 0, error: 1, usage: 2, degraded: 3, notRunning: 4 } as const;
 
 interface DescribedFailure {
-  /** Undefined where it was said already. */
+  /** Undefined where the message was printed already. */
   readonly text: string | undefined;
   readonly exitCode: number;
 }
 
-/** What is said of a command that failed, and with which code it ends. `asPrinted` makes commands in it work as they are printed. */
+/** The message and the exit code of a failed command. `asPrinted` makes commands in the message work as they are printed. */
 export function describeFailure(error: unknown, asPrinted: (text: string) => string): DescribedFailure {
-  // Commander prints by itself what is wrong with a command line.
+  // Commander itself prints what is wrong with a command line.
   if (error instanceof CommanderError)
     return { text: undefined, exitCode: error.exitCode === 0 ? exitCodes.healthy : exitCodes.usage };
   const isExpected =
@@ -28,7 +28,7 @@ function exitCodeOf(error: unknown): number {
   return error instanceof InvalidSettingError ? exitCodes.usage : exitCodes.error;
 }
 
-/** What the far side says has one line; ours may have more. */
+/** Messages of the control plane are printed as one line; ours may have more. */
 function isOurs(error: unknown): boolean {
   return !isExpectedFailure(error) && !(error instanceof StateRefusedError);
 }
@@ -43,7 +43,7 @@ const expectedFailures: ReadonlySet<string> = new Set([
   "StateUnreadableError",
 ]);
 
-/** What the far side or the system did; a stack would say nothing. */
+/** Failures of the control plane or the system, for which a stack would say nothing. */
 function isExpectedFailure(error: unknown): boolean {
   const { name, code, errno } = error as { name?: string; code?: unknown; errno?: unknown };
   return expectedFailures.has(name ?? "") || typeof errno === "number" || code === "ERR_SQLITE_ERROR";

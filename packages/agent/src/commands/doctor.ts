@@ -12,7 +12,7 @@ import { printableAll } from "../text/printable.ts";
 import { asPrinted, paint, type RenderOptions } from "../text/screen.ts";
 import { readStatus } from "./status.ts";
 
-/** Everything that has to be right for the agent to work, checked now, from this user's side. */
+/** Checks everything that the agent needs, with the rights of this user. */
 export async function examineSetup(settings: Settings): Promise<Finding[]> {
   const { pid, findings } = await examineAgent(settings);
   const groups = await Promise.all([
@@ -26,7 +26,7 @@ export async function examineSetup(settings: Settings): Promise<Finding[]> {
   return [...findings, ...groups.flat()];
 }
 
-/** Whether one runs, and what it complains of itself. */
+/** Checks whether an agent runs, and which problems it shows. */
 async function examineAgent(settings: Settings): Promise<{ pid: number | null; findings: Finding[] }> {
   try {
     const { health, agent, problems } = await readStatus(settings);

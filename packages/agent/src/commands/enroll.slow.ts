@@ -20,7 +20,7 @@ test("enrolling with a token that can only create a device leaves the device's o
   await agent.until("it is connected", ({ connection }) => connection.state === "connected");
 });
 
-test("without a name such a token is refused, and the complaint says what it is good for", async () => {
+test("without a name such a token is refused, and the message says what it is good for", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   const settings = settingsFor(device, cloud, { deviceToken: cloud.enrolmentToken });
@@ -31,7 +31,7 @@ test("without a name such a token is refused, and the complaint says what it is 
   assertUntouched(device);
 });
 
-test("a site's token is told by its beginning, and is kept as one", async () => {
+test("a site's token is recognized by its beginning, and is kept as one", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   cloud.site = { id: "site_1", name: "depot" };
@@ -60,7 +60,7 @@ function placesOf(device: Device, url: string): string[] {
   ];
 }
 
-/** As `makeDevice` left it. */
+/** Checks that the device is as `makeDevice` left it. */
 function assertUntouched(device: Device): void {
   assert.deepEqual([readdirSync(dirname(device.root)), readdirSync(device.root)], [["root"], []]);
 }
@@ -183,7 +183,7 @@ test("a URL is taken as it is meant, with or without the path of its calls", asy
   }
 });
 
-test("the token comes from the standard input or a file; settings are readable by their owner alone, whatever the umask", async () => {
+test("the token comes from the standard input or a file; only their owner may read the settings, whatever the umask", async () => {
   await using cloud = await FakeCloud.start();
   cloud.leaseMs = 0;
   using device = makeDevice();

@@ -25,12 +25,12 @@ import { checkPlaces } from "./enrolment-places.ts";
 import { type EnrolmentTraces, watchTraces } from "./enrolment-traces.ts";
 
 export interface Enrolment {
-  /** Of the device or the site. */
+  /** The name of the device or the site. */
   readonly name: string;
   readonly configFile: string;
 }
 
-/** The control plane does not take the agent; the message says what to do. */
+/** The control plane refused the agent; the message says what to do. */
 export class EnrolmentRefusedError extends Error {
   constructor(message: string) {
     super(message);
@@ -45,7 +45,7 @@ const needs = {
     "  --token-file FILE    holds the token of the device or site, which the control plane makes; or give it on standard input",
 };
 
-/** Throws {@link InvalidSettingError} that names what is missing, all at once. */
+/** Throws one {@link InvalidSettingError} that names all that is missing. */
 export function requireForEnrolment({ apiUrl, storageRoot }: Settings, hasToken: boolean): void {
   const missing = [
     ...(apiUrl === undefined ? [needs.url] : []),
@@ -55,7 +55,7 @@ export function requireForEnrolment({ apiUrl, storageRoot }: Settings, hasToken:
   if (missing.length > 0) throw new InvalidSettingError(`to enroll, give\n${missing.join("\n")}`);
 }
 
-/** Checks everything, then writes; what it wrote before something fails goes again. Fails with what to do about it. */
+/** Checks everything, then writes. Where something fails, it removes what it wrote, and the error says what to do. */
 export async function enroll(settings: Settings, configFile = DEFAULT_FILE): Promise<Enrolment> {
   requireForEnrolment(settings, true);
   const root = requireSetting(settings, "storageRoot");
@@ -75,16 +75,16 @@ export async function enroll(settings: Settings, configFile = DEFAULT_FILE): Pro
   const isSite = welcome.site !== undefined;
   const ownToken = { siteToken: isSite ? token : undefined, deviceToken: isSite ? undefined : token };
   const { caFile, httpProxy, httpsProxy, noProxy } = settings;
-  // The way that led here must lead the service too, which does not have this environment.
+  // The service does not have this environment, and needs the same way to the control plane.
   const way = { caFile, httpProxy, httpsProxy, noProxy };
   writeConfigFile(configFile, { ...ownToken, apiUrl, storageRoot: root, stateDir, ...way });
   rebindRoot(state, { ...owner, machineId: readMachineId(), apiUrl, rootMarkerId }, settings.adoptsCards);
-  state.facts.noteLease(welcome.lease); // With it, `run` takes over at once.
+  state.facts.noteLease(welcome.lease); // With this lease, `run` takes over at once.
   traces.keep();
   return { name: owner.deviceName ?? `site ${owner.siteName}`, configFile };
 }
 
-/** Another card of the store is not another root: what was on the one that was in is away, not gone. */
+/** Another card of the store is not another root: the files of the former card are away, not gone. */
 function rebindRoot(
   { inventory, facts }: AgentState,
   owner: Owner & { rootMarkerId: string },
@@ -94,13 +94,13 @@ function rebindRoot(
   const former = facts.owner().rootMarkerId;
   const isSwapped = adoptsCards && former !== undefined && former !== into;
   if (isSwapped) inventory.swapCards({ out: former, into, atNs: systemClock.nowNs() });
-  // Whoever enrolls says which cards there are: none are left of which nothing is known.
+  // The enrolment says which cards exist, so there are no unknown ones any more.
   const known = [...facts.cards(), ...(isSwapped ? [former] : [])].filter((card) => card !== UNKNOWN_CARDS);
   const cards = known.length > 0 ? [...new Set([...known, into])].join(" ") : undefined;
   facts.rebind({ ...owner, cards });
 }
 
-/** Nothing is told yet: no hello, no lease, no device made. */
+/** Checks the control plane without a change there: no hello, no lease, no new device. */
 async function checkControlPlane(settings: Settings): Promise<void> {
   const token = configuredToken(settings);
   const findings = await checkCloud({ ...settings, token, dataUrl: undefined });
@@ -115,7 +115,7 @@ async function checkControlPlane(settings: Settings): Promise<void> {
 const TOKEN_FIX =
   "Make a new token for this device or site in the control plane and give that; with a token that can only create devices, give the name of the new one with --device-name NAME.";
 
-/** The device or site that the token makes of this agent. What may have been told without that we heard of it stays. */
+/** Says the first hello with the token. What the control plane may have received without an answer stays on the device. */
 async function introduce(state: AgentState, settings: Settings, traces: EnrolmentTraces) {
   const kept = readOwnToken(settings.stateDir);
   try {
@@ -147,7 +147,7 @@ function withStop(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** With the token of the device or site itself, which an unassociated one is exchanged for. */
+/** Says hello with the token of the device or site itself, for which an unassociated token is exchanged first. */
 async function sayHello(state: AgentState, settings: Settings): Promise<{ token: string; welcome: Welcome }> {
   await using transport = agentTransport(openWayOut(settings));
   const token = await createCredential(settings, transport).obtain();
@@ -164,7 +164,7 @@ function refuseOtherOwner({ facts }: AgentState, owner: Owner, stateDir: string)
   throw new StateRefusedError(`${stateDir} holds the state of ${what}; give another --state-dir, or remove it`);
 }
 
-/** The agent's user has to come by, whatever the umask of who enrolls. The file itself is its owner's alone. */
+/** The agent's user must be able to enter the directory, whatever the umask was. Only the owner may read the file itself. */
 function makeReadable(directory: string): void {
   const made = mkdirSync(directory, { recursive: true });
   for (let at = directory; made !== undefined && at.length >= made.length; at = dirname(at)) chmodSync(at, 0o755);

@@ -14,8 +14,8 @@ export interface EnrolmentPlaces {
 }
 
 /**
- * Whether everything that an enrolment writes can be written; nothing of what is tried stays. Throws {@link InvalidSettingError} or
- * {@link StateRefusedError} that says what to do.
+ * Checks that everything an enrolment writes can be written; no trace of the checks stays. The messages of
+ * {@link InvalidSettingError} and {@link StateRefusedError} say what to do.
  */
 export async function checkPlaces({ configFile, stateDir, root }: EnrolmentPlaces): Promise<void> {
   refuse(
@@ -38,7 +38,7 @@ function refuse(why: string | undefined, describe: (why: string) => string): voi
   if (why !== undefined) throw new InvalidSettingError(describe(why));
 }
 
-/** Why no file can be made in the directory, or in the one above it that is there, in which the missing ones would be made. */
+/** Why no file can be made in the directory, or in the nearest existing one above, where the missing ones would be made. */
 function tryWritingBelow(directory: string): string | undefined {
   const there = nearestThere(directory);
   const probe = join(there, `.downlink-probe-${randomUUID()}`);

@@ -4,15 +4,15 @@ import { writeDurableFile } from "../durable/durable-file.ts";
 import { MARKER_NAME } from "../files/root-marker.ts";
 import type { EnrolmentPlaces } from "./enrolment-places.ts";
 
-/** What an enrolment writes, unless it is kept, goes again when this is disposed of, or the process interrupted. */
+/** Removes what an enrolment wrote when it is disposed of or the process is interrupted, unless `keep` was called. */
 export interface EnrolmentTraces extends Disposable {
   keep(): void;
 }
 
-/** The names that the agent itself gives: whatever else appears in the directory is somebody's. */
+/** The names of the agent's own files: all others in the directory belong to somebody else. */
 const OWN_NAMES = /^(agent\.|owner\.json|device-token\.json)/;
 
-/** To be called before anything is written. */
+/** Must be called before anything is written. */
 export function watchTraces({ configFile, stateDir, root }: EnrolmentPlaces): EnrolmentTraces {
   const marker = join(root, MARKER_NAME);
   const undo = [
@@ -49,7 +49,7 @@ function namesIn(directory: string): string[] {
   return existsSync(directory) ? readdirSync(directory) : [];
 }
 
-/** Only what is empty goes. */
+/** Removes only empty directories. */
 function undoDirectories(directory: string): () => void {
   const missing: string[] = [];
   for (let at = directory; !existsSync(at); at = dirname(at)) missing.push(at);

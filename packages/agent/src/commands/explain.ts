@@ -16,7 +16,7 @@ import { asPrinted, labelled, type RenderOptions } from "../text/screen.ts";
 import { locate } from "./locate-file.ts";
 import { readStatus } from "./status.ts";
 
-/** Why a file is not in the cloud, or that it is. `file`: absolute, or below the working directory or the storage root. */
+/** Explains why a file is or is not in the cloud. Its path is absolute, or relative to the working directory or the storage root. */
 export async function explainFile(settings: Settings, file: string): Promise<Explanation> {
   const root = requireSetting(settings, "storageRoot");
   const status = await readStatus(settings);
@@ -25,7 +25,7 @@ export async function explainFile(settings: Settings, file: string): Promise<Exp
     (findRow(database, candidate) ?? findDeletion(database, candidate)) !== undefined;
   const located = locate(file, { root, isKnown });
   const { absolutePath } = located;
-  // As a path or as a name on the disk: a backslash may stand for itself or for another byte.
+  // The text may be a path or a name on the disk: a backslash may stand for itself or for another byte.
   const path =
     [located.path, located.path && textOfName(Buffer.from(located.path))].find(
       (candidate) => candidate !== undefined && findRow(database, candidate),
@@ -50,7 +50,7 @@ export async function explainFile(settings: Settings, file: string): Promise<Exp
     status,
     nowMs: Date.now(),
   });
-  // What is at its path while its card is out is another file.
+  // While the card is out, another file may be at the path.
   const isHere = status.health !== "not running" && row.away === null;
   const touched = isHere ? explainTouched(row, absolutePath) : undefined;
   return { ...explanation, ...touched };

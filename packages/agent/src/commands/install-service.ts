@@ -15,7 +15,7 @@ export interface ServiceOptions {
   readonly configFile?: string;
 }
 
-/** The unit for these settings, as it would be installed. Throws {@link InvalidSettingError}. */
+/** Makes the unit for these settings, as it would be installed. Throws {@link InvalidSettingError}. */
 export function unitFor(settings: Settings, { user, configFile = DEFAULT_FILE }: ServiceOptions): string {
   if (!/^[a-z_][a-z0-9_-]{0,31}$/i.test(user)) throw new InvalidSettingError(`${user} is no name of a user`);
   return makeUnit({
@@ -28,8 +28,8 @@ export function unitFor(settings: Settings, { user, configFile = DEFAULT_FILE }:
 }
 
 /**
- * Writes the unit, makes its user, and gives that what it needs, as far as this user may; answers what is left to be done.
- * Each step may be repeated. Throws {@link InvalidSettingError} where the unit may not be written.
+ * Writes the unit, makes its user, and gives the user the rights that it needs, as far as the caller may. Returns what is left to
+ * do. Each step may be repeated. Throws {@link InvalidSettingError} where the unit may not be written.
  */
 export function installService(settings: Settings, options: ServiceOptions): LeftStep[] {
   const { user, unitFile, configFile = DEFAULT_FILE } = options;
@@ -63,7 +63,7 @@ function makeUser(user: string, group: string): string[] {
   return ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", "--gid", group, user];
 }
 
-/** A program in somebody's home may be closed to the service. */
+/** The service may not be allowed to enter a program's directory in somebody's home. */
 function checkProgram(user: string): LeftStep[] {
   const ids = process.getuid?.() === 0 ? findUser(user) : undefined;
   if (ids === undefined) return [];

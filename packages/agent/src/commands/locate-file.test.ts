@@ -34,7 +34,7 @@ test("a file below the root has one path, however it is named, whether or not it
   assert.equal(pathOf("../old/gone.mcap", { from: join(root, "day") }), "old/gone.mcap");
 });
 
-test("what nobody ever knew is looked for where it is named, and else below the root", () => {
+test("an unknown file is looked for in the working directory, and otherwise below the root", () => {
   assert.equal(pathOf("root/new.mcap"), "new.mcap");
   assert.equal(pathOf("new.mcap", { from: join(root, "day") }), "day/new.mcap");
   assert.equal(pathOf("new.mcap"), "new.mcap");

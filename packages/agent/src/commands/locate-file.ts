@@ -3,20 +3,20 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from "node:pat
 
 interface Place {
   readonly root: string;
-  /** Whether the agent knows a path below the root, or did before it deleted it. */
+  /** Whether the agent knows a path, or knew it before it deleted the file. */
   readonly isKnown: (path: string) => boolean;
   readonly workingDirectory?: string;
 }
 
-/** Below the root with `path`, `/`-separated; without, it is elsewhere. */
+/** `path` is relative to the root; it is absent for a file outside of the root. */
 interface Located {
   readonly path: string | undefined;
   readonly absolutePath: string;
 }
 
 /**
- * A relative path is one below the root, as `agent ls` shows it, unless it names something below the working directory. What is
- * not there any more, as a deleted file, is found as if it were.
+ * A relative path starts at the root, as `agent ls` shows it, unless it names something below the working directory. A file that is
+ * not there any more is located as if it were.
  */
 export function locate(file: string, { root, isKnown, workingDirectory = process.cwd() }: Place): Located {
   const asNamed = locateAbsolute(resolve(workingDirectory, file), root);
@@ -35,12 +35,12 @@ function locateAbsolute(absolutePath: string, root: string): Located {
   return { path, absolutePath };
 }
 
-/** The entry itself stays as it is named: it may be a symlink. */
+/** Resolves the parent only, because the entry itself may be a symlink. */
 function withRealParent(path: string): string {
   return join(realPath(dirname(path)), basename(path));
 }
 
-/** Of what is not there: below the real path of the nearest parent that is. */
+/** The real path; for a missing file, it is based on the nearest existing parent. */
 function realPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const parent = dirname(path);

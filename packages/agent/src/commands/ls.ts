@@ -23,20 +23,20 @@ export interface ListedFile {
 
 export interface ListOptions {
   readonly state?: string | undefined;
-  /** Below the root; one without a slash matches names in any directory. None: every file. */
+  /** Globs relative to the root; one without a slash matches names in any directory. Without any, all files are listed. */
   readonly globs?: readonly string[];
-  /** At most so many. */
+  /** The most files to list. */
   readonly limit?: string | undefined;
 }
 
 export interface Listing {
-  /** Newest first, by when they were written last. */
+  /** The files that were written last come first. */
   readonly files: readonly ListedFile[];
-  /** How many more there are than the limit lets through. */
+  /** How many more files there are than the limit. */
   readonly left: number;
 }
 
-/** What the state database knows, whether an agent runs or not. Undefined where there is none. Throws {@link InvalidSettingError}. */
+/** Lists the files in the state database, whether an agent runs or not; undefined where there is none. Throws {@link InvalidSettingError}. */
 export function listFiles(settings: Settings, { state, globs = [], limit }: ListOptions): Listing | undefined {
   if (state !== undefined && !fileStates.some((known) => known === state)) {
     throw new InvalidSettingError(`${state} is no state; there are ${fileStates.join(", ")}`);
@@ -66,7 +66,7 @@ function limitOf(text: string): number {
   throw new InvalidSettingError(`--limit ${text}: give a number of files, from 1 on`);
 }
 
-/** An absolute one is meant below the root; of the others, one without a slash fits in any directory. */
+/** An absolute glob is made relative to the root; a relative one without a slash matches in any directory. */
 function matcherOf(globs: readonly string[], root: string | undefined): (path: string) => boolean {
   if (globs.length === 0) return () => true;
   const belowRoot = globs.map((glob) => {
@@ -108,14 +108,14 @@ function timeOf(timeNs: unknown): string | null {
   return typeof timeNs === "bigint" ? formatTimestamp(timeNs) : null;
 }
 
-/** How many columns a terminal has to have for each of them. */
+/** How many columns a terminal needs before each of these is shown. */
 const columnsFor = { start: 72, end: 110, reason: 150 } as const;
 const SIZE_WIDTH = 8;
 const MINUTES_WIDTH = "2026-01-02 03:04".length;
 const REASON_WIDTH = 40;
 const GAP = 2;
 
-/** A table as wide as it must be where lines do not end, else one that fits: paths are cut in the middle, the least is left out. */
+/** Renders a table that fits the terminal: paths are cut in the middle, and the least important columns are left out. Without a terminal nothing is cut. */
 export function renderFiles({ files, left }: Listing, options: RenderOptions): string {
   if (files.length === 0) return "No files.\n";
   const { columns } = options;
@@ -137,7 +137,7 @@ export function renderFiles({ files, left }: Listing, options: RenderOptions): s
   return layOut([head, ...rows]) + notesOf(files, left, options);
 }
 
-/** What is not in the table. */
+/** Lines below the table. */
 function notesOf(files: readonly ListedFile[], left: number, options: RenderOptions): string {
   if (options.columns === Number.POSITIVE_INFINITY) return "";
   const hasHidden = options.columns < columnsFor.reason && files.some(({ reason }) => reason !== null);
@@ -153,7 +153,7 @@ function toSeconds(time: string | null): string {
   return time?.replace(/(\.\d+)?Z$/, "Z") ?? "";
 }
 
-/** In UTC, as every time here. */
+/** The time is in UTC, as all times here. */
 function toMinutes(time: string | null): string {
   return time?.slice(0, MINUTES_WIDTH).replace("T", " ") ?? "";
 }

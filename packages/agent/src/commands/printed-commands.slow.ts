@@ -11,7 +11,7 @@ import { runAgent, startAgent } from "../testing/start-agent.ts";
 const source = fileURLToPath(new URL("..", import.meta.url));
 const readme = join(source, "..", "README.md");
 
-/** Commands between backquotes, in the program's text; within template literals they are escaped. */
+/** Collects the commands between backquotes in the program's text; within template literals these are escaped. */
 function collectCommands(): string[] {
   const files = globSync("**/*.ts", { cwd: source }).filter((path) => !/testing|\.test\./.test(path));
   const texts = files.map((path) => readFileSync(join(source, path), "utf8"));

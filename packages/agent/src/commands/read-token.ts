@@ -3,7 +3,7 @@ import type { ReadStream } from "node:tty";
 import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
 import { describeSystemError } from "../system/system-error.ts";
 
-/** Where nobody gives anything for so long, it is said what is waited for. */
+/** After this time without input, a note says what the program waits for. */
 const PATIENCE_MS = 1000;
 const keys = { enter: ["\r", "\n", "\u0004"], erase: ["\u007f", "\b"], interrupt: "\u0003" };
 
@@ -12,7 +12,7 @@ interface Ends {
   readonly notes: NodeJS.WritableStream;
 }
 
-/** The token in the first line of a file; `-` is the standard input. Throws {@link InvalidSettingError}. */
+/** Reads the token from the first line of a file; `-` is the standard input. Throws {@link InvalidSettingError}. */
 export async function readTokenFile(path: string, ends: Ends): Promise<string> {
   if (path === "-") return await readTokenFrom(ends);
   try {
@@ -25,7 +25,7 @@ export async function readTokenFile(path: string, ends: Ends): Promise<string> {
   }
 }
 
-/** The token in the first line of what comes in; on a terminal it is asked for, and what is typed is not shown. */
+/** Reads the token from the first line of the input; on a terminal it asks for it, and does not show what is typed. */
 export async function readTokenFrom({ input, notes }: Ends): Promise<string> {
   if (input.isTTY) return tokenOf(await askHidden(input, notes), "what was typed");
   const note = setTimeout(() => notes.write("agent: waits for the token on standard input\n"), PATIENCE_MS);

@@ -6,14 +6,14 @@ import type { SettingSources, Settings } from "../settings/settings.ts";
 import { isStateCorrupt, isStateUnwritable } from "../state/state-errors.ts";
 import { releaseReserve } from "../state/state-reserve.ts";
 
-/** State that is found corrupt is set aside and the agent begins anew; more often than this, the disk is broken. */
+/** Corrupt state is set aside, and the agent begins anew. Where that happens more often, the disk is broken. */
 const MAX_REBUILDS = 3;
 /** A disk that was full at the start may have room later. */
 const UNWRITABLE_PAUSE_MS = 10_000;
-/** What does not end by itself within this time after a signal is dropped: all that matters is recorded already. */
+/** Work that does not end within this time after a signal is dropped, because all that matters is recorded already. */
 const GRACE_MS = 8000;
 
-/** Runs the daemon until SIGTERM or SIGINT, and with `sources` follows what changes there. A second signal ends it at once. */
+/** Runs the daemon until SIGTERM or SIGINT; a second signal ends it at once. With `sources` it follows changes of the settings. */
 export async function runUntilStopped(settings: Settings, sources?: SettingSources): Promise<void> {
   const log = createLog({ format: settings.logFormat, level: settings.logLevel, out: process.stdout });
   const stop = new AbortController();

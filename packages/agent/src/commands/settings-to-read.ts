@@ -5,8 +5,8 @@ import { readAgentSettings } from "../state/agent-settings.ts";
 import { openDatabaseToRead } from "../state/database.ts";
 
 /**
- * Settings for commands that only look. The env file holds the token and is not everybody's to read: who may not is told by the
- * state with which settings the agent was started last. Throws {@link InvalidSettingError}, `StateUnreadable`.
+ * Loads settings for commands that change nothing. The env file holds the token, so not everybody may read it: for other users the
+ * state says with which settings the agent was started last. Throws {@link InvalidSettingError} and `StateUnreadableError`.
  */
 export function settingsToRead(sources: SettingSources): Settings {
   const { configFile = DEFAULT_FILE } = sources;

@@ -3,7 +3,7 @@ import { isForbidden, StateUnreadableError } from "../state/state-unreadable.ts"
 import { askStatus } from "../status/socket.ts";
 import type { StatusDocument } from "../status/status-schema.ts";
 
-/** From the running agent, or what its state last knew. */
+/** Reads the status from the running agent, or from its state where none runs. */
 export async function readStatus(settings: Settings): Promise<StatusDocument> {
   const { stateDir, stateGroup } = settings;
   const status = await askStatus(stateDir).catch((error: unknown) => {

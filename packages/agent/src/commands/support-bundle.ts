@@ -11,7 +11,7 @@ import { listSettings } from "./config.ts";
 import { examineSetup } from "./doctor.ts";
 import { readStatus } from "./status.ts";
 
-/** Collects what helps to find out what is wrong, without secrets and without recordings. Answers where it is. */
+/** Collects what helps to find a fault, without secrets and without recordings. Returns where the bundle is. */
 export async function writeSupportBundle(sources: SettingSources, out: string | undefined): Promise<string> {
   const settings = loadSettings(sources);
   const documents = {

@@ -26,19 +26,19 @@ test("every state of a file has a cause and says what happens next", () => {
   }
 });
 
-test("what the file itself is at fault for is said in the words of its examination", () => {
+test("a fault of the file itself is said in the words of its examination", () => {
   const reason = "The file ends at byte 5000 without a footer.";
   for (const state of ["settling", "incomplete", "damaged", "unreadable"] as const)
     assert.equal(explainState({ ...facts, state, reason }).why, reason);
 });
 
-test("of what was deleted in the control plane no glob promises that it comes again; of what nobody asked for, one may", () => {
+test("no glob is recommended for a file that was deleted in the control plane, but one is for a file that nobody requested", () => {
   const explain = (outcome: FileFacts["outcome"]) => explainState({ ...facts, state: "reported", outcome }).todo;
   assert.doesNotMatch(explain({ code: "DataDeleted", text: "its data was deleted" })!, /AUTO_IMPORT/);
   assert.match(explain(null)!, /AUTO_IMPORT/);
 });
 
-test("a running upload says how far it is and when it is through", () => {
+test("a running upload says how far it is and when it ends", () => {
   const { why, next } = explainState({ ...facts, state: "uploading" });
   assert.equal(why, "It is being uploaded: 450 B of 1.0 kB, 12.3 MB/s.");
   assert.equal(next, "It is through in 2 min.");
@@ -56,7 +56,7 @@ test("a failed upload says how often, why, and when it is tried again", () => {
   assert.equal(explained.next, "It is tried again in 42 s.");
 });
 
-test("of what is away it is said on which card it is, what the control plane made of it, and what needs the card", () => {
+test("for a file that is away, explain says on which card it is, what the control plane made of it, and what needs the card", () => {
   const explain = (before: FileFacts["state"], more: Partial<FileFacts> = {}) =>
     explainState({ ...facts, state: "away", away: { card: "abcdef", since: "2026-01-02T03:04:05Z", before }, ...more });
   const place = "It is on the card …abcdef, which was taken out at 2026-01-02T03:04:05Z. ";
@@ -91,7 +91,7 @@ test("paused uploads say by what, until when, and which setting changes it", () 
   assert.match(explained.todo!, /DOWNLINK_UPLOAD_RATE/);
 });
 
-test("a trouble of the whole agent explains exactly the files that it stops", () => {
+test("a problem of the whole agent explains exactly the files that it stops", () => {
   const stopped: [Parameters<typeof problem>[0], FileState[]][] = [
     ["StorageMissing", ["seen", "settling", "unreadable", "indexed", "requested", "uploading"]],
     ["CloudUnreachable", ["indexed", "requested", "uploading"]],
@@ -111,7 +111,7 @@ test("a trouble of the whole agent explains exactly the files that it stops", ()
   }
 });
 
-test("without an agent a file that waits for one says how to start it; one that is through does not", () => {
+test("without an agent a file that waits for one says how to start it; one that is done does not", () => {
   const status = { ...healthyStatus, health: "not running" as const };
   assert.match(explainState({ ...facts, status }).todo!, /agent run/);
   assert.equal(explainState({ ...facts, state: "imported", status }).todo, null);

@@ -15,23 +15,23 @@ export interface FileFacts {
   readonly reasonCode: string | null;
   /** How its last import ended, while that holds. */
   readonly outcome: ImportOutcome | null;
-  /** Somebody on the device asked for it, and the control plane has not heard of that. */
+  /** Somebody on the device requested its import, and the control plane has not received that. */
   readonly isRequestedHere: boolean;
-  /** Where it is, in state `away`. */
+  /** Where the file is while its state is `away`. */
   readonly away: AwayFacts | null;
   readonly isAutoImported: boolean;
   readonly settleTimeMs: number;
   readonly incompleteAfterMs: number;
-  /** "not running" where no agent answers. */
+  /** The status, which says "not running" where no agent answers. */
   readonly status: StatusDocument;
   readonly nowMs: number;
 }
 
 export interface AwayFacts {
-  /** As people tell it from others. */
+  /** The short name of the card. */
   readonly card: string;
   readonly since: string;
-  /** What it is but for that. */
+  /** The state beneath `away`. */
   readonly before: FileState;
 }
 
@@ -40,7 +40,7 @@ type Describer = (facts: FileFacts) => Partial<Description> & Pick<Description, 
 
 const START_IT = "Start the agent: `agent run`, or `systemctl start downlink-agent`.";
 const ASK_FOR_IT = "Ask for its import with `agent import FILE`, or in the control plane.";
-/** Only of what was never imported: no match brings back what somebody deleted. */
+/** This text is only for files that were never imported: no match brings back what somebody deleted. */
 const ASK_FOR_SUCH =
   "Ask for its import with `agent import FILE`, in the control plane, or let DOWNLINK_AUTO_IMPORT match it to import such files unasked.";
 
@@ -113,7 +113,7 @@ const describers: Readonly<Record<FileState, Describer>> = {
   gone: () => ({ why: "It is not there any more.", next: "The control plane is told." }),
 };
 
-/** What a person can do about a reason, where there is more to say than it says itself. */
+/** What a person can do about a reason, where the reason itself does not say it. */
 const remedies: Readonly<Record<string, string>> = {
   FileUnreadable: problemTexts.FileUnreadable.fix,
   KeyTaken: "Delete the recording that has its key, or have the recorder write another key.",
@@ -130,10 +130,10 @@ function sentence(text: string): string {
   return /[.!?]$/.test(whole) ? whole : `${whole}.`;
 }
 
-/** States of which only the control plane knows whether they still hold. */
+/** Only the control plane knows whether these states still hold. */
 const saidByCloud: ReadonlySet<FileState> = new Set(["reported", "stored", "imported", "failed", "duplicate"]);
 
-/** What the control plane said last may not hold any more while nobody hears it. */
+/** What the control plane said last may not hold any more while it is not connected. */
 function asOf({ state, away, status }: FileFacts): string {
   if (!saidByCloud.has(away?.before ?? state) || status.connection.state === "connected") return "";
   const { lastContactAt } = status.connection;
@@ -236,12 +236,12 @@ function describeRequested({ path, status, nowMs }: FileFacts): ReturnType<Descr
   };
 }
 
-/** A running agent may be older than this command, and say nothing of it. */
+/** A running agent may be older than this command, and not know pauses. */
 function isPausedHere({ pause }: { readonly pause?: StatusDocument["pause"] }): boolean {
   return (pause?.by ?? null) !== null;
 }
 
-/** What it is but for that is told too, as far as it does not hang on its bytes. */
+/** Describes also the state beneath `away`, as far as that does not need the file itself. */
 function describeAway(facts: FileFacts): ReturnType<Describer> {
   const { card, since, before } = facts.away ?? { card: "?", since: "?", before: "reported" };
   const place = `It is on the card …${card}, which was taken out at ${since}`;
@@ -264,7 +264,7 @@ function describeAway(facts: FileFacts): ReturnType<Describer> {
   };
 }
 
-/** What is said of it holds wherever the file is. */
+/** The texts of these states hold wherever the file is. */
 const saysAllBeneath: ReadonlySet<FileState> = new Set(["reported", "stored", "imported", "failed", "duplicate"]);
 
 function describeUploading({ path, status }: FileFacts): ReturnType<Describer> {

@@ -8,11 +8,11 @@ import { writeRecording } from "../testing/recordings.ts";
 import { makeDevice, settingsFor, startDaemon } from "../testing/run-daemon.ts";
 import { runAgent } from "../testing/start-agent.ts";
 
-test("explain says of a touched file that it is read again; a new mode is nothing to talk about", async () => {
+test("explain says that a touched file is read again; it says nothing about a new mode", async () => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await writeRecording(device, "a.mcap");
-  // Nothing but the first scan.
+  // There is only the first scan.
   const flags = { usesNotify: "false", scanIntervalMs: "10min" };
   await using agent = startDaemon(settingsFor(device, cloud, flags));
   await agent.until("it is reported", ({ files }) => files.reported === 1);

@@ -3,7 +3,7 @@ import { type FileState, isBeforeIndexing } from "../inventory/file-state.ts";
 import { fileNumber } from "../inventory/identity.ts";
 import type { Explanation } from "./explanation.ts";
 
-/** What the state database knows of a file, and what the file system says of it. */
+/** What the state database and the file system say about a file. */
 interface Known {
   readonly state: FileState;
   readonly inode: bigint;
@@ -11,7 +11,7 @@ interface Known {
   readonly mtimeNs: bigint;
 }
 
-/** Of a file that was touched since the agent looked at it: it waits until it is known that its content is the same. */
+/** Explains a file that was touched since the agent looked at it: it waits until the agent knows that its content is the same. */
 export function explainTouched(known: Known, absolutePath: string): Pick<Explanation, "why" | "next"> | undefined {
   const stats = lstatSync(absolutePath, { bigint: true, throwIfNoEntry: false });
   if (!stats || isBeforeIndexing(known.state) || stats.size !== known.sizeBytes) return undefined;

@@ -20,7 +20,7 @@ const duplicate = {
 
 type Stage = WantedImport["stage"];
 type Reason = WantedImport["reason"];
-/** One thing after the other that happens in the control plane. */
+/** One event in the control plane. */
 type Happening = { readonly stage: Stage; readonly reason?: Reason } | "takenBack";
 
 interface Case {
@@ -28,7 +28,7 @@ interface Case {
   readonly happens: readonly Happening[];
   readonly state: FileState;
   readonly why: RegExp;
-  /** Where the agent lost its state and only the listing's answer tells it. */
+  /** The state and the reason where the agent lost its state and knows only the answer to its listing. */
   readonly relisted?: readonly [FileState, RegExp];
 }
 
@@ -92,7 +92,7 @@ interface Scene {
   readonly requestId: string;
 }
 
-/** The file is delivered, and what else happens has not happened yet. */
+/** Requests the import of a reported file; nothing else has happened yet. */
 async function withDelivered(work: (scene: Scene) => Promise<void>): Promise<void> {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
@@ -105,7 +105,7 @@ async function withDelivered(work: (scene: Scene) => Promise<void>): Promise<voi
   await work({ device, cloud, requestId: cloud.requestImport("a.mcap") });
 }
 
-/** All of it as the control plane's work shows it at the end; each end may have been acknowledged in between. */
+/** Lets all events happen one after the other; `settle` is awaited after each of them. */
 async function happen({ cloud, requestId }: Scene, happens: readonly Happening[], settle: () => Promise<void>) {
   const request = cloud.requests.get(requestId)!;
   if (happens.length === 0) cloud.cancel(requestId);
@@ -139,7 +139,7 @@ describe("explain tells the truth", { concurrency: 4 }, () => {
 });
 
 function testEachStep({ name, happens, state, why }: Case): void {
-  test(`when ${name}: to an agent that hears of each step, and after its restart`, async () => {
+  test(`when ${name}: to an agent that learns of each step, and after its restart`, async () => {
     await withDelivered(async (scene) => {
       const { device, cloud } = scene;
       cloud.gate = ({ name: call }) => (call === "put" ? new Promise(() => {}) : undefined);
@@ -188,7 +188,7 @@ function testLostState({ name, happens, state, why, relisted }: Case): void {
 }
 
 function testUpgrade(): void {
-  test("an agent that was upgraded asks once for what an earlier one was not told", async () => {
+  test("an agent that was upgraded asks once for what an earlier one did not learn", async () => {
     await withDelivered(async (scene) => {
       const { device, cloud } = scene;
       await happen(scene, [{ stage: "failed", reason: boom }], () => Promise.resolve());
@@ -217,7 +217,7 @@ function testUpgrade(): void {
 }
 
 function testWhatTheControlPlaneSaysLater(): void {
-  test("what the control plane said last is said to be that, while it is not reached", async () => {
+  test("while the control plane is not reached, the explanation says that its state is the last known one", async () => {
     await withDelivered(async (scene) => {
       const { device, cloud } = scene;
       await happen(scene, [{ stage: "imported" }], () => Promise.resolve());
@@ -238,7 +238,7 @@ function testWhatTheControlPlaneSaysLater(): void {
         await assertExplained(scene, "failed", /KeyTaken/);
         cloud.requests.clear();
         cloud.failureOf = failureOf;
-        cloud.files.clear(); // It knows nothing of the files: they are listed.
+        cloud.files.clear(); // The cloud knows no files, so they are listed.
         await assertExplained(scene, state, state === "failed" ? /KeyTaken/ : /taken back/);
       });
     }

@@ -10,12 +10,12 @@ import { formatDuration } from "../text/amounts.ts";
 import type { Explanation, Whereabouts } from "./explanation.ts";
 
 export interface UntrackedFacts {
-  /** Below the root, `/`-separated; undefined: it is not below it. */
+  /** The path relative to the root; undefined where it is outside. */
   readonly path: string | undefined;
-  /** As it was asked for. */
+  /** The absolute path for which somebody asked. */
   readonly absolutePath: string;
   readonly root: string;
-  /** When and why the agent deleted it last; undefined: it did not. */
+  /** When and why the agent deleted it last; undefined where it did not. */
   readonly deletion: { readonly at: string; readonly reason: string } | undefined;
   readonly settings: Pick<Settings, "watchInclude" | "watchExclude" | "scanIntervalMs">;
   readonly status: StatusDocument;
@@ -23,7 +23,7 @@ export interface UntrackedFacts {
 
 type Description = Pick<Explanation, "why" | "next"> & { readonly state: Whereabouts; readonly todo?: string };
 
-/** Why the agent does not keep a path: it looks at what is there now. */
+/** Explains why the agent does not keep a path, by what is there now. */
 export async function explainUntracked(facts: UntrackedFacts): Promise<Explanation> {
   const described =
     explainByPlace(facts) ?? (await explainByEntry(facts)) ?? explainByGlobs(facts) ?? explainByScan(facts);

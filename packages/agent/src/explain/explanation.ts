@@ -1,7 +1,7 @@
 import type { ProblemCode } from "../diagnostics/problems.ts";
 import type { FileState } from "../inventory/file-state.ts";
 
-/** Where a path is that the agent does not keep: none of these is a state of a file. */
+/** Where a path is that the agent does not keep. None of these is a state of a file. */
 export type Whereabouts =
   | "outside the root"
   | "storage missing"
@@ -16,17 +16,17 @@ export type Whereabouts =
   | "excluded"
   | "not seen yet";
 
-/** Why a file is where it is, and what comes next. Whole sentences; null: there is nothing to say. */
+/** Why a file is in its state, and what comes next, in whole sentences; null where there is nothing to say. */
 export interface Explanation {
   readonly path: string;
   readonly state: FileState | Whereabouts;
   readonly why: string;
-  /** The last try that failed, while it is still to be made good. */
+  /** The last failed try, while another one follows. */
   readonly lastAttempt: string | null;
   /** What happens next, and when. */
   readonly next: string;
   /** What a person can do about it. */
   readonly todo: string | null;
-  /** Of the agent as a whole, that keep the file from going on. */
+  /** Problems of the agent as a whole that stop the file. */
   readonly problems: readonly ProblemCode[];
 }

@@ -22,7 +22,7 @@ function makeDirectory(t: TestContext): string {
   return directory;
 }
 
-/** Connections that read nothing, and which of them have been ended by the agent. */
+/** Opens connections that read nothing, and notes which of them the agent has ended. */
 async function openMany(t: TestContext, path: string, count = MANY) {
   const ended = new Set<Socket>();
   const sockets = Array.from({ length: count }, () => {
@@ -36,26 +36,26 @@ async function openMany(t: TestContext, path: string, count = MANY) {
   return { sockets, ended };
 }
 
-/** As long as there is anything to do besides. */
+/** Waits for a condition by turns of the event loop. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await setImmediate();
 }
 
-test("who opens many connections for the status holds few, and locks nobody out", async (t) => {
+test("a user who opens many connections for the status holds few, and locks nobody out", async (t) => {
   const stateDir = makeDirectory(t);
   await using _server = await serveStatus(stateDir, async () => healthyStatus);
   const { sockets, ended } = await openMany(t, join(stateDir, "agent.sock"));
-  for (const socket of sockets) socket.write("x".repeat(MEBIBYTE / 4)); // nobody asked for that
+  for (const socket of sockets) socket.write("x".repeat(MEBIBYTE / 4)); // The server expects no input.
   assert.deepEqual(await askStatus(stateDir), healthyStatus);
   for (const socket of sockets) socket.resume();
   await until(() => ended.size >= MANY - MOST);
 });
 
-test("who begins many requests for actions holds few, and little memory, and locks nobody out", async (t) => {
+test("a user who begins many requests for actions holds few, and little memory, and locks nobody out", async (t) => {
   const stateDir = makeDirectory(t);
   await using _server = await serveControl(stateDir, async (request) => request);
   const { sockets, ended } = await openMany(t, join(stateDir, "control.sock"));
-  for (const socket of sockets) socket.resume().write(`"${"x".repeat(MEBIBYTE)}`); // 32 of them are above the budget
+  for (const socket of sockets) socket.resume().write(`"${"x".repeat(MEBIBYTE)}`); // Together, 32 of them are above the budget.
   await until(() => ended.size >= MANY - MOST);
   assert.equal(await askControl(stateDir, { action: "resume" }).then(JSON.stringify), '{"action":"resume"}');
 });
@@ -98,7 +98,7 @@ test("a request that is no URL is 404 for the metrics, and no end of the agent",
   await once(socket, "close");
 });
 
-test("what many ask for at once is made once, and anew for who comes while it is made", async () => {
+test("a status that many ask for at once is made once, and once more for those who ask meanwhile", async () => {
   const turns: PromiseWithResolvers<number>[] = [];
   const take = shareNext(() => {
     turns.push(Promise.withResolvers());

@@ -1,13 +1,13 @@
 import type { Server, Socket } from "node:net";
 
 export interface SocketLimits {
-  /** At once; one more ends the oldest, so that who holds many locks nobody out. */
+  /** How many connections may be open. One more ends the oldest, so that a user who holds many locks nobody out. */
   readonly most: number;
-  /** Whoever is at the other end, and whatever it sends or reads. */
+  /** How long a connection may last, whatever the other end does. */
   readonly lifeMs: number;
 }
 
-/** Each connection takes a descriptor, of which the agent needs some for its files. Answers what ends all of them. */
+/** Limits the connections of a server, because each takes a descriptor that the agent may need for files. Returns a function that ends all. */
 export function boundSockets(server: Server, { most, lifeMs }: SocketLimits): () => void {
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
@@ -26,7 +26,7 @@ export function boundSockets(server: Server, { most, lifeMs }: SocketLimits): ()
   };
 }
 
-/** However many ask for it at once, it is made once at a time: who comes while it is made is told by the next one. */
+/** Makes one result at a time, however many ask for it: those who ask while one is made share the next one. */
 export function shareNext<T>(make: () => Promise<T>): () => Promise<T> {
   let making: Promise<T> | undefined;
   let next: Promise<T> | undefined;

@@ -19,14 +19,14 @@ export interface StatusContext {
   readonly clock: Clock;
 }
 
-/** As the contract limits them. */
+/** The limit of the contract. */
 const MAX_PROBLEMS = 20;
 const MAX_TRANSFERS = 16;
 const MAX_TEXT = 1000;
 const MAX_REASON = 300;
 const SECOND_MS = 1000;
 
-/** What the control plane is told of this agent with each heartbeat. */
+/** Makes the status of this agent that each heartbeat sends to the control plane. */
 export async function describeStatus(ctx: StatusContext): Promise<AgentStatus> {
   const { inventory, problems, storageRoot, uploads, throttle, clock } = ctx;
   const { pausedBecause, untilNs } = throttle.state();
@@ -46,7 +46,7 @@ function toProblem({ code, detail, sinceNs: since }: Problem): AgentStatus["prob
   return { code, text: detail.slice(0, MAX_TEXT), since, title, fix: fix.slice(0, MAX_TEXT) };
 }
 
-/** Bytes that turned out not to be there may have been counted. */
+/** The sum may be negative for a moment, where bytes that were counted turn out to be missing. */
 function toTransfer({ recordingId, sentBytes, bytesPerSecond }: Transfer) {
   return { recordingId, sentBytes: Math.max(0, sentBytes), bytesPerSecond };
 }
@@ -69,7 +69,7 @@ function oldestNotImported(inventory: Inventory): bigint | undefined {
   return oldestNs;
 }
 
-/** To the second: it is the same with each heartbeat, as long as nobody sets the clock. */
+/** It is rounded to the second, so that it is the same in each heartbeat while nobody sets the clock. */
 function bootTimeNs(clock: Clock): bigint {
   const bootMs = Number(clock.nowNs() / 1_000_000n) - clock.uptimeMs();
   return BigInt(Math.round(bootMs / SECOND_MS)) * 1_000_000_000n;

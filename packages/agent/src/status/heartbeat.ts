@@ -10,13 +10,14 @@ import { describeStatus, type StatusContext } from "./describe-status.ts";
 export interface HeartbeatContext extends StatusContext {
   readonly session: CloudSession;
   readonly serverClock: ServerClock;
-  /** Of the calls that go over the connection on which the agent waits for work. */
+  /** The turns of calls over the connection on which the agent polls for work. */
   readonly restTurns: Turns;
 }
 
 /**
- * Tells the cloud how the agent fares, until aborted. What is lost is not repeated: the next one says more. Where there is no news, it
- * waits until the poll for work ends, which keeps the lease meanwhile: an agent that rests holds one connection.
+ * Sends the agent's status to the cloud, until aborted. A heartbeat that is lost is not repeated, because the next one is newer.
+ * Where nothing changed, it waits until the poll for work ends, which keeps the lease meanwhile: so an agent without work holds
+ * one connection.
  */
 export async function runHeartbeat(ctx: HeartbeatContext, signal: AbortSignal): Promise<void> {
   let lastSent: AgentStatus | undefined;
@@ -32,7 +33,7 @@ export async function runHeartbeat(ctx: HeartbeatContext, signal: AbortSignal): 
   }
 }
 
-/** Free space differs each time, and the clock may be set; what that comes to is a problem. */
+/** Free space differs each time, and the boot time may too; where they matter, there is a problem, which is compared. */
 function isSame(lastSent: AgentStatus, status: AgentStatus): boolean {
   const kept = { disk: undefined, bootedAt: undefined };
   return isDeepStrictEqual({ ...lastSent, ...kept }, { ...status, ...kept });

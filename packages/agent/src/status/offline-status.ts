@@ -7,7 +7,7 @@ import { agentVersion } from "../system/version.ts";
 import { describePause } from "./describe-pause.ts";
 import type { StatusDocument } from "./status-schema.ts";
 
-/** What the state directory last knew, for when no agent answers. */
+/** Reads the status from the state directory, for commands that find no running agent. */
 export function readOfflineStatus(options: {
   readonly stateDir: string;
   readonly stateGroup: string;

@@ -7,7 +7,7 @@ const wide = { nowMs: sampleTimeMs, columns: 200, isColored: false, lines: 1 };
 const render = (deletions: Partial<typeof healthyStatus.deletions>, options = wide) =>
   renderDeletions({ ...healthyStatus, deletions: { ...healthyStatus.deletions, ...deletions } }, options);
 
-test("what is going to be deleted is said with the rule, the room it gives and the next file; nothing is said of nothing", () => {
+test("planned deletions are shown with the rule, the space and the next file; without any there is no line", () => {
   assert.deepEqual(render({}), []);
   const planned = [
     { reason: "imported" as const, files: 10, bytes: 3.4e9 },

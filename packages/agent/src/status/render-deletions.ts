@@ -11,7 +11,7 @@ const words: Readonly<Record<Deletions["planned"][number]["reason"], string>> = 
   prune: "not imported, for space",
 };
 
-/** What is to be deleted, by rule; no line while nothing is. */
+/** Shows what will be deleted, by rule; no line where nothing will. */
 export function renderDeletions({ deletions }: StatusDocument, layout: Layout): string[] {
   const { planned, nextPath, heldUntil } = deletions;
   const parts = planned.map(({ reason, files, bytes }) => `${files} ${words[reason]} (${formatBytes(bytes)})`);

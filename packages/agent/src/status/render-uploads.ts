@@ -7,13 +7,13 @@ import type { StatusDocument } from "./status-schema.ts";
 
 const MAX_TRANSFERS = 4;
 const WIDEST_BAR = 16;
-/** Of percent, rate and time left, with the margins. */
+/** The width of percent, rate and time left, with the margins. */
 const FIGURES_WIDTH = 6 + 11 + 8 + 4;
 const LONGEST_SECONDS = 99 * 86_400;
-/** Names of files need so much; a narrow screen has a shorter bar, or none. */
+/** Names of files need this width; a narrow screen has a shorter bar, or none. */
 const PATH_WIDTH = 24;
 
-/** What is under way, what waits, and what holds it back. */
+/** Shows running uploads, waiting ones, and what limits them. */
 export function renderUploads(status: StatusDocument, options: Layout): string[] {
   if (status.health === "not running") return renderPause(status, options);
   const { transfers } = status;
@@ -22,7 +22,7 @@ export function renderUploads(status: StatusDocument, options: Layout): string[]
   return ["", ...labelled("Uploads", uploadsText(status, options), options), ...shown, ...more];
 }
 
-/** It outlasts the agent. */
+/** A pause outlasts the agent, so it is shown without one too. */
 function renderPause({ pause: { by, until } }: StatusDocument, options: Layout): string[] {
   if (by === null) return [];
   const end = until === null ? "until `agent resume`" : `until ${clockTime(until, options.nowMs)}`;
@@ -50,7 +50,7 @@ function throttleText({ isPaused, text, until }: StatusDocument["throttle"], now
 const weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 const DAY_MS = 86_400_000;
 
-/** Local, as in the timetable. */
+/** The time is local, as in the timetable of rates. */
 function clockTime(time: string, nowMs: number): string {
   const at = new Date(time);
   const hours = `${at.getHours()}`.padStart(2, "0");

@@ -38,7 +38,7 @@ const MAX_RETRIES = 100;
 const problemCodes = Object.keys(problemTexts) as ProblemCode[];
 const SHOWN_DELETIONS = 10;
 
-/** In a few words, for `systemctl status`. */
+/** Says the status in a few words, for `systemctl status`. */
 export function summarize({
   session,
   inventory,
@@ -49,7 +49,7 @@ export function summarize({
   return `${state}, ${inventory.size} files, ${uploads.transfers().length} uploads, ${problems.list().length} problems`;
 }
 
-/** All there is to say about a running agent. */
+/** Makes the whole status of a running agent. */
 export async function takeSnapshot(ctx: SnapshotContext): Promise<StatusDocument> {
   ctx.skew.judge();
   const problems = ctx.problems.list().toSorted((a, b) => weightOf(a.code) - weightOf(b.code));
@@ -109,7 +109,7 @@ function describeDeletions({ deletions, inventory }: SnapshotContext): StatusDoc
   };
 }
 
-/** What others follow from comes first, as in the table. */
+/** The order of problems: those that cause others come first, as in the table. */
 function weightOf(code: ProblemCode): number {
   return problemCodes.indexOf(code);
 }

@@ -47,7 +47,7 @@ test("a state directory too long for a socket's path is served all the same", as
   assert.deepEqual(await askStatus(stateDir), status);
 });
 
-test("a socket that a killed agent left behind is nobody's answer, and does not hinder the next agent", async (t) => {
+test("a socket that a killed agent left counts as no agent, and does not hinder the next one", async (t) => {
   const stateDir = makeDirectory(t);
   assert.equal(await askStatus(stateDir), undefined);
   writeFileSync(join(stateDir, "agent.sock"), "");
@@ -57,7 +57,7 @@ test("a socket that a killed agent left behind is nobody's answer, and does not 
   assert.deepEqual(await askStatus(stateDir), status);
 });
 
-test("an agent that hangs is said to hang", async (t) => {
+test("an agent that does not answer is named as such", async (t) => {
   const stateDir = makeDirectory(t);
   await using _server = await serveStatus(stateDir, () => new Promise(() => {}));
   await assert.rejects(askStatus(stateDir, 50), /runs but does not answer/);

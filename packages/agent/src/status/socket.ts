@@ -5,19 +5,19 @@ import { shareSocket } from "../state/share-state.ts";
 import { boundSockets, type SocketLimits } from "./bound-sockets.ts";
 import type { StatusDocument } from "./status-schema.ts";
 
-/** Bytes that a socket's path may have on Linux; one less elsewhere. */
+/** The longest path of a socket on every system, in bytes. */
 const MAX_SOCKET_PATH_BYTES = 103;
 
-/** The command waits for 5 s, and reads at once. */
+/** The command waits for 5 s, and reads at once, so ten seconds are enough. */
 const limits: SocketLimits = { most: 32, lifeMs: 10_000 };
 
-/** Answers every connection with the status as one JSON text, and reads nothing of it. The state directory's lock must be held. */
+/** Answers every connection with the status as one JSON text, and reads nothing. The state directory's lock must be held. */
 export async function serveStatus(
   stateDir: string,
   takeStatus: () => Promise<StatusDocument>,
 ): Promise<AsyncDisposable> {
   const address = openSocketAddress(stateDir);
-  rmSync(address.path, { force: true }); // Left behind by a kill.
+  rmSync(address.path, { force: true }); // An agent that was killed left it.
   const server = createServer((socket) => {
     takeStatus().then(
       (status) => socket.end(JSON.stringify(status)),
@@ -38,7 +38,7 @@ export async function serveStatus(
   };
 }
 
-/** An agent runs, and is too busy or too stuck to say how it fares. */
+/** An agent runs and does not answer. */
 export class AgentSilentError extends Error {
   constructor(timeoutMs: number) {
     super(`the agent runs but does not answer within ${timeoutMs / 1000} s`);
@@ -46,7 +46,7 @@ export class AgentSilentError extends Error {
   }
 }
 
-/** The status of the running agent; undefined when there is none. Throws {@link AgentSilentError}. */
+/** Asks the running agent for its status; undefined where none runs. Throws {@link AgentSilentError}. */
 export async function askStatus(stateDir: string, timeoutMs = 5000): Promise<StatusDocument | undefined> {
   try {
     using address = openSocketAddress(stateDir);

@@ -13,7 +13,7 @@ const object = <const P extends Record<string, unknown>>(properties: P) =>
   ({ type: "object", properties, required: Object.keys(properties), additionalProperties: false }) as const;
 
 /**
- * `agent status --json`, as JSON Schema 2020-12. Times are RFC 3339 in UTC, sizes bytes; null is "not known".
+ * The output of `agent status --json`, as JSON Schema 2020-12. Times are RFC 3339 in UTC, sizes are in bytes; null means "not known".
  * Fields may be added within version 1; anything else is another version.
  */
 export const statusSchema = {
@@ -30,7 +30,7 @@ export const statusSchema = {
       projectName: textOrNull,
       orgId: textOrNull,
     }),
-    /** Of an agent that works at an edge site; then the device is not known. */
+    /** The site of an agent at an edge site; the device is not known then. */
     site: object({ id: textOrNull, name: textOrNull }),
     apiUrl: textOrNull,
     stateDir: text,
@@ -46,7 +46,7 @@ export const statusSchema = {
       isPresent: { type: ["boolean", "null"] },
       totalBytes: countOrNull,
       freeBytes: countOrNull,
-      /** At the pace of the last hour. */
+      /** When the disk is full if it fills as in the last hour. */
       fullInSeconds: countOrNull,
       lastScanAt: textOrNull,
       lastScanMs: countOrNull,
@@ -62,12 +62,12 @@ export const statusSchema = {
         secondsLeft: countOrNull,
       }),
     },
-    /** Uploads that wait after a failed try, soonest first; at most 100. */
+    /** The uploads that wait after a failed try, soonest first; at most 100. */
     retries: {
       type: "array",
       items: object({ path: text, failures: count, lastError: text, nextTryAt: text }),
     },
-    /** What holds uploads back; `bytesPerSecond` null: no limit. `until`: when another rate holds. */
+    /** What limits uploads. `bytesPerSecond` is null where there is no limit; `until` says when another rate holds. */
     throttle: object({
       isPaused: { type: "boolean" },
       text: textOrNull,
@@ -76,21 +76,21 @@ export const statusSchema = {
       interface: textOrNull,
       isSlowLink: { type: "boolean" },
     }),
-    /** Somebody stopped uploads with `agent pause`; `until` null: until `agent resume`. All null: nobody did. */
+    /** A pause by `agent pause`. `until` is null where `agent resume` has to end it; all are null where there is no pause. */
     pause: object({ by: textOrNull, since: textOrNull, until: textOrNull }),
-    /** What is to be deleted now and under which rule, and what was since the start. Before `heldUntil` nothing goes for its age. */
+    /** What will be deleted under which rule, and what was deleted since the start. Before `heldUntil` nothing is deleted for its age. */
     deletions: object({
       planned: { type: "array", items: object({ reason: deletionReason, files: count, bytes: count }) },
       nextPath: textOrNull,
       heldUntil: textOrNull,
       deletedFiles: count,
-      /** Latest first; at most 10, those before the start included. */
+      /** The latest deletions first; at most 10, with those before the start. */
       last: {
         type: "array",
         items: object({ path: text, sizeBytes: count, reason: deletionReason, deletedAt: text }),
       },
     }),
-    /** Since the start of the agent. */
+    /** What was counted since the start of the agent. */
     counters: object({ uploadedBytes: count, uploadedFiles: count, failedTries: count, scans: count }),
     problems: {
       type: "array",

@@ -53,7 +53,7 @@ test("on a terminal it is drawn in place, q ends it, and the terminal is as it w
   assert.match(after!, / icanon .* echo /s, "the keyboard is as it was");
 });
 
-test("a terminal that obeys nothing, and one whose owner wants no colour, get none; a dumb one gets lines", async (t) => {
+test("a terminal without colours, and one whose owner wants none, get none; a dumb one gets lines", async (t) => {
   if (spawnSync("script", ["--version"]).status !== 0) return t.skip("script (util-linux) is not here");
   using device = makeDevice();
   const show = (environment: NodeJS.ProcessEnv, ...more: string[]) => {

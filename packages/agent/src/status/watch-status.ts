@@ -4,7 +4,7 @@ import { renderStatus } from "./render-status.ts";
 import { AgentSilentError } from "./socket.ts";
 import type { StatusDocument } from "./status-schema.ts";
 
-/** The terminal, or whatever stands in its place. */
+/** The terminal, or what replaces it in tests. */
 export interface WatchTerminal {
   readonly input: NodeJS.ReadStream;
   readonly output: NodeJS.WriteStream;
@@ -20,8 +20,8 @@ export interface WatchOptions extends WatchTerminal {
 const EVERY_MS = 1000;
 
 /**
- * Shows the status again and again until q, Ctrl-C or a signal; answers the last one. On a terminal in place, and the
- * terminal is afterwards as it was before; elsewhere one line each time.
+ * Shows the status repeatedly until q, Ctrl-C or a signal, and returns the last one. On a terminal it redraws in place, and leaves
+ * the terminal as it was before; elsewhere it prints one line each time.
  */
 export async function watchStatus(options: WatchOptions): Promise<StatusDocument> {
   const isScreen = options.output.isTTY && !options.isJson && process.env.TERM !== "dumb";
@@ -36,7 +36,7 @@ export async function watchStatus(options: WatchOptions): Promise<StatusDocument
   }
 }
 
-/** An agent that has no time to answer may have it later: the last answer stays. */
+/** Where the agent does not answer, the last status stays, because it may answer later. */
 async function readAgain({ readStatus }: WatchOptions, last: StatusDocument): Promise<StatusDocument> {
   try {
     return await readStatus();
@@ -58,7 +58,7 @@ function stopSignal(
   const usesKeys = isScreen && input.isTTY;
   if (usesKeys) input.setRawMode(true).resume().on("data", onKey);
   process.on("SIGINT", stop).on("SIGTERM", stop);
-  output.on("error", stop); // Whoever read us went away.
+  output.on("error", stop); // The reader of the output went away.
   return {
     signal: controller.signal,
     [Symbol.dispose]() {
@@ -76,7 +76,7 @@ function takeScreen(output: NodeJS.WriteStream): Disposable {
   return { [Symbol.dispose]: () => void output.write(LEAVE_SCREEN) };
 }
 
-/** Written over the last one, so that nothing flickers; what would not fit is left out. */
+/** A frame is written over the last one, so that nothing flickers; lines that do not fit are left out. */
 function frameOf(status: StatusDocument, { output, renderOptions }: WatchOptions): string {
   const lines = renderStatus(status, renderOptions()).trimEnd().split("\n");
   const room = Math.max(2, output.rows);
@@ -98,7 +98,7 @@ function lineOf(status: StatusDocument, { isJson, renderOptions }: WatchOptions)
   return `${new Date(renderOptions().nowMs).toISOString()} ${parts.join(", ")}\n`;
 }
 
-/** Until the next time, a change of the window's size, or the end. */
+/** Waits for the next time, a change of the window's size, or the end. */
 async function waitFor({ output, everyMs = EVERY_MS }: WatchOptions, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -10,7 +10,7 @@ interface Schema {
   readonly items?: Schema;
 }
 
-/** The places where a value breaks a schema, for the words of JSON Schema that `status-schema.ts` uses. */
+/** Lists the places where a value breaks a schema, for the part of JSON Schema that `status-schema.ts` uses. */
 export function violations(schema: Schema, value: unknown, path = "$"): string[] {
   if ("const" in schema && value !== schema.const) return [`${path} is not ${String(schema.const)}`];
   if (schema.enum && !schema.enum.includes(value)) return [`${path} is none of the allowed`];

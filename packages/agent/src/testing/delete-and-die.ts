@@ -1,8 +1,8 @@
-// Run as a process of its own by deleting/crash.slow.ts: deletes the file `a.mcap` under a permit (or settles what another run
-// left), and kills itself right before or after its Nth step that changes a disk: of files, or of the state database.
+// deleting/crash.slow.ts runs this as a process of its own. It deletes the file `a.mcap` under a permit (or settles what another
+// run left), and kills itself right before or after its Nth step that changes files or the state database.
 //   node delete-and-die.ts (delete|settle|swap) ROOT STATE_DIR N
 // With `swap`, `other.mcap` takes the file's place right before it is moved into the trash.
-// Prints how many such points there are when it comes to its end.
+// When it reaches its end, it prints how many such points there are.
 import fs, { statSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { DatabaseSync } from "node:sqlite";
@@ -17,7 +17,7 @@ const { database } = openDatabase(stateDir);
 const inventory = openInventory(database);
 let points = 0;
 watchSteps();
-// Loaded only now, so that they see the functions that count.
+// These are loaded only now, so that they see the functions that count.
 const { deleteFiles } = await import("../deleting/delete-files.ts");
 const { settleIntents } = await import("../deleting/settle-intents.ts");
 const { createSetbacks } = await import("../deleting/setbacks.ts");

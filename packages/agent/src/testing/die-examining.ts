@@ -1,5 +1,5 @@
-// Loaded into an agent before it begins (`node --import`): writes down each file whose content is looked at, and kills the process
-// at the one that DIE_EXAMINING names, as a file does that takes more memory than there is.
+// It is loaded into an agent before the agent begins (`node --import`). It notes each file whose content is examined, and kills the
+// process at the one that DIE_EXAMINING names, as a file does that takes more memory than there is.
 import { tracingChannel } from "node:diagnostics_channel";
 import { appendFileSync } from "node:fs";
 

@@ -8,7 +8,7 @@ import {
   toDigestFields,
 } from "@downlink/protocol";
 
-/** What a sender tells of these bytes. */
+/** Makes the digest that a sender would send for these bytes. */
 export function digestBytes(bytes: Buffer, algorithm: DigestAlgorithm): DigestFields {
   return toDigestFields(makeDigest(algorithm, createHash(algorithm).update(bytes).digest("base64")));
 }

@@ -6,7 +6,7 @@ export class FakeChanges {
     for (const wake of this.#waiting) wake();
   }
 
-  /** At the next change, or when the signal is aborted. */
+  /** Resolves at the next change, or when the signal is aborted. */
   async next(signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.add(resolve);

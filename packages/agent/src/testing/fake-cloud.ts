@@ -42,9 +42,9 @@ export class FakeCloud implements AsyncDisposable {
   readonly schemas = new Map<string, string>();
   readonly requests = new Map<string, WantedImport>();
   readonly acknowledged: string[] = [];
-  /** Until they are acknowledged, which only happens where an answer names them. */
+  /** Cancelled requests stay here until they are acknowledged, which only happens where an answer names them. */
   readonly cancelled = new Set<string>();
-  /** Where there are more, an answer says so. */
+  /** How many requests an answer names; it says where there are more. */
   requestsPerAnswer = Number.POSITIVE_INFINITY;
   /** What agents gave up, in order. */
   readonly failures: { readonly requestId: string; readonly code: string }[] = [];
@@ -55,29 +55,29 @@ export class FakeCloud implements AsyncDisposable {
   readonly permits = new FakePermits();
   settings: EdgeSettings = { enabled: true, retainRecordingsSeconds: 0, autoDeleteAfterImport: false };
   device = { id: "dev_1", name: "rover-1" };
-  /** Undefined: a control plane that does not tell it. */
+  /** Undefined for a control plane that does not give it. */
   projectName: string | undefined = "field tests";
-  /** Where the token is a site's. */
+  /** The site, where the token belongs to one. */
   site: { id: string; name: string } | undefined;
-  /** At a site, why a file belongs to nobody. */
+  /** Says at a site why a file belongs to no device. */
   judgePlace: (item: EdgeItem) => { code: string; text: string } | undefined = () => undefined;
-  /** Can only create a device. */
+  /** This token can only create a device. */
   enrolmentToken = "dl_dt_unassociated";
   readonly enrolments = new FakeEnrolments();
   leaseMs = 60_000;
-  /** Another one after a restore from a backup. */
+  /** Tests change it to simulate a restore from a backup. */
   incarnation = "1";
-  /** For how long a call for work may wait. Undefined: an older cloud, which takes 30 seconds and does not say so. */
+  /** For how long a poll for work may wait; undefined for an older cloud, which takes 30 seconds and does not say so. */
   longPollSeconds: number | undefined = edgeLimits.longPollSeconds;
-  /** It answers after so long, whatever it was asked to wait. */
+  /** A poll is answered after this time at the latest. */
   longestWaitMs = Number.POSITIVE_INFINITY;
-  /** An older cloud names it only in its hello. */
+  /** False for an older cloud, which names its incarnation only in the answer to a hello. */
   namesIncarnation = true;
   /** Which items of a listing are imported already. */
   isImported: (item: EdgeItem) => boolean = () => false;
-  /** The SHA-256 of what is stored of them. */
+  /** The SHA-256 of what the cloud stores of an item. */
   contentOf: (item: EdgeItem) => string | undefined = () => undefined;
-  /** Of which items of a listing the import failed; undefined: an older cloud, which does not say. */
+  /** Why the import of a listed item failed; undefined for an older cloud, which does not say it. */
   failureOf: ((item: EdgeItem) => { code: string; text: string } | undefined) | undefined = () => undefined;
   /** Items for which a whole report is refused with 400. */
   isItemRefused: (item: EdgeItem) => boolean = () => false;
@@ -85,9 +85,9 @@ export class FakeCloud implements AsyncDisposable {
   /** Holds a request back before anything is done about it. */
   gate: (request: FakeRequest) => Promise<void> | undefined = () => undefined;
   heartbeats: Record<string, unknown>[] = [];
-  /** To this server, of all agents: since it began, and at this moment. */
+  /** Counts the connections of all agents: since the start, and at this moment. */
   readonly connections = { begun: 0, open: 0 };
-  /** Files of which what is readable is wanted. */
+  /** Files whose readable content is wanted. */
   salvages: readonly WantedSalvage[] = [];
   readonly #leases = new FakeLeases();
   /** An id is never given twice. */
@@ -97,7 +97,7 @@ export class FakeCloud implements AsyncDisposable {
   readonly #server: Server;
   readonly #port = stablePort();
   readonly url = `http://127.0.0.1:${this.#port}`;
-  /** Under which parts are sent to it. */
+  /** The URL to which parts are sent. */
   publicUrl = this.url;
 
   private constructor() {
@@ -119,13 +119,13 @@ export class FakeCloud implements AsyncDisposable {
     }
   }
 
-  /** On the same port each time. */
+  /** Listens on the same port each time. */
   async listen(): Promise<void> {
     this.#server.listen(this.#port, "127.0.0.1");
     await once(this.#server, "listening");
   }
 
-  /** As if the server were gone: connections break, new ones are refused. */
+  /** Simulates a server that is gone: connections break, new ones are refused. */
   async goAway(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeAllConnections();
@@ -136,7 +136,7 @@ export class FakeCloud implements AsyncDisposable {
     if (this.#server.listening) await this.goAway();
   }
 
-  /** How many listings were told to their end. */
+  /** How many listings were received to their end. */
   get listings(): number {
     return this.#reports.listings;
   }
@@ -170,7 +170,7 @@ export class FakeCloud implements AsyncDisposable {
     this.changed();
   }
 
-  /** An end that counts no more is told under an id of its own. */
+  /** An end that counts no more is named under an id of its own. */
   takeBack(requestId: string, request: WantedImport): void {
     this.requests.delete(requestId);
     const overId = `${requestId}.over`;
@@ -183,7 +183,7 @@ export class FakeCloud implements AsyncDisposable {
     this.#leases.takeElsewhere();
   }
 
-  /** What a restore from a backup brings about whose incarnation nobody renewed. */
+  /** Simulates a restore from a backup where nobody renewed the incarnation. */
   forgetLeases(): void {
     this.#leases.setBack(0);
   }
@@ -286,7 +286,7 @@ export class FakeCloud implements AsyncDisposable {
     };
   }
 
-  /** As a control plane that is too old would answer. */
+  /** False for a control plane that is too old. */
   takesLocalRequests = true;
 }
 

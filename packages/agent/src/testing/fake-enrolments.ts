@@ -11,7 +11,7 @@ interface Enrolment {
 interface Admission {
   readonly authorization: string | undefined;
   readonly call: string | undefined;
-  /** Of the device. */
+  /** The token of the device. */
   readonly token: string;
   readonly enrolmentToken: string;
 }

@@ -5,11 +5,11 @@ import { api, type ErrorCode, errorCodes, type Operation } from "@downlink/proto
 export type Fault =
   | { readonly kind: "answer"; readonly status: number; readonly code?: ErrorCode; readonly retryAfterSeconds?: number }
   | { readonly kind: "html"; readonly status: number }
-  /** Success, with this in place of what was asked for. */
+  /** The answer is a success with this text as its body. */
   | { readonly kind: "body"; readonly text: string }
-  /** The connection breaks off, after so many bytes of the body. */
+  /** The connection breaks off after some bytes of the body. */
   | { readonly kind: "cut"; readonly afterBytes?: number }
-  /** The request is carried out, its answer lost. */
+  /** The request is carried out, and its answer is lost. */
   | { readonly kind: "loseAnswer" }
   | { readonly kind: "hang" };
 
@@ -23,7 +23,7 @@ export interface FakeRequest {
 export interface Received {
   readonly request: IncomingMessage;
   readonly url: URL;
-  /** Undefined: the contract does not know it. */
+  /** Undefined where the contract does not know the operation. */
   readonly found: FoundOperation | undefined;
 }
 

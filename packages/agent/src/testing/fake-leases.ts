@@ -11,7 +11,7 @@ export class FakeLeases {
   #held: { number: number; instanceId: string; renewedMs: number } | undefined;
   #count = 0;
 
-  /** Refused while somebody else's lives. `isAnother`: a new instance, whose reports are counted anew. */
+  /** Refuses while somebody else holds a lease. `isAnother` is true for a new instance, whose reports are counted anew. */
   take({ instanceId, formerInstanceIds = [], lease, leaseMs }: FakeHello & { leaseMs: number }): {
     number: number;
     isAnother: boolean;
@@ -29,7 +29,7 @@ export class FakeLeases {
     this.#give("another");
   }
 
-  /** As a restored cloud would: what was given since is forgotten, and another number is the last. */
+  /** Simulates a restored cloud: later leases are forgotten, and an earlier number is the last. */
   setBack(number: number): void {
     this.#count = number;
     this.#held = undefined;

@@ -8,7 +8,7 @@ interface Item {
 
 type RefusalError = Omit<Extract<PermitAnswer, { answer: "refused" }>, "versionId" | "answer">;
 
-/** Grants what it is asked for, or refuses as the test says. */
+/** Grants every permit, or refuses as the test says. */
 export class FakePermits {
   readonly asked: Item[] = [];
   refuse: (item: Item) => RefusalError | undefined = () => undefined;

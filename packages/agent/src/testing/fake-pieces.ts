@@ -19,12 +19,12 @@ export class FakePieces {
     return held;
   }
 
-  /** As the opening of the upload tells them. */
+  /** All pieces, as the answer to the opening names them. */
   all(): (Piece & { number: number })[] {
     return [...this.#held].flatMap(([number, held]) => held.map((piece) => ({ number, ...this.#describe(piece) })));
   }
 
-  /** Targets for what goes on from what is held, else none. */
+  /** Grants targets where the pieces continue what is held, otherwise none. */
   grant(number: number, pieces: readonly Piece[], urlOf: (piece: Piece) => string): unknown {
     const held = this.of(number);
     const isNext = pieces[0]?.offset === endOf(held);
@@ -38,7 +38,7 @@ export class FakePieces {
     held.push(piece);
   }
 
-  /** The part that its pieces are; they are forgotten, as they are where it is not the one that is expected. */
+  /** Composes the part of its pieces, and forgets them, also where the part is not the expected one. */
   compose(number: number, expected: DigestFields & { readonly length: number }): Buffer {
     const bytes = Buffer.concat(this.of(number).map((piece) => piece.bytes));
     if (bytes.length !== expected.length) throw new RefusalError("PartsMissing");

@@ -12,7 +12,7 @@ export interface FakeReport {
 
 type Reason = { code: string; text: string };
 
-/** At a site, what belongs to nobody is kept as unassigned. */
+/** At a site, a file that belongs to no device is kept as unassigned. */
 export function placeItems(items: readonly EdgeItem[], judge: (item: EdgeItem) => Reason | undefined): EdgeItem[] {
   return items.map((item) => {
     const reason = item.state === "indexed" ? judge(item) : undefined;

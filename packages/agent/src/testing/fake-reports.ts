@@ -2,7 +2,7 @@ import type { EdgeItem, WantedImport } from "@downlink/protocol";
 import { type FakeReport, placeItems, unassignedAmong } from "./fake-places.ts";
 import { RefusalError } from "./refusal.ts";
 
-/** What a report changes in the cloud, and what the cloud answers by. */
+/** What a report changes in the cloud, and on what the answer depends. */
 interface ReportedTo {
   readonly files: Map<string, EdgeItem>;
   readonly schemas: Map<string, string>;
@@ -21,7 +21,7 @@ interface ReportedTo {
 /** What agents report: each report once, and listings that count as whole only where all of one arrived. */
 export class FakeReports {
   readonly #cloud: ReportedTo;
-  /** How many were told to their end. */
+  /** How many listings were received to their end. */
   listings = 0;
   #sequence = 0;
   #listedIncarnation: string | undefined;
@@ -36,7 +36,7 @@ export class FakeReports {
     this.#sequence = 0;
   }
 
-  /** Of nothing there is nothing to tell. */
+  /** A cloud without files needs no listing. */
   isListed(): boolean {
     if (this.#cloud.files.size === 0) this.#listedIncarnation = this.#cloud.incarnation;
     return this.#listedIncarnation === this.#cloud.incarnation;

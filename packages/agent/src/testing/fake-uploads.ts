@@ -37,7 +37,7 @@ export class FakeUploads {
   partSize = 64 * 1024;
   /** Whether parts may come in pieces; older clouds took whole ones only. */
   takesPieces = false;
-  /** Whether parts may be told by their SHA-256; older clouds took MD5 only, and say nothing of it. */
+  /** Whether parts may have SHA-256 digests; older clouds take MD5 only, and do not say so. */
   takesSha256 = true;
   /** Pieces that were received whole, in order of arrival, repeats included. */
   readonly receivedPieces: { readonly number: number; readonly offset: number; readonly length: number }[] = [];
@@ -47,9 +47,9 @@ export class FakeUploads {
   readonly received: number[] = [];
   /** The part size that each opening asked for. */
   readonly partSizes: (number | undefined)[] = [];
-  /** Contents of other recordings by their SHA-256, with how those are named; while there are any, files are to be hashed. */
+  /** The names of other recordings by the SHA-256 of their contents; while there are any, files have to be hashed. */
   readonly originals = new Map<string, string>();
-  /** A new upload begins with this part, and with other bytes in it than any file has. */
+  /** A new upload begins with this part, whose bytes differ from those of any file. */
   corruptPart: number | undefined;
   readonly #uploads = new Map<string, Upload>();
   readonly #far: FarSide;
@@ -186,7 +186,7 @@ function fail(code: ConstructorParameters<typeof RefusalError>[0]): never {
   throw new RefusalError(code);
 }
 
-/** What a target is good for. An upload's parts and pieces are told by one kind of digest, which its opening named. */
+/** What a target accepts. All parts and pieces of an upload have one kind of digest, which its opening named. */
 function asQuery({ md5, sha256, length }: DigestFields & { length: number }, digest: DigestAlgorithm): URLSearchParams {
   const value = { md5, sha256 }[digest];
   if (value === undefined) throw new RefusalError("InvalidRequest");

@@ -8,7 +8,7 @@ import {
 } from "@downlink/protocol";
 import { RefusalError } from "./refusal.ts";
 
-/** What the cloud wants of the agent, and how long it lets a call for it wait. */
+/** What the cloud wants of the agent, and how long it lets a poll wait. */
 interface Wanting {
   readonly requests: ReadonlyMap<string, WantedImport>;
   readonly requestsPerAnswer: number;
@@ -26,7 +26,7 @@ interface Server {
   readonly isListening: () => boolean;
 }
 
-/** Answers when there is something else than the agent has by `etag`, or when it has waited for so long. */
+/** Answers when the work differs from that of `etag`, or when the poll has waited long enough. */
 export async function answerWork(
   cloud: Wanting,
   { etag, wait, maxRequests }: { etag?: string; wait: number; maxRequests?: number },
@@ -43,7 +43,7 @@ export async function answerWork(
   return answer;
 }
 
-/** The most urgent, where there are more than the agent takes. */
+/** Reads the most urgent work, where there is more than the agent takes. */
 function readWork(cloud: Wanting, maxRequests = Number.POSITIVE_INFINITY) {
   const all = [...cloud.requests.values()].sort((a, b) => b.priority - a.priority);
   const imports = all.slice(0, Math.min(maxRequests, cloud.requestsPerAnswer));
@@ -60,7 +60,7 @@ interface LocallyRequested {
   requestImport(path: string): string;
 }
 
-/** Somebody on the device wants imports: asked for, unless they are asked for already. */
+/** Requests the imports that somebody on the device wants, unless they are requested already. */
 export function answerLocalRequests(cloud: LocallyRequested, versionIds: readonly string[]): unknown {
   if (!cloud.takesLocalRequests) throw new RefusalError("NotFound");
   const answers = versionIds.map((versionId) => {

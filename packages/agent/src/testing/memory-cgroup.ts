@@ -10,7 +10,7 @@ export interface MemoryCgroup extends Disposable {
   kills(): number;
 }
 
-/** What the unit allows. */
+/** The memory that the unit allows. */
 export function unitMemoryBytes(): number {
   const unit = makeUnit({
     command: ["agent"],
@@ -23,7 +23,7 @@ export function unitMemoryBytes(): number {
   return Number(megabytes) * 1024 * 1024;
 }
 
-/** Of the first or second kind of cgroups, whichever the system has. Throws where none can be made: mostly for want of rights. */
+/** Opens a group of version 1 or 2, whichever the system has. Throws where none can be made, mostly for missing rights. */
 export function openMemoryCgroup(limitBytes: number): MemoryCgroup {
   const kind = existsSync(`${V1_ROOT}/memory.limit_in_bytes`) ? v1 : v2;
   const path = `${kind.root()}/downlink-test-${process.pid}-${performance.now().toFixed(0)}`;
@@ -56,7 +56,7 @@ const v1 = {
 };
 
 const v2 = {
-  /** Below one's own group, which must hand the memory on. */
+  /** The group is made below our own one, which must pass the memory controller on. */
   root: () => {
     const own = /^0::(.*)$/m.exec(readFileSync("/proc/self/cgroup", "utf8"))?.[1] ?? "/";
     const mount = /^cgroup2 (\S+) /m.exec(readFileSync("/proc/mounts", "utf8"))?.[1];
@@ -73,7 +73,7 @@ const v2 = {
   events: "memory.events",
 };
 
-/** Swap is not counted everywhere. */
+/** Writes only where the file exists, because swap is not counted everywhere. */
 function writeIfThere(path: string, value: string): void {
   if (existsSync(path)) writeFileSync(path, value);
 }

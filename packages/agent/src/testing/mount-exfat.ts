@@ -2,13 +2,13 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import type { TestContext } from "node:test";
 
-/** A card with exFAT, which keeps no time of change but that of the content. */
+/** A card with exFAT, which keeps mtime and no ctime. */
 export interface ExfatCard extends Disposable {
-  /** Takes it out and puts it in again. */
+  /** Takes the card out and puts it in again. */
   remount(): void;
 }
 
-/** Puts such a card at a directory; undefined, and the test told of as skipped, where none can be made or mounted. */
+/** Mounts such a card at a directory; skips the test and returns undefined where none can be made or mounted. */
 export function mountExfat(t: TestContext, directory: string): ExfatCard | undefined {
   const image = `${directory}.image`;
   mkdirSync(directory, { recursive: true });

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import type { TestContext } from "node:test";
 
-/** A file system of its own, of such a size (`8m`); undefined, and the test told of as skipped, where none can be mounted. */
+/** Mounts a file system of a size (`8m`); skips the test and returns undefined where none can be mounted. */
 export function mountSmall(t: TestContext, directory: string, size: string): Disposable | undefined {
   mkdirSync(directory, { recursive: true });
   try {

@@ -3,7 +3,7 @@ import { renderMetrics } from "../metrics/render-metrics.ts";
 import { statusSchema } from "../status/status-schema.ts";
 import { healthyStatus, problem } from "./sample-status.ts";
 
-/** What the package publishes beside the program, made from its tables: text by path below the package. */
+/** Makes the files that the package publishes beside the program from its tables: their texts by their paths in the package. */
 export function publishedFiles(): Readonly<Record<string, string>> {
   return {
     "docs/metrics.md": metricsPage(),
@@ -24,7 +24,7 @@ says whether it stops a file. This page is made from \`src/diagnostics/problems.
 ${sections.join("\n")}`;
 }
 
-/** From what the agent would serve, with everything in it that may be absent. */
+/** Makes the page from what the agent would serve, with all metrics that may be absent. */
 function metricsPage(): string {
   const throttle = { ...healthyStatus.throttle, bytesPerSecond: 1 };
   const storage = { ...healthyStatus.storage, fullInSeconds: 1 };

@@ -5,7 +5,7 @@ import type { Device } from "./run-daemon.ts";
 
 const incompressible = [{ topic: "/blob", kind: "blob", rateHz: 10, sizeBytes: 50_000 }] as const;
 
-/** Writes a recording of about so many bytes that do not compress, and returns them. */
+/** Writes a recording of about `sizeBytes`, which do not compress, and returns its bytes. */
 export async function writeRecording(
   device: Pick<Device, "root">,
   path: string,

@@ -9,7 +9,7 @@ import type { StatusDocument } from "../status/status-schema.ts";
 import { type Clock, systemClock } from "../system/clock.ts";
 import type { FakeCloud } from "./fake-cloud.ts";
 
-/** A device of its own: a root and a state directory, removed at the end. */
+/** A device for one test: a root and a state directory, which are removed at the end. */
 export interface Device extends Disposable {
   readonly root: string;
   readonly stateDir: string;
@@ -32,13 +32,13 @@ export function settingsFor(
   return loadSettings({ flags: { ...quick, ...own, ...flags }, environment: {}, configFile: "/dev/null" });
 }
 
-/** The same for the command line. */
+/** The same settings as flags of the command line. */
 export function flagsFor(device: Device, cloud: Pick<FakeCloud, "url" | "token">): string[] {
   return ["--token", cloud.token, "--url", cloud.url, "--storage-root", device.root, "--state-dir", device.stateDir];
 }
 
 export interface RunningDaemon extends AsyncDisposable {
-  /** Ends with the daemon; rejects with what ended it. */
+  /** Resolves when the daemon ends; rejects with the error that ended it. */
   readonly ended: Promise<unknown>;
   stop(): Promise<void>;
   status(): Promise<StatusDocument>;
@@ -46,13 +46,13 @@ export interface RunningDaemon extends AsyncDisposable {
   until(what: string, isTrue: (status: StatusDocument) => boolean): Promise<StatusDocument>;
 }
 
-/** Waits after failures are as short as chance can make them, nearly. */
+/** With this clock, waits after failures are nearly as short as chance can make them. */
 export const impatientClock: Clock = { ...systemClock, random: () => 0.05 };
 
-/** Tests bring about what the agent complains of. */
+/** Drops the log, because tests cause failures on purpose. */
 const nowhere: LogOutput = { write: () => true, on: () => undefined };
 
-/** The agent within the test's own process. */
+/** Runs the agent within the test's own process. */
 export function startDaemon(settings: Settings, clock = impatientClock): RunningDaemon {
   const controller = new AbortController();
   const log = createLog({ format: "json", level: "error", out: nowhere });

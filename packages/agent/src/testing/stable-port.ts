@@ -1,8 +1,8 @@
 let next = process.pid * 64;
 
 /**
- * A port on which a test may listen later, or again: below those that systems give to connections, nobody takes it meanwhile.
- * No other test has it, but another program may.
+ * Returns a port on which a test may listen later, or again. It is below the ports that systems give to connections, so that nobody
+ * takes it meanwhile. No other test has it, but another program may.
  */
 export function stablePort(): number {
   return 10_000 + (next++ % 22_000);

@@ -6,22 +6,22 @@ const main = fileURLToPath(new URL("../main.ts", import.meta.url));
 
 export interface AgentProcess extends AsyncDisposable {
   readonly pid: number;
-  /** Ends when the agent says that it works, or with the process: who has no cache of compiled files takes long. */
+  /** Resolves when the agent says that it works, or when the process ends. Without a cache of compiled files that takes long. */
   readonly started: Promise<void>;
   readonly exited: Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>;
   kill(signal: NodeJS.Signals): void;
 }
 
 export interface StartOptions {
-  /** User and group, and none of root's other groups. */
+  /** The user and the group of the process, without root's other groups. */
   readonly user?: { readonly uid: number; readonly gid: number; readonly groups?: readonly number[] };
-  /** All of its standard input. */
+  /** The whole standard input. */
   readonly input?: string;
-  /** The command that becomes it. */
+  /** The command that starts the program, for example within a cgroup. */
   readonly within?: readonly string[];
 }
 
-/** The real program, as a process of its own, with only the given settings. */
+/** Starts the real program as a process of its own, with only the given settings. */
 export function startAgent(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -31,7 +31,7 @@ export function startAgent(
   const becomes = [...within, ...(user ? becoming(user) : [])];
   const [program, ...own] = [...becomes, process.execPath, main, ...args] as [string, ...string[]];
   const child = spawn(program, own, { env: { ...Object.fromEntries(inherited), ...environment } });
-  child.stdin.on("error", () => {}); // It may end without having read.
+  child.stdin.on("error", () => {}); // The process may end without having read its input.
   if (input !== undefined) child.stdin.end(input);
   const exited = collect(child);
   const started = Promise.race([said(child, "agent started"), exited.then(() => {})]);
