@@ -10,7 +10,13 @@ import type { RecordingFormatName, RecordingSummary } from "../survey/summary.ts
 import type { Survey } from "../survey/survey.ts";
 import type { Verifying } from "../verified/verifying.ts";
 
-/** What one format must offer. Code outside of `mcap/` and `bag1/` knows formats only through this. */
+/**
+ * What one format must offer. Code outside of `mcap/` and `bag1/` knows formats only through this.
+ *
+ * We read both formats ourselves, not by `McapIndexedReader` and `@foxglove/rosbag`: the first silently gives nothing without chunk
+ * indexes, the second loses messages of unsorted chunks, and neither bounds what a hostile file makes it allocate. The tests compare our
+ * readers with theirs.
+ */
 export interface RecordingFormat {
   readonly name: RecordingFormatName;
   /** Surveys a recording that has its end. Throws a code that means incomplete if it has none. */

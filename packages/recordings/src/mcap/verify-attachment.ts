@@ -10,8 +10,9 @@ import { readAttachmentHead } from "./records.ts";
 import { endOfRecord } from "./stored-chunk.ts";
 
 /**
- * Compares an attachment with its checksum, and answers where the next record begins. One that is damaged, or has an impossible time, is
- * reported as damage and refuses nothing, because the messages are sound all the same.
+ * Compares an attachment with its checksum, and answers where the next record begins. An attachment that is damaged or has an impossible
+ * time is reported as damage and left out of exports, because the messages are sound all the same. It must not be copied:
+ * `McapStreamReader` gives up a whole file for one attachment that fails its checksum.
  */
 export async function verifyAttachment(head: RecordHead, verifying: Verifying): Promise<number> {
   const { reader, context, survey, damage } = verifying;

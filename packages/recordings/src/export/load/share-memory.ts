@@ -1,7 +1,10 @@
 import { ExportFault } from "../plan/export-options.ts";
 import type { PlannedRun, RunSpans } from "../plan/planned-source.ts";
 
-/** Divides the memory for merging among the runs that overlap in time. */
+/**
+ * Divides the memory for merging among the runs that overlap in time. A run that is larger than its share is read again for each part and
+ * not written to a temporary file: sorted recordings never pay for this, and shuffled ones pay with time instead of memory.
+ */
 export interface MemoryShare {
   /** How much memory the next part of a run may take. */
   shareBytes(): number;

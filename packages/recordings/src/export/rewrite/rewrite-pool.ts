@@ -3,7 +3,12 @@ import { Worker } from "node:worker_threads";
 import type { Job, JobResults } from "./jobs.ts";
 import { type JobMeans, serveJob, type WaitingJob } from "./serve-job.ts";
 
-/** Threads that rewrite chunks for all exports of a process. An idle pool does not keep the process alive. */
+/**
+ * Threads that rewrite chunks for all exports of a process. An idle pool does not keep the process alive.
+ *
+ * We use threads with blocking codecs, not asynchronous codecs: filtering and indexes are half of the work, and libuv's threads stay free
+ * for files.
+ */
 export class RewritePool implements AsyncDisposable {
   readonly #threads: Threads;
 

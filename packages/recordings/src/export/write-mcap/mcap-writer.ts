@@ -18,8 +18,12 @@ export interface WrittenChunks {
 }
 
 /**
- * Writes an indexed MCAP file as pieces of bytes; the caller passes them on in the order in which it gets them. The indexes of the chunks
- * that were written are kept in memory.
+ * Writes an indexed MCAP file as pieces of bytes. The caller passes them on in the order in which it gets them. The indexes of the written
+ * chunks are kept in memory.
+ *
+ * We do not use `McapWriter`: it compresses synchronously, computes checksums in JavaScript, cannot pass a chunk on and cannot write
+ * attachments in pieces. Schemas and channels stand outside of chunks, before the first chunk that needs them; those in chunks that are
+ * passed on repeat them.
  */
 export class McapWriter {
   readonly #ids: IdTable;
