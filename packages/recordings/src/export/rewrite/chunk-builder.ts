@@ -13,7 +13,7 @@ import {
   MessageIndexes,
   mostIndexBytes,
 } from "./message-indexes.ts";
-import { createRecordMemory, type RecordMemory, type SummedRange } from "./record-memory.ts";
+import { RecordMemory, type SummedRange } from "./record-memory.ts";
 
 /** A chunk as it goes into the written file, its message indexes behind it. */
 export interface SealedChunk {
@@ -48,7 +48,7 @@ export class ChunkBuilder {
     this.#compression = compression;
     this.#isPlain = compression === "";
     this.#headBytes = chunkHeadBytes(compression);
-    this.#memory = createRecordMemory(this.#isPlain ? this.#headBytes : 0);
+    this.#memory = new RecordMemory(this.#isPlain ? this.#headBytes : 0);
   }
 
   get sizeBytes(): number {

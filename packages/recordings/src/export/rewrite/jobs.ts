@@ -2,9 +2,9 @@ import type { Compression } from "../../codecs/compress.ts";
 import type { Reason } from "../../faults/reasons.ts";
 import type { SealedChunk } from "./chunk-builder.ts";
 import type { Fragment } from "./fragment.ts";
-import type { LargePart, MessageKey } from "./gather-large.ts";
 import type { PickedRun } from "./pick-messages.ts";
 import type { SentSelection } from "./selection.ts";
+import type { LargePart, MessageKey } from "./smallest-messages.ts";
 import type { StoredBytes, StoredRun } from "./stored-run.ts";
 import type { ReadFrom } from "./thread-messages.ts";
 
