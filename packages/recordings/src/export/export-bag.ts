@@ -3,14 +3,14 @@ import { emptyMessageBytes, recordHeadBytes } from "../mcap/opcodes.ts";
 import { asBuffer } from "../memory/as-buffer.ts";
 import { freeMemory } from "../memory/free-memory.ts";
 import type { Finish, Output } from "./assemble.ts";
-import { openSession } from "./export-session.ts";
+import { type ExportSession, openSession } from "./export-session.ts";
 import { hugeData } from "./load/large-pieces.ts";
 import { orderOutput } from "./order-output.ts";
 import { type BagExportOptions, ExportFault, type ExportSource } from "./plan/export-options.ts";
 import type { OpenSource } from "./plan/planned-source.ts";
 import { channelIdAt, endOf, type Fragment } from "./rewrite/fragment.ts";
 import { unwanted } from "./rewrite/selection.ts";
-import type { BagMessages, HugeBagMessage } from "./write-bag/fill-chunks.ts";
+import type { BagBatch, BagMessages, HugeBagMessage } from "./write-bag/fill-chunks.ts";
 import { type MessageOpener, makeDamageMessages, writeBag } from "./write-bag/write-bag.ts";
 
 /**
@@ -27,22 +27,30 @@ export function exportBag(sources: readonly ExportSource[], options: BagExportOp
     const connections = new Map<number, BagConnection>();
     await using session = openSession(sources, options, (source) => addConnections(source, connections));
     laneCount = () => session.loading.lane.laneCount;
-    let lastNs = 0n;
-    const ordering = { finish: handOn, mergesAll: true };
-    for await (const output of orderOutput(session, ordering)) {
-      if (output.kind === "opened") await output.source.release();
-      if (output.kind === "huge") yield toHugeMessage(output, connections);
-      if (output.kind === "messages") yield toMessages(output.fragment, connections);
-      if (output.kind !== "messages" && output.kind !== "huge") continue;
-      const fragment = output.kind === "huge" ? output.head : output.fragment;
-      lastNs = fragment.timesNs.at(-1) ?? lastNs;
-      freeMemory(fragment.records); // whoever asks for more has copied them
-    }
-    // The first time decides: which of many damages are named depends on what was read first.
+    const lastNs = yield* readMessages(session, connections);
+    // The first time decides, because which of many damages are named depends on what was read first.
     damageMessages ??= makeDamageMessages(session.damage.toMetadata(), lastNs);
     if (damageMessages) yield damageMessages;
   };
   return writeBag(openMessages, options.compression, () => options.mostHeldBytes ?? heldBytesOf(laneCount()));
+}
+
+/** Answers the time of the last message behind all messages. */
+async function* readMessages(
+  session: ExportSession,
+  connections: ReadonlyMap<number, BagConnection>,
+): AsyncGenerator<BagBatch, bigint> {
+  let lastNs = 0n;
+  for await (const output of orderOutput(session, { finish: handOn, mergesAll: true })) {
+    if (output.kind === "opened") await output.source.release();
+    if (output.kind === "huge") yield toHugeMessage(output, connections);
+    if (output.kind === "messages") yield toMessages(output.fragment, connections);
+    if (output.kind !== "messages" && output.kind !== "huge") continue;
+    const fragment = output.kind === "huge" ? output.head : output.fragment;
+    lastNs = fragment.timesNs.at(-1) ?? lastNs;
+    freeMemory(fragment.records); // whoever asks for more has copied them
+  }
+  return lastNs;
 }
 
 /** Many exports at once hold little of each. */

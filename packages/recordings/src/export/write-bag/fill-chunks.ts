@@ -48,43 +48,91 @@ export interface HugeChunk extends FilledChunk {
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** The messages, which must come in order of time, as the records of chunks. */
+/** Puts the messages, which must come in order of time, into the records of chunks. */
 export async function* fillChunks(
   batches: AsyncIterable<BagBatch>,
   { connections, memory }: { connections: ConnectionTable; memory: ChunkMemory },
 ): AsyncGenerator<FilledChunk | HugeChunk> {
-  let chunk: OpenChunk | undefined;
-  let lastNs = 0n;
-  const follow = (logTimeNs: bigint): RosTime => {
-    const time = toRosTime(logTimeNs);
-    if (logTimeNs < lastNs) throw new Error("the messages of a bag must come in order of time");
-    lastNs = logTimeNs;
-    return time;
-  };
+  const filling = new ChunkFilling(connections, memory);
   for await (const batch of batches) {
     if ("open" in batch) {
-      if (chunk) yield closeChunk(chunk);
-      chunk = undefined;
-      yield toHugeChunk(batch, follow(batch.logTimeNs), connections);
+      yield* filling.end();
+      yield filling.toHugeChunk(batch);
       continue;
     }
-    const { bytes } = batch;
     for (let index = 0; index < batch.count; index += 1) {
-      const time = follow(batch.timesNs[index]!);
-      const { id, newRecord } = connections.introduce(batch.connectionAt(index));
-      const [start, end] = [batch.startAt(index), batch.endAt(index)];
-      const sizeBytes = (newRecord?.byteLength ?? 0) + messageHead.byteLength + end - start;
-      if (chunk && chunk.filledBytes + sizeBytes > maxChunkBytes) {
-        yield closeChunk(chunk);
-        chunk = undefined;
-      }
-      chunk ??= openChunk(memory.take(sizeBytes), time);
-      if (newRecord) addBytes(chunk, newRecord);
-      addMessageHead(chunk, { id, time, dataBytes: end - start });
-      chunk.filledBytes += bytes.copy(chunk.bytes, chunk.filledBytes, start, end);
+      const message = filling.prepare(batch, index);
+      if (!filling.hasRoomFor(message)) yield* filling.end();
+      filling.add(message, batch.bytes);
     }
   }
-  if (chunk) yield closeChunk(chunk);
+  yield* filling.end();
+}
+
+/** A message that goes into the next chunk, and how large its records are. */
+interface PreparedMessage extends MessageHead {
+  /** The connection's record, if this is its first message. */
+  readonly newRecord: Buffer | undefined;
+  /** Where the data begin. */
+  readonly start: number;
+  readonly sizeBytes: number;
+}
+
+/** The chunk that is being filled. */
+class ChunkFilling {
+  readonly #connections: ConnectionTable;
+  readonly #memory: ChunkMemory;
+  #chunk: OpenChunk | undefined;
+  #lastNs = 0n;
+
+  constructor(connections: ConnectionTable, memory: ChunkMemory) {
+    this.#connections = connections;
+    this.#memory = memory;
+  }
+
+  prepare(batch: BagMessages, index: number): PreparedMessage {
+    const time = this.#toTime(batch.timesNs[index]!);
+    const { id, newRecord } = this.#connections.introduce(batch.connectionAt(index));
+    const start = batch.startAt(index);
+    const dataBytes = batch.endAt(index) - start;
+    const sizeBytes = (newRecord?.byteLength ?? 0) + messageHead.byteLength + dataBytes;
+    return { id, time, newRecord, start, dataBytes, sizeBytes };
+  }
+
+  hasRoomFor({ sizeBytes }: PreparedMessage): boolean {
+    return this.#chunk === undefined || this.#chunk.filledBytes + sizeBytes <= maxChunkBytes;
+  }
+
+  add(message: PreparedMessage, bytes: Buffer): void {
+    const { newRecord, start, dataBytes, sizeBytes, time } = message;
+    this.#chunk ??= openChunk(this.#memory.take(sizeBytes), time);
+    const chunk = this.#chunk;
+    if (newRecord) addBytes(chunk, newRecord);
+    addMessageHead(chunk, message);
+    chunk.filledBytes += bytes.copy(chunk.bytes, chunk.filledBytes, start, start + dataBytes);
+  }
+
+  toHugeChunk({ connection, logTimeNs, dataBytes, open }: HugeBagMessage): HugeChunk {
+    const time = this.#toTime(logTimeNs);
+    const { id, newRecord } = this.#connections.introduce(connection);
+    const chunk = openChunk(Buffer.allocUnsafeSlow((newRecord?.byteLength ?? 0) + messageHead.byteLength), time);
+    if (newRecord) addBytes(chunk, newRecord);
+    addMessageHead(chunk, { id, time, dataBytes });
+    return { ...closeChunk(chunk), dataBytes, open };
+  }
+
+  *end(): Generator<FilledChunk> {
+    const chunk = this.#chunk;
+    this.#chunk = undefined;
+    if (chunk) yield closeChunk(chunk);
+  }
+
+  #toTime(logTimeNs: bigint): RosTime {
+    const time = toRosTime(logTimeNs);
+    if (logTimeNs < this.#lastNs) throw new Error("the messages of a bag must come in order of time");
+    this.#lastNs = logTimeNs;
+    return time;
+  }
 }
 
 /** As `rosbag record` does it; one message may be larger. */
@@ -125,23 +173,19 @@ function openChunk(bytes: Buffer, time: RosTime): OpenChunk {
   return { bytes, filledBytes: 0, indexes: new Map(), start: time, end: time };
 }
 
-function toHugeChunk(message: HugeBagMessage, time: RosTime, connections: ConnectionTable): HugeChunk {
-  const { dataBytes, open } = message;
-  const { id, newRecord } = connections.introduce(message.connection);
-  const chunk = openChunk(Buffer.allocUnsafeSlow((newRecord?.byteLength ?? 0) + messageHead.byteLength), time);
-  if (newRecord) addBytes(chunk, newRecord);
-  addMessageHead(chunk, { id, time, dataBytes });
-  return { ...closeChunk(chunk), dataBytes, open };
-}
-
 function closeChunk({ bytes, filledBytes, ...rest }: OpenChunk): FilledChunk {
   return { records: bytes.subarray(0, filledBytes), ...rest };
 }
 
-function addMessageHead(
-  chunk: OpenChunk,
-  { id, time, dataBytes }: { id: number; time: RosTime; dataBytes: number },
-): void {
+/** What the head of a message record says. */
+interface MessageHead {
+  /** The connection's number in the written bag. */
+  readonly id: number;
+  readonly time: RosTime;
+  readonly dataBytes: number;
+}
+
+function addMessageHead(chunk: OpenChunk, { id, time, dataBytes }: MessageHead): void {
   const { bytes, filledBytes: offset, indexes } = chunk;
   const index = indexes.get(id) ?? { entries: new Uint32Array(numbersPerEntry * 8), messageCount: 0 };
   if (index.messageCount === 0) indexes.set(id, index);
