@@ -62,7 +62,10 @@ interface Enrolling {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The agent keeps its own secret before it sends it. Repeated after a crash, the exchange returns the same device. */
+/**
+ * The agent keeps its own secret before it sends its SHA-256. It never sends the secret itself, so that no log can hold it. Repeated
+ * after a crash, the exchange returns the same device.
+ */
 async function enroll(client: Client, { token, deviceName, stateDir, signal }: Enrolling): Promise<string> {
   const enrolledWith = sha256(token);
   const kept = keptFor(deviceName, stateDir);

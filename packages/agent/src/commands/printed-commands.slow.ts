@@ -9,7 +9,7 @@ import { makeDevice } from "../testing/run-daemon.ts";
 import { runAgent, startAgent } from "../testing/start-agent.ts";
 
 const source = fileURLToPath(new URL("..", import.meta.url));
-const readme = join(source, "..", "README.md");
+const page = join(source, "..", "operating.md");
 
 /** Collects the commands between backquotes in the program's text; within template literals these are escaped. */
 function collectCommands(): string[] {
@@ -21,7 +21,7 @@ function collectCommands(): string[] {
       ([, command]) => command!,
     ),
   );
-  const listed = readFileSync(readme, "utf8")
+  const listed = readFileSync(page, "utf8")
     .split("```")[1]!
     .split("\n")
     .flatMap((line) =>

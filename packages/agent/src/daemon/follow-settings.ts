@@ -39,7 +39,10 @@ const LOOK_FOR_MISSING_MS = 1000;
 /** Editors and copies write in pieces: a file counts as written once it stood still for this long. */
 const STANDS_STILL_MS = 250;
 
-/** Follows the settings file until aborted. An unusable file changes nothing and is shown as a problem. */
+/**
+ * Follows the settings file until aborted. An unusable file changes nothing and is shown as a problem. Chokidar watches it, because
+ * chokidar notices every way in which editors write one small file.
+ */
 export async function followSettings(ctx: FollowContext, signal: AbortSignal): Promise<void> {
   const path = ctx.sources.configFile ?? DEFAULT_FILE;
   const wakeSignal = createWakeSignal();

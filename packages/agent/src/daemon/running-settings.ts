@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { effectOf, type SettingName, type Settings, settingNames, type TakesEffect } from "../settings/settings.ts";
 
-/** The settings that a running agent works with. */
+/**
+ * The settings that a running agent works with. Only some of them change while it runs. For the others the agent begins anew in its
+ * process, because that is the way of every start, and no change can be left half done.
+ */
 export interface RunningSettings {
   /** Settings that take effect at once are read as they are at that moment; the others stay as they were. */
   readonly settings: Settings;

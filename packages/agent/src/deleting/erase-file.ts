@@ -24,6 +24,7 @@ export interface Erased {
 
 /**
  * Deletes exactly this version: moves it into the trash, where nobody replaces it, checks it there again, and deletes it for good.
+ * It is not unlinked at its path, because anything may take its place between a check and the unlink.
  * Unless the outcome is `deleted`, the file is at its path or in the trash, and `settleIntents` puts it back. Throws
  * `FileMovedError` when another version is at the path, and the errors of the file system.
  */

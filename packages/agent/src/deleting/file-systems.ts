@@ -111,7 +111,7 @@ async function sealOf(trash: string): Promise<string | undefined> {
   }
 }
 
-/** The lines of the mounts, because the kernel reuses the numbers of mounts.  */
+/** The lines of the mounts. Their numbers alone are not enough, because the kernel reuses them, with the same device and inodes. */
 async function mountLines(device: bigint): Promise<string> {
   const [major, minor] = [(device >> 8n) & 0xfffn, (device & 0xffn) | ((device >> 12n) & 0xfff00n)];
   const name = `${major}:${minor}`;

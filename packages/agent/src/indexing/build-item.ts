@@ -6,7 +6,7 @@ import { PARTLY_LISTED_CODE } from "./reason-codes.ts";
 
 type Reason = NonNullable<Findings["reason"]>;
 
-/** The hash of no bytes, for files of which none could be read. */
+/** The hash of no bytes, for files of which none could be read: there is no content by which to recognize them. */
 export const emptySha256 = createHash("sha256").digest("hex");
 
 /** An item must fit into a report, and leave room for the frame around it. */

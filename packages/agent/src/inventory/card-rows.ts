@@ -9,7 +9,10 @@ export interface CardSwap {
   readonly atNs: bigint;
 }
 
-/** The path under which the database keeps a file whose card is out. No path of a file in the root begins with a slash. */
+/**
+ * The path under which the database keeps a file whose card is out. The file keeps its row, and needs no table of its own: all that
+ * belongs to its version stays as it is, and its path is free. No path of a file in the root begins with a slash.
+ */
 export function awayPath(card: string, path: string): string {
   return `/${card}/${path}`;
 }

@@ -1,11 +1,15 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ImportOutcome } from "./tracked-file.ts";
 
+/**
+ * What the state database keeps of the ends of imports and of local requests. An end is kept until the file moves on, so that
+ * `explain` gives the control plane's own reason also after a restart.
+ */
 export interface OutcomeStatements {
   outcome(versionId: string): ImportOutcome | undefined;
   setOutcome(versionId: string, outcome: ImportOutcome): void;
   deleteOutcome(versionId: string): void;
-  /** Version ids, in no order. */
+  /** Version ids of local requests, in no order. */
   localRequests(): string[];
   insertLocalRequest(versionId: string): void;
   deleteLocalRequest(versionId: string): void;

@@ -30,7 +30,9 @@ export function recheckMethod(state: FileState, contentHash: string | undefined)
 const statesInCloud: ReadonlySet<FileState> = new Set(["stored", "imported", "duplicate"]);
 
 /**
- * The files to read again, because a scan found them with another time or inode. They are in memory only: the next scan finds
+ * The files to read again, because a scan found them with another time or inode. They are not taken for new ones, because a
+ * `chown -R`, a copy on a new card or a file system with new inode numbers at each mount would make a second recording of each.
+ * They are in memory only: the next scan finds
  * again what was not decided when the agent ended. Meanwhile nothing of these files is sent or deleted.
  */
 export interface RecheckBoard {

@@ -5,7 +5,10 @@ import type { Inventory } from "../inventory/inventory.ts";
 import type { TrackedFile } from "../inventory/tracked-file.ts";
 import type { StateFacts } from "../state/state-facts.ts";
 
-/** Which files are imported without a request: the report of each file says so. */
+/**
+ * Which files are imported without a request. The report of each file says so, and not a call of its own: so it converges like
+ * everything that is reported, and only the cloud knows whether anybody ever requested the recording.
+ */
 export interface AutoImport {
   matches(path: string): boolean;
   /** Makes files due for a report that match since the globs changed. */

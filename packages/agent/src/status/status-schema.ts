@@ -14,7 +14,8 @@ const object = <const P extends Record<string, unknown>>(properties: P) =>
 
 /**
  * The output of `agent status --json`, as JSON Schema 2020-12. Times are RFC 3339 in UTC, sizes are in bytes; null means "not known".
- * Fields may be added within version 1; anything else is another version.
+ * Fields may be added within version 1; anything else is another version. It is JSON Schema and not zod, because readers seldom use
+ * TypeScript; the type is derived from it.
  */
 export const statusSchema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",

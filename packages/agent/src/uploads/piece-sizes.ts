@@ -37,8 +37,9 @@ const CALM_MS = 20_000;
 const STEP = 4;
 
 /**
- * It begins with the shortest pieces, also after each cut, because only acknowledged bytes say something about a link. `limit` is
- * what uploads may take of the link, in bytes per second.
+ * It begins with the shortest pieces, also after each cut, because only acknowledged bytes say something about a link: the kernel
+ * buffers megabytes at once, and goes on sending them when nobody wants them any more. That costs a quick link some milliseconds
+ * once. `limit` is what uploads may take of the link, in bytes per second.
  */
 export function createPieceSizes(clock: Pick<Clock, "monotonicMs">, limit: () => number): PieceSizes {
   const cuts = createCuts();
