@@ -5,6 +5,7 @@ import { abandonUploads } from "../import-life/change-request.ts";
 import { nextRequestState } from "../import-life/import-request-state.ts";
 import { nextImportStatus } from "../import-life/import-status.ts";
 import { type PublishedRecording, recordingEvent } from "../import-life/recording-events.ts";
+import type { Moment } from "../jobs/transaction-context.ts";
 import { writeEvents } from "../outbox/outbox.ts";
 import type { FileVersion } from "./find-versions.ts";
 import { endSalvages } from "./salvages.ts";
@@ -16,19 +17,18 @@ interface Removal {
   readonly files: readonly FileVersion[];
   /** The rule under which the agent deleted them; absent: somebody else did. */
   readonly because?: DeletionReason | undefined;
-  readonly nowNs: bigint;
 }
 
 /** The agent says that these files are gone: their rows go, and their recordings take the consequence. spec: wire contract §4 */
-export async function removeFiles(tx: Transaction, { agent, files, because, nowNs }: Removal): Promise<void> {
+export async function removeFiles(moment: Moment, { agent, files, because }: Removal): Promise<void> {
   if (files.length === 0) return;
-  const recordings = await lockRecordings(tx, files);
-  await endSalvages(tx, { agentId: agent.id, versionIds: files.map(({ versionId }) => versionId), nowNs });
-  await tx.edgeFile.deleteMany({ where: { id: { in: idsOf(files) } } });
+  const recordings = await lockRecordings(moment.tx, files);
+  await endSalvages(moment, { agentId: agent.id, versionIds: files.map(({ versionId }) => versionId) });
+  await moment.tx.edgeFile.deleteMany({ where: { id: { in: idsOf(files) } } });
   const fates = Map.groupBy(recordings, ({ importStatus }) => nextImportStatus(importStatus, "edgeGone", false));
-  await removeRecordings(tx, fates.get("removed") ?? [], { because, nowNs });
+  await removeRecordings(moment, fates.get("removed") ?? [], because);
   const failing = (fates.get("failed") ?? []).filter(({ importStatus }) => importStatus !== "failed");
-  await failRecordings(tx, failing, nowNs);
+  await failRecordings(moment, failing);
 }
 
 /**
@@ -48,9 +48,9 @@ async function lockRecordings(tx: Transaction, files: readonly FileVersion[]): P
 
 /** Nobody asked for them. */
 async function removeRecordings(
-  tx: Transaction,
+  { tx, nowNs }: Moment,
   recordings: readonly PublishedRecording[],
-  { because, nowNs }: Pick<Removal, "because" | "nowNs">,
+  because: DeletionReason | undefined,
 ): Promise<void> {
   if (recordings.length === 0) return;
   await tx.recording.deleteMany({ where: { id: { in: idsOf(recordings) } } });
@@ -61,16 +61,12 @@ async function removeRecordings(
 }
 
 /** Somebody waits for them. */
-async function failRecordings(
-  tx: Transaction,
-  recordings: readonly PublishedRecording[],
-  nowNs: bigint,
-): Promise<void> {
+async function failRecordings({ tx, nowNs }: Moment, recordings: readonly PublishedRecording[]): Promise<void> {
   if (recordings.length === 0) return;
   const ids = idsOf(recordings);
   const failed = { importStatus: "failed", failureCode: GONE.code, failureText: GONE.text } as const;
   await tx.recording.updateMany({ where: { id: { in: ids } }, data: failed });
-  const requests = await failRequests(tx, ids, nowNs);
+  const requests = await failRequests({ tx, nowNs }, ids);
   const requestOf = new Map(requests.map(({ id, recordingId }) => [recordingId, id]));
   const events = recordings.map((row) => {
     const more = { requestId: requestOf.get(row.id), code: GONE.code, error: GONE.text };
@@ -80,7 +76,7 @@ async function failRecordings(
   await writeEvents(tx, events);
 }
 
-async function failRequests(tx: Transaction, recordingIds: string[], nowNs: bigint) {
+async function failRequests({ tx, nowNs }: Moment, recordingIds: string[]) {
   const requests = await tx.importRequest.updateManyAndReturn({
     where: { recordingId: { in: recordingIds }, state: "awaiting" },
     data: {
@@ -92,7 +88,7 @@ async function failRequests(tx: Transaction, recordingIds: string[], nowNs: bigi
     },
     select: { id: true, recordingId: true },
   });
-  await abandonUploads(tx, idsOf(requests), nowNs);
+  await abandonUploads({ tx, nowNs }, idsOf(requests));
   return requests;
 }
 

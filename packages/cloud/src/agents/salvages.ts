@@ -3,6 +3,7 @@ import type { AgentCtx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import { notFound, refuse } from "../core/errors.ts";
 import type { Transaction } from "../db/transaction.ts";
+import type { Moment } from "../jobs/transaction-context.ts";
 import { withLease } from "./lease.ts";
 
 /**
@@ -52,10 +53,9 @@ interface Ending {
   readonly agentId: string;
   /** The versions of files that changed or went. */
   readonly versionIds: readonly string[];
-  readonly nowNs: bigint;
 }
 
-export async function endSalvages(tx: Transaction, { agentId, versionIds, nowNs }: Ending): Promise<void> {
+export async function endSalvages({ tx, nowNs }: Moment, { agentId, versionIds }: Ending): Promise<void> {
   await tx.salvageRequest.updateMany({
     where: { agentId, versionId: { in: [...versionIds] }, state: "requested" },
     data: { state: "gone", updatedAtNs: nowNs },

@@ -46,7 +46,7 @@ async function arrivedWhole(tx: Transaction, agent: AgentModel, { id, count }: E
 function removeSome(ctx: AgentCtx, { id, sequence }: Ending, after: string): Promise<string | undefined> {
   const remove = async (tx: Transaction, agent: AgentModel) => {
     const files = await findAbsent(tx, { agentId: agent.id, listingId: id, after });
-    await removeFiles(tx, { agent, files, nowNs: ctx.clock.nowNs() });
+    await removeFiles({ tx, nowNs: ctx.clock.nowNs() }, { agent, files });
     if (files.length === FILES_A_TRANSACTION) return files.at(-1)!.versionId;
     await noteListed(tx, agent, await holdIncarnation(tx));
     return undefined;

@@ -9,6 +9,7 @@ import type { Transaction } from "../db/transaction.ts";
 import { cancelRequests } from "../import-life/change-request.ts";
 import { findLocked } from "../import-life/lock-recording.ts";
 import { queueImport } from "../import-life/queue-import.ts";
+import { contextOf, type TransactionContext } from "../jobs/transaction-context.ts";
 
 interface Reported {
   readonly ctx: AgentCtx;
@@ -62,23 +63,21 @@ interface Noted {
 
 async function note(tx: Transaction, { ctx, request, item, state }: Noted): Promise<void> {
   const { id, agentId, recordingId: salvageId, priority } = request;
-  const nowNs = ctx.clock.nowNs();
+  const context = contextOf(tx, ctx);
   const version = { agentId, versionId: item.versionId };
   const file = await tx.edgeFile.findUnique({ where: { agentId_versionId: version } });
   if (!file?.recordingId) return;
-  if (salvageId !== null) await withdraw(tx, { ctx, recordingId: salvageId, nowNs });
+  if (salvageId !== null) await withdraw(context, salvageId);
   const recordingId = state === "made" ? file.recordingId : salvageId;
-  await tx.salvageRequest.update({ where: { id }, data: { state, recordingId, updatedAtNs: nowNs } });
-  await queueImport(tx, { recordingId: file.recordingId, priority, jobs: ctx.jobs, nowNs });
+  await tx.salvageRequest.update({ where: { id }, data: { state, recordingId, updatedAtNs: context.nowNs } });
+  await queueImport(context, { recordingId: file.recordingId, priority });
 }
 
 /** What is finished comes in place of its salvage. */
-async function withdraw(
-  tx: Transaction,
-  { ctx, recordingId, nowNs }: { ctx: AgentCtx; recordingId: string; nowNs: bigint },
-): Promise<void> {
+async function withdraw(context: TransactionContext, recordingId: string): Promise<void> {
+  const { tx } = context;
   const salvage = await findLocked(tx, recordingId);
   if (salvage?.importStatus !== "pending") return;
-  await cancelRequests(tx, { recordingIds: [recordingId], jobs: ctx.jobs, nowNs });
+  await cancelRequests(context, [recordingId]);
   await tx.recording.update({ where: { id: recordingId }, data: { importStatus: "none" } });
 }

@@ -23,6 +23,7 @@ import type { AgentCtx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import type { AgentModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
+import type { Moment } from "../jobs/transaction-context.ts";
 import { acknowledge } from "./acknowledge.ts";
 import { endListing } from "./end-listing.ts";
 import { noteSalvages } from "./note-salvages.ts";
@@ -68,9 +69,9 @@ async function storeReport(tx: Transaction, { ctx, agent, body }: Received) {
   await storeSchemas(tx, agent.orgId, body.schemas);
   await storeFiles(tx, { agent, items, places, listingId: body.listing?.id, nowNs });
   await noteSalvages(tx, { ctx, agent, items });
-  await removeVersions(tx, { agent, versionIds: body.removals, nowNs });
+  await removeVersions({ tx, nowNs }, { agent, versionIds: body.removals });
   for (const [because, gone] of Map.groupBy(body.deletions ?? [], (deletion) => deletion.because))
-    await removeVersions(tx, { agent, versionIds: gone.map(({ versionId }) => versionId), because, nowNs });
+    await removeVersions({ tx, nowNs }, { agent, versionIds: gone.map(({ versionId }) => versionId), because });
   await acknowledge(tx, agent, body.acknowledgements);
   await requestAutoImports(tx, { agent, items, nowNs });
   const ends = body.listing && (await endsAmong(tx, agent, items));
@@ -81,13 +82,12 @@ interface Removal {
   readonly agent: AgentModel;
   readonly versionIds: readonly string[];
   readonly because?: DeletionReason;
-  readonly nowNs: bigint;
 }
 
-async function removeVersions(tx: Transaction, { versionIds, ...removal }: Removal): Promise<void> {
+async function removeVersions(moment: Moment, { versionIds, ...removal }: Removal): Promise<void> {
   if (versionIds.length === 0) return;
-  const files = await findVersions(tx, { agentId: removal.agent.id, versionIds });
-  await removeFiles(tx, { ...removal, files });
+  const files = await findVersions(moment.tx, { agentId: removal.agent.id, versionIds });
+  await removeFiles(moment, { ...removal, files });
 }
 
 /** An agent that lost its state cannot know what was imported before, nor what failed and why. */

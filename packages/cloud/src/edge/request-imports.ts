@@ -26,8 +26,9 @@ export async function requestImports(
     const wanted = [...new Set(versionIds)];
     const found = await findServed(tx, agent, wanted);
     const ids = found.flatMap(({ recordingId }) => recordingId ?? []).sort(); // everybody locks in one order
-    const request = { priority, requestedBy: await agentRequester(tx, agent), jobs: ctx.jobs, nowNs };
-    for (const recordingId of ids) await queueImport(tx, { ...request, recordingId });
+    const request = { priority, requestedBy: await agentRequester(tx, agent) };
+    const context = { tx, jobs: ctx.jobs, nowNs };
+    for (const recordingId of ids) await queueImport(context, { ...request, recordingId });
     const statuses = await readStatuses(tx, ids, nowNs);
     const idOf = new Map(found.map(({ versionId, recordingId }) => [versionId, recordingId]));
     return {

@@ -6,7 +6,7 @@ import type { EdgeFileModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { queueImport } from "../import-life/queue-import.ts";
-import type { JobQueue } from "../jobs/queue.ts";
+import { contextOf, type TransactionContext } from "../jobs/transaction-context.ts";
 import { visibleTo } from "../projects/find-project.ts";
 import { isServed, readServedProjects } from "./served-projects.ts";
 
@@ -22,7 +22,7 @@ export async function requestSalvage(ctx: Ctx, { id, priority }: Input<typeof ap
     const locked = (await tx.edgeFile.findUnique({ where: { id } })) ?? notFound(`edge file ${id}`);
     const requestedBy = await findRequester(tx, ctx);
     await requireServed(tx, locked);
-    await ask(tx, { file: locked, priority, requestedBy, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() });
+    await ask(contextOf(tx, ctx), { file: locked, priority, requestedBy });
   });
   return id;
 }
@@ -38,11 +38,10 @@ interface Asking {
   readonly file: EdgeFileModel;
   readonly priority: number;
   readonly requestedBy: Requester;
-  readonly jobs: JobQueue;
-  readonly nowNs: bigint;
 }
 
-async function ask(tx: Transaction, { file, priority, requestedBy, jobs, nowNs }: Asking): Promise<void> {
+async function ask(context: TransactionContext, { file, priority, requestedBy }: Asking): Promise<void> {
+  const { tx, nowNs } = context;
   const { orgId, agentId, versionId, path, sizeBytes, modifiedAtNs, salvageStartNs: startNs } = file;
   if (file.state !== "incomplete" && file.state !== "damaged")
     refuse("Conflict", `the file "${path}" is ${file.state}; only an incomplete or damaged one can be salvaged`);
@@ -51,7 +50,7 @@ async function ask(tx: Transaction, { file, priority, requestedBy, jobs, nowNs }
   if (known?.state === "requested") return;
   const made = known?.state === "made" ? known.recordingId : null;
   if (made !== null && (await isThere(tx, made))) {
-    await queueImport(tx, { recordingId: made, priority, requestedBy, jobs, nowNs });
+    await queueImport(context, { recordingId: made, priority, requestedBy });
     return;
   }
   const asked = {

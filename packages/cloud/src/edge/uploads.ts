@@ -13,6 +13,7 @@ import { failDelivery, storeDelivery } from "../import-life/delivery.ts";
 import { statesBefore, workingStates } from "../import-life/import-request-state.ts";
 import { lockRecording } from "../import-life/lock-recording.ts";
 import { findOriginal, mayHaveOriginal } from "../ingest/find-original.ts";
+import { contextOf } from "../jobs/transaction-context.ts";
 import { requireRoom } from "../quotas/require-room.ts";
 import { digestFields, digestFor, toPiece } from "./upload-digests.ts";
 
@@ -68,7 +69,7 @@ async function rejectDuplicate(tx: Transaction, { request, input, nowNs }: NewUp
   const original = await findOriginal(tx, request, { sha256, size });
   if (!original) return undefined;
   const reason = { code: "DuplicateContent", text: original.text, duplicateOfId: original.id };
-  await failDelivery(tx, { request, reason, nowNs });
+  await failDelivery({ tx, nowNs }, { request, reason });
   return original.text;
 }
 
@@ -80,7 +81,7 @@ async function isWhole(ctx: AgentCtx, upload: UploadModel): Promise<boolean> {
   } catch (error) {
     if (!(error instanceof BlobExistsError)) throw error;
   }
-  await withLease(ctx, (tx) => storeDelivery(tx, { upload, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() }));
+  await withLease(ctx, (tx) => storeDelivery(contextOf(tx, ctx), upload));
   return true;
 }
 
@@ -138,7 +139,7 @@ export async function completeUpload(
     const durable = await ctx.blobs.listParts(upload.blobKey);
     await ctx.blobs.completeUpload(upload.blobKey, withEtags(durable, input.parts));
   }
-  await withLease(ctx, (tx) => storeDelivery(tx, { upload, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() }));
+  await withLease(ctx, (tx) => storeDelivery(contextOf(tx, ctx), upload));
   return { recordingId };
 }
 
@@ -148,7 +149,7 @@ export async function failImport(
 ): Promise<Complete<Output<Edge["failImport"]>>> {
   return withLease(ctx, async (tx, agent) => {
     const request = await wantedRequest(tx, { agent, ...input });
-    await failDelivery(tx, { request, reason: { code: input.code, text: input.text }, nowNs: ctx.clock.nowNs() });
+    await failDelivery(contextOf(tx, ctx), { request, reason: { code: input.code, text: input.text } });
     return { recordingId: request.recordingId };
   });
 }

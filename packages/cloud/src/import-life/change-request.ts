@@ -1,14 +1,12 @@
 import { Prisma } from "../db/generated/client.ts";
 import type { ImportRequestModel } from "../db/generated/models.ts";
-import type { Transaction } from "../db/transaction.ts";
 import { removeIndex } from "../indexing/index-key.ts";
-import type { JobQueue } from "../jobs/queue.ts";
+import type { Moment, TransactionContext } from "../jobs/transaction-context.ts";
 import { type ImportRequestEvent, nextRequestState, statesBefore } from "./import-request-state.ts";
 
 interface Change {
   readonly id: string;
   readonly event: ImportRequestEvent;
-  readonly nowNs: bigint;
   /** The change is made only while this attempt owns the row: a job that was taken over changes nothing. */
   readonly attempt?: number;
   readonly data?: RequestData;
@@ -21,8 +19,8 @@ export type RequestData = Partial<Omit<ImportRequestModel, "id" | "orgId" | "sta
 const MAX_ERROR_LENGTH = 600;
 
 /** Moves a request by an event, as one compare-and-set; undefined where the event has no place any more. */
-export async function changeRequest(tx: Transaction, change: Change): Promise<ImportRequestModel | undefined> {
-  const { id, event, nowNs, attempt, data } = change;
+export async function changeRequest({ tx, nowNs }: Moment, change: Change): Promise<ImportRequestModel | undefined> {
+  const { id, event, attempt, data } = change;
   const errorText = data?.errorText?.slice(0, MAX_ERROR_LENGTH).toWellFormed();
   for (const state of statesBefore(event)) {
     const { count } = await tx.importRequest.updateMany({
@@ -39,14 +37,11 @@ export async function changeRequest(tx: Transaction, change: Change): Promise<Im
   return undefined;
 }
 
-interface Cancellation {
-  readonly recordingIds: readonly string[];
-  readonly jobs: JobQueue;
-  readonly nowNs: bigint;
-}
-
 /** Ends every request of recordings that is not complete: nobody wants it any more. Its bytes go after the commit, by a job. */
-export async function cancelRequests(tx: Transaction, { recordingIds, jobs, nowNs }: Cancellation): Promise<void> {
+export async function cancelRequests(
+  { tx, jobs, nowNs }: TransactionContext,
+  recordingIds: readonly string[],
+): Promise<void> {
   const open = statesBefore("cancel");
   // Lists as one parameter: a recording may have been asked for any number of times.
   const ofThese = Prisma.sql`"recordingId" = ANY(${[...recordingIds]})`;
@@ -62,7 +57,7 @@ export async function cancelRequests(tx: Transaction, { recordingIds, jobs, nowN
     WHERE ${ofThese} AND state = ANY(${open})`;
   for (const { blobKey, indexKey } of stored) {
     if (blobKey) await jobs.enqueue(tx, { name: "remove-object", data: { blobKey } });
-    await removeIndex(tx, { jobs }, { indexKey });
+    await removeIndex({ tx, jobs }, { indexKey });
   }
   await tx.$executeRaw`
     UPDATE "Upload" SET state = 'abandoned', "updatedAtNs" = ${nowNs}
@@ -70,7 +65,7 @@ export async function cancelRequests(tx: Transaction, { recordingIds, jobs, nowN
 }
 
 /** What is open takes no more bytes, and what it holds is removed in time. */
-export async function abandonUploads(tx: Transaction, requestIds: readonly string[], nowNs: bigint): Promise<void> {
+export async function abandonUploads({ tx, nowNs }: Moment, requestIds: readonly string[]): Promise<void> {
   await tx.upload.updateMany({
     where: { requestId: { in: [...requestIds] }, state: "open" },
     data: { state: "abandoned", updatedAtNs: nowNs },
@@ -82,19 +77,20 @@ interface NewDelivery {
   /** Only while this attempt owns the request. */
   readonly attempt?: number;
   readonly data: RequestData;
-  readonly jobs: JobQueue;
-  readonly nowNs: bigint;
 }
 
 /**
  * The file is to come anew, from the device or as another salvage, and as another object; what is stored of it goes. Undefined where it
  * is too late.
  */
-export async function askAnew(tx: Transaction, delivery: NewDelivery): Promise<ImportRequestModel | undefined> {
-  const { id, attempt, jobs, nowNs } = delivery;
+export async function askAnew(
+  { tx, jobs, nowNs }: TransactionContext,
+  delivery: NewDelivery,
+): Promise<ImportRequestModel | undefined> {
+  const { id, attempt } = delivery;
   const { blobKey } = await tx.importRequest.findUniqueOrThrow({ where: { id }, select: { blobKey: true } });
   const data = { pipelineStage: "Waiting for the device", ...delivery.data, blobKey: null, announcedSha256: null };
-  const asked = await changeRequest(tx, { id, event: "redeliver", nowNs, attempt, data });
+  const asked = await changeRequest({ tx, nowNs }, { id, event: "redeliver", attempt, data });
   if (!asked) return undefined;
   await tx.upload.updateMany({
     where: { requestId: id, state: { in: ["open", "stored"] } },

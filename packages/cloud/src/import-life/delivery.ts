@@ -2,20 +2,14 @@ import { refuse } from "../core/errors.ts";
 import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { ingestJob } from "../jobs/ingest-job.ts";
-import type { JobQueue } from "../jobs/queue.ts";
+import type { Moment, TransactionContext } from "../jobs/transaction-context.ts";
 import { abandonUploads, changeRequest } from "./change-request.ts";
 import { nextImportStatus, type RecordingEvent } from "./import-status.ts";
 import { lockRecording } from "./lock-recording.ts";
 import { publishFailure } from "./publish-failure.ts";
 
-interface Delivery {
-  readonly upload: UploadModel;
-  readonly jobs: JobQueue;
-  readonly nowNs: bigint;
-}
-
 /** The bytes of an import are durable: the request is received and its processing queued, in one transaction. */
-export async function storeDelivery(tx: Transaction, { upload, jobs, nowNs }: Delivery): Promise<void> {
+export async function storeDelivery({ tx, jobs, nowNs }: TransactionContext, upload: UploadModel): Promise<void> {
   const { recordingId } = await tx.importRequest.findUniqueOrThrow({ where: { id: upload.requestId } });
   if (recordingId !== null) await moveRecording(tx, recordingId, { event: "stored" });
   const { count } = await tx.upload.updateMany({
@@ -23,17 +17,9 @@ export async function storeDelivery(tx: Transaction, { upload, jobs, nowNs }: De
     data: { state: "stored", updatedAtNs: nowNs },
   });
   if (count === 0) refuse("RequestSuperseded", `upload ${upload.id} is no longer wanted`);
-  const received = await changeRequest(tx, {
-    id: upload.requestId,
-    event: "store",
-    nowNs,
-    data: {
-      blobKey: upload.blobKey,
-      sizeBytes: upload.sizeBytes,
-      announcedSha256: upload.announcedSha256,
-      pipelineStage: "Waiting to be processed",
-    },
-  });
+  const { blobKey, sizeBytes, announcedSha256 } = upload;
+  const data = { blobKey, sizeBytes, announcedSha256, pipelineStage: "Waiting to be processed" };
+  const received = await changeRequest({ tx, nowNs }, { id: upload.requestId, event: "store", data });
   if (!received) refuse("RequestSuperseded", `import request ${upload.requestId} is no longer wanted`);
   await jobs.enqueue(tx, {
     name: ingestJob(upload.sizeBytes),
@@ -51,18 +37,16 @@ export interface FailureReason {
 interface Failure {
   readonly request: ImportRequestModel & { recordingId: string };
   readonly reason: FailureReason;
-  readonly nowNs: bigint;
 }
 
 /** The agent cannot deliver: the request ends with its reason. Too late once the bytes are here. */
-export async function failDelivery(tx: Transaction, { request, reason, nowNs }: Failure): Promise<void> {
+export async function failDelivery(moment: Moment, { request, reason }: Failure): Promise<void> {
   const data = { errorCode: reason.code, errorText: reason.text, pipelineStage: "Delivery from the device" };
-  const failed =
-    request.state === "awaiting" && (await changeRequest(tx, { id: request.id, event: "fail", nowNs, data }));
+  const failed = request.state === "awaiting" && (await changeRequest(moment, { id: request.id, event: "fail", data }));
   if (!failed) refuse("RequestSuperseded", `import request ${request.id} is ${request.state}`);
-  await abandonUploads(tx, [request.id], nowNs);
-  await moveRecording(tx, request.recordingId, { event: "fail", reason });
-  await publishFailure(tx, failed, nowNs);
+  await abandonUploads(moment, [request.id]);
+  await moveRecording(moment.tx, request.recordingId, { event: "fail", reason });
+  await publishFailure(moment, failed);
 }
 
 /** Only a failure has a reason. */

@@ -1,31 +1,26 @@
 import type { Prisma } from "../db/generated/client.ts";
 import type { EdgeFileModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
-import type { JobQueue } from "../jobs/queue.ts";
+import type { TransactionContext } from "../jobs/transaction-context.ts";
 import { cancelRequests } from "./change-request.ts";
 import { edgeCopyOf } from "./edge-copy.ts";
 import { nextImportStatus, noFailure } from "./import-status.ts";
 import type { LockedRecording } from "./lock-recording.ts";
 import { publishRecording } from "./recording-events.ts";
 
-interface Forget {
-  readonly recording: LockedRecording;
-  readonly jobs: JobQueue;
-  readonly nowNs: bigint;
-}
-
 /**
  * Drops what was imported, and the row too where no edge copy is left. The object goes after the commit, by a job. Copies that were
  * rejected as duplicates of it are at the edge again as if nobody had asked for them: what they were said to be is not there any more.
  */
-export async function forgetData(tx: Transaction, { recording, jobs, nowNs }: Forget): Promise<void> {
+export async function forgetData(context: TransactionContext, recording: LockedRecording): Promise<void> {
+  const { tx, jobs, nowNs } = context;
   const { id, blobKey, importId } = recording;
   const ended = await findEnd(tx, recording);
-  await cancelRequests(tx, { recordingIds: [id], jobs, nowNs });
+  await cancelRequests(context, [id]);
   for (const key of [blobKey, recording.indexKey, recording.nextIndexKey])
     if (key) await jobs.enqueue(tx, { name: "remove-object", data: { blobKey: key } });
   if (importId) await tx.import.updateMany({ where: { id: importId }, data: { deletedAtNs: nowNs } });
-  for (const copy of await lockDuplicates(tx, id)) await forgetData(tx, { recording: copy, jobs, nowNs });
+  for (const copy of await lockDuplicates(tx, id)) await forgetData(context, copy);
   const edgeFile = edgeCopyOf(recording, nowNs);
   const hasEdgeCopy = edgeFile !== null;
   const next = nextImportStatus(recording.importStatus, "deleteData", hasEdgeCopy);

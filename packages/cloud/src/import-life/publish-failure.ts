@@ -1,16 +1,12 @@
 import type { ImportRequestModel } from "../db/generated/models.ts";
-import type { Transaction } from "../db/transaction.ts";
+import type { Moment } from "../jobs/transaction-context.ts";
 import { writeEvent } from "../outbox/outbox.ts";
 import { publishRecording } from "./recording-events.ts";
 
 const type = "recording.importFailed";
 
 /** Tells that an import ended with an error; of the recording too, where there is one: a file that fails makes none. */
-export async function publishFailure(
-  tx: Transaction,
-  request: ImportRequestModel,
-  occurredAtNs: bigint,
-): Promise<void> {
+export async function publishFailure({ tx, nowNs: occurredAtNs }: Moment, request: ImportRequestModel): Promise<void> {
   const { orgId, projectId, recordingId } = request;
   const more = { requestId: request.id, code: request.errorCode, error: request.errorText };
   if (recordingId !== null) return publishRecording(tx, recordingId, { type, occurredAtNs, more });

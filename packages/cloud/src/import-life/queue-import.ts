@@ -1,6 +1,5 @@
 import type { Requester } from "@downlink/protocol";
-import type { Transaction } from "../db/transaction.ts";
-import type { JobQueue } from "../jobs/queue.ts";
+import type { TransactionContext } from "../jobs/transaction-context.ts";
 import { primarySiteOf } from "../projects/primary-site.ts";
 import { cancelRequests } from "./change-request.ts";
 import { edgeCopyOf } from "./edge-copy.ts";
@@ -12,15 +11,14 @@ interface QueueRequest {
   readonly recordingId: string;
   readonly priority: number;
   readonly requestedBy?: Requester;
-  readonly jobs: JobQueue;
-  readonly nowNs: bigint;
 }
 
 /** Asks for a recording within another change; where it is under way or done, or not there, that brings nothing about. */
 export async function queueImport(
-  tx: Transaction,
-  { recordingId, priority, requestedBy, jobs, nowNs }: QueueRequest,
+  context: TransactionContext,
+  { recordingId, priority, requestedBy }: QueueRequest,
 ): Promise<void> {
+  const { tx, nowNs } = context;
   const recording = await findLocked(tx, recordingId);
   const edgeFile = recording && edgeCopyOf(recording, nowNs);
   if (!edgeFile) return;
@@ -29,7 +27,7 @@ export async function queueImport(
   if (requestedBy && recording.importStatus === "pending")
     await raisePriority(tx, [recordingId], { priority, requestedBy });
   if (importStatus === recording.importStatus) return;
-  await cancelRequests(tx, { recordingIds: [recordingId], jobs, nowNs }); // of one that failed
+  await cancelRequests(context, [recordingId]); // of one that failed
   const site = await primarySiteOf(tx, orgId);
   const device = deviceId === null ? null : await tx.device.findUnique({ where: { id: deviceId } });
   const request = { recording, edgeFile, siteId: site.id, deviceName: device?.name, priority, requestedBy, nowNs };

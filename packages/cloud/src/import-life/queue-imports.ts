@@ -1,8 +1,7 @@
 import type { Requester } from "@downlink/protocol";
 import type { EdgeFileModel } from "../db/generated/models.ts";
 import { insertRows } from "../db/insert-rows.ts";
-import type { Transaction } from "../db/transaction.ts";
-import type { JobQueue } from "../jobs/queue.ts";
+import type { TransactionContext } from "../jobs/transaction-context.ts";
 import { primarySiteOf } from "../projects/primary-site.ts";
 import { cancelRequests } from "./change-request.ts";
 import { importRequestRow, type Requested } from "./import-request-rows.ts";
@@ -18,20 +17,19 @@ export interface Queueable {
 interface QueueRequest {
   readonly priority: number;
   readonly requestedBy: Requester;
-  readonly jobs: JobQueue;
-  readonly nowNs: bigint;
 }
 
 /** Asks the agents of these recordings for them; their rows are locked, and none is on its way. Earlier requests, which failed, are over. */
 export async function queueImports(
-  tx: Transaction,
+  context: TransactionContext,
   wanted: readonly Queueable[],
-  { priority, requestedBy, jobs, nowNs }: QueueRequest,
+  { priority, requestedBy }: QueueRequest,
 ): Promise<void> {
+  const { tx, nowNs } = context;
   const [first] = wanted;
   if (!first) return;
   const recordingIds = wanted.map(({ recording }) => recording.id);
-  await cancelRequests(tx, { recordingIds, jobs, nowNs });
+  await cancelRequests(context, recordingIds);
   const { id: siteId } = await primarySiteOf(tx, first.recording.orgId);
   const rows = wanted.map((one) => importRequestRow({ ...one, siteId, priority, requestedBy, nowNs }));
   await insertRows(tx, "ImportRequest", rows);

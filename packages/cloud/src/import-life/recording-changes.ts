@@ -4,6 +4,7 @@ import type { Ctx } from "../context/context.ts";
 import { ApiError, notFound } from "../core/errors.ts";
 import type { RecordingModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
+import { contextOf } from "../jobs/transaction-context.ts";
 import { cancelRequests } from "./change-request.ts";
 import { edgeCopyOf } from "./edge-copy.ts";
 import { forgetData } from "./forget-data.ts";
@@ -29,8 +30,7 @@ export async function requestImport(ctx: Ctx, { id }: RecordingModel, priority: 
     if (next === recording.importStatus) return { id, importStatus: next };
     if (!edgeFile) notFound(`the edge copy of recording ${id}`);
     const deviceName = await findDeviceName(tx, recording);
-    const request = { priority, requestedBy, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() };
-    await queueImports(tx, [{ recording, edgeFile, deviceName }], request);
+    await queueImports(contextOf(tx, ctx), [{ recording, edgeFile, deviceName }], { priority, requestedBy });
     return { id, importStatus: next };
   });
 }
@@ -45,7 +45,7 @@ export async function cancelImport(ctx: Ctx, { id }: RecordingModel): Promise<An
         "Conflict",
         `the import of recording ${id} is ${locked.importStatus}; only a pending one can be cancelled`,
       );
-    await cancelRequests(tx, { recordingIds: [id], jobs: ctx.jobs, nowNs: ctx.clock.nowNs() });
+    await cancelRequests(contextOf(tx, ctx), [id]);
     await tx.recording.update({ where: { id }, data: { importStatus: next } });
   });
   return { id, importStatus: "none" };
@@ -54,8 +54,7 @@ export async function cancelImport(ctx: Ctx, { id }: RecordingModel): Promise<An
 /** Deletes the imported data; the recording stays while its edge copy is there. spec: States and transitions */
 export async function deleteRecording(ctx: Ctx, { id }: RecordingModel): Promise<{ recordingId: string }> {
   await withTransaction(ctx.db, async (tx) => {
-    const recording = await lockRecording(tx, id);
-    await forgetData(tx, { recording, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() });
+    await forgetData(contextOf(tx, ctx), await lockRecording(tx, id));
   });
   return { recordingId: id };
 }

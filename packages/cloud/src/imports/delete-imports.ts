@@ -9,6 +9,7 @@ import type { ImportModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { forgetData } from "../import-life/forget-data.ts";
 import { findLocked } from "../import-life/lock-recording.ts";
+import { contextOf } from "../jobs/transaction-context.ts";
 import { visibleTo } from "../projects/find-project.ts";
 
 type Contract = typeof api.imports;
@@ -65,6 +66,6 @@ async function deleteData(ctx: Ctx, rows: readonly ImportModel[]): Promise<Set<s
 async function deleteDataOf(tx: Transaction, ctx: Ctx, { id, recordingId }: ImportModel): Promise<boolean> {
   const recording = await findLocked(tx, recordingId);
   if (recording?.importId !== id) return false; // deleted, and perhaps imported anew
-  await forgetData(tx, { recording, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() });
+  await forgetData(contextOf(tx, ctx), recording);
   return true;
 }

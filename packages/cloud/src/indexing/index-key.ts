@@ -1,6 +1,5 @@
 import { newId } from "../db/ids.ts";
-import type { Transaction } from "../db/transaction.ts";
-import type { JobQueue } from "../jobs/queue.ts";
+import type { TransactionContext } from "../jobs/transaction-context.ts";
 
 /** The object of a verified index. A row names it before its first byte; it is never used again. */
 export function newIndexKey(orgId: string): string {
@@ -17,6 +16,9 @@ interface Indexed {
 }
 
 /** A job removes the index after the commit. The caller's transaction takes the key out of the row. */
-export async function removeIndex(tx: Transaction, { jobs }: { jobs: JobQueue }, { indexKey }: Indexed): Promise<void> {
+export async function removeIndex(
+  { tx, jobs }: Pick<TransactionContext, "tx" | "jobs">,
+  { indexKey }: Indexed,
+): Promise<void> {
   if (indexKey !== null) await jobs.enqueue(tx, { name: "remove-object", data: { blobKey: indexKey } });
 }

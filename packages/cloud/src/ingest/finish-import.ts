@@ -55,7 +55,7 @@ async function endAsExisting(tx: Transaction, finish: Finish, recordingId: strin
   if (recording.importStatus !== "complete") throw new Error(`recording ${recordingId} was deleted at this moment`); // look again
   const { blobKey } = finish.request;
   if (blobKey) await finish.jobs.enqueue(tx, { name: "remove-object", data: { blobKey } });
-  await removeIndex(tx, finish, finish.request);
+  await removeIndex({ tx, jobs: finish.jobs }, finish.request);
   const obstacle = await joinSession(tx, { ...finish, recording });
   const pipelineStage = obstacle === undefined ? COMPLETE : `${COMPLETE}; ${obstacle}`;
   await complete(tx, finish, { recordingId, isExisting: true, pipelineStage });
@@ -83,7 +83,10 @@ async function complete(tx: Transaction, { request, nowNs }: Finish, ended: Ende
   const deviceName = device?.name ?? null;
   const done = { blobKey: null, indexKey: null, pipelineStage: COMPLETE, nextAttemptAtNs: null };
   const data = { ...known, deviceName, ...done, ...ended };
-  const changed = await changeRequest(tx, { id: request.id, event: "finish", nowNs, attempt: request.attempts, data });
+  const changed = await changeRequest(
+    { tx, nowNs },
+    { id: request.id, event: "finish", attempt: request.attempts, data },
+  );
   if (!changed) throw new TakenOverError(request.id);
 }
 

@@ -24,17 +24,20 @@ export async function failImport(
   const isDecided = await withTransaction(deps.db, async (tx) => {
     if (duplicateOfId === undefined) await takeTurn(tx, request);
     else if (!(await lockWithOriginal(tx, request, duplicateOfId))) return false;
-    await removeIndex(tx, deps, request);
+    await removeIndex({ tx, jobs: deps.jobs }, request);
     const kept = duplicateOfId === undefined ? {} : { blobKey: null };
     const ended = { ...kept, quarantinedAtNs: nowNs, nextAttemptAtNs: null, indexKey: null };
     const data = { errorCode: code, errorText: message, ...ended };
-    const failed = await changeRequest(tx, { id: request.id, event: "fail", nowNs, attempt: request.attempts, data });
+    const failed = await changeRequest(
+      { tx, nowNs },
+      { id: request.id, event: "fail", attempt: request.attempts, data },
+    );
     if (!failed) return true;
     if (duplicateOfId !== undefined && request.blobKey)
       await deps.jobs.enqueue(tx, { name: "remove-object", data: { blobKey: request.blobKey } });
     const reason = { code, text: message, duplicateOfId };
     if (failed.recordingId) await moveRecording(tx, failed.recordingId, { event: "fail", reason });
-    await publishFailure(tx, failed, nowNs);
+    await publishFailure({ tx, nowNs }, failed);
     return true;
   });
   if (isDecided) deps.log.warn({ requestId: request.id, code }, `import failed: ${message}`);
@@ -53,9 +56,9 @@ export async function redeliver(deps: IngestDeps, request: ImportRequestModel): 
   await withTransaction(deps.db, async (tx) => {
     await takeTurn(tx, request);
     const { id, attempts: attempt, recordingId } = request;
-    await removeIndex(tx, deps, request);
+    await removeIndex({ tx, jobs: deps.jobs }, request);
     const data = { mismatches, indexKey: null };
-    const sent = await askAnew(tx, { id, attempt, jobs: deps.jobs, nowNs, data });
+    const sent = await askAnew({ tx, jobs: deps.jobs, nowNs }, { id, attempt, data });
     if (sent && recordingId !== null) await moveRecording(tx, recordingId, { event: "redeliver" });
   });
   deps.log.warn(

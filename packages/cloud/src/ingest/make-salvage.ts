@@ -3,6 +3,7 @@ import { ApiError } from "../core/errors.ts";
 import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import { storeDelivery } from "../import-life/delivery.ts";
+import { contextOf } from "../jobs/transaction-context.ts";
 import { beat, postpone } from "./attempt.ts";
 import { TakenOverError } from "./finish-import.ts";
 import type { IngestDeps } from "./ingest-deps.ts";
@@ -63,7 +64,7 @@ async function deliver(deps: IngestDeps, taken: TakenSalvage, sizeBytes: number)
       const { id, attempts } = request;
       // The import's own delays and patience begin anew.
       await tx.importRequest.updateMany({ where: { id, attempts }, data: { attemptsBefore: attempts } });
-      await storeDelivery(tx, { upload: whole, jobs: deps.jobs, nowNs: deps.clock.nowNs() });
+      await storeDelivery(contextOf(tx, deps), whole);
     });
   } catch (error) {
     const isSuperseded = error instanceof ApiError && error.code === "RequestSuperseded";

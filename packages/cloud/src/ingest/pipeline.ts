@@ -53,7 +53,7 @@ async function take(deps: IngestDeps, id: string): Promise<ImportRequestModel | 
       await deps.jobs.enqueue(tx, { name: ingestJob(seen.sizeBytes), data: job, delaySeconds: LOOK_AGAIN_SECONDS });
       return undefined;
     }
-    await removeIndex(tx, deps, seen); // what an attempt that died has written of it
+    await removeIndex({ tx, jobs: deps.jobs }, seen); // what an attempt that died has written of it
     const indexKey = newIndexKey(seen.orgId);
     const data = {
       attempts: seen.attempts + 1,
@@ -61,7 +61,7 @@ async function take(deps: IngestDeps, id: string): Promise<ImportRequestModel | 
       nextAttemptAtNs: null,
       indexKey,
     };
-    return changeRequest(tx, { id, event: "take", nowNs, attempt: seen.attempts, data });
+    return changeRequest({ tx, nowNs }, { id, event: "take", attempt: seen.attempts, data });
   });
 }
 
@@ -90,13 +90,11 @@ async function processFile(
   const { summary } = verdict;
   const nowNs = deps.clock.nowNs();
   await withTransaction(deps.db, async (tx) => {
-    const indexed = await changeRequest(tx, {
-      id: request.id,
-      event: "index",
-      nowNs,
-      attempt: request.attempts,
-      data: { pipelineStage: "Filing" },
-    });
+    const data = { pipelineStage: "Filing" };
+    const indexed = await changeRequest(
+      { tx, nowNs },
+      { id: request.id, event: "index", attempt: request.attempts, data },
+    );
     if (!indexed) throw new TakenOverError(request.id);
   });
   await withTransaction(deps.db, (tx) =>

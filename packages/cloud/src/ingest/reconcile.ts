@@ -70,7 +70,7 @@ async function finishWhole(deps: ReconcileDeps): Promise<void> {
     take: BATCH,
   });
   await attend(deps, announced, async (upload) => {
-    if (await blobs.stat(upload.blobKey)) await withTransaction(db, (tx) => storeDelivery(tx, { upload, jobs, nowNs }));
+    if (await blobs.stat(upload.blobKey)) await withTransaction(db, (tx) => storeDelivery({ tx, jobs, nowNs }, upload));
   });
 }
 

@@ -52,7 +52,7 @@ async function begin(
     const recording = locked && (await tx.recording.findUnique({ where: { id } }));
     if (!recording?.blobKey || recording.importStatus !== "complete") return undefined;
     if (recording.indexKey !== null && !isForced) return undefined;
-    await removeIndex(tx, { jobs }, { indexKey: recording.nextIndexKey });
+    await removeIndex({ tx, jobs }, { indexKey: recording.nextIndexKey });
     return tx.recording.update({ where: { id }, data: { nextIndexKey: newIndexKey(recording.orgId) } });
   });
 }
@@ -70,7 +70,7 @@ async function end(
       SELECT "indexKey" FROM "Recording"
       WHERE id = ${id} AND "blobKey" = ${blobKey} AND "nextIndexKey" = ${nextIndexKey} FOR UPDATE`;
     const unwanted = locked && summary ? locked.indexKey : nextIndexKey;
-    await removeIndex(tx, deps, { indexKey: unwanted });
+    await removeIndex({ tx, jobs: deps.jobs }, { indexKey: unwanted });
     if (!locked) return false;
     const made = summary && { indexKey: nextIndexKey, damage: damageOf(summary) };
     await tx.recording.update({ where: { id }, data: { nextIndexKey: null, ...made } });

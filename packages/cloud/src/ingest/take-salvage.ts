@@ -45,7 +45,7 @@ async function begin(tx: Transaction, deps: IngestDeps, found: Found): Promise<T
   const nowNs = deps.clock.nowNs();
   const isAtWork = uploads.some(({ updatedAtNs }) => updatedAtNs > nowNs - LIVE_NS);
   if (isAtWork || (source && isUnderWay(source.state))) return lookAgain(tx, deps, { id, orgId, nowNs });
-  await abandonUploads(tx, [id], nowNs);
+  await abandonUploads({ tx, nowNs }, [id]);
   const data = { attempts: found.attempts + 1, pipelineStage: STAGE, nextAttemptAtNs: null, updatedAtNs: nowNs };
   const request = await tx.importRequest.update({ where: { id }, data });
   const obstacle = source ? whyNotSalvageable(source) : "the import request whose file it is made of is gone";

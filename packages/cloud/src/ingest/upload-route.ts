@@ -12,6 +12,7 @@ import { withTransaction } from "../db/transaction.ts";
 import type { Env } from "../http/env.ts";
 import { contentLength, requireOctetStream } from "../http/octet-stream.ts";
 import { storeDelivery } from "../import-life/delivery.ts";
+import { contextOf } from "../jobs/transaction-context.ts";
 import { requireRoom, withinRoom } from "../quotas/require-room.ts";
 import { endStream, noteReceived, openStream, showThatStreamLives } from "./stream-uploads.ts";
 import { UPLOAD_PATH } from "./upload-link.ts";
@@ -67,7 +68,7 @@ function bodyWithinRoom(c: Context<Env>, deps: Deps, { id, orgId, sizeBytes }: U
 /** What fails in the commit may be done all the same: only what was refused is taken back. */
 async function deliver(deps: Deps, upload: UploadModel): Promise<void> {
   try {
-    await withTransaction(deps.db, (tx) => storeDelivery(tx, { upload, jobs: deps.jobs, nowNs: deps.clock.nowNs() }));
+    await withTransaction(deps.db, (tx) => storeDelivery(contextOf(tx, deps), upload));
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "RequestSuperseded") throw error;
     await endStream(deps, upload);

@@ -13,6 +13,7 @@ import { moveRecording } from "../import-life/delivery.ts";
 import { edgeCopyOf } from "../import-life/edge-copy.ts";
 import { findLocked, type LockedRecording } from "../import-life/lock-recording.ts";
 import { ingestJob } from "../jobs/ingest-job.ts";
+import { contextOf } from "../jobs/transaction-context.ts";
 import { findRequest, showRequest } from "./find-request.ts";
 
 /**
@@ -68,7 +69,7 @@ async function processAgain(
   const { id, orgId, source, recordingId } = request;
   const isAcknowledged = source !== "edge"; // the agent is to hear of the new end too
   const data = { ...anew(request), isAcknowledged, pipelineStage: "Waiting to be processed" };
-  const retried = await changeRequest(tx, { id, event: "retry", nowNs: ctx.clock.nowNs(), data });
+  const retried = await changeRequest(contextOf(tx, ctx), { id, event: "retry", data });
   if (!retried) return undefined;
   if (recordingId !== null) await moveRecording(tx, recordingId, { event: "retry" });
   await ctx.jobs.enqueue(tx, { name: ingestJob(request.sizeBytes), data: { orgId, requestId: id } });
@@ -97,7 +98,7 @@ async function deliverAgain(
     );
   const { agentId, versionId } = edgeFile;
   const data = { ...anew(request), agentId, versionId, isAcknowledged: false };
-  const asked = await askAnew(tx, { id, jobs: ctx.jobs, nowNs: ctx.clock.nowNs(), data });
+  const asked = await askAnew(contextOf(tx, ctx), { id, data });
   if (asked) await moveRecording(tx, recording.id, { event: "request" });
   return asked;
 }
@@ -105,12 +106,12 @@ async function deliverAgain(
 /** Nothing of it is stored: the file that it is made of may still be. */
 async function salvageAgain(
   tx: Transaction,
-  { jobs, clock }: Ctx,
+  ctx: Ctx,
   request: ImportRequestModel,
 ): Promise<ImportRequestModel | undefined> {
   const { id, orgId } = request;
   const data = { ...anew(request), pipelineStage: "Waiting to be salvaged" };
-  const asked = await askAnew(tx, { id, jobs, nowNs: clock.nowNs(), data });
-  if (asked) await jobs.enqueue(tx, { name: "salvage", data: { orgId, requestId: id } });
+  const asked = await askAnew(contextOf(tx, ctx), { id, data });
+  if (asked) await ctx.jobs.enqueue(tx, { name: "salvage", data: { orgId, requestId: id } });
   return asked;
 }

@@ -13,6 +13,7 @@ import { cancelRequests } from "../import-life/change-request.ts";
 import { raisePriority } from "../import-life/import-request-rows.ts";
 import { nextImportStatus } from "../import-life/import-status.ts";
 import { queueImports } from "../import-life/queue-imports.ts";
+import { contextOf } from "../jobs/transaction-context.ts";
 import { lockSelection, type SelectedRecording, type Selection } from "./lock-selection.ts";
 
 type Contract = typeof api.importRequests;
@@ -37,8 +38,8 @@ async function requestImports(
     const groups = Map.groupBy(rows, judgeRequest);
     const pending = rows.filter(({ importStatus }) => importStatus === "pending");
     await raisePriority(tx, idsOf(pending), { priority, requestedBy });
-    const request = { priority, requestedBy, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() };
-    await queueImports(tx, (groups.get("change") ?? []).map(toQueueable), request);
+    const wanted = (groups.get("change") ?? []).map(toQueueable);
+    await queueImports(contextOf(tx, ctx), wanted, { priority, requestedBy });
     return groups;
   });
   return { queued, ...others };
@@ -82,7 +83,7 @@ async function cancelImports(
   const { changed: cancelled, ...others } = await changeSelected(ctx, input, async (tx, rows) => {
     const groups = Map.groupBy(rows, judgeCancellation);
     const recordingIds = idsOf(groups.get("change") ?? []);
-    await cancelRequests(tx, { recordingIds, jobs: ctx.jobs, nowNs: ctx.clock.nowNs() });
+    await cancelRequests(contextOf(tx, ctx), recordingIds);
     await tx.recording.updateMany({ where: { id: { in: recordingIds } }, data: { importStatus: "none" } });
     return groups;
   });

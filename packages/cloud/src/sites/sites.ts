@@ -111,7 +111,7 @@ async function failRequests({ clock }: Ctx, tx: Transaction, siteId: string): Pr
     where: { agentId: agent.id, recording: { importStatus: "pending" } },
     select: { id: true, versionId: true, recordingId: true },
   });
-  await removeFiles(tx, { agent, files, nowNs: clock.nowNs() });
+  await removeFiles({ tx, nowNs: clock.nowNs() }, { agent, files });
 }
 
 /** What we host holds the organization's data, and its uploads have nowhere else to go. */

@@ -141,7 +141,7 @@ test("an upload that was swept cannot be delivered any more", async () => {
   await sweepAll();
   const upload = await prisma.upload.findFirstOrThrow({ where: { blobKey } });
   assert.equal(upload.state, "removed");
-  const delivered = withTransaction(deps.db, (tx) => storeDelivery(tx, { upload, jobs: deps.jobs, nowNs: 1n }));
+  const delivered = withTransaction(deps.db, (tx) => storeDelivery({ tx, jobs: deps.jobs, nowNs: 1n }, upload));
   await assert.rejects(delivered, /no longer wanted/);
 });
 
