@@ -5,7 +5,7 @@ import { displayWidth } from "./display-width.ts";
 import { fit } from "./fit.ts";
 
 test("wide characters take two columns, joined ones none", () => {
-  const widths = { abc: 3, ü: 1, "u\u0308": 1, 日本: 4, ｱ: 1, Ａ: 2, "🚗": 2, "…": 1, 한: 2 };
+  const widths = { abc: 3, ü: 1, "u\u0308": 1, 日本: 4, ｱ: 1, Ａ: 2, "🚗": 2, "👩‍🚒": 2, "🇩🇪": 2, "…": 1, 한: 2 };
   for (const [text, width] of Object.entries(widths)) assert.equal(displayWidth(text), width, text);
 });
 

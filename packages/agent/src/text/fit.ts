@@ -1,11 +1,11 @@
-import { displayWidth, takeWidth } from "./display-width.ts";
+import { displayWidth, takeWidth, toCharacters } from "./display-width.ts";
 import { printable } from "./printable.ts";
 
 /** Cuts the text in its middle, where paths differ least. */
 export function fit(text: string, width: number): string {
   const shown = printable(text);
   if (displayWidth(shown) <= width) return shown;
-  const characters = [...shown];
+  const characters = toCharacters(shown);
   const head = takeWidth(characters, Math.ceil((width - 1) / 2)).join("");
   const tail = takeWidth(characters.reverse(), width - 1 - displayWidth(head)).reverse();
   return `${head}…${tail.join("")}`;
@@ -27,5 +27,5 @@ export function wrap(text: string, { width, lines }: { width: number; lines: num
 
 /** Cuts the text at its end. */
 function cut(text: string, width: number): string {
-  return displayWidth(text) <= width ? text : `${takeWidth(text, width - 1).join("")}…`;
+  return displayWidth(text) <= width ? text : `${takeWidth(toCharacters(text), width - 1).join("")}…`;
 }
