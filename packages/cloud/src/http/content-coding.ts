@@ -12,7 +12,8 @@ const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
 /** What the receiver takes, by its own preference and then by ours; undefined: the plain text alone. spec: RFC 9110 §12.5.3 */
 export function chooseCoding(acceptEncoding: string | undefined): ContentCoding | undefined {
-  const weights = new Map((acceptEncoding ?? "").split(",").map(parseWeight));
+  if (acceptEncoding === undefined) return undefined;
+  const weights = new Map(acceptEncoding.split(",").map(parseWeight));
   const weightOf = (coding: ContentCoding) => weights.get(coding) ?? weights.get("*") ?? 0;
   const [best] = codings.toSorted((one, other) => weightOf(other) - weightOf(one));
   return best && weightOf(best) > 0 ? best : undefined;

@@ -15,7 +15,9 @@ export function nameIncarnation({ db }: Deps): MiddlewareHandler<Env> {
     await next();
     if (c.get("isHeld") || c.res.status === 401 || c.res.status >= 500) return;
     try {
-      c.header(incarnationHeader, c.get("incarnation") ?? (await readIncarnation(db)));
+      const incarnation = c.get("incarnation") ?? (await readIncarnation(db));
+      const { outgoing } = c.env;
+      if (!outgoing.headersSent) outgoing.setHeader(incarnationHeader, incarnation); // Hono's would make the whole answer anew
     } catch (error) {
       if (!isDatabaseAway(error)) throw error; // What was asked for is done; the next answer names it.
     }

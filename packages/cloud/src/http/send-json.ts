@@ -4,11 +4,12 @@
 
 import { hash } from "node:crypto";
 import type { Context } from "hono";
-import { chooseCoding, encodeContent } from "./content-coding.ts";
+import { type ContentCoding, chooseCoding, encodeContent } from "./content-coding.ts";
 import type { Env } from "./env.ts";
 
 /** Below it a coding costs more than it saves. */
 const LEAST_ENCODED_BYTES = 1024;
+const JSON_TYPE = { "Content-Type": "application/json" };
 
 /**
  * Answers with JSON: encoded as the receiver takes it, and where it may be kept with a weak `ETag`, so that who has this very answer
@@ -19,15 +20,39 @@ export async function sendJson(
   text: string | Uint8Array<ArrayBuffer>,
   { mayBeKept }: { mayBeKept: boolean },
 ): Promise<Response> {
-  const validators = mayBeKept ? { ETag: tagOf(text), "Cache-Control": "private, no-cache" } : undefined;
-  const common = { Vary: "Authorization, Accept-Encoding", ...validators };
-  if (validators && isKnown(c.req.header("if-none-match"), validators.ETag)) return c.body(null, 304, common);
-  const headers = { "Content-Type": "application/json", ...common };
+  const etag = mayBeKept ? tagOf(text) : undefined;
+  if (etag !== undefined && isKnown(c.req.header("if-none-match"), etag)) {
+    setHeaders(c, { etag });
+    return c.body(null, 304);
+  }
   const coding = chooseCoding(c.req.header("accept-encoding"));
-  if (!coding || Buffer.byteLength(text) <= LEAST_ENCODED_BYTES) return c.body(text, 200, headers);
+  if (coding === undefined || Buffer.byteLength(text) <= LEAST_ENCODED_BYTES) {
+    setHeaders(c, { etag });
+    return c.body(text, 200, JSON_TYPE);
+  }
+  const body = await encoded(text, coding);
+  setHeaders(c, { etag, coding });
+  return c.body(body, 200, JSON_TYPE);
+}
+
+interface Told {
+  readonly etag: string | undefined;
+  readonly coding?: ContentCoding;
+}
+
+/** On the answer itself: of more than one of Hono's each answer would make a `Headers`, which takes longer than to look the answer up. */
+function setHeaders({ env: { outgoing } }: Context<Env>, { etag, coding }: Told): void {
+  if (outgoing.headersSent) return; // the caller went away while it was encoded
+  outgoing.setHeader("Vary", "Authorization, Accept-Encoding");
+  if (coding) outgoing.setHeader("Content-Encoding", coding);
+  if (etag === undefined) return;
+  outgoing.setHeader("ETag", etag);
+  outgoing.setHeader("Cache-Control", "private, no-cache");
+}
+
+async function encoded(text: string | Uint8Array, coding: ContentCoding): Promise<Uint8Array<ArrayBuffer>> {
   const body = typeof text === "string" ? Buffer.from(text) : text;
-  const encoded = (await encodeContent(body, coding)) as Uint8Array<ArrayBuffer>;
-  return c.body(encoded, 200, { ...headers, "Content-Encoding": coding });
+  return (await encodeContent(body, coding)) as Uint8Array<ArrayBuffer>;
 }
 
 /** Weak, as it is the same for all codings. */
