@@ -164,3 +164,34 @@ test("another organization has nothing of it: 404", async () => {
   ])
     await assert.rejects(other.call(api.exports.create, body), (error: ApiFailure) => error.status === 404);
 });
+
+test("a link to one recording by its id takes two statements, and none of the ORM", async (t) => {
+  const { pool } = cloud.deps.db;
+  const [asked, connected] = [t.mock.method(pool, "query"), t.mock.method(pool, "connect")];
+  const body = { recordingId: recordingIds[0]!, start: START, end: START + SECOND };
+  const { link } = await admin.call(api.exports.create, body);
+  const texts = asked.mock.calls.map(({ arguments: [given] }) => (given as unknown as { text: string }).text);
+  const ofCall = texts.filter((text) => /"(Recording|Organization)"/.test(text) && !text.includes("Credential"));
+  assert.equal(ofCall.length, 2, texts.join("\n"));
+  assert.equal(connected.mock.callCount(), texts.length, "each statement takes a connection, and nothing else does");
+  t.mock.restoreAll();
+  const bytes = new Uint8Array(await (await fetch(link)).arrayBuffer());
+  assert.deepEqual(readMessages(bytes).map(toText), expected([0], [START, START + SECOND]));
+});
+
+test("of one recording by its id nothing is streamed of what lies outside of the window, and what is not imported is refused", async () => {
+  const outside = { recordingId: recordingIds[0]!, start: START + 5n * SECOND, end: START + 6n * SECOND };
+  assert.deepEqual(await exported(outside), []);
+  const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+  await assert.rejects(admin.call(api.exports.create, { recordingId: "rec_none" }), refusedWith("NotFound"));
+  const other = await cloud.otherOrganization();
+  await assert.rejects(
+    other.call(api.exports.create, { recordingId: recordingIds[0]! }),
+    (error: ApiFailure) => error.code === "NotFound" && error.message.includes(recordingIds[0]!),
+  );
+  const where = { id: recordingIds[2]! };
+  await cloud.deps.db.prisma.recording.update({ where, data: { importStatus: "failed" } });
+  const refused = admin.call(api.exports.create, { recordingId: recordingIds[2]! });
+  await assert.rejects(refused, refusedWith("NoStreamableRecordings"));
+  await cloud.deps.db.prisma.recording.update({ where, data: { importStatus: "complete" } });
+});

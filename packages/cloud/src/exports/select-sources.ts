@@ -1,9 +1,12 @@
 import { type api, FIRST_TIME_NS, type Input, LAST_TIME_NS, MAX_EXPORT_RECORDINGS } from "@downlink/protocol";
 import { recordingFormatOf } from "@downlink/recordings";
 import type { Ctx } from "../context/context.ts";
-import { ApiError, invalid, refuse } from "../core/errors.ts";
+import { ApiError, invalid, notFound, refuse } from "../core/errors.ts";
 import type { Prisma } from "../db/generated/client.ts";
+import { parameter, prepare } from "../db/prepared.ts";
 import { findEpisode } from "../episodes/find-episode.ts";
+import { projectsToSee } from "../projects/find-project.ts";
+import { inProjects } from "../projects/scope-sql.ts";
 import { whereSelected } from "../recordings/select-recordings.ts";
 import { findSession } from "../sessions/find-session.ts";
 import type { StoredSource } from "./export-selection.ts";
@@ -53,6 +56,20 @@ const columns = {
 /** The imported recordings to read from, and the window. 404 where nothing that was selected is imported. spec: Export */
 export async function selectSources(ctx: Ctx, body: Body): Promise<Selected> {
   requireBounds(body);
+  const { reached, recordings, window } = isOfOneById(body) ? await readOne(ctx, body) : await readAll(ctx, body);
+  if (recordings.length === 0)
+    throw new ApiError("NoStreamableRecordings", "the selection holds no imported recording");
+  if (body.outputFormat === "bag1") requireBags(recordings);
+  return { sources: reached.map(toSource), recordings, window };
+}
+
+interface Found {
+  readonly reached: readonly Row[];
+  readonly recordings: readonly Row[];
+  readonly window: Window;
+}
+
+async function readAll(ctx: Ctx, body: Body): Promise<Found> {
   const { where, window } = await selection(ctx, body);
   const reached = { AND: [where, ...reaching(earliestOf(body, window), window.endNs)] };
   const rows = await ctx.db.prisma.recording.findMany({
@@ -64,11 +81,44 @@ export async function selectSources(ctx: Ctx, body: Body): Promise<Selected> {
   if (rows.length > MAX_EXPORT_RECORDINGS)
     refuse("InvalidRequest", `the selection is of more than ${MAX_EXPORT_RECORDINGS} recordings; ask for less at once`);
   // Of a device alone, what lies outside of its bounds was not selected.
-  const selected = rows.length > 0 || !namesRecordings(body) ? rows : await findAny(ctx, where);
-  if (selected.length === 0) throw new ApiError("NoStreamableRecordings", "the selection holds no imported recording");
-  if (body.outputFormat === "bag1") requireBags(selected);
-  return { sources: rows.map(toSource), recordings: selected, window };
+  const recordings = rows.length > 0 || !namesRecordings(body) ? rows : await findAny(ctx, where);
+  return { reached: rows, recordings, window };
 }
+
+/** Whether it is all of one recording that is named by its id, or a window of it: what is asked most. */
+function isOfOneById({ recordingId, ...others }: Body): boolean {
+  const narrowing = [others.importId, others.sessionId, others.sessionKey, others.episodeId, others.projectId];
+  const isAlone = [...narrowing, others.deviceId, others.deviceName].every((given) => given === undefined);
+  return recordingId !== undefined && isAlone;
+}
+
+/** The same by one statement, which is prepared. */
+async function readOne(ctx: Ctx, body: Body): Promise<Found> {
+  const [found] = await selectStored(ctx.db, [ctx.caller.orgId, body.recordingId, projectsToSee(ctx)]);
+  const { importStatus, deviceName, ...row } = found ?? notFound(`recording "${body.recordingId}"`);
+  const recordings = importStatus === "complete" && row.blobKey !== null ? [withDevice(row, deviceName)] : [];
+  const window = { startNs: body.start, endNs: body.end };
+  const [fromNs, toNs] = [earliestOf(body, window), window.endNs];
+  const isReached = ({ startNs, endNs }: Row) =>
+    (fromNs === undefined || endNs >= fromNs) && (toNs === undefined || startNs <= toNs);
+  return { reached: recordings.filter(isReached), recordings, window };
+}
+
+function withDevice(row: Omit<Row, "device">, deviceName: string | null): Row {
+  return { ...row, device: deviceName === null ? null : { name: deviceName } };
+}
+
+/** Of an organization ($1), by id ($2), within projects ($3). */
+const selectStored = prepare((db) =>
+  db
+    .selectFrom("Recording as r")
+    .leftJoin("Device as d", "d.id", "r.deviceId")
+    .select(["r.id", "r.projectId", "r.blobKey", "r.indexKey", "r.contentSha256", "r.sizeBytes", "r.damage", "r.path"])
+    .select(["r.format", "r.startNs", "r.endNs", "r.importStatus", "d.name as deviceName"])
+    .where("r.orgId", "=", parameter<string>(1))
+    .where("r.id", "=", parameter<string>(2))
+    .where(inProjects("r.projectId", 3)),
+);
 
 function findAny(ctx: Ctx, where: Where): Promise<Row[]> {
   return ctx.db.prisma.recording.findMany({ where, select: columns, take: 1 });
