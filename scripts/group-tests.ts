@@ -1,12 +1,13 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const FILES_PER_PROCESS = 8;
-/** Tests that leave the process as it is, and do not ask what it takes. */
-const SHARING = /^packages\/(agent|client|protocol)\//;
-/** The way in which a test file has one control plane for all of its tests. */
-const HAS_CONTROL_PLANE = /^const cloud = await startCloud\(/m;
+/** By its name a test says that it changes its process, or asks what that takes. A slow test would hold up those behind it. */
+const ALONE = /\.(alone\.test|slow)\.ts$/;
+
+/** Each takes minutes. They begin first, or the last of them would run while a processor has nothing to do. */
+const LONGEST = /\/(large-exports|odd-files|races|lease-races|lost-state|cut-link)\.slow\.ts$/;
 
 interface Place {
   /** Of the checkout. */
@@ -18,26 +19,24 @@ interface Place {
 /**
  * The files to run, each in a process of its own, for tests given by their paths below the root. Most tests take less than
  * loading the code does: those share a process, some at a time. They share nothing else, each has its own database, folder and
- * port. The packages take turns, so that what waits runs beside what computes.
+ * port. The packages take turns, so that what waits runs beside what computes; what takes longest comes first.
  */
 export function groupTests(paths: readonly string[], { root, directory }: Place): string[] {
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
   const packages = Map.groupBy(paths, (path) => path.split("/").slice(0, 2).join("-"));
-  return takeTurns([...packages].map(([name, inPackage]) => groupPackage(name, inPackage)));
+  const inTurns = takeTurns([...packages].map(([name, inPackage]) => groupPackage(name, inPackage)));
+  const { longest = [], others = [] } = Object.groupBy(inTurns, (path) => (LONGEST.test(path) ? "longest" : "others"));
+  return [...longest, ...others];
 
   function groupPackage(name: string, inPackage: readonly string[]): string[] {
-    const { sharing = [], alone = [] } = Object.groupBy(inPackage, (path) => (isSharing(path) ? "sharing" : "alone"));
+    const { sharing = [], alone = [] } = Object.groupBy(inPackage, (path) => (ALONE.test(path) ? "alone" : "sharing"));
     const groups = chunk(sharing, FILES_PER_PROCESS).map((group, index) => {
       const entry = join(directory, `${name}-${index + 1}.test.mjs`);
       writeFileSync(entry, loadAll(group.map((path) => pathToFileURL(join(root, path)).href)));
       return entry;
     });
     return [...groups, ...alone.map((path) => join(root, path))];
-  }
-
-  function isSharing(path: string): boolean {
-    return SHARING.test(path) || HAS_CONTROL_PLANE.test(readFileSync(join(root, path), "utf8"));
   }
 }
 
