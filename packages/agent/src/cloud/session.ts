@@ -45,7 +45,7 @@ export interface CloudSession {
   /** Waits before the next try; after a network failure only until another call succeeds. */
   waitToRetry(failure: unknown, attempt: number, signal: AbortSignal): Promise<void>;
   connection(): Connection;
-  /** For how long the cloud lets a poll for work wait; known once a lease is held. */
+  /** How long the cloud lets a poll for work wait; it is known once a lease is held. */
   longPollSeconds(): number;
 }
 

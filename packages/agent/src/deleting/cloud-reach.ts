@@ -7,7 +7,7 @@ interface ReachContext {
   readonly clock: Clock;
   /** Whether the cloud knows all that is here. */
   readonly isListed: () => boolean;
-  /** Of the time between two looks, at most this much counts as silence: the machine may have slept. */
+  /** How much of the time between two looks counts as silence at most, because the machine may have slept. */
   readonly longestGapMs: number;
 }
 
@@ -16,7 +16,7 @@ export interface CloudReach {
   look(): DeletionSituation["reach"];
 }
 
-/** Without a sign of the cloud for so long, the device is on its own. */
+/** After this long without an answer of the cloud, the device is on its own. */
 const CUT_OFF_AFTER_MS = 120_000;
 
 /** An agent that the cloud refused, or that another one replaced, is not cut off: only silence counts. */

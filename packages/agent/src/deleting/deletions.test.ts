@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import {
   chmodSync,
   existsSync,
-  linkSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -17,66 +16,10 @@ import { describe, test } from "node:test";
 import { TRASH_NAME } from "../files/scan.ts";
 import { openInventory } from "../inventory/inventory.ts";
 import { openDatabase } from "../state/database.ts";
-import { FakeCloud } from "../testing/fake-cloud.ts";
+import { hasProblem, importFile, setDevice, withDevice } from "../testing/deletion-scene.ts";
 import { writeRecording } from "../testing/recordings.ts";
-import {
-  type Device,
-  impatientClock,
-  makeDevice,
-  type RunningDaemon,
-  settingsFor,
-  startDaemon,
-} from "../testing/run-daemon.ts";
+import type { Device } from "../testing/run-daemon.ts";
 import { findTrash, makeTrash } from "./trash.ts";
-
-interface Scene {
-  readonly device: Device;
-  readonly cloud: FakeCloud;
-  readonly agent: RunningDaemon;
-  readonly start: () => RunningDaemon;
-  readonly pathOf: (name: string) => string;
-}
-
-interface Given {
-  readonly files: readonly string[];
-  readonly flags?: Parameters<typeof settingsFor>[2];
-  readonly clock?: typeof impatientClock;
-  readonly settings?: Partial<FakeCloud["settings"]>;
-}
-
-/** Makes a device with recordings that the cloud knows. */
-async function withDevice(
-  { files, flags, clock, settings }: Given,
-  work: (scene: Scene) => Promise<void>,
-): Promise<void> {
-  using device = makeDevice();
-  await using cloud = await FakeCloud.start();
-  cloud.settings = { ...cloud.settings, ...settings };
-  for (const [index, name] of files.entries()) await writeRecording(device, name, { seed: index + 1 });
-  const start = () => startDaemon(settingsFor(device, cloud, flags), clock);
-  await using agent = start();
-  for (const name of files) await cloud.until(`${name} is reported`, () => cloud.at(name) !== undefined);
-  await work({ device, cloud, agent, start, pathOf: (name) => join(device.root, name) });
-}
-
-async function importFile(cloud: FakeCloud, name: string): Promise<string> {
-  const { versionId } = cloud.at(name)!;
-  const requestId = cloud.requestImport(name);
-  await cloud.until(`${name} is stored`, () => cloud.uploads.stored.has(versionId));
-  cloud.advance(requestId, "imported");
-  await cloud.until(`the end of ${name} is acknowledged`, () => cloud.acknowledged.includes(requestId));
-  return versionId;
-}
-
-function setDevice(cloud: FakeCloud, changes: Partial<FakeCloud["settings"]>): void {
-  cloud.settings = { ...cloud.settings, ...changes };
-  cloud.changed();
-}
-
-const hasProblem =
-  (code: string) =>
-  ({ problems }: { problems: readonly { code: string }[] }) =>
-    problems.some((problem) => problem.code === code);
 
 // Each test waits until the files are two seconds old, because before that no hash proves anything.
 describe("deletions that the cloud's settings ask for", { concurrency: 6 }, () => {
@@ -279,75 +222,7 @@ test("a permit of a cloud that turns out to be another one deletes nothing befor
   });
 });
 
-const NEVER_IMPORTED = /2 were never imported, and DOWNLINK_PRUNE_UNIMPORTED is off/;
-
-describe("deletions for space", { concurrency: 6 }, () => {
-  testQuota();
-  testQuotaWithLimits();
-});
-
-function testQuota(): void {
-  test("a quota deletes imported files, the oldest first, until it holds; the rest stays and is shown as a problem", async () => {
-    const flags = { maxDisk: "60kB" }; // Only one of them fits.
-    await withDevice({ files: ["a.mcap", "b.mcap"], flags }, async ({ cloud, agent, pathOf }) => {
-      // Before both are indexed, the problem has other reasons.
-      await agent.until("it complains of both", ({ problems }) =>
-        problems.some(({ code, detail }) => code === "QuotaExceeded" && NEVER_IMPORTED.test(detail)),
-      );
-      const versionId = await importFile(cloud, "b.mcap");
-      await cloud.until("it is deleted", () => cloud.deleted.get(versionId) === "space");
-      await agent.until("the quota holds", ({ problems }) => problems.length === 0);
-      assert.ok(existsSync(pathOf("a.mcap")) && !existsSync(pathOf("b.mcap")));
-    });
-  });
-
-  test("with PRUNE_UNIMPORTED a quota gives up files that were never imported, with a permit", async () => {
-    const flags = { maxDisk: "60kB", prunesUnimported: "true" };
-    await withDevice({ files: ["a.mcap", "b.mcap"], flags }, async ({ cloud, agent }) => {
-      await cloud.until("one is deleted", () => cloud.deleted.size === 1);
-      assert.deepEqual([...cloud.deleted.values()], ["prune"]);
-      await agent.until("the other one stays", ({ files, problems }) => files.reported === 1 && problems.length === 0);
-      assert.equal(cloud.permits.asked.length, 1);
-    });
-  });
-}
-
-function testQuotaWithLimits(): void {
-  test("content with another name is not deleted for space: that frees nothing", async () => {
-    const flags = { maxDisk: "1kB", prunesUnimported: "true" };
-    using outside = makeDevice();
-    await withDevice({ files: [], flags }, async ({ cloud, agent, device, pathOf }) => {
-      await writeRecording(outside, "x.mcap");
-      linkSync(join(outside.root, "x.mcap"), pathOf("a.mcap"));
-      const status = await agent.until("it complains", ({ problems }) =>
-        problems.some(({ code, detail }) => code === "QuotaExceeded" && /1 have another name/.test(detail)),
-      );
-      assert.equal(status.files.reported, 1);
-      assert.ok(existsSync(join(device.root, "a.mcap")));
-      assert.equal(cloud.deleted.size, 0);
-    });
-  });
-
-  test("cut off from the cloud, only a quota with PRUNE_UNIMPORTED deletes, never what is asked for, and it is reported later", async () => {
-    // Ten minutes pass in a second, of which 20 seconds count from one look to the next.
-    const clock = { ...impatientClock, uptimeMs: () => impatientClock.monotonicMs() * 600 };
-    const flags = { maxDisk: "60kB", prunesUnimported: "true" };
-    await withDevice({ files: [], flags, clock }, async ({ cloud, agent, device, pathOf }) => {
-      cloud.gate = ({ name }) => (name === "put" || name === "askPermits" ? new Promise(() => {}) : undefined);
-      await writeRecording(device, "asked.mcap", { seed: 1 });
-      await cloud.until("it is reported", () => cloud.at("asked.mcap") !== undefined);
-      cloud.requestImport("asked.mcap");
-      await agent.until("it is under way", ({ files }) => files.uploading === 1);
-      await cloud.goAway();
-      await writeRecording(device, "new.mcap", { seed: 2 });
-      await agent.until("the new one is deleted", ({ deletions }) => deletions.deletedFiles === 1);
-      assert.ok(existsSync(pathOf("asked.mcap")) && !existsSync(pathOf("new.mcap")));
-      assert.deepEqual(cloud.deleted.size, 0);
-    });
-  });
-}
-
-/** As if the agent had been killed between two steps of a deletion. */
+/** Leaves the file as if the agent had been killed between two steps of a deletion. */
 async function leaveInTrash({ root, stateDir }: Device, versionId: string): Promise<void> {
   const { database } = openDatabase(stateDir);
   const inventory = openInventory(database);

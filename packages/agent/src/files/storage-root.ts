@@ -10,7 +10,7 @@ import type { Storage } from "./open-tracked.ts";
 import { ensureMarker, findMountedRoot, readMarker, whyUnreadable } from "./root-marker.ts";
 
 export interface LastScan {
-  /** By the clock as it is set when somebody asks. */
+  /** The end of the scan by the clock as it is set when somebody asks. */
   readonly endedNs: bigint;
   readonly tookMs: number;
 }

@@ -9,7 +9,7 @@ export interface UnassignedFiles {
   noteAsked(versionIds: Iterable<string>): void;
   /** The cloud said that there are such files. */
   noteFound(): void;
-  /** Until they are due again; undefined while there are none. */
+  /** The time until they are due again; undefined while there are none. */
   restMs(): number | undefined;
 }
 

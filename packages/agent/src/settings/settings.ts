@@ -48,7 +48,7 @@ const define = <const D extends Definition<unknown>>(definition: D): D => defini
 
 const atOnce = { takesEffect: "at once" } as const;
 const anew = { takesEffect: "within seconds" } as const;
-/** For settings that say who the agent is and where its files are, and for which the service unit was made. */
+/** These settings say who the agent is and where its files are, and the service unit was made for them. */
 const atStart = { takesEffect: "after a restart" } as const;
 
 /** All settings. spec of names and defaults: edge agent, settings */

@@ -9,7 +9,7 @@ export interface KnownRetention {
 export interface KnownPause {
   readonly by: string;
   readonly since: string;
-  /** For how long, and until when by the wall clock; absent where somebody has to end the pause. */
+  /** How long the pause lasts, and until when by the wall clock; absent where somebody has to end it. */
   readonly forMs?: number;
   readonly until?: string;
   /** The end by the uptime of the machine, and the start from which the uptime counts. */

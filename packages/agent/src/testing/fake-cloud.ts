@@ -18,9 +18,11 @@ import {
   applyFault,
   type FakeRequest,
   type Fault,
+  isCutOff,
   matchOperation,
   type Received,
   readText,
+  refuse,
 } from "./fake-http.ts";
 import { type FakeHello, FakeLeases } from "./fake-leases.ts";
 import { FakePermits } from "./fake-permits.ts";
@@ -67,7 +69,7 @@ export class FakeCloud implements AsyncDisposable {
   leaseMs = 60_000;
   /** Tests change it to simulate a restore from a backup. */
   incarnation = "1";
-  /** For how long a poll for work may wait; undefined for an older cloud, which takes 30 seconds and does not say so. */
+  /** How long a poll for work may wait; undefined for an older cloud, which takes 30 seconds and does not say so. */
   longPollSeconds: number | undefined = edgeLimits.longPollSeconds;
   /** A poll is answered after this time at the latest. */
   longestWaitMs = Number.POSITIVE_INFINITY;
@@ -293,16 +295,4 @@ export class FakeCloud implements AsyncDisposable {
 function ignoreTaken(error: NodeJS.ErrnoException): false {
   if (error.code !== "EADDRINUSE") throw error;
   return false;
-}
-
-/** The agent went away in the middle of its request. */
-function isCutOff(error: unknown, request: IncomingMessage): boolean {
-  return (error as NodeJS.ErrnoException).code === "ECONNRESET" || (request.destroyed && !request.complete);
-}
-
-/** Anything but a refusal is a mistake of the test, and ends it. */
-function refuse(response: ServerResponse, error: unknown): void {
-  if (!(error instanceof RefusalError)) throw error;
-  if (error.code === "LeaseHeldElsewhere") response.setHeader("retry-after", "1");
-  answerJson(response, error.status, { error: error.message, code: error.code });
 }

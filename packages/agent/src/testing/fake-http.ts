@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { api, type ErrorCode, errorCodes, type Operation } from "@downlink/protocol";
+import { RefusalError } from "./refusal.ts";
 
 /** What happens to one request instead of, or before, its answer. */
 export type Fault =
@@ -84,4 +85,16 @@ export async function readText(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString("utf8");
+}
+
+/** The agent went away in the middle of its request. */
+export function isCutOff(error: unknown, request: IncomingMessage): boolean {
+  return (error as NodeJS.ErrnoException).code === "ECONNRESET" || (request.destroyed && !request.complete);
+}
+
+/** Anything but a refusal is a mistake of the test, and ends it. */
+export function refuse(response: ServerResponse, error: unknown): void {
+  if (!(error instanceof RefusalError)) throw error;
+  if (error.code === "LeaseHeldElsewhere") response.setHeader("retry-after", "1");
+  answerJson(response, error.status, { error: error.message, code: error.code });
 }
