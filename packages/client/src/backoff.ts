@@ -1,4 +1,4 @@
-import { ApiFailure, NetworkFailure } from "./errors.ts";
+import { ApiCallError, NetworkError } from "./errors.ts";
 
 export interface BackoffLimits {
   readonly firstMs: number;
@@ -18,16 +18,16 @@ export function retryDelayMs(
   { random = Math.random, limits = defaultLimits }: { random?: () => number; limits?: BackoffLimits } = {},
 ): number {
   const ceilingMs = Math.min(limits.capMs, limits.firstMs * 2 ** Math.min(attempt - 1, 30));
-  const askedMs = failure instanceof ApiFailure ? (failure.retryAfterMs ?? 0) : 0;
+  const askedMs = failure instanceof ApiCallError ? (failure.retryAfterMs ?? 0) : 0;
   // The jitter goes on top of Retry-After, or all callers that got the same time would come back together.
   return Math.min(limits.capMs, askedMs + Math.floor(random() * ceilingMs));
 }
 
 /** Whether the same call may succeed later without anybody changing it. */
 export function isWorthRetrying(failure: unknown): boolean {
-  if (failure instanceof NetworkFailure) return true;
+  if (failure instanceof NetworkError) return true;
   return (
-    failure instanceof ApiFailure &&
+    failure instanceof ApiCallError &&
     (failure.status === 429 || failure.status === 408 || failure.status >= 500 || failure.code === undefined)
   );
 }

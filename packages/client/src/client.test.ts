@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { api } from "@downlink/protocol";
 import { createClient } from "./client.ts";
-import { ApiFailure, NetworkFailure } from "./errors.ts";
+import { ApiCallError, NetworkError } from "./errors.ts";
 import { fetchTransport } from "./fetch-transport.ts";
 import { answerJson, readBody, serve } from "./testing.ts";
 import { type UndiciTransport, undiciTransport } from "./undici-transport.ts";
@@ -52,7 +52,7 @@ for (const [name, open] of [
     await server[Symbol.asyncDispose]();
     await using transport = open();
     const failure = await failureOf(createClient({ baseUrl: server.url, transport }).call(api.edge.work, {}));
-    assert.ok(failure instanceof NetworkFailure);
+    assert.ok(failure instanceof NetworkError);
     assert.match(failure.message, /cannot reach 127\.0\.0\.1:\d+/);
   });
 }
@@ -71,13 +71,13 @@ test("arrays in a query are repeated, and what has a default may be left out", a
   assert.equal(url, "/v1/edge-files?state=damaged&state=empty&limit=3");
 });
 
-test("an error body becomes an ApiFailure with code, details, request id and the time to wait", async () => {
+test("an error body becomes an ApiCallError with code, details, request id and the time to wait", async () => {
   const error = { error: "no", code: "RateLimited", details: [{ path: "a", message: "b" }] };
   const failure = await failureOfAnswer((response) => {
     response.setHeader("retry-after", "7");
     answerJson(response, 429, error);
   });
-  assert.ok(failure instanceof ApiFailure);
+  assert.ok(failure instanceof ApiCallError);
   const { status, code, requestId, details, retryAfterMs, message } = failure;
   assert.deepEqual(
     { status, code, requestId, details, retryAfterMs, message },
@@ -86,23 +86,23 @@ test("an error body becomes an ApiFailure with code, details, request id and the
 });
 
 for (const status of [200, 302, 403, 503]) {
-  test(`a page of HTML with status ${status} is an ApiFailure without a code that says so`, async () => {
+  test(`a page of HTML with status ${status} is an ApiCallError without a code that says so`, async () => {
     const failure = await failureOfAnswer((response) => {
       response
         .writeHead(status, { "content-type": "text/html", location: "/login" })
         .end("<h1>Log in to the hotel</h1>");
     });
-    assert.ok(failure instanceof ApiFailure);
+    assert.ok(failure instanceof ApiCallError);
     assert.equal(failure.code, undefined);
     assert.match(failure.message, /not from a Downlink server/);
   });
 }
 
-test("an answer that breaks the contract is an ApiFailure that names the place", async () => {
+test("an answer that breaks the contract is an ApiCallError that names the place", async () => {
   const failure = await failureOfAnswer((response) =>
     answerJson(response, 200, { etag: 5, work: { imports: [], settings } }),
   );
-  assert.ok(failure instanceof ApiFailure);
+  assert.ok(failure instanceof ApiCallError);
   assert.match(failure.message, /contract at etag/);
 });
 
@@ -112,7 +112,7 @@ test("a half answer is a network failure", async () => {
     response.write("{");
     response.socket?.end();
   });
-  assert.ok(failure instanceof NetworkFailure);
+  assert.ok(failure instanceof NetworkError);
 });
 
 test("a call without an answer ends after its timeout, and an aborted one with the signal's reason", async () => {
@@ -120,7 +120,7 @@ test("a call without an answer ends after its timeout, and an aborted one with t
   await using transport = undiciTransport();
   const client = createClient({ baseUrl: server.url, transport });
   const failure = await failureOf(client.call(api.edge.work, {}, { timeoutMs: 20 }));
-  assert.ok(failure instanceof NetworkFailure && /no answer within/.test(failure.message));
+  assert.ok(failure instanceof NetworkError && /no answer within/.test(failure.message));
   const stop = new AbortController();
   const reason = new Error("stopped");
   setImmediate(() => stop.abort(reason));
@@ -138,12 +138,12 @@ test("retries repeat reads after 500 and changes only when they were refused", a
   await using transport = undiciTransport();
   const client = createClient({ baseUrl: server.url, transport, retries: 1 });
   const change = { requestId: "r", uploadId: "u", parts: [], sha256: "0".repeat(64) };
-  assert.ok((await failureOf(client.call(api.edge.work, {}))) instanceof ApiFailure);
+  assert.ok((await failureOf(client.call(api.edge.work, {}))) instanceof ApiCallError);
   assert.equal(calls, 2);
-  assert.ok((await failureOf(client.call(api.edge.completeUpload, change))) instanceof ApiFailure);
+  assert.ok((await failureOf(client.call(api.edge.completeUpload, change))) instanceof ApiCallError);
   assert.equal(calls, 3);
   status = 503;
-  assert.ok((await failureOf(client.call(api.edge.completeUpload, change))) instanceof ApiFailure);
+  assert.ok((await failureOf(client.call(api.edge.completeUpload, change))) instanceof ApiCallError);
   assert.equal(calls, 5);
 });
 
@@ -159,7 +159,7 @@ test("what makes something is sent with one key for all its tries, and so may be
   await using transport = undiciTransport();
   const client = createClient({ baseUrl: server.url, transport, retries: 3 });
   const failure = await failureOf(client.call(api.devices.create, { name: "robot" }));
-  assert.ok(failure instanceof ApiFailure && failure.code === "NameTaken");
+  assert.ok(failure instanceof ApiCallError && failure.code === "NameTaken");
   assert.match(String(keys[0]), /^[0-9a-f]{32}$/);
   assert.deepEqual(keys, [keys[0], keys[0], keys[0]]);
   await failureOf(client.call(api.devices.create, { name: "robot" }));
@@ -214,7 +214,7 @@ for (const [name, body, reason] of tooMuch) {
       });
       await using transport = undiciTransport({ limits });
       const call = createClient({ baseUrl: server.url, transport }).call(api.devices.list, {});
-      await assert.rejects(call, (failure: ApiFailure) => reason.test(failure.message) && failure.code === undefined);
+      await assert.rejects(call, (failure: ApiCallError) => reason.test(failure.message) && failure.code === undefined);
       await closed.promise;
     }
   });

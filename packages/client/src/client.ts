@@ -1,7 +1,7 @@
 import { type CallInput, idempotencyHeader, type Operation, type Output, type WithHeaders } from "@downlink/protocol";
 import { isWorthRetrying, retryDelayMs } from "./backoff.ts";
 import { encodeRequest } from "./encode-request.ts";
-import { ApiFailure, NetworkFailure } from "./errors.ts";
+import { ApiCallError, NetworkError } from "./errors.ts";
 import { findFirstFault } from "./find-first-fault.ts";
 import { describeForeignAnswer, parseFailure, parseJson } from "./parse-failure.ts";
 import type { Transport, TransportRequest, TransportResponse } from "./transport.ts";
@@ -32,8 +32,8 @@ export interface CallOptions {
 
 export interface Client {
   /**
-   * Performs any operation of the contract. Throws {@link ApiFailure} when the answer is no success,
-   * {@link NetworkFailure} when there is none, the signal's reason when that is aborted.
+   * Performs any operation of the contract. Throws {@link ApiCallError} when the answer is no success,
+   * {@link NetworkError} when there is none, the signal's reason when that is aborted.
    */
   call<O extends Operation>(operation: O, input: CallInput<O>, options?: CallOptions): Promise<Output<O>>;
   /** Performs an operation as `call` does, and also answers the headers that the operation declares, such as the cursors of a list. */
@@ -102,7 +102,7 @@ async function sendWithRetries(
 }
 
 function mayRepeat({ method, headers }: Omit<TransportRequest, "signal">, failure: unknown): boolean {
-  if (failure instanceof ApiFailure) {
+  if (failure instanceof ApiCallError) {
     const { status, code, retryAfterMs } = failure;
     const isRefused = [408, 429, 503].includes(status);
     if (isRefused || (code === "IdempotencyConflict" && retryAfterMs !== undefined)) return true;
@@ -126,7 +126,7 @@ async function sendOnce(
     throw parseFailure(response);
   } catch (error) {
     signal?.throwIfAborted();
-    if (timeout.signal.aborted) throw new NetworkFailure(`no answer within ${timeoutMs / 1000} s`, error);
+    if (timeout.signal.aborted) throw new NetworkError(`no answer within ${timeoutMs / 1000} s`, error);
     throw error;
   } finally {
     clearTimeout(timer);
@@ -141,7 +141,7 @@ function decodeResponse(operation: Operation, response: TransportResponse): unkn
   if (decoded?.success) return decoded.data;
   const isJson = response.headers.get("content-type")?.includes("json");
   const problem = fault ?? decoded?.error.issues[0];
-  throw new ApiFailure({
+  throw new ApiCallError({
     status: response.status,
     requestId: response.headers.get("x-request-id"),
     message: isJson

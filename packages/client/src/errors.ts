@@ -11,7 +11,7 @@ interface ApiFailureFacts {
  * The far side answered, but not with success.
  * Without a `code` the answer is not one of our service: a proxy's, or that of a captive portal.
  */
-export class ApiFailure extends Error {
+export class ApiCallError extends Error {
   readonly status: number;
   /** One of `errorCodes` of the contract, or a newer one. */
   readonly code: string | undefined;
@@ -22,7 +22,7 @@ export class ApiFailure extends Error {
 
   constructor(facts: ApiFailureFacts) {
     super(facts.message);
-    this.name = "ApiFailure";
+    this.name = "ApiCallError";
     this.status = facts.status;
     this.code = facts.code;
     this.requestId = facts.requestId;
@@ -32,9 +32,9 @@ export class ApiFailure extends Error {
 }
 
 /** No answer, or only a part of one: name resolution, connection, TLS, reset, timeout. `cause` says what happened. */
-export class NetworkFailure extends Error {
+export class NetworkError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
-    this.name = "NetworkFailure";
+    this.name = "NetworkError";
   }
 }

@@ -1,4 +1,4 @@
-import { NetworkFailure } from "./errors.ts";
+import { NetworkError } from "./errors.ts";
 import type { Transport } from "./transport.ts";
 
 /** Sends by the platform's `fetch`, for browsers and short programs. */
@@ -10,7 +10,7 @@ export function fetchTransport(send: typeof fetch = fetch): Transport {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof TypeError)
-        throw new NetworkFailure(`cannot reach ${new URL(url).host}: ${error.message}`, error);
+        throw new NetworkError(`cannot reach ${new URL(url).host}: ${error.message}`, error);
       throw error;
     }
   };

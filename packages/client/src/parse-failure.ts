@@ -1,17 +1,17 @@
 import { ErrorBody } from "@downlink/protocol";
-import { ApiFailure } from "./errors.ts";
+import { ApiCallError } from "./errors.ts";
 import type { TransportResponse } from "./transport.ts";
 
 /** Makes an error of an answer that is no success. */
-export function parseFailure(response: TransportResponse): ApiFailure {
+export function parseFailure(response: TransportResponse): ApiCallError {
   const facts = {
     status: response.status,
     requestId: response.headers.get("x-request-id"),
     retryAfterMs: parseRetryAfterMs(response.headers.get("retry-after")),
   };
   const body = parseErrorBody(response);
-  if (!body) return new ApiFailure({ ...facts, message: describeForeignAnswer(response) });
-  return new ApiFailure({ ...facts, message: body.error, code: body.code, details: body.details });
+  if (!body) return new ApiCallError({ ...facts, message: describeForeignAnswer(response) });
+  return new ApiCallError({ ...facts, message: body.error, code: body.code, details: body.details });
 }
 
 /** Describes an answer that our service would not give. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
-import { ApiFailure, NetworkFailure } from "./errors.ts";
+import { ApiCallError, NetworkError } from "./errors.ts";
 import { putStream } from "./put-stream.ts";
 import { answerJson, readBody, serve } from "./testing.ts";
 
@@ -35,12 +35,12 @@ test("a body without a length is sent chunked", async () => {
   assert.equal(encoding, "chunked");
 });
 
-test("a refusal in the middle of the body is an ApiFailure with its code", async () => {
+test("a refusal in the middle of the body is an ApiCallError with its code", async () => {
   await using server = await serve((request, response) => {
     request.once("data", () => answerJson(response, 507, { error: "full", code: "StorageFull" }));
   });
   const failure = await failureOf(putStream(server.url, { body: endless() }));
-  assert.ok(failure instanceof ApiFailure, String(failure));
+  assert.ok(failure instanceof ApiCallError, String(failure));
   assert.deepEqual([failure.status, failure.code], [507, "StorageFull"]);
 });
 
@@ -49,7 +49,7 @@ test("a transfer that stands still is given up, one that moves slowly is not", a
     if (request.url === "/slow") request.resume().once("end", () => response.end());
   });
   const stalled = await failureOf(putStream(`${server.url}/dead`, { body: endless(), stallTimeoutMs: 60 }));
-  assert.ok(stalled instanceof NetworkFailure && /no progress/.test(stalled.message), String(stalled));
+  assert.ok(stalled instanceof NetworkError && /no progress/.test(stalled.message), String(stalled));
   async function* drip() {
     for (let n = 0; n < 6; n++) {
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -63,7 +63,7 @@ test("a cut connection is a network failure; a body that cannot be read throws i
   await using server = await serve((request) => {
     if (request.url === "/cut") request.once("data", () => request.socket.destroy());
   });
-  assert.ok((await failureOf(putStream(`${server.url}/cut`, { body: endless() }))) instanceof NetworkFailure);
+  assert.ok((await failureOf(putStream(`${server.url}/cut`, { body: endless() }))) instanceof NetworkError);
   const broken = new Error("disk");
   async function* breaks(): AsyncGenerator<Buffer> {
     yield chunk;

@@ -1,9 +1,9 @@
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
-import { NetworkFailure } from "./errors.ts";
+import { NetworkError } from "./errors.ts";
 import { parseFailure } from "./parse-failure.ts";
 import { request } from "./undici-request.ts";
-import { asNetworkFailure, readAnswer } from "./undici-transport.ts";
+import { asNetworkError, readAnswer } from "./undici-transport.ts";
 
 export interface PutOptions {
   readonly body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -32,7 +32,7 @@ const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
 const SLOWEST_BYTES_PER_MS = 32;
 
 /**
- * Streams a body to a URL. Throws {@link ApiFailure} when the answer is no success, {@link NetworkFailure} for the
+ * Streams a body to a URL. Throws {@link ApiCallError} when the answer is no success, {@link NetworkError} for the
  * network and for a stall, the signal's reason when aborted, and whatever reading `body` throws.
  */
 export async function putStream(url: string, options: PutOptions): Promise<PutResult> {
@@ -58,8 +58,8 @@ export async function putStream(url: string, options: PutOptions): Promise<PutRe
   } catch (error) {
     signal?.throwIfAborted();
     if (meter.bodyError !== undefined) throw meter.bodyError;
-    if (stall.signal.aborted) throw new NetworkFailure(`no progress for ${stallTimeoutMs / 1000} s`, error);
-    throw asNetworkFailure(error, { url, dispatcher: options.dispatcher });
+    if (stall.signal.aborted) throw new NetworkError(`no progress for ${stallTimeoutMs / 1000} s`, error);
+    throw asNetworkError(error, { url, dispatcher: options.dispatcher });
   }
 }
 

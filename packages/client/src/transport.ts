@@ -16,6 +16,6 @@ export interface TransportResponse {
 
 /**
  * Sends one request and reads the whole answer as text; any status is an answer. Does not follow redirects.
- * Throws the signal's reason once that is aborted, and {@link NetworkFailure} for anything the network did.
+ * Throws the signal's reason once that is aborted, and {@link NetworkError} for anything the network did.
  */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;

@@ -1,7 +1,7 @@
 import { setImmediate as untilIdle } from "node:timers/promises";
 import { createJsonGuard, type JsonLimits } from "@downlink/protocol";
 import type { Dispatcher } from "undici";
-import { ApiFailure, NetworkFailure } from "./errors.ts";
+import { ApiCallError, NetworkError } from "./errors.ts";
 import type { Transport, TransportResponse } from "./transport.ts";
 import { request } from "./undici-request.ts";
 import { RoutedAgent, type WayOut } from "./way-out.ts";
@@ -33,13 +33,13 @@ export function undiciTransport({ way, limits = defaultLimits }: TransportOption
       return answer;
     } catch (error) {
       signal.throwIfAborted();
-      throw asNetworkFailure(error, { url, dispatcher });
+      throw asNetworkError(error, { url, dispatcher });
     }
   };
   return Object.assign(send, { dispatcher, [Symbol.asyncDispose]: () => dispatcher.destroy() });
 }
 
-/** Reads an answer to its end, in bounded memory. Throws an {@link ApiFailure} without a code for one beyond the limits. */
+/** Reads an answer to its end, in bounded memory. Throws an {@link ApiCallError} without a code for one beyond the limits. */
 export async function readAnswer(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   limits = defaultLimits,
@@ -50,7 +50,7 @@ export async function readAnswer(
   for await (const chunk of body as AsyncIterable<Buffer>) {
     const excess = encoding === "identity" ? guard.take(chunk) : `is encoded as ${encoding}, which nobody asked for`;
     // Leaving the loop ends the connection: the rest is not even received.
-    if (excess !== undefined) throw new ApiFailure({ status: statusCode, message: `the answer ${excess}` });
+    if (excess !== undefined) throw new ApiCallError({ status: statusCode, message: `the answer ${excess}` });
     chunks.push(chunk);
   }
   return { status: statusCode, headers: flattenHeaders(headers), body: Buffer.concat(chunks).toString("utf8") };
@@ -65,29 +65,29 @@ function flattenHeaders(headers: Dispatcher.ResponseData["headers"]): Map<string
 }
 
 /** What undici, the resolver, the socket and TLS throw all carries a code; anything else is a fault of the program. */
-export function asNetworkFailure(
+export function asNetworkError(
   error: unknown,
   { url, dispatcher }: { url: string; dispatcher: Dispatcher | undefined },
 ): unknown {
-  if (!(error instanceof Error) || error instanceof NetworkFailure || error instanceof ApiFailure) return error;
+  if (!(error instanceof Error) || error instanceof NetworkError || error instanceof ApiCallError) return error;
   const proxy = dispatcher instanceof RoutedAgent ? dispatcher.proxyShownFor(url) : undefined;
   const refusal = proxy && refusalOfProxy(error);
-  if (refusal) return new NetworkFailure(`the proxy ${proxy} ${refusal}`, new ProxyRefusal(refusal));
+  if (refusal) return new NetworkError(`the proxy ${proxy} ${refusal}`, new ProxyRefusedError(refusal));
   const { code, reason } = error as NodeJS.ErrnoException & { readonly reason?: string };
   if (typeof code !== "string" || code === "UND_ERR_INVALID_ARG" || code === "ERR_INVALID_URL") return error;
   // OpenSSL's own message is a line of addresses and paths around the reason.
   const detail = reason && code.startsWith("ERR_SSL_") ? `TLS: ${reason}` : error.message || code;
   const through = proxy ? ` through the proxy ${proxy}` : "";
-  return new NetworkFailure(`cannot reach ${new URL(url).host}${through}: ${detail}`, error);
+  return new NetworkError(`cannot reach ${new URL(url).host}${through}: ${detail}`, error);
 }
 
 /** The proxy answered, and will not let the request pass. */
-export class ProxyRefusal extends Error {
+export class ProxyRefusedError extends Error {
   readonly code = "ERR_PROXY_REFUSED";
 
   constructor(message: string) {
     super(message);
-    this.name = "ProxyRefusal";
+    this.name = "ProxyRefusedError";
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NetworkFailure } from "./errors.ts";
+import { NetworkError } from "./errors.ts";
 import { putStream } from "./put-stream.ts";
 import { createAuthority, readBody, serve, startTestProxy } from "./testing.ts";
 import { undiciTransport } from "./undici-transport.ts";
@@ -92,11 +92,11 @@ async function get(url: string, way: WayOut) {
   return await transport({ method: "GET", url, headers: {}, signal: AbortSignal.timeout(20_000) });
 }
 
-async function failureOf(promise: Promise<unknown>): Promise<NetworkFailure> {
+async function failureOf(promise: Promise<unknown>): Promise<NetworkError> {
   const failure = await promise.then(
     () => assert.fail("expected a failure"),
     (error: unknown) => error,
   );
-  assert.ok(failure instanceof NetworkFailure, String(failure));
+  assert.ok(failure instanceof NetworkError, String(failure));
   return failure;
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure, Client } from "@downlink/client";
+import type { ApiCallError, Client } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { startCloud } from "./testing/start-cloud.ts";
 import { recordingItem, sayHello } from "./testing/test-agent.ts";
@@ -8,7 +8,7 @@ import { recordingItem, sayHello } from "./testing/test-agent.ts";
 /** What somebody tries who holds `["*"]` for one project only. The walk over every operation is limited-key.slow.ts. */
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
-const projectLimited = (error: ApiFailure) => error.code === "ProjectLimited" && error.status === 403;
+const projectLimited = (error: ApiCallError) => error.code === "ProjectLimited" && error.status === 403;
 
 const [theirs, own] = await Promise.all(
   ["theirs", "own"].map(async (name) => (await admin.call(api.projects.create, { name })).id),
@@ -112,8 +112,8 @@ test("changes no shared layout, and makes, renames and sees no project", async (
 test("makes keys within its projects, which reach no further than it does itself", async () => {
   const second = await holderOf([own!], holder);
   await assert.rejects(second.call(api.projects.create, { name: "mine" }), projectLimited);
-  await assert.rejects(holderOf([own!, theirs!], holder), (error: ApiFailure) => error.code === "NotFound");
-  await assert.rejects(holderOf([], holder), (error: ApiFailure) => error.code === "InvalidRequest");
+  await assert.rejects(holderOf([own!, theirs!], holder), (error: ApiCallError) => error.code === "NotFound");
+  await assert.rejects(holderOf([], holder), (error: ApiCallError) => error.code === "InvalidRequest");
   const ofBoth = await holderOf([own!, theirs!]);
   await assert.rejects(ofBoth.call(api.projects.create, { name: "mine" }), projectLimited);
 });

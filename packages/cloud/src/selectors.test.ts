@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, capabilities, ErrorBody, type Operation } from "@downlink/protocol";
 import { newId } from "./db/ids.ts";
 import { startCloud } from "./testing/start-cloud.ts";
@@ -126,7 +126,7 @@ for (const list of lists)
     });
   }
 
-const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 type Export = CallInput<typeof api.exports.create>;
 
 test("an export by key is of one project's recording, never of several projects' in one file", async () => {

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { startEdgeAgent } from "./processes/edge-agent.ts";
@@ -45,7 +45,7 @@ async function deletesImported(scenario: Scenario): Promise<void> {
   assert.equal((await admin.call(api.recordings.requestImport, { keyOrId: id })).importStatus, "complete");
 
   await admin.call(api.recordings.delete, { keyOrId: id });
-  const isNotFound = (error: ApiFailure) => error.status === 404;
+  const isNotFound = (error: ApiCallError) => error.status === 404;
   await assert.rejects(admin.call(api.recordings.get, { keyOrId: id }), isNotFound, "nothing is left of it");
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { RecordingFault } from "./faults/reasons.ts";
+import { RecordingError } from "./faults/reasons.ts";
 import { inspectRecording, isFinished } from "./inspect/inspect.ts";
 import { bytesSource, countReads } from "./sources/source.ts";
 import { corrupt } from "./testing/corrupt.ts";
@@ -88,7 +88,7 @@ async function exportOrFault(bytes: Uint8Array, fileName: string): Promise<void>
       readMessages(await exportBytes(bytes, { fileName, compression }));
     }
   } catch (error) {
-    if (!(error instanceof RecordingFault)) throw error;
+    if (!(error instanceof RecordingError)) throw error;
   }
 }
 

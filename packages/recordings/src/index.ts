@@ -8,10 +8,10 @@ export type {
   McapExportOptions,
   SkippedDamage,
 } from "./export/plan/export-options.ts";
-export { ExportFault, type ExportFaultCode } from "./export/plan/export-options.ts";
+export { ExportError, type ExportErrorCode } from "./export/plan/export-options.ts";
 export { RewritePool } from "./export/rewrite/rewrite-pool.ts";
 export { defaultLimits, type InspectLimits, leanLimits } from "./faults/limits.ts";
-export { type Reason, type ReasonCode, RecordingFault } from "./faults/reasons.ts";
+export { type Reason, type ReasonCode, RecordingError } from "./faults/reasons.ts";
 export { recordingFormatOf } from "./formats/formats.ts";
 export { type Indexed, type IndexOptions, indexRecording } from "./inspect/index-recording.ts";
 export {
@@ -23,7 +23,7 @@ export {
   type RecordingEnd,
 } from "./inspect/inspect.ts";
 export { type HoldMemory, largeMemory } from "./memory/large-memory.ts";
-export { SalvageEmpty, type SalvageOptions, salvageRecording } from "./salvage/salvage-recording.ts";
+export { SalvageEmptyError, type SalvageOptions, salvageRecording } from "./salvage/salvage-recording.ts";
 export { FileSource, type FileStat } from "./sources/file-source.ts";
 export { bytesSource, countReads, type RandomAccessSource, SourceChangedError } from "./sources/source.ts";
 export type {

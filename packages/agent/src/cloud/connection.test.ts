@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiFailure, NetworkFailure } from "@downlink/client";
+import { ApiCallError, NetworkError } from "@downlink/client";
 import { createProblemBoard } from "../diagnostics/problems.ts";
 import { systemClock } from "../system/clock.ts";
 import { createConnectionMonitor } from "./connection.ts";
@@ -10,9 +10,9 @@ test("a new problem on the way to the cloud replaces the last one", () => {
   problems.raise("StorageMissing", "not a matter of the network");
   const monitor = createConnectionMonitor({ clock: systemClock, problems });
   const codes = () => problems.list().map(({ code }) => code);
-  monitor.noteFailure(new NetworkFailure("cannot reach x"));
+  monitor.noteFailure(new NetworkError("cannot reach x"));
   assert.deepEqual(codes(), ["StorageMissing", "CloudUnreachable"]);
-  monitor.noteFailure(new ApiFailure({ message: "revoked", status: 401, code: "Unauthenticated" }));
+  monitor.noteFailure(new ApiCallError({ message: "revoked", status: 401, code: "Unauthenticated" }));
   assert.deepEqual(codes(), ["StorageMissing", "TokenRefused"]);
   assert.equal(monitor.current().state, "refused");
   monitor.noteSuccess();

@@ -1,4 +1,4 @@
-import { ApiFailure } from "@downlink/client";
+import { ApiCallError } from "@downlink/client";
 import type { ProblemBoard } from "../diagnostics/problems.ts";
 import { createWakeSignal } from "../loops/wake-signal.ts";
 import type { Clock } from "../system/clock.ts";
@@ -70,6 +70,6 @@ export function createConnectionMonitor({
 }
 
 function stateOf(failure: unknown): Connection["state"] {
-  if (!(failure instanceof ApiFailure) || failure.code === undefined || failure.status >= 500) return "offline";
+  if (!(failure instanceof ApiCallError) || failure.code === undefined || failure.status >= 500) return "offline";
   return failure.code === "LeaseHeldElsewhere" ? "held elsewhere" : "refused";
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { ApiFailure, type CallOptions, type Client, createClient } from "@downlink/client";
+import { ApiCallError, type CallOptions, type Client, createClient } from "@downlink/client";
 import type { UndiciTransport } from "@downlink/client/node";
 import { api } from "@downlink/protocol";
 import { InvalidSettingError } from "../settings/invalid-setting-error.ts";
@@ -76,7 +76,7 @@ async function enroll(client: Client, { token, deviceName, stateDir, signal }: E
   try {
     await client.call(api.edge.enroll, { enrolmentId, tokenSha256: sha256(own.token), deviceName }, { signal });
   } catch (failure) {
-    if (!(failure instanceof ApiFailure)) throw failure;
+    if (!(failure instanceof ApiCallError)) throw failure;
     if (failure.code === "WrongCredentialKind") return token; // It is a device's own token, or no token at all: the hello will show.
     if (!kept || failure.code !== "Conflict") throw failure; // Otherwise this device was enrolled with another token before.
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NetworkFailure } from "@downlink/client";
+import { NetworkError } from "@downlink/client";
 import { problemOf } from "./describe-failure.ts";
 
 const causes: readonly [string, string][] = [
@@ -21,8 +21,8 @@ const causes: readonly [string, string][] = [
 test("names that do not resolve, broken trust and a network that is not there are different problems", () => {
   const found = causes.map(([code]) => [
     code,
-    problemOf(new NetworkFailure("x", Object.assign(new Error(), { code }))),
+    problemOf(new NetworkError("x", Object.assign(new Error(), { code }))),
   ]);
   assert.deepEqual(found, causes);
-  assert.equal(problemOf(new NetworkFailure("no answer within 60 s")), "CloudUnreachable");
+  assert.equal(problemOf(new NetworkError("no answer within 60 s")), "CloudUnreachable");
 });

@@ -1,4 +1,4 @@
-import { ApiFailure, NetworkFailure } from "@downlink/client";
+import { ApiCallError, NetworkError } from "@downlink/client";
 import type { ErrorCode } from "@downlink/protocol";
 import type { ProblemCode } from "../diagnostics/problems.ts";
 
@@ -17,16 +17,16 @@ const byCode: Partial<Record<ErrorCode, ProblemCode>> = {
 };
 
 /** A call failed because of the control plane or the way to it. Any other error is a mistake of the agent. */
-export type CloudFailure = ApiFailure | NetworkFailure;
+export type CloudFailure = ApiCallError | NetworkError;
 
 export function isCloudFailure(error: unknown): error is CloudFailure {
-  return error instanceof ApiFailure || error instanceof NetworkFailure;
+  return error instanceof ApiCallError || error instanceof NetworkError;
 }
 
 /** The problem that a failed call shows; undefined for refusals that are part of normal work. */
 export function problemOf(failure: unknown): ProblemCode | undefined {
-  if (failure instanceof NetworkFailure) return networkProblemOf(failure);
-  if (!(failure instanceof ApiFailure)) return undefined;
+  if (failure instanceof NetworkError) return networkProblemOf(failure);
+  if (!(failure instanceof ApiCallError)) return undefined;
   const known = byCode[failure.code as ErrorCode];
   if (known) return known;
   if (failure.status >= 500 || failure.status === 429) return "CloudBusy";
@@ -37,7 +37,7 @@ const resolverCodes: ReadonlySet<string> = new Set(["ENOTFOUND", "EAI_AGAIN", "E
 /** Codes of OpenSSL's verification and protocol. A handshake that is cut off is a network problem, as any other cut. */
 const TLS_CODE = /CERT|ISSUER|SIGNATURE|CRL|HOSTNAME_MISMATCH|^ERR_(SSL|TLS)_|^EPROTO$/;
 
-function networkProblemOf({ cause }: NetworkFailure): ProblemCode {
+function networkProblemOf({ cause }: NetworkError): ProblemCode {
   const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? "";
   if (code === "ERR_PROXY_REFUSED") return "ProxyRefused";
   if (resolverCodes.has(code)) return "NameUnresolved";

@@ -1,4 +1,4 @@
-import { ApiFailure, type CallOptions, type Client, NetworkFailure, retryDelayMs } from "@downlink/client";
+import { ApiCallError, type CallOptions, type Client, NetworkError, retryDelayMs } from "@downlink/client";
 import {
   api,
   type CallInput,
@@ -80,14 +80,14 @@ export function createSession(ctx: SessionContext): CloudSession {
         monitor.noteFailure(failure);
         if (isLeaseTrouble(failure)) gate.close(lease);
         // An older control plane may have replaced the one that answered the hello: it takes no longer polls.
-        if (failure instanceof ApiFailure && failure.code === "InvalidRequest")
+        if (failure instanceof ApiCallError && failure.code === "InvalidRequest")
           greeted.longPollSeconds = edgeLimits.formerLongPollSeconds;
         throw failure;
       }
     },
     async waitToRetry(failure, attempt, signal) {
       const delayMs = retryDelayMs(failure, attempt, ctx.clock);
-      if (failure instanceof NetworkFailure) await monitor.untilReachable(delayMs, signal);
+      if (failure instanceof NetworkError) await monitor.untilReachable(delayMs, signal);
       else await pause(delayMs, signal);
     },
     connection: monitor.current,
@@ -159,11 +159,11 @@ async function sayHello({ client, monitor, gate, greeted, ...ctx }: Keeping, sig
 }
 
 function helloDelayMs(failure: unknown, attempt: number, { random }: Clock): number {
-  const isHeld = failure instanceof ApiFailure && failure.code === "LeaseHeldElsewhere" && !failure.retryAfterMs;
+  const isHeld = failure instanceof ApiCallError && failure.code === "LeaseHeldElsewhere" && !failure.retryAfterMs;
   return retryDelayMs(failure, attempt, { random, limits: isHeld ? heldElsewhereLimits : undefined });
 }
 
 export function isLeaseTrouble(failure: unknown): boolean {
-  if (!(failure instanceof ApiFailure)) return false;
+  if (!(failure instanceof ApiCallError)) return false;
   return failure.code === "LeaseLost" || failure.code === "LeaseHeldElsewhere" || failure.code === "Cloned";
 }

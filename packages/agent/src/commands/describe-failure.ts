@@ -36,10 +36,10 @@ function isOurs(error: unknown): boolean {
 const expectedFailures: ReadonlySet<string> = new Set([
   "AgentNotRunningError",
   "AgentSilentError",
-  "ApiFailure",
+  "ApiCallError",
   "ControlRefusedError",
   "EnrolmentRefusedError",
-  "NetworkFailure",
+  "NetworkError",
   "StateUnreadableError",
 ]);
 

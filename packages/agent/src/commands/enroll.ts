@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { ApiFailure, createClient } from "@downlink/client";
+import { ApiCallError, createClient } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { agentTransport } from "../cloud/agent-transport.ts";
 import { configuredToken, createCredential } from "../cloud/credential.ts";
@@ -123,7 +123,7 @@ async function introduce(state: AgentState, settings: Settings, traces: Enrolmen
   } catch (failure) {
     if (!isCloudFailure(failure)) throw failure;
     const begun = readOwnToken(settings.stateDir);
-    const isRefused = failure instanceof ApiFailure && failure.code !== undefined && failure.status < 500;
+    const isRefused = failure instanceof ApiCallError && failure.code !== undefined && failure.status < 500;
     const isPending = begun !== undefined && kept === undefined && (begun.enrolledWith !== undefined || !isRefused);
     if (isPending) traces.keep();
     const pending = isPending ? ` What was begun is kept in ${settings.stateDir}: the same command completes it.` : "";

@@ -1,4 +1,4 @@
-import { ApiFailure, createClient, type Transport } from "@downlink/client";
+import { ApiCallError, createClient, type Transport } from "@downlink/client";
 import { proxyFor, type WayOut } from "@downlink/client/node";
 import { api } from "@downlink/protocol";
 import { agentTransport } from "../cloud/agent-transport.ts";
@@ -125,10 +125,10 @@ async function checkToken(
     await client.call(api.edge.status, { files: {}, problems: [] }, { timeoutMs: TIMEOUT_MS });
     return ok(check, "the control plane takes it");
   } catch (error) {
-    if (error instanceof ApiFailure && error.code === "LeaseLost") return ok(check, "the control plane takes it");
-    if (error instanceof ApiFailure && error.code === "DeviceTokenUnassociated" && deviceName !== undefined)
+    if (error instanceof ApiCallError && error.code === "LeaseLost") return ok(check, "the control plane takes it");
+    if (error instanceof ApiCallError && error.code === "DeviceTokenUnassociated" && deviceName !== undefined)
       return ok(check, `it can create the device "${deviceName}" at the first contact`);
-    if (error instanceof ApiFailure && error.status < 500)
+    if (error instanceof ApiCallError && error.status < 500)
       return fail(check, error.message, problemTexts.TokenRefused.fix);
     if (!isCloudFailure(error)) throw error;
     return warn(check, `not known: ${error.message}`, problemTexts.CloudBusy.cause);

@@ -1,4 +1,4 @@
-import { ApiFailure } from "@downlink/client";
+import { ApiCallError } from "@downlink/client";
 import { api, type CallInput, edgeLimits, type Output } from "@downlink/protocol";
 import type { ReportState } from "../cloud/report-state.ts";
 import type { CloudSession } from "../cloud/session.ts";
@@ -65,8 +65,8 @@ export function createReportChannel(ctx: ChannelContext, state: ReportState): Re
   };
 }
 
-function isAboutContent(failure: unknown): failure is ApiFailure {
-  return failure instanceof ApiFailure && failure.code !== undefined && [400, 413].includes(failure.status);
+function isAboutContent(failure: unknown): failure is ApiCallError {
+  return failure instanceof ApiCallError && failure.code !== undefined && [400, 413].includes(failure.status);
 }
 
 /** One item that the cloud cannot take must not hold up the report of all others. */
@@ -75,7 +75,7 @@ function createRefusedItems({ inventory, problems, log }: ChannelContext) {
   const keyOf = (versionId: string) => `${versionId} ${inventory.version(versionId)?.revision}`;
   return {
     isAccepted: (versionId: string): boolean => !keys.has(keyOf(versionId)),
-    note({ versionId, path }: Report["upserts"][number], failure: ApiFailure): void {
+    note({ versionId, path }: Report["upserts"][number], failure: ApiCallError): void {
       keys.add(keyOf(versionId));
       problems.raise("FileRefused", `${path}: ${failure.message}`);
       log.error({ path, err: failure }, "the control plane refuses the report of a file");

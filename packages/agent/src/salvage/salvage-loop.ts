@@ -1,6 +1,6 @@
-import { ApiFailure } from "@downlink/client";
+import { ApiCallError } from "@downlink/client";
 import { api, type SalvageFailure, type WantedSalvage } from "@downlink/protocol";
-import { SalvageEmpty, SourceChangedError } from "@downlink/recordings";
+import { SalvageEmptyError, SourceChangedError } from "@downlink/recordings";
 import { repeatWithRetries } from "../cloud/retry-loop.ts";
 import type { CloudSession } from "../cloud/session.ts";
 import type { WorkBoard } from "../cloud/work-board.ts";
@@ -108,7 +108,7 @@ const FILE_GONE = "The file is no longer on the device, or was changed.";
 /** Undefined where the next scan finds out. */
 function explain(error: unknown, { path }: TrackedFile): { code: SalvageFailure; text: string } | undefined {
   if (error instanceof FileMovedError || error instanceof SourceChangedError) return undefined;
-  if (error instanceof SalvageEmpty) return { code: "NothingReadable", text: `No message of ${path} can be read.` };
+  if (error instanceof SalvageEmptyError) return { code: "NothingReadable", text: `No message of ${path} can be read.` };
   if (error instanceof NoRoomError) return { code: "NoSpace", text: error.message };
   if (isFileSystemError(error)) return { code: "FileUnreadable", text: error.message };
   // Any other fault comes from the content, and must not keep the agent from the next file.
@@ -128,7 +128,7 @@ async function giveUp(ctx: SalvageContext, request: WantedSalvage, { signal, ...
     ctx.log.warn({ ...request, ...why }, "a salvage was given up");
   } catch (failure) {
     const isOver =
-      failure instanceof ApiFailure && (failure.code === "NotFound" || failure.code === "RequestSuperseded");
+      failure instanceof ApiCallError && (failure.code === "NotFound" || failure.code === "RequestSuperseded");
     if (!isOver) throw failure;
   }
   return true;

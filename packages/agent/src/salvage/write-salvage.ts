@@ -5,8 +5,8 @@ import {
   FileSource,
   inspectRecording,
   type RandomAccessSource,
-  RecordingFault,
-  SalvageEmpty,
+  RecordingError,
+  SalvageEmptyError,
   salvageRecording,
 } from "@downlink/recordings";
 import { syncDirectory } from "../durable/durable-file.ts";
@@ -41,7 +41,7 @@ const CHECK_EVERY_BYTES = 64 * 1024 * 1024;
  * Writes what is readable of a file into another one in the root. It is not made while it is sent, because parts need their digests
  * first, and an upload that is interrupted for days must find the same bytes again. It is not made in the cloud, because then the
  * unreadable bytes would cross the link too. It is written as a whole or not at all: after a crash at any instant there is nothing
- * under the final name, or a recording that was inspected. Throws {@link SalvageEmpty}, {@link NoRoomError}, `FileMovedError`,
+ * under the final name, or a recording that was inspected. Throws {@link SalvageEmptyError}, {@link NoRoomError}, `FileMovedError`,
  * and what reading throws.
  */
 export async function writeSalvage(job: SalvageJob): Promise<void> {
@@ -107,8 +107,8 @@ async function requireRoom(directory: string): Promise<void> {
 async function requireFinished(path: string): Promise<void> {
   await using written = await FileSource.open(path);
   const inspection = await inspectRecording(written, { fileName: "salvage.mcap" });
-  if (inspection.state === "empty") throw new SalvageEmpty(path);
-  if (inspection.state !== "finished") throw new RecordingFault(inspection.reason.code, inspection.reason.text);
+  if (inspection.state === "empty") throw new SalvageEmptyError(path);
+  if (inspection.state !== "finished") throw new RecordingError(inspection.reason.code, inspection.reason.text);
 }
 
 /** Makes the directories of a path, none of which may lead out of the root. */

@@ -1,4 +1,4 @@
-import { ApiFailure } from "@downlink/client";
+import { ApiCallError } from "@downlink/client";
 import { SourceChangedError } from "@downlink/recordings";
 import { FileMovedError } from "../files/open-tracked.ts";
 import { isFileSystemError } from "../system/system-error.ts";
@@ -17,6 +17,6 @@ export function classifyFailure(failure: unknown): UploadFailure {
   if (failure instanceof FileMovedError || failure instanceof SourceChangedError) return "moved";
   if (failure instanceof PartMismatchError || failure instanceof ContentMismatchError) return "rewritten";
   if (isFileSystemError(failure)) return "unreadable";
-  if (failure instanceof ApiFailure && cancelling.includes(failure.code ?? "")) return "cancelled";
+  if (failure instanceof ApiCallError && cancelling.includes(failure.code ?? "")) return "cancelled";
   return "again";
 }

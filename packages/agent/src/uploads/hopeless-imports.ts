@@ -1,4 +1,4 @@
-import { ApiFailure } from "@downlink/client";
+import { ApiCallError } from "@downlink/client";
 import { api, type DeliveryFailure, type WantedImport } from "@downlink/protocol";
 import type { CloudSession } from "../cloud/session.ts";
 import type { WorkBoard } from "../cloud/work-board.ts";
@@ -81,7 +81,7 @@ async function giveUp(
     log.warn({ requestId, ...why }, "an import was given up");
   } catch (failure) {
     if (signal.aborted) return;
-    const isUnknown = failure instanceof ApiFailure && failure.code === "NotFound";
+    const isUnknown = failure instanceof ApiCallError && failure.code === "NotFound";
     if (!isUnknown && classifyFailure(failure) !== "cancelled") {
       troubles.noteFailure(requestId, failure);
       return;

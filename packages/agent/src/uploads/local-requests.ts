@@ -1,4 +1,4 @@
-import { ApiFailure } from "@downlink/client";
+import { ApiCallError } from "@downlink/client";
 import { api, type Output } from "@downlink/protocol";
 import { repeatWithRetries } from "../cloud/retry-loop.ts";
 import type { CloudSession } from "../cloud/session.ts";
@@ -105,7 +105,7 @@ async function send(
     const { answers } = await ctx.session.call(api.edge.requestImports, { versionIds: [...versionIds] }, { signal });
     settle(ctx, answers, resolve);
   } catch (failure) {
-    const isUnsupported = !signal.aborted && failure instanceof ApiFailure && failure.code === "NotFound";
+    const isUnsupported = !signal.aborted && failure instanceof ApiCallError && failure.code === "NotFound";
     if (!isUnsupported) throw failure;
     giveUp(ctx, versionIds, resolve);
   }

@@ -1,4 +1,4 @@
-import { ApiFailure, NetworkFailure } from "@downlink/client";
+import { ApiCallError, NetworkError } from "@downlink/client";
 import { isLeaseTrouble } from "../cloud/session.ts";
 
 /** Answers by which the whole upload cannot go on. */
@@ -10,7 +10,7 @@ const MAX_REFUSALS = 4;
  * would use the same network. After refusals it is only a few times, because another file may succeed.
  */
 export function isPartWorthRetrying(failure: unknown, attempt: number): boolean {
-  if (failure instanceof NetworkFailure || isLeaseTrouble(failure)) return true;
-  if (!(failure instanceof ApiFailure)) return false;
+  if (failure instanceof NetworkError || isLeaseTrouble(failure)) return true;
+  if (!(failure instanceof ApiCallError)) return false;
   return attempt < MAX_REFUSALS && !endings.includes(failure.code ?? "");
 }

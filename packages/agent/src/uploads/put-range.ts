@@ -1,4 +1,4 @@
-import { NetworkFailure } from "@downlink/client";
+import { NetworkError } from "@downlink/client";
 import { putStream } from "@downlink/client/node";
 import { type CloudCall, cloudCalls } from "../durable/durable-steps.ts";
 import type { OpenUpload } from "./open-upload.ts";
@@ -29,7 +29,7 @@ export async function putRange(upload: OpenUpload, put: Put): Promise<string | u
     onPart(length);
     return etag;
   } catch (failure) {
-    if (failure instanceof NetworkFailure) carrying.lost();
+    if (failure instanceof NetworkError) carrying.lost();
     throw failure;
   }
 }

@@ -1,4 +1,4 @@
-import { ApiFailure } from "@downlink/client";
+import { ApiCallError } from "@downlink/client";
 import { algorithmOf, api, digestOf, type Piece, toDigestFields } from "@downlink/protocol";
 import { checkUnmoved } from "../files/open-tracked.ts";
 import { type OpenUpload, PartMismatchError } from "./open-upload.ts";
@@ -88,9 +88,9 @@ async function compose(
   try {
     return await session.call(api.edge.composePart, whole, { signal });
   } catch (failure) {
-    if (failure instanceof ApiFailure && failure.code === "DigestMismatch") progress.refute();
+    if (failure instanceof ApiCallError && failure.code === "DigestMismatch") progress.refute();
     // The cloud forgot them: the answer to the next request for targets says what it holds.
-    if (failure instanceof ApiFailure && failure.code === "PartsMissing")
+    if (failure instanceof ApiCallError && failure.code === "PartsMissing")
       await adopt(upload, { part, held: [], progress });
     throw failure;
   }

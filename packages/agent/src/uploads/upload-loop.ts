@@ -1,4 +1,4 @@
-import { ApiFailure } from "@downlink/client";
+import { ApiCallError } from "@downlink/client";
 import type { WantedImport } from "@downlink/protocol";
 import type { Dispatcher } from "undici";
 import type { CloudSession } from "../cloud/session.ts";
@@ -211,7 +211,7 @@ class UploadQueue {
     this.#troubles.noteFailure(requestId, failure, file.path);
     if (kind === "cancelled") board.refused(requestId);
     // The bytes do not match their hash, so they are hashed anew next time.
-    if (failure instanceof ApiFailure && failure.code === "DigestMismatch") this.#memories.forgetHashes(requestId);
+    if (failure instanceof ApiCallError && failure.code === "DigestMismatch") this.#memories.forgetHashes(requestId);
     if (kind === "rewritten") inventory.change([{ do: "event", versionId, event: "changed" }]);
     if (kind === "rewritten" || kind === "moved") scanSignal.notify();
     if (kind !== "unreadable") return;

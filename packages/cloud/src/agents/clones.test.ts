@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { helloBody, sayHello, startAgent, type TestAgent } from "../testing/test-agent.ts";
@@ -8,7 +8,7 @@ import { helloBody, sayHello, startAgent, type TestAgent } from "../testing/test
 let nowNs = 1_800_000_000_000_000_000n;
 const cloud = await startCloud({ after }, { clock: { nowNs: () => nowNs }, works: false });
 const { admin } = cloud;
-const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const hello = ({ token }: TestAgent, lease: number, instanceId: string) =>
   cloud.withToken(token).call(api.edge.hello, helloBody({ lease, instanceId }));
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure, Client } from "@downlink/client";
+import type { ApiCallError, Client } from "@downlink/client";
 import { api, type Capability } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
-const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const keysOf = (client: Client) => client.call(api.apiKeys.list, {});
 const everything = ["*"] as const;
 const manage: Capability[] = ["apiKeys.create", "apiKeys.delete", "apiKeys.list", "apiKeys.update"];
@@ -56,7 +56,7 @@ test("a key may grant only capabilities that it holds itself: 403 names what is 
   assert.deepEqual(made.capabilities, ["devices.list", "apiKeys.list"]);
   await assert.rejects(
     granter.call(api.apiKeys.create, { name: "more", capabilities: ["devices.list", "devices.delete"] }),
-    (error: ApiFailure) => error.code === "MissingCapability" && /devices\.delete/.test(error.message),
+    (error: ApiCallError) => error.code === "MissingCapability" && /devices\.delete/.test(error.message),
   );
   for (const capabilities of [everything, ["devices.create"] as const])
     for (const call of [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type RecordingAttachment } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -12,7 +12,7 @@ const START = 1_760_000_000n * SECOND;
 const cloud = await startCloud({ after });
 const { admin } = cloud;
 const { prisma } = cloud.deps.db;
-const refusedWith = (status: number) => (error: ApiFailure) => error.status === status;
+const refusedWith = (status: number) => (error: ApiCallError) => error.status === status;
 
 type ListQuery = CallInput<typeof api.attachments.list>;
 const list = (query: ListQuery = {}) => admin.call(api.attachments.list, query);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type CoverageSpan } from "@downlink/protocol";
 import fc from "fast-check";
 import { newId } from "../db/ids.ts";
@@ -97,10 +97,10 @@ test("a robot that believed it was 1970 widens all, and not what is usual", asyn
 });
 
 test("a window that ends before it starts is 400; another organization's span is empty, and its devices are not there", async () => {
-  await assert.rejects(span({ start: 2n, end: 1n }), (error: ApiFailure) => error.status === 400);
+  await assert.rejects(span({ start: 2n, end: 1n }), (error: ApiCallError) => error.status === 400);
   const other = await cloud.otherOrganization();
   assert.deepEqual(await span({ start: 1n, end: 2n }, other), {});
-  await assert.rejects(span({ deviceId: devices[0]!.id }, other), (error: ApiFailure) => error.status === 404);
+  await assert.rejects(span({ deviceId: devices[0]!.id }, other), (error: ApiCallError) => error.status === 404);
   const elsewhere = await admin.call(api.projects.create, { name: "elsewhere" });
   const limited = cloud.withToken(await cloud.addKey(["data.coverage.list"], [elsewhere.id]));
   assert.deepEqual(await span({}, limited), {});

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { sqlState } from "../db/sql-state.ts";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -36,8 +36,8 @@ async function codeOf(token: string): Promise<string | undefined> {
   const refused = await cloud
     .withToken(token)
     .call(api.sites.list, {})
-    .catch((error: ApiFailure) => error);
-  return (refused as ApiFailure).code;
+    .catch((error: ApiCallError) => error);
+  return (refused as ApiCallError).code;
 }
 
 test("a token of any kind is unknown the moment it is taken away, also with what it belongs to, and leaves no credential", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type Capability } from "@downlink/protocol";
 import { pino } from "pino";
 import type { Database } from "../db/client.ts";
@@ -123,7 +123,7 @@ test("who changes a key answers once its own process has forgotten the key, also
       .call(api.devices.list, {})
       .then(
         () => "allowed",
-        (error: ApiFailure) => error.code,
+        (error: ApiCallError) => error.code,
       );
   const afterwards = async (change: { enabled: boolean } | { capabilities: Capability[] }) => {
     await codeOf(); // which is remembered

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type PropertyResourceType } from "@downlink/protocol";
 import { newId } from "../db/ids.ts";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -10,7 +10,7 @@ const { admin } = cloud;
 const { prisma } = cloud.deps.db;
 const refusedWith =
   (code: string, text = "") =>
-  (error: ApiFailure) =>
+  (error: ApiCallError) =>
     error.code === code && error.message.includes(text);
 
 let created = 0;

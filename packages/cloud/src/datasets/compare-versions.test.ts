@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, nextCursorHeader, previousCursorHeader } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { makeEpisodes } from "./testing/make-episodes.ts";
@@ -41,7 +41,7 @@ const changesOf = async (base: number, target: number, more?: Partial<Compare>) 
   );
   return [shown.join(" "), addedCount, removedCount];
 };
-const refusedWith = (status: number) => (error: ApiFailure) => error.status === status;
+const refusedWith = (status: number) => (error: ApiCallError) => error.status === status;
 const [before, after2] = c < d ? ["c", "d"] : ["d", "c"];
 
 test('"`added` means present in the target and not in the base; `removed` means the reverse", ordered by start', async () => {
@@ -109,7 +109,7 @@ test('"`limit` 0 returns no changes and no cursor but still returns counts"', as
 
 test('"Cursors are tied to the dataset, the compared versions and the project scope": else CursorRejected', async () => {
   const cursor = (await compare(1, 2, { limit: 1 })).output.nextCursor!;
-  const isRejected = (error: ApiFailure) => error.status === 400 && error.code === "CursorRejected";
+  const isRejected = (error: ApiCallError) => error.status === 400 && error.code === "CursorRejected";
   await assert.rejects(compare(1, 3, { cursor }), isRejected);
   await assert.rejects(compare(3, 2, { cursor }), isRejected);
   await assert.rejects(compare(2, 1, { cursor }), isRejected);

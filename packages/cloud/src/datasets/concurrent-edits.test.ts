@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { eventually } from "../testing/test-agent.ts";
@@ -25,7 +25,7 @@ async function start(episodeIds: readonly string[] = []): Promise<string> {
 const edit = (id: string, add: readonly string[], remove: readonly string[] = []) =>
   admin.call(api.datasets.changeEpisodes, { id, add: [...add], remove: [...remove] });
 const commit = (id: string) => admin.call(api.datasetVersions.commit, { id });
-const isConflict = (error: unknown) => (error as ApiFailure).status === 409;
+const isConflict = (error: unknown) => (error as ApiCallError).status === 409;
 
 /** That the counts of all versions are those of their members. */
 async function assertCounted(id: string): Promise<void> {
@@ -97,7 +97,7 @@ test("of an edit and the deletion of its dataset at once one comes first: done o
     const id = await start(ids.slice(0, 5));
     const [edited, deleted] = await Promise.allSettled([edit(id, ids), admin.call(api.datasets.delete, { id })]);
     assert.equal(deleted.status, "fulfilled");
-    if (edited.status === "rejected") assert.equal((edited.reason as ApiFailure).status, 404);
+    if (edited.status === "rejected") assert.equal((edited.reason as ApiCallError).status, 404);
     assert.equal(await prisma.datasetMember.count({ where: { datasetId: id } }), 0);
   }
 });
@@ -111,7 +111,7 @@ test("an add of an episode that is being deleted waits, and is 404 once it is go
     await eventually(countWaiting, (waiting) => waiting === 1);
   });
   await deletion.promise;
-  await assert.rejects(edit(id, [doomed]), (error: ApiFailure) => error.status === 404);
+  await assert.rejects(edit(id, [doomed]), (error: ApiCallError) => error.status === 404);
   await deleting;
 });
 
@@ -126,7 +126,7 @@ test("of an add and the deletion of its episode at once one comes first: 409 for
   const id = await start();
   const work = others.map(async (episode) => {
     const done = await Promise.allSettled([edit(id, [episode]), admin.call(api.episodes.delete, { id: episode })]);
-    const [added, deleted] = done.map((one) => (one.status === "rejected" ? (one.reason as ApiFailure).status : 200));
+    const [added, deleted] = done.map((one) => (one.status === "rejected" ? (one.reason as ApiCallError).status : 200));
     assert.ok((added === 200 && deleted === 409) || (added === 404 && deleted === 200), `${added} and ${deleted}`);
   });
   await Promise.all(work);

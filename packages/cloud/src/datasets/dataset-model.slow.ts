@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import {
   api,
   type CallInput,
@@ -54,7 +54,7 @@ function command(text: string, run: (dataset: model.DatasetModel, id: string) =>
   };
 }
 
-const refusedWith = (status: number) => (error: ApiFailure) => error.status === status;
+const refusedWith = (status: number) => (error: ApiCallError) => error.status === status;
 const nameOf = (id: string) => ids.indexOf(id);
 
 function edit(given: readonly string[], remove: readonly string[]): Command {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type ImportStatus, nextCursorHeader, previousCursorHeader } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { makeEpisodes } from "./testing/make-episodes.ts";
@@ -43,7 +43,7 @@ const shownIds = async (id: string) =>
   (await admin.call(api.datasets.listEpisodes, { id })).episodes.map((row) => row.episode.id);
 const refusedWith =
   (status: number, text = "") =>
-  (error: ApiFailure) =>
+  (error: ApiCallError) =>
     error.status === status && error.message.includes(text);
 
 test("adds and removals are staged: the counts of the editable version have them, the committed one stays", async () => {
@@ -237,7 +237,7 @@ test("versions are listed by number, in pages to the end and back; `limit` 0 and
   assert.deepEqual(numbers(await list({ sortOrder: "desc" })), [5, 4, 3, 2, 1]);
   assert.deepEqual(numbers(await list({ offset: 3 })), [4, 5]);
   assert.deepEqual(numbers(await list({ limit: 0 })), []);
-  const isRejected = (error: ApiFailure) => error.code === "CursorRejected";
+  const isRejected = (error: ApiCallError) => error.code === "CursorRejected";
   await assert.rejects(list({ sortOrder: "desc", cursor: page.headers[nextCursorHeader] }), isRejected);
   const other = await start([first]);
   const elsewhere = admin.call(api.datasetVersions.list, { id: other, cursor: page.headers[nextCursorHeader] });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import {
   api,
   type CallInput,
@@ -27,7 +27,7 @@ const create = (name: string, more: Partial<Create> = {}) =>
 const get = (id: string) => admin.call(api.datasets.get, { id });
 const refusedWith =
   (status: number, text = "") =>
-  (error: ApiFailure) =>
+  (error: ApiCallError) =>
     error.status === status && error.message.includes(text);
 
 test("a dataset is made with its first episodes staged in version 1, by the API key that made it", async () => {
@@ -70,7 +70,7 @@ test("of two callers who make a dataset of one name at once, one is refused: 409
   const made = await Promise.allSettled(["at once", "AT ONCE"].map((name) => create(name)));
   assert.deepEqual(made.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
   const refused = made.find((one) => one.status === "rejected");
-  assert.ok(refusedWith(409)(refused!.reason as ApiFailure));
+  assert.ok(refusedWith(409)(refused!.reason as ApiCallError));
 });
 
 test("what is no name, description or list of episodes is 400; an unknown project 404", async () => {
@@ -204,7 +204,7 @@ test("the deprecated offset skips, `limit` 0 lists nothing, and a cursor of anot
   const { headers } = await admin.callWithHeaders(api.datasets.list, { projectId: listed, limit: 2 });
   const cursor = (headers as CursorHeaders)[nextCursorHeader]!;
   assert.deepEqual(namesOf(await list({ cursor })), names.slice(2));
-  const isRejected = (error: ApiFailure) => error.status === 400 && error.code === "CursorRejected";
+  const isRejected = (error: ApiCallError) => error.status === 400 && error.code === "CursorRejected";
   for (const other of [{ name: "a" }, { sortBy: "name" }, { sortOrder: "desc" }, { projectId }] as List[])
     await assert.rejects(list({ cursor, ...other }), isRejected);
   await assert.rejects(list({ cursor: "made up" }), isRejected);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type DatasetEpisode, nextCursorHeader, previousCursorHeader } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { makeEpisodes } from "./testing/make-episodes.ts";
@@ -28,9 +28,9 @@ const listVersion = (versionNumber: number, query: Query = {}) =>
   admin.callWithHeaders(api.datasetVersions.listEpisodes, { id, versionNumber, ...query });
 const numbersOf = ({ output }: { output: { episodes: readonly DatasetEpisode[] } }) =>
   output.episodes.map(({ episode }) => ids.indexOf(episode.id));
-const refusedWith = (status: number, text: string) => (error: ApiFailure) =>
+const refusedWith = (status: number, text: string) => (error: ApiCallError) =>
   error.status === status && error.message.includes(text);
-const isRejected = (error: ApiFailure) => error.status === 400 && error.code === "CursorRejected";
+const isRejected = (error: ApiCallError) => error.status === 400 && error.code === "CursorRejected";
 
 test("an episode of a dataset is the episode with when, and in which version, it was added, and whether data is missing", async () => {
   const { output } = await listVersion(2, { sortBy: "startTime" });

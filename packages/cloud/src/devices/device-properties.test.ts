@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type PropertyChanges, type PropertyValueType } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 
@@ -8,7 +8,7 @@ const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
 const refusedWith =
   (code: string, text = "") =>
-  (error: ApiFailure) =>
+  (error: ApiCallError) =>
     error.code === code && error.message.includes(text);
 
 async function define(key: string, valueType: PropertyValueType, enumValues?: string[]) {

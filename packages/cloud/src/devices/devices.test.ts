@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { newId } from "../db/ids.ts";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -8,7 +8,7 @@ import { recordingItem, startAgent } from "../testing/test-agent.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
-const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
 test("a device is created with defaults, and found by name and by id", async () => {
   const created = await admin.call(api.devices.create, { name: "r2-d2_v.1" });
@@ -50,7 +50,7 @@ test("path parameters may hold %2F, %23, %3F, %25 and UTF-8: they are decoded af
   for (const nameOrId of ["a/b", "a#b", "a?b", "a%b", "a%2Fb", "Köln"])
     await assert.rejects(
       admin.call(api.devices.get, { nameOrId }),
-      (error: ApiFailure) => error.code === "NotFound" && error.message.includes(`"${nameOrId}"`),
+      (error: ApiCallError) => error.code === "NotFound" && error.message.includes(`"${nameOrId}"`),
     );
 });
 

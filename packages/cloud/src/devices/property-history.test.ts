@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, formatTimestamp, type PropertyValue } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 
@@ -11,7 +11,7 @@ const cloud = await startCloud({ after }, { works: false, clock: { nowNs: () => 
 const { admin } = cloud;
 const refusedWith =
   (code: string, text = "") =>
-  (error: ApiFailure) =>
+  (error: ApiCallError) =>
     error.code === code && error.message.includes(text);
 
 for (const key of ["floor", "zone"])

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { sayHello, startAgent } from "../testing/test-agent.ts";
@@ -70,11 +70,11 @@ test("an edge site's agent has its history too, for who looks after the whole or
   assert.deepEqual(await ofSite(admin, { offset: 1 }), []);
   const { projectId } = await admin.call(api.devices.get, { nameOrId: "robot" });
   const limited = cloud.withToken(await cloud.addKey(["sites.list"], [projectId]));
-  await assert.rejects(ofSite(limited), (error: ApiFailure) => error.code === "ProjectLimited");
-  await assert.rejects(ofSite(await cloud.otherOrganization()), (error: ApiFailure) => error.status === 404);
+  await assert.rejects(ofSite(limited), (error: ApiCallError) => error.code === "ProjectLimited");
+  await assert.rejects(ofSite(await cloud.otherOrganization()), (error: ApiCallError) => error.status === 404);
 });
 
 test("another organization's devices have no history here", async () => {
   const refused = (await cloud.otherOrganization()).call(api.devices.listAgentHistory, { nameOrId: agent.deviceId });
-  await assert.rejects(refused, (error: ApiFailure) => error.status === 404);
+  await assert.rejects(refused, (error: ApiCallError) => error.status === 404);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type EdgeRecordingItem, type Recording } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { IngestError } from "../ingest/ingest-failure.ts";
@@ -14,7 +14,7 @@ const { admin, deps } = cloud;
 const { prisma } = deps.db;
 let minute = 0n;
 
-const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const recordingOf = (keyOrId: string) => admin.call(api.recordings.get, { keyOrId });
 const rowOf = (id: string) => prisma.recording.findUniqueOrThrow({ where: { id } });
 
@@ -87,7 +87,7 @@ test("content that is stored already is recognized before a byte is sent: the re
   assert.deepEqual([opened.wantsSha256, opened.isStored, opened.parts], [true, false, []]);
   await assert.rejects(
     agent.call(api.edge.openUpload, { ...open, sha256: hash }),
-    (error: ApiFailure) => error.code === "RequestSuperseded" && error.message.includes(id),
+    (error: ApiCallError) => error.code === "RequestSuperseded" && error.message.includes(id),
   );
   const reason = {
     code: "DuplicateContent",

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { brokenItem, deliver, eventually, recordingItem, sayHello, startAgent } from "../testing/test-agent.ts";
 
 const cloud = await startCloud({ after });
 const { admin } = cloud;
-const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
 /** Before a long poll ends by itself. */
 const inTime = { timeout: 20_000 };

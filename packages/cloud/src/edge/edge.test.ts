@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import {
@@ -17,7 +17,7 @@ import {
 
 const cloud = await startCloud({ after });
 const { admin } = cloud;
-const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const recordingsOf = (deviceId: string) => admin.call(api.recordings.list, { deviceId });
 
 test("what an agent reports is listed with its span, topics and status none", async () => {

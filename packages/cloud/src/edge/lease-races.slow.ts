@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
-import { ApiFailure, type Client, NetworkFailure } from "@downlink/client";
+import { ApiCallError, type Client, NetworkError } from "@downlink/client";
 import { api, type CallInput, edgeLimits, leaseHeader, type Operation } from "@downlink/protocol";
 import { seededRandom } from "@downlink/recordings/testing";
 import pg from "pg";
@@ -159,8 +159,8 @@ class Quarrel implements AsyncDisposable {
       await work(++this.#order);
       return "served";
     } catch (failure) {
-      if (failure instanceof NetworkFailure) return "cut";
-      if (!(failure instanceof ApiFailure) || !EXPECTED.has(failure.code ?? "")) throw failure;
+      if (failure instanceof NetworkError) return "cut";
+      if (!(failure instanceof ApiCallError) || !EXPECTED.has(failure.code ?? "")) throw failure;
       if (failure.code === "Cloned") this.clones += 1;
       if (failure.code === "LeaseLost") await this.#requireTaken(instanceId, lease!);
       return failure.code!;

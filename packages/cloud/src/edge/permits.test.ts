@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type DeletionReason, type PermitAnswer } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -21,7 +21,7 @@ const environment = { DOWNLINK_DELETE_SAFETY: "30min" };
 const cloud = await startCloud({ after }, { clock, environment });
 const { admin } = cloud;
 
-const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
 async function ask(agent: TestAgent, reason: DeletionReason, file: { versionId: string; sha256?: string }) {
   const { answers } = await agent.call(api.edge.askPermits, { items: [{ ...file, reason }] });

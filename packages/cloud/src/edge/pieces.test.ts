@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type DigestAlgorithm, toDigestFields } from "@downlink/protocol";
 import { type CutPiece, cutPart, cutPiece, cutPieces, newKey, pieceBytes, readBlob } from "../blobs/testing/pieces.ts";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -9,7 +9,7 @@ import { type AskedFor, askForFile, recordingItem, sayHello, sha256 } from "../t
 
 const cloud = await startCloud({ after });
 const { admin } = cloud;
-const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
 const bytes = randomBytes(3 * pieceBytes + 777);
 const pieces = cutPieces(1, bytes);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import type { AgentCtx } from "../context/context.ts";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -22,7 +22,7 @@ const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
 const { prisma, pool } = cloud.deps.db;
 const recordingsOf = (deviceId: string) => admin.call(api.recordings.list, { deviceId });
-const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
 test("a report that arrives after a later one is refused and changes nothing; a repeat of the last one is harmless", async () => {
   const agent = await startAgent(cloud, "late");

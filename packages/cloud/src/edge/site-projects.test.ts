@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type EdgeItem } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { brokenItem, eventually, recordingItem, sayHello, type TestAgent } from "../testing/test-agent.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
-const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
 const makeProject = async (name: string) => (await admin.call(api.projects.create, { name })).id;
 const [first, second] = [await makeProject("one"), await makeProject("two")];

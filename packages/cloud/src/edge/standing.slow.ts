@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, incarnationHeader, leaseHeader } from "@downlink/protocol";
 import { startCloud, type TestCloud } from "../testing/start-cloud.ts";
 import { eventually, helloBody, recordingItem, sayHello, startAgent, type TestAgent } from "../testing/test-agent.ts";
@@ -14,7 +14,7 @@ const { admin } = cloud;
 const { prisma } = cloud.deps.db;
 /** A poll waits for 30 seconds. */
 const inTime = { timeout: 20_000 };
-const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
 /** A poll with nothing new to answer, once it waits. */
 async function startPoll(at: TestCloud, { call, ...agent }: TestAgent, waitsFor = agent.deviceId) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -14,7 +14,7 @@ const robot = await startAgent(cloud, "robot");
 const { projectId } = await admin.call(api.devices.get, { nameOrId: "robot" });
 let minute = 0n;
 
-const isNotFound = (error: ApiFailure) => error.status === 404;
+const isNotFound = (error: ApiCallError) => error.status === 404;
 const get = (id: string) => admin.call(api.episodes.get, { id, include: ["recordings"] });
 
 async function episodeOf(...recordings: string[]): Promise<string> {
@@ -176,7 +176,7 @@ test("an episode in a version of a dataset, committed or staged, is 409 to delet
   const { id } = await admin.call(api.datasets.create, { projectId, name: "curated", episodeIds: [kept] });
   await admin.call(api.datasetVersions.commit, { id });
   await admin.call(api.datasets.changeEpisodes, { id, add: [staged], remove: [kept] });
-  const isRefused = (error: ApiFailure) => error.status === 409 && error.message.includes(`"curated" (${id})`);
+  const isRefused = (error: ApiCallError) => error.status === 409 && error.message.includes(`"curated" (${id})`);
   for (const episode of [staged, kept])
     await assert.rejects(admin.call(api.episodes.delete, { id: episode }), isRefused);
   await admin.call(api.datasetVersions.discard, { id });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { recordingItem, startAgent, type TestAgent } from "../testing/test-agent.ts";
@@ -20,7 +20,7 @@ const get = (id: string) => admin.call(api.episodes.get, { id, include: ["record
 const membersOf = async (id: string) => (await get(id)).recordings!.map((member) => member.id);
 const refusedWith =
   (code: string, text: string | RegExp = "") =>
-  (error: ApiFailure) =>
+  (error: ApiCallError) =>
     error.code === code && (typeof text === "string" ? error.message.includes(text) : text.test(error.message));
 
 const SECOND = 1_000_000_000n;
@@ -219,7 +219,7 @@ test("an event without an imported recording in its range is 400, which names ea
   const count = await prisma.episode.count();
   const failure = await ask({ eventId: good.id }, { eventId: bare.id }, { eventId: far.id }).then(
     () => assert.fail("it was accepted"),
-    (error: ApiFailure) => error,
+    (error: ApiCallError) => error,
   );
   assert.equal(failure.code, "InvalidRequest");
   assert.deepEqual(
@@ -273,7 +273,7 @@ test("an unknown recording or event, or one of another project or organization, 
   for (const projectId of [second.id, theirRecording.projectId, "prj_unknown"])
     await assert.rejects(
       admin.call(api.episodes.getOrCreate, { projectId, episodes: [good] }),
-      (error: ApiFailure) => error.status === 404,
+      (error: ApiCallError) => error.status === 404,
     );
   assert.equal(await prisma.episode.count(), count);
 });
@@ -368,7 +368,7 @@ test("a key that is limited to other projects gets 404; one limited to this proj
     cloud.addKey(capabilities, [elsewhere.id]),
   ]);
   const asked = { projectId, episodes: [{ recordings: [id] }] };
-  const isNotFound = (error: ApiFailure) => error.status === 404;
+  const isNotFound = (error: ApiCallError) => error.status === 404;
   await assert.rejects(cloud.withToken(outside).call(api.episodes.getOrCreate, asked), isNotFound);
   const [episode] = (await cloud.withToken(inside).call(api.episodes.getOrCreate, asked)).episodes;
   for (const operation of [api.episodes.get, api.episodes.delete])

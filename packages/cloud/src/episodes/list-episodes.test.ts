@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure, Client } from "@downlink/client";
+import type { ApiCallError, Client } from "@downlink/client";
 import { api, type CallInput, type Episode, nextCursorHeader, previousCursorHeader } from "@downlink/protocol";
 import fc from "fast-check";
 import { matchTerms, type Searchable } from "../search/match-terms.ts";
@@ -215,7 +215,7 @@ test("episodes that come while somebody pages move none that were there", async 
   );
 });
 
-const refusedWith = (code: string, text: string) => (error: ApiFailure) =>
+const refusedWith = (code: string, text: string) => (error: ApiCallError) =>
   error.status === 400 && error.code === code && error.message.includes(text);
 
 test("a cursor of another query or another caller's projects is refused with 400 and code CursorRejected", async () => {
@@ -253,7 +253,7 @@ test("a cursor with a nonzero offset, half a window and a malformed query are 40
 test("a key that is limited to some projects sees their episodes alone, and another organization none", async () => {
   const limited = cloud.withToken(await cloud.addKey(["episodes.list"], [secondProject]));
   assert.deepEqual((await list({}, limited)).ids, expected({ projectId: secondProject }));
-  await assert.rejects(list({ projectId: firstProject }, limited), (error: ApiFailure) => error.status === 404);
+  await assert.rejects(list({ projectId: firstProject }, limited), (error: ApiCallError) => error.status === 404);
   assert.deepEqual((await list({}, await cloud.otherOrganization())).ids, []);
   assert.deepEqual((await list({}, cloud.withToken(await cloud.addKey(["episodes.list"], ["prj_gone"])))).ids, []);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, MAX_EVENT_METADATA_CHARACTERS } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 
@@ -11,7 +11,7 @@ const other = await cloud.otherOrganization();
 const robot = await admin.call(api.devices.create, { name: "robot" });
 const refusedWith =
   (code: string, text = "") =>
-  (error: ApiFailure) =>
+  (error: ApiCallError) =>
     error.code === code && error.message.includes(text);
 
 async function send(method: string, path: string, body?: unknown) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type Event } from "@downlink/protocol";
 import fc from "fast-check";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -173,7 +173,7 @@ test("`queryFields` comes repeated, comma-separated or indexed, the slash possib
 });
 
 test("a malformed query is 400 and says where", async () => {
-  const saysWhere = (error: ApiFailure) => error.status === 400 && error.message.includes("at character 5");
+  const saysWhere = (error: ApiCallError) => error.status === 400 && error.message.includes("at character 5");
   await assert.rejects(list({ query: 'foo "bar' }), saysWhere);
   assert.equal((await send("query=:value")).status, 400);
 });
@@ -191,5 +191,5 @@ test("a list shows the caller's projects only, and one of them where `projectId`
   assert.deepEqual(ids(await list({ projectId: second.id })), [event.id]);
   assert.equal((await list({})).length, events.length + 1);
   const hidden = limited.call(api.events.list, { projectId: devices[0]!.projectId });
-  await assert.rejects(hidden, (error: ApiFailure) => error.status === 404);
+  await assert.rejects(hidden, (error: ApiCallError) => error.status === 404);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, ErrorBody } from "@downlink/protocol";
 import { makeMcap, readIndexedMessages, readMessages } from "@downlink/recordings/testing";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -82,7 +82,7 @@ test("a recording that is not imported has nothing to stream: 404; so is one tha
   for (const [recordingKey, code] of Object.entries({ "at-edge": "NoStreamableRecordings", unknown: "NotFound" }))
     await assert.rejects(
       admin.call(api.exports.create, { recordingKey }),
-      (error: ApiFailure) => error.status === 404 && error.code === code,
+      (error: ApiCallError) => error.status === 404 && error.code === code,
     );
 });
 

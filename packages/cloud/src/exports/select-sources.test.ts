@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
 import { makeBag, makeMcap, readBagMessages, readMessages } from "@downlink/recordings/testing";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -62,7 +62,7 @@ function expected(numbers: readonly number[], [startNs, endNs]: [bigint, bigint]
 function refused(body: Body, code: string, word: string) {
   return assert.rejects(
     admin.call(api.exports.create, body),
-    (error: ApiFailure) => error.code === code && error.message.includes(word),
+    (error: ApiCallError) => error.code === code && error.message.includes(word),
   );
 }
 
@@ -162,7 +162,7 @@ test("another organization has nothing of it: 404", async () => {
     { sessionKey: "tour" },
     { deviceId, start: START, end: START },
   ])
-    await assert.rejects(other.call(api.exports.create, body), (error: ApiFailure) => error.status === 404);
+    await assert.rejects(other.call(api.exports.create, body), (error: ApiCallError) => error.status === 404);
 });
 
 test("a link to one recording by its id takes two statements, and none of the ORM", async (t) => {

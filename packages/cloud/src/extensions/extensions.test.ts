@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { after, test } from "node:test";
-import type { ApiFailure, Client } from "@downlink/client";
+import type { ApiCallError, Client } from "@downlink/client";
 import { api, capabilities, type Extension, MAX_EXTENSION_BYTES } from "@downlink/protocol";
 import { request } from "undici";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -14,7 +14,7 @@ const clock = { nowNs: () => ++nowNs };
 const cloud = await startCloud({ after }, { clock });
 const { admin, adminKey } = cloud;
 const { orgId } = await admin.call(api.devices.create, { name: "robot" });
-const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const get = (id: string, client: Client = admin) => client.call(api.extensions.get, { id });
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type Recording } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { ingest } from "../ingest/pipeline.ts";
@@ -37,7 +37,7 @@ const remove = (keyOrId: string) => admin.call(api.recordings.delete, { keyOrId 
 const statusOf = async (keyOrId: string) => (await admin.call(api.recordings.get, { keyOrId })).importStatus;
 const refused =
   (status: number, text = /./) =>
-  (error: ApiFailure) =>
+  (error: ApiCallError) =>
     error.status === status && text.test(error.message);
 const reaches = (id: string, wanted: Recording["importStatus"]) =>
   eventually(
@@ -219,7 +219,7 @@ test("two deletions at once: one deletes, the other finds nothing", async () => 
   const { recordingId } = await uploadFile(cloud, await anotherMcap(), { filename: "t.mcap", key: "twice deleted" });
   const answers = await Promise.allSettled([remove(recordingId!), remove(recordingId!), remove(recordingId!)]);
   assert.deepEqual(answers.map(({ status }) => status).sort(), ["fulfilled", "rejected", "rejected"]);
-  const failures = answers.flatMap((answer) => (answer.status === "rejected" ? [answer.reason as ApiFailure] : []));
+  const failures = answers.flatMap((answer) => (answer.status === "rejected" ? [answer.reason as ApiCallError] : []));
   assert.ok(failures.every(refused(404)));
 });
 

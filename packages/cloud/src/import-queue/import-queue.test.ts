@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, edgeLimits, type QueuedImport } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { askForFile, recordingItem, startAgent, type TestAgent } from "../testing/test-agent.ts";
@@ -147,7 +147,7 @@ test("another organization's queue is its own, and a key that is limited to a pr
   assert.deepEqual(await list({}, other), []);
   const agent = await startAgent(cloud, "shared");
   const ids = await reportAndRequest(agent, [2, 1, 0]);
-  const notFound = (error: ApiFailure) => error.status === 404;
+  const notFound = (error: ApiCallError) => error.status === 404;
   await assert.rejects(list({ deviceId: agent.deviceId }, other), notFound);
   const elsewhere = await admin.call(api.projects.create, { name: "elsewhere" });
   const moved = { projectId: elsewhere.id };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
 import { makeBag, makeMcap } from "@downlink/recordings/testing";
 import type { ImportUncheckedCreateInput } from "../db/generated/models.ts";
@@ -26,7 +26,7 @@ function anotherMcap() {
 const upload = async (filename = "a.mcap") => uploadFile(cloud, await anotherMcap(), { filename, deviceId: robot.id });
 const list = (query: CallInput<typeof api.imports.list> = {}) => admin.call(api.imports.list, query);
 const statusOf = async (keyOrId: string) => (await admin.call(api.recordings.get, { keyOrId })).importStatus;
-const notFound = (error: ApiFailure) => error.status === 404;
+const notFound = (error: ApiCallError) => error.status === 404;
 
 function deleteMany(query: string, body?: unknown): Promise<Response> {
   const headers = { authorization: `Bearer ${cloud.adminKey}`, "content-type": "application/json" };

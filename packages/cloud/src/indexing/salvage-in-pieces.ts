@@ -2,12 +2,12 @@
 // one when the memory is full. The next piece is made when the store has taken the last one.
 
 import {
-  ExportFault,
+  ExportError,
   type HoldMemory,
   type RandomAccessSource,
-  RecordingFault,
+  RecordingError,
   type Salvage,
-  SalvageEmpty,
+  SalvageEmptyError,
   salvageRecording,
 } from "@downlink/recordings";
 import type { Refusal } from "./judge-file.ts";
@@ -35,10 +35,10 @@ function amountsOf({ readableBytes, lostBytes, messageCount }: Salvage): Record<
 }
 
 function toRefusal(error: unknown, fileName: string): Refusal | undefined {
-  if (error instanceof SalvageEmpty) {
+  if (error instanceof SalvageEmptyError) {
     const text = `not one message of "${fileName}" can be read, so there is nothing to salvage`;
     return { code: "SalvageEmpty", text };
   }
-  if (error instanceof ExportFault) return { code: error.code, text: error.message };
-  return error instanceof RecordingFault ? error.reason : undefined;
+  if (error instanceof ExportError) return { code: error.code, text: error.message };
+  return error instanceof RecordingError ? error.reason : undefined;
 }

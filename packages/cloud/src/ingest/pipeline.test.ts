@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
 import { makeBag, makeMcap } from "@downlink/recordings/testing";
 import { BlobNotFoundError } from "../blobs/blob-errors.ts";
@@ -188,7 +188,7 @@ test("an edge recording is imported on request; its data can be deleted and impo
   await admin.call(api.recordings.delete, { keyOrId: id });
   await assert.rejects(
     admin.call(api.recordings.get, { keyOrId: id }),
-    (error: ApiFailure) => error.code === "NotFound",
+    (error: ApiCallError) => error.code === "NotFound",
   );
 });
 

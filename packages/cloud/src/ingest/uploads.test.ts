@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, ErrorBody } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -125,7 +125,7 @@ test("an upload succeeds whoever else creates its device or its session at that 
     const made = await Promise.all(bodies.map((body) => create(body)));
     assert.equal(made.length, 6);
     for (const other of await settled)
-      assert.ok(other.status === "fulfilled" || (other.reason as ApiFailure).code === "NameTaken");
+      assert.ok(other.status === "fulfilled" || (other.reason as ApiCallError).code === "NameTaken");
     assert.equal(await deps.db.prisma.device.count({ where: { name } }), 1);
     assert.equal(await deps.db.prisma.session.count({ where: { key } }), 1);
   }
@@ -143,13 +143,13 @@ test("projectId is required in organizations with several projects if no existin
   const org = { ...cloud, admin: await cloud.otherOrganization() };
   const refused =
     (status: number, text = /./) =>
-    (error: ApiFailure) =>
+    (error: ApiCallError) =>
       error.status === status && text.test(error.message);
   const [first] = await org.admin.call(api.projects.list, {});
   const second = await org.admin.call(api.projects.create, { name: "second" });
   const device = await org.admin.call(api.devices.create, { name: "only", projectId: second.id });
   for (const body of [{ key: "k" }, { deviceName: "newcomer" }])
-    await assert.rejects(create(body, org.admin), (error: ApiFailure) => {
+    await assert.rejects(create(body, org.admin), (error: ApiCallError) => {
       assert.deepEqual([error.status, error.code], [400, "ProjectRequired"]);
       return /projectId/.test(error.message);
     });

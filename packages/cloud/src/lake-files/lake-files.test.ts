@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type LakeFile } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { recordingItem, startAgent } from "../testing/test-agent.ts";
@@ -17,7 +17,7 @@ const session = await admin.call(api.sessions.create, { key: "morning", recordin
 
 type ListQuery = Partial<CallInput<typeof api.lakeFiles.list>>;
 const list = (query: ListQuery): Promise<LakeFile[]> => admin.call(api.lakeFiles.list, { siteId, ...query });
-const refused = (status: number, sentence: RegExp) => (error: ApiFailure) =>
+const refused = (status: number, sentence: RegExp) => (error: ApiCallError) =>
   error.status === status && sentence.test(error.message);
 
 test("a good query is an empty list while no site has a lake", async () => {

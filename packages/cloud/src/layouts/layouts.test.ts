@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
-import type { ApiFailure, Client } from "@downlink/client";
+import type { ApiCallError, Client } from "@downlink/client";
 import { api, ErrorBody } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 
@@ -9,7 +9,7 @@ let nowNs = 1_700_000_000_000_000_000n;
 const clock = { nowNs: () => ++nowNs };
 const cloud = await startCloud({ after }, { works: false, clock });
 const { admin } = cloud;
-const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const shared = { name: "shared", permission: "ORG_WRITE", data: { panels: [1, "ü"] } } as const;
 const idsOf = async (client: Client) => (await client.call(api.layouts.list, {})).map(({ id }) => id);
 

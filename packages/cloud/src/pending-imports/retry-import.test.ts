@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type Recording } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { ingest } from "../ingest/pipeline.ts";
@@ -22,7 +22,7 @@ function anotherMcap() {
 
 const retry = (requestId: string, client = admin) => client.call(api.pendingImports.retry, { requestId });
 const requestOf = (id: string) => prisma.importRequest.findUniqueOrThrow({ where: { id } });
-const refused = (text: RegExp) => (error: ApiFailure) => error.status === 409 && text.test(error.message);
+const refused = (text: RegExp) => (error: ApiCallError) => error.status === 409 && text.test(error.message);
 
 /** A file at the edge whose import was asked for. */
 async function requestFromEdge(agent: TestAgent, bytes: Uint8Array, key?: string) {
@@ -200,7 +200,7 @@ test("an error is over once the import is requested anew, or the data is deleted
 
 test("a request that is not visible is 404: another organization's, and one of a project that a key is not for", async () => {
   const { requestId } = await uploadFile(cloud, Buffer.from("rubbish"), { filename: "v.mcap", key: "v" });
-  const notFound = (error: ApiFailure) => error.status === 404;
+  const notFound = (error: ApiCallError) => error.status === 404;
   await assert.rejects(retry(requestId, await cloud.otherOrganization()), notFound);
   await assert.rejects(retry("req_unknown"), notFound);
   const { id } = await admin.call(api.projects.create, { name: "second" });

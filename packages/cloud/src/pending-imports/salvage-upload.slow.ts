@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
 import {
   hostileFiles,
@@ -29,7 +29,7 @@ function anotherMcap(more: Parameters<typeof makeMcap>[0] = {}) {
 const share = (bytes: Uint8Array, part: number) => bytes.slice(0, Math.floor(bytes.byteLength * part));
 const salvage = (requestId: string, client = admin) => client.call(api.pendingImports.salvage, { requestId });
 const requestOf = (id: string) => prisma.importRequest.findUniqueOrThrow({ where: { id } });
-const refused = (text: RegExp) => (error: ApiFailure) =>
+const refused = (text: RegExp) => (error: ApiCallError) =>
   error.status === 409 && error.code === "Conflict" && text.test(error.message);
 
 async function uploadDamaged(
@@ -254,13 +254,13 @@ test("salvaging needs data.upload, and a request that the key may see", async ()
     const client = cloud.withToken(await cloud.addKey(...key));
     return salvage(requestId, client).then(
       () => 200,
-      (error: ApiFailure) => error.status,
+      (error: ApiCallError) => error.status,
     );
   };
   assert.equal(await statusOf(["data.stream", "data.imports.pending.list"]), 403);
   assert.equal(await statusOf(["data.upload"], [elsewhere]), 404);
   const other = await cloud.otherOrganization();
-  await assert.rejects(salvage(requestId, other), (error: ApiFailure) => error.status === 404);
+  await assert.rejects(salvage(requestId, other), (error: ApiCallError) => error.status === 404);
   assert.equal(await prisma.importRequest.count({ where: { salvageOfId: requestId } }), 0);
   assert.equal(await statusOf(["data.upload"], [projectId!]), 200);
 });

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request } from "node:http";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, incarnationHeader, leaseHeader } from "@downlink/protocol";
 import { seedFleet } from "../testing/seed-fleet.ts";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -14,7 +14,7 @@ const { prisma, pool } = cloud.deps.db;
 const { polls } = cloud.deps;
 const sockets = new HttpAgent({ keepAlive: true });
 after(() => sockets.destroy());
-const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const leaseOf = ({ deviceId }: TestAgent) => prisma.agent.findUniqueOrThrow({ where: { deviceId } });
 
 /** A poll for 30 s with nothing new to answer, once it waits. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type Recording } from "@downlink/protocol";
 import { newId } from "../db/ids.ts";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -216,7 +216,7 @@ test("another organization's ids, names and keys are 404, and what filters finds
   assert.deepEqual(await asked({}), []);
   for (const query of [{ topic: "/rare" }, { path: stored[0]!.path }])
     assert.deepEqual(await asked(query), [], JSON.stringify(query));
-  const isNotFound = (error: ApiFailure) => error.status === 404;
+  const isNotFound = (error: ApiCallError) => error.status === 404;
   const sites = [{ siteId: primarySite.id }, { edgeSiteId: edgeSites[0]!.id }];
   const named = [{ sessionId: sessions[0]!.id }, { sessionKey: "run 2" }, { deviceName: "a" }];
   for (const query of [...sites, ...named, { deviceId: devices[0]!.id }, { projectId }])
@@ -235,7 +235,7 @@ test("a list shows the caller's projects only, and one of them where `projectId`
   assert.deepEqual(ids(await list({ projectId: second.id })), [there.id]);
   assert.equal((await list({ projectId })).length, stored.length);
   assert.equal((await list()).length, stored.length + 1);
-  const isNotFound = (error: ApiFailure) => error.status === 404;
+  const isNotFound = (error: ApiCallError) => error.status === 404;
   await assert.rejects(limited.call(api.recordings.list, { projectId }), isNotFound);
   await assert.rejects(limited.call(api.recordings.list, { deviceId: devices[0]!.id }), isNotFound);
   await prisma.recording.delete({ where: { id: there.id } });
@@ -253,7 +253,7 @@ test("the oldest of all and of a device take one statement, and more of them or 
     for (const more of [{ limit: 64 }, { limit: 3, offset: 0, sortBy: "createdAt" as const }])
       assert.deepEqual(await list({ ...query, ...more }), all.slice(0, more.limit), JSON.stringify(more));
   }
-  const code = await list({ deviceId: "dev_none", limit: 3 }).catch((error: ApiFailure) => error.code);
+  const code = await list({ deviceId: "dev_none", limit: 3 }).catch((error: ApiCallError) => error.code);
   assert.equal(code, "NotFound");
 });
 

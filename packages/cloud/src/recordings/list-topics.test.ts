@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { makeMcap, readMessages } from "@downlink/recordings/testing";
 import { reindexRecording } from "../ingest/reindex-recording.ts";
@@ -88,5 +88,5 @@ test("what is only at the edge has the topics that its agent told of; what nobod
   );
   const other = await cloud.otherOrganization();
   const refused = other.call(api.recordings.topics, { keyOrId: recording!.id });
-  await assert.rejects(refused, (error: ApiFailure) => error.status === 404);
+  await assert.rejects(refused, (error: ApiCallError) => error.status === 404);
 });

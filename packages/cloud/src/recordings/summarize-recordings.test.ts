@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, ImportStatus, type RecordingSummary } from "@downlink/protocol";
 import fc from "fast-check";
 import { newId } from "../db/ids.ts";
@@ -64,7 +64,7 @@ test("of nothing the sums are nothing; another organization, and a key of anothe
   const elsewhere = await admin.call(api.projects.create, { name: "elsewhere" });
   const limited = cloud.withToken(await cloud.addKey(["recordings.list"], [elsewhere.id]));
   assert.deepEqual(await summarize({}, limited), nothing);
-  await assert.rejects(summarize({ deviceName: "a" }, limited), (error: ApiFailure) => error.status === 404);
+  await assert.rejects(summarize({ deviceName: "a" }, limited), (error: ApiCallError) => error.status === 404);
 });
 
 test("what devices say of their files may be beyond all whole numbers that a client can hold", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { recordingItem, startAgent, type TestAgent } from "../testing/test-agent.ts";
@@ -20,7 +20,7 @@ for (const [key, valueType] of [
 
 const refusedWith =
   (code: string, text = "") =>
-  (error: ApiFailure) =>
+  (error: ApiCallError) =>
     error.code === code && error.message.includes(text);
 type Created = CallInput<typeof api.sessions.create>;
 const create = (body: Created = { deviceId: robot.deviceId }) => admin.call(api.sessions.create, body);
@@ -229,7 +229,7 @@ test("two sessions that want one recording at the same time: one gets it, the ot
   const answers = await Promise.allSettled([create({ recordingIds }), create({ recordingIds })]);
   assert.deepEqual(answers.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
   const refused = answers.find((answer) => answer.status === "rejected");
-  assert.equal((refused!.reason as ApiFailure).code, "Conflict");
+  assert.equal((refused!.reason as ApiCallError).code, "Conflict");
 });
 
 test("delete unlinks the recordings, whose data stays; the session is not found again by key or id", async () => {

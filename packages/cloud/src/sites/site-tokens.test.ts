@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { newId } from "../db/ids.ts";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -8,7 +8,7 @@ import { helloBody } from "../testing/test-agent.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
-const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const edge = await admin.call(api.sites.create, { name: "edge", type: "edge" });
 const hosted = await admin.call(api.sites.create, { name: "hosted", type: "self-hosted" });
 const primary = (await admin.call(api.sites.list, {})).find(({ type }) => type === "service-hosted")!;

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 
 const cloud = await startCloud({ after }, { works: false });
 const { admin } = cloud;
-const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
 test("a self-hosted primary site and an edge site are created, found, and listed by name", async () => {
   const edge = await admin.call(api.sites.create, { name: "b depot", type: "edge", retainRecordingsSeconds: 0 });
@@ -89,7 +89,7 @@ test("the service-hosted primary site is not deleted while it holds recordings o
   await assert.rejects(remove(), /only one/);
   await admin.call(api.devices.create, { name: "robot" });
   await admin.call(api.uploads.create, { filename: "a.mcap", deviceName: "robot" });
-  await assert.rejects(remove(), (error: ApiFailure) => error.code === "Conflict" && /1 imports/.test(error.message));
+  await assert.rejects(remove(), (error: ApiCallError) => error.code === "Conflict" && /1 imports/.test(error.message));
   assert.deepEqual(await admin.call(api.sites.get, { id: primary.id }), primary);
 });
 

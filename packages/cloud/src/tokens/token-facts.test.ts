@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure, Client } from "@downlink/client";
+import type { ApiCallError, Client } from "@downlink/client";
 import { api, leaseHeader } from "@downlink/protocol";
 import { NotedTokenUses } from "../credentials/token-uses.ts";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -11,7 +11,7 @@ let nowNs = 1_800_000_000_000_000_000n;
 const clock = { nowNs: () => nowNs };
 const cloud = await startCloud({ after }, { works: false, clock });
 const { admin, deps } = cloud;
-const isRefused = (status: number) => (error: ApiFailure) => error.status === status;
+const isRefused = (status: number) => (error: ApiCallError) => error.status === status;
 const me = (await admin.call(api.apiKeys.list, {}))[0]!;
 const device = await admin.call(api.devices.create, { name: "robot" });
 const edgeSite = await admin.call(api.sites.create, { name: "depot", type: "edge" });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type Topic } from "@downlink/protocol";
 import { type McapSpec, makeMcap } from "@downlink/recordings/testing";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -18,7 +18,7 @@ const list = (query: ListQuery = {}) => admin.call(api.topics.list, query);
 const names = (found: readonly Topic[]) => found.map(({ topic }) => topic);
 const say = (query: ListQuery) =>
   JSON.stringify(query, (_key, value: unknown) => (typeof value === "bigint" ? String(value) : value));
-const isNotFound = (error: ApiFailure) => error.status === 404;
+const isNotFound = (error: ApiCallError) => error.status === 404;
 
 const topic = (name: string, kind: "imu" | "gps" | "camera" | "log" | "blob", rateHz = 4) => ({
   topic: name,

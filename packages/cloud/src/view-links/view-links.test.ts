@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
-import type { ApiFailure, Client } from "@downlink/client";
+import type { ApiCallError, Client } from "@downlink/client";
 import { api, type Capability, ErrorBody, MAX_VIEW_LINKS, MAX_VIEW_SECONDS } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import { newId } from "../db/ids.ts";
@@ -20,7 +20,7 @@ const first = await uploadFile(cloud, file, { filename: "a.mcap", deviceName: "r
 const recordingId = first.recordingId!;
 const { projectId } = await prisma.recording.findUniqueOrThrow({ where: { id: recordingId } });
 const viewer: Capability[] = ["viewLinks.create", "viewLinks.list", "viewLinks.delete"];
-const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 const idsOf = async (client: Client, more = {}) => (await client.call(api.viewLinks.list, more)).map(({ id }) => id);
 
 beforeEach(() => prisma.viewLink.deleteMany());
@@ -155,7 +155,7 @@ test("an API key has a hundred at one time; more are 409 until one ends, also wh
   assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 2);
   await assert.rejects(
     client.call(api.viewLinks.create, { recordingId }),
-    (error: ApiFailure) => error.status === 409 && /has 100 view links/.test(error.message),
+    (error: ApiCallError) => error.status === 409 && /has 100 view links/.test(error.message),
   );
   await admin.call(api.viewLinks.create, { recordingId });
   await client.call(api.viewLinks.delete, { id });

@@ -1,7 +1,7 @@
 import { glob, mkdtemp, readdir, readFile, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { ApiFailure, type Client, NetworkFailure } from "@downlink/client";
+import { ApiCallError, type Client, NetworkError } from "@downlink/client";
 import { type ControlPlane, startControlPlane } from "../processes/control-plane.ts";
 import { eventually } from "../processes/eventually.ts";
 import { sha256Of } from "../processes/scenario.ts";
@@ -95,7 +95,7 @@ export async function untilAnswered<T>(ask: () => Promise<T>, isWanted: (answer:
     try {
       return { answer: await ask() };
     } catch (failure) {
-      if (failure instanceof NetworkFailure || (failure instanceof ApiFailure && failure.status >= 500)) return {};
+      if (failure instanceof NetworkError || (failure instanceof ApiCallError && failure.status >= 500)) return {};
       throw failure;
     }
   };

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { mkdir, open, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ApiFailure } from "@downlink/client";
+import { ApiCallError } from "@downlink/client";
 import { api, type Recording } from "@downlink/protocol";
 import { makeMcap, makeZeroMcap } from "@downlink/recordings/testing";
 import type { EdgeAgentOptions } from "../processes/edge-agent.ts";
@@ -150,7 +150,7 @@ async function requestImport(ground: Ground, robot: Robot, id: string): Promise<
 }
 
 function ignoreGone(failure: unknown): void {
-  if (!(failure instanceof ApiFailure && failure.code === "NotFound")) throw failure;
+  if (!(failure instanceof ApiCallError && failure.code === "NotFound")) throw failure;
 }
 
 function isSettled(all: readonly Recording[]): boolean {

@@ -1,4 +1,4 @@
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { openCursor, readU32 } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { openWindowReader, type WindowReader } from "../reading/window-reader.ts";
@@ -56,7 +56,7 @@ export async function readBagHeader(reader: WindowReader, context: ReadContext):
   if (indexPosition === 0) {
     const text =
       "the bag has no index: it is still being recorded, or recording was cut off. `rosbag reindex` can repair it";
-    throw new RecordingFault("ActiveBag", text);
+    throw new RecordingError("ActiveBag", text);
   }
   if (indexPosition < record.end) throw badIndex(indexPosition, "begins inside the bag header");
   return {
@@ -112,20 +112,20 @@ async function addChunkInfo(survey: Survey, record: BagRecord, reading: ChunkInf
 export function requireOpcode(record: BagRecord, opcode: number): void {
   if (opcodeOf(record.header) === opcode) return;
   const text = `the record at byte ${record.offset} is of another kind than the bag's header says; the file is damaged there`;
-  throw new RecordingFault(record.header.code, text);
+  throw new RecordingError(record.header.code, text);
 }
 
 function isCutOff(error: unknown): boolean {
-  return error instanceof RecordingFault && error.reason.code === "LengthBeyondFile";
+  return error instanceof RecordingError && error.reason.code === "LengthBeyondFile";
 }
 
-function truncated(what: string, sizeBytes: number): RecordingFault {
+function truncated(what: string, sizeBytes: number): RecordingError {
   const text = `the bag has no end (${sizeBytes} bytes): ${what}. It is still being written, or recording or copying it was cut off`;
-  return new RecordingFault("NoEnd", text);
+  return new RecordingError("NoEnd", text);
 }
 
-function badIndex(offset: number, what: string): RecordingFault {
-  return new RecordingFault(
+function badIndex(offset: number, what: string): RecordingError {
+  return new RecordingError(
     "BadSummary",
     `the bag's index at byte ${offset} ${what}; \`rosbag reindex\` can repair it`,
   );

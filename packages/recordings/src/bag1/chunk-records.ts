@@ -1,4 +1,4 @@
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { nameOf, type Place } from "../reading/field-cursor.ts";
 import type { RawMessage } from "../reading/raw-message.ts";
 import { type BagHeader, channelIdOf, opcodeOf, opcodes, parseHeader, timeOf } from "./records.ts";
@@ -37,5 +37,5 @@ function slicePart(bytes: Uint8Array, offset: number, place: Place): { bytes: Ui
     const end = start + new DataView(bytes.buffer, bytes.byteOffset + offset, 4).getUint32(0, true);
     if (end <= bytes.byteLength) return { bytes: bytes.subarray(start, end), end };
   }
-  throw new RecordingFault("BadChunk", `${nameOf(place)} holds a record that is not whole; the file is damaged there`);
+  throw new RecordingError("BadChunk", `${nameOf(place)} holds a record that is not whole; the file is damaged there`);
 }

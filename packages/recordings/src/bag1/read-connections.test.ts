@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { createReadContext } from "../reading/read-context.ts";
 import { bytesSource } from "../sources/source.ts";
 import { makeBag } from "../testing/make-bag.ts";
 import { readConnections } from "./read-connections.ts";
 
 function refused(code: string) {
-  return (error: unknown) => error instanceof RecordingFault && error.reason.code === code;
+  return (error: unknown) => error instanceof RecordingError && error.reason.code === code;
 }
 
 test("connections are read byte for byte from the index, by channel id", async () => {

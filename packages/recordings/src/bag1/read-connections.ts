@@ -1,4 +1,4 @@
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { openWindowReader } from "../reading/window-reader.ts";
 import { readBagHeader, readIndexRecord, requireOpcode } from "./bag-index.ts";
@@ -34,5 +34,5 @@ export async function readConnections(context: ReadContext): Promise<Map<number,
 
 function refuseMore(heldBytes: number, maxHeldBytes: number): void {
   if (heldBytes <= maxHeldBytes) return;
-  throw new RecordingFault("TooManyRecords", `the bag's connections together are larger than ${maxHeldBytes} bytes`);
+  throw new RecordingError("TooManyRecords", `the bag's connections together are larger than ${maxHeldBytes} bytes`);
 }

@@ -1,4 +1,4 @@
-import { type ReasonCode, RecordingFault } from "../faults/reasons.ts";
+import { type ReasonCode, RecordingError } from "../faults/reasons.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { refuseBeyond, type WindowReader } from "../reading/window-reader.ts";
 import { type BagHeader, parseHeader } from "./records.ts";
@@ -22,7 +22,7 @@ export async function readRecord(
   const headerBytes = await readLength(offset, reader);
   if (headerBytes > maxHeaderBytes) {
     refuseBeyond({ offset, length: headerBytes, sizeBytes });
-    throw new RecordingFault(
+    throw new RecordingError(
       code,
       `the record at byte ${offset} has a header of ${headerBytes} bytes; the file is damaged there`,
     );
@@ -53,7 +53,7 @@ async function readLength(offset: number, reader: WindowReader): Promise<number>
 export async function readData(record: BagRecord, reader: WindowReader, { limits }: ReadContext): Promise<Uint8Array> {
   if (record.dataBytes > limits.maxRecordBytes) {
     const text = `the record at byte ${record.offset} holds ${record.dataBytes} bytes; at most ${limits.maxRecordBytes} are read`;
-    throw new RecordingFault("RecordTooLarge", text);
+    throw new RecordingError("RecordTooLarge", text);
   }
   return new Uint8Array(await reader.fetch(record.dataOffset, record.dataBytes));
 }

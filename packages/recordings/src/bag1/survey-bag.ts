@@ -1,4 +1,4 @@
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { type ChunkHeader, placeOf } from "../reading/chunk.ts";
 import { openCursor } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
@@ -38,7 +38,7 @@ export async function surveyBag(survey: Survey, context: ReadContext): Promise<v
     } else if (opcode === opcodes.connection) {
       addConnection(survey, readConnection(record.header, await readData(record, reader, context)), context);
     } else if (opcode === opcodes.message) {
-      throw new RecordingFault(
+      throw new RecordingError(
         "BadRecord",
         `the record at byte ${record.offset} is a message outside of a chunk; the file is damaged there`,
       );
@@ -112,7 +112,7 @@ async function tallyIndex(
   const channelId = channelIdOf(header);
   const messageCount = u32Of(header, "count");
   if (messageCount * indexEntryBytes !== dataBytes) {
-    throw new RecordingFault(
+    throw new RecordingError(
       "BadRecord",
       `the index data at byte ${record.offset} has a wrong length; the file is damaged there`,
     );

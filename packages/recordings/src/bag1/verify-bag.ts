@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import { isPlain } from "../codecs/decompress.ts";
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { emptyMessageBytes } from "../mcap/opcodes.ts";
 import { freeOwn } from "../memory/free-memory.ts";
 import { placeOf, refuseLargeChunk } from "../reading/chunk.ts";
@@ -33,7 +33,7 @@ export async function verifyBag(verifying: Verifying): Promise<void> {
       survey.readableBytes = offset;
     }
   } catch (error) {
-    if (!isSalvage || !(error instanceof RecordingFault)) throw error;
+    if (!isSalvage || !(error instanceof RecordingError)) throw error;
     damage.addGap({ offset, end: context.source.sizeBytes, reason: error.reason });
   }
 }
@@ -47,7 +47,7 @@ async function verifyRecord(record: BagRecord, verifying: Verifying): Promise<nu
     addConnection(survey, readConnection(record.header, await readData(record, reader, context)), context);
   if (opcode === opcodes.message) {
     const text = `the record at byte ${record.offset} is a message outside of a chunk; the file is damaged there`;
-    throw new RecordingFault("BadRecord", text);
+    throw new RecordingError("BadRecord", text);
   }
   return record.end;
 }
@@ -77,7 +77,7 @@ async function verifyChunk(record: BagRecord, verifying: Verifying): Promise<voi
     for (const { startNs, endNs } of channels) extendSpan(span, startNs, endNs);
     await verifying.add({ ...facts, ...tallied, startNs: span.startNs!, endNs: span.endNs!, channels });
   } catch (error) {
-    if (!isSalvage || !(error instanceof RecordingFault)) throw error;
+    if (!isSalvage || !(error instanceof RecordingError)) throw error;
     damage.addChunk({ offset: chunk.offset, end: record.end, reason: error.reason, messagesLost: undefined });
     const lost = { isInOrder: false, startNs: 0n, endNs: 2n ** 63n - 1n, checksum: 0, channels: [] };
     await verifying.add({ ...facts, ...lost, damage: { reason: error.reason } });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { visitRecords } from "./chunk-records.ts";
 import { createPieceVisitor } from "./visit-pieces.ts";
 
@@ -70,7 +70,7 @@ test("a last record that is not whole throws, also if only a message's data are 
   const bytes = Buffer.concat([record(0, 10), record(1, 200)]);
   for (const cutBytes of [1, 150, 199, 201, 230]) {
     const cut = bytes.subarray(0, bytes.byteLength - cutBytes);
-    assert.throws(() => visitInPieces([cut.subarray(0, 20), cut.subarray(20)]), RecordingFault, `${cutBytes}`);
+    assert.throws(() => visitInPieces([cut.subarray(0, 20), cut.subarray(20)]), RecordingError, `${cutBytes}`);
   }
 });
 

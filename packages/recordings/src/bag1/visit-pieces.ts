@@ -1,4 +1,4 @@
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { nameOf, type Place } from "../reading/field-cursor.ts";
 import type { RawMessage } from "../reading/raw-message.ts";
 import { createRecordPieces } from "../reading/record-pieces.ts";
@@ -50,7 +50,7 @@ export function createPieceVisitor(place: string, visitor: PieceVisitor, maxReco
     end(): void {
       if (pieces.isWhole()) return;
       const text = `${place}, at its end, holds a record that is not whole; the file is damaged there`;
-      throw new RecordingFault("BadChunk", text);
+      throw new RecordingError("BadChunk", text);
     },
   };
 }
@@ -61,5 +61,5 @@ const lengthBytes = 4;
 function requireSmall(bytes: number, most: number, place: Place): number {
   if (bytes <= most) return bytes;
   const text = `${nameOf(place)} holds a record of ${bytes} bytes that says what its messages are; at most ${most} are read`;
-  throw new RecordingFault("RecordTooLarge", text);
+  throw new RecordingError("RecordTooLarge", text);
 }

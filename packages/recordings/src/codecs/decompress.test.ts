@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { zstdCompressSync } from "node:zlib";
 import { compressFrameSync } from "lz4-napi";
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { compress } from "./compress.ts";
 import { Decompressor } from "./decompress.ts";
 import { isOneFrame } from "./decompress-frames.ts";
@@ -14,7 +14,7 @@ const plain = Buffer.from("imu imu imu gps ".repeat(20_000));
 const bzip2Hello = Buffer.from("QlpoOTFBWSZTWW9PEPMAAAXRAAAQQAACRKAAMMACqDRxDa2HDxdyRThQkG9PEPM=", "base64");
 
 function refused(code: string) {
-  return (error: unknown) => error instanceof RecordingFault && error.reason.code === code;
+  return (error: unknown) => error instanceof RecordingError && error.reason.code === code;
 }
 
 test("what was compressed comes back, and nothing but the promised size is accepted", async () => {

@@ -1,5 +1,5 @@
 import type Bzip2 from "@foxglove/wasm-bz2";
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { type HoldMemory, holdFreely } from "../memory/large-memory.ts";
 import { decompressFrames, unzstdBeginning } from "./decompress-frames.ts";
 import { type OnFrames, onePiece, unlz4Pieces, unzstdPieces } from "./decompress-pieces.ts";
@@ -114,7 +114,7 @@ export class Decompressor {
 function refuseLarge(bytes: number, most: number | undefined, place: string): void {
   if (most === undefined || bytes <= most) return;
   const text = `${place} needs ${bytes} bytes at once to be decompressed; at most ${most} are taken for it`;
-  throw new RecordingFault("ChunkTooLarge", text);
+  throw new RecordingError("ChunkTooLarge", text);
 }
 
 const known = ["", "none", "zstd", "lz4", "bz2"] as const;
@@ -128,7 +128,7 @@ function knownOf({ compression, place }: Compressed): KnownCompression {
   if (isKnownCompression(compression)) return compression;
   const name = compression.slice(0, 32);
   const text = `${place} is compressed with "${name}", which is not read; convert the file to lz4 or zstd`;
-  throw new RecordingFault("UnknownCompression", text);
+  throw new RecordingError("UnknownCompression", text);
 }
 
 /** Less memory than this is held without waiting for a turn. */
@@ -164,10 +164,10 @@ function noteFailure(pieces: AsyncIterable<Uint8Array>) {
 }
 
 /** Decoders throw plain errors without a class. Whatever they throw means that the bytes are not what they say. */
-function toFault(error: unknown, { place, compression }: Compressed): RecordingFault {
-  if (error instanceof RecordingFault) return error;
+function toFault(error: unknown, { place, compression }: Compressed): RecordingError {
+  if (error instanceof RecordingError) return error;
   const detail = error instanceof Error ? error.message : String(error);
-  return new RecordingFault("BadChunk", `${place} does not decompress (${compression}: ${detail})`);
+  return new RecordingError("BadChunk", `${place} does not decompress (${compression}: ${detail})`);
 }
 
 function checkLength(input: CompressedBytes, output: Uint8Array): Uint8Array {
@@ -175,9 +175,9 @@ function checkLength(input: CompressedBytes, output: Uint8Array): Uint8Array {
   throw wrongLength(input, output.byteLength);
 }
 
-function wrongLength({ place, uncompressedBytes }: Compressed, bytes: number): RecordingFault {
+function wrongLength({ place, uncompressedBytes }: Compressed, bytes: number): RecordingError {
   const promised = `${bytes} bytes instead of the ${uncompressedBytes} that its header promises`;
-  return new RecordingFault("BadChunk", `${place} holds ${promised}`);
+  return new RecordingError("BadChunk", `${place} holds ${promised}`);
 }
 
 /** Whether the chunk is not compressed; some programs have a name for that. Its memory is then the reader's own. */

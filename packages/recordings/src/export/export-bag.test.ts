@@ -10,7 +10,7 @@ import { readBagChunks, readBagsInOrder, topicOf } from "../testing/read-bag-fil
 import { readMessages, readRecords } from "../testing/read-messages.ts";
 import { requireSoundBag } from "../testing/require-sound-bag.ts";
 import { type BagMessage, makeConnection, writeBagMessages } from "../testing/write-bag-messages.ts";
-import { ExportFault } from "./plan/export-options.ts";
+import { ExportError } from "./plan/export-options.ts";
 
 const startNs = 1_767_323_045_000_000_000n;
 const stepNs = 10_000_000n;
@@ -149,7 +149,7 @@ test("a damaged chunk is left out, and a last message reports it", async () => {
 
 test("a recording that is no bag is refused, also as one of several", async () => {
   const mcap = exportSource(await makeMcap({}), { fileName: "a.mcap" });
-  const isRefusal = (error: unknown) => error instanceof ExportFault && error.code === "NotABag";
+  const isRefusal = (error: unknown) => error instanceof ExportError && error.code === "NotABag";
   await assert.rejects(exportBagBytes([mcap]), isRefusal);
   await assert.rejects(exportBagBytes([bags[0]!, mcap]), isRefusal);
 });

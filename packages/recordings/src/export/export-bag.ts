@@ -6,7 +6,7 @@ import type { Finish, Output } from "./assemble.ts";
 import { type ExportSession, openSession } from "./export-session.ts";
 import { hugeData } from "./load/large-pieces.ts";
 import { orderOutput } from "./order-output.ts";
-import { type BagExportOptions, ExportFault, type ExportSource } from "./plan/export-options.ts";
+import { type BagExportOptions, ExportError, type ExportSource } from "./plan/export-options.ts";
 import type { OpenSource } from "./plan/planned-source.ts";
 import { channelIdAt, endOf, type Fragment } from "./rewrite/fragment.ts";
 import { unwanted } from "./rewrite/selection.ts";
@@ -71,7 +71,7 @@ const handOn: Finish = {
 /** By the ids of the written file: connections that are the same have one. */
 async function addConnections(source: OpenSource, connections: Map<number, BagConnection>): Promise<void> {
   const { formatName, fileName, context, selection } = source;
-  if (formatName !== "bag1") throw new ExportFault("NotABag", `${fileName} is no ROS 1 bag; export it as MCAP`);
+  if (formatName !== "bag1") throw new ExportError("NotABag", `${fileName} is no ROS 1 bag; export it as MCAP`);
   for (const [channelId, connection] of await readConnections(context)) {
     const id = selection.ids.get(channelId) ?? unwanted;
     if (id !== unwanted && !connections.has(id)) connections.set(id, connection);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { crc32 } from "node:zlib";
 import { McapRecordBuilder, type McapTypes } from "@mcap/core";
 import fc from "fast-check";
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { inspectRecording } from "../inspect/inspect.ts";
 import { bytesSource, countReads } from "../sources/source.ts";
 import type { MetadataRecord } from "../survey/summary.ts";
@@ -216,7 +216,7 @@ test("an export of an export is the same", async () => {
 test("an unfinished file and an abort end the stream with an error", async () => {
   const bytes = new Uint8Array(await makeMcap({ compression: "", chunkBytes: 20_000 }));
   const cut = bytes.slice(0, -50);
-  await assert.rejects(exportBytes(cut), (error) => error instanceof RecordingFault && error.reason.code === "NoEnd");
+  await assert.rejects(exportBytes(cut), (error) => error instanceof RecordingError && error.reason.code === "NoEnd");
 
   const gone = new AbortController();
   const stream = exportMcap([exportSource(bytes)], { compression: "", signal: gone.signal });

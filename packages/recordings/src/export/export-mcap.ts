@@ -16,8 +16,8 @@ import { McapWriter } from "./write-mcap/mcap-writer.ts";
  * A piece of 64 KiB or more has memory of its own, which is the consumer's: whoever is done with it may give it back at once by
  * `piece.buffer.transfer(0)`, which saves waiting for a garbage collection.
  *
- * Throws what reading throws, `SourceChangedError` if a source is not what it was when it was verified, `RecordingFault` if one is no
- * finished recording, and `ExportFault` if they cannot be exported together: what was yielded until then is not a whole file. What was
+ * Throws what reading throws, `SourceChangedError` if a source is not what it was when it was verified, `RecordingError` if one is no
+ * finished recording, and `ExportError` if they cannot be exported together: what was yielded until then is not a whole file. What was
  * found damaged when a source was verified is left out and reported.
  */
 export async function* exportMcap(

@@ -6,7 +6,7 @@ import { readMessages } from "../testing/read-messages.ts";
 import { type WrittenFile, writeMessages } from "../testing/write-messages.ts";
 import { exportMcap } from "./export-mcap.ts";
 import type { ExportSource } from "./plan/export-options.ts";
-import { ExportFault } from "./plan/export-options.ts";
+import { ExportError } from "./plan/export-options.ts";
 
 const plain = { topics: ["/a"], schema: "one", compression: "", chunkBytes: 500, isIndexed: true } as const;
 
@@ -118,7 +118,7 @@ test("times at both ends of what can be stored are exported", async () => {
 });
 
 function refusedWith(code: string) {
-  return (error: unknown) => error instanceof ExportFault && error.code === code;
+  return (error: unknown) => error instanceof ExportError && error.code === code;
 }
 
 test("what cannot be put in order in bounded memory is refused", async () => {

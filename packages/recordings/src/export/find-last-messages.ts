@@ -1,6 +1,6 @@
 import type { ExportSession } from "./export-session.ts";
 import { bytesOfRun, isLarge, type Loading, toStored } from "./load/load-run.ts";
-import { ExportFault, type ExportSource } from "./plan/export-options.ts";
+import { ExportError, type ExportSource } from "./plan/export-options.ts";
 import { openSource } from "./plan/open-source.ts";
 import type { OpenSource, PlannedRun } from "./plan/planned-source.ts";
 import { channelIdAt, endOf, type Fragment, FragmentBuilder } from "./rewrite/fragment.ts";
@@ -139,9 +139,9 @@ function comesAfter(a: LastMessage, b: LastMessage): boolean {
   return a.order === b.order ? a.place > b.place : a.order > b.order;
 }
 
-function tooLarge(): ExportFault {
+function tooLarge(): ExportError {
   const text = `the last messages before the window are together larger than ${maxHeldBytes} bytes; select fewer topics`;
-  return new ExportFault("LastMessagesTooLarge", text);
+  return new ExportError("LastMessagesTooLarge", text);
 }
 
 function compare(a: bigint, b: bigint): number {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { exportBytes, exportSource } from "../testing/export-bytes.ts";
 import { readMessages } from "../testing/read-messages.ts";
 import { writeMessages } from "../testing/write-messages.ts";
-import { ExportFault } from "./plan/export-options.ts";
+import { ExportError } from "./plan/export-options.ts";
 
 const plain = { schema: "one", compression: "", chunkBytes: 1_000_000, isIndexed: true } as const;
 
@@ -20,6 +20,6 @@ test("more channels than ids are refused", async () => {
   assert.equal(readMessages(await exportBytes(sources.slice(0, 1))).length, perFile);
   await assert.rejects(
     exportBytes(sources),
-    (error) => error instanceof ExportFault && error.code === "TooManyChannels",
+    (error) => error instanceof ExportError && error.code === "TooManyChannels",
   );
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { bytesSource, countReads, SourceChangedError } from "../sources/source.ts";
 import { exportBytes, exportSource, indexedSource } from "../testing/export-bytes.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
@@ -123,7 +123,7 @@ test("what is damaged is left out of a salvage and reported, whether it would be
   ] as const) {
     const bytes = new Uint8Array(await makeMcap({ compression: "", chunkBytes: 20_000, disorderNs }));
     const damaged = bytes.with(Buffer.from(bytes).lastIndexOf("battery"), 0);
-    await assert.rejects(exportBytes(damaged, { compression }), (error) => error instanceof RecordingFault);
+    await assert.rejects(exportBytes(damaged, { compression }), (error) => error instanceof RecordingError);
     const reported: SkippedDamage[] = [];
     const source = exportSource(damaged, { isSalvage: true });
     const exported = await exportBytes([source], { compression, onSkippedDamage: (each) => reported.push(each) });

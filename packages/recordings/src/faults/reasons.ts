@@ -47,12 +47,12 @@ export interface Reason {
 }
 
 /** The content of a recording is not what it should be. I/O errors and aborts are never of this class. */
-export class RecordingFault extends Error {
+export class RecordingError extends Error {
   readonly reason: Reason;
 
   constructor(code: ReasonCode, text: string) {
     super(text);
-    this.name = "RecordingFault";
+    this.name = "RecordingError";
     this.reason = { code, text };
   }
 }

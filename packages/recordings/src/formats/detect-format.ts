@@ -1,5 +1,5 @@
 import { magic as bagMagic } from "../bag1/records.ts";
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { hasMagic } from "../mcap/mcap-end.ts";
 import { magic as mcapMagic } from "../mcap/opcodes.ts";
 import type { RandomAccessSource } from "../sources/source.ts";
@@ -14,7 +14,7 @@ import { formats, type RecordingFormat, recordingFormatOf } from "./formats.ts";
 export async function detectFormat(source: RandomAccessSource, fileName: string): Promise<RecordingFormat> {
   const promised = recordingFormatOf(fileName);
   if (source.sizeBytes === 0) {
-    throw new RecordingFault(
+    throw new RecordingError(
       "EmptyFile",
       "the file has no bytes: its recorder has not written yet, or was stopped before it could",
     );
@@ -23,7 +23,7 @@ export async function detectFormat(source: RandomAccessSource, fileName: string)
   const actual = formatOfMagic(head);
   if (actual && promised && actual !== promised) {
     const text = `the file is named as ${titles[promised]} but its content is ${titles[actual]}; rename it to end in ${extensions[actual]}`;
-    throw new RecordingFault("WrongExtension", text);
+    throw new RecordingError("WrongExtension", text);
   }
   if (actual) return formats[actual];
   throw await explainMagic(source, head, promised);
@@ -42,9 +42,9 @@ async function explainMagic(
   source: RandomAccessSource,
   head: Buffer,
   promised: RecordingFormatName | undefined,
-): Promise<RecordingFault> {
+): Promise<RecordingError> {
   if (promised && magics[promised].subarray(0, head.byteLength).equals(head)) {
-    return new RecordingFault(
+    return new RecordingError(
       "NoEnd",
       `the file has only ${source.sizeBytes} bytes: it is still being written, or was cut off`,
     );
@@ -54,15 +54,15 @@ async function explainMagic(
     head.subarray(0, 8).equals(magics.bag1.subarray(0, 8))
   ) {
     const text = "the file is an MCAP file or ROS bag of a version that is not read; convert it to MCAP version 0";
-    return new RecordingFault("UnsupportedFormat", text);
+    return new RecordingError("UnsupportedFormat", text);
   }
   if (promised && (head.every((byte) => byte === 0) || (promised === "mcap" && (await hasMcapEnd(source))))) {
-    return new RecordingFault(
+    return new RecordingError(
       "BadMagic",
       "the first bytes of the recording are overwritten; the file is damaged there",
     );
   }
-  return new RecordingFault("NotARecording", "the content is neither an MCAP file nor a ROS 1 bag");
+  return new RecordingError("NotARecording", "the content is neither an MCAP file nor a ROS 1 bag");
 }
 
 async function hasMcapEnd(source: RandomAccessSource): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { detectFormat } from "../formats/detect-format.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import type { Salvage } from "../survey/summary.ts";
@@ -29,7 +29,7 @@ async function surveyReadable(fileName: string, context: ReadContext): Promise<S
   try {
     await (await detectFormat(context.source, fileName)).surveyIncomplete(survey, context);
   } catch (error) {
-    if (!(error instanceof RecordingFault)) throw error;
+    if (!(error instanceof RecordingError)) throw error;
   }
   return survey;
 }

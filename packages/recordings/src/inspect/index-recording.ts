@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import type { InspectLimits } from "../faults/limits.ts";
-import { type Reason, RecordingFault, stateOf } from "../faults/reasons.ts";
+import { type Reason, RecordingError, stateOf } from "../faults/reasons.ts";
 import { detectFormat } from "../formats/detect-format.ts";
 import type { RecordingFormat } from "../formats/formats.ts";
 import type { HoldMemory } from "../memory/large-memory.ts";
@@ -56,7 +56,7 @@ export async function indexRecording(source: RandomAccessSource, options: IndexO
     await reader.finish();
     return await end(verifying, { writer, format, sha256: hash.digest("hex") });
   } catch (error) {
-    if (!(error instanceof RecordingFault)) throw error;
+    if (!(error instanceof RecordingError)) throw error;
     await reader.finish();
     return { state: stateOf(error.reason.code), sha256: hash.digest("hex"), reason: error.reason };
   }

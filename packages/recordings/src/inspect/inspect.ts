@@ -1,5 +1,5 @@
 import { type InspectLimits, summaryLimits } from "../faults/limits.ts";
-import { type Reason, RecordingFault, stateOf } from "../faults/reasons.ts";
+import { type Reason, RecordingError, stateOf } from "../faults/reasons.ts";
 import { detectFormat } from "../formats/detect-format.ts";
 import { createReadContext, type ReadContext } from "../reading/read-context.ts";
 import type { RandomAccessSource } from "../sources/source.ts";
@@ -48,7 +48,7 @@ export async function inspectSummary(
     const summary = toSummary(survey, { format: format.name, sizeBytes: source.sizeBytes, method: "index" });
     return { state: summary.messageCount === 0 ? "empty" : "finished", summary };
   } catch (error) {
-    if (error instanceof RecordingFault) return undefined;
+    if (error instanceof RecordingError) return undefined;
     throw error;
   }
 }
@@ -66,7 +66,7 @@ async function look(fileName: string, context: ReadContext): Promise<Inspection>
     const summary = toSummary(survey, { format: format.name, sizeBytes: context.source.sizeBytes, method });
     return { state: summary.messageCount === 0 ? "empty" : "finished", summary };
   } catch (error) {
-    if (!(error instanceof RecordingFault)) throw error;
+    if (!(error instanceof RecordingError)) throw error;
     return { state: stateOf(error.reason.code), reason: error.reason };
   }
 }
@@ -97,7 +97,7 @@ async function faultOf(work: () => Promise<void>): Promise<Reason | undefined> {
     await work();
     return undefined;
   } catch (error) {
-    if (error instanceof RecordingFault) return error.reason;
+    if (error instanceof RecordingError) return error.reason;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { type Reason, RecordingFault } from "../faults/reasons.ts";
+import { type Reason, RecordingError } from "../faults/reasons.ts";
 import { openCursor, readU16, readU32, readU64 } from "../reading/field-cursor.ts";
 import { extendSpan } from "../survey/survey.ts";
 import type { RunChannel, VerifiedRun } from "../verified/verified-run.ts";
@@ -24,7 +24,7 @@ export function countLost({ indexes }: StoredChunk): LostMessages | undefined {
       at = end;
     }
   } catch (error) {
-    if (error instanceof RecordingFault) return undefined;
+    if (error instanceof RecordingError) return undefined;
     throw error;
   }
   const messageCount = channels.reduce((sum, channel) => sum + channel.messageCount, 0);
@@ -35,7 +35,7 @@ function readIndex(content: Uint8Array, indexStart: number): RunChannel {
   const cursor = openCursor(content, "the message index");
   const channelId = readU16(cursor);
   const messageCount = readU32(cursor) / 16;
-  if (!Number.isInteger(messageCount)) throw new RecordingFault("BadRecord", "the message index has a wrong length");
+  if (!Number.isInteger(messageCount)) throw new RecordingError("BadRecord", "the message index has a wrong length");
   const span: { startNs?: bigint; endNs?: bigint } = {};
   for (let left = messageCount; left > 0; left -= 1) {
     const timeNs = readU64(cursor);

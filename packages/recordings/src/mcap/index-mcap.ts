@@ -1,5 +1,5 @@
 import type { InspectLimits } from "../faults/limits.ts";
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { openWindowReader, type WindowReader } from "../reading/window-reader.ts";
 import {
@@ -88,7 +88,7 @@ async function holdsOnlyIndexed(section: SummarySection, end: McapEnd, context: 
   try {
     return await walkGaps(section, end, context);
   } catch (error) {
-    if (error instanceof RecordingFault) return false;
+    if (error instanceof RecordingError) return false;
     throw error;
   }
 }
@@ -163,7 +163,7 @@ async function readFirstRecord(
   const offset = magic.byteLength;
   const head = parseRecordHead(await reader.fetch(offset, recordHeadBytes), offset, context.source.sizeBytes);
   if (head.opcode !== opcodes.header)
-    throw new RecordingFault("BadRecord", "the file does not begin with a header record");
+    throw new RecordingError("BadRecord", "the file does not begin with a header record");
   return isLeftOut(head, context) ? {} : readHeader(await openRecord(head, reader, context));
 }
 

@@ -1,4 +1,4 @@
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import type { RecordingSummary } from "../survey/summary.ts";
 import { createSurvey, type Survey } from "../survey/survey.ts";
@@ -49,7 +49,7 @@ async function readSummary(end: McapEnd, context: ReadContext): Promise<SummaryS
   try {
     return await readSummarySection(end, context);
   } catch (error) {
-    if (error instanceof RecordingFault && codesOf(context).has(error.reason.code)) return undefined;
+    if (error instanceof RecordingError && codesOf(context).has(error.reason.code)) return undefined;
     throw error;
   }
 }

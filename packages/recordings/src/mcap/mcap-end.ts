@@ -1,4 +1,4 @@
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { type FieldCursor, openCursor, readSize, readU32, readU64 } from "../reading/field-cursor.ts";
 import type { RandomAccessSource } from "../sources/source.ts";
 import { footerBytes, magic, opcodes, recordHeadBytes } from "./opcodes.ts";
@@ -25,7 +25,7 @@ export async function readMcapEnd(source: RandomAccessSource, tailBytes: number)
   const tail = await source.read(tailOffset, sizeBytes - tailOffset);
   if (sizeBytes < smallestBytes || !hasMagic(tail, tail.byteLength - magic.byteLength)) {
     const text = `the file has no end (${sizeBytes} bytes): it is still being written, or recording or copying it was cut off`;
-    throw new RecordingFault("NoEnd", text);
+    throw new RecordingError("NoEnd", text);
   }
   const footerOffset = sizeBytes - magic.byteLength - footerBytes;
   const cursor = openCursor(
@@ -61,7 +61,7 @@ export function hasMagic(bytes: Uint8Array, at: number): boolean {
 
 const smallestBytes = 2 * magic.byteLength + footerBytes;
 
-function badFooter(footerOffset: number): RecordingFault {
+function badFooter(footerOffset: number): RecordingError {
   const text = `the footer at byte ${footerOffset} does not describe this file; its end is damaged`;
-  return new RecordingFault("BadFooter", text);
+  return new RecordingError("BadFooter", text);
 }

@@ -1,4 +1,4 @@
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { type FieldCursor, openCursor } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { refuseBeyond, type WindowReader } from "../reading/window-reader.ts";
@@ -21,7 +21,7 @@ export function parseRecordHead(bytes: Uint8Array, offset: number, sizeBytes: nu
   const opcode = bytes[0]!;
   if (opcode === 0) {
     const text = `the record at byte ${offset} has no type; that part of the file was never written or is overwritten`;
-    throw new RecordingFault("BadRecord", text);
+    throw new RecordingError("BadRecord", text);
   }
   return { opcode, offset, contentOffset, contentBytes, end: contentOffset + contentBytes };
 }
@@ -34,7 +34,7 @@ export async function openRecord(
 ): Promise<FieldCursor> {
   if (head.contentBytes > limits.maxRecordBytes) {
     const text = `the record at byte ${head.offset} is ${head.contentBytes} bytes large; at most ${limits.maxRecordBytes} are read`;
-    throw new RecordingFault("RecordTooLarge", text);
+    throw new RecordingError("RecordTooLarge", text);
   }
   return openCursor(await reader.fetch(head.contentOffset, head.contentBytes), `the record at byte ${head.offset}`);
 }

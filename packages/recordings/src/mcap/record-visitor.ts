@@ -1,4 +1,4 @@
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { type FieldCursor, openCursor, readU32 } from "../reading/field-cursor.ts";
 import { addChannel, addMetadata, addSchema, countMessages } from "../survey/survey.ts";
 import type { Verifying } from "../verified/verifying.ts";
@@ -78,7 +78,7 @@ export class RecordVisitor {
         await this.#claims.read(head);
         return head.end;
       case opcodes.footer:
-        throw new RecordingFault("BadFooter", `a footer stands at byte ${head.offset}, before the file's end`);
+        throw new RecordingError("BadFooter", `a footer stands at byte ${head.offset}, before the file's end`);
       default:
         return head.end;
     }
@@ -93,7 +93,7 @@ export class RecordVisitor {
       else if (!addPlacedSchema(cursor, head, this.#verifying)) return head.end;
       return await endOfRecord(head, head.contentOffset + cursor.position, this.#verifying);
     } catch (error) {
-      if (!(error instanceof RecordingFault) || error.reason.code === "TooManyChannels") throw error;
+      if (!(error instanceof RecordingError) || error.reason.code === "TooManyChannels") throw error;
       if (!this.#isBehindData) throw error;
       damage.addSummary(head.offset, error.reason);
       return head.end;
@@ -109,8 +109,8 @@ const isIndex: ReadonlySet<number> = new Set([
   opcodes.summaryOffset,
 ]);
 
-function tooLong({ offset }: RecordHead): RecordingFault {
-  return new RecordingFault("LengthBeyondFile", `the record at byte ${offset} is longer than the rest of the file`);
+function tooLong({ offset }: RecordHead): RecordingError {
+  return new RecordingError("LengthBeyondFile", `the record at byte ${offset} is longer than the rest of the file`);
 }
 
 /** Notes a schema and where its data stand. Answers false if the record is no schema. spec: MCAP "Schema": 0 is no id. */
@@ -143,6 +143,6 @@ async function checkData(
   const expected = readU32(openCursor(await reader.fetch(head.contentOffset, Math.min(4, head.contentBytes)), place));
   if (expected === 0 || (await checksumUpTo(head.offset)) === expected) return;
   const text = "the messages fail the checksum of the data section; the file is damaged somewhere before it";
-  if (survey.hasUncheckedMessages && !isSalvage) throw new RecordingFault("BadRecord", text);
+  if (survey.hasUncheckedMessages && !isSalvage) throw new RecordingError("BadRecord", text);
   damage.addChecksum(head.offset, { code: "BadRecord", text });
 }

@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { asBuffer } from "../memory/as-buffer.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { readMcapEnd } from "./mcap-end.ts";
@@ -34,7 +34,7 @@ async function indexedChunks({ context }: Verifying, behind: number): Promise<nu
     }
     return offsets;
   } catch (error) {
-    if (error instanceof RecordingFault) return [];
+    if (error instanceof RecordingError) return [];
     throw error;
   }
 }
@@ -81,7 +81,7 @@ async function isSoundChunk({ context, reader }: Verifying, offset: number): Pro
       crc = crc32(piece, crc);
     return crc === chunk.crc;
   } catch (error) {
-    if (error instanceof RecordingFault) return false;
+    if (error instanceof RecordingError) return false;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import type { ChunkHeader } from "../reading/chunk.ts";
 import { copies } from "../verified/forward-reader.ts";
 import { wholeChunkBytes } from "../verified/verified-run.ts";
@@ -33,7 +33,7 @@ export async function readStoredChunk(
   const contentEnd = chunk.dataOffset + chunk.storedBytes;
   if (contentEnd > given.end) {
     const text = `the chunk at byte ${given.offset} says that its content is longer than itself`;
-    throw new RecordingFault("BadChunk", text);
+    throw new RecordingError("BadChunk", text);
   }
   const head = { ...given, end: await endOfRecord(given, contentEnd, verifying) };
   const lengthBytes = head.end - head.offset;
@@ -60,7 +60,7 @@ export async function endOfRecord(
   const rest = await reader.fetch(fieldsEnd, Math.min(end - fieldsEnd, lookedAtBytes));
   if (!startsWithRecord(rest)) return end;
   const text = `the record at byte ${offset} says that it is ${end - fieldsEnd} bytes longer than it is: other records stand there`;
-  if (!isSalvage) throw new RecordingFault("BadRecord", text);
+  if (!isSalvage) throw new RecordingError("BadRecord", text);
   damage.addSummary(offset, { code: "BadRecord", text });
   return fieldsEnd;
 }
@@ -115,7 +115,7 @@ export async function* contentOf(
   if (!bytes && compression === "") {
     if (storedBytes === uncompressedBytes) return yield* reader.stream(dataOffset, storedBytes);
     const text = `${place} says that it holds ${uncompressedBytes} bytes, and holds ${storedBytes}`;
-    throw new RecordingFault("BadChunk", text);
+    throw new RecordingError("BadChunk", text);
   }
   const start = dataOffset - offset;
   const input = { compression, uncompressedBytes, storedBytes, place, onFrames };

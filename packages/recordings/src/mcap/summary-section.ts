@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import type { InspectLimits } from "../faults/limits.ts";
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { type FieldCursor, openCursor } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { isInside } from "../sources/source.ts";
@@ -165,6 +165,6 @@ function* eachRecord({ offset, bytes }: Piece): Generator<{ opcode: number; curs
   }
 }
 
-function badSummary(offset: number, what: string): RecordingFault {
-  return new RecordingFault("BadSummary", `the summary at byte ${offset} ${what}; the file is damaged there`);
+function badSummary(offset: number, what: string): RecordingError {
+  return new RecordingError("BadSummary", `the summary at byte ${offset} ${what}; the file is damaged there`);
 }

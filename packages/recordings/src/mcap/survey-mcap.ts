@@ -1,4 +1,4 @@
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { type ChunkHeader, placeOf } from "../reading/chunk.ts";
 import { openCursor } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
@@ -42,7 +42,7 @@ function addRepeated(survey: Survey, item: McapItem, context: ReadContext): void
     addItem(survey, item, context);
   } catch (error) {
     const isRepeat = item.kind === "schema" || item.kind === "channel";
-    if (!isRepeat || !(error instanceof RecordingFault) || error.reason.code !== "BadRecord") throw error;
+    if (!isRepeat || !(error instanceof RecordingError) || error.reason.code !== "BadRecord") throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { invalidTime, nameOf, type Place } from "../reading/field-cursor.ts";
 import { createRecordPieces, type Looked, type RecordPieces } from "../reading/record-pieces.ts";
 import type { RunChannel } from "../verified/verified-run.ts";
@@ -136,11 +136,11 @@ function placeAt({ place }: State, at: number): Place {
   return () => `${place}, at its byte ${at},`;
 }
 
-function tooLarge(place: Place, bytes: number, most: number): RecordingFault {
+function tooLarge(place: Place, bytes: number, most: number): RecordingError {
   const text = `${nameOf(place)} holds a record of ${bytes} bytes that says what its messages are; at most ${most} are read`;
-  return new RecordingFault("RecordTooLarge", text);
+  return new RecordingError("RecordTooLarge", text);
 }
 
-function broken(place: Place): RecordingFault {
-  return new RecordingFault("BadChunk", `${nameOf(place)} holds a record that is not whole; the file is damaged there`);
+function broken(place: Place): RecordingError {
+  return new RecordingError("BadChunk", `${nameOf(place)} holds a record that is not whole; the file is damaged there`);
 }

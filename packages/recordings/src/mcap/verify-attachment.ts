@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { openCursor, readU32 } from "../reading/field-cursor.ts";
 import type { AttachmentSummary } from "../survey/summary.ts";
 import { addAttachment } from "../survey/survey.ts";
@@ -25,7 +25,7 @@ export async function verifyAttachment(head: RecordHead, verifying: Verifying): 
     addAttachment(survey, attachment, context.limits);
     return end;
   } catch (error) {
-    if (!(error instanceof RecordingFault) || error.reason.code === "TooManyRecords") throw error;
+    if (!(error instanceof RecordingError) || error.reason.code === "TooManyRecords") throw error;
     damage.addAttachment(head.offset, error.reason, attachment?.name);
     return head.end;
   }
@@ -39,7 +39,7 @@ async function hashAttachment(attachment: AttachmentSummary, head: RecordHead, {
   const { dataOffset, sizeBytes, name } = attachment;
   const dataEnd = dataOffset + sizeBytes;
   if (dataEnd + 4 > head.end)
-    throw new RecordingFault(
+    throw new RecordingError(
       "BadRecord",
       `the attachment "${name}" at byte ${head.offset} says that it is longer than its record`,
     );
@@ -55,5 +55,5 @@ async function hashAttachment(attachment: AttachmentSummary, head: RecordHead, {
   attachment.crc = readU32(openCursor(await reader.fetch(dataEnd, 4), `the attachment at byte ${head.offset}`));
   if (attachment.crc === 0 || crc === attachment.crc) return;
   const text = `the attachment "${name}" at byte ${head.offset} fails its checksum; the file is damaged there`;
-  throw new RecordingFault("BadRecord", text);
+  throw new RecordingError("BadRecord", text);
 }

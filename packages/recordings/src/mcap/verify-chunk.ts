@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import { combineChecksums } from "../codecs/combine-checksums.ts";
 import { isPlain } from "../codecs/decompress.ts";
 import { isOneFrame } from "../codecs/decompress-frames.ts";
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { freeOwn } from "../memory/free-memory.ts";
 import { placeOf, refuseLargeChunk } from "../reading/chunk.ts";
 import { openCursor } from "../reading/field-cursor.ts";
@@ -34,7 +34,7 @@ export function createChunkVerifier(verifying: Verifying, footerOffset: number):
       const run = await verifyChunk(stored, chunkTally, verifying);
       if (run.channels.length > 0) await verifying.add(run);
     } catch (error) {
-      if (!isSalvage || !(error instanceof RecordingFault)) throw error;
+      if (!isSalvage || !(error instanceof RecordingError)) throw error;
       const lost = countLost(stored);
       damage.addChunk({ offset: head.offset, end: head.end, reason: error.reason, messagesLost: lost?.messageCount });
       await verifying.add(toDamagedRun(stored, error.reason, lost));
@@ -91,7 +91,7 @@ function createChunkTally(verifying: Verifying): ChunkTally {
       if (!isPlain(chunk.compression)) freeOwn(piece);
     }
     if (crc === chunk.crc) return { ...tally.end(), crc: chunk.crc === 0 ? undefined : crc, isOneFrame };
-    throw new RecordingFault("BadChunk", `${placeOf(chunk)} fails its checksum; the file is damaged there`);
+    throw new RecordingError("BadChunk", `${placeOf(chunk)} fails its checksum; the file is damaged there`);
   };
 }
 

@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { addTally } from "../survey/survey.ts";
 import { spanOfChannels, type VerifiedRun } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
@@ -38,7 +38,7 @@ export class LooseVerifier {
     try {
       await this.#verifying.add(await this.#read(run));
     } catch (error) {
-      if (!isSalvage || !(error instanceof RecordingFault)) throw error;
+      if (!isSalvage || !(error instanceof RecordingError)) throw error;
       damage.addGap({ offset: run.start, end: run.end, reason: error.reason });
     }
   }
@@ -80,8 +80,8 @@ const looseGapBytes = 64 * 1024;
 function refuse({ offset, contentBytes }: RecordHead, maxBytes: number): void {
   if (contentBytes > maxBytes) {
     const text = `the message at byte ${offset} is ${contentBytes} bytes large; at most ${maxBytes} are read`;
-    throw new RecordingFault("RecordTooLarge", text);
+    throw new RecordingError("RecordTooLarge", text);
   }
   if (contentBytes >= messageHeadBytes) return;
-  throw new RecordingFault("BadRecord", `the message at byte ${offset} is too short; the file is damaged there`);
+  throw new RecordingError("BadRecord", `the message at byte ${offset} is too short; the file is damaged there`);
 }

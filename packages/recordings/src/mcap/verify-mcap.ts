@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { type Reason, RecordingFault } from "../faults/reasons.ts";
+import { type Reason, RecordingError } from "../faults/reasons.ts";
 import { asBuffer } from "../memory/as-buffer.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { readMcapEnd } from "./mcap-end.ts";
@@ -54,7 +54,7 @@ async function endOf({ context, isSalvage, damage }: Verifying): Promise<End> {
     damage.addSummary(footerOffset, badFooter(footerOffset));
     return { footerOffset, summaryStart: undefined, summaryCrc: 0 };
   } catch (error) {
-    if (!isSalvage || !(error instanceof RecordingFault)) throw error;
+    if (!isSalvage || !(error instanceof RecordingError)) throw error;
     return { footerOffset: source.sizeBytes, summaryStart: undefined, summaryCrc: 0 };
   }
 }
@@ -82,7 +82,7 @@ interface Stop {
 
 /** Answers where to go on. In the summary nothing is lost, but what is no summary may still stand behind it. */
 async function goOn(recovery: Recovery, { error, offset, head }: Stop): Promise<number> {
-  if (!(error instanceof RecordingFault)) throw error;
+  if (!(error instanceof RecordingError)) throw error;
   const { verifying, visitor, footerOffset } = recovery;
   const { damage, isSalvage, survey } = verifying;
   if (visitor.isInSummary && survey.tallies.size > 0) {
@@ -117,7 +117,7 @@ function requireKnownChannels({ survey, isSalvage, damage }: Verifying): void {
   for (const [id, { messageCount }] of survey.tallies) {
     if (survey.channels.has(id)) continue;
     const text = `${messageCount} messages are of channel ${id}, which is not in the file`;
-    if (!isSalvage) throw new RecordingFault("BadRecord", text);
+    if (!isSalvage) throw new RecordingError("BadRecord", text);
     damage.addUnknownChannel({ code: "BadRecord", text }, messageCount);
   }
 }

@@ -1,4 +1,4 @@
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import type { ChunkHeader } from "../reading/chunk.ts";
 import { type FieldCursor, openCursor, readTime, readU16, readU32, toValidTime } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
@@ -59,7 +59,7 @@ export async function walkMcap(
       offset = item.end;
     }
   } catch (error) {
-    if (!isBehindData || !hasMessages || !(error instanceof RecordingFault)) throw error;
+    if (!isBehindData || !hasMessages || !(error instanceof RecordingError)) throw error;
   }
 }
 
@@ -69,10 +69,10 @@ function peekItem(head: RecordHead, reader: WindowReader, { limits }: ReadContex
   if (head.opcode !== opcodes.message) return undefined;
   if (head.contentBytes > limits.maxChunkBytes) {
     const text = `the message at byte ${head.offset} is ${head.contentBytes} bytes large; at most ${limits.maxChunkBytes} are read`;
-    throw new RecordingFault("RecordTooLarge", text);
+    throw new RecordingError("RecordTooLarge", text);
   }
   if (head.contentBytes < messageHeadBytes) {
-    throw new RecordingFault("BadRecord", `the message at byte ${head.offset} is too short; the file is damaged there`);
+    throw new RecordingError("BadRecord", `the message at byte ${head.offset} is too short; the file is damaged there`);
   }
   const bytes = reader.peek(head.contentOffset, messageHeadBytes);
   return bytes && toMessage(head, bytes);
@@ -109,7 +109,7 @@ async function readChunk(head: RecordHead, reader: WindowReader, context: ReadCo
   const chunk = readChunkHead(cursor, head.contentOffset);
   chunk.offset = head.offset;
   if (chunk.dataOffset + chunk.storedBytes > head.end) {
-    throw new RecordingFault(
+    throw new RecordingError(
       "BadChunk",
       `the chunk at byte ${head.offset} says that its content is longer than itself`,
     );
@@ -135,7 +135,7 @@ async function readIndexes(
     }
     return { indexed, end };
   } catch (error) {
-    if (error instanceof RecordingFault) return { indexed: new Map(), end: chunkEnd };
+    if (error instanceof RecordingError) return { indexed: new Map(), end: chunkEnd };
     throw error;
   }
 }
@@ -153,7 +153,7 @@ async function tallyIndex(head: RecordHead, reader: WindowReader, indexed: Map<n
   const entriesBytes = readU32(start);
   const entriesOffset = head.contentOffset + 6;
   if (entriesOffset + entriesBytes > head.end || entriesBytes % indexEntryBytes !== 0) {
-    throw new RecordingFault(
+    throw new RecordingError(
       "BadRecord",
       `the message index at byte ${head.offset} has a wrong length; the file is damaged there`,
     );
@@ -203,7 +203,7 @@ async function readAttachmentOrNone(head: RecordHead, reader: WindowReader, cont
     const { attachment } = await readAttachment(head, reader, context);
     return attachment ? { kind: "attachment", attachment, offset, end } : { kind: "leftOut", opcode, id: 0, end };
   } catch (error) {
-    if (error instanceof RecordingFault) return { kind: "other", end: head.end };
+    if (error instanceof RecordingError) return { kind: "other", end: head.end };
     throw error;
   }
 }

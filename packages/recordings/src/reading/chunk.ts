@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { freeOwn } from "../memory/free-memory.ts";
 import type { ReadContext } from "./read-context.ts";
 import { streamRange } from "./stream-range.ts";
@@ -23,7 +23,7 @@ export function refuseLargeChunk(chunk: ChunkHeader, maxChunkBytes: number): voi
   const bytes = Math.max(chunk.storedBytes, chunk.uncompressedBytes);
   if (bytes <= maxChunkBytes) return;
   const text = `${placeOf(chunk)} is ${bytes} bytes large; at most ${maxChunkBytes} are read. Record with smaller chunks`;
-  throw new RecordingFault("ChunkTooLarge", text);
+  throw new RecordingError("ChunkTooLarge", text);
 }
 
 /** Reads the chunk's records, decompressed and compared with its header. */
@@ -67,8 +67,8 @@ export async function* streamChunk(chunk: ChunkHeader, context: ReadContext): As
 /** Chunks up to this size are decompressed at once, because the pieces of a stream cost more. */
 const smallChunkBytes = 4 * 1024 * 1024;
 
-function failsChecksum(chunk: ChunkHeader): RecordingFault {
-  return new RecordingFault("BadChunk", `${placeOf(chunk)} fails its checksum; the file is damaged there`);
+function failsChecksum(chunk: ChunkHeader): RecordingError {
+  return new RecordingError("BadChunk", `${placeOf(chunk)} fails its checksum; the file is damaged there`);
 }
 
 export function placeOf(chunk: ChunkHeader): string {

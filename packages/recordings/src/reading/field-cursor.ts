@@ -1,4 +1,4 @@
-import { type ReasonCode, RecordingFault } from "../faults/reasons.ts";
+import { type ReasonCode, RecordingError } from "../faults/reasons.ts";
 
 /** Says in the text of an error where it is, e.g. "the record at byte 412". A function avoids making the text when there is no error. */
 export type Place = string | (() => string);
@@ -39,7 +39,7 @@ export function readSize(cursor: FieldCursor): number {
   const size = low + readU32(cursor) * 2 ** 32;
   if (size <= Number.MAX_SAFE_INTEGER) return size;
   const exactSize = cursor.view.getBigUint64(cursor.position - 8, true);
-  throw new RecordingFault(
+  throw new RecordingError(
     "LengthBeyondFile",
     `${nameOf(cursor.place)} gives an offset or length of ${exactSize} bytes`,
   );
@@ -57,9 +57,9 @@ export function toValidTime(timeNs: bigint, place: Place): bigint {
 
 export const maxTimeNs = 2n ** 63n - 1n;
 
-export function invalidTime(timeNs: bigint, place: Place): RecordingFault {
+export function invalidTime(timeNs: bigint, place: Place): RecordingError {
   const text = `${nameOf(place)} has the time ${timeNs} ns, which lies beyond the year 2262`;
-  return new RecordingFault("InvalidTime", text);
+  return new RecordingError("InvalidTime", text);
 }
 
 export function readText(cursor: FieldCursor): string {
@@ -90,7 +90,7 @@ export function readBytes(cursor: FieldCursor, length: number): Uint8Array {
 }
 
 export function refuse(cursor: FieldCursor, text: string): never {
-  throw new RecordingFault(cursor.code, `${nameOf(cursor.place)} ${text}; the file is damaged there`);
+  throw new RecordingError(cursor.code, `${nameOf(cursor.place)} ${text}; the file is damaged there`);
 }
 
 function advance(cursor: FieldCursor, length: number): number {

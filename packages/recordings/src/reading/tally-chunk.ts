@@ -1,4 +1,4 @@
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import {
   addChunk,
   addTally,
@@ -41,7 +41,7 @@ export async function tallyChunk(survey: Survey, toTally: ChunkToTally, context:
 
 export function requireChannel(survey: Survey, channelId: number, place: Place): void {
   if (hasChannel(survey, channelId)) return;
-  throw new RecordingFault("BadRecord", `${nameOf(place)} names channel ${channelId}, which is not in the file`);
+  throw new RecordingError("BadRecord", `${nameOf(place)} names channel ${channelId}, which is not in the file`);
 }
 
 function isBelievable({ chunk, indexed, span }: ChunkToTally): boolean {
@@ -70,7 +70,7 @@ async function scanChunk(
     survey.decompressedChunkCount += 1;
     return tallies;
   } catch (error) {
-    const isLeftOut = context.limits.leavesOut && error instanceof RecordingFault && isTooLarge.has(error.reason.code);
+    const isLeftOut = context.limits.leavesOut && error instanceof RecordingError && isTooLarge.has(error.reason.code);
     if (!isLeftOut) throw error;
     return leaveOutChunk(survey, toTally);
   }

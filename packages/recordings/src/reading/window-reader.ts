@@ -1,4 +1,4 @@
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { freeMemory } from "../memory/free-memory.ts";
 import { isInside } from "../sources/source.ts";
 import type { ReadContext } from "./read-context.ts";
@@ -64,7 +64,7 @@ export function refuseBeyond(range: { offset: number; length: number; sizeBytes:
   const { offset, length, sizeBytes } = range;
   if (offset >= 0 && length >= 0 && offset + length <= sizeBytes) return;
   const problem = offset > sizeBytes || length < 0 ? "cannot be there" : `needs ${length} bytes`;
-  throw new RecordingFault(
+  throw new RecordingError(
     "LengthBeyondFile",
     `what stands at byte ${offset} ${problem}: the file ends at byte ${sizeBytes}`,
   );

@@ -7,7 +7,7 @@ import { chunksOf, hundredChunks } from "../testing/hundred-chunks.ts";
 import { makeMcap } from "../testing/make-mcap.ts";
 import { readMessages } from "../testing/read-messages.ts";
 import { salvage } from "../testing/salvage-bytes.ts";
-import { SalvageEmpty } from "./salvage-recording.ts";
+import { SalvageEmptyError } from "./salvage-recording.ts";
 
 test("whatever was done to a file, its salvage is a finished recording, or it is said that nothing can be read", async () => {
   const attachments = [0, 1].map((seed) => ({ name: `map-${seed}.bin`, data: new Uint8Array(20_000).fill(seed + 1) }));
@@ -22,7 +22,7 @@ test("whatever was done to a file, its salvage is a finished recording, or it is
       assert.ok(inspection.state === "finished" || inspection.state === "empty", `${name}: ${inspection.state}`);
       salvaged += 1;
     } catch (error) {
-      assert.ok(error instanceof SalvageEmpty, `${name}: ${String(error)}`);
+      assert.ok(error instanceof SalvageEmptyError, `${name}: ${String(error)}`);
     }
   }
   assert.ok(salvaged > 20, `${salvaged} variants`);

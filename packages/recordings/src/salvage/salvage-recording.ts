@@ -1,7 +1,7 @@
 import { exportMcap } from "../export/export-mcap.ts";
 import { makeIndexOf } from "../export/plan/open-source.ts";
 import { RewritePool } from "../export/rewrite/rewrite-pool.ts";
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import type { HoldMemory } from "../memory/large-memory.ts";
 import { bytesSource, type RandomAccessSource } from "../sources/source.ts";
 import type { MetadataRecord, Salvage } from "../survey/summary.ts";
@@ -20,17 +20,17 @@ export interface SalvageOptions {
 }
 
 /** Not one message can be read. */
-export class SalvageEmpty extends Error {
+export class SalvageEmptyError extends Error {
   constructor(fileName: string) {
     super(`no message of ${fileName} can be read`);
-    this.name = "SalvageEmpty";
+    this.name = "SalvageEmptyError";
   }
 }
 
 /**
  * Writes what is readable of a recording that is not whole as an indexed MCAP file, piece by piece, in bounded memory and with one thread.
  * What is damaged is left out and reported, as in `exportMcap`; behind it the next chunk is looked for. The recording's key stays with the
- * original, because a salvage is not that recording. Throws {@link SalvageEmpty}, and what reading throws.
+ * original, because a salvage is not that recording. Throws {@link SalvageEmptyError}, and what reading throws.
  */
 export async function* salvageRecording(
   source: RandomAccessSource,
@@ -40,7 +40,7 @@ export async function* salvageRecording(
   const index = bytesSource(await indexReadable(source, { fileName, signal, hold, pool }));
   const salvage = await toSalvage(await openVerifiedIndex(index));
   const { startNs, endNs } = salvage;
-  if (startNs === undefined || endNs === undefined) throw new SalvageEmpty(fileName);
+  if (startNs === undefined || endNs === undefined) throw new SalvageEmptyError(fileName);
   const shared = lend(source);
   yield* exportMcap(
     [{ fileName, startNs, endNs, isSalvage: true, open: async () => shared, openIndex: async () => lend(index) }],
@@ -63,7 +63,7 @@ function lend(source: RandomAccessSource): RandomAccessSource & AsyncDisposable 
   return { sizeBytes, read, ...(descriptor !== undefined && { descriptor }), [Symbol.asyncDispose]: async () => {} };
 }
 
-/** Throws {@link SalvageEmpty} if the file is no recording at all. */
+/** Throws {@link SalvageEmptyError} if the file is no recording at all. */
 async function indexReadable(
   source: RandomAccessSource,
   { fileName, signal, hold, pool }: Pick<SalvageOptions, "fileName" | "signal" | "hold"> & { pool: RewritePool },
@@ -72,7 +72,7 @@ async function indexReadable(
   try {
     return await makeIndexOf(source, { fileName, isSalvage: true, signal, hold, lane });
   } catch (error) {
-    if (error instanceof RecordingFault) throw new SalvageEmpty(fileName);
+    if (error instanceof RecordingError) throw new SalvageEmptyError(fileName);
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { defaultLimits, type InspectLimits } from "../faults/limits.ts";
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import type { AttachmentSummary, MetadataRecord } from "./summary.ts";
 
 export interface Schema {
@@ -89,7 +89,7 @@ export function addSchema(survey: Survey, schema: Schema, limits: InspectLimits)
   const known = survey.schemas.get(schema.id);
   if (known) {
     if (areSameSchema(known, schema)) return;
-    throw new RecordingFault("BadRecord", `schema ${schema.id} ("${schema.name}") is defined twice, differently`);
+    throw new RecordingError("BadRecord", `schema ${schema.id} ("${schema.name}") is defined twice, differently`);
   }
   if (survey.leftOut.schemas.has(schema.id)) return;
   const aboutBytes = schema.name.length + schema.encoding.length + recordOverheadBytes;
@@ -109,14 +109,14 @@ export function addChannel(survey: Survey, channel: Channel, limits: InspectLimi
   const known = survey.channels.get(channel.id);
   if (known) {
     if (areSameChannel(known, channel)) return;
-    throw new RecordingFault("BadRecord", `channel ${channel.id} ("${channel.topic}") is defined twice, differently`);
+    throw new RecordingError("BadRecord", `channel ${channel.id} ("${channel.topic}") is defined twice, differently`);
   }
   const { leftOut } = survey;
   if (leftOut.channels.has(channel.id)) return;
   const hasSchema = channel.schemaId === 0 || survey.schemas.has(channel.schemaId);
   if (!hasSchema && !leftOut.schemas.has(channel.schemaId)) {
     const text = `channel ${channel.id} ("${channel.topic}") names schema ${channel.schemaId}, which is not in the file`;
-    throw new RecordingFault("BadRecord", text);
+    throw new RecordingError("BadRecord", text);
   }
   const textLength = channel.topic.length + channel.messageEncoding.length;
   const bytes = textLength + sizeOfMap(channel.metadata) + recordOverheadBytes;
@@ -140,8 +140,8 @@ export function hasChannel({ channels, leftOut }: Survey, id: number): boolean {
   return channels.has(id) || leftOut.channels.has(id);
 }
 
-export function tooManyChannels(most: number): RecordingFault {
-  return new RecordingFault("TooManyChannels", `the file has more than ${most} channels`);
+export function tooManyChannels(most: number): RecordingError {
+  return new RecordingError("TooManyChannels", `the file has more than ${most} channels`);
 }
 
 export function addMetadata(survey: Survey, record: MetadataRecord, limits: InspectLimits): void {
@@ -188,7 +188,7 @@ export function addChunk(
   survey.expandedBytes += uncompressedBytes;
   const most = expansionFloorBytes + bounds.sizeBytes * bounds.limits.maxExpansion;
   if (survey.expandedBytes <= most) return;
-  throw new RecordingFault(
+  throw new RecordingError(
     "ExpandsTooMuch",
     `the chunks decompress to more than ${most} bytes; the file looks made to exhaust its reader`,
   );
@@ -215,7 +215,7 @@ function hold(survey: Survey, bytes: number, limits: InspectLimits): boolean {
   }
   if (limits.leavesOut) return false;
   const text = `schemas, channels, attachments and metadata records together are larger than ${limits.maxHeldBytes} bytes`;
-  throw new RecordingFault("TooManyRecords", text);
+  throw new RecordingError("TooManyRecords", text);
 }
 
 function isOneMoreListed(count: number, what: string, { maxListedRecords, leavesOut }: InspectLimits): boolean {
@@ -226,7 +226,7 @@ function isOneMoreListed(count: number, what: string, { maxListedRecords, leaves
 /** To be called before a record of a kind that is listed is kept. */
 export function refuseMore(count: number, what: string, most: number): void {
   if (count < most) return;
-  throw new RecordingFault("TooManyRecords", `the file has more than ${most} ${what}`);
+  throw new RecordingError("TooManyRecords", `the file has more than ${most} ${what}`);
 }
 
 function areSameSchema(a: Schema, b: Schema): boolean {

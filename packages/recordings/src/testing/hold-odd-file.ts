@@ -1,5 +1,5 @@
-import { ExportFault, type ExportSelection, type McapExportOptions } from "../export/plan/export-options.ts";
-import { RecordingFault } from "../faults/reasons.ts";
+import { ExportError, type ExportSelection, type McapExportOptions } from "../export/plan/export-options.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import { inspectRecording } from "../inspect/inspect.ts";
 import { bytesSource } from "../sources/source.ts";
 import type { Inspection, RecordingSummary } from "../survey/summary.ts";
@@ -8,7 +8,7 @@ import { checkValid, requireSame } from "./odd/check-written.ts";
 import { type Content, keyOfBody, without } from "./odd/content-key.ts";
 import { createDice } from "./odd/dice.ts";
 import { compareTimes } from "./odd/layout.ts";
-import { OddFailure } from "./odd/odd-failure.ts";
+import { OddFileError } from "./odd/odd-file-error.ts";
 import { readForward, type Written } from "./odd/read-written.ts";
 import type { OddMcap, OddMessage } from "./odd-mcap.ts";
 
@@ -22,7 +22,7 @@ export interface OddVerdict {
 
 /**
  * Holds the reader and the export to their promise: all messages, or a reason, or a word of what is missing. Throws
- * {@link OddFailure} where less is given without a word, where what was verified cannot be exported, where a file is refused that
+ * {@link OddFileError} where less is given without a word, where what was verified cannot be exported, where a file is refused that
  * the format allows, and where a written file is not valid.
  */
 export async function holdOddFile(odd: OddMcap): Promise<OddVerdict> {
@@ -38,16 +38,16 @@ export async function holdOddFile(odd: OddMcap): Promise<OddVerdict> {
 
 function requireSense({ isLegal, messages }: OddMcap, inspection: Inspection, how: string): void {
   if (inspection.state === "empty" && messages.length > 0)
-    throw new OddFailure(`${how}: the file counts as empty`, `${messages.length} messages`);
+    throw new OddFileError(`${how}: the file counts as empty`, `${messages.length} messages`);
   if (isLegal && "reason" in inspection)
-    throw new OddFailure(`${how}: a legal file is refused: ${inspection.reason.code}`, inspection.reason.text);
+    throw new OddFileError(`${how}: a legal file is refused: ${inspection.reason.code}`, inspection.reason.text);
 }
 
 async function inspect({ bytes }: OddMcap, verifyChunks: boolean): Promise<Inspection> {
   try {
     return await inspectRecording(bytesSource(bytes), { fileName, verifyChunks, signal: soon() });
   } catch (error) {
-    throw new OddFailure("inspecting throws", String(error));
+    throw new OddFileError("inspecting throws", String(error));
   }
 }
 
@@ -60,19 +60,19 @@ function soon(): AbortSignal {
 
 async function holdAccepted(odd: OddMcap, summary: RecordingSummary): Promise<OddVerdict> {
   if (odd.isDamaged && !summary.damage)
-    throw new OddFailure("verified: a damaged file counts as whole", odd.kinds.join(", "));
+    throw new OddFileError("verified: a damaged file counts as whole", odd.kinds.join(", "));
   requireSummary(summary, odd.messages, "verified");
   let outcome: OddVerdict["outcome"] = "exact";
   for (const { doing, options } of chooseExports(odd)) {
     const { startNs = 0n, endNs = 0n } = summary;
     const source = exportSource(odd.bytes, { fileName, startNs, endNs });
     const bytes = await tryExport(() => exportBytes([source], { ...options, signal: soon() }));
-    if (!(bytes instanceof Uint8Array)) throw new OddFailure(`${doing}: what was verified is refused`, String(bytes));
+    if (!(bytes instanceof Uint8Array)) throw new OddFileError(`${doing}: what was verified is refused`, String(bytes));
     const { messages, reported } = await checkValid(bytes, doing);
     const expected = select(odd.messages, options);
     if (reported.length === 0) requireSame(messages, expected, doing);
     else if (odd.isLegal)
-      throw new OddFailure(`${doing}: of a legal file something is left out`, JSON.stringify([...reported[0]!]));
+      throw new OddFileError(`${doing}: of a legal file something is left out`, JSON.stringify([...reported[0]!]));
     else requireReported({ messages, reported }, expected, doing);
     if (reported.length > 0) outcome = "reported";
   }
@@ -83,12 +83,12 @@ function requireSummary(summary: RecordingSummary, messages: readonly OddMessage
   const times = messages.map(({ logTimeNs }) => logTimeNs).sort(compareTimes);
   const found = [summary.messageCount, summary.startNs, summary.endNs].join(" ");
   const expected = [messages.length, times[0], times.at(-1)].join(" ");
-  if (found !== expected) throw new OddFailure(`${how}: count or span are wrong`, `${found} and not ${expected}`);
+  if (found !== expected) throw new OddFileError(`${how}: count or span are wrong`, `${found} and not ${expected}`);
   const counts = new Map<string, number>();
   for (const { topic } of messages) counts.set(topic, (counts.get(topic) ?? 0) + 1);
   for (const { topic, messageCount } of summary.topics) counts.set(topic, (counts.get(topic) ?? 0) - messageCount);
   const [wrong] = [...counts].filter(([, difference]) => difference !== 0);
-  if (wrong) throw new OddFailure(`${how}: the count of a topic is wrong`, `${wrong[0]}, by ${-wrong[1]}`);
+  if (wrong) throw new OddFileError(`${how}: the count of a topic is wrong`, `${wrong[0]}, by ${-wrong[1]}`);
 }
 
 interface OddExport {
@@ -157,7 +157,7 @@ async function holdRefused(odd: OddMcap): Promise<void> {
     const missing = without(sound, written.messages.map(keyOfBody));
     if (missing.length === 0) continue;
     const counts = `${missing.length} of ${sound.length}, e.g. ${missing[0]}`;
-    throw new OddFailure("whole, although it was refused: messages are missing", counts);
+    throw new OddFileError("whole, although it was refused: messages are missing", counts);
   }
   await holdSalvage(odd);
 }
@@ -190,19 +190,19 @@ function requireReported({ messages, reported }: Written, expected: readonly Con
   const missing = expected.length - messages.length;
   const count = reported[0]?.get("messagesLost") ?? "";
   if (count.startsWith("at least ") || Number(count) >= missing) return;
-  throw new OddFailure(`${doing}: more is left out than is reported`, `${count} and not ${missing}`);
+  throw new OddFileError(`${doing}: more is left out than is reported`, `${count} and not ${missing}`);
 }
 
 function requireNoMore(found: readonly Content[], written: readonly Content[], doing: string): void {
   const extra = without(found.map(keyOfBody), written.map(keyOfBody));
-  if (extra.length > 0) throw new OddFailure(`${doing}: messages are invented`, `${extra.length}, e.g. ${extra[0]}`);
+  if (extra.length > 0) throw new OddFileError(`${doing}: messages are invented`, `${extra.length}, e.g. ${extra[0]}`);
 }
 
 async function tryExport(work: () => Promise<Uint8Array>): Promise<Uint8Array | Error> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof RecordingFault || error instanceof ExportFault) return error;
-    throw new OddFailure("an export throws something else than a reason", String(error));
+    if (error instanceof RecordingError || error instanceof ExportError) return error;
+    throw new OddFileError("an export throws something else than a reason", String(error));
   }
 }

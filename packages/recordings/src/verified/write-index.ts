@@ -1,5 +1,5 @@
 import { constants, zstdCompressSync } from "node:zlib";
-import { RecordingFault } from "../faults/reasons.ts";
+import { RecordingError } from "../faults/reasons.ts";
 import type { RecordingDamage, RecordingFormatName } from "../survey/summary.ts";
 import { countMessages, type Survey } from "../survey/survey.ts";
 import {
@@ -176,8 +176,8 @@ function compressText(text: Uint8Array): Uint8Array {
   return zstdCompressSync(text, { params: { [constants.ZSTD_c_checksumFlag]: 1 } });
 }
 
-function tooLarge(): RecordingFault {
+function tooLarge(): RecordingError {
   const text =
     "the chunks name so many channels that an index of them would be larger than the file; split the recording";
-  return new RecordingFault("TooManyRecords", text);
+  return new RecordingError("TooManyRecords", text);
 }

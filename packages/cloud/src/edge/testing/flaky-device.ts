@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import type { ApiFailure } from "@downlink/client";
+import type { ApiCallError } from "@downlink/client";
 import { api, type CallInput, type Output } from "@downlink/protocol";
 import type { TestCloud } from "../../testing/start-cloud.ts";
 import { sayHello, type TestAgent } from "../../testing/test-agent.ts";
@@ -116,7 +116,7 @@ export class FlakyDevice {
     if (lateBy === 0) return;
     const { call } = this.#agent;
     const arrive = async () => {
-      await call(api.edge.report, report).catch((failure: ApiFailure) => {
+      await call(api.edge.report, report).catch((failure: ApiCallError) => {
         assert.match(failure.code!, /^(ReportSuperseded|LeaseLost)$/);
       });
     };

@@ -1,7 +1,7 @@
 import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { ApiFailure } from "@downlink/client";
+import { ApiCallError } from "@downlink/client";
 import { api } from "@downlink/protocol";
 import { writeMcapFile } from "@downlink/recordings/testing";
 import type { ControlPlane } from "../../processes/control-plane.ts";
@@ -110,7 +110,7 @@ async function untilImported(cloud: ControlPlane, keyOrId: string): Promise<void
 
 /** A recording that is uploaded exists from its import on. */
 function orNone(error: unknown): undefined {
-  if (error instanceof ApiFailure && error.code === "NotFound") return undefined;
+  if (error instanceof ApiCallError && error.code === "NotFound") return undefined;
   throw error;
 }
 

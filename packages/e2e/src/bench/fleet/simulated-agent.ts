@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { ApiFailure, NetworkFailure, retryDelayMs } from "@downlink/client";
+import { ApiCallError, NetworkError, retryDelayMs } from "@downlink/client";
 import { api, edgeLimits, leaseHeader } from "@downlink/protocol";
 import { RawConnection } from "../api/raw-connection.ts";
 import { itemText, type SaidFile } from "../edge-items.ts";
@@ -42,7 +42,7 @@ export class SimulatedAgent {
   readonly #instanceId = randomUUID();
   readonly #files: SaidFile[] = [];
   #connection: RawConnection | undefined;
-  #postponed: ApiFailure | undefined;
+  #postponed: ApiCallError | undefined;
   #lease: number | undefined;
   #etag: string | undefined;
   #pollSeconds = edgeLimits.formerLongPollSeconds as number;
@@ -59,7 +59,7 @@ export class SimulatedAgent {
     for (let attempt = 1; ; attempt++) {
       try {
         this.#connection = await RawConnection.open(this.#options.port, this.#options.localAddress).catch(
-          asNetworkFailure,
+          asNetworkError,
         );
         await this.#sayHello();
         for (attempt = 0; ; attempt++) {
@@ -67,7 +67,7 @@ export class SimulatedAgent {
           else await delay(retryDelayMs(this.#postponed, attempt + 1));
         }
       } catch (failure) {
-        if (!(failure instanceof ApiFailure || failure instanceof NetworkFailure)) throw failure;
+        if (!(failure instanceof ApiCallError || failure instanceof NetworkError)) throw failure;
         this.#note(failure);
         this.#connection?.close();
         await delay(retryDelayMs(failure, Math.max(1, attempt)));
@@ -84,7 +84,7 @@ export class SimulatedAgent {
       await this.#poll();
       return true;
     } catch (failure) {
-      if (!(failure instanceof ApiFailure && isPostponing(failure))) throw failure;
+      if (!(failure instanceof ApiCallError && isPostponing(failure))) throw failure;
       this.#note(failure);
       this.#postponed = failure;
       return false;
@@ -155,18 +155,18 @@ export class SimulatedAgent {
       ...(this.#lease === undefined ? [] : [`${leaseHeader}: ${this.#lease}`]),
       ...(body === undefined ? [] : ["content-type: application/json", `content-length: ${Buffer.byteLength(text)}`]),
     ];
-    const answer = await this.#connection!.send(`${lines.join("\r\n")}\r\n\r\n${text}`).catch(asNetworkFailure);
+    const answer = await this.#connection!.send(`${lines.join("\r\n")}\r\n\r\n${text}`).catch(asNetworkError);
     if (answer.status === 200) return JSON.parse(answer.body) as T;
     const { code, error } = JSON.parse(answer.body) as { code: string; error: string };
     const seconds = /^retry-after: (\d+)/im.exec(answer.head)?.[1];
     const retryAfterMs = seconds === undefined ? {} : { retryAfterMs: Number(seconds) * 1000 };
-    throw new ApiFailure({ status: answer.status, code, message: `${target}: ${error}`, ...retryAfterMs });
+    throw new ApiCallError({ status: answer.status, code, message: `${target}: ${error}`, ...retryAfterMs });
   }
 
-  #note(failure: ApiFailure | NetworkFailure): void {
+  #note(failure: ApiCallError | NetworkError): void {
     const { counts, onSettled } = this.#options;
     onSettled(false);
-    if (failure instanceof NetworkFailure) return;
+    if (failure instanceof NetworkError) return;
     if (isPostponing(failure)) counts.postponed += 1;
     else if (failure.code === "LeaseLost" || failure.code === "LeaseHeldElsewhere") counts.leasesLost += 1;
     else counts.failures += 1;
@@ -174,10 +174,10 @@ export class SimulatedAgent {
   }
 }
 
-function isPostponing({ status }: ApiFailure): boolean {
+function isPostponing({ status }: ApiCallError): boolean {
   return status === 503 || status === 429;
 }
 
-function asNetworkFailure(error: Error): never {
-  throw new NetworkFailure(error.message, error);
+function asNetworkError(error: Error): never {
+  throw new NetworkError(error.message, error);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ExportFault } from "../plan/export-options.ts";
+import { ExportError } from "../plan/export-options.ts";
 import type { PlannedRun, RunSpans } from "../plan/planned-source.ts";
 import { createMemoryShare } from "./share-memory.ts";
 
@@ -49,6 +49,6 @@ test("chunks that would be read again and again are refused", () => {
   memory.plan(deep(64));
   assert.throws(
     () => memory.plan(deep(65)),
-    (error) => error instanceof ExportFault && error.code === "TooMuchOverlap",
+    (error) => error instanceof ExportError && error.code === "TooMuchOverlap",
   );
 });

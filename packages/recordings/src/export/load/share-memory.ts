@@ -1,4 +1,4 @@
-import { ExportFault } from "../plan/export-options.ts";
+import { ExportError } from "../plan/export-options.ts";
 import type { PlannedRun, RunSpans } from "../plan/planned-source.ts";
 
 /**
@@ -86,7 +86,7 @@ function countOverlapping(starts: BigInt64Array, ends: BigInt64Array): number {
   return most;
 }
 
-function tooMuch(what: string): ExportFault {
+function tooMuch(what: string): ExportError {
   const text = `${what}, which cannot be put in order in the memory that an export may take; export a part of the time, or sort the recordings`;
-  return new ExportFault("TooMuchOverlap", text);
+  return new ExportError("TooMuchOverlap", text);
 }

@@ -1,4 +1,4 @@
-import { type Reason, RecordingFault } from "../../faults/reasons.ts";
+import { type Reason, RecordingError } from "../../faults/reasons.ts";
 import { openCursor, readBytes, readU16, readU32, readU64 } from "../../reading/field-cursor.ts";
 import type { ReadContext } from "../../reading/read-context.ts";
 import type { MetadataRecord } from "../../survey/summary.ts";
@@ -122,7 +122,7 @@ async function countLost({
   try {
     return countSelected(bytes, ids, options);
   } catch (error) {
-    if (error instanceof RecordingFault) return undefined;
+    if (error instanceof RecordingError) return undefined;
     throw error;
   }
 }

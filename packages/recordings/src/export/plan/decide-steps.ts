@@ -1,4 +1,4 @@
-import { ExportFault, type ExportSource } from "./export-options.ts";
+import { ExportError, type ExportSource } from "./export-options.ts";
 import type { OpenSource, PlannedRun, RunSpans } from "./planned-source.ts";
 import { popQueued, pushQueued, type Queued } from "./run-queue.ts";
 
@@ -56,12 +56,12 @@ function refuseEarlier({ fileName, runs }: OpenSource, lastNs: bigint | undefine
   const first = runs.next()?.nextNs;
   if (first === undefined || lastNs === undefined || first >= lastNs) return;
   const text = `${fileName} holds messages before the span that was given for it (${first} ns); it must be indexed anew`;
-  throw new ExportFault("SpanExceeded", text);
+  throw new ExportError("SpanExceeded", text);
 }
 
-function tooManyOpen(): ExportFault {
+function tooManyOpen(): ExportError {
   const text = `more than ${maxOpen} recordings lie at the same time; export fewer of them or a part of the time at once`;
-  return new ExportFault("TooMuchOverlap", text);
+  return new ExportError("TooMuchOverlap", text);
 }
 
 function compare(a: bigint, b: bigint): number {

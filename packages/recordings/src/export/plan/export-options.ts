@@ -94,19 +94,19 @@ export interface SkippedDamage {
  * - `NotABag` a bag was asked for of a recording of another format
  * - `LastMessagesTooLarge` the messages that `lastPerChannel` asks for do not fit into memory
  */
-export type ExportFaultCode =
+export type ExportErrorCode =
   | "TooMuchOverlap"
   | "TooManyChannels"
   | "SpanExceeded"
   | "LastMessagesTooLarge"
   | "NotABag";
 
-export class ExportFault extends Error {
-  readonly code: ExportFaultCode;
+export class ExportError extends Error {
+  readonly code: ExportErrorCode;
 
-  constructor(code: ExportFaultCode, text: string) {
+  constructor(code: ExportErrorCode, text: string) {
     super(text);
-    this.name = "ExportFault";
+    this.name = "ExportError";
     this.code = code;
   }
 }

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { McapRecordBuilder } from "@mcap/core";
 import { inRounds } from "../../codecs/one-by-one.ts";
 import type { Channel, Schema } from "../../survey/survey.ts";
-import { ExportFault } from "./export-options.ts";
+import { ExportError } from "./export-options.ts";
 
 export interface ChannelTables {
   readonly schemas: ReadonlyMap<number, Schema>;
@@ -194,7 +194,7 @@ class Ids<T extends { id: number }> {
     while (this.#values.has(this.#lowestFree)) this.#lowestFree += 1;
     if (this.#lowestFree <= maxId) return this.#lowestFree;
     const most = maxId + 1 - this.#leastId;
-    throw new ExportFault("TooManyChannels", `one MCAP file holds at most ${most} ${this.#what}`);
+    throw new ExportError("TooManyChannels", `one MCAP file holds at most ${most} ${this.#what}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { RecordingFault } from "../../faults/reasons.ts";
+import { RecordingError } from "../../faults/reasons.ts";
 import type { HoldMemory } from "../../memory/large-memory.ts";
 import { createReadContext } from "../../reading/read-context.ts";
 import { bytesSource, type RandomAccessSource, SourceChangedError } from "../../sources/source.ts";
@@ -47,8 +47,8 @@ export async function openSource(source: ExportSource, opening: Opening): Promis
     return open;
   } catch (error) {
     await opened.disposeAsync();
-    if (!(error instanceof RecordingFault)) throw error;
-    throw new RecordingFault(error.reason.code, `${source.fileName}: ${error.reason.text}`);
+    if (!(error instanceof RecordingError)) throw error;
+    throw new RecordingError(error.reason.code, `${source.fileName}: ${error.reason.text}`);
   }
 }
 
@@ -110,6 +110,6 @@ export async function makeIndexOf(
   const { descriptor, sizeBytes } = recording;
   const job = { kind: "index", readFrom: { descriptor }, sizeBytes, fileName, isSalvage } as const;
   const { index, refused } = await lane.run(job, meansOf(recording, { signal, hold }));
-  if (refused) throw new RecordingFault(refused.code, refused.text);
+  if (refused) throw new RecordingError(refused.code, refused.text);
   return index;
 }

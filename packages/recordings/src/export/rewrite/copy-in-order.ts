@@ -4,7 +4,7 @@ import { emptyMessageBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.
 import { maxWrittenChunkBytes } from "../../verified/verified-run.ts";
 import type { ChunkBuilder } from "./chunk-builder.ts";
 import { type QuickSelection, unwanted } from "./selection.ts";
-import { ContentChanged, type StoredRun } from "./stored-run.ts";
+import { ContentChangedError, type StoredRun } from "./stored-run.ts";
 
 export interface Copying {
   readonly run: StoredRun;
@@ -26,7 +26,7 @@ export function copyInOrder(bytes: Uint8Array, copying: Copying): void {
   const stretch = new Stretch(bytes, copying);
   for (let at = 0; at < wantedEnd; ) {
     const end = at + recordHeadBytes + view.getUint32(at + 1, true);
-    if (end > bytes.byteLength || view.getUint32(at + 5, true) !== 0) throw new ContentChanged(place);
+    if (end > bytes.byteLength || view.getUint32(at + 5, true) !== 0) throw new ContentChangedError(place);
     const id = bytes[at] === opcodes.message ? ids[view.getUint16(at + 9, true)]! : unwanted;
     const isWanted =
       id !== unwanted && (isWithin || isInWindow(view.getUint32(at + 19, true), view.getUint32(at + 15, true)));
@@ -66,7 +66,7 @@ class Stretch {
 
   add(at: number, end: number): void {
     if (at !== this.#to || end - this.#from > this.#roomBytes) this.#beginAnew(at, end);
-    if (this.#markCount === this.#marks.length) throw new ContentChanged(this.#copying.run.place);
+    if (this.#markCount === this.#marks.length) throw new ContentChangedError(this.#copying.run.place);
     this.#marks[this.#markCount] = at;
     this.#markCount += 1;
     this.#to = end;

@@ -6,7 +6,7 @@ import { freeMemory, freeOwn } from "../../memory/free-memory.ts";
 import type { RecordingFormatName } from "../../survey/summary.ts";
 import { wholeChunkBytes } from "../../verified/verified-run.ts";
 import { logTimeOffset, messageHead } from "./fragment.ts";
-import { ContentChanged } from "./stored-run.ts";
+import { ContentChangedError } from "./stored-run.ts";
 
 /** Records of a large chunk: some megabytes of whole records, or one message that is too large to be held. */
 export type Cut = { readonly kind: "records"; readonly bytes: Uint8Array } | ({ readonly kind: "huge" } & HugeRecord);
@@ -68,7 +68,7 @@ export async function* cutRecords(pieces: AsyncIterable<Uint8Array>, { format, p
       neededBytes = leastCutBytes;
     }
     const { records } = held.takeRecords(layout);
-    if (held.sizeBytes > 0) throw new ContentChanged(place);
+    if (held.sizeBytes > 0) throw new ContentChangedError(place);
     if (records.byteLength > 0) yield { kind: "records", bytes: records };
   } finally {
     await iterator.return?.();
@@ -142,7 +142,7 @@ async function* takeContent({ held, sizeBytes, iterator, place }: Taking): Async
     if (leftBytes === 0) return;
     freeOwn(piece);
     const step = await iterator.next();
-    if (step.done) throw new ContentChanged(place);
+    if (step.done) throw new ContentChangedError(place);
     piece = step.value;
   }
 }

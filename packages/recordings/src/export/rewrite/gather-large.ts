@@ -5,7 +5,7 @@ import { cutRecords, type HugeRecord } from "./cut-records.ts";
 import { toMcapRecords } from "./select-messages.ts";
 import { type QuickSelection, unwanted } from "./selection.ts";
 import { type LargePart, type MessageKey, type OfferedMessage, SmallestMessages } from "./smallest-messages.ts";
-import { ContentChanged, contentInPieces, type ReadRange, type StoredRun } from "./stored-run.ts";
+import { ContentChangedError, contentInPieces, type ReadRange, type StoredRun } from "./stored-run.ts";
 
 interface Gathering {
   readonly run: StoredRun;
@@ -64,7 +64,7 @@ function offerMcapRecords(records: Uint8Array, ids: Int32Array | undefined, offe
   for (let at = 0; at < records.byteLength; ) {
     const contentBytes = view.getUint32(at + 1, true) + view.getUint32(at + 5, true) * 2 ** 32;
     const end = at + recordHeadBytes + contentBytes;
-    if (end > records.byteLength) throw new ContentChanged(offering.run.place);
+    if (end > records.byteLength) throw new ContentChangedError(offering.run.place);
     if (records[at] === opcodes.message && end - at >= emptyMessageBytes) {
       const id = view.getUint16(at + recordHeadBytes, true);
       const channelId = ids ? ids[id]! : id;

@@ -2,7 +2,7 @@ import { emptyMessageBytes, messageHeadBytes, opcodes, recordHeadBytes } from ".
 import { maxWrittenChunkBytes } from "../../verified/verified-run.ts";
 import type { ChunkBuilder } from "./chunk-builder.ts";
 import type { QuickSelection } from "./selection.ts";
-import { ContentChanged, readStored, type Scratch, type StoredBytes, type StoredRun } from "./stored-run.ts";
+import { ContentChangedError, readStored, type Scratch, type StoredBytes, type StoredRun } from "./stored-run.ts";
 
 /** A channel of an uncompressed chunk, by the message index that names all of its messages. */
 export interface PickedChannel {
@@ -28,7 +28,7 @@ interface Picking {
 
 /**
  * Reads the wanted messages of an uncompressed chunk one by one, not the whole chunk. Its checksum cannot be compared then, so each
- * record's opcode, length, channel and time must be what the index says. Throws {@link ContentChanged}.
+ * record's opcode, length, channel and time must be what the index says. Throws {@link ContentChangedError}.
  */
 export function pickMessages(run: PickedRun, picking: Picking): void {
   const { selection, builder, onFull } = picking;
@@ -42,7 +42,7 @@ export function pickMessages(run: PickedRun, picking: Picking): void {
       view.getUint16(9, true) === channelId &&
       view.getUint32(15, true) === timeLow &&
       view.getUint32(19, true) === timeHigh;
-    if (!isSame) throw new ContentChanged(`the message at byte ${dataOffset + offset}`);
+    if (!isSame) throw new ContentChangedError(`the message at byte ${dataOffset + offset}`);
     if (builder.count > 0 && builder.sizeBytes + record.byteLength > maxWrittenChunkBytes) onFull();
     builder.mark(0);
     builder.copy(record, 0, record.byteLength);
@@ -70,7 +70,7 @@ function readEntries(run: PickedRun, { from, scratch, selection }: Picking): Ent
       bytes[0] === opcodes.messageIndex &&
       view.getUint16(recordHeadBytes, true) === channelId &&
       view.getUint32(recordHeadBytes + 2, true) === messageCount * entryBytes;
-    if (!isSame) throw new ContentChanged(`the message index at byte ${indexOffset}`);
+    if (!isSame) throw new ContentChangedError(`the message index at byte ${indexOffset}`);
     const guessBytes = Math.ceil(recordsBytes / messageCount) + slackBytes;
     for (let at = indexHeadBytes; at < length; at += entryBytes) {
       const [timeLow, timeHigh] = [view.getUint32(at, true), view.getUint32(at + 4, true)];
@@ -101,7 +101,7 @@ function readRecord(offset: number, { run, guessBytes, window, picking }: Readin
   const contentBytes = view.getUint32(1, true) + view.getUint32(5, true) * 2 ** 32;
   const sizeBytes = recordHeadBytes + contentBytes;
   const isMessage = head[0] === opcodes.message && contentBytes >= messageHeadBytes && offset + sizeBytes <= dataEnd;
-  if (!isMessage) throw new ContentChanged(`the message at byte ${offset}`);
+  if (!isMessage) throw new ContentChangedError(`the message at byte ${offset}`);
   if (sizeBytes <= head.byteLength) return head.subarray(0, sizeBytes);
   return viewAt(offset, sizeBytes, { dataEnd, window, picking });
 }
@@ -116,7 +116,7 @@ function viewAt(
     return window.bytes.subarray(at, at + length);
   }
   const wanted = Math.min(Math.max(length, windowBytes), dataEnd - offset);
-  if (wanted < emptyMessageBytes) throw new ContentChanged(`the message at byte ${offset}`);
+  if (wanted < emptyMessageBytes) throw new ContentChangedError(`the message at byte ${offset}`);
   window.bytes = readStored(picking.from, { offset, length: wanted }, picking.scratch);
   window.offset = offset;
   return window.bytes.subarray(0, Math.min(length, wanted));

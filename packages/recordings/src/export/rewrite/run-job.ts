@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import { combineChecksums } from "../../codecs/combine-checksums.ts";
 import type { Compression } from "../../codecs/compress.ts";
 import { Decompressor, isPlain } from "../../codecs/decompress.ts";
-import { RecordingFault } from "../../faults/reasons.ts";
+import { RecordingError } from "../../faults/reasons.ts";
 import { indexRecording } from "../../inspect/index-recording.ts";
 import { freeMemory, freeOwn } from "../../memory/free-memory.ts";
 import type { HoldMemory } from "../../memory/large-memory.ts";
@@ -13,7 +13,7 @@ import { pickMessages } from "./pick-messages.ts";
 import { countFitting, filterRun, type Selected, selectMessages } from "./select-messages.ts";
 import { toQuickSelection } from "./selection.ts";
 import {
-  ContentChanged,
+  ContentChangedError,
   createScratch,
   loadRun,
   type ReadRange,
@@ -29,7 +29,7 @@ export type JobRunner = <J extends Job>(job: J, read: ReadRange) => Promise<JobR
 const minChunkBytes = 256 * 1024;
 
 /**
- * Runs jobs one after another in the same memory, and asks `hold` for more than that. Jobs throw {@link ContentChanged} where a recording is
+ * Runs jobs one after another in the same memory, and asks `hold` for more than that. Jobs throw {@link ContentChangedError} where a recording is
  * not what it was.
  */
 export function createJobRunner(hold: HoldMemory): JobRunner {
@@ -178,7 +178,7 @@ function pass({ from, offset, lengthBytes, chunks }: PassJob): JobResults["pass"
     const record = crc32(bytes.subarray(at, at + chunk.recordBytes));
     const indexesAt = at + chunk.recordBytes;
     const indexes = crc32(bytes.subarray(indexesAt, indexesAt + chunk.indexesBytes));
-    if (record !== chunk.checksum || indexes !== chunk.indexesChecksum) throw new ContentChanged(chunk.place);
+    if (record !== chunk.checksum || indexes !== chunk.indexesChecksum) throw new ContentChangedError(chunk.place);
     checksum = combineChecksums(combineChecksums(checksum, record, chunk.recordBytes), indexes, chunk.indexesBytes);
     at = indexesAt + chunk.indexesBytes;
   }
@@ -201,5 +201,5 @@ async function index(
  * verified.
  */
 export function toChange(error: unknown): string | undefined {
-  return error instanceof ContentChanged || error instanceof RecordingFault ? error.message : undefined;
+  return error instanceof ContentChangedError || error instanceof RecordingError ? error.message : undefined;
 }

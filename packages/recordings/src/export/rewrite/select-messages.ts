@@ -8,14 +8,14 @@ import type { ChunkBuilder } from "./chunk-builder.ts";
 import { type Copying, copyInOrder, createRunningSum } from "./copy-in-order.ts";
 import { FragmentBuilder } from "./fragment.ts";
 import { type QuickSelection, unwanted } from "./selection.ts";
-import { ContentChanged, loadRun, readStored, type Scratch, type StoredBytes, type StoredRun } from "./stored-run.ts";
+import { ContentChangedError, loadRun, readStored, type Scratch, type StoredBytes, type StoredRun } from "./stored-run.ts";
 
 interface Filtering extends Copying {
   readonly from: StoredBytes;
   readonly means: { readonly decompress: Decompressor; readonly scratch: Scratch };
 }
 
-/** Copies the selected messages of a run into chunks. If it throws {@link ContentChanged}, what was copied until then must not be used. */
+/** Copies the selected messages of a run into chunks. If it throws {@link ContentChangedError}, what was copied until then must not be used. */
 export async function filterRun(filtering: Filtering): Promise<void> {
   const { run, from, means, selection } = filtering;
   const isSummedOnce = run.compression === "" && run.format === "mcap" && run.isInOrder && selection.keepsIds;
@@ -34,7 +34,7 @@ function filterPlain(filtering: Filtering): void {
   const record = readStored(from, { offset: run.offset, length: run.recordBytes }, means.scratch);
   const sum = createRunningSum(record, run.dataStart);
   const requireSame = (): void => {
-    if (sum.end() !== run.checksum) throw new ContentChanged(run.place);
+    if (sum.end() !== run.checksum) throw new ContentChangedError(run.place);
   };
   try {
     copyInOrder(record.subarray(run.dataStart, run.dataStart + run.storedBytes), { ...filtering, sum });
@@ -128,7 +128,7 @@ function createMessageList(isInOrder: boolean) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     for (let at = 0; at < wantedEnd; ) {
       const end = at + recordHeadBytes + view.getUint32(at + 1, true) + view.getUint32(at + 5, true) * 2 ** 32;
-      if (end > bytes.byteLength) throw new ContentChanged(place);
+      if (end > bytes.byteLength) throw new ContentChangedError(place);
       const isWanted = bytes[at] === opcodes.message && selection.ids[view.getUint16(at + 9, true)] !== unwanted;
       if (
         isWanted &&

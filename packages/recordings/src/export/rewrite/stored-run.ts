@@ -1,7 +1,7 @@
 import { readSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import type { Decompressor } from "../../codecs/decompress.ts";
-import { RecordingFault } from "../../faults/reasons.ts";
+import { RecordingError } from "../../faults/reasons.ts";
 import type { RecordingFormatName } from "../../survey/summary.ts";
 
 /** A run as a thread gets it: where it stands, and what the index says of it. */
@@ -32,10 +32,10 @@ export interface StoredRun {
 export type StoredBytes = { readonly descriptor: number } | { readonly bytes: Uint8Array; readonly start: number };
 
 /** The bytes are not what they were when the recording was verified. */
-export class ContentChanged extends Error {
+export class ContentChangedError extends Error {
   constructor(place: string) {
     super(`${place} is not what it was when the recording was verified`);
-    this.name = "ContentChanged";
+    this.name = "ContentChangedError";
   }
 }
 
@@ -70,13 +70,13 @@ export function readStored(
   const into = scratch.take(length);
   for (let filled = 0; filled < into.byteLength; ) {
     const count = readSync(from.descriptor, into, filled, into.byteLength - filled, offset + filled);
-    if (count === 0) throw new ContentChanged(`the file, which ends at byte ${offset + filled},`);
+    if (count === 0) throw new ContentChangedError(`the file, which ends at byte ${offset + filled},`);
     filled += count;
   }
   return into;
 }
 
-/** Answers the decompressed records of a run. Throws {@link ContentChanged} if its bytes are not what was verified. */
+/** Answers the decompressed records of a run. Throws {@link ContentChangedError} if its bytes are not what was verified. */
 export async function loadRun(
   run: StoredRun,
   from: StoredBytes,
@@ -85,7 +85,7 @@ export async function loadRun(
   const { place, recordBytes, compression, lengthBytes } = run;
   const record = readStored(from, { offset: run.offset, length: recordBytes }, scratch);
   const stored = record.subarray(run.dataStart, run.dataStart + run.storedBytes);
-  if (crc32(record) !== run.checksum) throw new ContentChanged(place);
+  if (crc32(record) !== run.checksum) throw new ContentChangedError(place);
   // The records of bags are read to their end.
   const wantedBytes = run.format === "mcap" ? run.wantedEnd : lengthBytes;
   return decompress.whole({ compression, bytes: stored, uncompressedBytes: lengthBytes, wantedBytes, place });
@@ -96,7 +96,7 @@ export type ReadRange = (offset: number, length: number) => Promise<Uint8Array>;
 
 /**
  * Answers the decompressed records of a run piece by piece, in some megabytes of memory, however large the run is. Whether they are what
- * was verified is known at the end: it throws {@link ContentChanged} then, or earlier if they make no sense.
+ * was verified is known at the end: it throws {@link ContentChangedError} then, or earlier if they make no sense.
  */
 export async function* contentInPieces(
   run: StoredRun,
@@ -106,7 +106,7 @@ export async function* contentInPieces(
   try {
     yield* decompress.inPieces({ compression, pieces: storedPieces(run, read), storedBytes, uncompressedBytes, place });
   } catch (error) {
-    throw error instanceof RecordingFault ? new ContentChanged(place) : error;
+    throw error instanceof RecordingError ? new ContentChangedError(place) : error;
   }
 }
 
@@ -118,7 +118,7 @@ async function* storedPieces(run: StoredRun, read: ReadRange): AsyncGenerator<Ui
     const piece = await read(offset + done, Math.min(pieceBytes, recordBytes - done));
     crc = crc32(piece, crc);
     const isLast = done + piece.byteLength === recordBytes;
-    if (isLast && crc !== checksum) throw new ContentChanged(place);
+    if (isLast && crc !== checksum) throw new ContentChangedError(place);
     const from = Math.max(0, dataStart - done);
     const to = Math.min(piece.byteLength, dataEnd - done);
     if (from < to) yield piece.subarray(from, to);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { BagConnection } from "../../bag1/read-connections.ts";
 import { magic, opcodes } from "../../bag1/records.ts";
-import { RecordingFault } from "../../faults/reasons.ts";
+import { RecordingError } from "../../faults/reasons.ts";
 
 /** Where the first chunk begins. */
 export const bagHeadBytes = 4117;
@@ -79,7 +79,7 @@ export function toRosTime(timeNs: bigint): RosTime {
     return { seconds: Number(seconds), nanoseconds: Number(timeNs % nsPerSecond) };
   }
   const text = `a message has the time ${timeNs} ns; a ROS 1 bag holds times from 1970 to 2106. Export it as MCAP`;
-  throw new RecordingFault("InvalidTime", text);
+  throw new RecordingError("InvalidTime", text);
 }
 
 const nsPerSecond = 1_000_000_000n;

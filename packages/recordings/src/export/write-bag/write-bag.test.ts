@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { RecordingFault } from "../../faults/reasons.ts";
+import { RecordingError } from "../../faults/reasons.ts";
 import { SourceChangedError } from "../../sources/source.ts";
 import { collect } from "../../testing/collect.ts";
 import { makeBag } from "../../testing/make-bag.ts";
@@ -135,7 +135,7 @@ test("times that ROS cannot write are refused, the first and last that it can ar
   for (const logTimeNs of [-1n, last + 1n]) {
     await assert.rejects(
       writeBagMessages([{ ...message, logTimeNs }]),
-      (error) => error instanceof RecordingFault && error.reason.code === "InvalidTime",
+      (error) => error instanceof RecordingError && error.reason.code === "InvalidTime",
     );
   }
 });
@@ -170,10 +170,10 @@ test("a bag whose messages were others the second time gets no index", async () 
 test("an error of the source ends the bag", async () => {
   async function* openFailing(): AsyncGenerator<BagMessages> {
     yield toColumns(makeBagMessages(Array(60).fill(100 * KiB), startNs));
-    throw new RecordingFault("BadChunk", "the chunk at byte 5 is damaged");
+    throw new RecordingError("BadChunk", "the chunk at byte 5 is damaged");
   }
   for (const compression of compressions)
-    await assert.rejects(collect(writeBag(openFailing, compression)), RecordingFault);
+    await assert.rejects(collect(writeBag(openFailing, compression)), RecordingError);
 });
 
 test("a reader that goes away closes the source, while the bag is measured as while it is written", async () => {

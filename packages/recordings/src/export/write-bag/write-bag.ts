@@ -44,7 +44,7 @@ export type MessageOpener = () => AsyncIterable<BagBatch>;
  * twice: first to measure them, then to pass them on. If they fit into `mostHeldBytes`, they are kept and made once; it is
  * asked for each of them.
  *
- * Throws `RecordingFault` (`InvalidTime`) for a time that ROS cannot write, `SourceChangedError` when the second time
+ * Throws `RecordingError` (`InvalidTime`) for a time that ROS cannot write, `SourceChangedError` when the second time
  * gave other messages. What was yielded until then is not a whole file.
  */
 export async function* writeBag(

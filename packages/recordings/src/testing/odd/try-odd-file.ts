@@ -1,6 +1,6 @@
 import { holdOddFile } from "../hold-odd-file.ts";
 import type { OddMcap } from "../odd-mcap.ts";
-import { OddFailure } from "./odd-failure.ts";
+import { OddFileError } from "./odd-file-error.ts";
 
 /** In one word or two how a file was dealt with; a failure with its whole text. */
 export async function tryOddFile(odd: OddMcap): Promise<{ outcome: string; failure?: string }> {
@@ -8,7 +8,7 @@ export async function tryOddFile(odd: OddMcap): Promise<{ outcome: string; failu
     const { outcome, code } = await holdOddFile(odd);
     return { outcome: code === undefined ? outcome : `${outcome} ${code}` };
   } catch (error) {
-    if (error instanceof OddFailure) return { outcome: `FAILED ${error.check}`, failure: error.message };
+    if (error instanceof OddFileError) return { outcome: `FAILED ${error.check}`, failure: error.message };
     return { outcome: "FAILED unexpectedly", failure: error instanceof Error ? `${error.stack}` : String(error) };
   }
 }
