@@ -1,4 +1,4 @@
-import { type CallInput, idempotencyHeader, type Operation, type Output, type WithHeaders } from "@downlink/protocol";
+import { type CallInput, IDEMPOTENCY_HEADER, type Operation, type Output, type WithHeaders } from "@downlink/protocol";
 import { isWorthRetrying, retryDelayMs } from "./backoff.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { ApiCallError, NetworkError } from "./errors.ts";
@@ -68,7 +68,7 @@ export function createClient(options: ClientOptions): Client {
 
 /** The header is sent only if calls are repeated, because the service has to remember each. */
 function onceHeaders({ retries = 0 }: ClientOptions, { makes }: Operation): Record<string, string> {
-  return retries > 0 && typeof makes === "object" ? { [idempotencyHeader]: randomKey() } : {};
+  return retries > 0 && typeof makes === "object" ? { [IDEMPOTENCY_HEADER]: randomKey() } : {};
 }
 
 /** `randomUUID` is not used, because browsers have it on pages of https only. */
@@ -107,7 +107,7 @@ function mayRepeat({ method, headers }: Omit<TransportRequest, "signal">, failur
     const isRefused = [408, 429, 503].includes(status);
     if (isRefused || (code === "IdempotencyConflict" && retryAfterMs !== undefined)) return true;
   }
-  return (method === "GET" || headers[idempotencyHeader] !== undefined) && isWorthRetrying(failure);
+  return (method === "GET" || headers[IDEMPOTENCY_HEADER] !== undefined) && isWorthRetrying(failure);
 }
 
 async function sendOnce(

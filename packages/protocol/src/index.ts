@@ -2,8 +2,8 @@ export { api } from "./api.ts";
 export {
   DeletionReason,
   edgeLimits,
-  incarnationHeader,
-  leaseHeader,
+  INCARNATION_HEADER,
+  LEASE_HEADER,
   PermitAnswer,
   PermitRefusal,
   type Unassigned,
@@ -29,14 +29,14 @@ export {
   DeliveryFailure,
   EdgeSettings,
   EdgeWork,
+  SALVAGE_RECORD_NAME,
   type SalvageFailure,
-  salvageRecordName,
   WantedImport,
   type WantedSalvage,
 } from "./edge/edge-work.ts";
 export { toOpenApi } from "./openapi/openapi.ts";
 export { extensionUpload, type PlainRoute, plainRoutes } from "./openapi/plain-routes.ts";
-export { type Capability, capabilities, everyCapability } from "./operations/capabilities.ts";
+export { type Capability, capabilities, EVERY_CAPABILITY } from "./operations/capabilities.ts";
 export { ErrorBody, type ErrorCode, errorCodes } from "./operations/errors.ts";
 export { createJsonGuard, type JsonLimits } from "./operations/json-guard.ts";
 export {
@@ -46,9 +46,9 @@ export {
   bodyLimits,
   type CallInput,
   type Contract,
+  IDEMPOTENCY_HEADER,
   IDEMPOTENCY_HOURS,
   type Input,
-  idempotencyHeader,
   MAX_IDEMPOTENCY_KEY_CHARACTERS,
   MAX_QUERY_PARAMETERS,
   type Making,
@@ -96,7 +96,7 @@ export { InboxToken, Site, SiteToken, SiteType } from "./resources/sites.ts";
 export { Topic } from "./resources/topics.ts";
 export { MAX_VIEW_LINKS, MAX_VIEW_SECONDS, ViewLink } from "./resources/view-links.ts";
 export { holdsCredential } from "./shapes/credentials.ts";
-export { CursorHeaders, nextCursorHeader, previousCursorHeader } from "./shapes/cursor.ts";
+export { CursorHeaders, NEXT_CURSOR_HEADER, PREVIOUS_CURSOR_HEADER } from "./shapes/cursor.ts";
 export { parseDurationMs } from "./shapes/duration.ts";
 export { explainIssue } from "./shapes/explain-issue.ts";
 export { MAX_LIMIT, type SortOrder } from "./shapes/list.ts";

@@ -13,7 +13,7 @@ import { makeMcap } from "./testing/make-mcap.ts";
 import { readMessages } from "./testing/read-messages.ts";
 import { writeMessages } from "./testing/write-messages.ts";
 
-const MiB = 1024 * 1024;
+const MIB = 1024 * 1024;
 
 /** A whole MCAP file around records; the summary may be anything. */
 function wrap(
@@ -48,15 +48,15 @@ function chunkOf(records: Uint8Array, promise: { uncompressedSize: number; compr
 }
 
 test("chunks that expand to more than they promise are refused without expanding them", async () => {
-  const zeros = Buffer.alloc(16 * MiB);
+  const zeros = Buffer.alloc(16 * MIB);
   const bombs = { zstd: zstdCompressSync(zeros), lz4: compressFrameSync(zeros) };
   for (const [compression, bomb] of Object.entries(bombs)) {
-    for (const uncompressedSize of [1, 1000, 256 * MiB]) {
+    for (const uncompressedSize of [1, 1000, 256 * MIB]) {
       const bytes = wrap((builder) => builder.writeChunk(chunkOf(bomb, { uncompressedSize, compression })));
       assert.equal(await codeOf(bytes), "BadChunk", `${compression} ${uncompressedSize}`);
     }
     const tooLarge = wrap((builder) =>
-      builder.writeChunk(chunkOf(bomb, { uncompressedSize: 256 * MiB + 1, compression })),
+      builder.writeChunk(chunkOf(bomb, { uncompressedSize: 256 * MIB + 1, compression })),
     );
     assert.equal(await codeOf(tooLarge), "ChunkTooLarge");
   }
@@ -77,7 +77,7 @@ test("many chunks that each expand within their promise are refused when togethe
   const bytes = wrap(
     (builder) => {
       for (let count = 0; count < 80; count += 1) {
-        builder.writeChunk(chunkOf(Buffer.alloc(10), { uncompressedSize: 255 * MiB, compression: "" }));
+        builder.writeChunk(chunkOf(Buffer.alloc(10), { uncompressedSize: 255 * MIB, compression: "" }));
         builder.writeMessageIndex({ channelId: 1, records: [[0n, 0n]] });
       }
     },
@@ -87,7 +87,7 @@ test("many chunks that each expand within their promise are refused when togethe
 });
 
 test("a flood of channels, schemas, metadata or attachments is refused at its limit", async () => {
-  const limits: Partial<InspectLimits> = { maxChannels: 100, maxListedRecords: 100, maxHeldBytes: MiB };
+  const limits: Partial<InspectLimits> = { maxChannels: 100, maxListedRecords: 100, maxHeldBytes: MIB };
   const channels = wrap((builder) => {
     for (let id = 1; id < 1000; id += 1) builder.writeChannel({ ...channel, id });
   });
@@ -105,7 +105,7 @@ test("a flood of channels, schemas, metadata or attachments is refused at its li
   assert.equal(await codeOf(channels, { limits }), "TooManyChannels");
   for (const bytes of [metadata, schemas, attachments]) assert.equal(await codeOf(bytes, { limits }), "TooManyRecords");
   const largeSchema = wrap((builder) =>
-    builder.writeSchema({ id: 1, name: "s", encoding: "", data: new Uint8Array(20 * MiB) }),
+    builder.writeSchema({ id: 1, name: "s", encoding: "", data: new Uint8Array(20 * MIB) }),
   );
   assert.equal(await codeOf(largeSchema), "RecordTooLarge");
 });
@@ -144,7 +144,7 @@ test("metadata indexes that all point at one record are not believed", async () 
   const inspection = await inspectRecording(source, { fileName: "a.mcap" });
   assert.ok(inspection.state === "empty");
   assert.equal(inspection.summary.metadata.length, 1);
-  assert.ok(source.bytesRead < MiB);
+  assert.ok(source.bytesRead < MIB);
 });
 
 test("indexes that point outside the file, or at another record, are not believed", async () => {

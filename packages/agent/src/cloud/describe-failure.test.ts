@@ -19,10 +19,7 @@ const causes: readonly [string, string][] = [
 ];
 
 test("names that do not resolve, broken trust and a network that is not there are different problems", () => {
-  const found = causes.map(([code]) => [
-    code,
-    problemOf(new NetworkError("x", Object.assign(new Error(), { code }))),
-  ]);
+  const found = causes.map(([code]) => [code, problemOf(new NetworkError("x", Object.assign(new Error(), { code })))]);
   assert.deepEqual(found, causes);
   assert.equal(problemOf(new NetworkError("no answer within 60 s")), "CloudUnreachable");
 });

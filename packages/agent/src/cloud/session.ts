@@ -3,8 +3,8 @@ import {
   api,
   type CallInput,
   edgeLimits,
-  incarnationHeader,
-  leaseHeader,
+  INCARNATION_HEADER,
+  LEASE_HEADER,
   type Operation,
   type Output,
 } from "@downlink/protocol";
@@ -60,7 +60,7 @@ export function createSession(ctx: SessionContext): CloudSession {
   const { formerLongPollSeconds: longPollSeconds } = edgeLimits;
   const greeted: Greeted = { incarnation: undefined, isOver: false, longPollSeconds };
   const onHeaders = (lease: number) => (answered: ReadonlyMap<string, string>) => {
-    const incarnation = answered.get(incarnationHeader) ?? greeted.incarnation;
+    const incarnation = answered.get(INCARNATION_HEADER) ?? greeted.incarnation;
     if (incarnation === greeted.incarnation || gate.current() !== lease) return;
     greeted.isOver = true;
     ctx.onOtherIncarnation();
@@ -71,7 +71,7 @@ export function createSession(ctx: SessionContext): CloudSession {
     async call(operation, input, options) {
       const lease = await gate.pass(options.signal);
       try {
-        const headers = { ...options.headers, [leaseHeader]: String(lease) };
+        const headers = { ...options.headers, [LEASE_HEADER]: String(lease) };
         const answer = await client.call(operation, input, { ...options, headers, onHeaders: onHeaders(lease) });
         monitor.noteSuccess();
         return answer;

@@ -108,7 +108,8 @@ const FILE_GONE = "The file is no longer on the device, or was changed.";
 /** Undefined where the next scan finds out. */
 function explain(error: unknown, { path }: TrackedFile): { code: SalvageFailure; text: string } | undefined {
   if (error instanceof FileMovedError || error instanceof SourceChangedError) return undefined;
-  if (error instanceof SalvageEmptyError) return { code: "NothingReadable", text: `No message of ${path} can be read.` };
+  if (error instanceof SalvageEmptyError)
+    return { code: "NothingReadable", text: `No message of ${path} can be read.` };
   if (error instanceof NoRoomError) return { code: "NoSpace", text: error.message };
   if (isFileSystemError(error)) return { code: "FileUnreadable", text: error.message };
   // Any other fault comes from the content, and must not keep the agent from the next file.

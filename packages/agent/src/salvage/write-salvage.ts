@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { salvageRecordName } from "@downlink/protocol";
+import { SALVAGE_RECORD_NAME } from "@downlink/protocol";
 import {
   FileSource,
   inspectRecording,
@@ -88,7 +88,7 @@ function provenanceOf({ file, reason }: SalvageJob, lostBytes: number) {
   const { versionId, path, identity } = file;
   const facts = { versionId, path, sizeBytes: `${identity.sizeBytes}`, modifiedAtNs: `${identity.mtimeNs}` };
   const why = { reasonCode: reason?.code ?? "", reason: reason?.text ?? "" };
-  return { name: salvageRecordName, metadata: { ...facts, lostBytes: `${lostBytes}`, ...why, agentVersion } };
+  return { name: SALVAGE_RECORD_NAME, metadata: { ...facts, lostBytes: `${lostBytes}`, ...why, agentVersion } };
 }
 
 async function writeWhole(out: FileHandle, piece: Uint8Array): Promise<void> {

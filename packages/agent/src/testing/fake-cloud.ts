@@ -4,8 +4,8 @@ import {
   type EdgeItem,
   type EdgeSettings,
   edgeLimits,
-  incarnationHeader,
-  leaseHeader,
+  INCARNATION_HEADER,
+  LEASE_HEADER,
   type Operation,
   type WantedImport,
   type WantedSalvage,
@@ -215,7 +215,7 @@ export class FakeCloud implements AsyncDisposable {
     const { socket } = request;
     try {
       const answer = await this.#handle({ request, url, found });
-      if (this.namesIncarnation) response.setHeader(incarnationHeader, this.incarnation);
+      if (this.namesIncarnation) response.setHeader(INCARNATION_HEADER, this.incarnation);
       if (fault) socket.destroy();
       else answerJson(response, 200, answer);
     } catch (error) {
@@ -236,7 +236,7 @@ export class FakeCloud implements AsyncDisposable {
     const body = operation.body ? JSON.parse(await readText(request)) : {};
     const query = operation.query?.decode(Object.fromEntries(url.searchParams) as never) ?? {};
     const input = { ...params, ...query, ...(operation.body?.decode(body) ?? {}) };
-    if (name !== "hello" && name !== "enroll") this.#leases.renew(Number(request.headers[leaseHeader]));
+    if (name !== "hello" && name !== "enroll") this.#leases.renew(Number(request.headers[LEASE_HEADER]));
     const answer = await this.#calls[name]?.(input);
     return (operation.response as NonNullable<Operation["response"]>).encode(answer);
   }

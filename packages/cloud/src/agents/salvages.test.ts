@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
-import { api, type EdgeOtherItem, type EdgeRecordingItem, salvageRecordName } from "@downlink/protocol";
+import { api, type EdgeOtherItem, type EdgeRecordingItem, SALVAGE_RECORD_NAME } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { brokenItem, deliver, recordingItem, sha256, startAgent, type TestAgent } from "../testing/test-agent.ts";
 
@@ -20,7 +20,7 @@ function salvageOf(file: EdgeOtherItem, more: Partial<EdgeRecordingItem> = {}): 
   const metadata = { versionId, path, sizeBytes: `${size}`, modifiedAtNs: `${modifiedAt}`, lostBytes: "7" };
   return recordingItem({
     path: `.downlink-salvage/x/${path}`,
-    metadata: [{ name: salvageRecordName, metadata }],
+    metadata: [{ name: SALVAGE_RECORD_NAME, metadata }],
     ...more,
   });
 }

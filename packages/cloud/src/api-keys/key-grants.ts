@@ -2,7 +2,7 @@
 // what it does not hold, so that a key for emergencies can disable a stronger one. We show a key that is limited to
 // some projects only keys within those, not all, because it could not judge what the others are for.
 
-import { everyCapability } from "@downlink/protocol";
+import { EVERY_CAPABILITY } from "@downlink/protocol";
 
 interface Power {
   readonly capabilities: readonly string[];
@@ -11,7 +11,7 @@ interface Power {
 
 /** Of `wanted`, what `held` does not cover. */
 export function lacking(held: readonly string[], wanted: readonly string[]): string[] {
-  if (held.includes(everyCapability)) return [];
+  if (held.includes(EVERY_CAPABILITY)) return [];
   return wanted.filter((capability) => !held.includes(capability));
 }
 
@@ -23,5 +23,5 @@ export function granted(before: Power, after: Power): string[] {
 
 /** Enabled, for every project, and for everything. */
 export function isUnlimited({ capabilities, enabled, projectIds }: Power & { projectIds: readonly string[] }): boolean {
-  return enabled && projectIds.length === 0 && capabilities.includes(everyCapability);
+  return enabled && projectIds.length === 0 && capabilities.includes(EVERY_CAPABILITY);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
-import { api, type CallInput, nextCursorHeader, previousCursorHeader } from "@downlink/protocol";
+import { api, type CallInput, NEXT_CURSOR_HEADER, PREVIOUS_CURSOR_HEADER } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { makeEpisodes } from "./testing/make-episodes.ts";
 
@@ -86,7 +86,7 @@ test("a change tells of the row that it is about: the added one in the target, t
 
 test("pages carry the counts of the whole changeset, their cursors also in the headers, to the end and back", async () => {
   const first = await compare(1, 2, { limit: 2 });
-  assert.equal(first.output.nextCursor, first.headers[nextCursorHeader]);
+  assert.equal(first.output.nextCursor, first.headers[NEXT_CURSOR_HEADER]);
   assert.deepEqual([first.output.addedCount, first.output.removedCount], [2, 1]);
   const last = await compare(1, 2, { limit: 2, cursor: first.output.nextCursor! });
   assert.deepEqual(
@@ -94,7 +94,7 @@ test("pages carry the counts of the whole changeset, their cursors also in the h
     [a],
   );
   assert.deepEqual([last.output.addedCount, last.output.removedCount, last.output.nextCursor], [2, 1, null]);
-  const back = await compare(1, 2, { limit: 2, cursor: last.headers[previousCursorHeader] });
+  const back = await compare(1, 2, { limit: 2, cursor: last.headers[PREVIOUS_CURSOR_HEADER] });
   assert.deepEqual(back.output.changes, first.output.changes);
 });
 

@@ -2,7 +2,7 @@
 // fewer: the versions' own counts give the other. Counts take 3–120 ms of CPU; `removed` rows tell of the base,
 // `added` ones of the target.
 
-import { type Answer, type api, type Input, nextCursorHeader } from "@downlink/protocol";
+import { type Answer, type api, type Input, NEXT_CURSOR_HEADER } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import { Prisma } from "../db/generated/client.ts";
@@ -29,7 +29,7 @@ export async function compareVersions(ctx: Ctx, query: Input<Compare>): Promise<
   const shown = await showMembers(ctx, rows, include);
   const changeOf = new Map(rows.map(({ id, change }) => [id, change]));
   const changes = shown.map((member) => ({ ...member, change: changeOf.get(member.episode.id)! }));
-  return { output: { changes, ...counts, nextCursor: headers[nextCursorHeader] ?? null }, headers };
+  return { output: { changes, ...counts, nextCursor: headers[NEXT_CURSOR_HEADER] ?? null }, headers };
 }
 
 interface Compared {

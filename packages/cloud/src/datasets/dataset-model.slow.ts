@@ -7,8 +7,8 @@ import {
   type CursorHeaders,
   type DatasetEpisode,
   type DatasetVersion,
-  nextCursorHeader,
-  previousCursorHeader,
+  NEXT_CURSOR_HEADER,
+  PREVIOUS_CURSOR_HEADER,
 } from "@downlink/protocol";
 import fc from "fast-check";
 import { startCloud } from "../testing/start-cloud.ts";
@@ -168,13 +168,13 @@ function listEpisodes({ pick, filter, sortBy, sortOrder, limit }: Listing): Comm
         ? admin.callWithHeaders(api.datasets.listEpisodes, asked)
         : admin.callWithHeaders(api.datasetVersions.listEpisodes, { ...asked, versionNumber });
     };
-    const forward = await walk(list, nextCursorHeader);
+    const forward = await walk(list, NEXT_CURSOR_HEADER);
     const members = forward.pages.flat();
     assert.deepEqual(
       members.map(({ episode }) => episode.id),
       expected,
     );
-    const back = await walk(list, previousCursorHeader, forward.previous);
+    const back = await walk(list, PREVIOUS_CURSOR_HEADER, forward.previous);
     assert.deepEqual(back.pages.reverse(), forward.pages.slice(0, -1));
     for (const { episode, addedInVersion, hasMissingRecordings } of members) {
       assert.equal(addedInVersion, model.membersOf(dataset, shown).get(episode.id)!.addedIn);
@@ -188,12 +188,12 @@ type List = (cursor: string | undefined) => Promise<{ output: { episodes: Datase
 /** The pages that the answers' cursors lead to, and the last answer's cursor back. */
 async function walk(list: List, header: keyof CursorHeaders, from?: string) {
   const pages: DatasetEpisode[][] = [];
-  if (header === previousCursorHeader && from === undefined) return { pages, previous: undefined };
+  if (header === PREVIOUS_CURSOR_HEADER && from === undefined) return { pages, previous: undefined };
   for (let cursor = from; ; ) {
     const { output, headers } = await list(cursor);
     pages.push(output.episodes);
     cursor = headers[header];
-    if (cursor === undefined) return { pages, previous: headers[previousCursorHeader] };
+    if (cursor === undefined) return { pages, previous: headers[PREVIOUS_CURSOR_HEADER] };
   }
 }
 

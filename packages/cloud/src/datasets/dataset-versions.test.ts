@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
-import { api, type ImportStatus, nextCursorHeader, previousCursorHeader } from "@downlink/protocol";
+import { api, type ImportStatus, NEXT_CURSOR_HEADER, PREVIOUS_CURSOR_HEADER } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { makeEpisodes } from "./testing/make-episodes.ts";
 
@@ -231,16 +231,16 @@ test("versions are listed by number, in pages to the end and back; `limit` 0 and
   const numbers = ({ output }: Awaited<ReturnType<typeof list>>) => output.versions.map((row) => row.versionNumber);
   const page = await list({ limit: 3 });
   assert.deepEqual(numbers(page), [1, 2, 3]);
-  const last = await list({ limit: 3, cursor: page.headers[nextCursorHeader] });
-  assert.deepEqual([numbers(last), last.headers[nextCursorHeader]], [[4, 5], undefined]);
-  assert.deepEqual(numbers(await list({ limit: 3, cursor: last.headers[previousCursorHeader] })), [1, 2, 3]);
+  const last = await list({ limit: 3, cursor: page.headers[NEXT_CURSOR_HEADER] });
+  assert.deepEqual([numbers(last), last.headers[NEXT_CURSOR_HEADER]], [[4, 5], undefined]);
+  assert.deepEqual(numbers(await list({ limit: 3, cursor: last.headers[PREVIOUS_CURSOR_HEADER] })), [1, 2, 3]);
   assert.deepEqual(numbers(await list({ sortOrder: "desc" })), [5, 4, 3, 2, 1]);
   assert.deepEqual(numbers(await list({ offset: 3 })), [4, 5]);
   assert.deepEqual(numbers(await list({ limit: 0 })), []);
   const isRejected = (error: ApiCallError) => error.code === "CursorRejected";
-  await assert.rejects(list({ sortOrder: "desc", cursor: page.headers[nextCursorHeader] }), isRejected);
+  await assert.rejects(list({ sortOrder: "desc", cursor: page.headers[NEXT_CURSOR_HEADER] }), isRejected);
   const other = await start([first]);
-  const elsewhere = admin.call(api.datasetVersions.list, { id: other, cursor: page.headers[nextCursorHeader] });
+  const elsewhere = admin.call(api.datasetVersions.list, { id: other, cursor: page.headers[NEXT_CURSOR_HEADER] });
   await assert.rejects(elsewhere, isRejected);
 });
 

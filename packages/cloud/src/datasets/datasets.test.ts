@@ -6,8 +6,8 @@ import {
   type CallInput,
   type CursorHeaders,
   type Dataset,
-  nextCursorHeader,
-  previousCursorHeader,
+  NEXT_CURSOR_HEADER,
+  PREVIOUS_CURSOR_HEADER,
 } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { makeEpisodes } from "./testing/make-episodes.ts";
@@ -192,17 +192,20 @@ for (const [sortBy, keyOf] of Object.entries(sortKeys) as [keyof typeof sortKeys
       const page = (cursor?: string) =>
         admin.callWithHeaders(api.datasets.list, { projectId: listed, sortBy, sortOrder, limit: 4, cursor });
       const first = await page();
-      const second = await page(first.headers[nextCursorHeader]);
+      const second = await page(first.headers[NEXT_CURSOR_HEADER]);
       assert.deepEqual([...first.output, ...second.output], expected);
-      assert.deepEqual([first.headers[previousCursorHeader], second.headers[nextCursorHeader]], [undefined, undefined]);
-      assert.deepEqual((await page(second.headers[previousCursorHeader])).output, first.output);
+      assert.deepEqual(
+        [first.headers[PREVIOUS_CURSOR_HEADER], second.headers[NEXT_CURSOR_HEADER]],
+        [undefined, undefined],
+      );
+      assert.deepEqual((await page(second.headers[PREVIOUS_CURSOR_HEADER])).output, first.output);
     });
 
 test("the deprecated offset skips, `limit` 0 lists nothing, and a cursor of another query is CursorRejected", async () => {
   assert.deepEqual(namesOf(await list({ offset: 4 })), names.slice(4));
   assert.deepEqual(await list({ limit: 0 }), []);
   const { headers } = await admin.callWithHeaders(api.datasets.list, { projectId: listed, limit: 2 });
-  const cursor = (headers as CursorHeaders)[nextCursorHeader]!;
+  const cursor = (headers as CursorHeaders)[NEXT_CURSOR_HEADER]!;
   assert.deepEqual(namesOf(await list({ cursor })), names.slice(2));
   const isRejected = (error: ApiCallError) => error.status === 400 && error.code === "CursorRejected";
   for (const other of [{ name: "a" }, { sortBy: "name" }, { sortOrder: "desc" }, { projectId }] as List[])

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
-import { api, type CallInput, type DatasetEpisode, nextCursorHeader, previousCursorHeader } from "@downlink/protocol";
+import {
+  api,
+  type CallInput,
+  type DatasetEpisode,
+  NEXT_CURSOR_HEADER,
+  PREVIOUS_CURSOR_HEADER,
+} from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { makeEpisodes } from "./testing/make-episodes.ts";
 
@@ -57,7 +63,7 @@ test("an episode of a dataset is the episode with when, and in which version, it
 test("`include` adds recordings and creationContext, and a cursor holds whatever is included", async () => {
   const order = { sortBy: "startTime", sortOrder: "desc" } as const;
   const plain = await list({ ...order, limit: 2 });
-  const cursor = plain.headers[nextCursorHeader];
+  const cursor = plain.headers[NEXT_CURSOR_HEADER];
   const { output } = await list({ ...order, limit: 1, cursor, include: ["recordings", "creationContext"] });
   const { episode, hasMissingRecordings } = output.episodes[0]!;
   assert.equal(episode.id, ids[2]);
@@ -114,26 +120,26 @@ test("half a window is 400, and so is a malformed metadataQuery, by its name", a
 test("pages with a filter lead to the end and back", async () => {
   const query: Query = { hasMissingRecordings: false, sortBy: "startTime", limit: 3 };
   const first = await list(query);
-  const second = await list({ ...query, cursor: first.headers[nextCursorHeader] });
+  const second = await list({ ...query, cursor: first.headers[NEXT_CURSOR_HEADER] });
   assert.deepEqual([...numbersOf(first), ...numbersOf(second)], [4, 3, 1, 0]);
-  assert.equal(second.headers[nextCursorHeader], undefined);
-  const back = await list({ ...query, cursor: second.headers[previousCursorHeader] });
+  assert.equal(second.headers[NEXT_CURSOR_HEADER], undefined);
+  const back = await list({ ...query, cursor: second.headers[PREVIOUS_CURSOR_HEADER] });
   assert.deepEqual(numbersOf(back), numbersOf(first));
 });
 
 test("the deprecated offset skips, also to where a cursor leads back; `limit` 0 lists nothing", async () => {
   const page = await list({ offset: 4, limit: 1, sortBy: "startTime" });
   assert.deepEqual(numbersOf(page), [1]);
-  const back = await list({ limit: 9, sortBy: "startTime", cursor: page.headers[previousCursorHeader] });
+  const back = await list({ limit: 9, sortBy: "startTime", cursor: page.headers[PREVIOUS_CURSOR_HEADER] });
   assert.deepEqual(numbersOf(back), [5, 4, 3, 2]);
   assert.deepEqual(numbersOf(await list({ offset: 9 })), []);
   assert.deepEqual(numbersOf(await list({ limit: 0 })), []);
-  await assert.rejects(list({ offset: 1, cursor: page.headers[previousCursorHeader] }), refusedWith(400, "offset"));
+  await assert.rejects(list({ offset: 1, cursor: page.headers[PREVIOUS_CURSOR_HEADER] }), refusedWith(400, "offset"));
 });
 
 test("a cursor is refused by another version, dataset, order, filter, operation and scope: CursorRejected", async () => {
   const { headers } = await listVersion(1, { limit: 1 });
-  const cursor = headers[nextCursorHeader];
+  const cursor = headers[NEXT_CURSOR_HEADER];
   assert.equal(numbersOf(await listVersion(1, { cursor })).length, 5);
   await assert.rejects(listVersion(2, { cursor }), isRejected);
   await assert.rejects(listVersion(1, { cursor, sortBy: "endTime" }), isRejected);
@@ -154,11 +160,11 @@ test("pages of a version stay as they are while others stage changes and commit;
   const ofDataset = await admin.callWithHeaders(api.datasets.listEpisodes, ask);
   const ofVersion = await admin.callWithHeaders(api.datasetVersions.listEpisodes, { ...ask, versionNumber: 1 });
   await admin.call(api.datasets.changeEpisodes, { id, add: [ids[7]!], remove: [ids[0]!, ids[1]!] });
-  const next = { ...ask, cursor: ofDataset.headers[nextCursorHeader] };
+  const next = { ...ask, cursor: ofDataset.headers[NEXT_CURSOR_HEADER] };
   assert.deepEqual(numbersOf(await admin.callWithHeaders(api.datasets.listEpisodes, next)), [1, 0]);
   await admin.call(api.datasetVersions.commit, { id });
   await assert.rejects(admin.call(api.datasets.listEpisodes, next), isRejected);
-  const stays = { ...ask, versionNumber: 1, cursor: ofVersion.headers[nextCursorHeader] };
+  const stays = { ...ask, versionNumber: 1, cursor: ofVersion.headers[NEXT_CURSOR_HEADER] };
   assert.deepEqual(numbersOf(await admin.callWithHeaders(api.datasetVersions.listEpisodes, stays)), [1, 0]);
 });
 
@@ -170,7 +176,7 @@ test("pages of an editable version show what stays once, whatever is staged betw
   await admin.call(api.datasets.changeEpisodes, { id, add: [ids[7]!, ids[0]!], remove: [ids[4]!, ids[2]!] });
   const rest = await admin.callWithHeaders(api.datasets.listEpisodes, {
     ...ask,
-    cursor: first.headers[nextCursorHeader],
+    cursor: first.headers[NEXT_CURSOR_HEADER],
   });
   assert.deepEqual(numbersOf(rest), [3, 1, 0]);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import { ApiCallError, type Client, NetworkError } from "@downlink/client";
-import { api, type CallInput, edgeLimits, leaseHeader, type Operation } from "@downlink/protocol";
+import { api, type CallInput, edgeLimits, LEASE_HEADER, type Operation } from "@downlink/protocol";
 import { seededRandom } from "@downlink/recordings/testing";
 import pg from "pg";
 import { noLongerCloned } from "../agents/agent-rows.ts";
@@ -149,7 +149,7 @@ class Quarrel implements AsyncDisposable {
     const { instanceId, lease } = process;
     if (lease === undefined) return this.sayHello(process);
     return this.#try(process, async (beganAt) => {
-      await call(this.#cloud.withToken(this.#token), { headers: { [leaseHeader]: String(lease) } });
+      await call(this.#cloud.withToken(this.#token), { headers: { [LEASE_HEADER]: String(lease) } });
       this.served.push({ instanceId, lease, beganAt, endedAt: ++this.#order });
     });
   }

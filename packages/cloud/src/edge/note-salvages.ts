@@ -1,7 +1,7 @@
 // A salvage is linked by what it says of itself, by version or else by path, size and time, because the agent may
 // have lost its state in between. It goes the way of every other file from there on; no second kind of upload.
 
-import { type EdgeItem, type EdgeRecordingItem, salvageRecordName } from "@downlink/protocol";
+import { type EdgeItem, type EdgeRecordingItem, SALVAGE_RECORD_NAME } from "@downlink/protocol";
 import type { SalvageState } from "../agents/salvages.ts";
 import type { AgentCtx } from "../context/context.ts";
 import type { AgentModel, SalvageRequestModel } from "../db/generated/models.ts";
@@ -25,7 +25,7 @@ export async function noteSalvages(tx: Transaction, { ctx, agent, items }: Repor
   const open = indexed.length === 0 ? [] : await findOpen(tx, agent.id);
   if (open.length === 0) return;
   for (const item of indexed) {
-    const record = item.metadata.findLast(({ name }) => name === salvageRecordName)?.metadata;
+    const record = item.metadata.findLast(({ name }) => name === SALVAGE_RECORD_NAME)?.metadata;
     const request = open.find(record ? (row) => isOf(record, row) : (row) => isFinished(item, row));
     if (request) await note(tx, { ctx, request, item, state: record ? "made" : "superseded" });
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { api, ErrorBody, edgeLimits, leaseHeader } from "@downlink/protocol";
+import { api, ErrorBody, edgeLimits, LEASE_HEADER } from "@downlink/protocol";
 import { z } from "zod";
 import { startCloud } from "../testing/start-cloud.ts";
 import { recordingItem, sha256, startAgent } from "../testing/test-agent.ts";
@@ -16,7 +16,7 @@ async function sendReport(report: object) {
   sequence += 1;
   const response = await fetch(`${cloud.url}${api.edge.report.path}`, {
     method: "POST",
-    headers: { authorization: `Bearer ${agent.token}`, [leaseHeader]: String(agent.hello.lease) },
+    headers: { authorization: `Bearer ${agent.token}`, [LEASE_HEADER]: String(agent.hello.lease) },
     body: JSON.stringify({ sequence, ...report }),
   });
   return { status: response.status, body: await response.json() };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
-import { api, incarnationHeader, leaseHeader } from "@downlink/protocol";
+import { api, INCARNATION_HEADER, LEASE_HEADER } from "@downlink/protocol";
 import { startCloud, type TestCloud } from "../testing/start-cloud.ts";
 import { eventually, helloBody, recordingItem, sayHello, startAgent, type TestAgent } from "../testing/test-agent.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
@@ -19,10 +19,10 @@ const refusedWith = (code: string) => (error: ApiCallError) => error.code === co
 /** A poll with nothing new to answer, once it waits. */
 async function startPoll(at: TestCloud, { call, ...agent }: TestAgent, waitsFor = agent.deviceId) {
   const { etag } = await call(api.edge.work, {});
-  const headers = { [leaseHeader]: String(agent.hello.lease) };
+  const headers = { [LEASE_HEADER]: String(agent.hello.lease) };
   const seen: { incarnation?: string | undefined } = {};
   const onHeaders = (answered: ReadonlyMap<string, string>) => {
-    seen.incarnation = answered.get(incarnationHeader);
+    seen.incarnation = answered.get(INCARNATION_HEADER);
   };
   const poll = at.withToken(agent.token).call(api.edge.work, { wait: 30, etag }, { headers, onHeaders });
   poll.catch(() => {});
@@ -96,9 +96,9 @@ test("every answer to an agent names the incarnation, as it is then and not as i
   const agent = await startAgent(cloud, "named");
   for (const incarnation of [agent.hello.incarnation, randomUUID()]) {
     await prisma.deployment.update({ where: { id: 1 }, data: { incarnation } });
-    const headers = { authorization: `Bearer ${agent.token}`, [leaseHeader]: String(agent.hello.lease) };
+    const headers = { authorization: `Bearer ${agent.token}`, [LEASE_HEADER]: String(agent.hello.lease) };
     const named = async (path: string, init: RequestInit = {}) =>
-      (await fetch(`${replica.url}/v1/edge/${path}`, { headers, ...init })).headers.get(incarnationHeader);
+      (await fetch(`${replica.url}/v1/edge/${path}`, { headers, ...init })).headers.get(INCARNATION_HEADER);
     assert.equal(await named("work"), incarnation);
     assert.equal(await named("status", { method: "POST", body: "{}" }), incarnation, "of a call that was refused");
     assert.equal(await named("imports/req_none/failed", { method: "POST" }), incarnation);
@@ -141,7 +141,7 @@ test("an agent that held a later lease than is known here goes on above it, and 
   const agent = await sayHello(cloud, { ...first, instanceId, lease: first.hello.lease });
   const lease = agent.hello.lease + 40;
   await assert.rejects(
-    cloud.withToken(first.token).call(api.edge.work, {}, { headers: { [leaseHeader]: String(lease) } }),
+    cloud.withToken(first.token).call(api.edge.work, {}, { headers: { [LEASE_HEADER]: String(lease) } }),
     refusedWith("LeaseLost"),
   );
   const hello = helloBody({ instanceId, lease });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { api, edgeLimits, leaseHeader } from "@downlink/protocol";
+import { api, edgeLimits, LEASE_HEADER } from "@downlink/protocol";
 import { startCloud } from "../testing/start-cloud.ts";
 import { recordingItem, sayHello, startAgent, type TestAgent } from "../testing/test-agent.ts";
 
@@ -60,7 +60,7 @@ test("an agent of before, which would take an absent request for a cancelled one
 
 test("an answer stays below 4 MiB, whatever reasons stand in it, and the etag tells every part of it", async () => {
   const agent = await startAsked("wordy", 9000, "ü".repeat(600));
-  const headers = { authorization: `Bearer ${agent.token}`, [leaseHeader]: String(agent.hello.lease) };
+  const headers = { authorization: `Bearer ${agent.token}`, [LEASE_HEADER]: String(agent.hello.lease) };
   const answer = await fetch(`${cloud.url}/v1/edge/work?maxRequests=${maxRequests}`, { headers });
   const text = await answer.text();
   assert.ok(Buffer.byteLength(text) <= edgeLimits.bytesPerWork, `${Buffer.byteLength(text)} bytes`);

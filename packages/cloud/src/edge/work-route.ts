@@ -4,7 +4,7 @@
 // wait.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { api, type Input, incarnationHeader } from "@downlink/protocol";
+import { api, INCARNATION_HEADER, type Input } from "@downlink/protocol";
 import { getRequestListener } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context, Hono } from "hono";
@@ -113,7 +113,7 @@ function holdPoll({ polls, caller }: AgentCtx, { known, progress, outgoing, head
       progress.endsAtMs = 0;
       if (body === undefined) return repeat();
       outgoing.setHeaders(new Map(Object.entries(headers)));
-      outgoing.setHeader(incarnationHeader, incarnation);
+      outgoing.setHeader(INCARNATION_HEADER, incarnation);
       outgoing.end(body);
     },
   };

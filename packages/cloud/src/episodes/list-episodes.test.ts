@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError, Client } from "@downlink/client";
-import { api, type CallInput, type Episode, nextCursorHeader, previousCursorHeader } from "@downlink/protocol";
+import { api, type CallInput, type Episode, NEXT_CURSOR_HEADER, PREVIOUS_CURSOR_HEADER } from "@downlink/protocol";
 import fc from "fast-check";
 import { matchTerms, type Searchable } from "../search/match-terms.ts";
 import { parseQuery } from "../search/terms.ts";
@@ -114,7 +114,12 @@ function isKnown({ projectId, recordingId }: Query): boolean {
 async function list(query: Query, client: Client = admin) {
   const { output, headers } = await client.callWithHeaders(api.episodes.list, query);
   const ids = output.episodes.map(({ id }) => id);
-  return { ids, episodes: output.episodes, next: headers[nextCursorHeader], previous: headers[previousCursorHeader] };
+  return {
+    ids,
+    episodes: output.episodes,
+    next: headers[NEXT_CURSOR_HEADER],
+    previous: headers[PREVIOUS_CURSOR_HEADER],
+  };
 }
 
 type Page = Awaited<ReturnType<typeof list>>;

@@ -182,12 +182,12 @@ test("a link to one recording by its id takes two statements, and none of the OR
 test("of one recording by its id nothing is streamed of what lies outside of the window, and what is not imported is refused", async () => {
   const outside = { recordingId: recordingIds[0]!, start: START + 5n * SECOND, end: START + 6n * SECOND };
   assert.deepEqual(await exported(outside), []);
-  const refusedWith = (code: string) => (error: ApiFailure) => error.code === code;
+  const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
   await assert.rejects(admin.call(api.exports.create, { recordingId: "rec_none" }), refusedWith("NotFound"));
   const other = await cloud.otherOrganization();
   await assert.rejects(
     other.call(api.exports.create, { recordingId: recordingIds[0]! }),
-    (error: ApiFailure) => error.code === "NotFound" && error.message.includes(recordingIds[0]!),
+    (error: ApiCallError) => error.code === "NotFound" && error.message.includes(recordingIds[0]!),
   );
   const where = { id: recordingIds[2]! };
   await cloud.deps.db.prisma.recording.update({ where, data: { importStatus: "failed" } });

@@ -7,7 +7,7 @@
 
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { idempotencyHeader, MAX_IDEMPOTENCY_KEY_CHARACTERS, type Making, type Operation } from "@downlink/protocol";
+import { IDEMPOTENCY_HEADER, MAX_IDEMPOTENCY_KEY_CHARACTERS, type Making, type Operation } from "@downlink/protocol";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Ctx } from "../context/context.ts";
@@ -127,7 +127,7 @@ async function repeat(
 }
 
 function readKey(c: Context<Env>): string | undefined {
-  const key = c.req.header(idempotencyHeader);
+  const key = c.req.header(IDEMPOTENCY_HEADER);
   if (key === undefined || (key.length > 0 && key.length <= MAX_IDEMPOTENCY_KEY_CHARACTERS)) return key;
   return invalid("Idempotency-Key", `must hold 1 to ${MAX_IDEMPOTENCY_KEY_CHARACTERS} characters`);
 }

@@ -6,7 +6,7 @@
 // Site and inbox tokens are known here as credentials of the wrong kind: 403, not 401, so that whoever mixed two
 // tokens up sees it.
 
-import { type Access, everyCapability, leaseHeader } from "@downlink/protocol";
+import { type Access, EVERY_CAPABILITY, LEASE_HEADER } from "@downlink/protocol";
 import type { Deps } from "../context/context.ts";
 import type { ApiKeyCaller, Caller } from "../core/callers.ts";
 import { ApiError, invalid, refuse } from "../core/errors.ts";
@@ -34,7 +34,7 @@ function allow(caller: Caller, access: Access): Caller {
     refuse("DeviceTokenUnassociated", "this device token belongs to no device; it can only create one, by enrolment");
   if (access.kind !== caller.kind) refuseKind(access);
   if (access.kind !== "apiKey" || caller.kind !== "apiKey") return caller;
-  if (!caller.capabilities.includes(access.capability) && !caller.capabilities.includes(everyCapability))
+  if (!caller.capabilities.includes(access.capability) && !caller.capabilities.includes(EVERY_CAPABILITY))
     throw new ApiError("MissingCapability", `the API key lacks the capability ${access.capability}`);
   if (access.reach === "organization") requireAllProjects(caller);
   return caller;
@@ -79,7 +79,7 @@ function bearerToken(headers: Headers): string {
 }
 
 function readLease(headers: Headers): bigint | undefined {
-  const text = headers.get(leaseHeader);
+  const text = headers.get(LEASE_HEADER);
   if (text === null) return undefined;
-  return /^\d{1,18}$/.test(text) ? BigInt(text) : invalid(leaseHeader, "must be the number of a lease");
+  return /^\d{1,18}$/.test(text) ? BigInt(text) : invalid(LEASE_HEADER, "must be the number of a lease");
 }

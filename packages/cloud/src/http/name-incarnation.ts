@@ -1,4 +1,4 @@
-import { incarnationHeader } from "@downlink/protocol";
+import { INCARNATION_HEADER } from "@downlink/protocol";
 import type { MiddlewareHandler } from "hono";
 import type { Deps } from "../context/context.ts";
 import { readIncarnation } from "../db/incarnation.ts";
@@ -17,7 +17,7 @@ export function nameIncarnation({ db }: Deps): MiddlewareHandler<Env> {
     try {
       const incarnation = c.get("incarnation") ?? (await readIncarnation(db));
       const { outgoing } = c.env;
-      if (!outgoing.headersSent) outgoing.setHeader(incarnationHeader, incarnation); // Hono's would make the whole answer anew
+      if (!outgoing.headersSent) outgoing.setHeader(INCARNATION_HEADER, incarnation); // Hono's would make the whole answer anew
     } catch (error) {
       if (!isDatabaseAway(error)) throw error; // What was asked for is done; the next answer names it.
     }

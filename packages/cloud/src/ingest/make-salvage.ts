@@ -1,4 +1,4 @@
-import { salvageRecordName } from "@downlink/protocol";
+import { SALVAGE_RECORD_NAME } from "@downlink/protocol";
 import { ApiError } from "../core/errors.ts";
 import type { ImportRequestModel, UploadModel } from "../db/generated/models.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
@@ -39,7 +39,7 @@ export async function makeSalvage(deps: IngestDeps, requestId: string, signal: A
 async function write(deps: IngestDeps, { source, upload }: TakenSalvage, signal: AbortSignal): Promise<number> {
   try {
     await using reader = await deps.blobs.open(source.blobKey);
-    const record = { name: salvageRecordName, facts: provenanceOf(source, reader.sizeBytes) };
+    const record = { name: SALVAGE_RECORD_NAME, facts: provenanceOf(source, reader.sizeBytes) };
     const pieces = deps.indexer.salvage(reader, { fileName: source.filename, record, signal });
     return (await deps.blobs.put(upload.blobKey, pieces, { signal })).sizeBytes;
   } catch (error) {

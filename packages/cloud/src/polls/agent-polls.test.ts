@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request } from "node:http";
 import { after, test } from "node:test";
 import type { ApiCallError } from "@downlink/client";
-import { api, incarnationHeader, leaseHeader } from "@downlink/protocol";
+import { api, INCARNATION_HEADER, LEASE_HEADER } from "@downlink/protocol";
 import { seedFleet } from "../testing/seed-fleet.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { askForFile, eventually, sayHello, startAgent, type TestAgent } from "../testing/test-agent.ts";
@@ -95,7 +95,7 @@ test("an answer after the wait has the headers of every answer, names the incarn
   const { etag } = await agent.call(api.edge.work, {});
   const id = randomUUID();
   const get = async (query: string) => {
-    const headers = { authorization: `Bearer ${agent.token}`, [leaseHeader]: agent.hello.lease, "x-request-id": id };
+    const headers = { authorization: `Bearer ${agent.token}`, [LEASE_HEADER]: agent.hello.lease, "x-request-id": id };
     const sent = request(`${cloud.url}/v1/edge/work?${query}`, { headers, agent: sockets }).end();
     const [response] = (await once(sent, "response")) as [IncomingMessage];
     const body = JSON.parse((await response.toArray()).join("")) as { etag: string };
@@ -107,7 +107,7 @@ test("an answer after the wait has the headers of every answer, names the incarn
   const shown = ({ headers }: IncomingMessage) =>
     Object.fromEntries(Object.entries(headers).filter(([name]) => name !== "date"));
   assert.deepEqual(shown(waited.response), shown(atOnce.response));
-  assert.equal(waited.response.headers[incarnationHeader], agent.hello.incarnation);
+  assert.equal(waited.response.headers[INCARNATION_HEADER], agent.hello.incarnation);
 });
 
 test("a poll whose caller went away is forgotten", async () => {
@@ -159,7 +159,7 @@ test("of 500 polls of one token at once few wait, and all others are refused wit
 async function startPolls(name: string) {
   const agent = await startAgent(cloud, name);
   const { etag } = await agent.call(api.edge.work, {});
-  const headers = { authorization: `Bearer ${agent.token}`, [leaseHeader]: agent.hello.lease };
+  const headers = { authorization: `Bearer ${agent.token}`, [LEASE_HEADER]: agent.hello.lease };
   const open = (): ClientRequest =>
     request(`${cloud.url}/v1/edge/work?wait=30&etag=${etag}`, { headers })
       .on("error", () => {})

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { nextCursorHeader, previousCursorHeader, type SortOrder } from "@downlink/protocol";
+import { NEXT_CURSOR_HEADER, PREVIOUS_CURSOR_HEADER, type SortOrder } from "@downlink/protocol";
 import { pino } from "pino";
 import { createLinkSigner } from "../blobs/signed-link.ts";
 import type { ApiKeyCaller } from "../core/callers.ts";
@@ -41,8 +41,8 @@ async function list(query: Query) {
   const { rows, headers } = closePage(ctx, page, found);
   return {
     ids: rows.map(({ id }) => id),
-    next: headers[nextCursorHeader],
-    previous: headers[previousCursorHeader],
+    next: headers[NEXT_CURSOR_HEADER],
+    previous: headers[PREVIOUS_CURSOR_HEADER],
   };
 }
 
@@ -133,7 +133,7 @@ test("a cursor holds for another limit and include, but not for another filter, 
   const query = { limit: 1, sortBy: "at", filter: 1n, absent: undefined };
   const page = openPage(ctx, "things.list", query);
   const rows = ["a", "b"].map((id) => ({ id, sortValue: "1" }));
-  const cursor = closePage(ctx, page, rows).headers[nextCursorHeader];
+  const cursor = closePage(ctx, page, rows).headers[NEXT_CURSOR_HEADER];
   openPage(ctx, "things.list", { ...query, cursor, limit: 9, include: ["recordings"] });
   openPage(ctx, "things.list", { filter: 1n, sortBy: "at", cursor, limit: 1 });
   const isRejected = (called: () => unknown) =>

@@ -2,7 +2,7 @@
 // snapshot. The signature covers the list, its filters, its order and the caller's projects as well, so that the
 // text need not carry them.
 
-import { type CursorHeaders, nextCursorHeader, previousCursorHeader, type SortOrder } from "@downlink/protocol";
+import { type CursorHeaders, NEXT_CURSOR_HEADER, PREVIOUS_CURSOR_HEADER, type SortOrder } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import { invalid } from "../core/errors.ts";
@@ -89,8 +89,8 @@ export function closePage<Row extends Place>(
   return {
     rows,
     headers: {
-      [nextCursorHeader]: hasNext ? cursorAt(rows.at(-1), "forward") : undefined,
-      [previousCursorHeader]: hasPrevious ? cursorAt(rows[0], "backward") : undefined,
+      [NEXT_CURSOR_HEADER]: hasNext ? cursorAt(rows.at(-1), "forward") : undefined,
+      [PREVIOUS_CURSOR_HEADER]: hasPrevious ? cursorAt(rows[0], "backward") : undefined,
     },
   };
 }

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { everyCapability } from "@downlink/protocol";
+import { EVERY_CAPABILITY } from "@downlink/protocol";
 import { ConfigError } from "../core/config-error.ts";
 import { hashToken, mintToken } from "../credentials/mint.ts";
 import type { Database } from "../db/client.ts";
@@ -61,7 +61,7 @@ async function presetKey(
       orgId,
       name: "admin (preset)",
       credential: { create: newCredential(token) },
-      capabilities: [everyCapability],
+      capabilities: [EVERY_CAPABILITY],
       createdAtNs: nowNs,
     },
   });

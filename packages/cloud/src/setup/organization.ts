@@ -1,4 +1,4 @@
-import { everyCapability } from "@downlink/protocol";
+import { EVERY_CAPABILITY } from "@downlink/protocol";
 import { newId } from "../db/ids.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { newCredential } from "../tokens/token-rows.ts";
@@ -27,7 +27,7 @@ export async function createOrganization(
       orgId,
       name: "admin",
       credential: { create: newCredential(adminToken) },
-      capabilities: [everyCapability],
+      capabilities: [EVERY_CAPABILITY],
       createdAtNs: nowNs,
     },
   });

@@ -4,7 +4,7 @@ import {
   type CallInput,
   type EdgeItem,
   type EdgeOtherItem,
-  leaseHeader,
+  LEASE_HEADER,
   type Operation,
   type Output,
 } from "@downlink/protocol";
@@ -46,7 +46,7 @@ export async function sayHello(
   const hello = await client.call(api.edge.hello, helloBody(agent));
   let sequence = 0;
   const call: TestAgent["call"] = (operation, input) =>
-    client.call(operation, input, { headers: { [leaseHeader]: String(hello.lease) } });
+    client.call(operation, input, { headers: { [LEASE_HEADER]: String(hello.lease) } });
   return {
     ...agent,
     hello,

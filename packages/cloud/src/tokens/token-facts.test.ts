@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApiCallError, Client } from "@downlink/client";
-import { api, leaseHeader } from "@downlink/protocol";
+import { api, LEASE_HEADER } from "@downlink/protocol";
 import { NotedTokenUses } from "../credentials/token-uses.ts";
 import { startCloud } from "../testing/start-cloud.ts";
 import { helloBody, sha256 } from "../testing/test-agent.ts";
@@ -77,7 +77,7 @@ test("a key is refused from its end on, and so is an agent's token", async () =>
   nowNs = expiresAt - 1n;
   await key.call(api.devices.list, {});
   const { lease } = await agent.call(api.edge.hello, helloBody());
-  const headers = { [leaseHeader]: String(lease) };
+  const headers = { [LEASE_HEADER]: String(lease) };
   await agent.call(api.edge.status, { files: {}, problems: [] }, { headers });
   nowNs = expiresAt;
   await assert.rejects(agent.call(api.edge.status, { files: {}, problems: [] }, { headers }), isRefused(401));

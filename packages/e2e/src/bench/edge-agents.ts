@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { TestCloud } from "@downlink/cloud/testing";
-import { api, type CallInput, edgeLimits, leaseHeader } from "@downlink/protocol";
+import { api, type CallInput, edgeLimits, LEASE_HEADER } from "@downlink/protocol";
 import { request } from "undici";
 import { itemText, type SaidFile } from "./edge-items.ts";
 
@@ -81,7 +81,7 @@ async function send(
     headers: {
       authorization: `Bearer ${agent.token}`,
       "content-type": "application/json",
-      [leaseHeader]: String(agent.lease),
+      [LEASE_HEADER]: String(agent.lease),
     },
     body: `{"upserts":[${upserts.join(",")}],${rest}`,
     headersTimeout: 0,

@@ -52,7 +52,7 @@ export const EdgeWork = z.object({
 export type EdgeWork = z.infer<typeof EdgeWork>;
 
 /** The name of the metadata record in a salvage that says from which file it was made, and what that file lost. */
-export const salvageRecordName = "downlink.salvage";
+export const SALVAGE_RECORD_NAME = "downlink.salvage";
 
 /** The reasons for which an agent gives up uploading a file. The list is closed: after anything else the agent tries again. */
 export const DeliveryFailure = z.enum(["FileGone", "FileChanged", "FileUnreadable"]);

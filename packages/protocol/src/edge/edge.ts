@@ -17,13 +17,13 @@ import { DeliveryFailure, EdgeSettings, EdgeWork, SalvageFailure } from "./edge-
  * What an agent and the cloud say to each other is desired state, not messages: the agent says what it has, the cloud says the full set of
  * what it wants, and both converge from any point. Every call except `hello` carries the lease in the header below.
  */
-export const leaseHeader = "downlink-lease";
+export const LEASE_HEADER = "downlink-lease";
 
 /**
  * Every answer to an agent carries the cloud's incarnation at that moment. If it is not the one of the last hello, the agent says hello
  * again.
  */
-export const incarnationHeader = "downlink-incarnation";
+export const INCARNATION_HEADER = "downlink-incarnation";
 
 /** The limits that both sides keep, in bytes, seconds and counts. */
 export const edgeLimits = {

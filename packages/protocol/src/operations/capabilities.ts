@@ -67,4 +67,4 @@ export const capabilities = [
 ] as const;
 
 export type Capability = (typeof capabilities)[number];
-export const everyCapability = "*";
+export const EVERY_CAPABILITY = "*";

@@ -45,7 +45,7 @@ export interface Making {
 }
 
 /** The header by which a caller says that a call may be a repeat. It is in lower case, as in HTTP/2 and in all code. */
-export const idempotencyHeader = "idempotency-key";
+export const IDEMPOTENCY_HEADER = "idempotency-key";
 export const MAX_IDEMPOTENCY_KEY_CHARACTERS = 255;
 /** How many hours a repeat is known as one. */
 export const IDEMPOTENCY_HOURS = 24;

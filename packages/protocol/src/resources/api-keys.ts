@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { capabilities, everyCapability } from "../operations/capabilities.ts";
+import { capabilities, EVERY_CAPABILITY } from "../operations/capabilities.ts";
 import { apiKey, operation } from "../operations/operation.ts";
 import { Credential } from "../shapes/credentials.ts";
 import { page } from "../shapes/list.ts";
@@ -9,7 +9,7 @@ import { tokenExpiry, tokenFacts } from "../shapes/token-facts.ts";
 
 const Name = StorableText.trim().min(1).max(100);
 const Capabilities = z
-  .array(z.enum([everyCapability, ...capabilities]))
+  .array(z.enum([EVERY_CAPABILITY, ...capabilities]))
   .min(1)
   .meta({ description: 'What the key may do; `["*"]` is everything' });
 

@@ -3,8 +3,8 @@ import { page } from "./list.ts";
 import { StorableText } from "./text.ts";
 
 /** The response headers of a cursor-paged list; each is there when there is such a page. spec: Common list conventions */
-export const nextCursorHeader = "x-pagination-next-cursor";
-export const previousCursorHeader = "x-pagination-previous-cursor";
+export const NEXT_CURSOR_HEADER = "x-pagination-next-cursor";
+export const PREVIOUS_CURSOR_HEADER = "x-pagination-previous-cursor";
 
 /** These fields are spread into the query of a cursor-paged list. */
 export const cursorPage = {
@@ -13,17 +13,17 @@ export const cursorPage = {
   cursor: StorableText.min(1)
     .optional()
     .meta({
-      description: `From \`${nextCursorHeader}\` or \`${previousCursorHeader}\` of an answer to the same query; of all parameters only \`limit\` and \`include\` may differ. Any other is 400 with code CursorRejected: ask again without one.`,
+      description: `From \`${NEXT_CURSOR_HEADER}\` or \`${PREVIOUS_CURSOR_HEADER}\` of an answer to the same query; of all parameters only \`limit\` and \`include\` may differ. Any other is 400 with code CursorRejected: ask again without one.`,
     }),
 };
 
 /** A cursor-paged list declares these response headers. */
 export const CursorHeaders = z.object({
-  [nextCursorHeader]: z
+  [NEXT_CURSOR_HEADER]: z
     .string()
     .optional()
     .meta({ description: "The `cursor` of the page after this one; absent on the last and on an empty one" }),
-  [previousCursorHeader]: z
+  [PREVIOUS_CURSOR_HEADER]: z
     .string()
     .optional()
     .meta({ description: "The `cursor` of the page before this one; absent on the first and on an empty one" }),

@@ -20,7 +20,7 @@ export async function readRecord(
 ): Promise<BagRecord> {
   const { sizeBytes } = context.source;
   const headerBytes = await readLength(offset, reader);
-  if (headerBytes > maxHeaderBytes) {
+  if (headerBytes > MAX_HEADER_BYTES) {
     refuseBeyond({ offset, length: headerBytes, sizeBytes });
     throw new RecordingError(
       code,
@@ -42,7 +42,7 @@ export async function readRecord(
 }
 
 /** Real headers hold a topic name and a few numbers. */
-const maxHeaderBytes = 64 * 1024;
+const MAX_HEADER_BYTES = 64 * 1024;
 
 async function readLength(offset: number, reader: WindowReader): Promise<number> {
   const bytes = reader.peek(offset, 4) ?? (await reader.fetch(offset, 4));

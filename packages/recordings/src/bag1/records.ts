@@ -38,13 +38,13 @@ export function parseHeader(bytes: Uint8Array, place: Place, code: ReasonCode): 
     const field = readBytes(cursor, readU32(cursor));
     const split = field.indexOf(0x3d);
     if (split < 1) refuse(cursor, "has a header field without a name");
-    if (fields.size >= maxFields) refuse(cursor, `has more than ${maxFields} header fields`);
+    if (fields.size >= MAX_FIELDS) refuse(cursor, `has more than ${MAX_FIELDS} header fields`);
     fields.set(toText(field.subarray(0, split)), field.subarray(split + 1));
   }
   return { fields, place, code };
 }
 
-const maxFields = 1000;
+const MAX_FIELDS = 1000;
 
 export function opcodeOf(header: BagHeader): number {
   return openField(header, "op", 1).bytes[0]!;

@@ -111,7 +111,7 @@ async function tallyIndex(
   const { header, dataOffset, dataBytes } = record;
   const channelId = channelIdOf(header);
   const messageCount = u32Of(header, "count");
-  if (messageCount * indexEntryBytes !== dataBytes) {
+  if (messageCount * INDEX_ENTRY_BYTES !== dataBytes) {
     throw new RecordingError(
       "BadRecord",
       `the index data at byte ${record.offset} has a wrong length; the file is damaged there`,
@@ -121,14 +121,14 @@ async function tallyIndex(
   if (messageCount > 0 && tally.messageCount === 0)
     addFirst(indexed, channelId, { tally, most: mostChannelsOf(context) });
   tally.messageCount += messageCount;
-  for (let done = 0; done < dataBytes; done += indexPieceBytes) {
-    const piece = await reader.fetch(dataOffset + done, Math.min(indexPieceBytes, dataBytes - done));
+  for (let done = 0; done < dataBytes; done += INDEX_PIECE_BYTES) {
+    const piece = await reader.fetch(dataOffset + done, Math.min(INDEX_PIECE_BYTES, dataBytes - done));
     extendByEntries(tally, piece, record.offset);
   }
 }
 
-const indexEntryBytes = 12;
-const indexPieceBytes = indexEntryBytes * 16 * 1024;
+const INDEX_ENTRY_BYTES = 12;
+const INDEX_PIECE_BYTES = INDEX_ENTRY_BYTES * 16 * 1024;
 
 function extendByEntries(tally: Tally, bytes: Uint8Array, offset: number): void {
   const cursor = openCursor(bytes, `the index data at byte ${offset}`);

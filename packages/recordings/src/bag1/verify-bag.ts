@@ -1,13 +1,13 @@
 import { crc32 } from "node:zlib";
 import { isPlain } from "../codecs/decompress.ts";
 import { RecordingError } from "../faults/reasons.ts";
-import { emptyMessageBytes } from "../mcap/opcodes.ts";
+import { EMPTY_MESSAGE_BYTES } from "../mcap/opcodes.ts";
 import { freeOwn } from "../memory/free-memory.ts";
 import { placeOf, refuseLargeChunk } from "../reading/chunk.ts";
 import { addFirst, requireChannel } from "../reading/tally-chunk.ts";
 import { addChunk, addTally, extendSpan } from "../survey/survey.ts";
 import { copies } from "../verified/forward-reader.ts";
-import { type RunChannel, type VerifiedRun, wholeChunkBytes } from "../verified/verified-run.ts";
+import { type RunChannel, type VerifiedRun, WHOLE_CHUNK_BYTES } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { indexBag } from "./bag-index.ts";
 import { type BagRecord, readData, readRecord } from "./record-frame.ts";
@@ -112,7 +112,7 @@ async function* contentOf(
   const { compression, uncompressedBytes, storedBytes, dataOffset, offset } = chunk;
   const input = { compression, uncompressedBytes, storedBytes, place: placeOf(chunk) };
   const lengthBytes = record.end - offset;
-  if (Math.max(lengthBytes, uncompressedBytes) <= wholeChunkBytes) {
+  if (Math.max(lengthBytes, uncompressedBytes) <= WHOLE_CHUNK_BYTES) {
     const bytes = await reader.fetch(offset, lengthBytes);
     onStored(bytes);
     return yield await context.decompress.whole({ ...input, bytes: bytes.subarray(dataOffset - offset) });
@@ -151,7 +151,7 @@ function createMessageTally(chunk: Reading["chunk"], { survey, context }: Verify
         channel.recordsBytes += dataBytes;
         channel.lastEnd = dataStart + dataBytes;
         extendSpan(channel, logTimeNs, logTimeNs);
-        largestBytes = Math.max(largestBytes, emptyMessageBytes + dataBytes);
+        largestBytes = Math.max(largestBytes, EMPTY_MESSAGE_BYTES + dataBytes);
         if (logTimeNs < lastNs) isInOrder = false;
         lastNs = logTimeNs;
       },

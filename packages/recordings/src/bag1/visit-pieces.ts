@@ -24,15 +24,15 @@ export function createPieceVisitor(place: string, visitor: PieceVisitor, maxReco
   const pieces = createRecordPieces((bytes, from, base) => {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let at = from;
-    while (at + lengthBytes <= bytes.byteLength) {
+    while (at + LENGTH_BYTES <= bytes.byteLength) {
       const start = base + at;
       const where: Place = () => `${place}, at its byte ${start},`;
       const headerBytes = view.getUint32(at, true);
-      const headWanted = requireSmall(lengthBytes + headerBytes + lengthBytes, maxRecordBytes, where);
+      const headWanted = requireSmall(LENGTH_BYTES + headerBytes + LENGTH_BYTES, maxRecordBytes, where);
       if (at + headWanted > bytes.byteLength) return { at, wantedBytes: headWanted };
       const dataStart = at + headWanted;
-      const dataBytes = view.getUint32(dataStart - lengthBytes, true);
-      const header = parseHeader(bytes.subarray(at + lengthBytes, dataStart - lengthBytes), where, "BadChunk");
+      const dataBytes = view.getUint32(dataStart - LENGTH_BYTES, true);
+      const header = parseHeader(bytes.subarray(at + LENGTH_BYTES, dataStart - LENGTH_BYTES), where, "BadChunk");
       const opcode = opcodeOf(header);
       if (opcode === opcodes.connection) {
         const wantedBytes = requireSmall(headWanted + dataBytes, maxRecordBytes, where);
@@ -43,7 +43,7 @@ export function createPieceVisitor(place: string, visitor: PieceVisitor, maxReco
         visitor.message({ ...readMessageHeader(header), dataStart: base + dataStart, dataBytes });
       at = dataStart + dataBytes;
     }
-    return { at, wantedBytes: lengthBytes };
+    return { at, wantedBytes: LENGTH_BYTES };
   });
   return {
     push: pieces.push,
@@ -56,7 +56,7 @@ export function createPieceVisitor(place: string, visitor: PieceVisitor, maxReco
 }
 
 /** The size of the length that stands before a header and before data. */
-const lengthBytes = 4;
+const LENGTH_BYTES = 4;
 
 function requireSmall(bytes: number, most: number, place: Place): number {
   if (bytes <= most) return bytes;

@@ -8,14 +8,14 @@ export function combineChecksums(first: number, second: number, lengthBytes: num
 }
 
 /** The polynomial is reflected: bit 31 stands for 1. */
-const polynomial = 0xedb88320;
+const POLYNOMIAL = 0xedb88320;
 
 function multiply(a: number, b: number): number {
   let product = 0;
   let left = b;
   for (let bit = 0x80000000; bit !== 0; bit >>>= 1) {
     if (a & bit) product ^= left;
-    left = left & 1 ? (left >>> 1) ^ polynomial : left >>> 1;
+    left = left & 1 ? (left >>> 1) ^ POLYNOMIAL : left >>> 1;
   }
   return product;
 }

@@ -21,22 +21,22 @@ export async function* compressPieces(
   else yield* blocks;
 }
 
-const blockBytes = 1024 * 1024;
+const BLOCK_BYTES = 1024 * 1024;
 
 /** Cuts the content into blocks of exactly a megabyte, except for the last. */
 async function* inBlocks(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let block = Buffer.allocUnsafeSlow(blockBytes);
+  let block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   let filledBytes = 0;
   for await (const piece of pieces) {
     const { byteLength } = piece;
     for (let at = 0; at < byteLength; ) {
-      const bytes = Math.min(blockBytes - filledBytes, byteLength - at);
+      const bytes = Math.min(BLOCK_BYTES - filledBytes, byteLength - at);
       block.set(piece.subarray(at, at + bytes), filledBytes);
       filledBytes += bytes;
       at += bytes;
-      if (filledBytes < blockBytes) continue;
+      if (filledBytes < BLOCK_BYTES) continue;
       yield block;
-      block = Buffer.allocUnsafeSlow(blockBytes);
+      block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
       filledBytes = 0;
     }
     freeOwn(piece);
@@ -45,13 +45,13 @@ async function* inBlocks(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 }
 
 async function* zstdPieces(blocks: AsyncIterable<Uint8Array>, sizeBytes: number): AsyncGenerator<Uint8Array> {
-  const encoder = createZstdCompress({ params: zstdParams, pledgedSrcSize: sizeBytes, chunkSize: blockBytes });
+  const encoder = createZstdCompress({ params: zstdParams, pledgedSrcSize: sizeBytes, chunkSize: BLOCK_BYTES });
   for await (const piece of feedStream(blocks, encoder)) yield new Uint8Array(piece);
 }
 
 /** The head says: blocks of at most a megabyte that do not refer to each other, no checksums. spec: LZ4 frame format 1.6 */
 const lz4Head = Uint8Array.of(0x04, 0x22, 0x4d, 0x18, 0x60, 0x60, 0x51);
-const isStored = 0x80000000;
+const IS_STORED = 0x80000000;
 
 async function* lz4Pieces(blocks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield new Uint8Array(lz4Head);
@@ -63,7 +63,7 @@ async function* lz4Pieces(blocks: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
     const isSmaller = compressed.byteLength < block.byteLength;
     const stored = isSmaller ? compressed : block;
     const piece = Buffer.allocUnsafeSlow(4 + stored.byteLength);
-    piece.writeUInt32LE(isSmaller ? stored.byteLength : stored.byteLength + isStored, 0);
+    piece.writeUInt32LE(isSmaller ? stored.byteLength : stored.byteLength + IS_STORED, 0);
     piece.set(stored, 4);
     freeOwn(block);
     yield piece;

@@ -73,23 +73,23 @@ interface Wanted {
 
 /** Decompresses only the blocks that are needed, if they are clearly fewer than all. */
 export function unzstdBeginning({ bytes, uncompressedBytes, wantedBytes }: Wanted): Uint8Array | undefined {
-  if (wantedBytes === undefined || wantedBytes > uncompressedBytes * mostBegunShare) return undefined;
+  if (wantedBytes === undefined || wantedBytes > uncompressedBytes * MOST_BEGUN_SHARE) return undefined;
   const [frame, ...others] = findZstdFrames(bytes);
   if (!frame || frame.start > 0 || others.length > 0) return undefined;
   const end = endOfBlocks(bytes, wantedBytes, uncompressedBytes);
-  if (end === undefined || end > bytes.byteLength * mostBegunShare) return undefined;
+  if (end === undefined || end > bytes.byteLength * MOST_BEGUN_SHARE) return undefined;
   const options = { maxOutputLength: uncompressedBytes, chunkSize: roomFor(uncompressedBytes) };
   const begun = zstdDecompressSync(bytes.subarray(0, end), { ...options, finishFlush: constants.ZSTD_e_continue });
   return begun.byteLength >= wantedBytes ? begun : undefined;
 }
 
 /** A frame without its end is decompressed by way of a buffer, which takes longer, so that a larger share gains nothing. */
-const mostBegunShare = 0.85;
+const MOST_BEGUN_SHARE = 0.85;
 
 const unzstdAside = promisify(zstdDecompress);
 
 async function unlz4(bytes: Uint8Array, frame: Lz4Frame, { leftBytes, isBlocking }: Bounds): Promise<Uint8Array> {
-  if (frame.mostBytes > leftBytes + lz4SlackBytes) return await unlz4Filled(bytes, { leftBytes, isBlocking });
+  if (frame.mostBytes > leftBytes + LZ4_SLACK_BYTES) return await unlz4Filled(bytes, { leftBytes, isBlocking });
   if (!isBlocking) return loadLz4().decompressFrame(bytes);
   return loadLz4().decompressFrameSync(asBuffer(bytes));
 }
@@ -109,4 +109,4 @@ async function unlz4Filled(bytes: Uint8Array, { leftBytes, isBlocking }: Bounds)
   return Buffer.concat(parts, filledBytes);
 }
 
-const lz4SlackBytes = 4 * 1024 * 1024;
+const LZ4_SLACK_BYTES = 4 * 1024 * 1024;

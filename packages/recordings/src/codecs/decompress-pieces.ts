@@ -25,7 +25,7 @@ export async function* unzstdPieces(
   while (await source.findFrame(walk)) {
     frameCount += 1;
     using _window = await hold(zstdWindowBytes(walk.head));
-    yield* feedStream(source.frame(walk), createZstdDecompress({ chunkSize: pieceBytes }));
+    yield* feedStream(source.frame(walk), createZstdDecompress({ chunkSize: PIECE_BYTES }));
     if (walk.state !== "ended") throw new Error("not a whole frame");
   }
   if (frameCount === 0) throw new Error("not a whole frame");
@@ -39,7 +39,7 @@ interface UnzstdOptions {
   readonly hold: HoldMemory;
 }
 
-const pieceBytes = 1024 * 1024;
+const PIECE_BYTES = 1024 * 1024;
 
 function openPieces(pieces: AsyncIterable<Uint8Array>) {
   const iterator = pieces[Symbol.asyncIterator]();
@@ -151,11 +151,11 @@ function unlz4Block(stored: Uint8Array, { blockMaxBytes, before }: Block): Uint8
 }
 
 /** Blocks refer back so far at most. */
-const linkedBytes = 64 * 1024;
+const LINKED_BYTES = 64 * 1024;
 
 function lastOf(before: Uint8Array, piece: Uint8Array): Uint8Array {
-  if (piece.byteLength >= linkedBytes) return new Uint8Array(piece.subarray(-linkedBytes));
-  return Buffer.concat([before, piece]).subarray(-linkedBytes);
+  if (piece.byteLength >= LINKED_BYTES) return new Uint8Array(piece.subarray(-LINKED_BYTES));
+  return Buffer.concat([before, piece]).subarray(-LINKED_BYTES);
 }
 
 /**

@@ -45,7 +45,7 @@ export class Decompressor {
 
   constructor({ isBlocking = false, hold = holdFreely }: DecompressorOptions = {}) {
     this.#isBlocking = isBlocking;
-    this.#hold = (bytes) => (bytes > littleBytes ? hold(bytes) : holdFreely(bytes));
+    this.#hold = (bytes) => (bytes > LITTLE_BYTES ? hold(bytes) : holdFreely(bytes));
   }
 
   async whole(input: CompressedBytes): Promise<Uint8Array> {
@@ -132,7 +132,7 @@ function knownOf({ compression, place }: Compressed): KnownCompression {
 }
 
 /** Less memory than this is held without waiting for a turn. */
-const littleBytes = 8 * 1024 * 1024;
+const LITTLE_BYTES = 8 * 1024 * 1024;
 
 async function joined(pieces: AsyncIterable<Uint8Array>, most?: number, place = ""): Promise<Uint8Array> {
   const all: Uint8Array[] = [];

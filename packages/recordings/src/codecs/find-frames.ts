@@ -19,7 +19,7 @@ export function findFrames<F extends Frame>(
 ): F[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const frames: F[] = [];
-  for (let at = 0; at + leastFrameBytes <= bytes.byteLength; ) {
+  for (let at = 0; at + LEAST_FRAME_BYTES <= bytes.byteLength; ) {
     const magic = view.getUint32(at, true);
     if (isSkippable(magic)) {
       at += 8 + view.getUint32(at + 4, true);
@@ -34,4 +34,4 @@ export function findFrames<F extends Frame>(
 }
 
 /** The size of the shortest frame that has content or may be passed over. */
-const leastFrameBytes = 8;
+const LEAST_FRAME_BYTES = 8;

@@ -19,7 +19,7 @@ function readFrame(view: DataView, start: number, magic: number): Lz4Frame | und
   const frame = readDescriptor(magic, view.getUint8(start + 4), view.getUint8(start + 5));
   if (!frame) return undefined;
   let mostBytes = 0;
-  for (let at = start + startBytes + frame.optionalBytes; at + 4 <= view.byteLength; ) {
+  for (let at = start + START_BYTES + frame.optionalBytes; at + 4 <= view.byteLength; ) {
     const head = view.getUint32(at, true);
     const end = at + 4 + frame.endBytes;
     if (head === 0) return end <= view.byteLength ? { start, end, mostBytes } : undefined;
@@ -37,8 +37,8 @@ export function readBlockHead(head: number): { storedBytes: number; isStored: bo
 /**
  * A frame starts with the magic, two bytes that say what follows, and a checksum of them. The optional fields stand before the checksum.
  */
-const startBytes = 7;
-const frameMagic = 0x184d2204;
+const START_BYTES = 7;
+const FRAME_MAGIC = 0x184d2204;
 const flag = {
   isIndependent: 0x20,
   blockChecksum: 0x10,
@@ -66,7 +66,7 @@ function readDescriptor(
   sizes: number,
 ): (Lz4Head & { optionalBytes: number }) | undefined {
   const blockMaxBytes = blockSizes[(sizes >> 4) & 7];
-  if (magic !== frameMagic || blockMaxBytes === undefined) return undefined;
+  if (magic !== FRAME_MAGIC || blockMaxBytes === undefined) return undefined;
   return {
     blockMaxBytes,
     blockTrailerBytes: flags & flag.blockChecksum ? 4 : 0,
@@ -78,7 +78,7 @@ function readDescriptor(
 
 /** Reads the head of the next frame of bytes that come piece by piece. Answers undefined if no other frame begins. */
 export async function readLz4Head(feed: ByteFeed): Promise<Lz4Head | undefined> {
-  for (let start = await feed.take(startBytes); start; start = await feed.take(startBytes)) {
+  for (let start = await feed.take(START_BYTES); start; start = await feed.take(START_BYTES)) {
     const view = new DataView(start.buffer, start.byteOffset, start.byteLength);
     const magic = view.getUint32(0, true);
     if (isSkippable(magic)) {

@@ -25,9 +25,9 @@ export async function* inRounds<T>(values: Iterable<T>): AsyncGenerator<T> {
   let count = 0;
   for (const value of values) {
     count += 1;
-    if (count % turnLength === 0) await nextRound();
+    if (count % TURN_LENGTH === 0) await nextRound();
     yield value;
   }
 }
 
-const turnLength = 1024;
+const TURN_LENGTH = 1024;

@@ -1,16 +1,16 @@
 import { type Frame, findFrames } from "./find-frames.ts";
 import {
   readZstdBlock,
+  ZSTD_BLOCK_HEAD_BYTES,
+  ZSTD_MAGIC,
   type ZstdBlock,
-  zstdBlockHeadBytes,
   zstdHeadBytes,
-  zstdMagic,
   zstdTrailerBytes,
 } from "./zstd-format.ts";
 
 export function findZstdFrames(bytes: Uint8Array): Frame[] {
   return findFrames(bytes, (view, start, magic) => {
-    const end = magic === zstdMagic ? findEnd(view, start) : undefined;
+    const end = magic === ZSTD_MAGIC ? findEnd(view, start) : undefined;
     return end === undefined ? undefined : { start, end };
   });
 }
@@ -43,9 +43,9 @@ export function endOfBlocks(frame: Uint8Array, wantedBytes: number, contentBytes
 
 /** The blocks up to the last one, or up to where the bytes end. */
 function* blocksOf(view: DataView, start: number): Generator<ZstdBlock & { end: number }> {
-  for (let at = start + zstdHeadBytes(view.getUint8(start + 4)); at + zstdBlockHeadBytes <= view.byteLength; ) {
+  for (let at = start + zstdHeadBytes(view.getUint8(start + 4)); at + ZSTD_BLOCK_HEAD_BYTES <= view.byteLength; ) {
     const block = readZstdBlock(view.getUint16(at, true) + view.getUint8(at + 2) * 2 ** 16);
-    at += zstdBlockHeadBytes + block.storedBytes;
+    at += ZSTD_BLOCK_HEAD_BYTES + block.storedBytes;
     yield { ...block, end: at };
     if (block.isLast) return;
   }

@@ -1,10 +1,10 @@
 import { isSkippable } from "./find-frames.ts";
 import {
-  mostZstdHeadBytes,
+  MOST_ZSTD_HEAD_BYTES,
   readZstdBlock,
-  zstdBlockHeadBytes,
+  ZSTD_BLOCK_HEAD_BYTES,
+  ZSTD_MAGIC,
   zstdHeadBytes,
-  zstdMagic,
   zstdTrailerBytes,
 } from "./zstd-format.ts";
 
@@ -22,9 +22,9 @@ export class ZstdWalk {
   head: Uint8Array = new Uint8Array(0);
   #part: Part = "magic";
   /** The bytes of the part so far, and how many it takes. */
-  readonly #held = Buffer.alloc(mostZstdHeadBytes);
+  readonly #held = Buffer.alloc(MOST_ZSTD_HEAD_BYTES);
   #heldBytes = 0;
-  #neededBytes = magicBytes;
+  #neededBytes = MAGIC_BYTES;
   /** How many bytes are passed over before the part begins. */
   #skipBytes = 0;
   #trailerBytes = 0;
@@ -62,19 +62,19 @@ export class ZstdWalk {
     else {
       if (this.#part === "skippable") this.#skipBytes = this.#held.readUInt32LE(0);
       else this.state = "ended";
-      this.#expect("magic", magicBytes);
+      this.#expect("magic", MAGIC_BYTES);
     }
   }
 
   #readMagic(): void {
     const magic = this.#held.readUInt32LE(0);
     if (isSkippable(magic)) this.#expect("skippable", 4);
-    else if (magic === zstdMagic) this.#expect("head", magicBytes + 1);
+    else if (magic === ZSTD_MAGIC) this.#expect("head", MAGIC_BYTES + 1);
     else this.state = "none";
   }
 
   #readHead(): void {
-    const descriptor = this.#held[magicBytes]!;
+    const descriptor = this.#held[MAGIC_BYTES]!;
     const sizeBytes = zstdHeadBytes(descriptor);
     if (this.#heldBytes < sizeBytes) {
       this.#expect("head", sizeBytes);
@@ -82,16 +82,16 @@ export class ZstdWalk {
     }
     this.#trailerBytes = zstdTrailerBytes(descriptor);
     this.head = new Uint8Array(this.#held.subarray(0, sizeBytes));
-    this.#expect("block", zstdBlockHeadBytes);
+    this.#expect("block", ZSTD_BLOCK_HEAD_BYTES);
     this.state = "begins";
   }
 
   #readBlock(): void {
-    const { storedBytes, isReserved, isLast } = readZstdBlock(this.#held.readUIntLE(0, zstdBlockHeadBytes));
+    const { storedBytes, isReserved, isLast } = readZstdBlock(this.#held.readUIntLE(0, ZSTD_BLOCK_HEAD_BYTES));
     if (isReserved) throw new Error("not a whole frame");
     this.#skipBytes = storedBytes + (isLast ? this.#trailerBytes : 0);
     if (isLast) this.#expect("trailer", 0);
-    else this.#expect("block", zstdBlockHeadBytes);
+    else this.#expect("block", ZSTD_BLOCK_HEAD_BYTES);
   }
 
   /** A head continues the magic, which is held already. */
@@ -102,4 +102,4 @@ export class ZstdWalk {
   }
 }
 
-const magicBytes = 4;
+const MAGIC_BYTES = 4;

@@ -1,5 +1,5 @@
 import { freeOwn } from "../memory/free-memory.ts";
-import { maxWrittenChunkBytes } from "../verified/verified-run.ts";
+import { MAX_WRITTEN_CHUNK_BYTES } from "../verified/verified-run.ts";
 import type { Loaded, Loading, RunPart } from "./load/load-run.ts";
 import type { Task } from "./load/run-ahead.ts";
 import type { OpenSource, PlannedRun } from "./plan/planned-source.ts";
@@ -167,7 +167,7 @@ class Filling {
       if (this.#isTooMuch(endOf(fragment, next - 1) - fragment.starts[index]!)) yield* this.end();
       this.#builder.addFrom(fragment, index, next);
       index = next;
-      if (this.#builder.sizeBytes >= fullChunkBytes) yield* this.end();
+      if (this.#builder.sizeBytes >= FULL_CHUNK_BYTES) yield* this.end();
     }
   }
 
@@ -177,7 +177,7 @@ class Filling {
 
   /** Answers the place behind the last message that fits, but behind one message at least. */
   #endOfFitting(fragment: Fragment, from: number, to: number): number {
-    const room = fullChunkBytes - this.#builder.sizeBytes;
+    const room = FULL_CHUNK_BYTES - this.#builder.sizeBytes;
     const start = fragment.starts[from]!;
     let next = from;
     while (next < to && endOf(fragment, next) - start <= room) next += 1;
@@ -185,9 +185,9 @@ class Filling {
   }
 
   #isTooMuch(moreBytes: number): boolean {
-    return this.#builder.sizeBytes + moreBytes > maxWrittenChunkBytes;
+    return this.#builder.sizeBytes + moreBytes > MAX_WRITTEN_CHUNK_BYTES;
   }
 }
 
 /** A chunk of messages from several places is full at this size. */
-const fullChunkBytes = 1024 * 1024;
+const FULL_CHUNK_BYTES = 1024 * 1024;

@@ -12,14 +12,14 @@ import { requireSoundBag } from "../testing/require-sound-bag.ts";
 import { type BagMessage, makeConnection, writeBagMessages } from "../testing/write-bag-messages.ts";
 import { ExportError } from "./plan/export-options.ts";
 
-const startNs = 1_767_323_045_000_000_000n;
-const stepNs = 10_000_000n;
-const MiB = 1024 * 1024;
+const START_NS = 1_767_323_045_000_000_000n;
+const STEP_NS = 10_000_000n;
+const MIB = 1024 * 1024;
 
 const bags = await Promise.all([
   makeBag({ isReversed: true, chunkBytes: 3000, durationSeconds: 1 }),
   makeBag({ compression: "none", chunkBytes: 9000, durationSeconds: 1 }),
-  makeBag({ startNs: startNs + 30n * stepNs, isReversed: true, chunkBytes: 2000, durationSeconds: 1 }),
+  makeBag({ startNs: START_NS + 30n * STEP_NS, isReversed: true, chunkBytes: 2000, durationSeconds: 1 }),
 ]);
 const messages = await Promise.all(bags.map((bag) => readBagsInOrder(bag)));
 
@@ -35,7 +35,7 @@ test("any selection of bags, topics and times, in order of log time, is what a s
   });
   await fc.assert(
     fc.asyncProperty(selections, async ({ indexes, topics, first, last, ...options }) => {
-      const window = { startNs: startNs + BigInt(first) * stepNs, endNs: startNs + BigInt(last) * stepNs };
+      const window = { startNs: START_NS + BigInt(first) * STEP_NS, endNs: START_NS + BigInt(last) * STEP_NS };
       const selected = indexes
         .flatMap((index) => messages[index]!)
         .filter((message) => topics?.includes(topicOf(message)) ?? true)
@@ -59,7 +59,7 @@ test("connections keep every field of their headers, and the same one of several
 test("connections that differ in any field stay apart, and as channels of an MCAP they keep every field", async () => {
   const fields = ["latching=1", "callerid=/one", "callerid=/two", "origin=map", "__proto__=own"];
   const written = fields.map((field, index) => {
-    return { connection: makeConnection("/a", field), logTimeNs: startNs + BigInt(index), data: Buffer.of(index) };
+    return { connection: makeConnection("/a", field), logTimeNs: START_NS + BigInt(index), data: Buffer.of(index) };
   });
   const bag = await writeBagMessages(written);
   const again = await readBagsInOrder(await exportBagBytes([bag, bag]));
@@ -79,11 +79,11 @@ test("connections that differ in any field stay apart, and as channels of an MCA
 });
 
 test("lastPerChannel begins with the latest earlier message of each connection, from a bag that ended before", async () => {
-  const later = await makeBag({ startNs: startNs + 500n * stepNs, durationSeconds: 1 });
-  const window = { startNs: startNs + 500n * stepNs, endNs: startNs + 510n * stepNs };
+  const later = await makeBag({ startNs: START_NS + 500n * STEP_NS, durationSeconds: 1 });
+  const window = { startNs: START_NS + 500n * STEP_NS, endNs: START_NS + 510n * STEP_NS };
   const sources = [
-    exportSource(bags[0]!, { fileName: "a.bag", startNs, endNs: startNs + 100n * stepNs }),
-    exportSource(later, { fileName: "b.bag", startNs: window.startNs, endNs: startNs + 600n * stepNs }),
+    exportSource(bags[0]!, { fileName: "a.bag", startNs: START_NS, endNs: START_NS + 100n * STEP_NS }),
+    exportSource(later, { fileName: "b.bag", startNs: window.startNs, endNs: START_NS + 600n * STEP_NS }),
   ];
   const found = await readBagsInOrder(await exportBagBytes(sources, { ...window, lastPerChannel: {} }));
   const inside = (await readBagsInOrder(later)).filter(({ logTimeNs }) => logTimeNs <= window.endNs);
@@ -97,14 +97,14 @@ test("messages that are too large to be held come whole, between others and alon
   const [one, other] = [makeConnection("/one"), makeConnection("/other")];
   const message = (index: number, sizeBytes: number): BagMessage => ({
     connection: index % 2 === 0 ? one : other,
-    logTimeNs: startNs + BigInt(index) * stepNs,
+    logTimeNs: START_NS + BigInt(index) * STEP_NS,
     data: Buffer.alloc(sizeBytes, `${index}`),
   });
-  const large = [message(0, 10), message(2, 17 * MiB), message(3, 18 * MiB), message(5, 10)];
+  const large = [message(0, 10), message(2, 17 * MIB), message(3, 18 * MIB), message(5, 10)];
   const small = [1, 2, 3, 4, 6].map((index) => message(index, 100 + index));
   for (const [compression, topics, memoryBudgetBytes] of [
     ["lz4", undefined, undefined],
-    ["", ["/one"], 12 * MiB],
+    ["", ["/one"], 12 * MIB],
     ["lz4", ["/other"], undefined],
   ] as const) {
     const sources = [await writeBagMessages(large, { compression }), await writeBagMessages(small)];

@@ -1,5 +1,5 @@
 import { type BagConnection, readConnections } from "../bag1/read-connections.ts";
-import { emptyMessageBytes, recordHeadBytes } from "../mcap/opcodes.ts";
+import { EMPTY_MESSAGE_BYTES, RECORD_HEAD_BYTES } from "../mcap/opcodes.ts";
 import { asBuffer } from "../memory/as-buffer.ts";
 import { freeMemory } from "../memory/free-memory.ts";
 import type { Finish, Output } from "./assemble.ts";
@@ -9,7 +9,7 @@ import { orderOutput } from "./order-output.ts";
 import { type BagExportOptions, ExportError, type ExportSource } from "./plan/export-options.ts";
 import type { OpenSource } from "./plan/planned-source.ts";
 import { channelIdAt, endOf, type Fragment } from "./rewrite/fragment.ts";
-import { unwanted } from "./rewrite/selection.ts";
+import { UNWANTED } from "./rewrite/selection.ts";
 import type { BagBatch, BagMessages, HugeBagMessage } from "./write-bag/fill-chunks.ts";
 import { type MessageOpener, makeDamageMessages, writeBag } from "./write-bag/write-bag.ts";
 
@@ -55,11 +55,11 @@ async function* readMessages(
 
 /** Many exports at once hold little of each. */
 function heldBytesOf(laneCount: number): number {
-  if (laneCount <= 2) return 16 * MiB;
-  return laneCount <= 4 ? 4 * MiB : MiB;
+  if (laneCount <= 2) return 16 * MIB;
+  return laneCount <= 4 ? 4 * MIB : MIB;
 }
 
-const MiB = 1024 * 1024;
+const MIB = 1024 * 1024;
 
 const handOn: Finish = {
   messages: (fragment) => ({ weightBytes: 0, run: async () => ({ kind: "messages", fragment }) }),
@@ -73,8 +73,8 @@ async function addConnections(source: OpenSource, connections: Map<number, BagCo
   const { formatName, fileName, context, selection } = source;
   if (formatName !== "bag1") throw new ExportError("NotABag", `${fileName} is no ROS 1 bag; export it as MCAP`);
   for (const [channelId, connection] of await readConnections(context)) {
-    const id = selection.ids.get(channelId) ?? unwanted;
-    if (id !== unwanted && !connections.has(id)) connections.set(id, connection);
+    const id = selection.ids.get(channelId) ?? UNWANTED;
+    if (id !== UNWANTED && !connections.has(id)) connections.set(id, connection);
   }
 }
 
@@ -83,9 +83,9 @@ function toHugeMessage(
   connections: ReadonlyMap<number, BagConnection>,
 ): HugeBagMessage {
   const { records, timesNs } = head;
-  const recordBytes = recordHeadBytes + Number(asBuffer(records).readBigUInt64LE(1));
+  const recordBytes = RECORD_HEAD_BYTES + Number(asBuffer(records).readBigUInt64LE(1));
   const connection = connections.get(channelIdAt(head, 0))!;
-  return { connection, logTimeNs: timesNs[0]!, dataBytes: recordBytes - emptyMessageBytes, open };
+  return { connection, logTimeNs: timesNs[0]!, dataBytes: recordBytes - EMPTY_MESSAGE_BYTES, open };
 }
 
 function toMessages(fragment: Fragment, connections: ReadonlyMap<number, BagConnection>): BagMessages {
@@ -95,7 +95,7 @@ function toMessages(fragment: Fragment, connections: ReadonlyMap<number, BagConn
     connectionAt: (index) => connections.get(channelIdAt(fragment, starts[index]!))!,
     timesNs,
     bytes: asBuffer(records),
-    startAt: (index) => starts[index]! + emptyMessageBytes,
+    startAt: (index) => starts[index]! + EMPTY_MESSAGE_BYTES,
     endAt: (index) => endOf(fragment, index),
   };
 }

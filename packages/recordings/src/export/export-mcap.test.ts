@@ -16,8 +16,8 @@ import { type ReadMessage, readIndexedMessages, readMessages, readRecords } from
 import type { TopicSpec } from "../testing/sensors.ts";
 import { exportMcap } from "./export-mcap.ts";
 
-const MiB = 1024 * 1024;
-const startNs = 1_767_323_045_000_000_000n;
+const MIB = 1024 * 1024;
+const START_NS = 1_767_323_045_000_000_000n;
 
 /** What a message is, whatever its channel's number. Equal times keep their order. */
 function contentOf(messages: readonly ReadMessage[]): object[] {
@@ -51,7 +51,7 @@ test("an export holds the same messages in order of log time, from any kind of M
 test("topics and both ends of the time window select, inclusively", async () => {
   const bytes = await makeMcap({ chunkBytes: 10_000 });
   const topics = ["/imu", "/log"];
-  const [from, to] = [startNs + 500_000_000n, startNs + 1_000_000_000n];
+  const [from, to] = [START_NS + 500_000_000n, START_NS + 1_000_000_000n];
   const exported = readMessages(await exportBytes(bytes, { topics, startNs: from, endNs: to }));
   const expected = readMessages(bytes).filter(
     ({ topic, logTimeNs }) => topics.includes(topic) && logTimeNs >= from && logTimeNs <= to,
@@ -64,7 +64,7 @@ test("topics and both ends of the time window select, inclusively", async () => 
 test("an export reads only the chunks that may hold what was asked for", async () => {
   const bytes = await makeMcap({ durationSeconds: 20, chunkBytes: 20_000, compression: "" });
   const source = countReads(bytesSource(bytes));
-  const selection = { startNs: startNs + 5_000_000_000n, endNs: startNs + 5_100_000_000n };
+  const selection = { startNs: START_NS + 5_000_000_000n, endNs: START_NS + 5_100_000_000n };
   const { openIndex } = await indexedSource(bytes);
   await exportBytes([exportSource(source, { openIndex })], { compression: "", ...selection });
   assert.ok(source.bytesRead < bytes.byteLength / 20, `${source.bytesRead} of ${bytes.byteLength}`);
@@ -84,7 +84,7 @@ test("an export is proven complete by its own summary, and every checksum in it 
     { name: "downlink", metadata: { deviceName: "r2" } },
     { name: "note", metadata: { a: "b" } },
   ];
-  const attachments = [{ name: "big.bin", mediaType: "x/y", data: Buffer.alloc(3 * MiB, 5), logTimeNs: 9n }];
+  const attachments = [{ name: "big.bin", mediaType: "x/y", data: Buffer.alloc(3 * MIB, 5), logTimeNs: 9n }];
   const bytes = await makeMcap({ metadata, attachments, profile: "ros2" });
   const exported = await exportBytes(bytes, { includeAttachments: true });
   const quick = await inspectRecording(bytesSource(exported), { fileName: "a.mcap" });
@@ -116,7 +116,7 @@ function* candidates(bytes: Uint8Array): Generator<number> {
 test("chunks are at most 4 MiB large, or hold one message", async () => {
   const topics: TopicSpec[] = [
     { topic: "/small", kind: "blob", rateHz: 40, sizeBytes: 300_000 },
-    { topic: "/huge", kind: "blob", rateHz: 1, sizeBytes: 5 * MiB },
+    { topic: "/huge", kind: "blob", rateHz: 1, sizeBytes: 5 * MIB },
   ];
   const exported = await exportBytes(await makeMcap({ topics, durationSeconds: 1, compression: "" }), {
     compression: "",
@@ -124,7 +124,7 @@ test("chunks are at most 4 MiB large, or hold one message", async () => {
   const indexes = readRecords(exported).records.filter((record) => record.type === "ChunkIndex");
   assert.ok(indexes.length >= 4);
   for (const index of indexes) {
-    if (index.uncompressedSize <= 4n * BigInt(MiB)) continue;
+    if (index.uncompressedSize <= 4n * BigInt(MIB)) continue;
     const { records } = readRecords(exported);
     const chunk = records.findIndex(
       (record) => record.type === "Chunk" && record.uncompressedSize === index.uncompressedSize,
@@ -257,7 +257,7 @@ test("a reader that stops reading stops the work", async () => {
   const source = countReads(bytesSource(bytes));
   const { openIndex } = await indexedSource(bytes);
   for await (const piece of exportMcap([exportSource(source, { openIndex })], { compression: "" })) {
-    if (piece.byteLength > MiB / 2) break;
+    if (piece.byteLength > MIB / 2) break;
   }
   assert.ok(source.bytesRead < bytes.byteLength / 3, `${source.bytesRead} of ${bytes.byteLength}`);
 });

@@ -62,7 +62,7 @@ export function openSession(
 }
 
 function createLoading(within: ExportSession["within"], options: McapExportOptions): Loading {
-  const { compression, memoryBudgetBytes = defaultBudgetBytes, signal, pool } = options;
+  const { compression, memoryBudgetBytes = DEFAULT_BUDGET_BYTES, signal, pool } = options;
   const spans = within.map(([, source]) => source);
   return {
     lane: (pool ?? sharedPool).openLane(),
@@ -92,7 +92,7 @@ function withinWindow(
   });
 }
 
-const defaultBudgetBytes = 64 * 1024 * 1024;
+const DEFAULT_BUDGET_BYTES = 64 * 1024 * 1024;
 
 /** Its threads start with the first export, and do not keep the process alive. */
 const sharedPool = new RewritePool();

@@ -4,7 +4,7 @@ import { ExportError, type ExportSource } from "./plan/export-options.ts";
 import { openSource } from "./plan/open-source.ts";
 import type { OpenSource, PlannedRun } from "./plan/planned-source.ts";
 import { channelIdAt, endOf, type Fragment, FragmentBuilder } from "./rewrite/fragment.ts";
-import { unwanted } from "./rewrite/selection.ts";
+import { UNWANTED } from "./rewrite/selection.ts";
 
 /**
  * Finds the latest message of each selected channel before the window, in order of log time. It goes backward through the sources, and ends
@@ -51,8 +51,8 @@ async function searchRun(run: PlannedRun, found: LastMessages, { lane, hold }: L
   const { source } = run;
   const { ids, startNs = 0n, endNs } = source.selection;
   const mayHold = (await source.channelsOf(run)).some((channel) => {
-    const id = ids.get(channel.channelId) ?? unwanted;
-    const isInReach = id !== unwanted && channel.startNs <= endNs! && channel.endNs >= startNs;
+    const id = ids.get(channel.channelId) ?? UNWANTED;
+    const isInReach = id !== UNWANTED && channel.startNs <= endNs! && channel.endNs >= startNs;
     return isInReach && !found.isFound(id, lastOf(channel, endNs!));
   });
   if (!mayHold) return;
@@ -105,8 +105,8 @@ class LastMessages {
     if (!topicKeys) return;
     const channelsOf = Map.groupBy(survey.channels.values(), ({ topic }) => topic);
     for (const [topic, key] of topicKeys) {
-      const ids = (channelsOf.get(topic) ?? []).map(({ id }) => selection.ids.get(id) ?? unwanted);
-      const wanted = ids.filter((id) => id !== unwanted);
+      const ids = (channelsOf.get(topic) ?? []).map(({ id }) => selection.ids.get(id) ?? UNWANTED);
+      const wanted = ids.filter((id) => id !== UNWANTED);
       this.#channelsOfKeys.set(`${key} ${topic}`, wanted);
     }
   }
@@ -120,7 +120,7 @@ class LastMessages {
     const known = this.#found.get(id);
     if (known && comesAfter(known, last)) return;
     this.#heldBytes += bytes.byteLength - (known?.bytes.byteLength ?? 0);
-    if (this.#heldBytes > maxHeldBytes) throw tooLarge();
+    if (this.#heldBytes > MAX_HELD_BYTES) throw tooLarge();
     this.#found.set(id, { ...last, bytes: new Uint8Array(bytes) });
   }
 
@@ -132,7 +132,7 @@ class LastMessages {
   }
 }
 
-const maxHeldBytes = 256 * 1024 * 1024;
+const MAX_HELD_BYTES = 256 * 1024 * 1024;
 
 function comesAfter(a: LastMessage, b: LastMessage): boolean {
   if (a.timeNs !== b.timeNs) return a.timeNs > b.timeNs;
@@ -140,7 +140,7 @@ function comesAfter(a: LastMessage, b: LastMessage): boolean {
 }
 
 function tooLarge(): ExportError {
-  const text = `the last messages before the window are together larger than ${maxHeldBytes} bytes; select fewer topics`;
+  const text = `the last messages before the window are together larger than ${MAX_HELD_BYTES} bytes; select fewer topics`;
   return new ExportError("LastMessagesTooLarge", text);
 }
 

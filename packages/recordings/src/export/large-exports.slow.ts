@@ -23,10 +23,10 @@ const directory = await mkdtemp(join(tmpdir(), "large-exports-"));
 after(() => rm(directory, { recursive: true }));
 const target = join(directory, "written");
 
-const startNs = 1_767_323_045_000_000_000n;
-const many = { messageBytes: 200, chunkBytes: 250_000_000, startNs };
-const few = { messageBytes: 60_000_000, chunkBytes: 250_000_000, startNs };
-const one = { messageBytes: 240_000_000, chunkBytes: 250_000_000, startNs };
+const START_NS = 1_767_323_045_000_000_000n;
+const many = { messageBytes: 200, chunkBytes: 250_000_000, startNs: START_NS };
+const few = { messageBytes: 60_000_000, chunkBytes: 250_000_000, startNs: START_NS };
+const one = { messageBytes: 240_000_000, chunkBytes: 250_000_000, startNs: START_NS };
 
 const kinds: Record<string, LargeFileSpec> = {
   "many messages, zstd": { ...many, compression: "zstd" },
@@ -41,11 +41,11 @@ const kinds: Record<string, LargeFileSpec> = {
 };
 
 /** The most megabytes by which the whole process may grow. */
-const mostGrownMb = 600;
+const MOST_GROWN_MB = 600;
 /** The same if the recordings are indexed in memory first, which ingest does elsewhere. */
-const mostUnindexedMb = 700;
+const MOST_UNINDEXED_MB = 700;
 /** The most processor time of the main thread in one round of its event loop. */
-const mostTurnMs = 50;
+const MOST_TURN_MS = 50;
 
 for (const [name, spec] of Object.entries(kinds)) {
   const { compression } = spec;
@@ -79,7 +79,7 @@ test("65,535 channels, each with a schema of its own, hold up nothing else", asy
   const topics = Array.from({ length: 65_535 }, (_, index) => `/robot/sensor/${index}/value`);
   const messages = topics.map((topic, index) => ({
     topic,
-    logTimeNs: startNs + BigInt(index),
+    logTimeNs: START_NS + BigInt(index),
     data: Buffer.alloc(40),
   }));
   const file = { messages, topics, schema: "{}", compression: "zstd", chunkBytes: 1_000_000, isIndexed: true } as const;
@@ -134,6 +134,6 @@ async function measureExports(
     `${grownMb} MB, turns of ${measured.longestTurnMs} ms, delay ${Math.round(measured.longestDelayMs)} ms: ${JSON.stringify(job)}`,
   );
   assert.equal(new Set(measured.sizesBytes).size, 1, "the exports differ");
-  assert.ok(grownMb <= (whole.isIndexed ? mostGrownMb : mostUnindexedMb), `${grownMb} MB`);
-  assert.ok(measured.longestTurnMs <= mostTurnMs, `the main thread computed for ${measured.longestTurnMs} ms`);
+  assert.ok(grownMb <= (whole.isIndexed ? MOST_GROWN_MB : MOST_UNINDEXED_MB), `${grownMb} MB`);
+  assert.ok(measured.longestTurnMs <= MOST_TURN_MS, `the main thread computed for ${measured.longestTurnMs} ms`);
 }

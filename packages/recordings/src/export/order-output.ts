@@ -23,22 +23,22 @@ export async function* orderOutput(session: ExportSession, ordering: Ordering): 
   }
 }
 
-const MiB = 1024 * 1024;
+const MIB = 1024 * 1024;
 
 /** How much of one export is read and rewritten ahead of the consumer. */
 function loadingAhead({ loading: { lane } }: ExportSession): () => AheadLimits {
-  return () => shareOf(lane.laneCount, { mostBytes: 8 * MiB, mostTasks: 6 });
+  return () => shareOf(lane.laneCount, { mostBytes: 8 * MIB, mostTasks: 6 });
 }
 
 /** How much of one export is compressed ahead of the consumer. */
 function finishingAhead({ loading: { lane } }: ExportSession): () => AheadLimits {
-  return () => shareOf(lane.laneCount, { mostBytes: 4 * MiB, mostTasks: 4 });
+  return () => shareOf(lane.laneCount, { mostBytes: 4 * MIB, mostTasks: 4 });
 }
 
 /** If there are many exports, little of each keeps the threads busy. */
 function shareOf(laneCount: number, whole: AheadLimits): AheadLimits {
   if (laneCount <= 2) return whole;
-  return laneCount <= 4 ? { mostBytes: 2 * MiB, mostTasks: 2 } : { mostBytes: MiB, mostTasks: 1 };
+  return laneCount <= 4 ? { mostBytes: 2 * MIB, mostTasks: 2 } : { mostBytes: MIB, mostTasks: 1 };
 }
 
 async function* loadAll(steps: AsyncGenerator<Step>, session: ExportSession): AsyncGenerator<Loaded> {

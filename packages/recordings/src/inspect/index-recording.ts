@@ -122,7 +122,7 @@ function createChecksum() {
   return {
     add(block: Uint8Array): void {
       before.push({ offset: position, crc });
-      if (before.length > keptBlocks) before.shift();
+      if (before.length > KEPT_BLOCKS) before.shift();
       crc = crc32(block, crc);
       position += block.byteLength;
     },
@@ -133,4 +133,4 @@ function createChecksum() {
   };
 }
 
-const keptBlocks = 8;
+const KEPT_BLOCKS = 8;

@@ -1,6 +1,6 @@
 import { copyColumns } from "../memory/columns.ts";
 import type { RunChannel } from "../verified/verified-run.ts";
-import { opcodes, recordHeadBytes } from "./opcodes.ts";
+import { opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 
 /** One message: where its record stands among the records, and its log time in halves of 32 bits, because a `bigint` would be allocated. */
 export interface SummedMessage {
@@ -11,9 +11,9 @@ export interface SummedMessage {
   end: number;
 }
 
-const idCount = 65_536;
-const entryBytes = 16;
-const indexHeadBytes = recordHeadBytes + 6;
+const ID_COUNT = 65_536;
+const ENTRY_BYTES = 16;
+const INDEX_HEAD_BYTES = RECORD_HEAD_BYTES + 6;
 
 /** Each channel that is met, or that an index names, has a slot in these columns. */
 function createColumns(room: number) {
@@ -42,7 +42,7 @@ type Columns = ReturnType<typeof createColumns>;
 export class ChannelSums {
   #sums = createColumns(64);
   /** For each channel id its slot plus 1, or 0 while it has none. */
-  readonly #slots = new Uint32Array(idCount);
+  readonly #slots = new Uint32Array(ID_COUNT);
   #slotCount = 0;
   /** The message indexes, until one of them contradicts the messages. */
   #indexes: DataView | undefined;
@@ -64,7 +64,7 @@ export class ChannelSums {
     sums.bytes[slot]! += end - start;
     sums.lastEnds[slot] = end;
     if (this.#indexes === undefined) return;
-    if (this.#isNextEntry(this.#indexes, slot, message)) sums.nextEntries[slot]! += entryBytes;
+    if (this.#isNextEntry(this.#indexes, slot, message)) sums.nextEntries[slot]! += ENTRY_BYTES;
     else this.#indexes = undefined;
   }
 
@@ -86,7 +86,7 @@ export class ChannelSums {
       if (!index || this.#slots[index.channelId] !== 0) return undefined;
       const slot = this.#addSlot(index.channelId);
       this.#sums.indexStarts[slot] = at;
-      this.#sums.nextEntries[slot] = at + indexHeadBytes;
+      this.#sums.nextEntries[slot] = at + INDEX_HEAD_BYTES;
       this.#sums.entriesEnds[slot] = index.end;
       at = index.end;
     }
@@ -170,11 +170,11 @@ function viewOf(bytes: Uint8Array): DataView {
 
 /** Answers undefined if no whole message index stands there, or if its length is not that of its entries. */
 function readIndexHead(indexes: Uint8Array, at: number): { channelId: number; end: number } | undefined {
-  if (at + indexHeadBytes > indexes.byteLength || indexes[at] !== opcodes.messageIndex) return undefined;
+  if (at + INDEX_HEAD_BYTES > indexes.byteLength || indexes[at] !== opcodes.messageIndex) return undefined;
   const view = viewOf(indexes);
   const contentBytes = view.getUint32(at + 1, true) + view.getUint32(at + 5, true) * 2 ** 32;
-  const entriesBytes = view.getUint32(at + recordHeadBytes + 2, true);
-  const end = at + recordHeadBytes + contentBytes;
-  const isWhole = end <= indexes.byteLength && contentBytes === entriesBytes + 6 && entriesBytes % entryBytes === 0;
-  return isWhole ? { channelId: view.getUint16(at + recordHeadBytes, true), end } : undefined;
+  const entriesBytes = view.getUint32(at + RECORD_HEAD_BYTES + 2, true);
+  const end = at + RECORD_HEAD_BYTES + contentBytes;
+  const isWhole = end <= indexes.byteLength && contentBytes === entriesBytes + 6 && entriesBytes % ENTRY_BYTES === 0;
+  return isWhole ? { channelId: view.getUint16(at + RECORD_HEAD_BYTES, true), end } : undefined;
 }

@@ -2,7 +2,7 @@ import { type Reason, RecordingError } from "../faults/reasons.ts";
 import { openCursor, readU16, readU32, readU64 } from "../reading/field-cursor.ts";
 import { extendSpan } from "../survey/survey.ts";
 import type { RunChannel, VerifiedRun } from "../verified/verified-run.ts";
-import { recordHeadBytes } from "./opcodes.ts";
+import { RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { parseRecordHead } from "./record-head.ts";
 import type { StoredChunk } from "./stored-chunk.ts";
 
@@ -18,8 +18,8 @@ export function countLost({ indexes }: StoredChunk): LostMessages | undefined {
   const channels: RunChannel[] = [];
   try {
     for (let at = 0; at < indexes.byteLength; ) {
-      const { end } = parseRecordHead(indexes.subarray(at, at + recordHeadBytes), at, indexes.byteLength);
-      const channel = readIndex(indexes.subarray(at + recordHeadBytes, end), at);
+      const { end } = parseRecordHead(indexes.subarray(at, at + RECORD_HEAD_BYTES), at, indexes.byteLength);
+      const channel = readIndex(indexes.subarray(at + RECORD_HEAD_BYTES, end), at);
       if (channel.messageCount > 0) channels.push(channel);
       at = end;
     }

@@ -12,7 +12,7 @@ import {
   type Survey,
 } from "../survey/survey.ts";
 import type { McapEnd } from "./mcap-end.ts";
-import { magic, opcodes, recordHeadBytes } from "./opcodes.ts";
+import { magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { openRecord, parseRecordHead, type RecordHead } from "./record-head.ts";
 import { type RecordSpan, readHeader, readMetadata, type Statistics } from "./records.ts";
 import { edgesOf, type SummarySection } from "./summary-section.ts";
@@ -101,9 +101,9 @@ async function walkGaps(section: SummarySection, end: McapEnd, context: ReadCont
     const gapEnd = starts[index] ?? end.summaryStart;
     let offset = ends[index - 1] ?? magic.byteLength;
     walkedBytes += gapEnd - offset;
-    if (walkedBytes > maxWalkedBytes) return false;
+    if (walkedBytes > MAX_WALKED_BYTES) return false;
     while (offset < gapEnd) {
-      const head = parseRecordHead(await reader.fetch(offset, recordHeadBytes), offset, context.source.sizeBytes);
+      const head = parseRecordHead(await reader.fetch(offset, RECORD_HEAD_BYTES), offset, context.source.sizeBytes);
       if (head.end > gapEnd || mustBeIndexed.has(head.opcode)) return false;
       offset = head.end;
     }
@@ -112,7 +112,7 @@ async function walkGaps(section: SummarySection, end: McapEnd, context: ReadCont
 }
 
 /** If more must be walked, a skim is as cheap. */
-const maxWalkedBytes = 1024 * 1024;
+const MAX_WALKED_BYTES = 1024 * 1024;
 const mustBeIndexed: ReadonlySet<number> = new Set([
   opcodes.message,
   opcodes.chunk,
@@ -161,7 +161,7 @@ async function readFirstRecord(
   context: ReadContext,
 ): Promise<{ profile?: string; library?: string }> {
   const offset = magic.byteLength;
-  const head = parseRecordHead(await reader.fetch(offset, recordHeadBytes), offset, context.source.sizeBytes);
+  const head = parseRecordHead(await reader.fetch(offset, RECORD_HEAD_BYTES), offset, context.source.sizeBytes);
   if (head.opcode !== opcodes.header)
     throw new RecordingError("BadRecord", "the file does not begin with a header record");
   return isLeftOut(head, context) ? {} : readHeader(await openRecord(head, reader, context));
@@ -172,6 +172,6 @@ async function findRecord(
   opcode: number,
   { reader, context }: { reader: WindowReader; context: ReadContext },
 ): Promise<RecordHead | undefined> {
-  const head = parseRecordHead(await reader.fetch(offset, recordHeadBytes), offset, context.source.sizeBytes);
+  const head = parseRecordHead(await reader.fetch(offset, RECORD_HEAD_BYTES), offset, context.source.sizeBytes);
   return head.opcode === opcode && head.end === offset + lengthBytes ? head : undefined;
 }

@@ -4,7 +4,7 @@ import type { RecordingSummary } from "../survey/summary.ts";
 import { createSurvey, type Survey } from "../survey/survey.ts";
 import { addRepeatedChannels, indexMcap } from "./index-mcap.ts";
 import { type McapEnd, readMcapEnd } from "./mcap-end.ts";
-import { footerBytes, magic } from "./opcodes.ts";
+import { FOOTER_BYTES, magic } from "./opcodes.ts";
 import { readSummarySection, type SummarySection } from "./summary-section.ts";
 import { surveyMcap } from "./survey-mcap.ts";
 
@@ -28,7 +28,7 @@ export async function inspectMcapSummary(context: ReadContext): Promise<Survey |
 }
 
 async function readBySummary(context: ReadContext): Promise<{ section?: SummarySection; indexed?: Survey }> {
-  const end = await readMcapEnd(context.source, tailBytes);
+  const end = await readMcapEnd(context.source, TAIL_BYTES);
   const section = await readSummary(end, context);
   if (!section) return {};
   const indexed = await indexMcap(section, end, context);
@@ -37,11 +37,11 @@ async function readBySummary(context: ReadContext): Promise<{ section?: SummaryS
 
 /** The caller checks the magic at the beginning of the file. */
 export async function requireMcapEnd({ source }: ReadContext): Promise<void> {
-  await readMcapEnd(source, footerBytes + magic.byteLength);
+  await readMcapEnd(source, FOOTER_BYTES + magic.byteLength);
 }
 
 /** The last so many bytes hold the whole summary of most recordings. */
-const tailBytes = 64 * 1024;
+const TAIL_BYTES = 64 * 1024;
 
 /** Answers undefined if it is damaged. */
 async function readSummary(end: McapEnd, context: ReadContext): Promise<SummarySection | undefined> {

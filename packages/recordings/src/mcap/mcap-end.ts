@@ -1,7 +1,7 @@
 import { RecordingError } from "../faults/reasons.ts";
 import { type FieldCursor, openCursor, readSize, readU32, readU64 } from "../reading/field-cursor.ts";
 import type { RandomAccessSource } from "../sources/source.ts";
-import { footerBytes, magic, opcodes, recordHeadBytes } from "./opcodes.ts";
+import { FOOTER_BYTES, magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 
 export interface McapEnd {
   readonly footerOffset: number;
@@ -27,7 +27,7 @@ export async function readMcapEnd(source: RandomAccessSource, tailBytes: number)
     const text = `the file has no end (${sizeBytes} bytes): it is still being written, or recording or copying it was cut off`;
     throw new RecordingError("NoEnd", text);
   }
-  const footerOffset = sizeBytes - magic.byteLength - footerBytes;
+  const footerOffset = sizeBytes - magic.byteLength - FOOTER_BYTES;
   const cursor = openCursor(
     tail.subarray(footerOffset - tailOffset),
     `the footer at byte ${footerOffset}`,
@@ -36,7 +36,7 @@ export async function readMcapEnd(source: RandomAccessSource, tailBytes: number)
   const opcode = cursor.bytes[0];
   cursor.position = 1;
   const contentBytes = readSize(cursor);
-  if (opcode !== opcodes.footer || contentBytes !== footerBytes - recordHeadBytes) throw badFooter(footerOffset);
+  if (opcode !== opcodes.footer || contentBytes !== FOOTER_BYTES - RECORD_HEAD_BYTES) throw badFooter(footerOffset);
   const summaryStart = readOffset(cursor, footerOffset);
   const summaryOffsetStart = readOffset(cursor, footerOffset);
   const summaryCrc = readU32(cursor);
@@ -59,7 +59,7 @@ export function hasMagic(bytes: Uint8Array, at: number): boolean {
   return at >= 0 && magic.every((byte, index) => bytes[at + index] === byte);
 }
 
-const smallestBytes = 2 * magic.byteLength + footerBytes;
+const smallestBytes = 2 * magic.byteLength + FOOTER_BYTES;
 
 function badFooter(footerOffset: number): RecordingError {
   const text = `the footer at byte ${footerOffset} does not describe this file; its end is damaged`;

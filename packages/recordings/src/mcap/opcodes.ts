@@ -20,12 +20,12 @@ export const opcodes = {
 export const magic = Uint8Array.of(0x89, 0x4d, 0x43, 0x41, 0x50, 0x30, 0x0d, 0x0a);
 
 /** The opcode and the length of a record. */
-export const recordHeadBytes = 9;
+export const RECORD_HEAD_BYTES = 9;
 
 /** The channel, the sequence, the log time and the publish time. */
-export const messageHeadBytes = 22;
+export const MESSAGE_HEAD_BYTES = 22;
 
 /** The size of a message record without data. */
-export const emptyMessageBytes = recordHeadBytes + messageHeadBytes;
+export const EMPTY_MESSAGE_BYTES = RECORD_HEAD_BYTES + MESSAGE_HEAD_BYTES;
 
-export const footerBytes = recordHeadBytes + 20;
+export const FOOTER_BYTES = RECORD_HEAD_BYTES + 20;

@@ -2,7 +2,7 @@ import { RecordingError } from "../faults/reasons.ts";
 import { type FieldCursor, openCursor } from "../reading/field-cursor.ts";
 import type { ReadContext } from "../reading/read-context.ts";
 import { refuseBeyond, type WindowReader } from "../reading/window-reader.ts";
-import { recordHeadBytes } from "./opcodes.ts";
+import { RECORD_HEAD_BYTES } from "./opcodes.ts";
 
 export interface RecordHead {
   readonly opcode: number;
@@ -16,7 +16,7 @@ export interface RecordHead {
 
 export function parseRecordHead(bytes: Uint8Array, offset: number, sizeBytes: number): RecordHead {
   const contentBytes = Number(new DataView(bytes.buffer, bytes.byteOffset + 1, 8).getBigUint64(0, true));
-  const contentOffset = offset + recordHeadBytes;
+  const contentOffset = offset + RECORD_HEAD_BYTES;
   refuseBeyond({ offset: contentOffset, length: contentBytes, sizeBytes });
   const opcode = bytes[0]!;
   if (opcode === 0) {

@@ -1,9 +1,9 @@
 import { RecordingError } from "../faults/reasons.ts";
 import type { ChunkHeader } from "../reading/chunk.ts";
 import { copies } from "../verified/forward-reader.ts";
-import { wholeChunkBytes } from "../verified/verified-run.ts";
+import { WHOLE_CHUNK_BYTES } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
-import { opcodes, recordHeadBytes } from "./opcodes.ts";
+import { opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { openRecordStart, parseRecordHead, type RecordHead } from "./record-head.ts";
 import { readChunkHead } from "./records.ts";
 import { startsWithRecord } from "./swallowed-records.ts";
@@ -28,7 +28,7 @@ export async function readStoredChunk(
   footerOffset: number,
 ): Promise<StoredChunk> {
   const { reader, context } = verifying;
-  const chunk = readChunkHead(await openRecordStart(given, reader, chunkStartBytes), given.contentOffset);
+  const chunk = readChunkHead(await openRecordStart(given, reader, CHUNK_START_BYTES), given.contentOffset);
   chunk.offset = given.offset;
   const contentEnd = chunk.dataOffset + chunk.storedBytes;
   if (contentEnd > given.end) {
@@ -37,7 +37,7 @@ export async function readStoredChunk(
   }
   const head = { ...given, end: await endOfRecord(given, contentEnd, verifying) };
   const lengthBytes = head.end - head.offset;
-  const isHeld = lengthBytes <= wholeChunkBytes;
+  const isHeld = lengthBytes <= WHOLE_CHUNK_BYTES;
   let bytes: Uint8Array | undefined;
   const indexes = await readIndexes(footerOffset - head.end, async (length) => {
     if (!isHeld) return context.source.read(head.end, length);
@@ -57,7 +57,7 @@ export async function endOfRecord(
   { reader, isSalvage, damage }: Verifying,
 ): Promise<number> {
   if (fieldsEnd === end) return end;
-  const rest = await reader.fetch(fieldsEnd, Math.min(end - fieldsEnd, lookedAtBytes));
+  const rest = await reader.fetch(fieldsEnd, Math.min(end - fieldsEnd, LOOKED_AT_BYTES));
   if (!startsWithRecord(rest)) return end;
   const text = `the record at byte ${offset} says that it is ${end - fieldsEnd} bytes longer than it is: other records stand there`;
   if (!isSalvage) throw new RecordingError("BadRecord", text);
@@ -66,9 +66,9 @@ export async function endOfRecord(
 }
 
 /** Enough bytes for the next record in most files. */
-const lookedAtBytes = 8 * 1024 * 1024;
+const LOOKED_AT_BYTES = 8 * 1024 * 1024;
 
-const mostIndexBytes = 64 * 1024 * 1024;
+const MOST_INDEX_BYTES = 64 * 1024 * 1024;
 
 /**
  * Reads the message indexes at the beginning of what `read` gives; at most `availableBytes` are there. A chunk of 65,536 channels has as
@@ -78,25 +78,25 @@ async function readIndexes(
   availableBytes: number,
   read: (lengthBytes: number) => Promise<Uint8Array>,
 ): Promise<Uint8Array> {
-  const mostBytes = Math.max(0, Math.min(availableBytes, mostIndexBytes));
-  for (let lengthBytes = firstIndexBytes; ; lengthBytes *= 8) {
+  const mostBytes = Math.max(0, Math.min(availableBytes, MOST_INDEX_BYTES));
+  for (let lengthBytes = FIRST_INDEX_BYTES; ; lengthBytes *= 8) {
     const bytes = await read(Math.min(lengthBytes, mostBytes));
     let end = 0;
     let next: number | undefined = 0;
     while (next !== undefined && next <= bytes.byteLength) {
       end = next;
-      const isThere = end + recordHeadBytes <= bytes.byteLength;
-      next = isThere ? endOfIndex(bytes.subarray(end), end) : end + recordHeadBytes;
+      const isThere = end + RECORD_HEAD_BYTES <= bytes.byteLength;
+      next = isThere ? endOfIndex(bytes.subarray(end), end) : end + RECORD_HEAD_BYTES;
     }
     const isAll = next === undefined || bytes.byteLength === mostBytes;
     if (isAll) return bytes.subarray(0, end);
   }
 }
 
-const firstIndexBytes = 64 * 1024;
+const FIRST_INDEX_BYTES = 64 * 1024;
 
 /** Times, sizes, checksum and the two lengths, with room for the name of the compression. */
-const chunkStartBytes = 8 + 8 + 8 + 4 + 4 + 8 + 64;
+const CHUNK_START_BYTES = 8 + 8 + 8 + 4 + 4 + 8 + 64;
 
 /** Answers undefined if no message index begins there. */
 function endOfIndex(bytes: Uint8Array, offset: number): number | undefined {
@@ -122,7 +122,7 @@ export async function* contentOf(
   if (!bytes)
     return yield* context.decompress.inPieces({ ...input, pieces: copies(reader.stream(dataOffset, storedBytes)) });
   const stored = bytes.subarray(start, start + storedBytes);
-  if (uncompressedBytes <= wholeChunkBytes) yield await context.decompress.whole({ ...input, bytes: stored });
+  if (uncompressedBytes <= WHOLE_CHUNK_BYTES) yield await context.decompress.whole({ ...input, bytes: stored });
   else yield* context.decompress.inPieces({ ...input, pieces: onePiece(stored) });
 }
 

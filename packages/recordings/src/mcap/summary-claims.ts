@@ -44,14 +44,14 @@ export function createSummaryClaims({ reader, damage }: Verifying): SummaryClaim
           openCursor(await reader.fetch(contentOffset, 8), `the statistics at byte ${offset}`),
         );
       }
-      if (opcode !== opcodes.chunkIndex || missing.length === mostMissing || contentBytes > mostIndexBytes) return;
+      if (opcode !== opcodes.chunkIndex || missing.length === MOST_MISSING || contentBytes > MOST_INDEX_BYTES) return;
       const cursor = openCursor(await reader.fetch(contentOffset, contentBytes), `the chunk index at byte ${offset}`);
       const index = readChunkIndex(cursor);
       if (index.uncompressedBytes > 0 && !wasFound(index.offset)) missing.push(index.offset);
     },
     compare(messageCount) {
       if (missing.length > 0) {
-        const more = missing.length === mostMissing ? " and more" : "";
+        const more = missing.length === MOST_MISSING ? " and more" : "";
         damage.addUntraced(
           missing[0]!,
           `the summary names chunks that are not there, at bytes ${missing.join(", ")}${more}`,
@@ -63,6 +63,6 @@ export function createSummaryClaims({ reader, damage }: Verifying): SummaryClaim
   };
 }
 
-const mostMissing = 10;
+const MOST_MISSING = 10;
 /** A chunk index of 65,536 channels fits. */
-const mostIndexBytes = 1024 * 1024;
+const MOST_INDEX_BYTES = 1024 * 1024;

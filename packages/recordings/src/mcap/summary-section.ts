@@ -7,7 +7,7 @@ import { isInside } from "../sources/source.ts";
 import { type Channel, refuseMore, type Schema, tooManyChannels } from "../survey/survey.ts";
 import { type ChunkTable, createChunkTable } from "./chunk-table.ts";
 import type { McapEnd } from "./mcap-end.ts";
-import { opcodes, recordHeadBytes } from "./opcodes.ts";
+import { opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import {
   type RecordSpan,
   readChannel,
@@ -42,7 +42,7 @@ export async function readSummarySection(
   const { summaryStart, footerOffset } = end;
   const sectionBytes = footerOffset - summaryStart;
   if (summaryStart === 0 || sectionBytes === 0) return parseSection([], { isWhole: true, context });
-  const wholeBytes = options.wantsChunks ? context.limits.maxSummaryBytes : wholeSectionBytes;
+  const wholeBytes = options.wantsChunks ? context.limits.maxSummaryBytes : WHOLE_SECTION_BYTES;
   if (sectionBytes <= wholeBytes) return parseSection([await readWhole(end, context)], { isWhole: true, context });
   const groups = await readGroups(end, context);
   if (groups) return parseSection(groups, { isWhole: false, context });
@@ -50,7 +50,7 @@ export async function readSummarySection(
   return parseSection(whole, { isWhole: true, context });
 }
 
-const wholeSectionBytes = 512 * 1024;
+const WHOLE_SECTION_BYTES = 512 * 1024;
 
 interface Piece {
   readonly offset: number;
@@ -61,7 +61,7 @@ async function readWhole(end: McapEnd, context: ReadContext): Promise<Piece> {
   const bytes = await readTail(end, end.summaryStart, context);
   const sectionBytes = end.footerOffset - end.summaryStart;
   // spec: MCAP "Footer": the CRC covers the section and the footer up to the CRC itself.
-  if (end.summaryCrc !== 0 && crc32(bytes.subarray(0, sectionBytes + recordHeadBytes + 16)) !== end.summaryCrc) {
+  if (end.summaryCrc !== 0 && crc32(bytes.subarray(0, sectionBytes + RECORD_HEAD_BYTES + 16)) !== end.summaryCrc) {
     throw badSummary(end.summaryStart, "fails its checksum");
   }
   return { offset: end.summaryStart, bytes: bytes.subarray(0, sectionBytes) };
@@ -77,7 +77,7 @@ async function readTail(end: McapEnd, offset: number, { source }: ReadContext): 
 /** Reads every group except the chunk indexes, which grow with the recording and say nothing that the statistics do not. */
 async function readGroups(end: McapEnd, context: ReadContext): Promise<Piece[] | undefined> {
   const { summaryStart, summaryOffsetStart, footerOffset } = end;
-  if (summaryOffsetStart === 0 || footerOffset - summaryOffsetStart > maxOffsetsBytes) return undefined;
+  if (summaryOffsetStart === 0 || footerOffset - summaryOffsetStart > MAX_OFFSETS_BYTES) return undefined;
   const offsets = await readTail(end, summaryOffsetStart, context);
   const groups: SummaryGroup[] = [];
   const piece = { offset: summaryOffsetStart, bytes: offsets.subarray(0, footerOffset - summaryOffsetStart) };
@@ -94,7 +94,7 @@ async function readGroups(end: McapEnd, context: ReadContext): Promise<Piece[] |
   );
 }
 
-const maxOffsetsBytes = 64 * 1024;
+const MAX_OFFSETS_BYTES = 64 * 1024;
 
 function parseSection(
   pieces: Piece[],
@@ -141,21 +141,21 @@ export function edgesOf({ chunks, attachments, metadata }: SummarySection): {
 /** Refuses too many records, because 64 MiB of tiny records would take ten times as much in memory. */
 function refuseFlood(section: SummarySection, limits: InspectLimits): void {
   const { schemas, channels, chunks, attachments, metadata } = section;
-  if (schemas.length > maxSchemas || channels.length > limits.maxChannels) throw tooManyChannels(limits.maxChannels);
+  if (schemas.length > MAX_SCHEMAS || channels.length > limits.maxChannels) throw tooManyChannels(limits.maxChannels);
   refuseMore((chunks?.length ?? 0) - 1, "chunks in its summary", limits.maxChunks);
   refuseMore(Math.max(attachments.length, metadata.length) - 1, "records in its summary", limits.maxListedRecords);
 }
 
 /** The most schemas that 16-bit ids allow. Repeated schemas are not worth more memory. */
-const maxSchemas = 65_536;
+const MAX_SCHEMAS = 65_536;
 
 function* eachRecord({ offset, bytes }: Piece): Generator<{ opcode: number; cursor: FieldCursor }> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 0;
   while (at < bytes.byteLength) {
-    if (at + recordHeadBytes > bytes.byteLength) throw badSummary(offset + at, "is cut off");
+    if (at + RECORD_HEAD_BYTES > bytes.byteLength) throw badSummary(offset + at, "is cut off");
     const opcode = bytes[at]!;
-    const start = at + recordHeadBytes;
+    const start = at + RECORD_HEAD_BYTES;
     const next = start + Number(view.getBigUint64(at + 1, true));
     if (opcode === 0 || next > bytes.byteLength) throw badSummary(offset + at, "is no sequence of records");
     const recordOffset = offset + at;

@@ -3,7 +3,7 @@ import { invalidTime, nameOf, type Place } from "../reading/field-cursor.ts";
 import { createRecordPieces, type Looked, type RecordPieces } from "../reading/record-pieces.ts";
 import type { RunChannel } from "../verified/verified-run.ts";
 import { ChannelSums, type SummedMessage } from "./channel-sums.ts";
-import { emptyMessageBytes, messageHeadBytes, opcodes, recordHeadBytes } from "./opcodes.ts";
+import { EMPTY_MESSAGE_BYTES, MESSAGE_HEAD_BYTES, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 
 /** What the records of one chunk, or of a run of loose messages, add up to. */
 export interface TalliedRecords {
@@ -63,12 +63,12 @@ export class RecordTally {
   #lookAt(bytes: Uint8Array, from: number, base: number): Looked {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let at = from;
-    while (at + recordHeadBytes <= bytes.byteLength) {
+    while (at + RECORD_HEAD_BYTES <= bytes.byteLength) {
       const opcode = bytes[at]!;
-      const contentAt = at + recordHeadBytes;
+      const contentAt = at + RECORD_HEAD_BYTES;
       const contentBytes = view.getUint32(at + 1, true) + view.getUint32(at + 5, true) * 2 ** 32;
       const end = contentAt + contentBytes;
-      const wantedBytes = recordHeadBytes + this.#neededBytes(opcode, contentBytes, base + at);
+      const wantedBytes = RECORD_HEAD_BYTES + this.#neededBytes(opcode, contentBytes, base + at);
       if (at + wantedBytes > bytes.byteLength) return { at, wantedBytes };
       if (opcode === opcodes.message) {
         this.#message.start = base + at;
@@ -78,13 +78,13 @@ export class RecordTally {
         this.#state.isPlain = false;
       at = end;
     }
-    return { at, wantedBytes: recordHeadBytes };
+    return { at, wantedBytes: RECORD_HEAD_BYTES };
   }
 
   /** How much of a record's content must be seen before the record can be counted. */
   #neededBytes(opcode: number, contentBytes: number, start: number): number {
     if (opcode === 0) throw broken(placeAt(this.#state, start));
-    if (opcode === opcodes.message) return Math.min(contentBytes, messageHeadBytes);
+    if (opcode === opcodes.message) return Math.min(contentBytes, MESSAGE_HEAD_BYTES);
     if (!isDefinition(opcode)) return 0;
     if (contentBytes > this.#maxRecordBytes)
       throw tooLarge(placeAt(this.#state, start), contentBytes, this.#maxRecordBytes);
@@ -95,7 +95,7 @@ export class RecordTally {
   #addMessage(view: DataView, at: number): void {
     const message = this.#message;
     const { start, end } = message;
-    if (end - start < emptyMessageBytes) throw broken(placeAt(this.#state, start));
+    if (end - start < EMPTY_MESSAGE_BYTES) throw broken(placeAt(this.#state, start));
     message.channelId = view.getUint16(at + 9, true);
     message.timeLow = view.getUint32(at + 15, true);
     message.timeHigh = view.getUint32(at + 19, true);

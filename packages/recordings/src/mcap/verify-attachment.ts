@@ -18,7 +18,7 @@ export async function verifyAttachment(head: RecordHead, verifying: Verifying): 
   const { reader, context, survey, damage } = verifying;
   let attachment: AttachmentSummary | undefined;
   try {
-    const cursor = await openRecordStart(head, reader, attachmentStartBytes);
+    const cursor = await openRecordStart(head, reader, ATTACHMENT_START_BYTES);
     attachment = { ...readAttachmentHead(cursor, head.contentOffset), crc: 0 };
     const end = await endOfRecord(head, attachment.dataOffset + attachment.sizeBytes + 4, verifying);
     await hashAttachment(attachment, head, verifying);
@@ -32,7 +32,7 @@ export async function verifyAttachment(head: RecordHead, verifying: Verifying): 
 }
 
 /** The name and the media type must fit into it. */
-const attachmentStartBytes = 4 * 1024;
+const ATTACHMENT_START_BYTES = 4 * 1024;
 
 /** spec: MCAP "Attachment": the CRC covers everything from the log time to the end of the data. */
 async function hashAttachment(attachment: AttachmentSummary, head: RecordHead, { reader }: Verifying): Promise<void> {

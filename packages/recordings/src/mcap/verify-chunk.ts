@@ -7,10 +7,15 @@ import { freeOwn } from "../memory/free-memory.ts";
 import { placeOf, refuseLargeChunk } from "../reading/chunk.ts";
 import { openCursor } from "../reading/field-cursor.ts";
 import { addChannel, addChunk, addSchema, addTally, type Channel } from "../survey/survey.ts";
-import { maxWrittenChunkBytes, spanOfChannels, type VerifiedRun, wholeChunkBytes } from "../verified/verified-run.ts";
+import {
+  MAX_WRITTEN_CHUNK_BYTES,
+  spanOfChannels,
+  type VerifiedRun,
+  WHOLE_CHUNK_BYTES,
+} from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { countLost, toDamagedRun } from "./damaged-chunk.ts";
-import { opcodes, recordHeadBytes } from "./opcodes.ts";
+import { opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import type { RecordHead } from "./record-head.ts";
 import { readChannel, readSchema } from "./records.ts";
 import { sortIndexes } from "./sort-indexes.ts";
@@ -142,7 +147,7 @@ async function tallyBySortedIndexes(
   indexes: Uint8Array,
   chunkTally: ChunkTally,
 ): Promise<TalliedRecords | undefined> {
-  const isWorthIt = indexes.byteLength > 0 && stored.chunk.uncompressedBytes <= wholeChunkBytes;
+  const isWorthIt = indexes.byteLength > 0 && stored.chunk.uncompressedBytes <= WHOLE_CHUNK_BYTES;
   const sorted = isWorthIt ? sortIndexes(indexes) : undefined;
   return sorted && chunkTally(stored, sorted);
 }
@@ -158,12 +163,12 @@ function factsOf({ chunk, head, end }: StoredChunk, { channels, isInOrder, large
 function mayPass({ chunk, head, bytes }: StoredChunk, tallied: TalliedChunk): boolean {
   const { isInOrder, hasTrueIndexes, isPlain, messageCount, channels } = tallied;
   if (!isInOrder || !hasTrueIndexes || !isPlain || !passable.has(chunk.compression)) return false;
-  const isSmall = chunk.uncompressedBytes <= maxWrittenChunkBytes || messageCount === 1;
+  const isSmall = chunk.uncompressedBytes <= MAX_WRITTEN_CHUNK_BYTES || messageCount === 1;
   const { startNs, endNs } = spanOfChannels(channels);
   const isTrue = chunk.startNs === startNs && chunk.endNs === endNs;
   const start = chunk.dataOffset - chunk.offset;
   const recordBytes = head.end - head.offset;
-  const isWhole = start + chunk.storedBytes === recordBytes && recordHeadBytes + head.contentBytes === recordBytes;
+  const isWhole = start + chunk.storedBytes === recordBytes && RECORD_HEAD_BYTES + head.contentBytes === recordBytes;
   if (!isSmall || !isTrue || !isWhole) return false;
   return bytes ? isOneFrame(chunk.compression, bytes.subarray(start, start + chunk.storedBytes)) : tallied.isOneFrame;
 }
@@ -181,10 +186,10 @@ function checksumOfHeld({ head, chunk }: StoredChunk, bytes: Uint8Array, content
 
 async function checksumOf({ offset, end }: RecordHead, { context: { source } }: Verifying): Promise<number> {
   let crc = 0;
-  for (let at = offset; at < end; at += pieceBytes) {
-    crc = crc32(await source.read(at, Math.min(pieceBytes, end - at)), crc);
+  for (let at = offset; at < end; at += PIECE_BYTES) {
+    crc = crc32(await source.read(at, Math.min(PIECE_BYTES, end - at)), crc);
   }
   return crc;
 }
 
-const pieceBytes = 1024 * 1024;
+const PIECE_BYTES = 1024 * 1024;

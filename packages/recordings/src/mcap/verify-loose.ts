@@ -3,7 +3,7 @@ import { RecordingError } from "../faults/reasons.ts";
 import { addTally } from "../survey/survey.ts";
 import { spanOfChannels, type VerifiedRun } from "../verified/verified-run.ts";
 import type { Verifying } from "../verified/verifying.ts";
-import { messageHeadBytes } from "./opcodes.ts";
+import { MESSAGE_HEAD_BYTES } from "./opcodes.ts";
 import type { RecordHead } from "./record-head.ts";
 import { RecordTally } from "./tally-messages.ts";
 
@@ -23,7 +23,7 @@ export class LooseVerifier {
   add(message: RecordHead): Promise<number> | undefined {
     refuse(message, this.#verifying.context.limits.maxChunkBytes);
     const run = this.#run;
-    const isNear = run && message.end - run.start <= looseRunBytes && message.offset - run.end <= looseGapBytes;
+    const isNear = run && message.end - run.start <= LOOSE_RUN_BYTES && message.offset - run.end <= LOOSE_GAP_BYTES;
     if (!run || !isNear) return this.#begin(message);
     run.end = message.end;
     return undefined;
@@ -73,15 +73,15 @@ interface LooseRun {
   end: number;
 }
 
-const looseRunBytes = 1024 * 1024;
+const LOOSE_RUN_BYTES = 1024 * 1024;
 /** Schemas and channels may stand between the messages of a run, but not attachments. */
-const looseGapBytes = 64 * 1024;
+const LOOSE_GAP_BYTES = 64 * 1024;
 
 function refuse({ offset, contentBytes }: RecordHead, maxBytes: number): void {
   if (contentBytes > maxBytes) {
     const text = `the message at byte ${offset} is ${contentBytes} bytes large; at most ${maxBytes} are read`;
     throw new RecordingError("RecordTooLarge", text);
   }
-  if (contentBytes >= messageHeadBytes) return;
+  if (contentBytes >= MESSAGE_HEAD_BYTES) return;
   throw new RecordingError("BadRecord", `the message at byte ${offset} is too short; the file is damaged there`);
 }

@@ -3,7 +3,7 @@ import { type Reason, RecordingError } from "../faults/reasons.ts";
 import { asBuffer } from "../memory/as-buffer.ts";
 import type { Verifying } from "../verified/verifying.ts";
 import { readMcapEnd } from "./mcap-end.ts";
-import { footerBytes, magic, recordHeadBytes } from "./opcodes.ts";
+import { FOOTER_BYTES, magic, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { parseRecordHead, type RecordHead } from "./record-head.ts";
 import { RecordVisitor } from "./record-visitor.ts";
 import { resyncMcap } from "./resync-mcap.ts";
@@ -21,7 +21,7 @@ export async function verifyMcap(verifying: Verifying): Promise<void> {
   while (offset < end.footerOffset) {
     let head: RecordHead | undefined;
     try {
-      const bytes = reader.peek(offset, recordHeadBytes) ?? (await reader.fetch(offset, recordHeadBytes));
+      const bytes = reader.peek(offset, RECORD_HEAD_BYTES) ?? (await reader.fetch(offset, RECORD_HEAD_BYTES));
       head = parseRecordHead(bytes, offset, context.source.sizeBytes);
       const visited = visitor.visit(head);
       offset = typeof visited === "number" ? visited : await visited;
@@ -48,7 +48,7 @@ async function endOf({ context, isSalvage, damage }: Verifying): Promise<End> {
   try {
     const { footerOffset, summaryStart, summaryCrc, isSound } = await readMcapEnd(
       source,
-      footerBytes + magic.byteLength,
+      FOOTER_BYTES + magic.byteLength,
     );
     if (isSound) return { footerOffset, summaryStart: summaryStart || undefined, summaryCrc };
     damage.addSummary(footerOffset, badFooter(footerOffset));
@@ -90,7 +90,7 @@ async function goOn(recovery: Recovery, { error, offset, head }: Stop): Promise<
     const end = head?.end ?? (await framedEnd(verifying, offset));
     if (end > footerOffset) return footerOffset;
     recovery.summaryFaults += 1;
-    return recovery.summaryFaults < mostSummaryFaults ? end : footerOffset;
+    return recovery.summaryFaults < MOST_SUMMARY_FAULTS ? end : footerOffset;
   }
   if (!isSalvage) throw error;
   await visitor.endMessages();
@@ -100,16 +100,16 @@ async function goOn(recovery: Recovery, { error, offset, head }: Stop): Promise<
 }
 
 /** A summary that was overwritten may have a million places that make no sense. */
-const mostSummaryFaults = 10_000;
+const MOST_SUMMARY_FAULTS = 10_000;
 
 /**
  * Answers where a record ends whose type makes no sense, by its length alone. Looking for the next chunk would find copies that do not
  * count.
  */
 async function framedEnd({ reader, context }: Verifying, offset: number): Promise<number> {
-  if (offset + recordHeadBytes > context.source.sizeBytes) return Number.POSITIVE_INFINITY;
-  const bytes = asBuffer(await reader.fetch(offset, recordHeadBytes));
-  return offset + recordHeadBytes + Number(bytes.readBigUInt64LE(1));
+  if (offset + RECORD_HEAD_BYTES > context.source.sizeBytes) return Number.POSITIVE_INFINITY;
+  const bytes = asBuffer(await reader.fetch(offset, RECORD_HEAD_BYTES));
+  return offset + RECORD_HEAD_BYTES + Number(bytes.readBigUInt64LE(1));
 }
 
 /** Messages of a channel that nothing introduces cannot be given, because nobody knows what they are. */
@@ -128,14 +128,14 @@ async function checkSummary(
   { summaryStart, footerOffset, summaryCrc }: End & { summaryStart: number },
 ): Promise<void> {
   if (summaryCrc === 0) return;
-  const end = footerOffset + recordHeadBytes + 16;
+  const end = footerOffset + RECORD_HEAD_BYTES + 16;
   let crc = 0;
-  for (let at = summaryStart; at < end; at += pieceBytes) {
-    crc = crc32(await context.source.read(at, Math.min(pieceBytes, end - at)), crc);
+  for (let at = summaryStart; at < end; at += PIECE_BYTES) {
+    crc = crc32(await context.source.read(at, Math.min(PIECE_BYTES, end - at)), crc);
   }
   if (crc === summaryCrc) return;
   const text = `the summary at byte ${summaryStart} fails its checksum; the recording was read without it`;
   damage.addSummary(summaryStart, { code: "BadSummary", text });
 }
 
-const pieceBytes = 1024 * 1024;
+const PIECE_BYTES = 1024 * 1024;

@@ -5,7 +5,7 @@ import type { ReadContext } from "../reading/read-context.ts";
 import { openWindowReader, refuseBeyond, type WindowReader } from "../reading/window-reader.ts";
 import type { AttachmentSummary, MetadataRecord } from "../survey/summary.ts";
 import { type Channel, extendSpan, type Schema, type Tally } from "../survey/survey.ts";
-import { magic, messageHeadBytes, opcodes, recordHeadBytes } from "./opcodes.ts";
+import { MESSAGE_HEAD_BYTES, magic, opcodes, RECORD_HEAD_BYTES } from "./opcodes.ts";
 import { openRecord, openRecordStart, parseRecordHead, type RecordHead } from "./record-head.ts";
 import { readAttachmentHead, readChannel, readChunkHead, readHeader, readMetadata, readSchema } from "./records.ts";
 
@@ -47,7 +47,7 @@ export async function walkMcap(
   let hasMessages = false;
   try {
     while (true) {
-      const bytes = reader.peek(offset, recordHeadBytes) ?? (await reader.fetch(offset, recordHeadBytes));
+      const bytes = reader.peek(offset, RECORD_HEAD_BYTES) ?? (await reader.fetch(offset, RECORD_HEAD_BYTES));
       const head = parseRecordHead(bytes, offset, context.source.sizeBytes);
       if (head.opcode === opcodes.footer) return;
       const item = peekItem(head, reader, context) ?? (await readItem(head, reader, context));
@@ -71,22 +71,22 @@ function peekItem(head: RecordHead, reader: WindowReader, { limits }: ReadContex
     const text = `the message at byte ${head.offset} is ${head.contentBytes} bytes large; at most ${limits.maxChunkBytes} are read`;
     throw new RecordingError("RecordTooLarge", text);
   }
-  if (head.contentBytes < messageHeadBytes) {
+  if (head.contentBytes < MESSAGE_HEAD_BYTES) {
     throw new RecordingError("BadRecord", `the message at byte ${head.offset} is too short; the file is damaged there`);
   }
-  const bytes = reader.peek(head.contentOffset, messageHeadBytes);
+  const bytes = reader.peek(head.contentOffset, MESSAGE_HEAD_BYTES);
   return bytes && toMessage(head, bytes);
 }
 
 function toMessage({ offset, end }: RecordHead, bytes: Uint8Array): McapItem {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, messageHeadBytes);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, MESSAGE_HEAD_BYTES);
   const logTimeNs = toValidTime(view.getBigUint64(6, true), () => `the message at byte ${offset}`);
   return { kind: "message", channelId: view.getUint16(0, true), logTimeNs, offset, end };
 }
 
 async function readItem(head: RecordHead, reader: WindowReader, context: ReadContext): Promise<McapItem> {
   const { opcode, end } = head;
-  if (opcode === opcodes.message) return toMessage(head, await reader.fetch(head.contentOffset, messageHeadBytes));
+  if (opcode === opcodes.message) return toMessage(head, await reader.fetch(head.contentOffset, MESSAGE_HEAD_BYTES));
   if (opcode === opcodes.chunk) return readChunk(head, reader, context);
   if (opcode === opcodes.attachment) return readAttachmentOrNone(head, reader, context);
   if (isLeftOut(head, context)) return { kind: "leftOut", opcode, id: await readId(head, reader), end };
@@ -105,7 +105,7 @@ async function readItem(head: RecordHead, reader: WindowReader, context: ReadCon
 }
 
 async function readChunk(head: RecordHead, reader: WindowReader, context: ReadContext): Promise<McapItem> {
-  const cursor = await openRecordStart(head, reader, chunkStartBytes);
+  const cursor = await openRecordStart(head, reader, CHUNK_START_BYTES);
   const chunk = readChunkHead(cursor, head.contentOffset);
   chunk.offset = head.offset;
   if (chunk.dataOffset + chunk.storedBytes > head.end) {
@@ -126,8 +126,8 @@ async function readIndexes(
   const indexed = new Map<number, Tally>();
   let end = chunkEnd;
   try {
-    while (end + recordHeadBytes <= sizeBytes) {
-      const bytes = reader.peek(end, recordHeadBytes) ?? (await reader.fetch(end, recordHeadBytes));
+    while (end + RECORD_HEAD_BYTES <= sizeBytes) {
+      const bytes = reader.peek(end, RECORD_HEAD_BYTES) ?? (await reader.fetch(end, RECORD_HEAD_BYTES));
       if (bytes[0] !== opcodes.messageIndex) break;
       const index = parseRecordHead(bytes, end, sizeBytes);
       await tallyIndex(index, reader, indexed);
@@ -141,7 +141,7 @@ async function readIndexes(
 }
 
 /** A chunk starts with times, sizes, a checksum and two lengths. There is room for the name of the compression. */
-const chunkStartBytes = 8 + 8 + 8 + 4 + 4 + 8 + 64;
+const CHUNK_START_BYTES = 8 + 8 + 8 + 4 + 4 + 8 + 64;
 
 /** Entries are read in pieces, because an index may be larger than what should be held. */
 async function tallyIndex(head: RecordHead, reader: WindowReader, indexed: Map<number, Tally>): Promise<void> {
@@ -152,7 +152,7 @@ async function tallyIndex(head: RecordHead, reader: WindowReader, indexed: Map<n
   const channelId = readU16(start);
   const entriesBytes = readU32(start);
   const entriesOffset = head.contentOffset + 6;
-  if (entriesOffset + entriesBytes > head.end || entriesBytes % indexEntryBytes !== 0) {
+  if (entriesOffset + entriesBytes > head.end || entriesBytes % INDEX_ENTRY_BYTES !== 0) {
     throw new RecordingError(
       "BadRecord",
       `the message index at byte ${head.offset} has a wrong length; the file is damaged there`,
@@ -161,14 +161,14 @@ async function tallyIndex(head: RecordHead, reader: WindowReader, indexed: Map<n
   if (entriesBytes === 0) return;
   const tally = indexed.get(channelId) ?? { messageCount: 0 };
   indexed.set(channelId, tally);
-  for (let done = 0; done < entriesBytes; done += indexPieceBytes) {
-    const piece = await reader.fetch(entriesOffset + done, Math.min(indexPieceBytes, entriesBytes - done));
+  for (let done = 0; done < entriesBytes; done += INDEX_PIECE_BYTES) {
+    const piece = await reader.fetch(entriesOffset + done, Math.min(INDEX_PIECE_BYTES, entriesBytes - done));
     tallyEntries(piece, tally, head.offset);
   }
 }
 
-const indexEntryBytes = 16;
-const indexPieceBytes = 16 * 16 * 1024;
+const INDEX_ENTRY_BYTES = 16;
+const INDEX_PIECE_BYTES = 16 * 16 * 1024;
 
 function tallyEntries(bytes: Uint8Array, tally: Tally, offset: number): void {
   const cursor = openCursor(bytes, `the message index at byte ${offset}`);
@@ -179,7 +179,7 @@ function tallyEntries(bytes: Uint8Array, tally: Tally, offset: number): void {
     if (timeNs < startNs) startNs = timeNs;
     if (timeNs > endNs) endNs = timeNs;
   }
-  tally.messageCount += bytes.byteLength / indexEntryBytes;
+  tally.messageCount += bytes.byteLength / INDEX_ENTRY_BYTES;
   extendSpan(tally, startNs, endNs);
 }
 
@@ -214,7 +214,7 @@ export async function readAttachment(
   reader: WindowReader,
   { limits }: ReadContext,
 ): Promise<{ attachment?: AttachmentSummary }> {
-  const cursor = await openRecordStart(head, reader, attachmentStartBytes);
+  const cursor = await openRecordStart(head, reader, ATTACHMENT_START_BYTES);
   const textsBytes = textsBytesOf(cursor);
   if (limits.leavesOut && textsBytes > cursor.bytes.byteLength && textsBytes <= head.contentBytes) return {};
   const attachment = readAttachmentHead(cursor, head.contentOffset);
@@ -226,13 +226,13 @@ export async function readAttachment(
 
 /** How many bytes are needed up to the end of the name, or of the media type if the name is there. */
 function textsBytesOf({ view }: FieldCursor): number {
-  if (view.byteLength < nameAt + 4) return 0;
-  const nameEnd = nameAt + 4 + view.getUint32(nameAt, true);
+  if (view.byteLength < NAME_AT + 4) return 0;
+  const nameEnd = NAME_AT + 4 + view.getUint32(NAME_AT, true);
   return nameEnd + 4 <= view.byteLength ? nameEnd + 4 + view.getUint32(nameEnd, true) + 8 : nameEnd + 4;
 }
 
 /** The name stands behind two times. */
-const nameAt = 16;
+const NAME_AT = 16;
 
 /** The name and the media type must fit into it. */
-const attachmentStartBytes = 4 * 1024;
+const ATTACHMENT_START_BYTES = 4 * 1024;

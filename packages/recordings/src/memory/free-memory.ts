@@ -4,10 +4,10 @@
  */
 export function freeMemory({ buffer }: Uint8Array): void {
   // Memory that Node shares among small buffers is never larger than its pool.
-  if (buffer instanceof ArrayBuffer && buffer.byteLength > Math.max(smallBytes, Buffer.poolSize)) buffer.transfer(0);
+  if (buffer instanceof ArrayBuffer && buffer.byteLength > Math.max(SMALL_BYTES, Buffer.poolSize)) buffer.transfer(0);
 }
 
-const smallBytes = 64 * 1024;
+const SMALL_BYTES = 64 * 1024;
 
 /** Gives memory back only if the bytes have it for themselves; other memory is left to the garbage collector. */
 export function freeOwn(bytes: Uint8Array): void {

@@ -15,7 +15,7 @@ const directory = await mkdtemp(join(tmpdir(), "large-memory-"));
 after(() => rm(directory, { recursive: true }));
 const path = join(directory, "wide.mcap");
 const spec = { compression: "zstd", messageBytes: 100_000, chunkBytes: 40_000_000, startNs: 1n } as const;
-const windowBytes = 2 ** 24;
+const WINDOW_BYTES = 2 ** 24;
 await writeLargeFile(path, { ...spec, windowLog: 24 });
 
 /** Grants nothing before `open` is called. */
@@ -45,7 +45,7 @@ test("indexing waits for its turn before a decoder holds a large window, and giv
   await using source = await FileSource.open(path);
   const indexing = indexRecording(source, { fileName: path, write: async () => {}, hold: gate.hold });
   await untilAsked(gate, 1);
-  assert.deepEqual(gate.asked, [windowBytes]);
+  assert.deepEqual(gate.asked, [WINDOW_BYTES]);
   gate.open();
   assert.equal((await indexing).state, "finished");
   assert.equal(gate.held(), 0);

@@ -47,7 +47,7 @@ export async function* streamChunk(chunk: ChunkHeader, context: ReadContext): As
   const { source, limits, decompress } = context;
   refuseLargeChunk(chunk, limits.maxChunkBytes);
   refuseBeyond({ offset: chunk.dataOffset, length: chunk.storedBytes, sizeBytes: source.sizeBytes });
-  if (Math.max(chunk.storedBytes, chunk.uncompressedBytes) <= smallChunkBytes) {
+  if (Math.max(chunk.storedBytes, chunk.uncompressedBytes) <= SMALL_CHUNK_BYTES) {
     yield await loadChunk(chunk, context);
     return;
   }
@@ -65,7 +65,7 @@ export async function* streamChunk(chunk: ChunkHeader, context: ReadContext): As
 }
 
 /** Chunks up to this size are decompressed at once, because the pieces of a stream cost more. */
-const smallChunkBytes = 4 * 1024 * 1024;
+const SMALL_CHUNK_BYTES = 4 * 1024 * 1024;
 
 function failsChecksum(chunk: ChunkHeader): RecordingError {
   return new RecordingError("BadChunk", `${placeOf(chunk)} fails its checksum; the file is damaged there`);

@@ -51,11 +51,11 @@ export function readTime(cursor: FieldCursor): bigint {
 }
 
 export function toValidTime(timeNs: bigint, place: Place): bigint {
-  if (timeNs <= maxTimeNs) return timeNs;
+  if (timeNs <= MAX_TIME_NS) return timeNs;
   throw invalidTime(timeNs, place);
 }
 
-export const maxTimeNs = 2n ** 63n - 1n;
+export const MAX_TIME_NS = 2n ** 63n - 1n;
 
 export function invalidTime(timeNs: bigint, place: Place): RecordingError {
   const text = `${nameOf(place)} has the time ${timeNs} ns, which lies beyond the year 2262`;

@@ -9,10 +9,10 @@ export async function* streamRange(
 ): AsyncGenerator<Uint8Array> {
   const { source, signal } = context;
   refuseBeyond({ offset, length: lengthBytes, sizeBytes: source.sizeBytes });
-  for (let done = 0; done < lengthBytes; done += pieceBytes) {
+  for (let done = 0; done < lengthBytes; done += PIECE_BYTES) {
     signal?.throwIfAborted();
-    yield await readRange(context, offset + done, Math.min(pieceBytes, lengthBytes - done));
+    yield await readRange(context, offset + done, Math.min(PIECE_BYTES, lengthBytes - done));
   }
 }
 
-const pieceBytes = 1024 * 1024;
+const PIECE_BYTES = 1024 * 1024;

@@ -81,11 +81,11 @@ const isTooLarge: ReadonlySet<string> = new Set(["ChunkTooLarge", "RecordTooLarg
 /** If large content is left out, so is content that takes long: forty chunks of 250 MiB may be packed into some hundred kilobytes. */
 function isTooMuchToScan(survey: Survey, chunk: ChunkHeader, { source, limits }: ReadContext): boolean {
   survey.scannedBytes += chunk.uncompressedBytes;
-  return limits.leavesOut && survey.scannedBytes > scanFloorBytes + scanExpansion * source.sizeBytes;
+  return limits.leavesOut && survey.scannedBytes > SCAN_FLOOR_BYTES + SCAN_EXPANSION * source.sizeBytes;
 }
 
-const scanFloorBytes = 1024 ** 3;
-const scanExpansion = 100;
+const SCAN_FLOOR_BYTES = 1024 ** 3;
+const SCAN_EXPANSION = 100;
 
 /** Believes what the chunk's head says, and counts one message, which is the least that a chunk holds. */
 function leaveOutChunk(survey: Survey, { span }: ChunkToTally): ReadonlyMap<number, Tally> {

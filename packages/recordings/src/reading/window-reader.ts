@@ -18,7 +18,7 @@ export function openWindowReader(context: ReadContext): WindowReader {
   const { source, signal } = context;
   let windowStart = 0;
   let window: Uint8Array = new Uint8Array(0);
-  let windowBytes = minWindowBytes;
+  let windowBytes = MIN_WINDOW_BYTES;
 
   const peek = (offset: number, length: number): Uint8Array | undefined => {
     const from = offset - windowStart;
@@ -32,7 +32,7 @@ export function openWindowReader(context: ReadContext): WindowReader {
     if (held) return held;
     refuseBeyond({ offset, length, sizeBytes: source.sizeBytes });
     const isContiguous = offset >= windowStart && offset <= windowStart + window.byteLength + windowBytes;
-    windowBytes = isContiguous ? Math.min(windowBytes * 2, maxWindowBytes) : minWindowBytes;
+    windowBytes = isContiguous ? Math.min(windowBytes * 2, MAX_WINDOW_BYTES) : MIN_WINDOW_BYTES;
     // Thousands of windows in a row would pile up before the garbage collector takes them.
     freeMemory(window);
     context.held = { offset: 0, bytes: new Uint8Array(0) };
@@ -56,8 +56,8 @@ export async function readRange({ source, held }: ReadContext, offset: number, l
   return new Uint8Array(held.bytes.subarray(from, from + length));
 }
 
-const minWindowBytes = 4 * 1024;
-const maxWindowBytes = 1024 * 1024;
+const MIN_WINDOW_BYTES = 4 * 1024;
+const MAX_WINDOW_BYTES = 1024 * 1024;
 
 /** Every length that comes from a file passes here before anything is allocated for it. */
 export function refuseBeyond(range: { offset: number; length: number; sizeBytes: number }): void {

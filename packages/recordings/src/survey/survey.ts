@@ -92,7 +92,7 @@ export function addSchema(survey: Survey, schema: Schema, limits: InspectLimits)
     throw new RecordingError("BadRecord", `schema ${schema.id} ("${schema.name}") is defined twice, differently`);
   }
   if (survey.leftOut.schemas.has(schema.id)) return;
-  const aboutBytes = schema.name.length + schema.encoding.length + recordOverheadBytes;
+  const aboutBytes = schema.name.length + schema.encoding.length + RECORD_OVERHEAD_BYTES;
   if (hold(survey, schema.data.byteLength + aboutBytes, limits))
     survey.schemas.set(schema.id, { ...schema, data: new Uint8Array(schema.data) });
   else if (hold(survey, aboutBytes, limits))
@@ -119,7 +119,7 @@ export function addChannel(survey: Survey, channel: Channel, limits: InspectLimi
     throw new RecordingError("BadRecord", text);
   }
   const textLength = channel.topic.length + channel.messageEncoding.length;
-  const bytes = textLength + sizeOfMap(channel.metadata) + recordOverheadBytes;
+  const bytes = textLength + sizeOfMap(channel.metadata) + RECORD_OVERHEAD_BYTES;
   const isOneMore = survey.channels.size < limits.maxChannels;
   if (!isOneMore && !limits.leavesOut) throw tooManyChannels(limits.maxChannels);
   if (isOneMore && hasSchema && hold(survey, bytes, limits)) survey.channels.set(channel.id, channel);
@@ -146,14 +146,14 @@ export function tooManyChannels(most: number): RecordingError {
 
 export function addMetadata(survey: Survey, record: MetadataRecord, limits: InspectLimits): void {
   const isOneMore = isOneMoreListed(survey.metadata.length, "metadata records", limits);
-  const bytes = record.name.length + sizeOfMap(record.metadata) + recordOverheadBytes;
+  const bytes = record.name.length + sizeOfMap(record.metadata) + RECORD_OVERHEAD_BYTES;
   if (isOneMore && hold(survey, bytes, limits)) survey.metadata.push(record);
   else survey.leftOut.metadata += 1;
 }
 
 export function addAttachment(survey: Survey, attachment: AttachmentSummary, limits: InspectLimits): void {
   const isOneMore = isOneMoreListed(survey.attachments.length, "attachments", limits);
-  const bytes = attachment.name.length + attachment.mediaType.length + recordOverheadBytes;
+  const bytes = attachment.name.length + attachment.mediaType.length + RECORD_OVERHEAD_BYTES;
   if (isOneMore && hold(survey, bytes, limits)) survey.attachments.push(attachment);
   else survey.leftOut.attachments += 1;
 }
@@ -186,7 +186,7 @@ export function addChunk(
   refuseMore(survey.chunkCount, "chunks", bounds.limits.maxChunks);
   survey.chunkCount += 1;
   survey.expandedBytes += uncompressedBytes;
-  const most = expansionFloorBytes + bounds.sizeBytes * bounds.limits.maxExpansion;
+  const most = EXPANSION_FLOOR_BYTES + bounds.sizeBytes * bounds.limits.maxExpansion;
   if (survey.expandedBytes <= most) return;
   throw new RecordingError(
     "ExpandsTooMuch",
@@ -194,10 +194,10 @@ export function addChunk(
   );
 }
 
-const expansionFloorBytes = 16 * 1024 ** 3;
+const EXPANSION_FLOOR_BYTES = 16 * 1024 ** 3;
 
 /** The memory that a small record takes besides its bytes. */
-const recordOverheadBytes = 100;
+const RECORD_OVERHEAD_BYTES = 100;
 
 function tallyOf(survey: Survey, channelId: number): Tally {
   const known = survey.tallies.get(channelId);
@@ -243,6 +243,6 @@ function areSameChannel(a: Channel, b: Channel): boolean {
 
 function sizeOfMap(map: Record<string, string>): number {
   let sum = 0;
-  for (const [key, value] of Object.entries(map)) sum += key.length + value.length + recordOverheadBytes;
+  for (const [key, value] of Object.entries(map)) sum += key.length + value.length + RECORD_OVERHEAD_BYTES;
   return sum;
 }

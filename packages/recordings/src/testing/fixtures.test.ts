@@ -8,7 +8,7 @@ import { makeBag } from "./make-bag.ts";
 import { makeMcap, writeMcapFile } from "./make-mcap.ts";
 import { readBagMessages } from "./read-bag-messages.ts";
 import { readMessages } from "./read-messages.ts";
-import { python, skipWithoutRosbag } from "./rosbag-judge.ts";
+import { PYTHON, skipWithoutRosbag } from "./rosbag-judge.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "recordings-"));
 after(() => rm(folder, { recursive: true }));
@@ -39,11 +39,11 @@ test("a made bag is read by ROS itself", { skip: skipWithoutRosbag("sensor_msgs"
   for (const spec of [{}, { compression: "none" as const }, { isReversed: true, chunkBytes: 4000 }]) {
     const path = join(folder, "a.bag");
     await writeFile(path, await makeBag(spec));
-    assert.equal(execFileSync(python, ["-c", countImu, path], { encoding: "utf8" }).trim(), "200");
+    assert.equal(execFileSync(PYTHON, ["-c", COUNT_IMU, path], { encoding: "utf8" }).trim(), "200");
   }
 });
 
-const countImu = `
+const COUNT_IMU = `
 import rosbag, sys
 print(sum(t == '/imu' and m.header.frame_id == 'imu_link' for t, m, s in rosbag.Bag(sys.argv[1]).read_messages()))
 `;

@@ -45,13 +45,13 @@ function requireSense({ isLegal, messages }: OddMcap, inspection: Inspection, ho
 
 async function inspect({ bytes }: OddMcap, verifyChunks: boolean): Promise<Inspection> {
   try {
-    return await inspectRecording(bytesSource(bytes), { fileName, verifyChunks, signal: soon() });
+    return await inspectRecording(bytesSource(bytes), { fileName: FILE_NAME, verifyChunks, signal: soon() });
   } catch (error) {
     throw new OddFileError("inspecting throws", String(error));
   }
 }
 
-const fileName = "odd.mcap";
+const FILE_NAME = "odd.mcap";
 
 /** A hang is a failure too. */
 function soon(): AbortSignal {
@@ -65,7 +65,7 @@ async function holdAccepted(odd: OddMcap, summary: RecordingSummary): Promise<Od
   let outcome: OddVerdict["outcome"] = "exact";
   for (const { doing, options } of chooseExports(odd)) {
     const { startNs = 0n, endNs = 0n } = summary;
-    const source = exportSource(odd.bytes, { fileName, startNs, endNs });
+    const source = exportSource(odd.bytes, { fileName: FILE_NAME, startNs, endNs });
     const bytes = await tryExport(() => exportBytes([source], { ...options, signal: soon() }));
     if (!(bytes instanceof Uint8Array)) throw new OddFileError(`${doing}: what was verified is refused`, String(bytes));
     const { messages, reported } = await checkValid(bytes, doing);
@@ -150,7 +150,7 @@ function select(messages: readonly OddMessage[], { topics = [], startNs, endNs }
 async function holdRefused(odd: OddMcap): Promise<void> {
   const sound = odd.messages.filter(({ isSound }) => isSound).map(keyOfBody);
   for (const compression of ["", "lz4", "zstd"] as const) {
-    const options = { fileName, compression, signal: soon() };
+    const options = { fileName: FILE_NAME, compression, signal: soon() };
     const bytes = await tryExport(() => exportBytes(odd.bytes, options));
     const written = bytes instanceof Uint8Array ? tryReading(bytes) : undefined;
     if (!written || written.reported.length > 0) continue;
@@ -174,10 +174,14 @@ function tryReading(bytes: Uint8Array): Written | undefined {
 
 /** A salvage is a whole file, of messages that were written. As `salvageRecording` does it, which starts a thread each time. */
 async function holdSalvage(odd: OddMcap): Promise<void> {
-  const inspected = await inspectRecording(bytesSource(odd.bytes), { fileName, salvage: true, signal: soon() });
+  const inspected = await inspectRecording(bytesSource(odd.bytes), {
+    fileName: FILE_NAME,
+    salvage: true,
+    signal: soon(),
+  });
   const { startNs, endNs } = ("salvage" in inspected && inspected.salvage) || {};
   if (startNs === undefined || endNs === undefined) return;
-  const source = exportSource(odd.bytes, { fileName, startNs, endNs, isSalvage: true });
+  const source = exportSource(odd.bytes, { fileName: FILE_NAME, startNs, endNs, isSalvage: true });
   const bytes = await tryExport(() => exportBytes([source], { compression: "lz4", signal: soon() }));
   if (!(bytes instanceof Uint8Array)) return;
   const { messages } = await checkValid(bytes, "salvage");

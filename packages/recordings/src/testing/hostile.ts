@@ -11,7 +11,7 @@ export interface HostileFile {
   make(): Uint8Array;
 }
 
-const MiB = 1024 * 1024;
+const MIB = 1024 * 1024;
 
 /** Small MCAP files that are made to cost their reader memory, time or its life. */
 export const hostileFiles: readonly HostileFile[] = [
@@ -19,13 +19,13 @@ export const hostileFiles: readonly HostileFile[] = [
   { name: "a record of 2^63 bytes", code: "LengthBeyondFile", make: () => wrap(() => lyingRecord(2n ** 63n)) },
   { name: "an attachment longer than the file", code: "empty", damage: "LengthBeyondFile", make: attachmentBeyond },
   { name: "a chunk that expands beyond its promise", code: "BadChunk", make: () => bomb({ promisedBytes: 1000 }) },
-  { name: "a chunk that promises 4 GiB", code: "ChunkTooLarge", make: () => bomb({ promisedBytes: 4096 * MiB }) },
+  { name: "a chunk that promises 4 GiB", code: "ChunkTooLarge", make: () => bomb({ promisedBytes: 4096 * MIB }) },
   { name: "ten million records of no length in two kilobytes", code: "empty", make: () => inChunk(emptyRecords(1e7)) },
   { name: "a million channels", code: "BadRecord", make: () => inChunk(channels({ count: 1e6, ids: 65_536 })) },
   { name: "100,000 channels in the summary", code: "empty", damage: "BadRecord", make: channelsInSummary },
   { name: "65,535 channels with long names", code: "finished", make: () => manyChannels({ nameLength: 100 }) },
   { name: "20,000 channels that share 8 MiB of schema", code: "finished", make: sharedSchema },
-  { name: "a metadata record of 17 MiB", code: "RecordTooLarge", make: () => metadata({ count: 1, bytes: 17 * MiB }) },
+  { name: "a metadata record of 17 MiB", code: "RecordTooLarge", make: () => metadata({ count: 1, bytes: 17 * MIB }) },
   { name: "700,000 metadata records", code: "TooManyRecords", make: () => metadata({ count: 7e5, bytes: 0 }) },
   { name: "a metadata record of 650,000 entries", code: "TooManyRecords", make: manyEntries },
   { name: "message indexes that lie", code: "finished", make: lyingIndex },
@@ -84,7 +84,7 @@ function attachmentBeyond(): Uint8Array {
 }
 
 function bomb({ promisedBytes }: { promisedBytes: number }): Uint8Array {
-  return inChunk(Buffer.alloc(64 * MiB), promisedBytes);
+  return inChunk(Buffer.alloc(64 * MIB), promisedBytes);
 }
 
 function inChunk(records: Uint8Array, promisedBytes = records.byteLength): Uint8Array {
@@ -140,7 +140,7 @@ function manyChannels({ nameLength }: { nameLength: number }): Uint8Array {
 
 function sharedSchema(): Uint8Array {
   return wrap((builder) => {
-    builder.writeSchema({ id: 1, name: "Large", encoding: "", data: new Uint8Array(8 * MiB) });
+    builder.writeSchema({ id: 1, name: "Large", encoding: "", data: new Uint8Array(8 * MIB) });
     for (let id = 1; id <= 20_000; id += 1) builder.writeChannel({ ...channel, id, schemaId: 1, topic: `/${id}` });
     builder.writeMessage(message(1));
     return undefined;

@@ -3,10 +3,10 @@ import { ChunkBuilder } from "../export/rewrite/chunk-builder.ts";
 import { FragmentBuilder } from "../export/rewrite/fragment.ts";
 import type { RandomAccessSource } from "../sources/source.ts";
 
-const messagesPerChunk = 100;
-const messageBytes = 10_000;
-const periodNs = 10_000_000n;
-const chunkSpanNs = periodNs * BigInt(messagesPerChunk);
+const MESSAGES_PER_CHUNK = 100;
+const MESSAGE_BYTES = 10_000;
+const PERIOD_NS = 10_000_000n;
+const chunkSpanNs = PERIOD_NS * BigInt(MESSAGES_PER_CHUNK);
 const topics = ["/even", "/odd"];
 
 /** A sound recording of any size that exists nowhere: each chunk is made when it is read. Two topics, in turn. */
@@ -58,9 +58,9 @@ type Template = ReturnType<typeof makeTemplate>;
 /** The first chunk, and where times stand in it. */
 function makeTemplate() {
   const builder = new FragmentBuilder();
-  for (let index = 0; index < messagesPerChunk; index += 1) {
-    const logTimeNs = periodNs * BigInt(index);
-    const data = new Uint8Array(messageBytes).fill(index);
+  for (let index = 0; index < MESSAGES_PER_CHUNK; index += 1) {
+    const logTimeNs = PERIOD_NS * BigInt(index);
+    const data = new Uint8Array(MESSAGE_BYTES).fill(index);
     builder.addMessage({ channelId: 0, sequence: index, logTimeNs, publishTimeNs: logTimeNs, data }, 1 + (index % 2));
   }
   const fragment = builder.take();
@@ -91,23 +91,23 @@ function makeEnd({ template, chunkCount, headBytes }: { template: Template; chun
   builder.writeDataEnd({ dataSectionCrc: 0 });
   const summaryStart = BigInt(headBytes + chunkCount * bytes.byteLength + builder.length);
   writeChannels(builder);
-  const perChannel = BigInt((chunkCount * messagesPerChunk) / topics.length);
+  const perChannel = BigInt((chunkCount * MESSAGES_PER_CHUNK) / topics.length);
   builder.writeStatistics({
-    messageCount: BigInt(chunkCount * messagesPerChunk),
+    messageCount: BigInt(chunkCount * MESSAGES_PER_CHUNK),
     schemaCount: 0,
     channelCount: topics.length,
     attachmentCount: 0,
     metadataCount: 0,
     chunkCount,
     messageStartTime: 0n,
-    messageEndTime: BigInt(chunkCount) * chunkSpanNs - periodNs,
+    messageEndTime: BigInt(chunkCount) * chunkSpanNs - PERIOD_NS,
     channelMessageCounts: new Map(topics.map((_, index) => [index + 1, perChannel])),
   });
   for (let chunk = 0; chunk < chunkCount; chunk += 1) {
     const start = headBytes + chunk * bytes.byteLength;
     builder.writeChunkIndex({
       messageStartTime: BigInt(chunk) * chunkSpanNs,
-      messageEndTime: BigInt(chunk + 1) * chunkSpanNs - periodNs,
+      messageEndTime: BigInt(chunk + 1) * chunkSpanNs - PERIOD_NS,
       chunkStartOffset: BigInt(start),
       chunkLength: BigInt(facts.chunkBytes),
       messageIndexOffsets: new Map(facts.channels.map((index) => [index.channelId, BigInt(start + index.start)])),

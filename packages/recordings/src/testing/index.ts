@@ -13,6 +13,6 @@ export { type OversizedFile, oversizedFiles, writeOversized } from "./oversized.
 export { readBagMessages } from "./read-bag-messages.ts";
 export { type ReadMessage, type ReadRecords, readIndexedMessages, readMessages, readRecords } from "./read-messages.ts";
 export { demoTopics, type SensorKind, seededRandom, type TopicSpec } from "./sensors.ts";
-export { type DriveSpec, driveStartNs, writeDrive } from "./write-drive.ts";
+export { DRIVE_START_NS, type DriveSpec, writeDrive } from "./write-drive.ts";
 export { type WrittenFile, writeMessages } from "./write-messages.ts";
 export { makeZeroMcap, type ZeroMcap } from "./zero-mcap.ts";

@@ -14,7 +14,7 @@ export interface LargeMcapSpec {
 }
 
 /** Of each channel in each chunk, one second of a recording. */
-export const messagesPerChunk = 10;
+export const MESSAGES_PER_CHUNK = 10;
 
 /** An MCAP file of any size whose messages are holes: for readers that must not touch them. */
 export function makeLargeMcap(spec: LargeMcapSpec): RandomAccessSource {
@@ -26,7 +26,7 @@ export function makeLargeMcap(spec: LargeMcapSpec): RandomAccessSource {
     const indexOffset = position + head.byteLength + spec.chunkBytes;
     if (spec.isIndexed) chunkIndexes.writeChunkIndex(chunkIndexOf(spec, { chunk, position, indexOffset }));
     else pieces.push({ offset: position, bytes: head }, { offset: indexOffset, bytes: messageIndexes(spec, chunk) });
-    position = indexOffset + spec.channelCount * messageIndexBytes;
+    position = indexOffset + spec.channelCount * MESSAGE_INDEX_BYTES;
   }
   const bytes = spec.isIndexed
     ? summaryOf(spec, { position, chunkIndexes: chunkIndexes.buffer })
@@ -34,12 +34,12 @@ export function makeLargeMcap(spec: LargeMcapSpec): RandomAccessSource {
   return sparseSource(position + bytes.byteLength, [...pieces, { offset: position, bytes }]);
 }
 
-const messageIndexBytes = 9 + 6 + 16 * messagesPerChunk;
-const dataEndBytes = 13;
+const MESSAGE_INDEX_BYTES = 9 + 6 + 16 * MESSAGES_PER_CHUNK;
+const DATA_END_BYTES = 13;
 
 function spanOf(chunk: number): { messageStartTime: bigint; messageEndTime: bigint } {
   const messageStartTime = BigInt(chunk) * 1_000_000_000n;
-  return { messageStartTime, messageEndTime: messageStartTime + BigInt(messagesPerChunk - 1) };
+  return { messageStartTime, messageEndTime: messageStartTime + BigInt(MESSAGES_PER_CHUNK - 1) };
 }
 
 function headOf(spec: LargeMcapSpec): Uint8Array {
@@ -68,7 +68,7 @@ function chunkHead({ chunkBytes }: LargeMcapSpec, chunk: number): Uint8Array {
 function messageIndexes({ channelCount }: LargeMcapSpec, chunk: number): Uint8Array {
   const builder = new McapRecordBuilder();
   const { messageStartTime } = spanOf(chunk);
-  const records = Array.from({ length: messagesPerChunk }, (_, index): [bigint, bigint] => [
+  const records = Array.from({ length: MESSAGES_PER_CHUNK }, (_, index): [bigint, bigint] => [
     messageStartTime + BigInt(index),
     0n,
   ]);
@@ -79,14 +79,14 @@ function messageIndexes({ channelCount }: LargeMcapSpec, chunk: number): Uint8Ar
 function chunkIndexOf(spec: LargeMcapSpec, at: { chunk: number; position: number; indexOffset: number }) {
   const messageIndexOffsets = new Map<number, bigint>();
   for (let index = 0; index < spec.channelCount; index += 1) {
-    messageIndexOffsets.set(index + 1, BigInt(at.indexOffset + index * messageIndexBytes));
+    messageIndexOffsets.set(index + 1, BigInt(at.indexOffset + index * MESSAGE_INDEX_BYTES));
   }
   return {
     ...spanOf(at.chunk),
     chunkStartOffset: BigInt(at.position),
     chunkLength: BigInt(at.indexOffset - at.position),
     messageIndexOffsets,
-    messageIndexLength: BigInt(spec.channelCount * messageIndexBytes),
+    messageIndexLength: BigInt(spec.channelCount * MESSAGE_INDEX_BYTES),
     compression: "",
     compressedSize: BigInt(spec.chunkBytes),
     uncompressedSize: BigInt(spec.chunkBytes),
@@ -101,7 +101,7 @@ function summaryOf(
   writeChannels(builder, spec);
   builder.writeStatistics(statisticsOf(spec));
   const described = builder.buffer;
-  const groupStart = BigInt(position + dataEndBytes);
+  const groupStart = BigInt(position + DATA_END_BYTES);
   const groupLength = BigInt(described.byteLength);
   builder.reset();
   // One group for everything but the chunk indexes: a reader goes by position and length.
@@ -130,7 +130,7 @@ function endOf(section: Uint8Array, summaryStart: number, summaryOffsetStart = 0
 }
 
 function statisticsOf({ chunkCount, channelCount }: LargeMcapSpec) {
-  const perChannel = BigInt(chunkCount * messagesPerChunk);
+  const perChannel = BigInt(chunkCount * MESSAGES_PER_CHUNK);
   return {
     messageCount: perChannel * BigInt(channelCount),
     schemaCount: 1,

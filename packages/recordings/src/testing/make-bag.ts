@@ -32,7 +32,7 @@ export async function makeBag(spec: BagSpec = {}): Promise<Uint8Array> {
   const batches = batchMessages(spec, topics);
   if (isReversed) batches.reverse();
   const parts = [Buffer.from("#ROSBAG V2.0\n"), bagHeader({ indexPosition: 0, topicCount: 0, chunkCount: 0 })];
-  let position = 13 + bagHeaderBytes;
+  let position = 13 + BAG_HEADER_BYTES;
   const infos: Buffer[] = [];
   const introduced = new Set<number>();
   for (const batch of batches) {
@@ -151,12 +151,12 @@ function bagHeader(about: { indexPosition: number; topicCount: number; chunkCoun
     conn_count: u32(topicCount),
     chunk_count: u32(chunkCount),
   });
-  const padding = Buffer.alloc(bagHeaderBytes - 8 - header.byteLength, 0x20);
+  const padding = Buffer.alloc(BAG_HEADER_BYTES - 8 - header.byteLength, 0x20);
   return Buffer.concat([u32(header.byteLength), header, u32(padding.byteLength), padding]);
 }
 
 /** spec: ROS bag format 2.0: the bag header record is padded to 4096 bytes. */
-const bagHeaderBytes = 4096;
+const BAG_HEADER_BYTES = 4096;
 
 function record(header: Record<string, Buffer>, data: Uint8Array): Buffer {
   const head = fields(header);

@@ -56,7 +56,13 @@ export async function writeMcapFile(path: string, spec: McapSpec = {}): Promise<
 }
 
 async function writeMcap(spec: McapSpec, write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
-  const { topics = demoTopics, startNs = defaultStartNs, durationSeconds = 2, metadata = [], attachments = [] } = spec;
+  const {
+    topics = demoTopics,
+    startNs = DEFAULT_START_NS,
+    durationSeconds = 2,
+    metadata = [],
+    attachments = [],
+  } = spec;
   let position = 0n;
   const writable = {
     position: () => position,
@@ -87,7 +93,7 @@ async function writeMcap(spec: McapSpec, write: (bytes: Uint8Array) => Promise<v
   await writer.end();
 }
 
-const defaultStartNs = 1_767_323_045_000_000_000n;
+const DEFAULT_START_NS = 1_767_323_045_000_000_000n;
 
 function disorderOf({ disorderNs = 0n }: McapSpec, random: () => number): bigint {
   return BigInt(Math.floor(random() * Number(disorderNs)));

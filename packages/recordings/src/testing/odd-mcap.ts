@@ -59,7 +59,7 @@ export function makeOddMcap(seed: number, names?: readonly string[]): OddMcap {
 
 /** One of them often, else up to five; of rivals one. In the order of the list, so that a kind finds what it changes. */
 function chooseKinds(dice: Dice): readonly OddKind[] {
-  const common = oddKinds.filter(({ isRare }) => !isRare || dice.chance(rareChance));
+  const common = oddKinds.filter(({ isRare }) => !isRare || dice.chance(RARE_CHANCE));
   const count = dice.chance(0.35) ? 1 : dice.between(2, 5);
   const taken = new Set<string>();
   const chosen = new Set<OddKind>();
@@ -73,7 +73,7 @@ function chooseKinds(dice: Dice): readonly OddKind[] {
   return oddKinds.filter((kind) => chosen.has(kind));
 }
 
-const rareChance = 0.1;
+const RARE_CHANCE = 0.1;
 
 function listMessages({ channels, schemas }: Draft, { messages }: Layout): OddMessage[] {
   const channelsById = new Map(channels.map((channel) => [channel.id, channel]));

@@ -13,7 +13,7 @@ export interface OversizedFile {
   pieces(): Generator<Uint8Array>;
 }
 
-const MiB = 1024 * 1024;
+const MIB = 1024 * 1024;
 
 /** Recordings, most of them sound, that would take their reader hundreds of megabytes of memory if it held what they hold. */
 export const oversizedFiles: readonly OversizedFile[] = [
@@ -46,7 +46,7 @@ export const oversizedFiles: readonly OversizedFile[] = [
     fileName: "metadata-of-200-mb.mcap",
     state: "finished",
     isPartial: true,
-    pieces: () => metadata({ count: 1, bytes: 200 * MiB }),
+    pieces: () => metadata({ count: 1, bytes: 200 * MIB }),
   },
   {
     fileName: "a-million-metadata-records.mcap",
@@ -57,7 +57,7 @@ export const oversizedFiles: readonly OversizedFile[] = [
   { fileName: "attachment-names-of-5-mb.mcap", state: "finished", isPartial: true, pieces: longNames },
   { fileName: "chunk-of-250-mb.bz2.bag", state: "incomplete", pieces: () => bag({ compression: "bz2" }) },
   { fileName: "chunk-of-250-mb.lz4.bag", state: "incomplete", pieces: () => bag({ compression: "lz4" }) },
-  { fileName: "connections-of-12-mb.bag", state: "incomplete", pieces: () => bag({ connectionBytes: 12 * MiB }) },
+  { fileName: "connections-of-12-mb.bag", state: "incomplete", pieces: () => bag({ connectionBytes: 12 * MIB }) },
 ];
 
 /** Writes it in pieces: some are larger than one would hold. */
@@ -172,7 +172,7 @@ function* channels({ isInChunk }: { isInChunk: boolean }): Generator<Uint8Array>
 function* schemas({ isInChunk }: { isInChunk: boolean }): Generator<Uint8Array> {
   const content = build((builder) => {
     for (let id = 1; id <= 4; id += 1) {
-      builder.writeSchema({ id, name: `S${id}`, encoding: "x", data: new Uint8Array(15 * MiB).fill(id) });
+      builder.writeSchema({ id, name: `S${id}`, encoding: "x", data: new Uint8Array(15 * MIB).fill(id) });
       builder.writeChannel({ ...channel, id, schemaId: id, topic: `/${id}` });
       builder.writeMessage({ ...message, channelId: id });
     }
@@ -227,7 +227,7 @@ function* longNames(): Generator<Uint8Array> {
       builder.writeAttachment({
         logTime: 1n,
         createTime: 1n,
-        name: "n".repeat(5 * MiB),
+        name: "n".repeat(5 * MIB),
         mediaType: "text/plain",
         data: new Uint8Array(10),
       }),

@@ -8,7 +8,7 @@ export interface Ros1Definition {
   readonly definition: string;
 }
 
-const imuFields = `std_msgs/Header header
+const IMU_FIELDS = `std_msgs/Header header
 geometry_msgs/Quaternion orientation
 float64[9] orientation_covariance
 geometry_msgs/Vector3 angular_velocity
@@ -23,7 +23,7 @@ export const ros1Definitions: Record<Ros1Type, Ros1Definition> = {
   "sensor_msgs/Imu": {
     md5sum: "6a62c6daae103f4ff57a132d6f95cec2",
     definition: [
-      imuFields,
+      IMU_FIELDS,
       "std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id",
       "geometry_msgs/Quaternion\nfloat64 x\nfloat64 y\nfloat64 z\nfloat64 w",
       "geometry_msgs/Vector3\nfloat64 x\nfloat64 y\nfloat64 z\n",

@@ -3,16 +3,16 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 
 /** Debian's, for which python3-rosbag is installed; another one may stand before it in the path. */
-export const python = "/usr/bin/python3";
+export const PYTHON = "/usr/bin/python3";
 
 /** For the `skip` option of a test: whether ROS itself can judge bags here. */
 export function skipWithoutRosbag(...messagePackages: string[]): string | false {
   try {
-    execFileSync(python, ["-c", ["import rosbag", ...messagePackages].join(", ")], { stdio: "ignore" });
+    execFileSync(PYTHON, ["-c", ["import rosbag", ...messagePackages].join(", ")], { stdio: "ignore" });
     return false;
   } catch {
     const names = ["rosbag", ...messagePackages].map((name) => `python3-${name.replaceAll("_", "-")}`);
-    return `ROS cannot judge here: ${python} lacks ${names.join(" ")}`;
+    return `ROS cannot judge here: ${PYTHON} lacks ${names.join(" ")}`;
   }
 }
 
@@ -28,7 +28,7 @@ export interface BagVerdict {
 export type TopicDigests = Record<string, { readonly count: number; readonly digest: string }>;
 
 export async function judgeBags(paths: readonly string[]): Promise<BagVerdict[]> {
-  return JSON.parse(await runPython(["-c", judgement, ...paths]));
+  return JSON.parse(await runPython(["-c", JUDGEMENT, ...paths]));
 }
 
 /** What `rosbag` prints with these arguments, e.g. `info a.bag`; rejects when it fails. */
@@ -52,11 +52,11 @@ export function digestTopics(messages: Iterable<{ topic: string; logTimeNs: bigi
 }
 
 async function runPython(args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(python, args, { maxBuffer: 64 * 1024 * 1024 });
+  const { stdout } = await promisify(execFile)(PYTHON, args, { maxBuffer: 64 * 1024 * 1024 });
   return stdout;
 }
 
-const judgement = `
+const JUDGEMENT = `
 import collections, hashlib, json, rosbag, sys
 def judge(path):
     bag = rosbag.Bag(path)

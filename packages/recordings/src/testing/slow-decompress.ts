@@ -69,10 +69,10 @@ function readZstdFrame(bytes: Uint8Array): Frame {
   }
   if ((descriptor & 4) !== 0) at += 4;
   if (at > bytes.byteLength) throw new Error("a zstd frame is cut off");
-  return { bytes: zstdDecompressSync(bytes.subarray(0, at), { maxOutputLength: mostBytes }), lengthBytes: at };
+  return { bytes: zstdDecompressSync(bytes.subarray(0, at), { maxOutputLength: MOST_BYTES }), lengthBytes: at };
 }
 
-const mostBytes = 512 * 1024 * 1024;
+const MOST_BYTES = 512 * 1024 * 1024;
 
 /** Spec: LZ4 frame format. Its own checksums are not looked at. */
 function readLz4Frame(bytes: Uint8Array): Frame {

@@ -11,7 +11,7 @@ export interface DriveSpec {
   readonly scale: number;
 }
 
-export const driveStartNs = 1_767_323_045_000_000_000n;
+export const DRIVE_START_NS = 1_767_323_045_000_000_000n;
 
 /**
  * A drive with IMU, images and point clouds, or ten topics of nothing but small messages; written by an independent library.
@@ -41,11 +41,11 @@ export async function writeDrive(path: string, { kind, compression, scale }: Dri
   const rates = topics.map(({ rateHz }) => rateHz);
   for (const { topicIndex, sequence, timeNs } of ticksOf({
     rates,
-    startNs: driveStartNs,
+    startNs: DRIVE_START_NS,
     durationSeconds: 60 * scale,
   })) {
     const { payload, isSilent } = topics[topicIndex]!;
-    if (isSilent?.(timeNs - driveStartNs)) continue;
+    if (isSilent?.(timeNs - DRIVE_START_NS)) continue;
     const data = payload(sequence);
     await writer.addMessage({
       channelId: channelIds[topicIndex]!,

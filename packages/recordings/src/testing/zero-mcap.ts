@@ -9,9 +9,9 @@ export interface ZeroMcap {
 
 /** A whole MCAP of about the size asked for: one message of zeros in each chunk of 16 MiB. Costs no memory, and little disk where holes are kept. */
 export function makeZeroMcap(aboutBytes: number): ZeroMcap {
-  const chunkCount = Math.max(1, Math.round(aboutBytes / chunkBytes));
+  const chunkCount = Math.max(1, Math.round(aboutBytes / CHUNK_BYTES));
   const head = headOf();
-  const chunkLength = startOfChunk(0).byteLength + messageBytes + messageIndexOf(0).byteLength;
+  const chunkLength = startOfChunk(0).byteLength + MESSAGE_BYTES + messageIndexOf(0).byteLength;
   const dataEnd = head.byteLength + chunkCount * chunkLength;
   const tail = tailOf({ chunkCount, chunkLength, headLength: head.byteLength, dataEnd });
   return {
@@ -21,7 +21,7 @@ export function makeZeroMcap(aboutBytes: number): ZeroMcap {
       yield head;
       for (let chunk = 0; chunk < chunkCount; chunk += 1) {
         yield startOfChunk(chunk);
-        for (let left = messageBytes; left > 0; left -= zeros.byteLength)
+        for (let left = MESSAGE_BYTES; left > 0; left -= zeros.byteLength)
           yield zeros.subarray(0, Math.min(left, zeros.byteLength));
         yield messageIndexOf(chunk);
       }
@@ -30,9 +30,9 @@ export function makeZeroMcap(aboutBytes: number): ZeroMcap {
   };
 }
 
-const chunkBytes = 16 * 1024 * 1024;
-const messageHeadBytes = 9 + 22;
-const messageBytes = chunkBytes - messageHeadBytes;
+const CHUNK_BYTES = 16 * 1024 * 1024;
+const MESSAGE_HEAD_BYTES = 9 + 22;
+const MESSAGE_BYTES = CHUNK_BYTES - MESSAGE_HEAD_BYTES;
 const zeros = new Uint8Array(1024 * 1024);
 
 /** One message a second. */
@@ -66,7 +66,7 @@ function startOfChunk(chunk: number): Uint8Array {
   const empty = build((builder) => {
     builder.writeChunk({
       ...span,
-      uncompressedSize: BigInt(chunkBytes),
+      uncompressedSize: BigInt(CHUNK_BYTES),
       uncompressedCrc: 0,
       compression: "",
       records: new Uint8Array(0),
@@ -76,10 +76,10 @@ function startOfChunk(chunk: number): Uint8Array {
   });
   const bytes = Buffer.from(empty);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const messageAt = bytes.byteLength - messageHeadBytes;
-  view.setBigUint64(1, view.getBigUint64(1, true) + BigInt(chunkBytes), true);
-  view.setBigUint64(messageAt - 8, BigInt(chunkBytes), true);
-  view.setBigUint64(messageAt + 1, BigInt(22 + messageBytes), true);
+  const messageAt = bytes.byteLength - MESSAGE_HEAD_BYTES;
+  view.setBigUint64(1, view.getBigUint64(1, true) + BigInt(CHUNK_BYTES), true);
+  view.setBigUint64(messageAt - 8, BigInt(CHUNK_BYTES), true);
+  view.setBigUint64(messageAt + 1, BigInt(22 + MESSAGE_BYTES), true);
   return bytes;
 }
 
@@ -121,8 +121,8 @@ function tailOf({ chunkCount, chunkLength, headLength, dataEnd }: Layout): Uint8
         messageIndexOffsets: new Map([[1, BigInt(start + chunkLength - indexLength)]]),
         messageIndexLength: BigInt(indexLength),
         compression: "",
-        compressedSize: BigInt(chunkBytes),
-        uncompressedSize: BigInt(chunkBytes),
+        compressedSize: BigInt(CHUNK_BYTES),
+        uncompressedSize: BigInt(CHUNK_BYTES),
       });
     }
     builder.writeFooter({ summaryStart, summaryOffsetStart: 0n, summaryCrc: 0 });

@@ -4,11 +4,11 @@ import fc from "fast-check";
 import { indexRecording } from "../inspect/index-recording.ts";
 import { bytesSource } from "../sources/source.ts";
 import { makeBag, makeMcap, readMessages, writeMessages } from "../testing/index.ts";
-import { ActivityLog, activityParts } from "./activity-log.ts";
+import { ACTIVITY_PARTS, ActivityLog } from "./activity-log.ts";
 import type { RunChannel, VerifiedRun } from "./verified-run.ts";
 
 const MS = 1_000_000n;
-const startNs = 1_700_000_000_000_000_000n;
+const START_NS = 1_700_000_000_000_000_000n;
 
 const byTime = (one: bigint, other: bigint) => (one < other ? -1 : 1);
 
@@ -36,7 +36,7 @@ test("the parts with messages are those in which there are some, to one part on 
   const time = fc.oneof(fc.bigInt(0n, 10n ** 6n), fc.bigInt(0n, 2n ** 62n));
   const agrees = fc.property(fc.array(time, { minLength: 1, maxLength: 200 }), (times) => {
     const { activity, first, last } = logOf(times);
-    assert.equal(activity!.length, activityParts);
+    assert.equal(activity!.length, ACTIVITY_PARTS);
     const partOf = (ns: bigint) => Math.min(255, last === first ? 0 : Number(((ns - first) * 256n) / (last - first)));
     const parts = times.map(partOf);
     const isNear = (part: number) => parts.some((other) => Math.abs(other - part) <= 1);
@@ -61,13 +61,13 @@ test("the longest gap is that between two messages; if they are not in order, it
 });
 
 test("a file's topics have their longest gap, within a chunk and between chunks", async () => {
-  const bytes = await makeMcap({ startNs, durationSeconds: 5 });
+  const bytes = await makeMcap({ startNs: START_NS, durationSeconds: 5 });
   const byTopic = Map.groupBy(readMessages(bytes), ({ topic }) => topic);
   for (const { topic, maxGapNs, activity } of await index(bytes)) {
     const times = byTopic.get(topic)!.map(({ logTimeNs }) => logTimeNs);
     const gaps = times.slice(1).map((ns, at) => ns - times[at]!);
     assert.equal(maxGapNs, gaps.length > 0 ? gaps.sort(byTime).at(-1)! : undefined, topic);
-    assert.equal(activity!.length, activityParts);
+    assert.equal(activity!.length, ACTIVITY_PARTS);
   }
 });
 
@@ -75,7 +75,7 @@ test("a pause shows as parts without a message", async () => {
   const seconds = [...Array(100).keys()].filter((second) => second < 40 || second >= 60);
   const messages = seconds.map((second) => ({
     topic: "/a",
-    logTimeNs: startNs + BigInt(second) * 1000n * MS,
+    logTimeNs: START_NS + BigInt(second) * 1000n * MS,
     data: Buffer.from("x"),
   }));
   const shape = { topics: ["/a"], schema: "", compression: "", chunkBytes: 10, isIndexed: true } as const;
@@ -86,11 +86,11 @@ test("a pause shows as parts without a message", async () => {
 });
 
 test("a bag has the same", async () => {
-  const topics = await index(await makeBag({ startNs, durationSeconds: 5 }), "a.bag");
+  const topics = await index(await makeBag({ startNs: START_NS, durationSeconds: 5 }), "a.bag");
   assert.ok(topics.length > 0);
   for (const { messageCount, maxGapNs, activity } of topics) {
     assert.equal(maxGapNs === undefined, messageCount < 2);
-    assert.equal(activity!.length, activityParts);
+    assert.equal(activity!.length, ACTIVITY_PARTS);
   }
 });
 

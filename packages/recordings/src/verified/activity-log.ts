@@ -10,13 +10,13 @@ interface ChannelActivity {
   readonly bins: Float32Array | undefined;
 }
 
-export const activityParts = 256;
+export const ACTIVITY_PARTS = 256;
 /**
  * Four times as many parts are held as are answered. The recording takes at least a quarter of the held time, so that no answered part is
  * narrower than a held one.
  */
-const heldParts = 1024;
-const mostWithParts = 2048;
+const HELD_PARTS = 1024;
+const MOST_WITH_PARTS = 2048;
 
 /**
  * Notes when the messages of each channel came: the longest time between two, and how many came in each of 256 parts of the recording's
@@ -34,7 +34,7 @@ export class ActivityLog {
    * Where the held parts begin, a multiple of their width. At first they reach as far before the base as behind it, because the first
    * message need not be the earliest.
    */
-  #origin = -heldParts / 2;
+  #origin = -HELD_PARTS / 2;
   #width = 1;
 
   /** Runs come in the order of the file, once they are verified. */
@@ -74,19 +74,19 @@ export class ActivityLog {
   #channelOf(channelId: number, startNs: bigint): ChannelActivity {
     const known = this.#channels.get(channelId);
     if (known) return known;
-    const channel = newChannel(startNs, this.#channels.size < mostWithParts);
+    const channel = newChannel(startNs, this.#channels.size < MOST_WITH_PARTS);
     this.#channels.set(channelId, channel);
     return channel;
   }
 
   #reach(from: number, to: number): void {
     while (from < this.#origin) this.#widen(true);
-    while (to >= this.#origin + heldParts * this.#width) this.#widen(false);
+    while (to >= this.#origin + HELD_PARTS * this.#width) this.#widen(false);
   }
 
   #widen(isDownwards: boolean): void {
     const isOdd = (this.#origin / this.#width) % 2 !== 0;
-    const shift = isDownwards ? heldParts - (isOdd ? 1 : 0) : Number(isOdd);
+    const shift = isDownwards ? HELD_PARTS - (isOdd ? 1 : 0) : Number(isOdd);
     this.#origin -= shift * this.#width;
     this.#width *= 2;
     for (const { bins } of this.#channels.values()) if (bins) bins.set(halved(bins, shift));
@@ -94,13 +94,13 @@ export class ActivityLog {
 }
 
 function newChannel(startNs: bigint, hasParts: boolean): ChannelActivity {
-  const bins = hasParts ? new Float32Array(heldParts) : undefined;
+  const bins = hasParts ? new Float32Array(HELD_PARTS) : undefined;
   return { lastNs: startNs, maxGapNs: 0, messageCount: 0, bins };
 }
 
 function halved(bins: Float32Array, shift: number): Float32Array {
-  const wider = new Float32Array(heldParts);
-  for (let part = 0; part < heldParts; part += 1) {
+  const wider = new Float32Array(HELD_PARTS);
+  for (let part = 0; part < HELD_PARTS; part += 1) {
     const count = bins[part]!;
     if (count > 0) wider[(part + shift) >> 1]! += count;
   }
@@ -122,14 +122,14 @@ function spread(
 /** `placeOf` answers where in the recording's time the middle of a held part is, from 0 to 1. */
 function sumParts(own: readonly ChannelActivity[], placeOf: (part: number) => number): Float64Array | undefined {
   if (own.length === 0) return undefined;
-  const sums = new Float64Array(activityParts);
+  const sums = new Float64Array(ACTIVITY_PARTS);
   for (const { bins } of own) {
     if (!bins) return undefined;
-    for (let part = 0; part < heldParts; part += 1) {
+    for (let part = 0; part < HELD_PARTS; part += 1) {
       const count = bins[part]!;
       if (count === 0) continue;
-      const at = Math.floor(placeOf(part) * activityParts);
-      sums[Math.min(Math.max(at, 0), activityParts - 1)]! += count;
+      const at = Math.floor(placeOf(part) * ACTIVITY_PARTS);
+      sums[Math.min(Math.max(at, 0), ACTIVITY_PARTS - 1)]! += count;
     }
   }
   return sums;

@@ -25,7 +25,7 @@ export function createDamageLog(): DamageLog {
   let count = 0;
   const add = (line: DamageLine): void => {
     count += 1;
-    if (lines.length < mostLines) lines.push(line);
+    if (lines.length < MOST_LINES) lines.push(line);
   };
   return {
     lines,
@@ -58,12 +58,12 @@ export function createDamageLog(): DamageLog {
     },
     sum() {
       if (count === 0) return undefined;
-      const reasons = lines.slice(0, mostReasons).map(({ code, text }) => ({ code: code as Reason["code"], text }));
+      const reasons = lines.slice(0, MOST_REASONS).map(({ code, text }) => ({ code: code as Reason["code"], text }));
       return { ...sums, reasons };
     },
   };
 }
 
 /** A file may be damaged in a million places. A reader of a thousand lines trusts the sums for the rest. */
-const mostLines = 1000;
-const mostReasons = 10;
+const MOST_LINES = 1000;
+const MOST_REASONS = 10;

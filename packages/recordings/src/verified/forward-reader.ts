@@ -46,8 +46,8 @@ export class ForwardReader implements WindowReader {
   /** Reads a part of the file in pieces of at most a megabyte. Each piece is valid until the next is asked for. */
   async *stream(offset: number, lengthBytes: number): AsyncGenerator<Uint8Array> {
     refuseBeyond({ offset, length: lengthBytes, sizeBytes: this.#context.source.sizeBytes });
-    for (let done = 0; done < lengthBytes; done += pieceBytes) {
-      yield await this.fetch(offset + done, Math.min(pieceBytes, lengthBytes - done));
+    for (let done = 0; done < lengthBytes; done += PIECE_BYTES) {
+      yield await this.fetch(offset + done, Math.min(PIECE_BYTES, lengthBytes - done));
     }
   }
 
@@ -74,14 +74,14 @@ export class ForwardReader implements WindowReader {
     const { source } = this.#context;
     const offset = this.#readEnd;
     if (offset >= source.sizeBytes) return;
-    this.#ahead = source.read(offset, Math.min(blockBytes, source.sizeBytes - offset));
+    this.#ahead = source.read(offset, Math.min(BLOCK_BYTES, source.sizeBytes - offset));
     this.#ahead.catch(() => undefined); // it is thrown when its turn comes
   }
 
   /** One block before the offset is kept, because loose messages are looked at again together. */
   #letGo(offset: number): void {
     for (const held of [this.#blocks, this.#joins])
-      while (held[0] && endOf(held[0]) <= offset - blockBytes) freeOwn(held.shift()!.bytes);
+      while (held[0] && endOf(held[0]) <= offset - BLOCK_BYTES) freeOwn(held.shift()!.bytes);
   }
 
   async #join(offset: number, length: number): Promise<Uint8Array> {
@@ -111,5 +111,5 @@ export async function* copies(pieces: AsyncIterable<Uint8Array>): AsyncGenerator
   for await (const piece of pieces) yield new Uint8Array(piece);
 }
 
-const blockBytes = 2 * 1024 * 1024;
-const pieceBytes = 1024 * 1024;
+const BLOCK_BYTES = 2 * 1024 * 1024;
+const PIECE_BYTES = 1024 * 1024;

@@ -11,10 +11,10 @@ import type { RecordingDamage, RecordingFormatName } from "../survey/summary.ts"
 export const indexMagic: Uint8Array = Buffer.from("DLINDEX\u0001", "latin1");
 
 /** The tail holds where the head begins (8 bytes), its size (4), its size decompressed (4), and the magic again. */
-export const tailBytes = 24;
+export const TAIL_BYTES = 24;
 
 /** Raised when older readers would read something wrong; they then make an index of their own. */
-export const indexVersion = 1;
+export const INDEX_VERSION = 1;
 
 /** Where a zstd frame stands, its size, and its size decompressed. */
 export type FramePlace = readonly [offset: number, bytes: number, sizeBytes: number];

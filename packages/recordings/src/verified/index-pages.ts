@@ -17,7 +17,7 @@ type ChannelColumns = ReturnType<typeof createChannelColumns>;
 export const runFlags = { chunk: 1, inOrder: 2, trueIndexes: 4, mayPass: 8, damaged: 16 } as const;
 
 /** Stands for no message index. It is the largest number that the column holds. */
-export const noIndex: number = 2 ** 32 - 1;
+export const NO_INDEX: number = 2 ** 32 - 1;
 
 function createRunColumns(room: number) {
   return {
@@ -73,7 +73,7 @@ export function encodePage(runs: readonly VerifiedRun[], numbers: PageNumbers): 
       channelColumns.messageCounts[at] = channel.messageCount;
       channelColumns.recordsBytes[at] = channel.recordsBytes;
       channelColumns.lastEnds[at] = channel.lastEnd;
-      channelColumns.indexStarts[at] = channel.indexStart < 0 ? noIndex : channel.indexStart;
+      channelColumns.indexStarts[at] = channel.indexStart < 0 ? NO_INDEX : channel.indexStart;
       channelColumns.channels[at] = numbers.channel(channel.channelId);
       at += 1;
     }
@@ -113,16 +113,16 @@ function flagsOf({ chunk, isInOrder, hasTrueIndexes, mayPass, damage }: Verified
   return set.reduce((sum, flag) => sum + flag, 0);
 }
 
-const headBytes = 16;
+const HEAD_BYTES = 16;
 
 /** The widest columns come first, so that each begins at a multiple of its width. */
 function joinColumns(count: number, channelCount: number, tables: readonly object[]): Uint8Array {
   const columns = tables.flatMap((table) => Object.values(table) as ArrayBufferView[]).sort(byWidth);
-  const sizeBytes = columns.reduce((sum, { byteLength }) => sum + byteLength, headBytes);
+  const sizeBytes = columns.reduce((sum, { byteLength }) => sum + byteLength, HEAD_BYTES);
   const bytes = new Uint8Array(sizeBytes);
   new DataView(bytes.buffer).setUint32(0, count, true);
   new DataView(bytes.buffer).setUint32(4, channelCount, true);
-  let at = headBytes;
+  let at = HEAD_BYTES;
   for (const { buffer, byteLength } of columns) {
     bytes.set(new Uint8Array(buffer), at);
     at += byteLength;
@@ -137,7 +137,7 @@ export function decodePage(joined: Uint8Array): RunPage {
   const [count, channelCount] = [view.getUint32(0, true), view.getUint32(4, true)];
   const [runs, channels] = [createRunColumns(count), createChannelColumns(channelCount)];
   const columns = [runs, channels].flatMap((table) => Object.values(table) as ArrayBufferView[]).sort(byWidth);
-  let at = headBytes;
+  let at = HEAD_BYTES;
   for (const column of columns) {
     new Uint8Array(column.buffer).set(new Uint8Array(own, at, column.byteLength));
     at += column.byteLength;
@@ -155,7 +155,7 @@ function widthOf(column: ArrayBufferView): number {
 
 /** How large a page is before it is compressed. */
 export function pageBytes(count: number, channelCount: number): number {
-  return headBytes + count * runRowBytes + channelCount * channelRowBytes;
+  return HEAD_BYTES + count * runRowBytes + channelCount * channelRowBytes;
 }
 
 const runRowBytes = rowBytes(createRunColumns(1));

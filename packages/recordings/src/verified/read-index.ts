@@ -8,14 +8,14 @@ import {
   type ChannelLine,
   type DamageLine,
   type FramePlace,
+  INDEX_VERSION,
   type IndexHead,
   indexMagic,
-  indexVersion,
   type ListName,
   type MetadataLine,
   type PagePlace,
   type SchemaLine,
-  tailBytes,
+  TAIL_BYTES,
 } from "./index-layout.ts";
 import { decodePage, type RunPage } from "./index-pages.ts";
 
@@ -96,7 +96,7 @@ type Read = (offset: number, length: number) => Promise<Uint8Array>;
 
 /** Most indexes fit into what is read first. */
 async function readEndAhead(source: RandomAccessSource): Promise<Read> {
-  const start = Math.max(0, source.sizeBytes - aheadBytes);
+  const start = Math.max(0, source.sizeBytes - AHEAD_BYTES);
   const end = await source.read(start, source.sizeBytes - start);
   return async (offset, length) => {
     if (!isInside(offset, length, source.sizeBytes)) throw unreadable("refers to what is not there");
@@ -104,15 +104,15 @@ async function readEndAhead(source: RandomAccessSource): Promise<Read> {
   };
 }
 
-const aheadBytes = 64 * 1024;
+const AHEAD_BYTES = 64 * 1024;
 
 async function readHead(source: RandomAccessSource, read: Read): Promise<IndexHead> {
-  const tail = Buffer.from(await read(source.sizeBytes - tailBytes, tailBytes));
+  const tail = Buffer.from(await read(source.sizeBytes - TAIL_BYTES, TAIL_BYTES));
   if (!tail.subarray(16).equals(indexMagic)) throw unreadable("does not end as one");
   const [offset, bytes] = [Number(tail.readBigUInt64LE(0)), tail.readUInt32LE(8)];
   const text = decompress(await read(offset, bytes), tail.readUInt32LE(12));
   const head = JSON.parse(Buffer.from(text).toString()) as IndexHead;
-  if (head.version !== indexVersion) throw unreadable(`is of version ${head.version}`);
+  if (head.version !== INDEX_VERSION) throw unreadable(`is of version ${head.version}`);
   return head;
 }
 
@@ -182,13 +182,13 @@ function endOfNeighbours(lines: readonly SchemaLine[], first: number): number {
   for (let index = first; index < lines.length; index += 1) {
     const { at } = lines[index]!;
     if (!at) continue;
-    if (at[0] > end + gapBytes) break;
+    if (at[0] > end + GAP_BYTES) break;
     end = Math.max(end, at[0] + at[1]);
   }
   return end;
 }
 
-const gapBytes = 16 * 1024;
+const GAP_BYTES = 16 * 1024;
 
 function toAttachment({ logTimeNs, createTimeNs, ...rest }: AttachmentLine): AttachmentSummary {
   return { ...rest, logTimeNs: BigInt(logTimeNs), createTimeNs: BigInt(createTimeNs) };

@@ -58,10 +58,10 @@ export interface RunChannel {
 }
 
 /** Exports hold a chunk of at most this size in memory as a whole. A larger one is read in pieces. */
-export const wholeChunkBytes: number = 16 * 1024 * 1024;
+export const WHOLE_CHUNK_BYTES: number = 16 * 1024 * 1024;
 
 /** The most that a written chunk holds, uncompressed. A larger message stands alone. spec: wire contract §5 */
-export const maxWrittenChunkBytes: number = 4 * 1024 * 1024;
+export const MAX_WRITTEN_CHUNK_BYTES: number = 4 * 1024 * 1024;
 
 export function spanOfChannels(channels: readonly RunChannel[]): { startNs: bigint; endNs: bigint } {
   const span: { startNs?: bigint; endNs?: bigint } = {};

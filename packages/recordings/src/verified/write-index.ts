@@ -5,12 +5,12 @@ import { countMessages, type Survey } from "../survey/survey.ts";
 import {
   type DamageLine,
   type FramePlace,
+  INDEX_VERSION,
   type IndexHead,
   indexMagic,
-  indexVersion,
   type ListName,
   type PagePlace,
-  tailBytes,
+  TAIL_BYTES,
 } from "./index-layout.ts";
 import { linesOf, type SchemaPlaces } from "./index-lines.ts";
 import { encodePage, pageBytes } from "./index-pages.ts";
@@ -42,14 +42,14 @@ export class IndexWriter {
 
   /** `sizeBytes` is the size of the recording: an index that outgrows it is refused. */
   constructor(write: WritePiece, sizeBytes: number) {
-    this.#output = new IndexOutput(write, largestIndexBytes + sizeBytes);
+    this.#output = new IndexOutput(write, LARGEST_INDEX_BYTES + sizeBytes);
   }
 
   /** Answers a promise where a page is full. */
   add(run: VerifiedRun): Promise<void> | undefined {
     this.#runs.push(run);
     this.#channelCount += run.channels.length;
-    const isFull = this.#runs.length >= mostPageRuns || this.#channelCount >= mostPageChannels;
+    const isFull = this.#runs.length >= MOST_PAGE_RUNS || this.#channelCount >= MOST_PAGE_CHANNELS;
     return isFull ? this.#endPage() : undefined;
   }
 
@@ -105,7 +105,7 @@ class IndexOutput {
   /** The head comes last, and behind it the tail, which says where it stands. */
   async putHead(head: IndexHead): Promise<void> {
     const [offset, bytes, sizeBytes] = await this.putText(Buffer.from(JSON.stringify(head)));
-    const tail = Buffer.alloc(tailBytes);
+    const tail = Buffer.alloc(TAIL_BYTES);
     tail.writeBigUInt64LE(BigInt(offset), 0);
     tail.writeUInt32LE(bytes, 8);
     tail.writeUInt32LE(sizeBytes, 12);
@@ -120,18 +120,18 @@ class IndexOutput {
   }
 }
 
-const mostPageRuns = 4096;
-const mostPageChannels = 65_536;
-const blockBytes = 1024 * 1024;
+const MOST_PAGE_RUNS = 4096;
+const MOST_PAGE_CHANNELS = 65_536;
+const BLOCK_BYTES = 1024 * 1024;
 /** An index may be so much larger than its recording. Only a recording that was made for this purpose has a larger one. */
-const largestIndexBytes = 16 * 1024 * 1024;
+const LARGEST_INDEX_BYTES = 16 * 1024 * 1024;
 
 function toHead(
   { format, sizeBytes, sha256, survey, summedDamage }: IndexedRecording,
   places: Pick<IndexHead, "compressions" | "pages" | "lists">,
 ): IndexHead {
   const { profile, library } = survey;
-  const about = { version: indexVersion, format, sizeBytes, sha256, profile, library };
+  const about = { version: INDEX_VERSION, format, sizeBytes, sha256, profile, library };
   return { ...about, messageCount: countMessages(survey), ...places, damage: summedDamage };
 }
 
@@ -165,7 +165,7 @@ function* inBlocks(lines: Iterable<object>): Generator<Buffer> {
     const text = JSON.stringify(line);
     block.push(text);
     length += text.length;
-    if (length < blockBytes) continue;
+    if (length < BLOCK_BYTES) continue;
     yield Buffer.from(block.join("\n"));
     [block, length] = [[], 0];
   }

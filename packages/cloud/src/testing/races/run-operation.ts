@@ -1,4 +1,4 @@
-import { api, ErrorBody, leaseHeader, type Operation, pathParameters, toOpenApi } from "@downlink/protocol";
+import { api, ErrorBody, LEASE_HEADER, type Operation, pathParameters, toOpenApi } from "@downlink/protocol";
 import type { TestCloud } from "../start-cloud.ts";
 import type { Scene } from "./scenes.ts";
 
@@ -74,7 +74,7 @@ export async function runOperation(
 }
 
 function credentials(cloud: TestCloud, { agent, enrolment }: Scene, { access }: Operation): Record<string, string> {
-  if (access.kind === "agent") return { authorization: `Bearer ${agent!.token}`, [leaseHeader]: String(agent!.lease) };
+  if (access.kind === "agent") return { authorization: `Bearer ${agent!.token}`, [LEASE_HEADER]: String(agent!.lease) };
   return { authorization: `Bearer ${access.kind === "enrolment" ? enrolment! : cloud.adminKey}` };
 }
 

@@ -1,4 +1,4 @@
-import { formatTimestamp, leaseHeader } from "@downlink/protocol";
+import { formatTimestamp, LEASE_HEADER } from "@downlink/protocol";
 import { BUSY_DEVICE_ID, deviceId, eventId } from "../dataset.ts";
 import { recordingId } from "../recording-dataset.ts";
 import { START_NS } from "../seed-sql.ts";
@@ -97,7 +97,7 @@ function reportBody({ item }: GreetedAgent): string {
 }
 
 function agentRequest({ token, lease }: GreetedAgent, target: string, body?: object | string): string {
-  return requestText({ target, token, body, headers: { [leaseHeader]: String(lease) } });
+  return requestText({ target, token, body, headers: { [LEASE_HEADER]: String(lease) } });
 }
 
 interface Request {

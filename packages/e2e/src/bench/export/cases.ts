@@ -1,5 +1,5 @@
 import type { ExportSelection } from "@downlink/recordings";
-import { driveStartNs } from "@downlink/recordings/testing";
+import { DRIVE_START_NS } from "@downlink/recordings/testing";
 import type { PeerReads } from "./measure-child.ts";
 
 /** A copy of the file by `cp`, or the same export by a program in C++ or by the MCAP library's indexed reader and writer. */
@@ -123,7 +123,7 @@ function smallTopics(): Case[] {
 
 /** 10 s of 60. */
 function windowOfSixth(scale: number): Case {
-  const at = (second: number): bigint => driveStartNs + BigInt(Math.round(second * scale * 1e9));
+  const at = (second: number): bigint => DRIVE_START_NS + BigInt(Math.round(second * scale * 1e9));
   return {
     reference: "peer",
     mostRatio: { cpp: 0.3, library: 0.2 },

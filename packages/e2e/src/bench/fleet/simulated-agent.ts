@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiCallError, NetworkError, retryDelayMs } from "@downlink/client";
-import { api, edgeLimits, leaseHeader } from "@downlink/protocol";
+import { api, edgeLimits, LEASE_HEADER } from "@downlink/protocol";
 import { RawConnection } from "../api/raw-connection.ts";
 import { itemText, type SaidFile } from "../edge-items.ts";
 
@@ -152,7 +152,7 @@ export class SimulatedAgent {
       "host: 127.0.0.1",
       `authorization: Bearer ${this.#options.token}`,
       "accept: application/json",
-      ...(this.#lease === undefined ? [] : [`${leaseHeader}: ${this.#lease}`]),
+      ...(this.#lease === undefined ? [] : [`${LEASE_HEADER}: ${this.#lease}`]),
       ...(body === undefined ? [] : ["content-type: application/json", `content-length: ${Buffer.byteLength(text)}`]),
     ];
     const answer = await this.#connection!.send(`${lines.join("\r\n")}\r\n\r\n${text}`).catch(asNetworkError);

@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { createClient } from "@downlink/client";
 import { undiciTransport } from "@downlink/client/node";
-import { api, leaseHeader } from "@downlink/protocol";
+import { api, LEASE_HEADER } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import type { ControlPlane } from "../../processes/control-plane.ts";
 
@@ -68,7 +68,7 @@ async function greet(cloud: ControlPlane, deviceId: string): Promise<Record<stri
     inventory: { count: 0, digest: createHash("sha256").digest("hex") },
     clock: 0n,
   });
-  return { authorization: `Bearer ${token}`, [leaseHeader]: String(lease) };
+  return { authorization: `Bearer ${token}`, [LEASE_HEADER]: String(lease) };
 }
 
 /** Larger than what is on the way to a receiver that reads nothing. */

@@ -1,13 +1,13 @@
 import { crc32 } from "node:zlib";
 import { compressPieces } from "../../codecs/compress-pieces.ts";
-import { recordHeadBytes } from "../../mcap/opcodes.ts";
+import { RECORD_HEAD_BYTES } from "../../mcap/opcodes.ts";
 import { freeOwn } from "../../memory/free-memory.ts";
 import { SourceChangedError } from "../../sources/source.ts";
 import type { PlannedRun } from "../plan/planned-source.ts";
 import { encodeChunkHead } from "../rewrite/chunk-head.ts";
-import { type Cut, type HugeRecord, hugeBytes } from "../rewrite/cut-records.ts";
+import { type Cut, HUGE_BYTES, type HugeRecord } from "../rewrite/cut-records.ts";
 import type { Fragment } from "../rewrite/fragment.ts";
-import { unwanted } from "../rewrite/selection.ts";
+import { UNWANTED } from "../rewrite/selection.ts";
 import { encodeRecords } from "../write-mcap/mcap-output.ts";
 import { type Loaded, type Loading, placeOf } from "./load-run.ts";
 
@@ -29,7 +29,7 @@ export async function measureHuge(
   if (known) return known;
   const huge = new Map<number, { crc: number; storedBytes: number }>();
   measured.set(run, huge);
-  if (run.largestBytes <= hugeBytes) return huge;
+  if (run.largestBytes <= HUGE_BYTES) return huge;
   for await (const cut of openCuts()) {
     if (cut.kind !== "huge" || writtenId(cut, run) === undefined) continue;
     const sum = { crc: 0, storedBytes: 0 };
@@ -88,8 +88,8 @@ export function headOf(cut: HugeRecord, run: PlannedRun): Fragment | undefined {
 /** Answers the id in the written file, or undefined if the message is not wanted. */
 function writtenId({ channelId, timeNs }: HugeRecord, run: PlannedRun): number | undefined {
   const { ids, startNs = 0n, endNs = 2n ** 63n } = run.source.selection;
-  const id = ids.get(channelId) ?? unwanted;
-  return id === unwanted || timeNs < startNs || timeNs > endNs ? undefined : id;
+  const id = ids.get(channelId) ?? UNWANTED;
+  return id === UNWANTED || timeNs < startNs || timeNs > endNs ? undefined : id;
 }
 
 async function* recordOf(cut: HugeRecord, run: PlannedRun): AsyncGenerator<Uint8Array> {
@@ -100,7 +100,7 @@ async function* recordOf(cut: HugeRecord, run: PlannedRun): AsyncGenerator<Uint8
 /** The message's head with the channel's id in the written file. */
 function headIn(cut: HugeRecord, channelId: number): Uint8Array {
   const head = new Uint8Array(cut.head);
-  new DataView(head.buffer).setUint16(recordHeadBytes, channelId, true);
+  new DataView(head.buffer).setUint16(RECORD_HEAD_BYTES, channelId, true);
   return head;
 }
 

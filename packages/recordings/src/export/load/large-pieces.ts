@@ -57,8 +57,8 @@ export async function* passLarge(run: PlannedRun, facts: ChunkFacts): AsyncGener
     [offset + recordBytes, indexesBytes, run.indexesChecksum],
   ] as const) {
     let crc = 0;
-    for (let done = 0; done < lengthBytes; done += pieceBytes) {
-      const bytes = await source.read(start + done, Math.min(pieceBytes, lengthBytes - done));
+    for (let done = 0; done < lengthBytes; done += PIECE_BYTES) {
+      const bytes = await source.read(start + done, Math.min(PIECE_BYTES, lengthBytes - done));
       crc = crc32(bytes, crc);
       yield { kind: "chunks", bytes, checksum: crc32(bytes), chunks };
       chunks = [];
@@ -68,11 +68,11 @@ export async function* passLarge(run: PlannedRun, facts: ChunkFacts): AsyncGener
   }
 }
 
-const pieceBytes = 1024 * 1024;
+const PIECE_BYTES = 1024 * 1024;
 
 /** Loads the first of the parts in which a large run is merged with others. */
 export async function largeFirstPart(run: PlannedRun, loading: Loading): Promise<RunPart> {
-  if (loading.memory.shareBytes() < leastStreamedBytes || !(await canStream(run)))
+  if (loading.memory.shareBytes() < LEAST_STREAMED_BYTES || !(await canStream(run)))
     return loadLargePart(run, undefined, loading);
   const parts = streamedParts(run, loading);
   loading.opened.add(parts);
@@ -93,7 +93,7 @@ export async function largeFirstPart(run: PlannedRun, loading: Loading): Promise
 const loadingTurns = createLargeMemory(1 + availableParallelism());
 
 /** Reading a run beside others takes about so much memory. */
-const leastStreamedBytes = 8 * 1024 * 1024;
+const LEAST_STREAMED_BYTES = 8 * 1024 * 1024;
 
 const noMessages = { records: new Uint8Array(0), starts: new Uint32Array(0), timesNs: new BigUint64Array(0) };
 
@@ -132,7 +132,7 @@ async function loadLargePart(run: PlannedRun, after: MessageKey | undefined, loa
   const selection = run.source.selection.sent;
   const { descriptor } = context.source;
   // Each pass over bzip2 takes half a minute, so that few large parts are better.
-  const mostBytes = run.compression === "bz2" ? memory.shareBytes() : mostPartBytes;
+  const mostBytes = run.compression === "bz2" ? memory.shareBytes() : MOST_PART_BYTES;
   const maxBytes = Math.min(mostBytes, memory.shareBytes());
   const job = {
     kind: "gatherLarge",
@@ -146,7 +146,7 @@ async function loadLargePart(run: PlannedRun, after: MessageKey | undefined, loa
   return { fragment, hugeAt, next: hasMore ? () => loadLargePart(run, last, loading) : undefined };
 }
 
-const mostPartBytes = 12 * 1024 * 1024;
+const MOST_PART_BYTES = 12 * 1024 * 1024;
 
 /** Writes one message of a large run that is itself too large to be held as a chunk of its own. */
 export async function* hugeMessage(
@@ -211,10 +211,10 @@ async function heldToRead({
 }: PlannedRun): Promise<number> {
   if (compression === "bz2") return 2 * (storedBytes + lengthBytes);
   if (compression !== "zstd") return 0;
-  const head = await source.context.source.read(offset + dataStart, Math.min(mostHeadBytes, storedBytes));
+  const head = await source.context.source.read(offset + dataStart, Math.min(MOST_HEAD_BYTES, storedBytes));
   const windowBytes = Math.min(zstdWindowBytes(head), lengthBytes);
-  return windowBytes > smallWindowBytes ? windowBytes : 0;
+  return windowBytes > SMALL_WINDOW_BYTES ? windowBytes : 0;
 }
 
-const mostHeadBytes = 18;
-const smallWindowBytes = 8 * 1024 * 1024;
+const MOST_HEAD_BYTES = 18;
+const SMALL_WINDOW_BYTES = 8 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import type { Compression } from "../../codecs/compress.ts";
 import type { HoldMemory } from "../../memory/large-memory.ts";
 import { SourceChangedError } from "../../sources/source.ts";
-import { wholeChunkBytes } from "../../verified/verified-run.ts";
+import { WHOLE_CHUNK_BYTES } from "../../verified/verified-run.ts";
 import type { OpenSource, PlannedRun } from "../plan/planned-source.ts";
 import type { Fragment } from "../rewrite/fragment.ts";
 import type { JobResults } from "../rewrite/jobs.ts";
@@ -69,7 +69,7 @@ export async function loadPart(run: PlannedRun, skip: number, loading: Loading):
 
 /** Whether a run is so large that only few are held as a whole at once. */
 export function isLarge({ lengthBytes, recordBytes }: PlannedRun): boolean {
-  return Math.max(lengthBytes, recordBytes) > wholeChunkBytes;
+  return Math.max(lengthBytes, recordBytes) > WHOLE_CHUNK_BYTES;
 }
 
 export function toStored(run: PlannedRun): StoredRun {

@@ -1,8 +1,8 @@
-import { wholeChunkBytes } from "../../verified/verified-run.ts";
+import { WHOLE_CHUNK_BYTES } from "../../verified/verified-run.ts";
 import type { Step } from "../plan/decide-steps.ts";
 import type { PlannedRun } from "../plan/planned-source.ts";
 import type { PickedRun } from "../rewrite/pick-messages.ts";
-import { unwanted } from "../rewrite/selection.ts";
+import { UNWANTED } from "../rewrite/selection.ts";
 import type { ChunkFacts } from "../write-mcap/mcap-writer.ts";
 import { largeFirstPart, largePieces, passLarge } from "./large-pieces.ts";
 import {
@@ -25,7 +25,7 @@ export function toTask(step: Step, loading: Loading): Task<Loaded[]> {
   if (step.kind === "merge") {
     const { run } = step;
     const weightBytes =
-      Math.min(run.storedBytes, wholeChunkBytes) + Math.min(run.lengthBytes, loading.memory.shareBytes());
+      Math.min(run.storedBytes, WHOLE_CHUNK_BYTES) + Math.min(run.lengthBytes, loading.memory.shareBytes());
     const loadFirst = (): Promise<RunPart> => (isLarge(run) ? largeFirstPart(run, loading) : loadPart(run, 0, loading));
     return { weightBytes, run: async () => [{ kind: "part", run, part: await loadFirst() }] };
   }
@@ -115,7 +115,7 @@ async function pickRuns(runs: readonly PlannedRun[], { lane, compression }: Load
 async function toPicked(run: PlannedRun): Promise<PickedRun> {
   const { ids } = run.source.selection;
   const channels = await run.source.channelsOf(run);
-  const wanted = channels.filter(({ channelId }) => (ids.get(channelId) ?? unwanted) !== unwanted);
+  const wanted = channels.filter(({ channelId }) => (ids.get(channelId) ?? UNWANTED) !== UNWANTED);
   const indexesOffset = run.offset + run.recordBytes;
   return {
     ...toStored(run),

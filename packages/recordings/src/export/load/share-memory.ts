@@ -25,7 +25,7 @@ export function createMemoryShare(budgetBytes: number, sources: readonly Span[])
   let heldBytes = 0;
   return {
     shareBytes: () =>
-      Math.max(Math.min(budgetBytes / overlapping, budgetBytes - heldBytes), Math.ceil(budgetBytes / leastShares)),
+      Math.max(Math.min(budgetBytes / overlapping, budgetBytes - heldBytes), Math.ceil(budgetBytes / LEAST_SHARES)),
     plan(planned) {
       const running = [...held.keys()];
       const startsNs = join([
@@ -34,10 +34,10 @@ export function createMemoryShare(budgetBytes: number, sources: readonly Span[])
       ]);
       const endsNs = join([...planned.map((runs) => runs.endsNs()), toTimes(running.map(({ endNs }) => endNs))]);
       const count = startsNs.length;
-      if (count > maxRuns) throw tooMuch(`${count} chunks lie in recordings of the same time`);
+      if (count > MAX_RUNS) throw tooMuch(`${count} chunks lie in recordings of the same time`);
       overlapping = Math.max(countOverlapping(startsNs, endsNs), overlappingSources);
       const lengths = [...planned.map((runs) => runs.largestBytes()), ...running.map(({ lengthBytes }) => lengthBytes)];
-      const isTooMuch = overlapping > 1 && (budgetBytes / overlapping) * maxReads < Math.max(0, ...lengths);
+      const isTooMuch = overlapping > 1 && (budgetBytes / overlapping) * MAX_READS < Math.max(0, ...lengths);
       if (isTooMuch) throw tooMuch(`up to ${overlapping} chunks overlap in time`);
     },
     hold(run, bytes) {
@@ -48,11 +48,11 @@ export function createMemoryShare(budgetBytes: number, sources: readonly Span[])
   };
 }
 
-const maxRuns = 2_000_000;
+const MAX_RUNS = 2_000_000;
 /** A run that is larger than its share is read again for each part. Reading it more often than this would take too long. */
-const maxReads = 64;
+const MAX_READS = 64;
 /** However much is held, a part gets at least this share of the budget, so that there is progress. */
-const leastShares = 1024;
+const LEAST_SHARES = 1024;
 
 interface Span {
   readonly startNs: bigint;

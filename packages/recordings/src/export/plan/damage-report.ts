@@ -58,7 +58,7 @@ export class DamageReport {
     const damage: SkippedDamage = { source, offset, reason: reasonOf(line, offset), messagesLost };
     this.#runCount += 1;
     this.#countLost(messagesLost);
-    if (this.#listed.length < maxListed) this.#listed.push(damage);
+    if (this.#listed.length < MAX_LISTED) this.#listed.push(damage);
     this.#onSkipped?.(damage);
   }
 
@@ -86,10 +86,10 @@ function reasonOf(line: DamageLine | undefined, offset: number): Reason {
 }
 
 function firstListed(items: readonly object[]): string {
-  return JSON.stringify(items.slice(0, maxListed));
+  return JSON.stringify(items.slice(0, MAX_LISTED));
 }
 
-const maxListed = 1000;
+const MAX_LISTED = 1000;
 
 function describe({ source, offset, reason, messagesLost }: SkippedDamage): string {
   return JSON.stringify({ source, offset, code: reason.code, reason: reason.text, messagesLost });

@@ -31,7 +31,7 @@ export async function* feedRuns(
       const next = source.runs.next();
       if (!next) continue;
       pushQueued(open, { source, ...next });
-      if (open.length > maxOpen) throw tooManyOpen();
+      if (open.length > MAX_OPEN) throw tooManyOpen();
       feeding.onPlanned(open.map(({ source: { runs } }) => runs));
       continue;
     }
@@ -50,7 +50,7 @@ interface Feed extends Queued {
 }
 
 /** The most open sources. Each holds its plan in memory and a file open. */
-const maxOpen = 256;
+const MAX_OPEN = 256;
 
 function refuseEarlier({ fileName, runs }: OpenSource, lastNs: bigint | undefined): void {
   const first = runs.next()?.nextNs;
@@ -60,7 +60,7 @@ function refuseEarlier({ fileName, runs }: OpenSource, lastNs: bigint | undefine
 }
 
 function tooManyOpen(): ExportError {
-  const text = `more than ${maxOpen} recordings lie at the same time; export fewer of them or a part of the time at once`;
+  const text = `more than ${MAX_OPEN} recordings lie at the same time; export fewer of them or a part of the time at once`;
   return new ExportError("TooMuchOverlap", text);
 }
 
@@ -153,20 +153,20 @@ function endsAfter(a: PlannedRun, b: PlannedRun): boolean {
  */
 function mayJoin(group: GroupStep, step: GroupStep): boolean {
   const [run, last] = [step.runs[0]!, group.runs.at(-1)!];
-  if (step.kind !== group.kind || group.runs.length >= maxGroupRuns || run.source !== last.source) return false;
-  if (step.kind === "pick") return sumOf(group, "wantedBytes") + run.wantedBytes <= maxPickedBytes;
-  const isNear = run.offset === endOf(last) && endOf(run) - group.runs[0]!.offset <= maxGroupBytes;
-  return isNear && sumOf(group, "lengthBytes") + run.lengthBytes <= maxGroupUncompressedBytes;
+  if (step.kind !== group.kind || group.runs.length >= MAX_GROUP_RUNS || run.source !== last.source) return false;
+  if (step.kind === "pick") return sumOf(group, "wantedBytes") + run.wantedBytes <= MAX_PICKED_BYTES;
+  const isNear = run.offset === endOf(last) && endOf(run) - group.runs[0]!.offset <= MAX_GROUP_BYTES;
+  return isNear && sumOf(group, "lengthBytes") + run.lengthBytes <= MAX_GROUP_UNCOMPRESSED_BYTES;
 }
 
 function sumOf({ runs }: GroupStep, name: "wantedBytes" | "lengthBytes"): number {
   return runs.reduce((sum, run) => sum + run[name], 0);
 }
 
-const maxGroupRuns = 64;
-const maxGroupBytes = 2 * 1024 * 1024;
-const maxGroupUncompressedBytes = 4 * 1024 * 1024;
-const maxPickedBytes = 1024 * 1024;
+const MAX_GROUP_RUNS = 64;
+const MAX_GROUP_BYTES = 2 * 1024 * 1024;
+const MAX_GROUP_UNCOMPRESSED_BYTES = 4 * 1024 * 1024;
+const MAX_PICKED_BYTES = 1024 * 1024;
 
 function endOf({ offset, recordBytes, indexesBytes }: PlannedRun): number {
   return offset + recordBytes + indexesBytes;

@@ -45,7 +45,7 @@ export class IdTable {
 
   /** Answers the id of a channel, which is its own if that is free. */
   idOf(channel: Channel, schema: Schema | undefined): number {
-    const schemaId = schema ? this.#schemas.idOf(this.#keyOfSchema(schema), schema) : noSchema;
+    const schemaId = schema ? this.#schemas.idOf(this.#keyOfSchema(schema), schema) : NO_SCHEMA;
     const renamed = { ...channel, schemaId };
     return this.#channels.idOf(keyOfChannel(renamed), renamed);
   }
@@ -59,7 +59,7 @@ export class IdTable {
       if (this.#introduced.channelIds.has(channelId)) continue;
       const channel = this.#channels.at(channelId);
       const { schemaId } = channel;
-      const isNewSchema = schemaId !== noSchema && !this.#introduced.schemaIds.has(schemaId);
+      const isNewSchema = schemaId !== NO_SCHEMA && !this.#introduced.schemaIds.has(schemaId);
       if (isNewSchema) this.#introduced.addSchema({ ...this.#schemas.at(schemaId), id: schemaId });
       this.#introduced.addChannel({ ...channel, id: channelId });
     }
@@ -126,9 +126,9 @@ function takeRecords(builder: McapRecordBuilder, written: Uint8Array[]): Uint8Ar
 }
 
 /** Schema id 0 means that a channel has no schema. A channel may have the id 0. spec: MCAP "Channel" */
-const noSchema = 0;
+const NO_SCHEMA = 0;
 /** Ids are 16 bits wide. */
-const maxId = 65_535;
+const MAX_ID = 65_535;
 
 /** Something with its key. Two with the same key are the same. */
 interface Wanted<T> {
@@ -181,7 +181,7 @@ class Ids<T extends { id: number }> {
   }
 
   #isInRange(id: number): boolean {
-    return id >= this.#leastId && id <= maxId;
+    return id >= this.#leastId && id <= MAX_ID;
   }
 
   #put(id: number, key: string, value: T): number {
@@ -192,8 +192,8 @@ class Ids<T extends { id: number }> {
 
   #takeFree(): number {
     while (this.#values.has(this.#lowestFree)) this.#lowestFree += 1;
-    if (this.#lowestFree <= maxId) return this.#lowestFree;
-    const most = maxId + 1 - this.#leastId;
+    if (this.#lowestFree <= MAX_ID) return this.#lowestFree;
+    const most = MAX_ID + 1 - this.#leastId;
     throw new ExportError("TooManyChannels", `one MCAP file holds at most ${most} ${this.#what}`);
   }
 }

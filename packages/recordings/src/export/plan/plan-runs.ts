@@ -1,9 +1,9 @@
 import { inRounds } from "../../codecs/one-by-one.ts";
 import type { ReadContext } from "../../reading/read-context.ts";
 import type { Channel, Schema } from "../../survey/survey.ts";
-import { noIndex, type RunPage, runFlags } from "../../verified/index-pages.ts";
+import { NO_INDEX, type RunPage, runFlags } from "../../verified/index-pages.ts";
 import type { IndexedChannel, VerifiedIndex } from "../../verified/read-index.ts";
-import { createSelection, type Selection, unwanted } from "../rewrite/selection.ts";
+import { createSelection, type Selection, UNWANTED } from "../rewrite/selection.ts";
 import type { DamageReport } from "./damage-report.ts";
 import type { ExportSource, McapExportOptions } from "./export-options.ts";
 import type { IdTable } from "./id-table.ts";
@@ -39,7 +39,7 @@ export async function planRuns({ source, index, context, planning }: Planning): 
   const wanted = channels.map(
     ({ channel }) => channel !== undefined && (topics.size === 0 || topics.has(channel.topic)),
   );
-  const runs = new RunTable(planning.index * maxRuns, index.head.compressions);
+  const runs = new RunTable(planning.index * MAX_RUNS, index.head.compressions);
   const judge = createJudge({ index, wanted, planning, hasDescriptor: context.source.descriptor !== undefined });
   await damage?.addIndexed(source.fileName, index);
   for await (const { number, page } of index.pages({ startNs, endNs })) {
@@ -73,7 +73,7 @@ export async function planRuns({ source, index, context, planning }: Planning): 
 }
 
 /** The most runs of one source. No index has more. */
-const maxRuns = 2 ** 21;
+const MAX_RUNS = 2 ** 21;
 
 function schemaIdsOf(channels: readonly IndexedChannel[], wanted: readonly boolean[]): Set<number> {
   return new Set(channels.flatMap(({ channel }, number) => (channel && wanted[number] ? [channel.schemaId] : [])));
@@ -127,7 +127,7 @@ function createJudge({ index, wanted, planning: { options }, hasDescriptor }: Ju
       const flags = runs.flags[row]!;
       const isPlain = runs.compressions[row] === plainNumber;
       sum.mayPass = sum.isAll && (flags & runFlags.mayPass) !== 0 && runs.compressions[row] === compressionNumber;
-      const isSparse = sum.messageCount * pickedMessageBytes + sum.recordsBytes * 4 <= runs.lengths[row]!;
+      const isSparse = sum.messageCount * PICKED_MESSAGE_BYTES + sum.recordsBytes * 4 <= runs.lengths[row]!;
       sum.mayPick = mayPickAny && isPlain && isSparse && (flags & runFlags.trueIndexes) !== 0;
       table.add(place, sum);
     },
@@ -135,7 +135,7 @@ function createJudge({ index, wanted, planning: { options }, hasDescriptor }: Ju
 }
 
 /** To find and read one message alone costs about as much time as to read so many bytes. */
-const pickedMessageBytes = 8 * 1024;
+const PICKED_MESSAGE_BYTES = 8 * 1024;
 
 interface Selecting {
   readonly channels: readonly IndexedChannel[];
@@ -150,7 +150,7 @@ async function selectionOf({ channels, wanted, schemas, ids, options }: Selectin
   for await (const [number, { id, channel, tally }] of inRounds(channels.entries())) {
     // Nothing is written of a channel without messages.
     const isUsed = channel !== undefined && wanted[number] && tally.messageCount > 0;
-    map.set(id, isUsed ? ids.idOf(channel, schemas.get(channel.schemaId)) : unwanted);
+    map.set(id, isUsed ? ids.idOf(channel, schemas.get(channel.schemaId)) : UNWANTED);
   }
   return createSelection(map, options);
 }
@@ -162,7 +162,7 @@ function createChannelReader(index: VerifiedIndex, channels: readonly IndexedCha
     const page = held.get(number) ?? index.page(number);
     held.delete(number);
     held.set(number, page);
-    if (held.size > heldPages) held.delete(held.keys().next().value!);
+    if (held.size > HELD_PAGES) held.delete(held.keys().next().value!);
     return page;
   };
   return async ({ place: { pageNumber, row } }) => {
@@ -175,7 +175,7 @@ function createChannelReader(index: VerifiedIndex, channels: readonly IndexedCha
   };
 }
 
-const heldPages = 2;
+const HELD_PAGES = 2;
 
 function toPlannedChannel({ channels }: RunPage, at: number, channelId: number): PlannedChannel {
   const indexStart = channels.indexStarts[at]!;
@@ -185,6 +185,6 @@ function toPlannedChannel({ channels }: RunPage, at: number, channelId: number):
     recordsBytes: channels.recordsBytes[at]!,
     startNs: channels.startsNs[at]!,
     endNs: channels.endsNs[at]!,
-    indexStart: indexStart === noIndex ? -1 : indexStart,
+    indexStart: indexStart === NO_INDEX ? -1 : indexStart,
   };
 }

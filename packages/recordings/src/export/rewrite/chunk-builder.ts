@@ -1,11 +1,11 @@
 import { crc32 } from "node:zlib";
 import { combineChecksums } from "../../codecs/combine-checksums.ts";
 import { type Compression, compressSync } from "../../codecs/compress.ts";
-import { emptyMessageBytes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { EMPTY_MESSAGE_BYTES, RECORD_HEAD_BYTES } from "../../mcap/opcodes.ts";
 import { growColumn } from "../../memory/columns.ts";
-import { maxWrittenChunkBytes } from "../../verified/verified-run.ts";
+import { MAX_WRITTEN_CHUNK_BYTES } from "../../verified/verified-run.ts";
 import { chunkHeadBytes, writeChunkHead } from "./chunk-head.ts";
-import { type Fragment, logTimeOffset } from "./fragment.ts";
+import { type Fragment, LOG_TIME_OFFSET } from "./fragment.ts";
 import {
   type ChannelIndex,
   indexBytes,
@@ -62,8 +62,8 @@ export class ChunkBuilder {
   /** Makes room for about so much more at once, which saves growing. */
   reserve(moreBytes: number, moreCount: number): void {
     if (!this.#isPlain) return;
-    const bytes = Math.min(this.sizeBytes + moreBytes, maxWrittenChunkBytes);
-    const mostCount = Math.min(this.#count + moreCount, Math.ceil(bytes / emptyMessageBytes));
+    const bytes = Math.min(this.sizeBytes + moreBytes, MAX_WRITTEN_CHUNK_BYTES);
+    const mostCount = Math.min(this.#count + moreCount, Math.ceil(bytes / EMPTY_MESSAGE_BYTES));
     this.#memory.reserve(this.#headBytes + bytes + mostIndexBytes(mostCount));
   }
 
@@ -96,7 +96,7 @@ export class ChunkBuilder {
 
   /** Gives a marked message the channel id of the written file, after it was copied. */
   setChannel(index: number, channelId: number): void {
-    this.#memory.view.setUint16(this.#starts[index]! + recordHeadBytes, channelId, true);
+    this.#memory.view.setUint16(this.#starts[index]! + RECORD_HEAD_BYTES, channelId, true);
   }
 
   /** Answers the chunk with its message indexes, and begins a new one. There must be at least one message. */
@@ -139,7 +139,7 @@ export class ChunkBuilder {
   }
 
   #timeAt(index: number): bigint {
-    return this.#memory.view.getBigUint64(this.#starts[index]! + logTimeOffset, true);
+    return this.#memory.view.getBigUint64(this.#starts[index]! + LOG_TIME_OFFSET, true);
   }
 
   /** Answers memory of its own for the chunk and its indexes, with the records in it. */

@@ -1,5 +1,5 @@
 import type { Compression } from "../../codecs/compress.ts";
-import { opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { opcodes, RECORD_HEAD_BYTES } from "../../mcap/opcodes.ts";
 
 /** What the head of a chunk's record says. */
 export interface ChunkHead {
@@ -15,11 +15,11 @@ export interface ChunkHead {
 }
 
 export function chunkHeadBytes(compression: Compression): number {
-  return fixedHeadBytes + compression.length;
+  return FIXED_HEAD_BYTES + compression.length;
 }
 
 /** The head holds times, sizes, a checksum and lengths. */
-const fixedHeadBytes = recordHeadBytes + 8 + 8 + 8 + 4 + 4 + 8;
+const FIXED_HEAD_BYTES = RECORD_HEAD_BYTES + 8 + 8 + 8 + 4 + 4 + 8;
 
 /** Encodes the head of a chunk whose content is written in pieces. */
 export function encodeChunkHead(head: Omit<ChunkHead, "chunkBytes">): Buffer {
@@ -31,7 +31,7 @@ export function encodeChunkHead(head: Omit<ChunkHead, "chunkBytes">): Buffer {
 /** spec: MCAP "Chunk". */
 export function writeChunkHead(bytes: Buffer, head: ChunkHead): void {
   bytes.writeUInt8(opcodes.chunk, 0);
-  bytes.writeBigUInt64LE(BigInt(head.chunkBytes - recordHeadBytes), 1);
+  bytes.writeBigUInt64LE(BigInt(head.chunkBytes - RECORD_HEAD_BYTES), 1);
   bytes.writeBigUInt64LE(head.startNs, 9);
   bytes.writeBigUInt64LE(head.endNs, 17);
   bytes.writeBigUInt64LE(BigInt(head.uncompressedBytes), 25);

@@ -1,9 +1,9 @@
 import { crc32 } from "node:zlib";
 import { combineChecksums } from "../../codecs/combine-checksums.ts";
-import { emptyMessageBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
-import { maxWrittenChunkBytes } from "../../verified/verified-run.ts";
+import { EMPTY_MESSAGE_BYTES, opcodes, RECORD_HEAD_BYTES } from "../../mcap/opcodes.ts";
+import { MAX_WRITTEN_CHUNK_BYTES } from "../../verified/verified-run.ts";
 import type { ChunkBuilder } from "./chunk-builder.ts";
-import { type QuickSelection, unwanted } from "./selection.ts";
+import { type QuickSelection, UNWANTED } from "./selection.ts";
 import { ContentChangedError, type StoredRun } from "./stored-run.ts";
 
 export interface Copying {
@@ -25,11 +25,11 @@ export function copyInOrder(bytes: Uint8Array, copying: Copying): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const stretch = new Stretch(bytes, copying);
   for (let at = 0; at < wantedEnd; ) {
-    const end = at + recordHeadBytes + view.getUint32(at + 1, true);
+    const end = at + RECORD_HEAD_BYTES + view.getUint32(at + 1, true);
     if (end > bytes.byteLength || view.getUint32(at + 5, true) !== 0) throw new ContentChangedError(place);
-    const id = bytes[at] === opcodes.message ? ids[view.getUint16(at + 9, true)]! : unwanted;
+    const id = bytes[at] === opcodes.message ? ids[view.getUint16(at + 9, true)]! : UNWANTED;
     const isWanted =
-      id !== unwanted && (isWithin || isInWindow(view.getUint32(at + 19, true), view.getUint32(at + 15, true)));
+      id !== UNWANTED && (isWithin || isInWindow(view.getUint32(at + 19, true), view.getUint32(at + 15, true)));
     if (isWanted && keepsIds) stretch.add(at, end);
     else if (isWanted) copyRenamed(bytes.subarray(at, end), id, copying);
     at = end;
@@ -38,7 +38,7 @@ export function copyInOrder(bytes: Uint8Array, copying: Copying): void {
 }
 
 function copyRenamed(record: Uint8Array, id: number, { builder, onFull }: Copying): void {
-  if (record.byteLength > maxWrittenChunkBytes - builder.sizeBytes && builder.count > 0) onFull();
+  if (record.byteLength > MAX_WRITTEN_CHUNK_BYTES - builder.sizeBytes && builder.count > 0) onFull();
   builder.mark(0);
   builder.copy(record, 0, record.byteLength);
   builder.setChannel(builder.count - 1, id);
@@ -59,9 +59,9 @@ class Stretch {
   constructor(bytes: Uint8Array, copying: Copying) {
     this.#bytes = bytes;
     this.#copying = copying;
-    const mostCount = Math.ceil(bytes.byteLength / emptyMessageBytes);
+    const mostCount = Math.ceil(bytes.byteLength / EMPTY_MESSAGE_BYTES);
     this.#marks = new Uint32Array(Math.min(copying.run.wantedCount, mostCount));
-    this.#roomBytes = maxWrittenChunkBytes - copying.builder.sizeBytes;
+    this.#roomBytes = MAX_WRITTEN_CHUNK_BYTES - copying.builder.sizeBytes;
   }
 
   add(at: number, end: number): void {
@@ -78,7 +78,7 @@ class Stretch {
     const start = this.#from;
     const end = this.#to;
     builder.markAll(this.#marks.subarray(0, this.#markCount), start);
-    if (sum === undefined || end - start < leastSummedBytes) builder.copy(this.#bytes, start, end);
+    if (sum === undefined || end - start < LEAST_SUMMED_BYTES) builder.copy(this.#bytes, start, end);
     else builder.copySummed(this.#bytes, { start, end, crc: sum.addPart(start, end) });
     this.#markCount = 0;
   }
@@ -87,13 +87,13 @@ class Stretch {
     this.copy();
     this.#from = at;
     const { builder, onFull } = this.#copying;
-    if (end - at > maxWrittenChunkBytes - builder.sizeBytes && builder.count > 0) onFull();
-    this.#roomBytes = maxWrittenChunkBytes - builder.sizeBytes;
+    if (end - at > MAX_WRITTEN_CHUNK_BYTES - builder.sizeBytes && builder.count > 0) onFull();
+    this.#roomBytes = MAX_WRITTEN_CHUNK_BYTES - builder.sizeBytes;
   }
 }
 
 /** Combining two checksums takes as long as summing some kilobytes. */
-const leastSummedBytes = 16 * 1024;
+const LEAST_SUMMED_BYTES = 16 * 1024;
 
 /** The CRC-32 of a record that is read from its beginning to its end. Each byte is summed once. */
 export interface RunningSum {

@@ -1,11 +1,11 @@
 import { readMessageHeader } from "../../bag1/chunk-records.ts";
 import { opcodes as bagOpcodes, opcodeOf, parseHeader } from "../../bag1/records.ts";
-import { emptyMessageBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { EMPTY_MESSAGE_BYTES, opcodes, RECORD_HEAD_BYTES } from "../../mcap/opcodes.ts";
 import { asBuffer } from "../../memory/as-buffer.ts";
 import { freeMemory, freeOwn } from "../../memory/free-memory.ts";
 import type { RecordingFormatName } from "../../survey/summary.ts";
-import { wholeChunkBytes } from "../../verified/verified-run.ts";
-import { logTimeOffset, messageHead } from "./fragment.ts";
+import { WHOLE_CHUNK_BYTES } from "../../verified/verified-run.ts";
+import { LOG_TIME_OFFSET, messageHead } from "./fragment.ts";
 import { ContentChangedError } from "./stored-run.ts";
 
 /** Records of a large chunk: some megabytes of whole records, or one message that is too large to be held. */
@@ -32,9 +32,9 @@ interface HugeMessage {
 }
 
 /** Larger messages are never held as a whole. */
-export const hugeBytes: number = wholeChunkBytes;
+export const HUGE_BYTES: number = WHOLE_CHUNK_BYTES;
 
-const leastCutBytes = 2 * 1024 * 1024;
+const LEAST_CUT_BYTES = 2 * 1024 * 1024;
 
 interface Cutting {
   readonly format: RecordingFormatName;
@@ -50,7 +50,7 @@ export async function* cutRecords(pieces: AsyncIterable<Uint8Array>, { format, p
   /** Where what is held begins among all records. */
   let base = 0;
   /** Until so much is held, no record is whole. */
-  let neededBytes = leastCutBytes;
+  let neededBytes = LEAST_CUT_BYTES;
   try {
     for (let step = await iterator.next(); !step.done; step = await iterator.next()) {
       held.push(step.value);
@@ -58,14 +58,14 @@ export async function* cutRecords(pieces: AsyncIterable<Uint8Array>, { format, p
       const { records, nextBytes } = held.takeRecords(layout);
       base += records.byteLength;
       if (records.byteLength > 0) yield { kind: "records", bytes: records };
-      neededBytes = Math.max(nextBytes, leastCutBytes);
+      neededBytes = Math.max(nextBytes, LEAST_CUT_BYTES);
       const message = readHuge(held.first, nextBytes, { layout, place });
       if (!message) continue;
       const content = takeContent({ held, sizeBytes: nextBytes, iterator, place });
       yield { kind: "huge", at: base, sizeBytes: nextBytes, content, ...message };
       while (!(await content.next()).done);
       base += nextBytes;
-      neededBytes = leastCutBytes;
+      neededBytes = LEAST_CUT_BYTES;
     }
     const { records } = held.takeRecords(layout);
     if (held.sizeBytes > 0) throw new ContentChangedError(place);
@@ -119,9 +119,9 @@ function readHuge(
   sizeBytes: number,
   { layout, place }: { layout: RecordLayout; place: string },
 ): HugeMessage | undefined {
-  if (sizeBytes <= hugeBytes) return undefined;
+  if (sizeBytes <= HUGE_BYTES) return undefined;
   const message = layout.readHuge(asBuffer(bytes), sizeBytes, place);
-  return message && message.recordBytes > hugeBytes ? message : undefined;
+  return message && message.recordBytes > HUGE_BYTES ? message : undefined;
 }
 
 interface Taking {
@@ -173,8 +173,8 @@ const mcapLayout: RecordLayout = { sizeAt: sizeOfMcapRecord, readHuge: readMcapH
 const bagLayout: RecordLayout = { sizeAt: sizeOfBagRecord, readHuge: readBagHuge };
 
 function sizeOfMcapRecord(bytes: Buffer, at: number): number {
-  if (at + recordHeadBytes > bytes.byteLength) return recordHeadBytes;
-  return recordHeadBytes + bytes.readUInt32LE(at + 1) + bytes.readUInt32LE(at + 5) * 2 ** 32;
+  if (at + RECORD_HEAD_BYTES > bytes.byteLength) return RECORD_HEAD_BYTES;
+  return RECORD_HEAD_BYTES + bytes.readUInt32LE(at + 1) + bytes.readUInt32LE(at + 5) * 2 ** 32;
 }
 
 function sizeOfBagRecord(bytes: Buffer, at: number): number {
@@ -185,10 +185,10 @@ function sizeOfBagRecord(bytes: Buffer, at: number): number {
 }
 
 function readMcapHuge(bytes: Buffer, recordBytes: number): HugeMessage | undefined {
-  if (bytes.byteLength < emptyMessageBytes || bytes[0] !== opcodes.message) return undefined;
-  const head = new Uint8Array(bytes.subarray(0, emptyMessageBytes));
-  const [channelId, timeNs] = [bytes.readUInt16LE(recordHeadBytes), bytes.readBigUInt64LE(logTimeOffset)];
-  return { channelId, timeNs, head, recordBytes, dataAt: emptyMessageBytes };
+  if (bytes.byteLength < EMPTY_MESSAGE_BYTES || bytes[0] !== opcodes.message) return undefined;
+  const head = new Uint8Array(bytes.subarray(0, EMPTY_MESSAGE_BYTES));
+  const [channelId, timeNs] = [bytes.readUInt16LE(RECORD_HEAD_BYTES), bytes.readBigUInt64LE(LOG_TIME_OFFSET)];
+  return { channelId, timeNs, head, recordBytes, dataAt: EMPTY_MESSAGE_BYTES };
 }
 
 function readBagHuge(bytes: Buffer, sizeBytes: number, place: string): HugeMessage | undefined {
@@ -201,7 +201,7 @@ function readBagHuge(bytes: Buffer, sizeBytes: number, place: string): HugeMessa
   const dataBytes = sizeBytes - dataAt;
   const head = messageHead({ ...message, dataBytes });
   const { channelId, logTimeNs: timeNs } = message;
-  return { channelId, timeNs, head, recordBytes: emptyMessageBytes + dataBytes, dataAt };
+  return { channelId, timeNs, head, recordBytes: EMPTY_MESSAGE_BYTES + dataBytes, dataAt };
 }
 
 /** Where the last whole record ends, and how much the one behind it needs. */

@@ -1,4 +1,4 @@
-import { emptyMessageBytes, messageHeadBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { EMPTY_MESSAGE_BYTES, MESSAGE_HEAD_BYTES, opcodes, RECORD_HEAD_BYTES } from "../../mcap/opcodes.ts";
 import { growColumn } from "../../memory/columns.ts";
 import type { RawMessage } from "../../reading/raw-message.ts";
 
@@ -17,11 +17,11 @@ export function endOf({ records, starts }: Fragment, index: number): number {
 }
 
 export function channelIdAt({ records }: Fragment, start: number): number {
-  return records[start + recordHeadBytes]! | (records[start + recordHeadBytes + 1]! << 8);
+  return records[start + RECORD_HEAD_BYTES]! | (records[start + RECORD_HEAD_BYTES + 1]! << 8);
 }
 
 /** spec: MCAP "Message": the log time follows the channel and the sequence. */
-export const logTimeOffset: number = recordHeadBytes + 6;
+export const LOG_TIME_OFFSET: number = RECORD_HEAD_BYTES + 6;
 
 export const emptyFragment: Fragment = {
   records: new Uint8Array(0),
@@ -66,8 +66,8 @@ export class FragmentBuilder {
     this.#makeRoom(1);
     this.#starts[this.#count] = start;
     this.#count += 1;
-    this.#records[start + recordHeadBytes] = channelId & 0xff;
-    this.#records[start + recordHeadBytes + 1] = channelId >> 8;
+    this.#records[start + RECORD_HEAD_BYTES] = channelId & 0xff;
+    this.#records[start + RECORD_HEAD_BYTES + 1] = channelId >> 8;
   }
 
   addMessage(message: RawMessage, channelId: number): void {
@@ -118,7 +118,7 @@ function readTimes(records: Uint8Array, starts: Uint32Array): BigUint64Array {
   const halves = new DataView(timesNs.buffer);
   const view = new DataView(records.buffer, records.byteOffset, records.byteLength);
   for (let index = 0; index < starts.length; index += 1) {
-    const at = starts[index]! + logTimeOffset;
+    const at = starts[index]! + LOG_TIME_OFFSET;
     halves.setUint32(8 * index, view.getUint32(at));
     halves.setUint32(8 * index + 4, view.getUint32(at + 4));
   }
@@ -132,12 +132,12 @@ export function messageHead({
   publishTimeNs,
   dataBytes,
 }: Omit<RawMessage, "data" | "channelId"> & { dataBytes: number }): Uint8Array {
-  const head = new Uint8Array(emptyMessageBytes);
+  const head = new Uint8Array(EMPTY_MESSAGE_BYTES);
   const view = new DataView(head.buffer);
   view.setUint8(0, opcodes.message);
-  view.setBigUint64(1, BigInt(messageHeadBytes + dataBytes), true);
+  view.setBigUint64(1, BigInt(MESSAGE_HEAD_BYTES + dataBytes), true);
   view.setUint32(11, sequence, true);
-  view.setBigUint64(logTimeOffset, logTimeNs, true);
-  view.setBigUint64(logTimeOffset + 8, publishTimeNs, true);
+  view.setBigUint64(LOG_TIME_OFFSET, logTimeNs, true);
+  view.setBigUint64(LOG_TIME_OFFSET + 8, publishTimeNs, true);
   return head;
 }

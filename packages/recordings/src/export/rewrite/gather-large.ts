@@ -1,9 +1,9 @@
 import type { Decompressor } from "../../codecs/decompress.ts";
-import { emptyMessageBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { EMPTY_MESSAGE_BYTES, opcodes, RECORD_HEAD_BYTES } from "../../mcap/opcodes.ts";
 import { freeMemory } from "../../memory/free-memory.ts";
 import { cutRecords, type HugeRecord } from "./cut-records.ts";
 import { toMcapRecords } from "./select-messages.ts";
-import { type QuickSelection, unwanted } from "./selection.ts";
+import { type QuickSelection, UNWANTED } from "./selection.ts";
 import { type LargePart, type MessageKey, type OfferedMessage, SmallestMessages } from "./smallest-messages.ts";
 import { ContentChangedError, contentInPieces, type ReadRange, type StoredRun } from "./stored-run.ts";
 
@@ -42,7 +42,7 @@ interface Offering extends Pick<Gathering, "run" | "selection"> {
 
 function offerHuge({ channelId: id, timeNs, head: records, at: hugeAt }: HugeRecord, offering: Offering): void {
   const channelId = offering.selection.idOf(id);
-  if (channelId === unwanted) return;
+  if (channelId === UNWANTED) return;
   const [timeHigh, timeLow] = [Number(timeNs >> 32n), Number(timeNs & 0xffff_ffffn)];
   offer({ records, start: 0, end: records.byteLength, channelId, timeHigh, timeLow, hugeAt }, offering);
 }
@@ -63,12 +63,12 @@ function offerMcapRecords(records: Uint8Array, ids: Int32Array | undefined, offe
   const view = new DataView(records.buffer, records.byteOffset, records.byteLength);
   for (let at = 0; at < records.byteLength; ) {
     const contentBytes = view.getUint32(at + 1, true) + view.getUint32(at + 5, true) * 2 ** 32;
-    const end = at + recordHeadBytes + contentBytes;
+    const end = at + RECORD_HEAD_BYTES + contentBytes;
     if (end > records.byteLength) throw new ContentChangedError(offering.run.place);
-    if (records[at] === opcodes.message && end - at >= emptyMessageBytes) {
-      const id = view.getUint16(at + recordHeadBytes, true);
+    if (records[at] === opcodes.message && end - at >= EMPTY_MESSAGE_BYTES) {
+      const id = view.getUint16(at + RECORD_HEAD_BYTES, true);
       const channelId = ids ? ids[id]! : id;
-      if (channelId !== unwanted) {
+      if (channelId !== UNWANTED) {
         const [timeHigh, timeLow] = [view.getUint32(at + 19, true), view.getUint32(at + 15, true)];
         offer({ records, start: at, end, channelId, timeHigh, timeLow, hugeAt: undefined }, offering);
       }

@@ -1,5 +1,5 @@
-import { emptyMessageBytes, messageHeadBytes, opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
-import { maxWrittenChunkBytes } from "../../verified/verified-run.ts";
+import { EMPTY_MESSAGE_BYTES, MESSAGE_HEAD_BYTES, opcodes, RECORD_HEAD_BYTES } from "../../mcap/opcodes.ts";
+import { MAX_WRITTEN_CHUNK_BYTES } from "../../verified/verified-run.ts";
 import type { ChunkBuilder } from "./chunk-builder.ts";
 import type { QuickSelection } from "./selection.ts";
 import { ContentChangedError, readStored, type Scratch, type StoredBytes, type StoredRun } from "./stored-run.ts";
@@ -43,7 +43,7 @@ export function pickMessages(run: PickedRun, picking: Picking): void {
       view.getUint32(15, true) === timeLow &&
       view.getUint32(19, true) === timeHigh;
     if (!isSame) throw new ContentChangedError(`the message at byte ${dataOffset + offset}`);
-    if (builder.count > 0 && builder.sizeBytes + record.byteLength > maxWrittenChunkBytes) onFull();
+    if (builder.count > 0 && builder.sizeBytes + record.byteLength > MAX_WRITTEN_CHUNK_BYTES) onFull();
     builder.mark(0);
     builder.copy(record, 0, record.byteLength);
     if (!selection.keepsIds) builder.setChannel(builder.count - 1, selection.ids[channelId]!);
@@ -63,16 +63,16 @@ interface Entry {
 function readEntries(run: PickedRun, { from, scratch, selection }: Picking): Entry[] {
   const entries: Entry[] = [];
   for (const { channelId, messageCount, recordsBytes, indexOffset } of run.channels) {
-    const length = indexHeadBytes + messageCount * entryBytes;
+    const length = INDEX_HEAD_BYTES + messageCount * ENTRY_BYTES;
     const bytes = readStored(from, { offset: indexOffset, length }, scratch);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const isSame =
       bytes[0] === opcodes.messageIndex &&
-      view.getUint16(recordHeadBytes, true) === channelId &&
-      view.getUint32(recordHeadBytes + 2, true) === messageCount * entryBytes;
+      view.getUint16(RECORD_HEAD_BYTES, true) === channelId &&
+      view.getUint32(RECORD_HEAD_BYTES + 2, true) === messageCount * ENTRY_BYTES;
     if (!isSame) throw new ContentChangedError(`the message index at byte ${indexOffset}`);
-    const guessBytes = Math.ceil(recordsBytes / messageCount) + slackBytes;
-    for (let at = indexHeadBytes; at < length; at += entryBytes) {
+    const guessBytes = Math.ceil(recordsBytes / messageCount) + SLACK_BYTES;
+    for (let at = INDEX_HEAD_BYTES; at < length; at += ENTRY_BYTES) {
       const [timeLow, timeHigh] = [view.getUint32(at, true), view.getUint32(at + 4, true)];
       if (!run.isWithin && !selection.isInWindow(timeHigh, timeLow)) continue;
       const offset = view.getUint32(at + 8, true) + view.getUint32(at + 12, true) * 2 ** 32;
@@ -82,9 +82,9 @@ function readEntries(run: PickedRun, { from, scratch, selection }: Picking): Ent
   return entries.sort((a, b) => a.timeHigh - b.timeHigh || a.timeLow - b.timeLow || a.offset - b.offset);
 }
 
-const indexHeadBytes = recordHeadBytes + 6;
-const entryBytes = 16;
-const slackBytes = 64;
+const INDEX_HEAD_BYTES = RECORD_HEAD_BYTES + 6;
+const ENTRY_BYTES = 16;
+const SLACK_BYTES = 64;
 
 interface Reading {
   readonly run: PickedRun;
@@ -96,11 +96,11 @@ interface Reading {
 
 function readRecord(offset: number, { run, guessBytes, window, picking }: Reading): Uint8Array {
   const dataEnd = run.offset + run.dataStart + run.lengthBytes;
-  const head = viewAt(offset, Math.max(guessBytes, emptyMessageBytes), { dataEnd, window, picking });
+  const head = viewAt(offset, Math.max(guessBytes, EMPTY_MESSAGE_BYTES), { dataEnd, window, picking });
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
   const contentBytes = view.getUint32(1, true) + view.getUint32(5, true) * 2 ** 32;
-  const sizeBytes = recordHeadBytes + contentBytes;
-  const isMessage = head[0] === opcodes.message && contentBytes >= messageHeadBytes && offset + sizeBytes <= dataEnd;
+  const sizeBytes = RECORD_HEAD_BYTES + contentBytes;
+  const isMessage = head[0] === opcodes.message && contentBytes >= MESSAGE_HEAD_BYTES && offset + sizeBytes <= dataEnd;
   if (!isMessage) throw new ContentChangedError(`the message at byte ${offset}`);
   if (sizeBytes <= head.byteLength) return head.subarray(0, sizeBytes);
   return viewAt(offset, sizeBytes, { dataEnd, window, picking });
@@ -115,13 +115,13 @@ function viewAt(
   if (at >= 0 && at + Math.min(length, dataEnd - offset) <= window.bytes.byteLength) {
     return window.bytes.subarray(at, at + length);
   }
-  const wanted = Math.min(Math.max(length, windowBytes), dataEnd - offset);
-  if (wanted < emptyMessageBytes) throw new ContentChangedError(`the message at byte ${offset}`);
+  const wanted = Math.min(Math.max(length, WINDOW_BYTES), dataEnd - offset);
+  if (wanted < EMPTY_MESSAGE_BYTES) throw new ContentChangedError(`the message at byte ${offset}`);
   window.bytes = readStored(picking.from, { offset, length: wanted }, picking.scratch);
   window.offset = offset;
   return window.bytes.subarray(0, Math.min(length, wanted));
 }
 
 /** Reading so many bytes is as fast as reading a few. */
-const windowBytes = 1024;
+const WINDOW_BYTES = 1024;
 const noBytes = new Uint8Array(0);

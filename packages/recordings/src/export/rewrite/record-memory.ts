@@ -12,7 +12,7 @@ export interface SummedRange {
 /** Puts records one behind the other, with room in front of them, and keeps their CRC-32. */
 export class RecordMemory {
   readonly #origin: number;
-  #memory = Buffer.allocUnsafeSlow(firstBytes);
+  #memory = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #view: DataView;
   #sizeBytes = 0;
   /** CRC-32 of the first `#summedBytes`. */
@@ -77,12 +77,12 @@ export class RecordMemory {
     this.#crc = 0;
     this.#summedBytes = 0;
     if (isTaken) this.#use(noMemory);
-    else if (this.#memory.byteLength > mostHeldBytes) this.#use(Buffer.allocUnsafeSlow(firstBytes));
+    else if (this.#memory.byteLength > MOST_HELD_BYTES) this.#use(Buffer.allocUnsafeSlow(FIRST_BYTES));
   }
 
   #makeRoom(neededBytes: number, roomBytes: number): void {
     if (neededBytes <= this.#memory.byteLength) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(neededBytes + slackBytes, roomBytes, firstBytes));
+    const grown = Buffer.allocUnsafeSlow(Math.max(neededBytes + SLACK_BYTES, roomBytes, FIRST_BYTES));
     grown.set(this.#memory.subarray(0, this.#origin + this.#sizeBytes));
     freeMemory(this.#memory);
     this.#use(grown);
@@ -95,11 +95,11 @@ export class RecordMemory {
 }
 
 const noMemory = Buffer.alloc(0);
-const firstBytes = 512 * 1024;
+const FIRST_BYTES = 512 * 1024;
 /** There is so much room for the indexes of a large message that was not expected. */
-const slackBytes = 1024;
+const SLACK_BYTES = 1024;
 /** More memory than this, which a large message needed, is given back. */
-const mostHeldBytes = 16 * 1024 * 1024;
+const MOST_HELD_BYTES = 16 * 1024 * 1024;
 
 function viewOf(bytes: Uint8Array, origin: number): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset + Math.min(origin, bytes.byteLength));

@@ -128,7 +128,10 @@ class Threads {
 
   #start(): Worker {
     // The thread does not get the flags of the process, which may be for another kind of entry.
-    const worker = new Worker(workerUrl, { execArgv: [], resourceLimits: { maxYoungGenerationSizeMb } });
+    const worker = new Worker(workerUrl, {
+      execArgv: [],
+      resourceLimits: { maxYoungGenerationSizeMb: MAX_YOUNG_GENERATION_SIZE_MB },
+    });
     this.#all.add(worker);
     worker.once("exit", () => {
       this.#all.delete(worker);
@@ -151,7 +154,7 @@ function closedError(): Error {
 }
 
 /** Bytes of messages do not lie in V8's heap. What does is short-lived, and would take 48 MB of each thread by default. */
-const maxYoungGenerationSizeMb = 4;
+const MAX_YOUNG_GENERATION_SIZE_MB = 4;
 
 /** In the checkout the entry is TypeScript, in a build it is JavaScript. */
 const workerUrl = new URL(`./rewrite-worker${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);

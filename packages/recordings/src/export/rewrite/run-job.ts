@@ -26,7 +26,7 @@ import {
 export type JobRunner = <J extends Job>(job: J, read: ReadRange) => Promise<JobResults[J["kind"]]>;
 
 /** Fewer bytes wait for more, because a topic that is sparse in its recording would otherwise become tiny chunks. */
-const minChunkBytes = 256 * 1024;
+const MIN_CHUNK_BYTES = 256 * 1024;
 
 /**
  * Runs jobs one after another in the same memory, and asks `hold` for more than that. Jobs throw {@link ContentChangedError} where a recording is
@@ -98,7 +98,7 @@ async function filter({ compression, from, runs, selection }: FilterJob, tools: 
   for (const run of runs) {
     builder.reserve(Math.min(run.wantedBytes, run.lengthBytes), run.wantedCount);
     await filterRun({ run, from, means: tools, selection: quick, builder, onFull });
-    if (builder.sizeBytes >= minChunkBytes) onFull();
+    if (builder.sizeBytes >= MIN_CHUNK_BYTES) onFull();
   }
   return filling.end();
 }

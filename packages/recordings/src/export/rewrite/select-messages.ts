@@ -1,14 +1,21 @@
 import { visitRecords as visitBagRecords } from "../../bag1/chunk-records.ts";
 import { type Decompressor, isPlain } from "../../codecs/decompress.ts";
-import { opcodes, recordHeadBytes } from "../../mcap/opcodes.ts";
+import { opcodes, RECORD_HEAD_BYTES } from "../../mcap/opcodes.ts";
 import { growColumn } from "../../memory/columns.ts";
 import { freeMemory } from "../../memory/free-memory.ts";
-import { maxWrittenChunkBytes } from "../../verified/verified-run.ts";
+import { MAX_WRITTEN_CHUNK_BYTES } from "../../verified/verified-run.ts";
 import type { ChunkBuilder } from "./chunk-builder.ts";
 import { type Copying, copyInOrder, createRunningSum } from "./copy-in-order.ts";
 import { FragmentBuilder } from "./fragment.ts";
-import { type QuickSelection, unwanted } from "./selection.ts";
-import { ContentChangedError, loadRun, readStored, type Scratch, type StoredBytes, type StoredRun } from "./stored-run.ts";
+import { type QuickSelection, UNWANTED } from "./selection.ts";
+import {
+  ContentChangedError,
+  loadRun,
+  readStored,
+  type Scratch,
+  type StoredBytes,
+  type StoredRun,
+} from "./stored-run.ts";
 
 interface Filtering extends Copying {
   readonly from: StoredBytes;
@@ -69,7 +76,7 @@ function copySelected(bytes: Uint8Array, copying: Copying): void {
 
 function copySorted(selected: Selected, { builder, onFull }: Copying): void {
   for (let from = 0; from < selected.count; ) {
-    const fitting = countFitting(selected, from, maxWrittenChunkBytes - builder.sizeBytes);
+    const fitting = countFitting(selected, from, MAX_WRITTEN_CHUNK_BYTES - builder.sizeBytes);
     if (fitting === 0 && builder.count > 0) {
       onFull();
       continue;
@@ -113,7 +120,7 @@ export function toMcapRecords(bytes: Uint8Array, run: StoredRun, { idOf }: Quick
   visitBagRecords(bytes, run.place, {
     message(message) {
       const id = idOf(message.channelId);
-      if (id !== unwanted) builder.addMessage(message, id);
+      if (id !== UNWANTED) builder.addMessage(message, id);
     },
   });
   return builder.take().records;
@@ -127,9 +134,9 @@ function createMessageList(isInOrder: boolean) {
   const scan = (bytes: Uint8Array, { isWithin, wantedEnd, place }: StoredRun, selection: QuickSelection): void => {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     for (let at = 0; at < wantedEnd; ) {
-      const end = at + recordHeadBytes + view.getUint32(at + 1, true) + view.getUint32(at + 5, true) * 2 ** 32;
+      const end = at + RECORD_HEAD_BYTES + view.getUint32(at + 1, true) + view.getUint32(at + 5, true) * 2 ** 32;
       if (end > bytes.byteLength) throw new ContentChangedError(place);
-      const isWanted = bytes[at] === opcodes.message && selection.ids[view.getUint16(at + 9, true)] !== unwanted;
+      const isWanted = bytes[at] === opcodes.message && selection.ids[view.getUint16(at + 9, true)] !== UNWANTED;
       if (
         isWanted &&
         (isWithin || selection.isInWindow(view.getUint32(at + 19, true), view.getUint32(at + 15, true)))
@@ -151,7 +158,7 @@ function createMessageList(isInOrder: boolean) {
       lastOfChannels() {
         const last = new Map<number, number>();
         for (let index = 0; index < count; index += 1) {
-          last.set(view.getUint16(starts[rowOf(index)]! + recordHeadBytes, true), index);
+          last.set(view.getUint16(starts[rowOf(index)]! + RECORD_HEAD_BYTES, true), index);
         }
         return [...last.values()].sort((a, b) => a - b);
       },
@@ -162,7 +169,7 @@ function createMessageList(isInOrder: boolean) {
           builder.mark(0);
           builder.copy(bytes, start, ends[rowOf(index)]!);
           if (!selection.keepsIds) {
-            const channelId = view.getUint16(start + recordHeadBytes, true);
+            const channelId = view.getUint16(start + RECORD_HEAD_BYTES, true);
             builder.setChannel(builder.count - 1, selection.ids[channelId]!);
           }
         }
@@ -176,10 +183,10 @@ function createMessageList(isInOrder: boolean) {
 function sortByTime(bytes: Uint8Array, starts: Uint32Array, count: number): Uint32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const lows = Uint32Array.from({ length: count }, (_, row) =>
-    view.getUint32(starts[row]! + recordHeadBytes + 6, true),
+    view.getUint32(starts[row]! + RECORD_HEAD_BYTES + 6, true),
   );
   const highs = Uint32Array.from({ length: count }, (_, row) =>
-    view.getUint32(starts[row]! + recordHeadBytes + 10, true),
+    view.getUint32(starts[row]! + RECORD_HEAD_BYTES + 10, true),
   );
   return Uint32Array.from({ length: count }, (_, row) => row).sort(
     (a, b) => highs[a]! - highs[b]! || lows[a]! - lows[b]! || a - b,

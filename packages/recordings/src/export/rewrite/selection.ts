@@ -1,5 +1,5 @@
 export interface Selection {
-  /** The id in the written file of every channel of the source, or `unwanted`. */
+  /** The id in the written file of every channel of the source, or `UNWANTED`. */
   readonly ids: ReadonlyMap<number, number>;
   /** The first and the last log time, both inclusive. */
   readonly startNs?: bigint | undefined;
@@ -30,12 +30,12 @@ export function createSelection(
   return { ids, startNs, endNs, sent: { ids: pairs, startNs, endNs } };
 }
 
-export const unwanted = -1;
+export const UNWANTED = -1;
 
 /** A selection that can be asked a million times. */
 export interface QuickSelection {
   idOf(channelId: number): number;
-  /** The ids of MCAP channels in the written file, or `unwanted`, by the id in the source. */
+  /** The ids of MCAP channels in the written file, or `UNWANTED`, by the id in the source. */
   readonly ids: Int32Array;
   /** Whether every id stays as it is. */
   readonly keepsIds: boolean;
@@ -44,29 +44,29 @@ export interface QuickSelection {
 }
 
 export function toQuickSelection({ ids, startNs = 0n, endNs = 2n ** 63n - 1n }: SentSelection): QuickSelection {
-  const quick = new Int32Array(idCount).fill(unwanted);
+  const quick = new Int32Array(ID_COUNT).fill(UNWANTED);
   let keepsIds = true;
   /** The ids of bags, whose connections may have any number. */
   const large = new Map<number, number>();
   for (let at = 0; at < ids.length; at += 2) {
     const [id, written] = [ids[at]!, ids[at + 1]!];
-    if (id < idCount) quick[id] = written;
+    if (id < ID_COUNT) quick[id] = written;
     else large.set(id, written);
-    if (written !== unwanted && written !== id) keepsIds = false;
+    if (written !== UNWANTED && written !== id) keepsIds = false;
   }
   const [startHigh, startLow] = splitTime(startNs);
   const [endHigh, endLow] = splitTime(endNs);
   return {
     ids: quick,
     keepsIds,
-    idOf: (id) => (id < idCount ? quick[id]! : (large.get(id) ?? unwanted)),
+    idOf: (id) => (id < ID_COUNT ? quick[id]! : (large.get(id) ?? UNWANTED)),
     isInWindow: (high, low) =>
       (high > startHigh || (high === startHigh && low >= startLow)) &&
       (high < endHigh || (high === endHigh && low <= endLow)),
   };
 }
 
-const idCount = 65_536;
+const ID_COUNT = 65_536;
 
 /** Windows may begin before 1970. */
 function splitTime(timeNs: bigint): [high: number, low: number] {

@@ -1,4 +1,4 @@
-import { recordHeadBytes } from "../../mcap/opcodes.ts";
+import { RECORD_HEAD_BYTES } from "../../mcap/opcodes.ts";
 import { copyColumns } from "../../memory/columns.ts";
 import type { Fragment } from "./fragment.ts";
 
@@ -40,8 +40,8 @@ export interface OfferedMessage {
 export class SmallestMessages {
   readonly #after: MessageKey | undefined;
   readonly #maxBytes: number;
-  #rows = createRows(leastRows);
-  #bytes = Buffer.allocUnsafeSlow(firstBytes);
+  #rows = createRows(LEAST_ROWS);
+  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #count = 0;
   #filledBytes = 0;
   /** The place of the message that was offered last. */
@@ -80,7 +80,7 @@ export class SmallestMessages {
       fragment: { records, starts: rows.starts.slice(0, count), timesNs },
       last: count > 0 ? keyOf(rows, count - 1) : undefined,
       hasMore: this.#hasMore,
-      hugeAt: count > 0 && rows.hugeAts[0] !== notHuge ? rows.hugeAts[0] : undefined,
+      hugeAt: count > 0 && rows.hugeAts[0] !== NOT_HUGE ? rows.hugeAts[0] : undefined,
     };
   }
 
@@ -92,13 +92,13 @@ export class SmallestMessages {
     const next = at + end - start;
     if (next > this.#bytes.byteLength) this.#bytes = growBytes(this.#bytes, at, next);
     this.#bytes.set(records.subarray(start, end), at);
-    this.#bytes.writeUInt16LE(channelId, at + recordHeadBytes);
+    this.#bytes.writeUInt16LE(channelId, at + RECORD_HEAD_BYTES);
     rows.starts[row] = at;
     rows.ends[row] = next;
     rows.timesHigh[row] = timeHigh;
     rows.timesLow[row] = timeLow;
     rows.places[row] = this.#place;
-    rows.hugeAts[row] = hugeAt ?? notHuge;
+    rows.hugeAts[row] = hugeAt ?? NOT_HUGE;
     this.#filledBytes = next;
     this.#count += 1;
   }
@@ -112,7 +112,7 @@ export class SmallestMessages {
       this.#limit = keyOf(rows, kept.at(-1)!);
     }
     const keptBytes = kept.reduce((sum, row) => sum + rows.ends[row]! - rows.starts[row]!, 0);
-    this.#rows = createRows(Math.max(leastRows, kept.length));
+    this.#rows = createRows(Math.max(LEAST_ROWS, kept.length));
     this.#bytes = Buffer.allocUnsafeSlow(Math.max(keptBytes, 1));
     this.#filledBytes = 0;
     for (const [index, row] of kept.entries()) {
@@ -126,9 +126,9 @@ export class SmallestMessages {
   }
 }
 
-const firstBytes = 1024 * 1024;
-const leastRows = 1024;
-const notHuge = -1;
+const FIRST_BYTES = 1024 * 1024;
+const LEAST_ROWS = 1024;
+const NOT_HUGE = -1;
 const copiedColumns = ["timesHigh", "timesLow", "places", "hugeAts"] as const;
 
 type Rows = ReturnType<typeof createRows>;
@@ -151,9 +151,9 @@ function fittingRows(rows: Rows, count: number, maxBytes: number): Uint32Array {
   let fits = 0;
   for (; fits < count; fits += 1) {
     const row = order[fits]!;
-    const isHuge = rows.hugeAts[row] !== notHuge;
+    const isHuge = rows.hugeAts[row] !== NOT_HUGE;
     leftBytes -= rows.ends[row]! - rows.starts[row]!;
-    if (fits > 0 && (isHuge || leftBytes < 0 || rows.hugeAts[order[0]!] !== notHuge)) break;
+    if (fits > 0 && (isHuge || leftBytes < 0 || rows.hugeAts[order[0]!] !== NOT_HUGE)) break;
   }
   return order.subarray(0, fits);
 }

@@ -48,14 +48,14 @@ export function createScratch(): Scratch {
   let held = new Uint8Array(0);
   return {
     take(sizeBytes) {
-      if (sizeBytes > mostHeldBytes) return Buffer.allocUnsafeSlow(sizeBytes);
-      if (held.byteLength < sizeBytes) held = Buffer.allocUnsafeSlow(Math.min(mostHeldBytes, 2 * sizeBytes));
+      if (sizeBytes > MOST_HELD_BYTES) return Buffer.allocUnsafeSlow(sizeBytes);
+      if (held.byteLength < sizeBytes) held = Buffer.allocUnsafeSlow(Math.min(MOST_HELD_BYTES, 2 * sizeBytes));
       return held.subarray(0, sizeBytes);
     },
   };
 }
 
-const mostHeldBytes = 8 * 1024 * 1024;
+const MOST_HELD_BYTES = 8 * 1024 * 1024;
 
 /**
  * Reads exactly the bytes of a range. They are valid until memory is taken from the scratch again. A thread reads synchronously, which
@@ -114,8 +114,8 @@ async function* storedPieces(run: StoredRun, read: ReadRange): AsyncGenerator<Ui
   const { offset, recordBytes, dataStart, storedBytes, checksum, place } = run;
   const dataEnd = dataStart + storedBytes;
   let crc = 0;
-  for (let done = 0; done < recordBytes; done += pieceBytes) {
-    const piece = await read(offset + done, Math.min(pieceBytes, recordBytes - done));
+  for (let done = 0; done < recordBytes; done += PIECE_BYTES) {
+    const piece = await read(offset + done, Math.min(PIECE_BYTES, recordBytes - done));
     crc = crc32(piece, crc);
     const isLast = done + piece.byteLength === recordBytes;
     if (isLast && crc !== checksum) throw new ContentChangedError(place);
@@ -125,4 +125,4 @@ async function* storedPieces(run: StoredRun, read: ReadRange): AsyncGenerator<Ui
   }
 }
 
-const pieceBytes = 1024 * 1024;
+const PIECE_BYTES = 1024 * 1024;

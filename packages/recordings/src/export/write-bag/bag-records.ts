@@ -4,25 +4,25 @@ import { magic, opcodes } from "../../bag1/records.ts";
 import { RecordingError } from "../../faults/reasons.ts";
 
 /** Where the first chunk begins. */
-export const bagHeadBytes = 4117;
+export const BAG_HEAD_BYTES = 4117;
 
 /** Spaces between `beginBagHead` and `endBagHead`. */
-export const paddingBytes = 4007;
+export const PADDING_BYTES = 4007;
 
 /**
  * The bag's head up to its padding. Other writers put the padding behind the numbers; here it stands as a field before
  * them, so that a head can be begun before they are known, and its reader sees that it goes on.
  */
 export function beginBagHead(): Buffer {
-  const padding = Buffer.concat([u32(paddingName.byteLength + paddingBytes), paddingName]);
-  return Buffer.concat([magic, u32(headerBytes), encodeFields({ op: u8(opcodes.bagHeader) }), padding]);
+  const padding = Buffer.concat([u32(paddingName.byteLength + PADDING_BYTES), paddingName]);
+  return Buffer.concat([magic, u32(HEADER_BYTES), encodeFields({ op: u8(opcodes.bagHeader) }), padding]);
 }
 
 const paddingName = Buffer.from("padding=");
 
 /** spec: ROS bag format 2.0: header and data together are 4096 bytes. Some readers take a header of at most 4088. */
-const headerBytes = 4088;
-const dataBytes = 8;
+const HEADER_BYTES = 4088;
+const DATA_BYTES = 8;
 
 export interface BagNumbers {
   indexPosition: number;
@@ -32,7 +32,7 @@ export interface BagNumbers {
 
 export function endBagHead({ indexPosition, connectionCount, chunkCount }: BagNumbers): Buffer {
   const fields = { index_pos: u64(indexPosition), conn_count: u32(connectionCount), chunk_count: u32(chunkCount) };
-  return Buffer.concat([encodeFields(fields), u32(dataBytes), Buffer.alloc(dataBytes, " ")]);
+  return Buffer.concat([encodeFields(fields), u32(DATA_BYTES), Buffer.alloc(DATA_BYTES, " ")]);
 }
 
 /** Numbers the connections of the written bag in order of their first message: what is byte-identical gets one number. */
@@ -74,16 +74,16 @@ export interface RosTime {
 
 /** Faults with `InvalidTime` outside of the years 1970 to 2106. */
 export function toRosTime(timeNs: bigint): RosTime {
-  const seconds = timeNs / nsPerSecond;
-  if (timeNs >= 0n && seconds <= maxSeconds) {
-    return { seconds: Number(seconds), nanoseconds: Number(timeNs % nsPerSecond) };
+  const seconds = timeNs / NS_PER_SECOND;
+  if (timeNs >= 0n && seconds <= MAX_SECONDS) {
+    return { seconds: Number(seconds), nanoseconds: Number(timeNs % NS_PER_SECOND) };
   }
   const text = `a message has the time ${timeNs} ns; a ROS 1 bag holds times from 1970 to 2106. Export it as MCAP`;
   throw new RecordingError("InvalidTime", text);
 }
 
-const nsPerSecond = 1_000_000_000n;
-const maxSeconds = 2n ** 32n - 1n;
+const NS_PER_SECOND = 1_000_000_000n;
+const MAX_SECONDS = 2n ** 32n - 1n;
 
 /** spec: ROS bag format 2.0: a record is a header of named fields, then data, each behind its length. */
 export type Fields = Record<string, Uint8Array>;

@@ -100,7 +100,7 @@ class ChunkFilling {
   }
 
   hasRoomFor({ sizeBytes }: PreparedMessage): boolean {
-    return this.#chunk === undefined || this.#chunk.filledBytes + sizeBytes <= maxChunkBytes;
+    return this.#chunk === undefined || this.#chunk.filledBytes + sizeBytes <= MAX_CHUNK_BYTES;
   }
 
   add(message: PreparedMessage, bytes: Buffer): void {
@@ -136,7 +136,7 @@ class ChunkFilling {
 }
 
 /** As `rosbag record` does it; one message may be larger. */
-const maxChunkBytes = 768 * 1024;
+const MAX_CHUNK_BYTES = 768 * 1024;
 
 interface OpenChunk {
   bytes: Buffer;
@@ -159,11 +159,11 @@ export function createChunkMemory(): ChunkMemory {
   const spare: ArrayBuffer[] = [];
   return {
     take(firstBytes) {
-      if (firstBytes > maxChunkBytes) return Buffer.allocUnsafeSlow(firstBytes);
-      return Buffer.from(spare.pop() ?? Buffer.allocUnsafeSlow(maxChunkBytes).buffer);
+      if (firstBytes > MAX_CHUNK_BYTES) return Buffer.allocUnsafeSlow(firstBytes);
+      return Buffer.from(spare.pop() ?? Buffer.allocUnsafeSlow(MAX_CHUNK_BYTES).buffer);
     },
     giveBack(records) {
-      if (records.buffer.byteLength === maxChunkBytes) spare.push(records.buffer as ArrayBuffer);
+      if (records.buffer.byteLength === MAX_CHUNK_BYTES) spare.push(records.buffer as ArrayBuffer);
       else freeMemory(records);
     },
   };
@@ -187,9 +187,9 @@ interface MessageHead {
 
 function addMessageHead(chunk: OpenChunk, { id, time, dataBytes }: MessageHead): void {
   const { bytes, filledBytes: offset, indexes } = chunk;
-  const index = indexes.get(id) ?? { entries: new Uint32Array(numbersPerEntry * 8), messageCount: 0 };
+  const index = indexes.get(id) ?? { entries: new Uint32Array(NUMBERS_PER_ENTRY * 8), messageCount: 0 };
   if (index.messageCount === 0) indexes.set(id, index);
-  const at = numbersPerEntry * index.messageCount;
+  const at = NUMBERS_PER_ENTRY * index.messageCount;
   if (at === index.entries.length) index.entries = growColumn(index.entries);
   index.entries[at] = time.seconds;
   index.entries[at + 1] = time.nanoseconds;
@@ -208,7 +208,7 @@ function addBytes(chunk: OpenChunk, bytes: Uint8Array): void {
   chunk.filledBytes += bytes.byteLength;
 }
 
-export const numbersPerEntry = 3;
+export const NUMBERS_PER_ENTRY = 3;
 
 /** The head of every message record; the values are written into it. */
 const messageHead = encodeHead({ op: u8(opcodes.message), conn: u32(0), time: u64(0) }, 0);

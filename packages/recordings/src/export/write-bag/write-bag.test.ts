@@ -18,16 +18,16 @@ import {
 import type { BagMessages } from "./fill-chunks.ts";
 import { writeBag } from "./write-bag.ts";
 
-const KiB = 1024;
-const MiB = 1024 * KiB;
-const startNs = 1_767_323_045_000_000_000n;
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const START_NS = 1_767_323_045_000_000_000n;
 const compressions = ["", "lz4"] as const;
 
 test("any selection of topics and times from any bags is written whole, in order of time, equal times in their order", async () => {
   const sources = await Promise.all([
     makeBag({ isReversed: true, chunkBytes: 3000, durationSeconds: 1 }),
     makeBag({ compression: "none", chunkBytes: 9000, durationSeconds: 1 }),
-    makeBag({ startNs: startNs + 300_000_000n, isReversed: true, compression: "none", durationSeconds: 1 }),
+    makeBag({ startNs: START_NS + 300_000_000n, isReversed: true, compression: "none", durationSeconds: 1 }),
   ]);
   const all = await Promise.all(sources.map((source) => readBagsInOrder(source)));
   const selections = fc.record({
@@ -37,11 +37,11 @@ test("any selection of topics and times from any bags is written whole, in order
     last: fc.integer({ min: -10, max: 140 }),
     compression: fc.constantFrom(...compressions),
     batchLength: fc.integer({ min: 1, max: 500 }),
-    mostHeldBytes: fc.constantFrom(0, 20 * KiB, undefined),
+    mostHeldBytes: fc.constantFrom(0, 20 * KIB, undefined),
   });
   await fc.assert(
     fc.asyncProperty(selections, async ({ from, topics, first, last, ...options }) => {
-      const [fromNs, toNs] = [first, last].map((step) => startNs + BigInt(step) * 10_000_000n) as [bigint, bigint];
+      const [fromNs, toNs] = [first, last].map((step) => START_NS + BigInt(step) * 10_000_000n) as [bigint, bigint];
       const selected = from
         .flat()
         .filter((message) => topics.includes(topicOf(message)))
@@ -83,7 +83,7 @@ test("connections keep their headers byte for byte, and what is byte-identical i
     makeConnection("/b", "tcp_nodelay=1"),
   ];
   const messages = connections.map((connection, index) => {
-    return { connection, logTimeNs: startNs, data: Buffer.from([index]) };
+    return { connection, logTimeNs: START_NS, data: Buffer.from([index]) };
   });
   const written = (await readBagChunks(await writeBagMessages(messages))).flat();
   for (const [index, { connection, data }] of written.entries()) {
@@ -96,20 +96,20 @@ test("connections keep their headers byte for byte, and what is byte-identical i
 });
 
 test("chunks are at most 768 KiB large, or hold one message", async () => {
-  const sizes = [300 * KiB, 300 * KiB, 300 * KiB, 2 * MiB, 10, 768 * KiB, 0, 10];
-  const messages = makeBagMessages(sizes, startNs);
+  const sizes = [300 * KIB, 300 * KIB, 300 * KIB, 2 * MIB, 10, 768 * KIB, 0, 10];
+  const messages = makeBagMessages(sizes, START_NS);
   for (const compression of compressions) {
     const bag = await writeBagMessages(messages, { compression });
     assert.deepEqual(
       (await readBagChunks(bag)).map((chunk) => chunk.map(({ data }) => data.byteLength)),
-      [[300 * KiB, 300 * KiB], [300 * KiB], [2 * MiB], [10], [768 * KiB], [0, 10]],
+      [[300 * KIB, 300 * KIB], [300 * KIB], [2 * MIB], [10], [768 * KIB], [0, 10]],
     );
     await requireSoundBag(bag, messages);
   }
 });
 
 test("the head is begun before anything is read, and goes on while a large bag is measured", async () => {
-  const messages = makeBagMessages(Array(80).fill(512 * KiB), startNs);
+  const messages = makeBagMessages(Array(80).fill(512 * KIB), START_NS);
   let opened = 0;
   const stream = writeBag(() => {
     opened += 1;
@@ -128,7 +128,7 @@ test("the head is begun before anything is read, and goes on while a large bag i
 });
 
 test("times that ROS cannot write are refused, the first and last that it can are kept", async () => {
-  const [message] = makeBagMessages([5], startNs) as [BagMessage];
+  const [message] = makeBagMessages([5], START_NS) as [BagMessage];
   const last = (2n ** 32n - 1n) * 1_000_000_000n + 999_999_999n;
   const edges = [0n, last].map((logTimeNs) => ({ ...message, logTimeNs }));
   await requireSoundBag(await writeBagMessages(edges), edges);
@@ -141,11 +141,11 @@ test("times that ROS cannot write are refused, the first and last that it can ar
 });
 
 test("messages out of order are refused", async () => {
-  await assert.rejects(writeBagMessages(makeBagMessages([5, 5], startNs).reverse()), /in order of time/);
+  await assert.rejects(writeBagMessages(makeBagMessages([5, 5], START_NS).reverse()), /in order of time/);
 });
 
 test("a bag whose messages were others the second time gets no index", async () => {
-  const messages = makeBagMessages(Array(30).fill(100 * KiB), startNs);
+  const messages = makeBagMessages(Array(30).fill(100 * KIB), START_NS);
   const [last] = messages.slice(-1) as [BagMessage];
   const others = [
     messages.slice(1),
@@ -169,7 +169,7 @@ test("a bag whose messages were others the second time gets no index", async () 
 
 test("an error of the source ends the bag", async () => {
   async function* openFailing(): AsyncGenerator<BagMessages> {
-    yield toColumns(makeBagMessages(Array(60).fill(100 * KiB), startNs));
+    yield toColumns(makeBagMessages(Array(60).fill(100 * KIB), START_NS));
     throw new RecordingError("BadChunk", "the chunk at byte 5 is damaged");
   }
   for (const compression of compressions)
@@ -177,7 +177,7 @@ test("an error of the source ends the bag", async () => {
 });
 
 test("a reader that goes away closes the source, while the bag is measured as while it is written", async () => {
-  const messages = makeBagMessages(Array(60).fill(512 * KiB), startNs);
+  const messages = makeBagMessages(Array(60).fill(512 * KIB), START_NS);
   const events: string[] = [];
   async function* openWatched(): AsyncGenerator<BagMessages> {
     events.push("opened");

@@ -4,8 +4,8 @@ import { freeOwn } from "../../memory/free-memory.ts";
 import { SourceChangedError } from "../../sources/source.ts";
 import type { MetadataRecord } from "../../survey/summary.ts";
 import {
+  BAG_HEAD_BYTES,
   type BagNumbers,
-  bagHeadBytes,
   beginBagHead,
   type ConnectionTable,
   createConnectionTable,
@@ -13,7 +13,7 @@ import {
   encodeHead,
   encodeRecord,
   endBagHead,
-  paddingBytes,
+  PADDING_BYTES,
   u8,
   u32,
   u32Row,
@@ -28,7 +28,7 @@ import {
   type FilledChunk,
   fillChunks,
   type HugeChunk,
-  numbersPerEntry,
+  NUMBERS_PER_ENTRY,
 } from "./fill-chunks.ts";
 
 export type BagCompression = "" | "lz4";
@@ -50,7 +50,7 @@ export type MessageOpener = () => AsyncIterable<BagBatch>;
 export async function* writeBag(
   openMessages: MessageOpener,
   compression: BagCompression,
-  mostHeldBytes = (): number => defaultHeldBytes,
+  mostHeldBytes = (): number => DEFAULT_HELD_BYTES,
 ): AsyncGenerator<Uint8Array> {
   yield beginBagHead();
   const { measured, held, leftPaddingBytes } = yield* measureChunks(openMessages(), compression, mostHeldBytes);
@@ -69,7 +69,7 @@ export async function* writeBag(
   yield encodeIndex(written);
 }
 
-const defaultHeldBytes = 16 * 1024 * 1024;
+const DEFAULT_HELD_BYTES = 16 * 1024 * 1024;
 
 interface Measurement {
   measured: BagBody;
@@ -86,12 +86,12 @@ async function* measureChunks(
 ): AsyncGenerator<Uint8Array, Measurement> {
   const measured = createBagBody();
   let held: Uint8Array[] | undefined = [];
-  let leftPaddingBytes = paddingBytes;
+  let leftPaddingBytes = PADDING_BYTES;
   for await (const piece of writeChunks(measured, batches, compression)) {
-    if (measured.position - bagHeadBytes > mostHeldBytes()) held = undefined;
+    if (measured.position - BAG_HEAD_BYTES > mostHeldBytes()) held = undefined;
     if (held) held.push(piece);
     else freeOwn(piece);
-    const duePaddingBytes = Math.floor(measured.position / bytesPerPadding) - (paddingBytes - leftPaddingBytes);
+    const duePaddingBytes = Math.floor(measured.position / BYTES_PER_PADDING) - (PADDING_BYTES - leftPaddingBytes);
     if (duePaddingBytes <= 0 || leftPaddingBytes === 0) continue;
     const padding = Buffer.alloc(Math.min(duePaddingBytes, leftPaddingBytes), " ");
     leftPaddingBytes -= padding.byteLength;
@@ -101,7 +101,7 @@ async function* measureChunks(
 }
 
 /** The padding lasts for bags of 64 GB. */
-const bytesPerPadding = 16 * 1024 * 1024;
+const BYTES_PER_PADDING = 16 * 1024 * 1024;
 
 function numbersOf({ position, connections, chunkInfos }: BagBody): BagNumbers {
   return {
@@ -120,7 +120,7 @@ export interface BagBody {
 }
 
 export function createBagBody(): BagBody {
-  return { position: bagHeadBytes, connections: createConnectionTable(), chunkInfos: [] };
+  return { position: BAG_HEAD_BYTES, connections: createConnectionTable(), chunkInfos: [] };
 }
 
 /** The chunks, each with its index data. Some are compressed while the next one is filled. */
@@ -133,7 +133,7 @@ async function* writeChunks(
   const memory = createChunkMemory();
   for await (const chunk of fillChunks(batches, { connections: body.connections, memory })) {
     if (!("open" in chunk)) storing.push(startStoring(chunk, { compression, memory }));
-    if (storing.length > maxStoring) yield* placeChunk(body, (await storing.shift())!);
+    if (storing.length > MAX_STORING) yield* placeChunk(body, (await storing.shift())!);
     if (!("open" in chunk)) continue;
     for (const stored of storing) yield* placeChunk(body, await stored);
     storing = [];
@@ -142,7 +142,7 @@ async function* writeChunks(
   for (const stored of storing) yield* placeChunk(body, await stored);
 }
 
-const maxStoring = 2;
+const MAX_STORING = 2;
 
 /** What readers find by the bag's head: all connections, then where each chunk stands and what it holds. */
 export function encodeIndex({ connections, chunkInfos }: BagBody): Buffer {
@@ -223,7 +223,7 @@ export function encodeIndexes({ indexes }: Pick<FilledChunk, "indexes">): Buffer
 
 export function encodeIndexData([connectionId, { entries, messageCount }]: [number, ConnectionIndex]): Buffer {
   const header = { op: u8(opcodes.indexData), ver: u32(1), conn: u32(connectionId), count: u32(messageCount) };
-  return encodeRecord(header, u32Row(entries.subarray(0, numbersPerEntry * messageCount)));
+  return encodeRecord(header, u32Row(entries.subarray(0, NUMBERS_PER_ENTRY * messageCount)));
 }
 
 function encodeChunkInfo({ indexes, start, end }: Omit<FilledChunk, "records">, position: number): Buffer {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { recordHeadBytes } from "../../mcap/opcodes.ts";
+import { RECORD_HEAD_BYTES } from "../../mcap/opcodes.ts";
 import type { ReadContext } from "../../reading/read-context.ts";
 import { streamRange } from "../../reading/stream-range.ts";
 import { SourceChangedError } from "../../sources/source.ts";
@@ -20,7 +20,7 @@ export async function* copyAttachment(
   const { name, dataOffset, sizeBytes, dataSha256 } = attachment;
   const hash = createHash("sha256");
   const head = encodeHead(attachment);
-  let crc = crc32(head.subarray(recordHeadBytes));
+  let crc = crc32(head.subarray(RECORD_HEAD_BYTES));
   yield writer.beginAttachment(attachment, head);
   for await (const piece of streamRange(context, dataOffset, sizeBytes)) {
     crc = crc32(piece, crc);
@@ -29,18 +29,18 @@ export async function* copyAttachment(
   }
   if (dataSha256 !== undefined && hash.digest("hex") !== dataSha256)
     throw new SourceChangedError(`the attachment "${name}" is not what it was when the recording was verified`);
-  const tail = Buffer.alloc(crcBytes);
+  const tail = Buffer.alloc(CRC_BYTES);
   tail.writeUInt32LE(crc);
   yield writer.append(tail);
 }
 
-const crcBytes = 4;
+const CRC_BYTES = 4;
 
 function encodeHead({ name, mediaType, logTimeNs, createTimeNs, sizeBytes }: AttachmentSummary): Uint8Array {
   const empty = { name, mediaType, logTime: logTimeNs, createTime: createTimeNs, data: new Uint8Array(0) };
   return announcePayload(
     encodeRecords((builder) => builder.writeAttachment(empty)),
     sizeBytes,
-    crcBytes,
+    CRC_BYTES,
   );
 }

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { McapRecordBuilder } from "@mcap/core";
 import { combineChecksums } from "../../codecs/combine-checksums.ts";
-import { recordHeadBytes } from "../../mcap/opcodes.ts";
+import { RECORD_HEAD_BYTES } from "../../mcap/opcodes.ts";
 
 /** Keeps the position and the checksums of a file that is being written. Every method answers the bytes to pass on. */
 export class McapOutput {
@@ -60,7 +60,7 @@ export function encodeRecords(write: (builder: McapRecordBuilder) => void): Uint
  */
 export function announcePayload(emptyRecord: Uint8Array, payloadBytes: number, trailerBytes = 0): Uint8Array {
   const head = Buffer.from(emptyRecord).subarray(0, emptyRecord.byteLength - trailerBytes);
-  head.writeBigUInt64LE(BigInt(head.byteLength - recordHeadBytes + payloadBytes + trailerBytes), 1);
+  head.writeBigUInt64LE(BigInt(head.byteLength - RECORD_HEAD_BYTES + payloadBytes + trailerBytes), 1);
   head.writeBigUInt64LE(BigInt(payloadBytes), head.byteLength - 8);
   return head;
 }

@@ -83,7 +83,7 @@ export class McapWriter {
     const compression = this.#compression;
     let start = this.#output.position;
     for (const chunk of chunks) {
-      if (chunk.channels.length > introducedAtOnce) await nextRound();
+      if (chunk.channels.length > INTRODUCED_AT_ONCE) await nextRound();
       this.#chunkIndexes.writeChunkIndex(toChunkIndex(chunk, { start, compression }));
       this.#messages.add(chunk);
       this.#counts.chunkCount += 1;
@@ -101,9 +101,9 @@ export class McapWriter {
 
   /** Writes the records of those channels of a chunk that were not written yet. */
   async *#introduce({ channels }: ChunkFacts): AsyncGenerator<Uint8Array> {
-    for (let at = 0; at < channels.length; at += introducedAtOnce) {
+    for (let at = 0; at < channels.length; at += INTRODUCED_AT_ONCE) {
       if (at > 0) await nextRound();
-      const some = channels.slice(at, at + introducedAtOnce);
+      const some = channels.slice(at, at + INTRODUCED_AT_ONCE);
       const records = this.#ids.introduce(some.map(({ channelId }) => channelId));
       if (records.byteLength > 0) yield this.#output.append(records);
     }
@@ -124,7 +124,7 @@ export class McapWriter {
 }
 
 /** Channels are introduced in turns, so that thousands of new ones do not hold up anything else. */
-const introducedAtOnce = 1024;
+const INTRODUCED_AT_ONCE = 1024;
 
 function toChunkIndex(chunk: ChunkFacts, { start, compression }: { start: number; compression: string }) {
   return {

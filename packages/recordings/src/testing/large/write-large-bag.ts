@@ -5,7 +5,7 @@ import {
   beginBagHead,
   encodeRecord,
   endBagHead,
-  paddingBytes,
+  PADDING_BYTES,
   u8,
   u32,
   u32Row,
@@ -56,7 +56,7 @@ export async function writeLargeBag(
   const chunk = { ...about, sizeBytes: filledBytes, stored, compression: compression || ("none" as const) };
   const pieces = [...placeChunk(body, chunk)];
   const numbers = { indexPosition: body.position, connectionCount: 1, chunkCount: 1 };
-  const head = [beginBagHead(), Buffer.alloc(paddingBytes, " "), endBagHead(numbers)];
+  const head = [beginBagHead(), Buffer.alloc(PADDING_BYTES, " "), endBagHead(numbers)];
   await writeFile(path, [...head, ...pieces, encodeIndex(body)]);
   await using source = await FileSource.open(path);
   await writeFile(`${path}.index`, await makeIndex(source, { fileName: path }));

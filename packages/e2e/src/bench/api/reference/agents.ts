@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { edgeLimits, incarnationHeader, leaseHeader } from "@downlink/protocol";
+import { edgeLimits, INCARNATION_HEADER, LEASE_HEADER } from "@downlink/protocol";
 import type { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { Pool } from "pg";
@@ -103,7 +103,7 @@ export function agentRoutes(app: Hono, pool: Pool): void {
     const facts = { host: body.host, clockSkewMs: 0 };
     const said = [facts, body.machineId, body.agentVersion, body.inventory.count, body.inventory.digest];
     const row = only(await sayHello(pool, [deviceId, body.instanceId, nowNs + LEASE_NS, nowNs, ...said]));
-    c.header(incarnationHeader, row.incarnation);
+    c.header(INCARNATION_HEADER, row.incarnation);
     return c.json({
       orgId: row.orgId,
       projectId: row.projectId,
@@ -123,18 +123,18 @@ export function agentRoutes(app: Hono, pool: Pool): void {
     const { sequence, upserts } = await c.req.json<Report>();
     const versionIds = upserts.map(({ versionId }) => versionId);
     const schemas = upserts.flatMap(({ topics }) => topics.map(({ schemaSha256 }) => schemaSha256));
-    const lease = leaseOf(c.req.header(leaseHeader));
+    const lease = leaseOf(c.req.header(LEASE_HEADER));
     const row = only(await report(pool, [deviceId, ...lease, sequence, versionIds, schemas]));
     if (Number(row.known) !== versionIds.length) throw new HTTPException(501);
-    c.header(incarnationHeader, row.incarnation);
+    c.header(INCARNATION_HEADER, row.incarnation);
     return c.json({ unknownSchemas: row.unknownSchemas, unassigned: [] });
   });
   app.get("/v1/edge/work", async (c) => {
     const { deviceId } = await authenticate(pool, c);
-    const row = only(await readWork(pool, [deviceId, ...leaseOf(c.req.header(leaseHeader))]));
+    const row = only(await readWork(pool, [deviceId, ...leaseOf(c.req.header(LEASE_HEADER))]));
     const work = { imports: row.imports ?? [], salvages: [], settings: toSettings(row) };
     const etag = createHash("sha256").update(JSON.stringify(work)).digest("base64url").slice(0, 22);
-    c.header(incarnationHeader, row.incarnation);
+    c.header(INCARNATION_HEADER, row.incarnation);
     return c.json({ etag, work });
   });
 }
