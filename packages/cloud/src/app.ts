@@ -60,7 +60,7 @@ import { viewRoute } from "./view-links/view-route.ts";
 const AGENTS = "/v1/edge/";
 const DATA_PLANE = "/data-plane/";
 
-/** What a process that works on jobs and serves no calls tells of itself. */
+/** What a process that works on jobs and serves no calls answers for itself. */
 export function createHealthApp(deps: Deps): Hono<Env> {
   const app = new Hono<Env>();
   app.use(frameRequests(deps));

@@ -58,7 +58,7 @@ export interface Config {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Where a process that only works on jobs tells of its health; 0 takes a free one, undefined: nowhere. */
+  /** The port on which a process that only works on jobs answers for its health; 0 takes a free one, undefined: nowhere. */
   readonly workPort: number | undefined;
   /** What links are built from; undefined: the address that is listened on. */
   readonly publicUrl: string | undefined;

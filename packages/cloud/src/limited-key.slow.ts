@@ -53,10 +53,10 @@ const { token: limitedKey } = await admin.call(api.apiKeys.create, {
   projectIds: [inside.projectId],
 });
 const outsideIds = idsOf(rowsOfProject(await readAllRows(cloud.deps.db), outside.projectId));
-/** What tells of the other project. */
+/** What reveals something of the other project. */
 const secrets = ["outside-", ...outsideIds, ...Object.values(unowned)];
 
-/** Of all projects: it tells of files of the other one, and of one that belongs nowhere. */
+/** The agent of all projects: it reports files of the other one, and one that belongs nowhere. */
 async function makeSharedSite() {
   const site = await admin.call(api.sites.create, { name: "for all", type: "edge" });
   const { token } = await admin.call(api.siteTokens.create, { siteId: site.id });
@@ -71,7 +71,7 @@ async function makeSharedSite() {
   await agent.call(api.edge.status, { files: { damaged: 1 }, problems });
 }
 
-/** As an upload is whose file is to say it and does not. */
+/** Makes a request as an upload does whose file should name the project and does not. */
 async function makeRequestOfNoProject(): Promise<string> {
   const { prisma } = cloud.deps.db;
   const { id: _, ...upload } = await prisma.importRequest.findUniqueOrThrow({
@@ -141,7 +141,7 @@ function bareCall(operation: Operation): Call {
   return { path: path!, query: requiredQuery(operation), body: requiredBody(operation) };
 }
 
-/** With one reference more, or in the place of another. */
+/** Answers the call with one reference more, or with one in the place of another. */
 function variantsOf(operation: Operation, bare: Call, side: typeof references.inside): Call[] {
   return Object.entries(side).flatMap(([field, values]) =>
     values.flatMap((value) => withField(operation, bare, { field, value })),
@@ -177,7 +177,7 @@ function requiredQuery({ query }: Operation): Call["query"] {
 /** The documented body, about the own project. */
 const completeBody = (operation: Operation) => aboutInside(exampleOf(operation)) as Record<string, unknown>;
 
-/** Without what it can do without. */
+/** Answers the body with nothing but what it needs. */
 function requiredBody(operation: Operation): Call["body"] {
   if (!operation.body) return undefined;
   const body = completeBody(operation);
@@ -211,7 +211,7 @@ async function send({ method }: Operation, { path, query, body }: Call, token: s
 /** Names of the other project that the key has given to things of its own. */
 const given = new Set<string>();
 
-/** What an answer tells of the other project beyond what the call itself, or a name given before, had said. */
+/** What an answer reveals of the other project beyond what the call itself, or a name given before, had said. */
 function revealedBy(text: string, call: Call): string[] {
   const sent = JSON.stringify(call).match(/[\w.-]*outside-[\w.-]*|\b[a-z]+_[0-9a-z]{26}\b/g) ?? [];
   const longestFirst = [...new Set([...sent, ...given])].sort((a, b) => b.length - a.length);
@@ -220,7 +220,7 @@ function revealedBy(text: string, call: Call): string[] {
   return secrets.filter((secret) => unsaid.includes(secret));
 }
 
-/** Of all rows before and after, what changed that does not lie in the own project. */
+/** Answers what changed, of all rows before and after, that does not lie in the own project. */
 function changedOutside(before: readonly Row[], after: readonly Row[]): string[] {
   const [was, is] = [before, after].map((rows) => new Set(rows.map(({ text }) => text)));
   const [ownBefore, ownAfter] = [before, after].map((rows) => rowsOfProject(rows, inside.projectId));

@@ -14,7 +14,7 @@ function cutFile(more: Partial<EdgeOtherItem> = {}): EdgeOtherItem {
   return brokenItem({ state: "incomplete", reason: { code: "NoEnd", text: "it has no end" }, salvage: span, ...more });
 }
 
-/** As an agent reports what it made of a file. */
+/** Answers what an agent reports of a salvage that it made. */
 function salvageOf(file: EdgeOtherItem, more: Partial<EdgeRecordingItem> = {}): EdgeRecordingItem {
   const { versionId, path, size, modifiedAt } = file;
   const metadata = { versionId, path, sizeBytes: `${size}`, modifiedAtNs: `${modifiedAt}`, lostBytes: "7" };
@@ -122,7 +122,7 @@ test("an agent that cannot salvage says why; the reason is shown, and it may be 
   assert.equal((await workOf(agent)).salvages.length, 1);
 });
 
-test("a file that changes or goes takes the wish for its salvage out of the work", async () => {
+test("a file that changes or goes takes the request for its salvage out of the work", async () => {
   const agent = await startAgent(cloud, "changing");
   const file = cutFile();
   await agent.report([file]);

@@ -7,7 +7,7 @@ import type { Moment } from "../jobs/transaction-context.ts";
 import { withLease } from "./lease.ts";
 
 /**
- * The life of a salvage request. A request that is not in the agent's work any more is made, ended, or nobody's wish.
+ * The life of a salvage request. A request that is not in the agent's work any more is made, has ended, or is requested by nobody.
  *
  *                      ┌──────────── request again ───────────┐
  *                      ▼                                      │

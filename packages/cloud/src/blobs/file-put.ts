@@ -1,6 +1,6 @@
 // An object gets its name by a hard link, not by a rename, because a link never replaces: fsync of the file, link,
 // fsync of the directory. The file system must have hard links. Nothing is recovered at the start; an object with
-// two names had a crash behind it or beside it, and its directory is synced before anybody is told of it.
+// two names had a crash behind it or beside it, and its directory is synced before anybody learns of it.
 //
 // Blocks of zeros stay holes: files that a recorder filled ahead take no room.
 

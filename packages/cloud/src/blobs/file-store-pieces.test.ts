@@ -164,7 +164,7 @@ async function receive(key: string, sent: typeof pieces): Promise<void> {
   for (const piece of sent) await store.receivePiece(key, piece.plan, inPieces(piece.bytes));
 }
 
-/** As a sender does that learns what is there. */
+/** Finishes as a sender does that learns what is there. */
 async function finish(key: string): Promise<void> {
   const held = await store.listPieces(key, 1);
   await receive(key, pieces.slice(held.length));

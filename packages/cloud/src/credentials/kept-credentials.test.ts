@@ -81,7 +81,7 @@ test("any change of a key or its credential, by whatever statement, ends what is
   }
 });
 
-test("while the connection that would tell of changes is cut, nothing is kept, and what was kept counts no more", async (t) => {
+test("while the connection that would signal changes is cut, nothing is kept, and what was kept counts no more", async (t) => {
   const { cloud, kept, isKept, untilKept } = await startKept(t);
   const hash = hashToken(await cloud.addKey(["devices.list"]));
   await untilKept(hash);

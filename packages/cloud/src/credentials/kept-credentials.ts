@@ -24,7 +24,7 @@ interface Kept {
 }
 
 /**
- * Remembers what the API keys that call say, so that not each call asks the database. Triggers of the database tell of every change
+ * Remembers what the API keys that call say, so that not each call asks the database. Triggers of the database signal every change
  * of a key, whoever makes it; who changes one forgets all here before it answers. While it is not proven that this process hears
  * the database, nothing is remembered. Tokens of agents are not: they call too seldom.
  */

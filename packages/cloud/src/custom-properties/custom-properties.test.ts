@@ -218,7 +218,7 @@ test("a value that is written while its property is deleted stays nowhere", asyn
 });
 
 for (const resourceType of ["device", "event", "session"] as const)
-  test(`whether ${resourceType}s have a value is told of the projects that a key is limited to`, async () => {
+  test(`whether ${resourceType}s have a value is answered for the projects that a key is limited to`, async () => {
     const { id, key } = await create({ resourceType, key: `told_${resourceType}` });
     const projects = await Promise.all(
       ["with", "without"].map((name) => admin.call(api.projects.create, { name: `${name} ${resourceType}s` })),

@@ -1,4 +1,4 @@
-// Custom properties belong to the organization; `hasAssociatedData` tells of what the caller sees, at the price of
+// Custom properties belong to the organization; `hasAssociatedData` counts what the caller sees, at the price of
 // its own projects' size, not of all (500,000 events of another project: 15 ms).
 // `custom-properties/find-properties.ts` reads valid changes inside the transaction that writes them and before it
 // locks the resource: the key-share lock it takes on the definitions is what a deletion waits for. Deleting one of

@@ -19,7 +19,7 @@ interface Used {
   readonly id: string;
 }
 
-/** What is in use, the resources changed last tell of nearly always. */
+/** The resources that were changed last nearly always show what is in use. */
 const SAMPLE_ROWS = 500;
 
 /**

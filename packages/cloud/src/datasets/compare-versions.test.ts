@@ -61,7 +61,7 @@ test("the editable version compares with its staged changes; a version with itse
   for (const version of [1, 2, 3, 4]) assert.deepEqual(await changesOf(version, version), ["", 0, 0]);
 });
 
-test("a change tells of the row that it is about: the added one in the target, the removed one in the base", async () => {
+test("a change shows the row that it is about: the added one in the target, the removed one in the base", async () => {
   const versions = async (base: number, target: number) =>
     (await compare(base, target)).output.changes.map((row) => [row.change, row.addedInVersion]);
   assert.deepEqual(await versions(2, 3), [

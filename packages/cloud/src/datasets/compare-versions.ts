@@ -1,5 +1,5 @@
 // Comparisons read what was added or removed between the two versions, by the same index, and count the side with
-// fewer: the versions' own counts give the other. Counts take 3–120 ms of CPU; `removed` rows tell of the base,
+// fewer: the versions' own counts give the other. Counts take 3–120 ms of CPU; `removed` rows show the base,
 // `added` ones of the target.
 
 import { type Answer, type api, type Input, NEXT_CURSOR_HEADER } from "@downlink/protocol";

@@ -13,7 +13,7 @@ const { projectId, ids: made } = await makeEpisodes(cloud, [
   Array.from({ length: 40 }, (_, at) => ({ start: BigInt(at), end: 100n, metadata: {}, recording: 0 })),
 ]);
 const ids = made.slice(0, 30);
-/** In no dataset until their test adds them. */
+/** These are in no dataset until their test adds them. */
 const [doomed, ...others] = made.slice(30) as [string, ...string[]];
 let datasets = 0;
 

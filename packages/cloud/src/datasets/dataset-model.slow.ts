@@ -19,7 +19,7 @@ const clock = { timeNs: 1_700_000_000_000_000_000n, nowNs: () => (clock.timeNs +
 const cloud = await startCloud({ after }, { works: false, clock });
 const { admin } = cloud;
 
-/** Of few starts, ends and times of creation, so that ids must break ties. */
+/** The episodes have few starts, ends and times of creation, so that ids must break ties. */
 const batches = [0, 1, 2].map((batch) =>
   [0, 1, 2].map((at): TestEpisode => {
     const number = batch * 3 + at;
@@ -90,7 +90,7 @@ function restore(pick: number, force: boolean): Command {
   });
 }
 
-/** And made again, with some episodes. */
+/** Deletes a dataset and makes it again, with some episodes. */
 function deleteDataset(episodeIds: readonly string[]): Command {
   return {
     check: () => true,

@@ -12,7 +12,7 @@ const { prisma } = cloud.deps.db;
 const episode = (start: bigint, recording: 0 | 1 = 0) => ({ start, end: start + 10n, metadata: {}, recording });
 const made = await makeEpisodes(cloud, [[episode(1n), episode(2n), episode(3n), episode(4n, 1)]]);
 const missing = made.ids[3]!;
-/** In the order of their ids, which that of lists falls back on. */
+/** They are in the order of their ids, on which lists fall back. */
 const [first, second, third] = made.ids.slice(0, 3).sort() as [string, string, string];
 
 let datasets = 0;
@@ -121,7 +121,7 @@ test("what was removed in a version and added in a later one is new there, and o
   ]);
 });
 
-test("a commit says who committed when, opens the next version, and is told of with the change", async () => {
+test("a commit says who committed when, opens the next version, and is published with the change", async () => {
   const id = await start();
   await edit(id, [first, second]);
   const { committed, editableVersionNumber } = await commit(id);

@@ -40,7 +40,7 @@ const members = Array.from({ length: EPISODES }, (_, number): Member => {
 const { id } = await admin.call(api.datasets.create, { projectId, name: "large" });
 await store();
 
-/** As only SQL does in seconds. */
+/** Stores it by SQL, because nothing else does it in seconds. */
 async function store(): Promise<void> {
   const rows = JSON.stringify(members);
   await prisma.$executeRaw`
@@ -85,7 +85,7 @@ function inOrder(rows: readonly Member[], sortBy: Sort, sortOrder: "asc" | "desc
   return sortOrder === "asc" ? ids : ids.reverse();
 }
 
-/** As many pages as these, from the first one on. */
+/** Reads so many pages, from the first one on. */
 async function firstPages(query: Query, count: number): Promise<string[]> {
   const seen: string[] = [];
   let cursor: string | undefined;

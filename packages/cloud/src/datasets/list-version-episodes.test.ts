@@ -15,7 +15,7 @@ const clock = { timeNs: 1_700_000_000_000_000_000n, nowNs: () => (clock.timeNs +
 const cloud = await startCloud({ after }, { works: false, clock });
 const { admin } = cloud;
 
-/** Of starts that go down as they are made; every third of the recording that is not imported. */
+/** Episodes that are made later start earlier; every third is of the recording that is not imported. */
 const { projectId, recordingIds, ids } = await makeEpisodes(cloud, [
   [0, 1, 2, 3, 4, 5, 6, 7].map((number) => ({
     start: BigInt(100 - number * 10),

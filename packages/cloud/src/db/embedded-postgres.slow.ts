@@ -22,7 +22,7 @@ const isRoot = process.getuid?.() === 0;
 const silent = { info: () => {}, warn: () => {} };
 const MODULE = new URL("./embedded-postgres.ts", import.meta.url).href;
 const NOBODY = 65534;
-/** For what does not speak of power cuts. */
+/** These settings are for tests that are not about power cuts. */
 const quick = { log: silent, settings: { fsync: "off" } };
 
 /** A cluster that was stopped: making one takes most of a test's time. */

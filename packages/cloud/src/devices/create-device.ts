@@ -20,7 +20,7 @@ export async function lockDeviceName(tx: Transaction, projectId: string, name: s
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`device ${projectId} ${name}`}, 0))`;
 }
 
-/** Creates a device and tells of it in the same transaction. Throws the database's unique violation where the name is taken. */
+/** Creates a device and publishes it in the same transaction. Throws the database's unique violation where the name is taken. */
 export async function createDeviceRow(tx: Transaction, device: NewDevice): Promise<DeviceModel> {
   const { properties = {}, nowNs } = device;
   const row = await tx.device.create({ data: toRow(device) });

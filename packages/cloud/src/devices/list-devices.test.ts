@@ -14,7 +14,7 @@ type Query = CallInput<typeof api.devices.list>;
 const names = async (query: Query, client = admin) =>
   (await client.call(api.devices.list, query)).map(({ name }) => name);
 
-/** Of each agent what it said last, in the order in which they were heard. */
+/** What each agent said last, in the order in which they were heard. */
 const said = [
   ["rover-7", { freeBytes: 900, problems: 0 }],
   ["Rover-8", { freeBytes: 1000, problems: 2 }],

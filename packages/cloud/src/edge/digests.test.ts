@@ -9,7 +9,7 @@ const cloud = await startCloud({ after });
 const PART_BYTES = 5 * 1024 * 1024;
 const bytes = randomBytes(PART_BYTES + 4321);
 
-/** As an agent opens it that can tell its parts by these; undefined: one that has not heard of anything but MD5. */
+/** Opens an upload as an agent does that knows these digests; without any, as one does that knows MD5 alone. */
 function opener({ agent, version }: AskedFor) {
   return (digests?: DigestAlgorithm[]) =>
     agent.call(api.edge.openUpload, { ...version, partSize: PART_BYTES, ...(digests && { digests }) });

@@ -29,7 +29,7 @@ async function recordingAt({ deviceId }: TestAgent, { path }: EdgeRecordingItem)
   return found!;
 }
 
-/** Told of and asked for; what its agent opens the upload with. */
+/** Reports a file and asks for it; answers what its agent opens the upload with. */
 async function ask(agent: TestAgent, item: EdgeRecordingItem) {
   await agent.report([item]);
   const { id } = await recordingAt(agent, item);

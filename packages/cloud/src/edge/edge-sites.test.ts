@@ -9,7 +9,7 @@ const cloud = await startCloud({ after });
 const { admin } = cloud;
 const refusedWith = (code: string) => (error: ApiCallError) => error.code === code;
 
-/** Before a long poll ends by itself. */
+/** A test ends before a long poll would end by itself. */
 const inTime = { timeout: 20_000 };
 
 /** An agent on the shared store of an edge site. */

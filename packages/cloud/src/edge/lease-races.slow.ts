@@ -17,7 +17,7 @@ const EXPECTED = new Set(["LeaseLost", "LeaseHeldElsewhere", "Cloned", "ReportSu
 /** A process of an agent, with what its state directory holds. */
 interface Process {
   readonly instanceId: string;
-  /** Of its own last hello. */
+  /** The lease of its own last hello. */
   lease: number | undefined;
   /** That its state directory remembers: its own, or that of the process before. */
   knownLease: number | undefined;
@@ -99,7 +99,7 @@ class Quarrel implements AsyncDisposable {
     this.#cloud = await startCloud({ after: (close) => stack.defer(close) }, { clock, works: false, environment });
   }
 
-  /** As in a failover: whatever a connection was doing, it ends. */
+  /** Ends each connection, whatever it was doing, as a failover does. */
   async cutDatabase(): Promise<void> {
     const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND pid <> pg_backend_pid()`;
@@ -110,7 +110,7 @@ class Quarrel implements AsyncDisposable {
     this.#nowNs += BigInt(seconds) * 1_000_000_000n;
   }
 
-  /** As an operator does who says that one of two clones is left. */
+  /** Does what an operator does who says that one of two clones is left. */
   async release(): Promise<void> {
     const { oustedInstanceId, oustedReturns, clonedAtNs, leaseExpiresAtNs } = noLongerCloned;
     const text = `UPDATE "Agent" SET "oustedInstanceId" = $1, "oustedReturns" = $2, "clonedAtNs" = $3, "leaseExpiresAtNs" = $4`;
@@ -216,7 +216,7 @@ function actOf(quarrel: Quarrel, process: Process, chance: Chance): () => Promis
   return acts[chance(acts.length)]!;
 }
 
-/** As a crash or an update does: nothing of it is under way any more. */
+/** Does what a crash or an update does: nothing of it is under way any more. */
 function beginAnew(process: Process): void {
   const formerInstanceIds = [process.instanceId, ...process.formerInstanceIds].slice(0, edgeLimits.formerInstances);
   Object.assign(process, { ...newProcess(), knownLease: process.knownLease, formerInstanceIds });
@@ -261,7 +261,7 @@ for (const seed of [1, 2, 3])
     },
   );
 
-/** After all that: who comes back twice beside its copy is told so. */
+/** A process that comes back twice beside its copy is told so, after all that. */
 async function requireCloneReported(quarrel: Quarrel, original: Process): Promise<void> {
   await quarrel.release();
   quarrel.passSeconds(61);

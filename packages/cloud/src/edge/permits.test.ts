@@ -140,7 +140,7 @@ test("of an import request and a permit at the same moment exactly one is grante
   }
 });
 
-test("imported data that is deleted while its edge copy goes takes the recording with it; the file, told of again, is a new one", async () => {
+test("imported data that is deleted while its edge copy goes takes the recording with it; the file, reported again, is a new one", async () => {
   const { agent, item, id, file } = await makeImported("both-gone", 3);
   assert.equal(codeOf(await ask(agent, "imported", file)), "granted");
   await admin.call(api.recordings.delete, { keyOrId: id });
@@ -151,7 +151,7 @@ test("imported data that is deleted while its edge copy goes takes the recording
   assert.equal(anew!.importStatus, "none");
 });
 
-test("retention counts from the end of the recording, and from when a cloud was first told of it, in server time", async () => {
+test("retention counts from the end of the recording, and from when it was first reported to a cloud, in server time", async () => {
   const { agent, item, set } = await makeDevice("retaining");
   await set({ retainRecordingsSeconds: 3600 });
   const young = await ask(agent, "retention", { versionId: item.versionId });

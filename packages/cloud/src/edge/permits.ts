@@ -1,7 +1,7 @@
 // Permits to delete on a device (the rules alone are `edge/judge-deletion.ts`). The recordings are locked before
 // anything is looked at, so that of a permit and an import request at the same moment one is granted. The edge copy
 // counts as gone until the permit expires, not for ever: an agent that died in between still has the file. Data
-// deleted meanwhile takes its recording along; told of again, the file is a new one. A permit needs the cloud's own
+// deleted meanwhile takes its recording along; reported again, the file is a new one. A permit needs the cloud's own
 // hash and its current settings, never what the agent remembers. Nothing is permitted to an agent that has not
 // listed all it has under the cloud's current incarnation, so that a cloud that was restored from a backup first
 // learns what it has lost. The incarnation is read from its row each time (`db/incarnation.ts`), never remembered by

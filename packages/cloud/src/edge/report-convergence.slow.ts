@@ -26,7 +26,7 @@ const weather: fc.Arbitrary<Weather> = fc.record({
 });
 const life: fc.Arbitrary<Step[]> = fc.array(fc.record({ happening, weather }), { maxLength: 3 });
 
-test("however reports are repeated, lost, held up and mixed, the cloud ends with what the devices have and has told of it once", async () => {
+test("however reports are repeated, lost, held up and mixed, the cloud ends with what the devices have and has published it once", async () => {
   const devices = [
     new FlakyDevice(cloud, await startAgent(cloud, "one")),
     new FlakyDevice(cloud, await startAgent(cloud, "other")),

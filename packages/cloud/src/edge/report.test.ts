@@ -93,7 +93,7 @@ test("topics that files share are stored for each, with what differs", async () 
   ]);
 });
 
-test("recording.created tells of id, key, status, path and device; a device's recording has neither site nor edge site", async () => {
+test("recording.created has id, key, status, path and device; a device's recording has neither site nor edge site", async () => {
   const agent = await startAgent(cloud, "teller");
   await agent.report([recordingItem({ key: "told", path: "told.mcap" })]);
   const [recording] = await recordingsOf(agent.deviceId);
@@ -113,7 +113,7 @@ test("recording.created tells of id, key, status, path and device; a device's re
   ]);
 });
 
-test("a requested file that is gone fails its request, takes no more bytes, and is told of", async () => {
+test("a requested file that is gone fails its request, takes no more bytes, and is published", async () => {
   const { agent, item, recordingId, requestId, version } = await askForFile(cloud, "vanisher");
   const { uploadId } = await agent.call(api.edge.openUpload, version);
   await agent.report([], { removals: [item.versionId] });
@@ -225,7 +225,10 @@ test("hello compares inventories by the lines sorted as both sides sort them", a
 
 const nothing = { upserts: [], removals: [], acknowledgements: [], schemas: [] };
 
-/** As the route makes it for a call of the agent, with something to happen before each of its transactions. */
+/**
+ * Answers a context as the route makes it for a call of the agent, with something to happen before each of its
+ * transactions.
+ */
 async function ctxOf(agent: TestAgent, beforeTransaction: (number: number) => Promise<void>): Promise<AgentCtx> {
   const { orgId, projectId } = await prisma.agent.findUniqueOrThrow({ where: { deviceId: agent.deviceId } });
   let count = 0;

@@ -1,5 +1,5 @@
 // Who stands at a device asks through its agent: the same request as anybody's, of the agent's own versions only,
-// and it says so (`requestedBy`). Not by the wish of a report, which is for globs: that one never asks again for
+// and it says so (`requestedBy`). The flag of a report is for globs: that one never asks again for
 // what failed or was deleted.
 
 import type { api, ImportStatus, Input, Output } from "@downlink/protocol";

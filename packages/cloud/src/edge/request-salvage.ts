@@ -65,7 +65,7 @@ async function ask(context: TransactionContext, { file, priority, requestedBy }:
   await tx.salvageRequest.upsert({
     where: { agentId_versionId: { agentId, versionId } },
     create: { ...asked, ...facts, id: newId("slv"), agentId, versionId, createdAtNs: nowNs },
-    update: { ...asked, ...facts, id: newId("slv") }, // a new wish, for an agent that has not seen the old one's end
+    update: { ...asked, ...facts, id: newId("slv") }, // a new request, for an agent that has not seen the end of the old one
   });
 }
 

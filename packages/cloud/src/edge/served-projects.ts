@@ -1,5 +1,5 @@
 // Sites are for all projects or for those that they name; who is limited to some sees those that serve one of its
-// own, without what their agents count and name, because that tells of all projects. An edge site's agent acts only
+// own, without what their agents count and name, because that would reveal other projects. An edge site's agent acts only
 // in the projects of its site: a name means a device of those or makes one there. Of a project that the site is not
 // for any more, what is there stays and can be imported (`edge/kept-places.ts`); new files are `unassigned` with
 // `ProjectNotOfSite`, also those whose device the site knew by its name, because else they would go to another

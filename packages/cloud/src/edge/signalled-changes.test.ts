@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => listener.end());
 
-/** Whom the change tells of, each once and in order. */
+/** The owners that the change signals, each once and in order. */
 async function signalledBy(change: () => Promise<unknown>): Promise<string[]> {
   const received: string[] = [];
   const receive = ({ payload }: pg.Notification) => void received.push(payload!);

@@ -22,7 +22,7 @@ async function startSite(name: string, projectIds: string[]) {
   return { id, agent, isFor, recordings };
 }
 
-/** Everything that may tell of a project what it was before. */
+/** Everything that may show how a project was before. */
 async function contentOf(projectId: string) {
   return {
     devices: await admin.call(api.devices.list, { projectId }),

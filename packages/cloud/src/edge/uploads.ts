@@ -235,7 +235,7 @@ async function createUpload(tx: Transaction, { request, input, nowNs }: NewUploa
   });
 }
 
-/** Bytes: 16 MiB or what an agent on a slow link wishes, more only where that would make too many parts. */
+/** Bytes: 16 MiB or what an agent on a slow link asks for, more only where that would make too many parts. */
 export function partSizeFor(sizeBytes: number, wantedBytes: number = edgeLimits.minPartBytes): number {
   return Math.max(wantedBytes, Math.ceil(sizeBytes / edgeLimits.maxParts));
 }

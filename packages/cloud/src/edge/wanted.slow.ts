@@ -31,7 +31,7 @@ async function startAsked(name: string, count: number, errorText?: string): Prom
 
 const maxRequests = edgeLimits.requestsPerAnswer;
 
-test("of 25,000 requests an agent is answered the most urgent 10,000 at a time, and is told of all in the end", async () => {
+test("of 25,000 requests an agent is answered the most urgent 10,000 at a time, and learns of all in the end", async () => {
   const agent = await startAsked("busy", 25_000);
   const shown = new Set<string>();
   const sizes: number[] = [];

@@ -153,7 +153,7 @@ test("with eventId, the event's range and the imported recordings of its device 
   assert.deepEqual(await membersOf(all.id), [before!.id, first!.id, second!.id, after!.id]);
 });
 
-test("an episode of an event tells of it in its creationContext, unless the caller sends one, or null", async () => {
+test("an episode of an event names it in its creationContext, unless the caller sends one, or null", async () => {
   const { startNs, endNs } = await recordOne();
   const contextOf = async (offsetNs: bigint, item: Partial<Item>) => {
     const { id: eventId } = await mark(startNs + offsetNs, endNs);

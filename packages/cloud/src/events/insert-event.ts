@@ -17,7 +17,7 @@ interface NewEvent {
 
 /**
  * The new event, of a device of the caller's organization. One statement makes it, keeps its device from being deleted meanwhile, and
- * tells of it: by itself it is a transaction.
+ * publishes it: by itself it is a transaction.
  */
 export async function insertEvent(
   { caller, clock }: Pick<Ctx, "caller" | "clock">,

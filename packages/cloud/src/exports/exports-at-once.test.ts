@@ -14,7 +14,7 @@ const cloud = await startCloud({ after });
 const { admin, deps } = cloud;
 const { exports, links } = deps.turns;
 const START = 1_760_000_000_000_000_000n;
-/** More than all buffers on the way hold. */
+/** The recording is larger than all buffers on the way. */
 const topics = [{ topic: "/camera", kind: "blob" as const, rateHz: 10, sizeBytes: 500_000 }];
 const large = await makeMcap({ startNs: START, durationSeconds: 8, topics, compression: "" });
 const { recordingId } = await uploadFile(cloud, large, { filename: "large.mcap", deviceName: "robot" });
@@ -122,7 +122,7 @@ test("of 200 at once four are let in by one link, of which two are sent; others 
   await running(0);
 });
 
-/** Of an answer that is short: a longer one is not read on. */
+/** Reads the first line of an answer, and no further. */
 function firstLine(socket: Socket): { line?: string } {
   const answer: { line?: string } = {};
   socket.once("data", (bytes) => {

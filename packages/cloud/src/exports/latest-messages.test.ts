@@ -63,7 +63,7 @@ interface Window {
   readonly lookback?: number;
 }
 
-/** Of each topic in each schema the latest before the window, then the window. */
+/** Answers the latest message before the window of each topic in each schema, then the window. */
 function expected({ from, to, topics, lookback = Number.POSITIVE_INFINITY }: Window): string[] {
   const all = splits.flatMap(({ schema, messages }) => messages.map((message) => ({ ...message, schema })));
   const wanted = all.filter(({ topic }) => !topics || topics.includes(topic));

@@ -20,7 +20,7 @@ export interface PreparedExport {
   readonly projectId: string;
   /** The number of recordings from which it reads. */
   readonly recordingCount: number;
-  /** What the answer tells of it. */
+  /** What the answer says of it. */
   readonly facts: { fileName: string; damage: DataDamage | undefined; unknownTopics: string[] | undefined };
 }
 

@@ -91,7 +91,7 @@ function exported(deps: ExportDeps, selection: ExportSelection, signal: AbortSig
   return exportMcap(sources, { ...options, compression: output.compression, includeAttachments });
 }
 
-/** What was imported was whole; where nobody has indexed it since, what can be read of it is given, and the rest is told of. */
+/** What was imported was whole; where nobody has indexed it since, what can be read of it is given, and the rest is named. */
 function toSources(blobs: BlobStore, { sources, topicSets }: ExportSelection): ExportSource[] {
   const topicKeys = topicSets.map((entries) => new Map(entries));
   return sources.map((source) => ({

@@ -161,7 +161,7 @@ test("an index that is lost or damaged in the store costs time, and no message",
   assert.equal((await ask({ recordingId: id })).messages.length, readMessages(bytes).length);
 });
 
-/** Where the file store keeps an object. */
+/** Answers where the file store keeps an object. */
 async function fileOf(key: string): Promise<string> {
   const shard = createHash("sha256").update(key).digest("hex").slice(0, 2);
   const clouds = (await readdir(tmpdir())).filter((name) => name.startsWith("downlink-cloud-"));
@@ -203,7 +203,7 @@ test("a link that was made before its data was deleted ends with the deletion, a
   assert.ok(!error.includes(blobKey!.split("/")[1]!));
 });
 
-test("what is told of damage is what the contract says", () => {
+test("what is said of damage is what the contract says", () => {
   const shown = { chunksLost: 1, messagesLost: 2, isCountKnown: false, attachmentsLost: 0, bytesLost: 9, reasons: [] };
   assert.deepEqual(DataDamage.parse(shown), shown);
 });

@@ -3,7 +3,7 @@
 
 import { invalid } from "../core/errors.ts";
 
-/** One file of a package, as its central directory tells of it. */
+/** One file of a package, as its central directory describes it. */
 export interface ZipEntry {
   /** The name's bytes as Latin-1 text: ASCII is itself in each of the encodings that a zip may use. */
   readonly name: string;

@@ -10,7 +10,7 @@ import { chooseCoding } from "./content-coding.ts";
 const cloud = await startCloud({ after }, { works: false });
 await storeRecordings(cloud);
 
-/** As it came, byte by byte: fetch would decode it. */
+/** Answers what came, byte by byte: fetch would decode it. */
 async function get(path: string, headers: Record<string, string> = {}, token = cloud.adminKey) {
   const answer = await request(`${cloud.url}${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } });
   return { ...answer, bytes: Buffer.from(await answer.body.arrayBuffer()) };

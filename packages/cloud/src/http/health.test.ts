@@ -119,7 +119,7 @@ test("what the deployment has to do and who is there is read from its database",
   assert.equal(value("downlink_database_up"), 1);
 });
 
-test("a process that works on jobs alone tells of its health where it is told to, and serves nothing else", async (t) => {
+test("a process that works on jobs alone answers for its health where it is configured to, and serves nothing else", async (t) => {
   const works = await startCloud(t, { environment: { DOWNLINK_METRICS_TOKEN: "0123456789abcdef" } });
   const config = readConfig({ DOWNLINK_PORT: "0", DOWNLINK_WORK_PORT: "0" });
   await using health = await startHealthServer({ ...config, workPort: config.workPort! }, works.deps);

@@ -28,7 +28,7 @@ async function send({ method = "GET", path = "/v1/devices?limit=1", headers, bod
   return answer.statusCode;
 }
 
-/** Of this process, which is client and server; what others on the machine do is not counted. */
+/** Measures this process, which is client and server; what others on the machine do is not counted. */
 async function cpuMsOf(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage();
   await work();

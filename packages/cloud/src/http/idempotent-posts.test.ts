@@ -48,7 +48,7 @@ test("every POST by API key says what it makes, and nothing else does", () => {
   for (const route of plainRoutes) assert.ok(route.makes === undefined || plainPosts.includes(route), route.path);
 });
 
-test("the document tells of the key where it counts, and nowhere else", async () => {
+test("the document names the key where it counts, and nowhere else", async () => {
   const { paths } = (await (await fetch(`${cloud.url}/v1/openapi.json`)).json()) as {
     paths: Record<string, Record<string, { parameters?: { name: string; in: string }[] }>>;
   };
@@ -156,7 +156,7 @@ function shapeOf(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shapeOf(inner)]));
 }
 
-/** Of every table, jobs included. */
+/** Counts the rows of every table, jobs included. */
 async function countRows(): Promise<Record<string, number>> {
   const tables = await prisma.$queryRaw<{ name: string }[]>`
     SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables

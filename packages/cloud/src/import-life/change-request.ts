@@ -47,7 +47,7 @@ export async function cancelRequests(
   const ofThese = Prisma.sql`"recordingId" = ANY(${[...recordingIds]})`;
   const stored = await tx.$queryRaw<Pick<ImportRequestModel, "blobKey" | "indexKey">[]>`
     SELECT "blobKey", "indexKey" FROM "ImportRequest" WHERE ${ofThese} AND ("blobKey" IS NOT NULL OR "indexKey" IS NOT NULL)`;
-  // What an agent was asked for it is told of as cancelled; what had ended it hears of no more.
+  // An agent learns that what it was asked for is cancelled; it learns nothing more of what had ended.
   await tx.$executeRaw`
     UPDATE "ImportRequest" SET "isAcknowledged" = true
     WHERE ${ofThese} AND NOT "isAcknowledged" AND NOT (state = ANY(${open}) AND "agentId" IS NOT NULL)`;

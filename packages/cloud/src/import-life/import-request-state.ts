@@ -12,7 +12,7 @@ import { states } from "../db/generated/states.ts";
  *    └───────────────── redeliver ───────────── error
  *
  * `fail` leads to `error` from `awaiting` and from the three that work, `cancel` to `cancelled` from every state but `complete`.
- * `retry` takes the stored bytes again, `redeliver` asks the device for them; both are somebody's wish once there was an error.
+ * `retry` takes the stored bytes again, `redeliver` asks the device for them; somebody requests either once there was an error.
  * `awaiting` and `cancelled` are ours: before the bytes are here there is no pending import to list.
  */
 export type ImportRequestState = ImportRequestModel["state"];

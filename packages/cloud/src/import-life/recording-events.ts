@@ -2,7 +2,7 @@ import type { Prisma } from "../db/generated/client.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { type OutboxEvent, writeEvent } from "../outbox/outbox.ts";
 
-/** What an event tells of a recording, as columns. */
+/** The columns of a recording that its events publish. */
 export const publishedColumns = {
   id: true,
   orgId: true,

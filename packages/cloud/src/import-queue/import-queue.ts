@@ -136,7 +136,7 @@ function toEntry(ctx: Ctx, row: RequestRow, { owners, positions, bytesReceived }
   const device = owners.devices.get(row.deviceId);
   const recording = row.recording && seesProject(ctx, row.recording.projectId) ? row.recording : undefined;
   const transfer = agent?.status?.transfers?.find(({ recordingId }) => recordingId === row.recordingId);
-  // An agent that does not tell of its transfers has one where it opened an upload.
+  // An agent that does not report its transfers has one where it opened an upload.
   const isUploading = agent?.status?.transfers ? transfer !== undefined : row.uploads.length > 0;
   const position = positions.get(row.id);
   const waitsFor = whyItWaits({ agent, isDeviceEnabled: device?.enabled !== false, isUploading, position });

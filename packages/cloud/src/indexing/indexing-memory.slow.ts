@@ -16,7 +16,7 @@ const program = new URL("./testing/measure-indexing.ts", import.meta.url).pathna
 
 const chunkBytes = 250_000_000;
 const startNs = 1_767_323_045_000_000_000n;
-/** In megabytes, of the whole process above what it was before. */
+/** The limit in megabytes, of the whole process above what it was before. */
 const mostIndexingMb = 500;
 const mostTogetherMb = 700;
 const mostTurnMs = 50;

@@ -21,7 +21,7 @@ export interface Finish {
   readonly nowNs: bigint;
 }
 
-/** Makes the file an imported recording, with its topics, attachments and import, and tells of it. Answers its id. */
+/** Makes the file an imported recording, with its topics, attachments and import, and publishes it. Answers its id. */
 export async function fileRecording(tx: Transaction, finish: Finish, target: Target): Promise<string> {
   const { request, summary, nowNs } = finish;
   const { projectId, device } = target;

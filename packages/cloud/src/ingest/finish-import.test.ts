@@ -246,7 +246,7 @@ test("events about a recording have the one shape of the specification", async (
   assert.equal(recording.site!.indexingStrategy, "split-files");
 });
 
-test("an import that fails tells of its request, and of the recording where there is one", async () => {
+test("an import that fails publishes its request, and of the recording where there is one", async () => {
   const ended = await uploadFile(cloud, Buffer.from("rubbish"), { filename: "f.mcap", deviceName: "told" });
   const rows = await prisma.outboxEvent.findMany({ where: { type: "recording.importFailed" } });
   const payloads = rows.map(

@@ -84,7 +84,7 @@ test("of repeats that name several sessions at once, one gets the recording, and
   );
 });
 
-test("a session that was deleted since the link was made: its key makes another, its id is told of", async () => {
+test("a session that was deleted since the link was made: its key makes another, its id is named", async () => {
   const one = await uploadOne();
   const deleted = await createSession("deleted");
   const [byKey, byId] = [{ sessionKey: "deleted" }, { sessionId: deleted }];

@@ -17,7 +17,7 @@ const { prisma } = deps.db;
 const robot = await startAgent(cloud, "robot");
 const { projectId, orgId } = await prisma.device.findUniqueOrThrow({ where: { id: robot.deviceId } });
 
-/** Where an import ends; its device is the robot, its file says `identity`. */
+/** Answers where an import ends whose device is the robot and whose file says `identity`. */
 async function resolve(
   request: Partial<ImportRequestUncheckedCreateInput>,
   identity: RecordingIdentity = {},

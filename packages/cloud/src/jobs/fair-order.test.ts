@@ -42,7 +42,7 @@ function handlersFor(ingest: JobHandlers["ingest"]): JobHandlers {
   };
 }
 
-/** In the order in which they will be begun. */
+/** Answers the jobs in the order in which they will be begun. */
 function waiting(): Promise<{ request: string; priority: number }[]> {
   return db.prisma.$queryRaw`
     SELECT data->>'requestId' AS request, priority FROM pgboss.job

@@ -1,5 +1,5 @@
 // Layouts of their creator alone (`CREATOR_WRITE`) are 403 for an API key to make and 404 to touch. Deleted ones
-// keep their id, and `updatedSince` does not tell of them.
+// keep their id, and `updatedSince` does not list them.
 
 import { Layout } from "@downlink/protocol";
 import { z } from "zod";

@@ -149,7 +149,7 @@ test("an update changes what is sent and nothing else; an empty folderName unset
   assert.equal("folderName" in (await admin.call(api.layouts.create, { ...shared, folderName: "" })), false);
 });
 
-test("updatedSince is inclusive, and tells of what changed and was restored, not of what was deleted", async () => {
+test("updatedSince is inclusive, and lists what changed and was restored, not of what was deleted", async () => {
   const org = await cloud.otherOrganization();
   const [first, second] = [await org.call(api.layouts.create, shared), await org.call(api.layouts.create, shared)];
   const since = async (updatedSince: bigint) =>

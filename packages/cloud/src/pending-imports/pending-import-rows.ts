@@ -5,7 +5,7 @@ import type { Prisma } from "../db/generated/client.ts";
 import { type ImportRequestState, terminalStates } from "../import-life/import-request-state.ts";
 import { seesProject } from "../projects/find-project.ts";
 
-/** A request with what is told of its recording. */
+/** A request with what is shown of its recording. */
 export const withRecording = { recording: { select: { id: true, projectId: true } } } as const;
 
 type Row = Prisma.ImportRequestGetPayload<{ include: typeof withRecording }>;

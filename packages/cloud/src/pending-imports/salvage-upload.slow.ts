@@ -265,7 +265,7 @@ test("salvaging needs data.upload, and a request that the key may see", async ()
   assert.equal(await statusOf(["data.upload"], [projectId!]), 200);
 });
 
-/** Where the records behind the first chunk begin. */
+/** Answers where the records behind the first chunk begin. */
 function endOfFirstChunk(bytes: Uint8Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   let offset = 8;

@@ -57,7 +57,7 @@ async function serveAll(agents: readonly Agent[]) {
   return { served: await all, most: seen.most };
 }
 
-/** As agents do: what they were told, and full jitter on top of it. */
+/** Waits as agents do: for the advised time, and full jitter on top of it. */
 const obeys: Agent["waitMs"] = (advisedSeconds, attempt) => advisedSeconds * 1000 + Math.random() * 1000 * 2 ** attempt;
 
 function storm(count: number, waitMs = obeys): Agent[] {

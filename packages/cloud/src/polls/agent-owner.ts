@@ -2,7 +2,7 @@ import type { AgentCaller } from "../core/callers.ts";
 import type { AgentModel, DeviceModel, SiteModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 
-/** Whose files an agent tells of: a device's, or those at an edge site. */
+/** The owner of the files that an agent reports: a device, or an edge site. */
 export type AgentOwner = { readonly device: DeviceModel } | { readonly site: SiteModel };
 
 type OwnerIds = Pick<AgentCaller | AgentModel, "deviceId" | "siteId">;

@@ -29,7 +29,7 @@ interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Without its length, unless it is told. */
+/** Sends a body without its length, unless one is given. */
 async function send(url: string, body: Readable | Buffer, { method = "PUT", headers = {} }: SendOptions = {}) {
   const always = { "content-type": "application/octet-stream", authorization: `Bearer ${cloud.adminKey}` };
   const response = await request(url, { method, headers: { ...always, ...headers }, body });

@@ -16,7 +16,7 @@ const { stored, devices, primarySite, edgeSites, sessions, projectId } = await s
 type ListQuery = CallInput<typeof api.recordings.list>;
 const list = (query: ListQuery = {}) => admin.call(api.recordings.list, query);
 const ids = (found: readonly { readonly id: string }[]) => found.map(({ id }) => id);
-/** In the order of creation. */
+/** Answers ids in the order of creation. */
 const idsWhere = (isMatch: (row: StoredRecording, i: number) => boolean) =>
   ids(stored.filter(isMatch).toSorted((a, b) => Number(a.createdAtNs - b.createdAtNs) || (a.id < b.id ? -1 : 1)));
 

@@ -62,7 +62,7 @@ test("each topic tells its longest gap and when it was active; what was imported
   assert.deepEqual(await list(), listed);
 });
 
-test("what is only at the edge has the topics that its agent told of; what nobody timed has no rate", async () => {
+test("what is only at the edge has the topics that its agent reported; what nobody timed has no rate", async () => {
   const agent = await startAgent(cloud, "edge");
   const fields = { encoding: "cdr", schemaName: "T", schemaEncoding: "ros2msg", schemaSha256: "0".repeat(64) };
   const { prisma } = cloud.deps.db;

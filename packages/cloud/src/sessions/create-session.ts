@@ -13,7 +13,7 @@ interface NewSession {
 }
 
 /**
- * Creates a session of a device, of whose project it is, and tells of it in the same transaction.
+ * Creates a session of a device, of whose project it is, and publishes it in the same transaction.
  * Throws the database's unique violation where another session of the project has the key.
  */
 export async function createSessionRow(tx: Transaction, session: NewSession): Promise<SessionModel> {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** Of a list in order; texts of any characters as `Buffer`. */
+/** What a list is ordered by; texts of any characters are a `Buffer`. */
 type Key = bigint | string | boolean | Buffer;
 
 /** How a list is sorted: by a key, then by id; what has no key comes last in either direction. */

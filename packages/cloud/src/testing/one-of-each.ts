@@ -93,7 +93,7 @@ async function storeImport({ deps }: TestCloud, { device, recording, siteId, nam
   return { imports: imported.id, "recording-attachments": attachment.id };
 }
 
-/** As one is that was just made. */
+/** Stores a link as one is that was just made. */
 async function storeViewLink({ deps }: TestCloud, { orgId, projectId }: Device, name: string): Promise<string> {
   const { id: apiKeyId } = await deps.db.prisma.apiKey.findFirstOrThrow({ where: { orgId } });
   const nowNs = deps.clock.nowNs();

@@ -40,7 +40,7 @@ export function rowsOfProject(rows: readonly Row[], projectId: string): Set<Row>
   return own;
 }
 
-/** Of some rows, what tells of them: their ids. */
+/** The ids of some rows, by which an answer would reveal them. */
 export function idsOf(rows: Iterable<Row>): string[] {
   return Array.from(rows, ({ text }) => (JSON.parse(text) as { id?: unknown }).id).filter(
     (id) => typeof id === "string",

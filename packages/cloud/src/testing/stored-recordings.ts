@@ -13,7 +13,7 @@ interface Owners {
   readonly primarySite: Site;
   /** Named e1 and e2. */
   readonly edgeSites: readonly Site[];
-  /** With the keys `Prüf/stand` and `run 2`. */
+  /** The sessions have the keys `Prüf/stand` and `run 2`. */
   readonly sessions: readonly Session[];
 }
 

@@ -122,7 +122,7 @@ async function sendParts(call: TestAgent["call"], upload: OpenedUpload, bytes: U
   }
 }
 
-/** A file that an agent told of, and that it is asked for. */
+/** A file that an agent reported, and that it is asked for. */
 export interface AskedFor {
   readonly agent: TestAgent;
   readonly item: Extract<EdgeItem, { state: "indexed" }>;
@@ -132,7 +132,7 @@ export interface AskedFor {
   readonly version: CallInput<typeof api.edge.openUpload>;
 }
 
-/** A new device whose agent told of one file and was asked for it. */
+/** A new device whose agent reported one file and was asked for it. */
 export async function askForFile(cloud: TestCloud, deviceName: string, item = recordingItem()): Promise<AskedFor> {
   const agent = await startAgent(cloud, deviceName);
   await agent.report([item]);

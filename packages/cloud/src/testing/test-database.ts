@@ -7,7 +7,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from "../db/embedded-pos
 import { applyMigrations, migrationsDir } from "../db/migrations.ts";
 import { sqlState } from "../db/sql-state.ts";
 
-/** Where the test run's server is, for the processes that it starts. */
+/** The variable that names the test run's server to the processes that it starts. */
 export const TEST_POSTGRES_VARIABLE = "DOWNLINK_TEST_POSTGRES";
 
 const TEMPLATE = "downlink_template";
@@ -22,7 +22,7 @@ interface Ending {
   after(close: () => Promise<void>): void;
 }
 
-/** Of this process: its own server where no run gave it one, and the databases whose tests have ended. */
+/** This process has a server of its own where no run gave it one, and databases whose tests have ended. */
 const own: { server?: Promise<EmbeddedPostgres>; readonly ended: string[] } = { ended: [] };
 
 /** A new database with all migrations, as a URL for node-postgres. It goes when its test has ended. */
@@ -40,7 +40,10 @@ export function startTestPostgres(): Promise<EmbeddedPostgres> {
   return startWithTemplate(hasRoom() ? IN_MEMORY : tmpdir(), VOLATILE);
 }
 
-/** As {@link startTestPostgres}, but on the disk and as durable as in earnest: to measure what that costs. */
+/**
+ * Does what {@link startTestPostgres} does, but on the disk and as durable as in production, to measure what that
+ * costs.
+ */
 export function startDurablePostgres(): Promise<EmbeddedPostgres> {
   return startWithTemplate(tmpdir(), {});
 }
@@ -67,13 +70,13 @@ async function createDatabase(t: Ending, template: string): Promise<string> {
   return urlOf(url, name);
 }
 
-/** Without a run around it (`node --test file`) a process has its own server, which ends with it. */
+/** A process without a run around it (`node --test file`) has its own server, which ends with it. */
 function ownServer(): Promise<EmbeddedPostgres> {
   own.server ??= startTestPostgres();
   return own.server;
 }
 
-/** Not in the test's own ending: what the test opened on the database closes after that. */
+/** This does not happen in the test's own ending: what the test opened on the database closes after that. */
 async function dropEnded(url: string): Promise<void> {
   for (const name of own.ended.splice(0)) {
     try {

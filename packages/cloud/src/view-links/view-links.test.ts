@@ -118,7 +118,7 @@ test("none comes after its key is disabled, also where both happen at once", asy
   assert.equal(await prisma.viewLink.count(), 0);
 });
 
-/** Until some statement waits for what the transaction holds. */
+/** Waits until some statement waits for what the transaction holds. */
 async function untilWaiting(tx: Pick<typeof prisma, "$queryRaw">): Promise<void> {
   for (;;) {
     const waiting = await tx.$queryRaw<object[]>`

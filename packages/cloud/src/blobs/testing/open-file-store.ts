@@ -11,7 +11,10 @@ import { createLinkSigner, type LinkSigner } from "../signed-link.ts";
 export const testSigner: LinkSigner = createLinkSigner(["the signing key of the tests alone"]);
 export const testClock = { nowNs: () => BigInt(Date.now()) * 1_000_000n };
 
-/** In memory where there is such a place: a sync on a disk is slow, and proves nothing to a test that goes on running. */
+/**
+ * The store lies in memory where there is such a place: a sync on a disk is slow, and proves nothing to a test that
+ * goes on running.
+ */
 const testRoot = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 export interface ServedFileStore extends AsyncDisposable {
@@ -22,7 +25,7 @@ export interface ServedFileStore extends AsyncDisposable {
 
 /**
  * A file store in a new directory, or in a given one that is then kept, with its part route served on a free port. `onReceive`
- * is told of each part as it begins to come in.
+ * is called with each part as it begins to come in.
  */
 export async function serveFileStore(
   options: Partial<FileStoreOptions> = {},

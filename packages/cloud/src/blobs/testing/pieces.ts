@@ -40,7 +40,7 @@ export function cutParts(bytes: Buffer, partSizeBytes: number): CutPart[] {
   );
 }
 
-/** Told by a SHA-256, but each second one by an MD5: a store takes both. */
+/** Each part has a SHA-256, but each second one an MD5: a store takes both. */
 export function cutPart(number: number, bytes: Buffer): CutPart {
   const partDigest = makePartDigest(number % 2 === 0 ? "md5" : "sha256", bytes);
   return { plan: { number, digest: partDigest, lengthBytes: bytes.byteLength }, bytes };

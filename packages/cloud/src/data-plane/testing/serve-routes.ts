@@ -8,7 +8,7 @@ import { answerError } from "../../http/answer-error.ts";
 import type { Env } from "../../http/env.ts";
 
 export interface ServedRoutes extends AsyncDisposable {
-  /** Without a slash at the end. */
+  /** It has no slash at the end. */
   readonly url: string;
 }
 

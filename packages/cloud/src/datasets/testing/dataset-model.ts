@@ -28,7 +28,7 @@ export function membersOf(dataset: DatasetModel, versionNumber: number): Members
   return dataset.committed[versionNumber - 1] ?? new Map();
 }
 
-/** Of a version, against another. */
+/** Answers the changes of a version against another. */
 export function changesOf(dataset: DatasetModel, versionNumber: number, base = versionNumber - 1) {
   const [members, before] = [membersOf(dataset, versionNumber), membersOf(dataset, base)];
   return { added: without(members, before), removed: without(before, members) };

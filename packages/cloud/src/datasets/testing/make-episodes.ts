@@ -13,7 +13,7 @@ export interface TestEpisode {
 export interface MadeEpisodes {
   readonly projectId: string;
   readonly recordingIds: readonly [string, string];
-  /** In the order of the episodes asked for. */
+  /** The ids in the order of the episodes that were asked for. */
   readonly ids: readonly string[];
 }
 

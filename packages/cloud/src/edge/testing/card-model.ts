@@ -25,14 +25,14 @@ interface Said {
 
 interface ModelFile {
   item: EdgeItem;
-  /** Only its recording has it. */
+  /** The key is known of its recording alone. */
   readonly key: string;
 }
 
 interface ModelRecording {
   importStatus: "none" | "pending" | "failed";
   path: string;
-  /** Of the file that was asked for. */
+  /** The version of the file that was asked for. */
   requested?: string;
 }
 
@@ -51,12 +51,12 @@ export class CardModel {
     for (const isIncomplete of [false, true, false]) this.#add(isIncomplete);
   }
 
-  /** As the agent names them in a listing. */
+  /** The files as the agent names them in a listing. */
   get items(): EdgeItem[] {
     return this.#files.map(({ item }) => item);
   }
 
-  /** As the rows that the cloud must have, sorted by their first column; so are the others. */
+  /** The rows that the cloud must have, sorted by their first column; so are the others. */
   get files(): object[] {
     const files = this.#files.map(({ item: { versionId, path, state }, key }) => ({
       versionId,

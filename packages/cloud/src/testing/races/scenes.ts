@@ -10,7 +10,7 @@ export interface Scene {
   readonly paths: Readonly<Record<string, string>>;
   /** What names the things, and what changes them, by the field of a query or body. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Of an agent with its lease. */
+  /** An agent with its lease. */
   readonly agent?: { readonly token: string; readonly lease: number };
   /** A device token that belongs to no device. */
   readonly enrolment?: string;
@@ -187,7 +187,7 @@ function addProperty({ admin }: TestCloud, resourceType: PropertyResourceType) {
   return admin.call(api.customProperties.create, { key, label: "race", resourceType, valueType: "string" });
 }
 
-/** As an import leaves it, but without the bytes. */
+/** Stores what an import leaves, but without the bytes. */
 async function storeImported({ deps }: TestCloud, { orgId, projectId, id: deviceId }: Device) {
   const { prisma } = deps.db;
   const site = await prisma.site.findFirstOrThrow({ where: { orgId, type: "service-hosted" } });
