@@ -14,11 +14,14 @@ import type { BagBatch, BagMessages, HugeBagMessage } from "./write-bag/fill-chu
 import { type MessageOpener, makeDamageMessages, writeBag } from "./write-bag/write-bag.ts";
 
 /**
- * The selected messages of finished bags as one indexed ROS 1 bag, in the same order as `exportMcap`. spec: wire contract §5
+ * Writes the selected messages of finished bags as one indexed ROS 1 bag, in the same order as `exportMcap`. spec: wire contract §5
  *
- * A bag that is larger than 16 MiB, or a megabyte where many are exported, is made twice, because its head tells how long it is. Throws as `exportMcap` does, `NotABag` when
- * a source is none, `SourceChangedError` when the sources were not the same the second time. A bag has no place for
- * metadata: damage is told by a last message, of the topic `/downlink/export`.
+ * A bag that is larger than 16 MiB, or a megabyte if many are exported, is made twice, because its head says how long it is. Every message
+ * goes through the merge and no chunk is passed on, because connections are numbered anew, and index and sizes with them.
+ *
+ * Throws as `exportMcap` does, `NotABag` if a source is none, and `SourceChangedError` if the sources were not the same the second time. A
+ * bag has no place for metadata: damage is reported by a last message, of the topic `/downlink/export` and the type `std_msgs/String`,
+ * which only such a bag has.
  */
 export function exportBag(sources: readonly ExportSource[], options: BagExportOptions): AsyncGenerator<Uint8Array> {
   let damageMessages: BagMessages | undefined;
@@ -35,7 +38,7 @@ export function exportBag(sources: readonly ExportSource[], options: BagExportOp
   return writeBag(openMessages, options.compression, () => options.mostHeldBytes ?? heldBytesOf(laneCount()));
 }
 
-/** Answers the time of the last message behind all messages. */
+/** Yields all messages, and then answers the time of the last one. */
 async function* readMessages(
   session: ExportSession,
   connections: ReadonlyMap<number, BagConnection>,
@@ -53,7 +56,7 @@ async function* readMessages(
   return lastNs;
 }
 
-/** Many exports at once hold little of each. */
+/** If there are many exports at once, little of each is held. */
 function heldBytesOf(laneCount: number): number {
   if (laneCount <= 2) return 16 * MIB;
   return laneCount <= 4 ? 4 * MIB : MIB;
@@ -68,7 +71,7 @@ const handOn: Finish = {
   },
 };
 
-/** By the ids of the written file: connections that are the same have one. */
+/** Adds connections by the ids of the written file, in which equal connections share one id. */
 async function addConnections(source: OpenSource, connections: Map<number, BagConnection>): Promise<void> {
   const { formatName, fileName, context, selection } = source;
   if (formatName !== "bag1") throw new ExportError("NotABag", `${fileName} is no ROS 1 bag; export it as MCAP`);

@@ -6,7 +6,7 @@ export interface HostileFile {
   readonly name: string;
   /** The reason for which a verifying inspection refuses it, or `finished` or `empty`. */
   readonly code: string;
-  /** The reason that is reported of a file which is not refused. */
+  /** The reason that is reported of a file that is not refused. */
   readonly damage?: string;
   make(): Uint8Array;
 }

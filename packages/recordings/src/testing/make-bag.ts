@@ -12,17 +12,17 @@ export interface BagTopicSpec {
 export interface BagSpec {
   /** Default: /imu (sensor_msgs/Imu, 100 Hz) and /status (std_msgs/String, 2 Hz). */
   readonly topics?: readonly BagTopicSpec[];
-  /** Default 2026-01-02T03:04:05Z. */
+  /** By default 2026-01-02T03:04:05Z. */
   readonly startNs?: bigint;
-  /** Default 2. */
+  /** By default 2. */
   readonly durationSeconds?: number;
-  /** Default lz4. */
+  /** By default lz4. */
   readonly compression?: "none" | "lz4";
-  /** Default 64 KiB. */
+  /** By default 64 KiB. */
   readonly chunkBytes?: number;
-  /** False: as a recorder that was killed leaves it, without an index. */
+  /** False for a bag as a recorder that was killed leaves it, without an index. */
   readonly isFinished?: boolean;
-  /** Writes the chunks last to first. */
+  /** Whether the chunks are written last to first. */
   readonly isReversed?: boolean;
 }
 

@@ -9,17 +9,17 @@ import { ticksOf } from "./timeline.ts";
 export interface McapSpec {
   /** Default: IMU 100 Hz, GPS 1 Hz, camera 10 Hz, logs 2 Hz. */
   readonly topics?: readonly TopicSpec[];
-  /** Of the first message. Default 2026-01-02T03:04:05Z. */
+  /** The time of the first message. By default 2026-01-02T03:04:05Z. */
   readonly startNs?: bigint;
-  /** Default 2. */
+  /** By default 2. */
   readonly durationSeconds?: number;
-  /** Default zstd. */
+  /** By default zstd. */
   readonly compression?: "" | "lz4" | "zstd";
-  /** Default 256 KiB. */
+  /** By default 256 KiB. */
   readonly chunkBytes?: number;
-  /** False: messages stand outside chunks. */
+  /** False if messages stand outside of chunks. */
   readonly isChunked?: boolean;
-  /** False: no summary section at all, only chunks. */
+  /** False if there is no summary section at all, only chunks. */
   readonly isIndexed?: boolean;
   /** Single features switched off or on, by the library's names. */
   readonly features?: Partial<McapWriterOptions>;
@@ -47,7 +47,7 @@ export async function makeMcap(spec: McapSpec = {}): Promise<Uint8Array> {
   return new Uint8Array(Buffer.concat(pieces));
 }
 
-/** The same, straight to a file: for recordings larger than memory. */
+/** Writes such a recording straight to a file, for recordings larger than memory. */
 export async function writeMcapFile(path: string, spec: McapSpec = {}): Promise<void> {
   await using file = await open(path, "w");
   await writeMcap(spec, async (bytes) => {

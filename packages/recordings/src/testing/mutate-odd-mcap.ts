@@ -34,7 +34,7 @@ const mend: Mutation = {
   },
 };
 
-/** Without an end a file is refused before anything else is looked at; what counts is its salvage. */
+/** A file without an end is refused before anything else is looked at, so that its salvage is tested. */
 const cut: Mutation = {
   name: "mutated: an end cut off",
   change: (bytes, dice) => bytes.slice(0, dice.below(bytes.byteLength)),
@@ -95,7 +95,7 @@ function flipBits(bytes: Uint8Array, dice: Dice, choosePlace: () => number): Uin
   return flipped;
 }
 
-/** Often of whole records, so that what is left still makes sense. */
+/** Chooses a range, often of whole records, so that what is left still makes sense. */
 function chooseRange(bytes: Uint8Array, dice: Dice): { start: number; end: number } {
   if (dice.chance(0.6)) {
     const starts = recordStarts(bytes);
@@ -106,7 +106,7 @@ function chooseRange(bytes: Uint8Array, dice: Dice): { start: number; end: numbe
   return { start, end: Math.min(bytes.byteLength, start + dice.between(1, 50)) };
 }
 
-/** As far as the file makes sense; the first of all begins behind the magic. */
+/** Where records start, as far as the file makes sense. The first begins behind the magic. */
 function recordStarts(bytes: Uint8Array): number[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const starts = [8];

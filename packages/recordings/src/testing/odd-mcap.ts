@@ -16,7 +16,7 @@ export interface OddMessage {
   readonly publishTimeNs: bigint;
   readonly sequence: number;
   readonly data: Uint8Array;
-  /** False: no reader can give it for sure as it was written, and none may leave it out without saying so. */
+  /** False if no reader can surely give it as it was written. None may leave it out without saying so. */
   readonly isSound: boolean;
 }
 
@@ -27,18 +27,18 @@ export interface OddMcap {
   readonly kinds: readonly string[];
   /** How its messages are known: by whoever wrote it, or by a slow reader, who may miss some behind damage. */
   readonly knownBy: "writer" | "reader";
-  /** The format allows all of its oddities: whoever refuses it is wrong. */
+  /** True if the format allows all of its oddities, so that refusing it is wrong. */
   readonly isLegal: boolean;
-  /** Messages are lost or in doubt: whoever takes it for whole is wrong. */
+  /** True if messages are lost or in doubt, so that giving it as whole is wrong. */
   readonly isDamaged: boolean;
-  /** That of most of its chunks. */
+  /** The compression of most of its chunks. */
   readonly compression: "" | "lz4" | "zstd";
   readonly bytes: Uint8Array;
-  /** In the order of the file. */
+  /** The messages in the order of the file. */
   readonly messages: readonly OddMessage[];
 }
 
-/** The same seed makes the same file. `names`: of the kinds that it shall have; by default some are chosen by the seed. */
+/** Makes the same file for the same seed. `names` are the kinds that it shall have; by default the seed chooses some. */
 export function makeOddMcap(seed: number, names?: readonly string[]): OddMcap {
   const dice = createDice(seed);
   const kinds = names ? oddKinds.filter(({ name }) => names.includes(name)) : chooseKinds(dice);
@@ -57,7 +57,9 @@ export function makeOddMcap(seed: number, names?: readonly string[]): OddMcap {
   };
 }
 
-/** One of them often, else up to five; of rivals one. In the order of the list, so that a kind finds what it changes. */
+/**
+ * Chooses often one kind, else up to five, and only one of rivals. They are in the order of the list, so that a kind finds what it changes.
+ */
 function chooseKinds(dice: Dice): readonly OddKind[] {
   const common = oddKinds.filter(({ isRare }) => !isRare || dice.chance(RARE_CHANCE));
   const count = dice.chance(0.35) ? 1 : dice.between(2, 5);
@@ -86,7 +88,7 @@ function listMessages({ channels, schemas }: Draft, { messages }: Layout): OddMe
   });
 }
 
-/** Readers replace what is no UTF-8, and databases have no place for the character 0. */
+/** Answers a name as readers give it: they replace invalid UTF-8, and the character 0, which databases refuse. */
 export function textOf(name: Name): string {
   return Buffer.from(name as string)
     .toString("utf8")

@@ -6,9 +6,9 @@ import { compressFrameSync } from "lz4-napi";
 export interface OversizedFile {
   /** The name also says what the file does. */
   readonly fileName: string;
-  /** What an agent's look at it comes to. */
+  /** The state that an agent's look at it gives. */
   readonly state: "finished" | "empty" | "incomplete" | "damaged";
-  /** Its summary does not list all that is in it. */
+  /** True if its summary does not list all that is in it. */
   readonly isPartial?: boolean;
   pieces(): Generator<Uint8Array>;
 }
@@ -60,7 +60,7 @@ export const oversizedFiles: readonly OversizedFile[] = [
   { fileName: "connections-of-12-mb.bag", state: "incomplete", pieces: () => bag({ connectionBytes: 12 * MIB }) },
 ];
 
-/** Writes it in pieces: some are larger than one would hold. */
+/** Writes the file in pieces, because some files are larger than what should be held. */
 export function writeOversized(path: string, { pieces }: OversizedFile): void {
   const file = openSync(path, "w");
   try {
@@ -86,7 +86,7 @@ function head(): Uint8Array {
   });
 }
 
-/** `summaryStart`: 0 without a summary. */
+/** `summaryStart` is 0 without a summary. */
 function tail(summaryStart = 0): Uint8Array {
   return build((builder) => {
     builder.writeFooter({ summaryStart: BigInt(summaryStart), summaryOffsetStart: 0n, summaryCrc: 0 });
@@ -98,7 +98,7 @@ function dataEnd(): Uint8Array {
   return build((builder) => builder.writeDataEnd({ dataSectionCrc: 0 }));
 }
 
-/** Of one message of zeros, with its channel before it. */
+/** Makes the records of one message of zeros and of its channel. */
 function records(bytes: number): Buffer {
   const start = build((builder) => {
     builder.writeChannel(channel);
@@ -255,7 +255,7 @@ function* bag(options: { compression?: "bz2" | "lz4"; connectionBytes?: number }
   yield bagRecord({ op: Buffer.of(5), compression: Buffer.from(compression), size: number(content.byteLength) }, bytes);
 }
 
-/** Of bzip2 the beginning is enough: what matters is how much it promises. */
+/** The beginning of bzip2 is enough, because what matters is how much it promises. */
 function packed(content: Buffer, compression: string): Uint8Array {
   if (compression === "lz4") return compressFrameSync(content);
   return compression === "bz2" ? Buffer.from("BZh91AY&SY") : content;

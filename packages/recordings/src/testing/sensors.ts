@@ -3,11 +3,11 @@ export interface TopicSpec {
   readonly topic: string;
   readonly kind: SensorKind;
   readonly rateHz: number;
-  /** Of the payload: the JPEG of a camera, the bytes of a blob. Others have their own size. */
+  /** The size of the payload: the JPEG of a camera, the bytes of a blob. Others have their own size. */
   readonly sizeBytes?: number;
 }
 
-/** JSON messages with a JSON schema, but `blob`: bytes without a schema. */
+/** JSON messages with a JSON schema, except `blob`, which is bytes without a schema. */
 export type SensorKind = "imu" | "gps" | "camera" | "log" | "blob";
 
 export const demoTopics: readonly TopicSpec[] = [
@@ -74,7 +74,7 @@ function jsonOf({ kind, sizeBytes = 8_000 }: TopicSpec, { timeNs, sequence, rand
   return { timestamp, format: "jpeg", data: jpegLike(sizeBytes, random).toString("base64") };
 }
 
-/** Begins and ends like a JPEG and does not compress, as one. */
+/** Makes bytes that begin and end like a JPEG and do not compress. */
 function jpegLike(sizeBytes: number, random: () => number): Buffer {
   const body = randomBytes(Math.max(sizeBytes, 8), random);
   body.set([0xff, 0xd8, 0xff, 0xe0]);

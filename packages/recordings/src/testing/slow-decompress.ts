@@ -28,7 +28,7 @@ export function slowDecompress(compression: string, stored: Uint8Array): Decompr
 
 interface Frame {
   readonly bytes: Uint8Array;
-  /** Of the frame as it is stored. */
+  /** The size of the frame as it is stored. */
   readonly lengthBytes: number;
 }
 
@@ -127,7 +127,7 @@ function addLz4Block(block: Uint8Array, output: GrowingBytes): void {
 interface GrowingBytes {
   readonly lengthBytes: number;
   push(byte: number): void;
-  /** The byte that was put out so many bytes ago. */
+  /** Answers the byte that was put out so many bytes ago. */
   back(distance: number): number;
   take(): Uint8Array;
 }

@@ -3,23 +3,23 @@ import { type OddMessage, textOf } from "./odd-mcap.ts";
 import { slowDecompress } from "./slow-decompress.ts";
 
 export interface SlowReading {
-  /** In the order of the file; those that nothing refutes. */
+  /** The messages that nothing refutes, in the order of the file. */
   readonly messages: OddMessage[];
   readonly damage: SlowDamage[];
 }
 
 export interface SlowDamage {
-  /** In the file. */
+  /** The place in the file. */
   readonly offset: number;
   readonly text: string;
-  /** Messages are lost or in doubt: whoever takes the file for whole is wrong. */
+  /** True if messages are lost or in doubt, so that giving the file as whole is wrong. */
   readonly isGrave: boolean;
 }
 
 /**
- * All messages of an MCAP file, read straight forward from its first record to its footer, with every chunk decompressed and
- * held whole. It believes no index, no statistics and no time in a chunk's head, and knows nothing of the reader that is
- * tested with it. Spec: MCAP "Records".
+ * Reads all messages of an MCAP file straight forward from its first record to its footer, with every chunk decompressed and held whole. It
+ * believes no index, no statistics and no time in a chunk's head, and shares nothing with the reader that is tested with it. Spec: MCAP
+ * "Records".
  */
 export function readSlowly(bytes: Uint8Array): SlowReading {
   const state = createState(bytes);
@@ -36,7 +36,7 @@ interface State {
   readonly schemas: Map<number, FoundSchema>;
   readonly channels: Map<number, FoundChannel>;
   readonly damage: SlowDamage[];
-  /** The data section is over: what comes should be the summary. */
+  /** True if the data section is over, and what comes should be the summary. */
   isBehindData: boolean;
   hasUnchecked: boolean;
 }
@@ -50,7 +50,7 @@ interface FoundMessage {
 interface FoundSchema {
   readonly id: number;
   readonly name: string;
-  /** All of the record: two that differ in it contradict each other. */
+  /** All of the record. Two records with different keys contradict each other. */
   readonly key: string;
 }
 
@@ -165,7 +165,7 @@ function cutRecords(bytes: Uint8Array): RawRecord[] {
   return records;
 }
 
-/** Of two that contradict each other the first one counts. In the summary they are only repeated. */
+/** Notes a definition. The first of two that contradict each other counts. In the summary definitions are only repeated. */
 function define<T extends { id: number; key: string }>(
   known: Map<number, T>,
   definition: T,

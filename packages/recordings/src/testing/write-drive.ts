@@ -7,7 +7,7 @@ import { ticksOf } from "./timeline.ts";
 export interface DriveSpec {
   readonly kind: "sensors" | "small";
   readonly compression: "" | "lz4" | "zstd";
-  /** 1: a gigabyte in 60 s, or 2,000,000 small messages. Scales the time. */
+  /** Scales the time: 1 is a gigabyte in 60 s, or 2,000,000 small messages. */
   readonly scale: number;
 }
 
@@ -62,7 +62,7 @@ interface DriveTopic {
   readonly topic: string;
   readonly rateHz: number;
   payload(sequence: number): Uint8Array;
-  /** Absent: never. */
+  /** Absent if it is never silent. */
   readonly isSilent?: (sinceStartNs: bigint) => boolean;
 }
 

@@ -10,8 +10,8 @@ export const BAG_HEAD_BYTES = 4117;
 export const PADDING_BYTES = 4007;
 
 /**
- * The bag's head up to its padding. Other writers put the padding behind the numbers; here it stands as a field before
- * them, so that a head can be begun before they are known, and its reader sees that it goes on.
+ * Encodes the bag's head up to its padding. Other writers put the padding behind the numbers. Here it stands as a field before them, so
+ * that the head can be sent before the numbers are known, and its reader sees that the stream goes on.
  */
 export function beginBagHead(): Buffer {
   const padding = Buffer.concat([u32(paddingName.byteLength + PADDING_BYTES), paddingName]);
@@ -20,14 +20,14 @@ export function beginBagHead(): Buffer {
 
 const paddingName = Buffer.from("padding=");
 
-/** spec: ROS bag format 2.0: header and data together are 4096 bytes. Some readers take a header of at most 4088. */
+/** Header and data together are 4096 bytes. Some readers take a header of at most 4088. spec: ROS bag format 2.0 */
 const HEADER_BYTES = 4088;
 const DATA_BYTES = 8;
 
 export interface BagNumbers {
-  indexPosition: number;
-  connectionCount: number;
-  chunkCount: number;
+  readonly indexPosition: number;
+  readonly connectionCount: number;
+  readonly chunkCount: number;
 }
 
 export function endBagHead({ indexPosition, connectionCount, chunkCount }: BagNumbers): Buffer {
@@ -35,11 +35,11 @@ export function endBagHead({ indexPosition, connectionCount, chunkCount }: BagNu
   return Buffer.concat([encodeFields(fields), u32(DATA_BYTES), Buffer.alloc(DATA_BYTES, " ")]);
 }
 
-/** Numbers the connections of the written bag in order of their first message: what is byte-identical gets one number. */
+/** Numbers the connections of the written bag in the order of their first messages. Byte-identical connections get one number. */
 export interface ConnectionTable {
-  /** `newRecord` is the connection's record, when this is its first message in the bag; it must precede the message. */
+  /** `newRecord` is the connection's record if this is its first message in the bag. It must stand before the message. */
   introduce(connection: BagConnection): { id: number; newRecord?: Buffer };
-  /** In order of their numbers. */
+  /** The records in the order of their numbers. */
   readonly records: readonly Buffer[];
 }
 
@@ -66,13 +66,13 @@ function encodeConnection({ topic, header }: BagConnection, id: number): Buffer 
   return encodeRecord({ op: u8(opcodes.connection), topic, conn: u32(id) }, header);
 }
 
-/** spec: ROS bag format 2.0: both are unsigned and 32 bits wide. */
+/** Both numbers are unsigned and 32 bits wide. spec: ROS bag format 2.0 */
 export interface RosTime {
-  seconds: number;
-  nanoseconds: number;
+  readonly seconds: number;
+  readonly nanoseconds: number;
 }
 
-/** Faults with `InvalidTime` outside of the years 1970 to 2106. */
+/** Throws `InvalidTime` outside of the years 1970 to 2106. */
 export function toRosTime(timeNs: bigint): RosTime {
   const seconds = timeNs / NS_PER_SECOND;
   if (timeNs >= 0n && seconds <= MAX_SECONDS) {
@@ -85,14 +85,14 @@ export function toRosTime(timeNs: bigint): RosTime {
 const NS_PER_SECOND = 1_000_000_000n;
 const MAX_SECONDS = 2n ** 32n - 1n;
 
-/** spec: ROS bag format 2.0: a record is a header of named fields, then data, each behind its length. */
+/** A record is a header of named fields, then data, each behind its length. spec: ROS bag format 2.0 */
 export type Fields = Record<string, Uint8Array>;
 
 export function encodeRecord(fields: Fields, data: Uint8Array): Buffer {
   return Buffer.concat([encodeHead(fields, data.byteLength), data]);
 }
 
-/** A record up to its data. */
+/** Encodes a record up to its data. */
 export function encodeHead(fields: Fields, dataBytes: number): Buffer {
   const header = encodeFields(fields);
   return Buffer.concat([u32(header.byteLength), header, u32(dataBytes)]);
@@ -115,7 +115,7 @@ export function u32(value: number): Buffer {
   return u32Row([value]);
 }
 
-/** Values one after another. */
+/** Encodes values one after another. */
 export function u32Row(values: readonly number[] | Uint32Array): Buffer {
   const bytes = Buffer.allocUnsafe(4 * values.length);
   for (const [index, value] of values.entries()) bytes.writeUInt32LE(value, 4 * index);

@@ -7,7 +7,7 @@ import { type ConnectionTable, encodeHead, type RosTime, toRosTime, u8, u32, u64
 /** Messages in order of time. They come as columns, because an object for each of millions of messages would fill the heap. */
 export interface BagMessages {
   readonly count: number;
-  /** One object for all messages of a connection. */
+  /** Answers one object for all messages of a connection. */
   connectionAt(index: number): BagConnection;
   readonly timesNs: BigUint64Array;
   /** Where the data of the messages lie. It is copied before the next batch is asked for. */
@@ -16,7 +16,7 @@ export interface BagMessages {
   endAt(index: number): number;
 }
 
-/** One that is too large to be held. */
+/** A message that is too large to be held. */
 export interface HugeBagMessage {
   readonly connection: BagConnection;
   readonly logTimeNs: bigint;
@@ -27,24 +27,24 @@ export interface HugeBagMessage {
 
 export type BagBatch = BagMessages | HugeBagMessage;
 
-/** Of one connection's messages in a chunk. */
+/** The index of one connection's messages in a chunk. */
 export interface ConnectionIndex {
-  /** Seconds, nanoseconds and offset in the chunk, one after another; there is room for more. */
+  /** Seconds, nanoseconds and offset in the chunk, one after another. There is room for more. */
   entries: Uint32Array;
   messageCount: number;
 }
 
 export interface FilledChunk {
-  records: Uint8Array;
-  /** By connection. */
-  indexes: Map<number, ConnectionIndex>;
-  start: RosTime;
-  end: RosTime;
+  readonly records: Uint8Array;
+  /** The indexes by connection. */
+  readonly indexes: Map<number, ConnectionIndex>;
+  readonly start: RosTime;
+  readonly end: RosTime;
 }
 
-/** Of one message; `records` end where its data begin. */
+/** The chunk of one huge message. Its `records` end where the data begin. */
 export interface HugeChunk extends FilledChunk {
-  dataBytes: number;
+  readonly dataBytes: number;
   open(): AsyncIterable<Uint8Array>;
 }
 
@@ -135,26 +135,26 @@ class ChunkFilling {
   }
 }
 
-/** As `rosbag record` does it; one message may be larger. */
+/** The most that a chunk holds, as with `rosbag record`. One message may be larger. */
 const MAX_CHUNK_BYTES = 768 * 1024;
 
 interface OpenChunk {
-  bytes: Buffer;
+  readonly bytes: Buffer;
   filledBytes: number;
-  indexes: FilledChunk["indexes"];
-  start: RosTime;
+  readonly indexes: FilledChunk["indexes"];
+  readonly start: RosTime;
   end: RosTime;
 }
 
 /** Memory in which the records of one chunk after another are put together. */
 export interface ChunkMemory {
-  /** Room for a chunk whose first message takes so much. */
+  /** Answers room for a chunk whose first message takes so much. */
   take(firstBytes: number): Buffer;
-  /** It is used again for a later chunk. What is passed on is never given back. */
+  /** Takes memory back, which is used again for a later chunk. Memory that is passed on is never given back. */
   giveBack(records: Uint8Array): void;
 }
 
-/** It is kept, because what is freed in pieces of this size and others goes back to the system only in part. */
+/** The memory is kept, because memory that is freed in pieces of this size and others goes back to the system only in part. */
 export function createChunkMemory(): ChunkMemory {
   const spare: ArrayBuffer[] = [];
   return {
@@ -210,7 +210,7 @@ function addBytes(chunk: OpenChunk, bytes: Uint8Array): void {
 
 export const NUMBERS_PER_ENTRY = 3;
 
-/** The head of every message record; the values are written into it. */
+/** The head of every message record, into which the values are written. */
 const messageHead = encodeHead({ op: u8(opcodes.message), conn: u32(0), time: u64(0) }, 0);
 const fieldOffsets = {
   conn: messageHead.indexOf("conn=") + 5,

@@ -18,7 +18,7 @@ const skip = skipWithoutRosbag();
 const folder = await mkdtemp(join(tmpdir(), "bags-"));
 after(() => rm(folder, { recursive: true }));
 
-/** What ROS must find. */
+/** Answers what ROS must find. */
 function verdictOn(messages: readonly BagMessage[], compression: BagCompression): BagVerdict {
   const read = messages.map((message) => ({ ...message, topic: topicOf(message) }));
   const compressionNames = messages.length > 0 ? [compression || "none"] : [];

@@ -34,18 +34,21 @@ import {
 export type BagCompression = "" | "lz4";
 
 /**
- * Opens the messages in order of time, equal times in the order they shall have. Called once or twice: each call must give
- * the same messages, and whatever counts them begins anew.
+ * Opens the messages in order of time; messages of equal times come in the order that they shall have. It is called once or twice. Each
+ * call must give the same messages.
  */
 export type MessageOpener = () => AsyncIterable<BagBatch>;
 
 /**
- * An indexed ROS 1 bag, format 2.0, piece by piece. Its head says where the index will stand, so the chunks are made
- * twice: first to measure them, then to pass them on. If they fit into `mostHeldBytes`, they are kept and made once; it is
- * asked for each of them.
+ * Writes an indexed ROS 1 bag, format 2.0, piece by piece. Its head says where the index will stand, so the chunks are made twice: first to
+ * measure them, then to send them. If they fit into `mostHeldBytes`, they are kept and made once; it is asked for each of them. The head's
+ * padding stands before its numbers and is sent while measuring, so that the stream begins at once.
  *
- * Throws `RecordingError` (`InvalidTime`) for a time that ROS cannot write, `SourceChangedError` when the second time
- * gave other messages. What was yielded until then is not a whole file.
+ * The bag is not written to a temporary file, because that needs a disk as large as the export and a cleanup after a crash. It is not
+ * computed from the source's index either, which knows neither the sizes of what it does not list nor which chunks are damaged.
+ *
+ * Throws `RecordingError` (`InvalidTime`) for a time that ROS cannot write, and `SourceChangedError` if the second time gave other
+ * messages. What was yielded until then is not a whole file.
  */
 export async function* writeBag(
   openMessages: MessageOpener,
@@ -72,13 +75,15 @@ export async function* writeBag(
 const DEFAULT_HELD_BYTES = 16 * 1024 * 1024;
 
 interface Measurement {
-  measured: BagBody;
-  /** The chunks, if they are few. */
-  held: Uint8Array[] | undefined;
-  leftPaddingBytes: number;
+  readonly measured: BagBody;
+  /** The chunks, if they are few enough to be kept. */
+  readonly held: Uint8Array[] | undefined;
+  readonly leftPaddingBytes: number;
 }
 
-/** Yields some of the head's padding now and then: proxies end a connection that is silent for a minute. */
+/**
+ * Measures the chunks, and yields some of the head's padding now and then, because proxies end a connection that is silent for a minute.
+ */
 async function* measureChunks(
   batches: AsyncIterable<BagBatch>,
   compression: BagCompression,
@@ -100,7 +105,7 @@ async function* measureChunks(
   return { measured, held, leftPaddingBytes };
 }
 
-/** The padding lasts for bags of 64 GB. */
+/** With so many bytes for each byte of padding, the padding lasts for bags of 64 GB. */
 const BYTES_PER_PADDING = 16 * 1024 * 1024;
 
 function numbersOf({ position, connections, chunkInfos }: BagBody): BagNumbers {
@@ -113,17 +118,17 @@ function numbersOf({ position, connections, chunkInfos }: BagBody): BagNumbers {
 
 /** What stands behind the head of a bag, while it is being written. */
 export interface BagBody {
-  /** Of the next byte in the file; after the last chunk, of the index. */
+  /** Where the next byte stands in the file; after the last chunk, where the index stands. */
   position: number;
-  connections: ConnectionTable;
-  chunkInfos: Buffer[];
+  readonly connections: ConnectionTable;
+  readonly chunkInfos: Buffer[];
 }
 
 export function createBagBody(): BagBody {
   return { position: BAG_HEAD_BYTES, connections: createConnectionTable(), chunkInfos: [] };
 }
 
-/** The chunks, each with its index data. Some are compressed while the next one is filled. */
+/** Writes the chunks, each with its index data. Some are compressed while the next one is filled. */
 async function* writeChunks(
   body: BagBody,
   batches: AsyncIterable<BagBatch>,
@@ -144,15 +149,15 @@ async function* writeChunks(
 
 const MAX_STORING = 2;
 
-/** What readers find by the bag's head: all connections, then where each chunk stands and what it holds. */
+/** Encodes what readers find by the bag's head: all connections, then where each chunk stands and what it holds. */
 export function encodeIndex({ connections, chunkInfos }: BagBody): Buffer {
   return Buffer.concat([...connections.records, ...chunkInfos]);
 }
 
 interface StoredChunk extends Omit<FilledChunk, "records"> {
-  compression: "none" | "lz4";
-  sizeBytes: number;
-  stored: Uint8Array;
+  readonly compression: "none" | "lz4";
+  readonly sizeBytes: number;
+  readonly stored: Uint8Array;
 }
 
 interface Storing {
@@ -162,7 +167,7 @@ interface Storing {
 
 function startStoring(chunk: FilledChunk, how: Storing): Promise<StoredChunk> {
   const storing = storeChunk(chunk, how);
-  // Nobody awaits it any more when the messages end in an error or the reader goes away.
+  // Nobody awaits it any more if the messages end in an error or the reader goes away.
   storing.catch(() => undefined);
   return storing;
 }
@@ -176,7 +181,7 @@ async function storeChunk({ records, ...chunk }: FilledChunk, { compression, mem
   return { ...chunk, sizeBytes, compression, stored };
 }
 
-/** Pieces, because joining them would copy every byte once more. */
+/** Yields pieces, because joining them would copy every byte once more. */
 export function* placeChunk(body: BagBody, chunk: StoredChunk): Generator<Uint8Array> {
   const { sizeBytes, stored, compression } = chunk;
   const head = encodeChunkHead({ compression, sizeBytes, storedBytes: stored.byteLength });
@@ -187,7 +192,7 @@ export function* placeChunk(body: BagBody, chunk: StoredChunk): Generator<Uint8A
   }
 }
 
-/** As it is read, and so uncompressed, whatever the others are: the head of a chunk tells its size. */
+/** Writes a huge message as it is read. It is uncompressed, whatever the other chunks are, because the head of a chunk holds its size. */
 async function* placeHuge(body: BagBody, chunk: HugeChunk): AsyncGenerator<Uint8Array> {
   const { records, dataBytes, open } = chunk;
   const sizeBytes = records.byteLength + dataBytes;
@@ -239,7 +244,7 @@ function encodeChunkInfo({ indexes, start, end }: Omit<FilledChunk, "records">, 
   return encodeRecord(header, u32Row(counts));
 }
 
-/** What an MCAP file tells in a metadata record, as a message of the type `std_msgs/String` that holds JSON. */
+/** Makes a message of the type `std_msgs/String` with JSON of what an MCAP file says in a metadata record. */
 export function makeDamageMessages(record: MetadataRecord | undefined, logTimeNs: bigint): BagMessages | undefined {
   if (!record) return undefined;
   const text = Buffer.from(JSON.stringify(record.metadata));

@@ -3,12 +3,12 @@ import type { OddMessage } from "../odd-mcap.ts";
 
 export type Content = Omit<OddMessage, "isSound">;
 
-/** One text for all that a message is; equal messages have equal ones. */
+/** Answers one text for all that a message is. Equal messages have equal texts. */
 export function keyOf({ topic, messageEncoding, schemaName, ...message }: Content): string {
   return JSON.stringify([topic, messageEncoding, schemaName, keyOfBody(message)]);
 }
 
-/** The same but for its channel, for files that contradict themselves in that. */
+/** Answers the text without the channel, for files that contradict themselves about it. */
 export function keyOfBody({
   logTimeNs,
   publishTimeNs,
@@ -19,7 +19,7 @@ export function keyOfBody({
   return `${logTimeNs} ${publishTimeNs} ${sequence} ${data.byteLength}:${hash}`;
 }
 
-/** What the first list has more of than the second, however often each stands in them. */
+/** Answers what the first list has more often than the second. */
 export function without(keys: readonly string[], others: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const key of others) counts.set(key, (counts.get(key) ?? 0) + 1);

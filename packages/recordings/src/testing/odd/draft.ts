@@ -14,9 +14,9 @@ import type {
 /** Gets what would be true and answers what is written instead. */
 export type Lie<T> = (truth: T) => T;
 
-/** A file that is still to be written: what stands in it, and in what it lies. Never changed, only copied. */
+/** A file that is still to be written: what stands in it, and what it says wrongly. It is never changed, only copied. */
 export interface Draft {
-  /** Of most chunks. */
+  /** The compression of most chunks. */
   readonly compression: Compression;
   /** Records before everything else. */
   readonly header: readonly Uint8Array[];
@@ -33,7 +33,7 @@ export type Compression = "" | "lz4" | "zstd";
 export type DraftRecord =
   | { readonly kind: "schema"; readonly schema: SchemaFields }
   | { readonly kind: "channel"; readonly channel: ChannelFields }
-  /** `isLost`: a reader cannot give it as it was written. */
+  /** `isLost` says that a reader cannot give it as it was written. */
   | { readonly kind: "message"; readonly message: MessageFields; readonly isLost?: boolean }
   | { readonly kind: "raw"; readonly bytes: Uint8Array };
 
@@ -47,18 +47,18 @@ export type DraftItem =
 export interface DraftChunk {
   readonly kind: "chunk";
   readonly records: readonly DraftRecord[];
-  /** As it is written; `frame` makes the bytes. */
+  /** The name as it is written. `frame` makes the bytes. */
   readonly compression: string;
   readonly frame: (records: Uint8Array) => Uint8Array;
   readonly crc: "right" | "wrong" | "none";
   readonly head: Lie<ChunkSpan>;
   readonly indexes: Lie<readonly MessageIndexFields[]>;
   readonly added: Uint8Array;
-  /** Between it and its indexes. */
+  /** What stands between the chunk and its indexes. */
   readonly gap?: Uint8Array;
-  /** The summary knows nothing of it. */
+  /** True if the summary knows nothing of it. */
   readonly isHidden?: boolean;
-  /** Its messages cannot be read, or are refuted by a checksum. */
+  /** True if its messages cannot be read, or are refuted by a checksum. */
   readonly isLost?: boolean;
 }
 
@@ -69,21 +69,21 @@ export interface ChunkSpan {
 }
 
 export interface DraftSummary {
-  /** Groups of records in the order in which they are written. None: no summary. */
+  /** Groups of records in the order in which they are written. If there are none, there is no summary. */
   readonly groups: readonly SummaryGroup[];
   readonly hasOffsets: boolean;
   readonly schemas: Lie<readonly SchemaFields[]>;
   readonly channels: Lie<readonly ChannelFields[]>;
   readonly statistics: Lie<readonly StatisticsFields[]>;
   readonly chunkIndexes: Lie<readonly ChunkIndexFields[]>;
-  /** Of where attachments and metadata records are said to stand. */
+  /** Where attachments and metadata records are said to stand. */
   readonly places: Lie<IndexedPlace>;
-  /** Of what the summary offsets are to say. */
+  /** What the summary offsets say. */
   readonly offsets: Lie<readonly (readonly [opcode: number, place: IndexedPlace])[]>;
-  /** Of the whole section. */
+  /** The whole section. */
   readonly section: Lie<Uint8Array>;
   readonly footer: Lie<FooterPlaces>;
-  /** `stale`: right for what would have been written without the last two lies. */
+  /** `stale` is right for what would have been written without the last two lies. */
   readonly crc: "right" | "stale" | "wrong" | "none";
 }
 
@@ -97,7 +97,7 @@ export type SummaryGroup =
   | "attachmentIndexes"
   | "metadataIndexes";
 
-/** One lie after another. */
+/** Tells one lie after another. */
 export function alsoLie<T>(first: Lie<T>, second: Lie<T>): Lie<T> {
   return (truth) => second(first(truth));
 }
