@@ -1,10 +1,9 @@
-// Custom properties belong to the organization; `hasAssociatedData` counts what the caller sees, at the price of
-// its own projects' size, not of all (500,000 events of another project: 15 ms).
-// `custom-properties/find-properties.ts` reads valid changes inside the transaction that writes them and before it
-// locks the resource: the key-share lock it takes on the definitions is what a deletion waits for. Deleting one of
-// devices empties `properties` and the history in one transaction (5 s for 100,000 devices with 1,000,000 intervals)
-// and tells nobody: we do not write 100,000 `device.updated`, because each would be a webhook call for one act of an
-// admin.
+// Custom properties belong to the organization; `hasAssociatedData` counts what the caller sees, at the price of its
+// own projects' size, not of all (500,000 events of another project: 15 ms). This reads valid changes inside the
+// transaction that writes them and before it locks the resource: the key-share lock it takes on the definitions is
+// what a deletion waits for. Deleting one of devices empties `properties` and the history in one transaction (5 s
+// for 100,000 devices with 1,000,000 intervals) and tells nobody: we do not write 100,000 `device.updated`, because
+// each would be a webhook call for one act of an admin.
 
 import { type PropertyChanges, PropertyKey, type PropertyResourceType } from "@downlink/protocol";
 import type { Transaction } from "../db/transaction.ts";

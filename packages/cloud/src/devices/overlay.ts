@@ -1,6 +1,6 @@
 // Values change at now, but never before the last change of the same key plus 1 ns, so that intervals are never
-// empty and never overlap where the clock stands still or goes back. Past edits are planned by the pure
-// `devices/overlay.ts`.
+// empty and never overlap where the clock stands still or goes back. Past edits are planned here, by a pure
+// function.
 
 import type { PropertyValue } from "@downlink/protocol";
 

@@ -1,6 +1,6 @@
 // Who stands at a device asks through its agent: the same request as anybody's, of the agent's own versions only,
-// and it says so (`requestedBy`). The flag of a report is for globs: that one never asks again for
-// what failed or was deleted.
+// and it says so (`requestedBy`). The flag `wantsImport` of a report is for globs: it never asks again for what
+// failed or was deleted.
 
 import type { api, ImportStatus, Input, Output } from "@downlink/protocol";
 import { type FileVersion, findVersions } from "../agents/find-versions.ts";

@@ -1,7 +1,6 @@
-// A waiting poll is a socket (`edge/work-route.ts`, `polls/agent-polls.ts`): no request, no signal, no timer, no
-// query of its own. The route lets go of it, and makes the whole call again when something may be new; that nothing
-// changed is answered from what was read before. Polls that began together end spread over the last fifth of their
-// wait.
+// A waiting poll is a socket (see also `polls/agent-polls.ts`): no request, no signal, no timer, no query of its
+// own. The route lets go of it, and makes the whole call again when something may be new; that nothing changed is
+// answered from what was read before. Polls that began together end spread over the last fifth of their wait.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { api, INCARNATION_HEADER, type Input } from "@downlink/protocol";

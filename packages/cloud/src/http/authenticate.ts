@@ -1,7 +1,7 @@
 // A key that is limited to some projects changes nothing of the organization: each operation of the contract says
-// whose its things are (`reach`), and `http/authenticate.ts` refuses by it alone (403 `ProjectLimited`).
-// `limited-key.slow.ts` calls every operation with such a key and with the other project's things in the place of
-// each reference, and compares all rows of the database.
+// whose its things are (`reach`), and a call is refused by it alone (403 `ProjectLimited`). `limited-key.slow.ts`
+// calls every operation with such a key and with the other project's things in the place of each reference, and
+// compares all rows of the database.
 //
 // Site and inbox tokens are known here as credentials of the wrong kind: 403, not 401, so that whoever mixed two
 // tokens up sees it.

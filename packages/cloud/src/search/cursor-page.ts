@@ -1,6 +1,6 @@
-// Cursors (`db/cursor.ts`, `search/cursor-page.ts`) are a place in a list, the last row's sort value and id, not a
-// snapshot. The signature covers the list, its filters, its order and the caller's projects as well, so that the
-// text need not carry them.
+// Cursors (see also `db/cursor.ts`) are a place in a list, the last row's sort value and id, not a snapshot. The
+// signature covers the list, its filters, its order and the caller's projects as well, so that the text need not
+// carry them.
 
 import { type CursorHeaders, NEXT_CURSOR_HEADER, PREVIOUS_CURSOR_HEADER, type SortOrder } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";

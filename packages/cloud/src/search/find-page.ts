@@ -1,6 +1,6 @@
 // Lists of much find the ids of a page first and read the rows after, because narrow rows sort in memory. Where a
 // filter crosses the order, the first rows of the order are looked at, or all that matches is read and sorted, or
-// the order is walked (`search/find-page.ts` says when).
+// the order is walked; each function below says when.
 //
 // Covering indexes: what a list filters and sorts by stands behind the key of the index that it reads most of, so
 // that a window of 166,000 events costs 25 ms, not 300. Values of a few bytes are worth it, texts are not.
@@ -9,6 +9,10 @@
 // because Postgres compares key columns before it looks at the row. Hence key columns, not `INCLUDE`: so the order
 // by path, whose index holds but 200 characters of it, has no need of more. With the half of 1,000,000 recordings
 // that an order has last, a page takes 30 ms, not 100 to 280; a report's write-ahead log grows by a hundredth.
+//
+// Lists are put together of SQL fragments, not by Kysely, which writes the statements whose shape is fixed
+// (`db/prepared.ts`): nearly all of a list's text is conditions on ranges, jsonpath, collations and expressions that keep
+// the planner off an index, for which Kysely has its own `sql` fragments and no types.
 
 import { Prisma } from "../db/generated/client.ts";
 import type { ReadSql } from "../db/read-sql.ts";
