@@ -65,7 +65,7 @@ test("what was delivered is not begun again because a later answer does not name
   board.update(partOf([request(3)]));
   assert.ok(board.isClosed("req_1"));
   board.update(partOf([request(1)]));
-  assert.ok(!board.isClosed("req_1"), "the cloud asks for it anew");
+  assert.ok(!board.isClosed("req_1"), "the cloud asks for it again");
 });
 
 test("an end that was acknowledged is not kept, one that is still to be acknowledged is", () => {

@@ -12,7 +12,7 @@ export interface WorkBoard {
   salvages(): readonly WantedSalvage[];
   update(work: EdgeWork): void;
   noteSettings(settings: EdgeSettings): void;
-  /** The request is delivered or given up: it is not begun again until the cloud names it anew. */
+  /** The request is delivered or given up: it is not begun again until the cloud names it again. */
   close(requestId: string): void;
   isClosed(requestId: string): boolean;
   /** The cloud refused the request: it is closed, or forgotten where the last answer does not name it. */
@@ -46,7 +46,7 @@ export function createWorkBoard(onSettings: (settings: EdgeSettings) => void = (
       salvages = work.salvages;
       requests.update(work, (requestId) => acknowledged.has(requestId));
       cancelled = (work.cancelled ?? []).filter((requestId) => !requests.isNamed(requestId));
-      // The cloud has spoken anew about what it names: an end that is still shown may be another one, after a retry.
+      // The cloud has spoken again about what it names: an end that is still shown may be another one, after a retry.
       for (const ids of [closed, acknowledged])
         for (const id of ids) if (requests.isNamed(id) || !requests.has(id)) ids.delete(id);
       noteSettings(work.settings);

@@ -6,7 +6,7 @@ import type { SettingSources, Settings } from "../settings/settings.ts";
 import { isStateCorrupt, isStateUnwritable } from "../state/state-errors.ts";
 import { releaseReserve } from "../state/state-reserve.ts";
 
-/** Corrupt state is set aside, and the agent begins anew. Where that happens more often, the disk is broken. */
+/** Corrupt state is set aside, and the agent starts again. Where that happens more often, the disk is broken. */
 const MAX_REBUILDS = 3;
 /** A disk that was full at the start may have room later. */
 const UNWRITABLE_PAUSE_MS = 10_000;
@@ -31,7 +31,7 @@ export async function runUntilStopped(settings: Settings, sources?: SettingSourc
   }
 }
 
-/** Begins anew with changed settings, with state that was found corrupt, and with state that could not be written. */
+/** Begins again with changed settings, with state that was found corrupt, and with state that could not be written. */
 async function runRebuilding(options: DaemonOptions): Promise<void> {
   const { log, signal } = options;
   let { settings } = options;

@@ -27,7 +27,7 @@ export interface DaemonOptions {
 /**
  * Runs all loops of the agent on one state directory until aborted. Throws `StateRefusedError` and `InvalidSettingError`, which no
  * restart mends, and SQLite's error for state that turns out corrupt: the next start sets it aside. Where the settings changed,
- * returns those with which the agent has to begin anew.
+ * returns those with which the agent has to start again.
  */
 export async function runDaemon(options: DaemonOptions): Promise<Settings | undefined> {
   const { sources, log, clock = systemClock, signal } = options;
@@ -57,7 +57,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Settings | unde
       log.level = settings.logLevel;
       agent.onSettings();
     },
-    beginAnew(wanted: Settings) {
+    startAgain(wanted: Settings) {
       next = wanted;
       stop.abort();
     },

@@ -40,7 +40,7 @@ test("what takes effect at once does, in a file edited in place or replaced, and
   assert.match(stdout, /"level":20,.*"reported"/);
 });
 
-test("for the rest the agent begins anew in its process, and takes its lease over at once", async () => {
+test("for the rest the agent starts again in its process, and takes its lease over at once", async () => {
   await using bed = await openBed("DOWNLINK_UPLOAD_RATE=3MB/s\n");
   const { device, cloud } = bed;
   for (const name of ["left.mcap", "stays.mcap"]) await writeRecording(device, name);

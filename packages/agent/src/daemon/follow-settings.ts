@@ -18,7 +18,7 @@ import {
   type Settings,
   settingKey,
 } from "../settings/settings.ts";
-import { compareSettings, type RunningSettings, settingsAnew } from "./running-settings.ts";
+import { compareSettings, type RunningSettings, settingsToStartWith } from "./running-settings.ts";
 
 export interface FollowContext {
   readonly sources: SettingSources;
@@ -29,8 +29,8 @@ export interface FollowContext {
   readonly log: Log;
   /** Is called when a change took effect at once. */
   readonly onAdopted: () => void;
-  /** Is called when the agent has to begin anew with these settings. */
-  readonly beginAnew: (settings: Settings) => void;
+  /** Is called when the agent has to start again with these settings. */
+  readonly startAgain: (settings: Settings) => void;
 }
 
 /** Notifications may be missed (network file systems, changed symlinks), and reading one small file costs nothing. */
@@ -112,7 +112,7 @@ function takeUp(ctx: FollowContext, sources: SettingSources): void {
   if (changed["within seconds"].length === 0 && !hasOtherRoots) return;
   const settings = keysOf(hasOtherRoots ? [...changed["within seconds"], "caFile"] : changed["within seconds"]);
   log.info({ settings }, "the agent begins anew with changed settings");
-  ctx.beginAnew(settingsAnew(running.settings, wanted.settings));
+  ctx.startAgain(settingsToStartWith(running.settings, wanted.settings));
 }
 
 /** Loads the settings; raises a problem and returns undefined where an agent would not start with them. */

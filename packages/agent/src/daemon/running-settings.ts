@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { effectOf, type SettingName, type Settings, settingNames, type TakesEffect } from "../settings/settings.ts";
 
 /**
- * The settings that a running agent works with. Only some of them change while it runs. For the others the agent begins anew in its
+ * The settings that a running agent works with. Only some of them change while it runs. For the others the agent starts again in its
  * process, because that is the way of every start, and no change can be left half done.
  */
 export interface RunningSettings {
@@ -26,8 +26,8 @@ export function runWith(settings: Settings): RunningSettings {
   };
 }
 
-/** The settings of an agent that begins anew: all changes but those that need a restart. */
-export function settingsAnew(running: Settings, wanted: Settings): Settings {
+/** The settings of an agent that starts again: all changes but those that need a restart. */
+export function settingsToStartWith(running: Settings, wanted: Settings): Settings {
   return merge(running, wanted, ["at once", "within seconds"]);
 }
 

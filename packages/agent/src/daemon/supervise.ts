@@ -13,7 +13,7 @@ const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 
 /**
- * Runs one loop of the agent until the signal is aborted. A loop that fails begins anew after a pause, and the others go
+ * Runs one loop of the agent until the signal is aborted. A loop that fails starts again after a pause, and the others go
  * on meanwhile; only state that must not or cannot be used ends the agent.
  */
 export async function supervise(

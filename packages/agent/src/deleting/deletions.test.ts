@@ -155,7 +155,7 @@ function testRefusedPermits(): void {
       cloud.permits.refuse = () => ({ code: "HashDiffers", text: "it has another hash" });
       setDevice(cloud, { autoDeleteAfterImport: true });
       await importFile(cloud, "a.mcap");
-      const status = await agent.until("it complains", hasProblem("DeleteRefused"));
+      const status = await agent.until("it shows the problem", hasProblem("DeleteRefused"));
       assert.match(status.problems[0]!.detail, /a\.mcap: it has another hash/);
       assert.equal(status.files.imported, 1);
       assert.ok(existsSync(pathOf("a.mcap")));

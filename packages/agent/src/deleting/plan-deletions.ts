@@ -53,7 +53,7 @@ export interface DeletionPlan {
 
 /**
  * Plans what to delete now, and under which rule. The plan proves nothing: the cloud permits or refuses each step, except for an
- * agent that is cut off. The plan is made anew from all files each time, because as a pure function it cannot get out of date, and
+ * agent that is cut off. The plan is made again from all files each time, because as a pure function it cannot get out of date, and
  * 100,000 files take 10 ms for the rules and about 100 ms with an exceeded quota. spec: edge agent §4
  */
 export function planDeletions(situation: DeletionSituation): DeletionPlan {

@@ -21,7 +21,7 @@ interface Settling {
 
 /**
  * Ends all deletions that were begun, wherever a crash or a check stopped them: files in the trash go back to their places, files
- * that are gone under a permit are recorded as deleted, all others stay. Whatever is still to be deleted is planned anew.
+ * that are gone under a permit are recorded as deleted, all others stay. Whatever is still to be deleted is planned again.
  */
 export async function settleIntents(ctx: Settling): Promise<void> {
   for (const { versionId } of ctx.inventory.intents()) {

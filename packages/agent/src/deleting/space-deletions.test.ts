@@ -18,7 +18,7 @@ function testQuota(): void {
     const flags = { maxDisk: "60kB" }; // Only one of them fits.
     await withDevice({ files: ["a.mcap", "b.mcap"], flags }, async ({ cloud, agent, pathOf }) => {
       // Before both are indexed, the problem has other reasons.
-      await agent.until("it complains of both", ({ problems }) =>
+      await agent.until("it shows a problem for both", ({ problems }) =>
         problems.some(({ code, detail }) => code === "QuotaExceeded" && NEVER_IMPORTED.test(detail)),
       );
       const versionId = await importFile(cloud, "b.mcap");
@@ -46,7 +46,7 @@ function testQuotaWithLimits(): void {
     await withDevice({ files: [], flags }, async ({ cloud, agent, device, pathOf }) => {
       await writeRecording(outside, "x.mcap");
       linkSync(join(outside.root, "x.mcap"), pathOf("a.mcap"));
-      const status = await agent.until("it complains", ({ problems }) =>
+      const status = await agent.until("it shows the problem", ({ problems }) =>
         problems.some(({ code, detail }) => code === "QuotaExceeded" && /1 have another name/.test(detail)),
       );
       assert.equal(status.files.reported, 1);

@@ -29,7 +29,7 @@ async function putInTrash(root: string, content: string) {
   return trashed.entry;
 }
 
-test("a file in the trash goes back to its place, and its directory is made anew where it is gone", async (t) => {
+test("a file in the trash goes back to its place, and its directory is made again where it is gone", async (t) => {
   const root = makeRoot(t);
   mkdirSync(join(root, "runs"));
   const entry = await putInTrash(root, "one");

@@ -202,7 +202,7 @@ function testUpgrade(): void {
       const before = countReports();
       {
         await using agent = startDaemon(settingsFor(device, cloud));
-        await agent.until("it has heard the reason", () => {
+        await agent.until("it has learnt the reason", () => {
           using database = openDatabaseToRead({ stateDir: device.stateDir, stateGroup: "downlink" });
           return database?.prepare("SELECT 1 FROM outcomes").get() !== undefined;
         });

@@ -76,7 +76,7 @@ test("a swap is noticed at once although nothing else happens, and explain says 
   bed.putIn("B");
   await cloud.until("B is scanned", () => cloud.at("b.mcap") !== undefined);
   cloud.requestImport("a.mcap");
-  await cloud.until("the agent has heard of it", () => cloud.calls.filter(({ name }) => name === "work").length > 1);
+  await cloud.until("the agent has polled for it", () => cloud.calls.filter(({ name }) => name === "work").length > 1);
   const card = bed.markerOf("A").trim().slice(-6);
   await agent.until("it is asked for", ({ connection }) => connection.state === "connected");
   let why = "";
@@ -161,7 +161,7 @@ test("an agent that lost its state database while a card is out takes nothing on
   await using second = startDaemon(settingsFor(device, cloud, { ...swapped, settleTimeMs: "1s" }));
   const isAnew = (path: string, lost: string) =>
     [...cloud.files.values()].some((file) => file.path === path && file.versionId !== lost);
-  await cloud.until("B is listed anew", () => isAnew("b.mcap", lostB));
+  await cloud.until("B is listed again", () => isAnew("b.mcap", lostB));
   await bed.record("B", "later.mcap", 3);
   await cloud.until("changes are reported as well", () => cloud.at("later.mcap") !== undefined);
   assert.deepEqual([cloud.files.has(lostA), cloud.failures], [true, []]);
@@ -185,7 +185,7 @@ test("an agent that lost all its state knows by the marker that there may be oth
   const [lostA, lostB] = [cloud.at("a.mcap")!.versionId, cloud.at("b.mcap")!.versionId];
   cloud.leaseMs = 1; // An agent that lost its state cannot take over its own lease.
   await using second = startDaemon(settings);
-  await cloud.until("B is listed anew", () => [...cloud.files.keys()].some((id) => id !== lostA && id !== lostB));
+  await cloud.until("B is listed again", () => [...cloud.files.keys()].some((id) => id !== lostA && id !== lostB));
   await bed.record("B", "later.mcap", 3);
   await cloud.until("changes are reported as well", () => cloud.at("later.mcap") !== undefined);
   assert.ok(cloud.files.has(lostA));

@@ -117,12 +117,12 @@ function planMove({ movable, moves }: FoundFiles, { path, identity }: Found): bo
   return true;
 }
 
-/** Another size is another version; with the same size only the content can tell. */
+/** Another size is another version; with the same size only the content can show whether it is one. */
 function isSuspect(file: TrackedFile, identity: FileIdentity): boolean {
   return !isBeforeIndexing(file.state) && file.identity.sizeBytes === identity.sizeBytes;
 }
 
-/** Renews the identity where only ctime differs, by mode, owner or links. A file before its examination has to stand still anew instead. */
+/** Renews the identity where only ctime differs, by mode, owner or links. A file before its examination has to stand still again instead. */
 export function renewalOf(
   { versionId, state, identity: was }: TrackedFile,
   identity: FileIdentity,

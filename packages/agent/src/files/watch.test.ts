@@ -38,7 +38,7 @@ test("a directory that is new, and whatever is made, renamed or removed in it, g
   assert.deepEqual(complaints, []);
 });
 
-test("a directory that was removed and made anew under the same path is watched again", async (t) => {
+test("a directory that was removed and made again under the same path is watched again", async (t) => {
   const { root, follow, hint } = setUp(t);
   mkdirSync(join(root, "day"));
   follow("", "day");

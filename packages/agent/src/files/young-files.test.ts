@@ -31,7 +31,7 @@ test("a file that was put off is due for a long look only, until it changes", ()
   assert.deepEqual([young.takePutOff(9000), young.takeDue(9000)], [[], ["v"]]);
 });
 
-test("a change begins the wait anew; finding the same again does not", () => {
+test("a change begins the wait again; finding the same again does not", () => {
   const young = createYoungFiles(times);
   young.sync([file()], 0);
   young.sync([file()], 1000);

@@ -27,7 +27,7 @@ interface Rest {
 
 /**
  * When to look at each file that was not examined to its end. It is in memory only: after a restart a file has to stand still
- * anew. All times are monotonic milliseconds.
+ * again. All times are monotonic milliseconds.
  */
 export interface YoungFiles {
   readonly size: number;
@@ -45,7 +45,7 @@ export interface YoungFiles {
   nextPutOffMs(): number | undefined;
   /** Whether the file stood still long enough to be examined, or so long that no end can be expected. */
   restOf(versionId: string, nowMs: number): "moving" | "settled" | "overdue";
-  /** The file was found changed and has to stand still anew. */
+  /** The file was found changed and has to stand still again. */
   restart(versionId: string, identity: FileIdentity, nowMs: number): void;
   /** The file is not young any more. */
   forget(versionId: string): void;

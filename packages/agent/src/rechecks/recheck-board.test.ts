@@ -22,7 +22,7 @@ function makeBoard(hashes: Readonly<Record<string, string>> = {}) {
   return { board, time, idsDue };
 }
 
-test("a file is read once it stood still, and anew when it moves on", () => {
+test("a file is read once it stood still, and again when it moves on", () => {
   const { board, time, idsDue } = makeBoard();
   const file = tracked("a");
   board.sync([{ file, identity: touched(5n) }]);

@@ -99,7 +99,7 @@ export function createRecheckBoard(ctx: RecheckBoardContext): RecheckBoard {
 
 const NEVER_MS = Number.POSITIVE_INFINITY;
 
-/** Whenever the file changes, it has to stand still anew. */
+/** Whenever the file changes, it has to stand still again. */
 function enter(ctx: RecheckBoardContext, { file, identity }: Suspect, known: Entry | undefined): Entry {
   const { versionId, path, identity: was } = file;
   const isOfThis = known !== undefined && known.was === was && known.path === path;

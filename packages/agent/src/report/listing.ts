@@ -27,8 +27,8 @@ export function beginListing(inventory: Inventory): Listing {
 }
 
 /**
- * A listing tells the cloud that whatever it does not name is gone. So it has to wait until everything that a scan found
- * has been looked at, above all after the state was lost.
+ * For the cloud, every file that a listing does not name is gone. So the listing has to wait until everything that a scan found
+ * was examined, above all after the state was lost.
  */
 export interface ListingBarrier {
   isOpen(inventory: Inventory, hasScanned: boolean): boolean;

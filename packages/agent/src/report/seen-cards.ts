@@ -21,7 +21,7 @@ export function createSeenCards({ facts, inventory }: { facts: StateFacts; inven
       looking.barrier.isOpen(inventory, true);
     },
     knowsAll() {
-      // A file that is away cannot be examined; the card's next scan begins anew.
+      // A file that is away cannot be examined; the card's next scan starts again.
       if (looking && (looking.card !== facts.owner().rootMarkerId || inventory.isAway(looking.card)))
         looking = undefined;
       if (looking?.barrier.isOpen(inventory, true)) {

@@ -8,7 +8,7 @@ export interface ServiceContext {
   readonly isProgressing: () => boolean;
   /** The status in a few words, for `systemctl status`. */
   readonly describe: () => string;
-  /** Whether the process ends with the loop: an agent that only begins anew must not say that it stops. */
+  /** Whether the process ends with the loop: an agent that only starts again must not say that it stops. */
   readonly isEnding: () => boolean;
 }
 

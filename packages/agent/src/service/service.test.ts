@@ -50,7 +50,7 @@ async function startReceiver(t: TestContext) {
   };
 }
 
-test("systemd hears that the agent is ready, how it fares, that it lives, and that it stops", async (t) => {
+test("systemd is notified that the agent is ready, of its status, that it lives, and that it stops", async (t) => {
   if (!hasNotify) return t.skip("systemd-notify and python3 are not both here");
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
@@ -67,7 +67,7 @@ test("systemd hears that the agent is ready, how it fares, that it lives, and th
   assert.equal((await agent.exited).code, 0);
 });
 
-test("an agent that begins anew with other settings is ready again, and never says that it stops", async (t) => {
+test("an agent that starts again with other settings is ready again, and never says that it stops", async (t) => {
   if (!hasNotify) return t.skip("systemd-notify and python3 are not both here");
   using device = makeDevice();
   await using cloud = await FakeCloud.start();

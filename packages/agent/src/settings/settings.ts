@@ -24,7 +24,7 @@ import {
 
 /**
  * When a change of a setting in the file takes effect: at once, for what runs already; within seconds, for which the agent
- * begins anew inside its process (parts under way are sent again); or only after a restart of the agent.
+ * starts again inside its process (parts under way are sent again); or only after a restart of the agent.
  */
 export type TakesEffect = "at once" | "within seconds" | "after a restart";
 
@@ -33,7 +33,7 @@ interface Definition<T> {
   /** Name in the environment and in the env file, without the prefix. */
   readonly name: string;
   /** A variable that other programs use too: it has no prefix, and may be written in small letters. */
-  readonly isEverybodys?: true;
+  readonly isSharedName?: true;
   readonly parse: (text: string) => T;
   /** The default as the file would have it; absent where the setting may be missing. */
   readonly fallback?: string;
@@ -47,7 +47,7 @@ interface Definition<T> {
 const define = <const D extends Definition<unknown>>(definition: D): D => definition;
 
 const atOnce = { takesEffect: "at once" } as const;
-const anew = { takesEffect: "within seconds" } as const;
+const withinSeconds = { takesEffect: "within seconds" } as const;
 /** These settings say who the agent is and where its files are, and the service unit was made for them. */
 const atStart = { takesEffect: "after a restart" } as const;
 
@@ -56,26 +56,38 @@ const definitions = {
   deviceToken: define({ ...atStart, name: "DEVICE_TOKEN", parse: textOf, isSecret: true }),
   deviceName: define({ ...atStart, name: "DEVICE_NAME", parse: deviceNameOf }),
   siteToken: define({ ...atStart, name: "SITE_TOKEN", parse: textOf, isSecret: true }),
-  takesDeviceFromPath: define({ ...anew, name: "SITE_DEVICE_FROM_PATH", parse: booleanOf, fallback: "false" }),
+  takesDeviceFromPath: define({ ...withinSeconds, name: "SITE_DEVICE_FROM_PATH", parse: booleanOf, fallback: "false" }),
   apiUrl: define({ ...atStart, name: "API_URL", parse: urlOf }),
   storageRoot: define({ ...atStart, name: "STORAGE_ROOT", parse: pathOf }),
   stateDir: define({ ...atStart, name: "STATE_DIR", parse: pathOf, fallback: "/var/lib/downlink-agent" }),
   stateGroup: define({ ...atStart, name: "STATE_GROUP", parse: groupOf, fallback: "downlink" }),
-  watchInclude: define({ ...anew, name: "WATCH_INCLUDE", parse: globsOf, fallback: "**/*.{mcap,bag}" }),
-  watchExclude: define({ ...anew, name: "WATCH_EXCLUDE", parse: globsOf, fallback: "**/*.active" }),
-  usesNotify: define({ ...anew, name: "WATCH_USE_NOTIFY", parse: booleanOf, fallback: "true" }),
-  scanIntervalMs: define({ ...anew, name: "WATCH_SCAN_INTERVAL", parse: durationMsOf, fallback: "30s" }),
-  settleTimeMs: define({ ...anew, name: "SETTLE_TIME", parse: durationMsOf, fallback: "2s" }),
-  incompleteAfterMs: define({ ...anew, name: "INCOMPLETE_AFTER", parse: durationMsOf, fallback: "10min" }),
+  watchInclude: define({ ...withinSeconds, name: "WATCH_INCLUDE", parse: globsOf, fallback: "**/*.{mcap,bag}" }),
+  watchExclude: define({ ...withinSeconds, name: "WATCH_EXCLUDE", parse: globsOf, fallback: "**/*.active" }),
+  usesNotify: define({ ...withinSeconds, name: "WATCH_USE_NOTIFY", parse: booleanOf, fallback: "true" }),
+  scanIntervalMs: define({ ...withinSeconds, name: "WATCH_SCAN_INTERVAL", parse: durationMsOf, fallback: "30s" }),
+  settleTimeMs: define({ ...withinSeconds, name: "SETTLE_TIME", parse: durationMsOf, fallback: "2s" }),
+  incompleteAfterMs: define({ ...withinSeconds, name: "INCOMPLETE_AFTER", parse: durationMsOf, fallback: "10min" }),
   autoImport: define({ ...atOnce, name: "AUTO_IMPORT", parse: globsOf, cloudFallback: "" }),
   uploadRate: define({ ...atOnce, name: "UPLOAD_RATE", parse: uploadRateOf, cloudFallback: "unlimited" }),
   uploadConcurrency: define({ ...atOnce, name: "UPLOAD_CONCURRENCY", parse: countOf, cloudFallback: "2" }),
-  uploadInterfaces: define({ ...anew, name: "UPLOAD_INTERFACES", parse: interfaceRulesOf }),
-  caFile: define({ ...anew, name: "CA_FILE", parse: pathOf }),
-  httpsProxy: define({ ...anew, name: "HTTPS_PROXY", isEverybodys: true, parse: proxyOf, secretsIn: credentialsIn }),
-  httpProxy: define({ ...anew, name: "HTTP_PROXY", isEverybodys: true, parse: proxyOf, secretsIn: credentialsIn }),
-  noProxy: define({ ...anew, name: "NO_PROXY", isEverybodys: true, parse: textOf }),
-  metricsAddress: define({ ...anew, name: "METRICS_ADDRESS", parse: listenAddressOf }),
+  uploadInterfaces: define({ ...withinSeconds, name: "UPLOAD_INTERFACES", parse: interfaceRulesOf }),
+  caFile: define({ ...withinSeconds, name: "CA_FILE", parse: pathOf }),
+  httpsProxy: define({
+    ...withinSeconds,
+    name: "HTTPS_PROXY",
+    isSharedName: true,
+    parse: proxyOf,
+    secretsIn: credentialsIn,
+  }),
+  httpProxy: define({
+    ...withinSeconds,
+    name: "HTTP_PROXY",
+    isSharedName: true,
+    parse: proxyOf,
+    secretsIn: credentialsIn,
+  }),
+  noProxy: define({ ...withinSeconds, name: "NO_PROXY", isSharedName: true, parse: textOf }),
+  metricsAddress: define({ ...withinSeconds, name: "METRICS_ADDRESS", parse: listenAddressOf }),
   maxDisk: define({ ...atOnce, name: "MAX_DISK_BYTES", parse: diskAmountOf }),
   minFree: define({ ...atOnce, name: "MIN_FREE_BYTES", parse: diskAmountOf }),
   prunesUnimported: define({ ...atOnce, name: "PRUNE_UNIMPORTED", parse: booleanOf, fallback: "false" }),
@@ -228,8 +240,8 @@ export function settingKey(setting: SettingName): string {
 }
 
 /** The first key is the one to be shown. */
-function keysOf({ name, isEverybodys }: Definition<unknown>): readonly string[] {
-  return isEverybodys ? [name, name.toLowerCase()] : [PREFIX + name];
+function keysOf({ name, isSharedName }: Definition<unknown>): readonly string[] {
+  return isSharedName ? [name, name.toLowerCase()] : [PREFIX + name];
 }
 
 /** As in other programs, small letters go before capitals. */

@@ -75,7 +75,7 @@ test("a request for an action that does not end is ended", async (t) => {
   assert.deepEqual(await askControl(stateDir, [1]), [1]);
 });
 
-test("a connection is ended when its time is over, whoever is silent", async (t) => {
+test("a connection is ended when its time is over, whichever side is silent", async (t) => {
   const path = join(makeDirectory(t), "a.sock");
   const server = createServer(() => {}).listen(path);
   t.after(() => server.close());

@@ -35,7 +35,7 @@ function startEcho() {
   });
 }
 
-test("the support bundle tells how agent, settings and system are, and holds no secret", async (t) => {
+test("the support bundle says how agent, settings and system are, and holds no secret", async (t) => {
   using device = makeDevice();
   await using cloud = await FakeCloud.start();
   await writeRecording(device, "a.mcap");

@@ -1,4 +1,4 @@
-/** Wakes whoever waits for something to change. */
+/** Wakes all that wait for a change. */
 export class FakeChanges {
   readonly #waiting = new Set<() => void>();
 

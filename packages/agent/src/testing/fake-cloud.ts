@@ -277,7 +277,7 @@ export class FakeCloud implements AsyncDisposable {
 
   #hello({ inventory, ...hello }: FakeHello & { inventory: { digest: string } }): unknown {
     const { number, isAnother } = this.#leases.take({ ...hello, leaseMs: this.leaseMs });
-    if (isAnother) this.#reports.beginAnew();
+    if (isAnother) this.#reports.startAgain();
     return {
       ...{ orgId: "org_1", settings: this.settings, incarnation: this.incarnation },
       ...(this.site ? { site: this.site } : { projectId: "prj_1", projectName: this.projectName, device: this.device }),

@@ -32,7 +32,7 @@ export class FakeReports {
   }
 
   /** Another process of the agent counts its reports from the start. */
-  beginAnew(): void {
+  startAgain(): void {
     this.#sequence = 0;
   }
 

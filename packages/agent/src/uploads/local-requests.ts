@@ -18,7 +18,7 @@ export interface LocalRequestContext {
   readonly log: Log;
   /** Is notified when somebody on the device requests an import. */
   readonly localRequestSignal: WakeSignal;
-  /** To be notified when a file is to be reported anew. */
+  /** To be notified when a file is to be reported again. */
   readonly reportSignal: WakeSignal;
 }
 
@@ -111,7 +111,7 @@ async function send(
   }
 }
 
-/** The records change first: whoever is answered may ask at once what is known of the file. */
+/** The records change first, because a person who got an answer may ask at once what is known of the file. */
 function settle({ inventory, log, reportSignal }: LocalRequestContext, answers: Answers, resolve: ResolveAnswer): void {
   inventory.change(answers.flatMap(stepsOf));
   for (const { versionId, importStatus } of answers) resolve(versionId, importStatus ?? "unknown");
@@ -119,7 +119,7 @@ function settle({ inventory, log, reportSignal }: LocalRequestContext, answers: 
   reportSignal.notify();
 }
 
-/** A file that the control plane does not know is reported anew; one that it has already is imported. */
+/** A file that the control plane does not know is reported again; one that it has already is imported. */
 function stepsOf({ versionId, importStatus }: Answers[number]): InventoryStep[] {
   const forget = { do: "forgetLocalRequest", versionId } as const;
   if (importStatus === undefined) return [forget, { do: "reportAgain", versionId }];

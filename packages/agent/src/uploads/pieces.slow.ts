@@ -203,7 +203,7 @@ test("a file that is rewritten where nothing was sent yet is delivered as it is 
   });
 });
 
-test("pieces that a cloud has forgotten or refuses to make a part of are sent anew", async (t) => {
+test("pieces that a cloud has forgotten or refuses to make a part of are sent again", async (t) => {
   const accidents: Record<string, (pieces: ReturnType<FakeCloud["uploads"]["pieces"]>) => void> = {
     "forgotten, all of them": (pieces) => pieces.splice(0),
     "forgotten, the last one": (pieces) => void pieces.pop(),

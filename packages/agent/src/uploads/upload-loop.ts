@@ -210,7 +210,7 @@ class UploadQueue {
     log.warn({ path: file.path, kind, reason }, "an upload did not come through");
     this.#troubles.noteFailure(requestId, failure, file.path);
     if (kind === "cancelled") board.refused(requestId);
-    // The bytes do not match their hash, so they are hashed anew next time.
+    // The bytes do not match their hash, so they are hashed again next time.
     if (failure instanceof ApiCallError && failure.code === "DigestMismatch") this.#memories.forgetHashes(requestId);
     if (kind === "rewritten") inventory.change([{ do: "event", versionId, event: "changed" }]);
     if (kind === "rewritten" || kind === "moved") scanSignal.notify();
@@ -219,7 +219,7 @@ class UploadQueue {
       await this.#endings.giveUp(request, { code: "FileUnreadable", text: String(failure) }, signal);
   }
 
-  /** Ends the loop at its next turn; the supervision begins it anew then. */
+  /** Ends the loop at its next turn; the supervision starts it again then. */
   #noteFault(fault: unknown): void {
     this.#fault ??= fault;
   }
