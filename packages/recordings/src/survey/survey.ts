@@ -43,10 +43,10 @@ export interface Tally {
 
 /** What is known of a recording so far. It is filled step by step, so that it is also useful after an error. */
 export interface Survey {
-  readonly profile?: string;
-  readonly library?: string;
-  readonly schemas: Map<number, Schema>;
-  readonly channels: Map<number, Channel>;
+  profile?: string;
+  library?: string;
+  schemas: Map<number, Schema>;
+  channels: Map<number, Channel>;
   readonly tallies: Map<number, Tally>;
   startNs?: bigint;
   endNs?: bigint;
