@@ -2,6 +2,7 @@ import type { api, Input, Output, WantedSalvage } from "@downlink/protocol";
 import type { AgentCtx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import { notFound, refuse } from "../core/errors.ts";
+import type { SalvageRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import type { Moment } from "../jobs/transaction-context.ts";
 import { withLease } from "./lease.ts";
@@ -16,7 +17,7 @@ import { withLease } from "./lease.ts";
  *                  │  └───── its salvage was reported ───▶ made (also from gone)
  *                  └── the file itself was finished ─────▶ superseded (also from gone, and from made while that is not delivered)
  */
-export type SalvageState = "requested" | "made" | "failed" | "gone" | "superseded";
+export type SalvageState = SalvageRequestModel["state"];
 
 /** The first by priority and order, at most `take`. */
 export async function wantedSalvages(
@@ -25,7 +26,7 @@ export async function wantedSalvages(
   take?: number,
 ): Promise<Complete<WantedSalvage>[]> {
   const rows = await tx.salvageRequest.findMany({
-    where: { agentId, state: "requested" satisfies SalvageState },
+    where: { agentId, state: "requested" },
     orderBy: [{ priority: "desc" }, { createdAtNs: "asc" }, { id: "asc" }],
     take,
   });

@@ -1,4 +1,4 @@
-import type { DeletionReason, EdgeSettings, PermitRefusal } from "@downlink/protocol";
+import type { DeletionReason, EdgeSettings, ImportStatus, PermitRefusal } from "@downlink/protocol";
 
 export interface Refusal {
   readonly code: PermitRefusal;
@@ -9,7 +9,7 @@ export interface Refusal {
 
 interface ImportFacts {
   readonly id: string;
-  readonly importStatus: string;
+  readonly importStatus: ImportStatus;
   readonly importedAtNs: bigint | null;
   /** Computed by the cloud from the stored bytes. */
   readonly contentSha256: string | null;
@@ -23,7 +23,7 @@ export interface DeletionCase {
   readonly firstReportedAtNs: bigint;
   /** Null: the file is no recording. */
   readonly recording: (ImportFacts & { readonly endNs: bigint }) | null;
-  /** Of a copy that was rejected as a duplicate: the recording of the same device that has its content. */
+  /** The recording of the same device that has the content of a copy that was rejected as its duplicate. */
   readonly original: ImportFacts | null;
   readonly hasOpenRequest: boolean;
   readonly settings: Pick<EdgeSettings, "enabled" | "retainRecordingsSeconds" | "autoDeleteAfterImport">;

@@ -4,7 +4,7 @@
 import { type EdgeItem, type EdgeRecordingItem, SALVAGE_RECORD_NAME } from "@downlink/protocol";
 import type { SalvageState } from "../agents/salvages.ts";
 import type { AgentCtx } from "../context/context.ts";
-import type { AgentModel, SalvageRequestModel } from "../db/generated/models.ts";
+import type { AgentModel, RecordingModel, SalvageRequestModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { cancelRequests } from "../import-life/change-request.ts";
 import { findLocked } from "../import-life/lock-recording.ts";
@@ -17,7 +17,7 @@ interface Reported {
   readonly items: readonly EdgeItem[];
 }
 
-type OpenRequest = SalvageRequestModel & { recording: { importStatus: string } | null };
+type OpenRequest = SalvageRequestModel & { readonly recording: Pick<RecordingModel, "importStatus"> | null };
 
 /** Salvages that were asked for have come, or the files themselves were finished: either is what was wanted, and is imported. */
 export async function noteSalvages(tx: Transaction, { ctx, agent, items }: Reported): Promise<void> {
