@@ -122,6 +122,28 @@ test("of 200 at once four are let in by one link, of which two are sent; others 
   await running(0);
 });
 
+test("an export that nobody reads leaves its place to another, whoever's that is", async (t) => {
+  const one = { ...turnLimits.readExports, atOnce: 1 };
+  const narrow = await startCloud(t, { limits: { turns: { ...turnLimits, readExports: one } } });
+  const { readExports, exports: all } = narrow.deps.turns;
+  const upload = await uploadFile(narrow, large, { filename: "large.mcap", deviceName: "robot" });
+  const where = { id: upload.recordingId! };
+  const { orgId: owner } = await narrow.deps.db.prisma.recording.findUniqueOrThrow({ where });
+  const body = { recordingId: upload.recordingId!, compressionFormat: "" as const };
+  const [unread, wanted] = [
+    await narrow.admin.call(api.exports.create, body),
+    await narrow.admin.call(api.exports.create, body),
+  ];
+  const socket = await askUnread(unread.link);
+  const begun = await eventually(
+    async () => [all.countOf(owner), readExports.countOf(owner)],
+    ([sent, read]) => sent === 1 && read === 0,
+  );
+  assert.deepEqual(begun, [1, 0]);
+  assert.equal(await readWhole(wanted.link), 200);
+  socket.destroy();
+});
+
 /** Reads the first line of an answer, and no further. */
 function firstLine(socket: Socket): { line?: string } {
   const answer: { line?: string } = {};

@@ -13,6 +13,7 @@ import type { Turns } from "../limits/turns.ts";
 import { quotaReached } from "../quotas/require-room.ts";
 import type { ExportSelection } from "./export-selection.ts";
 import { openIndex, openRecording } from "./open-stored.ts";
+import { whileRead } from "./while-read.ts";
 
 export type ExportDeps = DataPlaneDeps & Pick<Deps, "readsWholeChunks" | "metrics" | "turns">;
 
@@ -34,7 +35,9 @@ export async function streamSelection(c: Context<Env>, deps: ExportDeps, streame
   using _turn = await deps.turns.exports.take(taker, () => c.req.raw.signal);
   const pieces = exported(deps, selection, gone.signal);
   const steps = inSteps(pieces, () => deps.turns.exportSteps.take(taker, () => gone.signal));
-  return await streamBody(c, counted(deps, steps), {
+  const places = deps.turns.readExports;
+  const read = whileRead(steps, ({ hasBegun }) => places.take({ ...taker, hasBegun }, () => gone.signal));
+  return await streamBody(c, counted(deps, read), {
     controller: gone,
     headers: {
       "content-type": "application/octet-stream",

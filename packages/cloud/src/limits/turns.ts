@@ -10,8 +10,10 @@ export interface Turns {
   readonly lists: FairTurns;
   /** What is sent by one link. Taken before it is looked at what the link selects, which may be much. */
   readonly links: FairTurns;
-  /** The exports of an organization wait link by link. */
+  /** The exports of an organization wait link by link, and those that nobody reads count too: each holds memory. */
   readonly exports: FairTurns;
+  /** The exports that somebody reads at this moment, of all organizations together. */
+  readonly readExports: FairTurns;
   /** Each next piece of an export takes a turn, because making it computes; an export that nobody reads takes none. */
   readonly exportSteps: FairTurns;
   /** Files and parts of files, while they are received. */
@@ -23,7 +25,8 @@ export const turnLimits: Readonly<Record<keyof Turns, TurnLimits>> = {
   agents: { atOnce: Number.POSITIVE_INFINITY, perOwner: 2, waiting: 500, waitMs: 30_000 },
   lists: { atOnce: 16, perOwner: 8, perToken: 6, alone: 12, waiting: 500, waitMs: 30_000 },
   links: { atOnce: Number.POSITIVE_INFINITY, perOwner: 4, waiting: 16, waitMs: 30_000 },
-  exports: { atOnce: 24, perOwner: 8, perToken: 2, waiting: 64, waitMs: 30_000 },
+  exports: { atOnce: Number.POSITIVE_INFINITY, perOwner: 8, perToken: 2, waiting: 64, waitMs: 30_000 },
+  readExports: { atOnce: 24, perOwner: 8, waiting: 64, waitMs: 30_000 },
   exportSteps: { atOnce: 2, perOwner: 1, waiting: Number.POSITIVE_INFINITY, waitMs: 300_000 },
   uploads: { atOnce: 512, perOwner: 256, waiting: 1000, waitMs: 30_000 },
 };
@@ -35,6 +38,7 @@ export function createTurns(limits: Readonly<Record<keyof Turns, TurnLimits>>): 
     lists: new FairTurns("large reads", limits.lists),
     links: new FairTurns("downloads by this link", limits.links),
     exports: new FairTurns("exports", limits.exports),
+    readExports: new FairTurns("exports", limits.readExports),
     exportSteps: new FairTurns("steps of exports", limits.exportSteps),
     uploads: new FairTurns("uploads", limits.uploads),
   };

@@ -1,0 +1,37 @@
+import type { TakeTurn } from "../http/in-steps.ts";
+
+/** Since the last piece was given on. */
+const UNREAD_MS = 1000;
+
+/**
+ * The same pieces, in a place that is held while somebody reads them: who takes too long over one gives the place to others, and waits
+ * for another one before the next piece is made. So those that nobody reads, however many there are, keep nobody from an export.
+ */
+export async function* whileRead<T>(
+  pieces: AsyncIterable<T>,
+  takePlace: TakeTurn,
+  unreadMs = UNREAD_MS,
+): AsyncGenerator<T, void> {
+  const making = pieces[Symbol.asyncIterator]();
+  let place: Disposable | undefined;
+  const leave = () => {
+    place?.[Symbol.dispose]();
+    place = undefined;
+  };
+  try {
+    for (let hasBegun = false; ; hasBegun = true) {
+      place ??= await takePlace({ hasBegun });
+      const made = await making.next();
+      if (made.done) return;
+      const timer = setTimeout(leave, unreadMs);
+      try {
+        yield made.value;
+      } finally {
+        clearTimeout(timer);
+      }
+    }
+  } finally {
+    leave();
+    await making.return?.();
+  }
+}
