@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, type TestContext, test } from "node:test";
-import { api, leaseHeader } from "@downlink/protocol";
+import { api, LEASE_HEADER } from "@downlink/protocol";
 import { makeMcap } from "@downlink/recordings/testing";
 import pg from "pg";
 import { hashToken } from "./credentials/mint.ts";
@@ -22,7 +22,7 @@ const { orgId } = await admin.call(api.devices.get, { nameOrId: "robot" });
 const neighbour = await cloud.otherOrganization();
 const { id: deviceId } = await neighbour.call(api.devices.create, { name: "theirs" });
 await neighbour.call(api.events.create, { deviceId, start: 1n, end: 2n });
-const agentHeaders = { authorization: `Bearer ${agent.token}`, [leaseHeader]: String(agent.hello.lease) };
+const agentHeaders = { authorization: `Bearer ${agent.token}`, [LEASE_HEADER]: String(agent.hello.lease) };
 const LOCK = 4_711;
 
 /** Those that are under way wait for each other anyway, so that a few stand for all. */

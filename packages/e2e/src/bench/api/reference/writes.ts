@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { deflateRawSync } from "node:zlib";
-import { parseTimestamp } from "@downlink/protocol";
-import type { Hono } from "hono";
+import { formatTimestamp, parseTimestamp } from "@downlink/protocol";
+import type { Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { Pool } from "pg";
 import { authenticate } from "./authenticate.ts";
@@ -64,7 +64,7 @@ export function writeRoutes(app: Hono, pool: Pool): void {
     const body = await c.req.json<{ deviceId: string; filename: string }>();
     const { id } = only(await createRequest(pool, [randomUUID(), orgId, body.deviceId, body.filename, now(), keyId]));
     const path = `/data-plane/uploads/${id}`;
-    return c.json({ link: `${new URL(c.req.url).origin}${path}?${sign("PUT", path, {})}`, requestId: id });
+    return c.json({ ...signedLink(c, "PUT", { path, claims: {} }), requestId: id });
   });
   app.post("/v1/data/stream", async (c) => {
     const { orgId } = await authenticate(pool, c, "data.stream");
@@ -72,22 +72,30 @@ export function writeRoutes(app: Hono, pool: Pool): void {
     const { id, contentSha256: sha256, ...row } = only(await findSources(pool, [orgId, recordingId]));
     const source = { recordingId: id, sha256, ...row, fileName: row.path, sizeBytes: Number(row.sizeBytes) };
     const packed = deflateRawSync(JSON.stringify({ sources: [source], topicSets: [], topics: [], output: OUTPUT }));
-    const query = sign("GET", EXPORT_PATH, { selection: packed.toString("base64url") });
-    return c.json({ link: `${new URL(c.req.url).origin}${EXPORT_PATH}?${query}` });
+    const claims = { selection: packed.toString("base64url") };
+    return c.json({ ...signedLink(c, "GET", { path: EXPORT_PATH, claims }), fileName: row.path });
   });
 }
 
 const EXPORT_PATH = "/data-plane/exports";
 const OUTPUT = { format: "mcap", compression: "lz4" };
+const LINK_LIFE_MS = 15_000;
 const KEY = "a key of as many characters as one of 256 bits has";
 
-function sign(method: string, path: string, claims: object): string {
+interface Target {
+  readonly path: string;
+  readonly claims: object;
+}
+
+function signedLink(context: Context, method: string, { path, claims }: Target): object {
   const c = Buffer.from(JSON.stringify(claims)).toString("base64url");
-  const e = String(Date.now() + 15_000);
+  const e = Date.now() + LINK_LIFE_MS;
   const s = createHmac("sha256", KEY)
-    .update(JSON.stringify(["1", "key", method, path, e, c]))
+    .update(JSON.stringify(["1", "key", method, path, String(e), c]))
     .digest("base64url");
-  return new URLSearchParams({ v: "1", k: "key", e, c, s }).toString();
+  const query = new URLSearchParams({ v: "1", k: "key", e: String(e), c, s });
+  const linkExpiresAt = formatTimestamp(BigInt(e) * 1_000_000n);
+  return { link: `${new URL(context.req.url).origin}${path}?${query}`, linkExpiresAt };
 }
 
 function now(): bigint {
