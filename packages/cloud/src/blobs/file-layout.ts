@@ -9,8 +9,8 @@
 
 import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { checkKey } from "./object-key.ts";
 
-const KEY = /^[a-z0-9_-]{1,64}(\/[a-z0-9_-]{1,64}){0,2}$/;
 const SHARD = /^[0-9a-f]{2}$/;
 const PIECE_JOURNAL = /^\.([1-9]\d*)\.pieces$/;
 const FILE = /^(?<key>[a-z0-9_+-]+)(?<rest>\.[a-z0-9.]+)?$/;
@@ -29,9 +29,9 @@ export interface KeyFiles {
   readonly journal: string;
 }
 
-/** Keys are texts that the server made; one of another shape is a fault of ours and throws a TypeError. */
+/** Throws a TypeError for what is no key. */
 export function filesOf(root: string, key: string): KeyFiles {
-  if (!KEY.test(key)) throw new TypeError(`not an object key: ${JSON.stringify(key)}`);
+  checkKey(key);
   const name = key.replaceAll("/", "+");
   const directory = join(root, createHash("sha256").update(key).digest("hex").slice(0, 2));
   const object = join(directory, name);

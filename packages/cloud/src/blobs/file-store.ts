@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { access, constants, mkdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { StorageFullError } from "./blob-errors.ts";
@@ -11,6 +10,7 @@ import { putFile } from "./file-put.ts";
 import { openFileReader } from "./file-reader.ts";
 import { abortUpload, checkGrantable, completeUpload, createUpload, listParts } from "./file-upload.ts";
 import { findObject, removeUnfinished } from "./key-files.ts";
+import { etagOf } from "./object-key.ts";
 import { grantPart, grantPiece } from "./part-link.ts";
 import { createPartMemory } from "./part-memory.ts";
 import { receivePart } from "./receive-part.ts";
@@ -96,11 +96,6 @@ async function checkDirectory(root: string): Promise<string | undefined> {
 async function statObject(root: string, key: string): Promise<StoredObject | undefined> {
   const found = await findObject(filesOf(root, key));
   return found && { sizeBytes: found.size, modifiedAtMs: Math.trunc(found.mtimeMs), etag: etagOf(key) };
-}
-
-/** A key stands for one content for ever. */
-function etagOf(key: string): string {
-  return createHash("sha256").update(key).digest("base64url").slice(0, 22);
 }
 
 async function deleteObject(root: string, key: string): Promise<void> {

@@ -2,11 +2,9 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { partRoute, pieceRoute } from "../../data-plane/part-route.ts";
-import { serveRoutes } from "../../data-plane/testing/serve-routes.ts";
-import { createTurns, turnLimits } from "../../limits/turns.ts";
 import { type FileStore, type FileStoreOptions, openFileStore } from "../file-store.ts";
 import { createLinkSigner, type LinkSigner } from "../signed-link.ts";
+import { serveParts } from "./serve-parts.ts";
 
 export const testSigner: LinkSigner = createLinkSigner(["the signing key of the tests alone"]);
 export const testClock = { nowNs: () => BigInt(Date.now()) * 1_000_000n };
@@ -42,14 +40,8 @@ export async function serveFileStore(
     onReceive(receiving);
     return receiving;
   };
-  const turns = createTurns(turnLimits);
-  const routeDeps = { ...defaults, turns, ...options, blobs: { receivePart, receivePiece: store.receivePiece } };
-  const served = stack.use(
-    await serveRoutes((app) => {
-      partRoute(app, routeDeps);
-      pieceRoute(app, routeDeps);
-    }),
-  );
+  const blobs = { receivePart, receivePiece: store.receivePiece };
+  const served = stack.use(await serveParts({ ...defaults, ...options, blobs }));
   url = served.url;
   const opened = stack.move();
   return { store, directory, partSizeBytes: 64 * 1024, [Symbol.asyncDispose]: () => opened.disposeAsync() };

@@ -1,0 +1,220 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { after, test } from "node:test";
+import { AbortMultipartUploadCommand, PutBucketPolicyCommand, S3Client } from "@aws-sdk/client-s3";
+import { BlobExistsError, UploadClosedError } from "../blobs/blob-errors.ts";
+import type { BlobStore } from "../blobs/blob-store.ts";
+import { probeBucket } from "../blobs/s3/probe-bucket.ts";
+import { BucketUnavailableError } from "../blobs/s3/s3-errors.ts";
+import { cutParts, inPieces, newKey, readAll, readBlob } from "../blobs/testing/pieces.ts";
+import { openDatabase } from "../db/client.ts";
+import { createTestDatabase } from "../testing/test-database.ts";
+import { serveS3Store } from "./testing/open-s3-store.ts";
+import { runCeph, whyNoCeph } from "./testing/run-ceph.ts";
+import { faultFor, proxyS3 } from "./testing/s3-proxy.ts";
+import { keepUploadRecords } from "./upload-records.ts";
+
+const MiB = 1024 * 1024;
+const PART_BYTES = 64 * 1024;
+
+const skip = whyNoCeph();
+const stack = new AsyncDisposableStack();
+after(() => stack.disposeAsync());
+const opened = skip === undefined ? await openAll() : undefined;
+// Where there is none every test is skipped, and none of these is looked at.
+const { ceph, proxy, db, bucket, place, access, client } = opened ?? ({} as Awaited<ReturnType<typeof openAll>>);
+
+const behindProxy = () =>
+  serveS3Store(place, { endpoint: proxy.endpoint, silenceMs: 2000, attempts: 4, blockBytes: MiB });
+
+const calls = {
+  "of an object that is written at once": /^PUT [^?]*\?x-id=PutObject/,
+  "of the beginning of parts": /^POST .*[?&]uploads/,
+  "of a part": /^PUT .*partNumber=2/,
+  "of the completion": /^POST .*uploadId=/,
+  "of a look at it": /^HEAD /,
+};
+for (const [what, call] of Object.entries(calls))
+  for (const fault of ["lose the answer", "slow down"] as const)
+    test(`${fault} ${what}, once: the object is stored exactly, and nothing is left beside it`, { skip }, async () => {
+      await using tested = await behindProxy();
+      for (const bytes of [randomBytes(1000), randomBytes(3 * MiB)]) {
+        proxy.setFaults(faultFor(call, fault, 1));
+        const key = newKey();
+        await tested.store.put(key, inPieces(bytes, 100_000));
+        await uploadInParts(tested.store, newKey());
+        proxy.setFaults(() => "forward");
+        assert(bytes.equals(await readBlob(await tested.store.open(key))));
+      }
+      const listed = await Array.fromAsync(tested.store.list(""));
+      assert.equal(listed.length, 4);
+      for (const { key, isWhole } of listed) assert(isWhole, key);
+    });
+
+test("a part of which no answer comes is sent again", { skip }, async () => {
+  await using tested = await behindProxy();
+  proxy.setFaults(faultFor(calls["of a part"], "never answer", 1));
+  await uploadInParts(tested.store, newKey());
+  proxy.setFaults(() => "forward");
+});
+
+test("a completion of which no answer ever comes is found by its object", { skip }, async () => {
+  await using tested = await behindProxy();
+  proxy.setFaults(faultFor(calls["of the completion"], "lose the answer"));
+  await uploadInParts(tested.store, newKey());
+  await tested.store.put(newKey(), inPieces(randomBytes(3 * MiB), 100_000));
+  proxy.setFaults(() => "forward");
+  assert.deepEqual(
+    (await Array.fromAsync(tested.store.list(""))).map(({ isWhole }) => isWhole),
+    [true, true],
+  );
+});
+
+test("answers that take their time are waited for", { skip }, async () => {
+  await using tested = await behindProxy();
+  proxy.setFaults(() => ({ delayMs: 100 }));
+  await uploadInParts(tested.store, newKey());
+  proxy.setFaults(() => "forward");
+});
+
+test("a stream that breaks off again and again goes on where it was", { skip }, async () => {
+  await using tested = await behindProxy();
+  const [key, bytes] = [newKey(), randomBytes(3 * MiB)];
+  await tested.store.put(key, inPieces(bytes, 100_000));
+  proxy.setFaults(faultFor(/^GET /, "break off", 4));
+  await using reader = await tested.store.open(key);
+  assert(bytes.equals(await readAll(reader.stream())));
+  assert(proxy.calls().length >= 5);
+  proxy.setFaults(() => "forward");
+});
+
+test("while the bucket refuses, is silent or is not there, nobody is told that an object is gone", {
+  skip,
+}, async () => {
+  const key = newKey();
+  {
+    await using tested = await behindProxy();
+    for (const fault of ["slow down", "never answer"] as const) {
+      proxy.setFaults(() => fault);
+      await assert.rejects(tested.store.stat(key), BucketUnavailableError);
+      assert.match((await tested.store.check())!, /HeadBucket/);
+      proxy.setFaults(() => "forward");
+    }
+    assert.equal(await tested.store.stat(key), undefined);
+    assert.equal(await tested.store.check(), undefined);
+  }
+  await using elsewhere = await serveS3Store(place, { bucket: "nowhere" });
+  await assert.rejects(elsewhere.store.stat(key), /bucket/i);
+  assert.match((await elsewhere.store.check())!, /not there/);
+  await using stranger = await serveS3Store(place, { credentials: ceph.reader });
+  await assert.rejects(stranger.store.open(key), BucketUnavailableError);
+  await assert.rejects(stranger.store.stat(key), /s3:GetObject/);
+});
+
+test("parts beyond one page of the bucket's list are told and become the object", { skip }, async () => {
+  await using tested = await serveS3Store(place);
+  const [key, partSizeBytes] = [newKey(), 1024];
+  const bytes = randomBytes(1003 * partSizeBytes + 5);
+  const parts = cutParts(bytes, partSizeBytes);
+  await tested.store.createUpload(key, { sizeBytes: bytes.byteLength, partSizeBytes });
+  const waiting = parts.values();
+  const send = async () => {
+    for (const part of waiting) await tested.store.receivePart(key, part.plan, inPieces(part.bytes));
+  };
+  await Promise.all([send(), send(), send(), send(), send(), send(), send(), send()]);
+  const listed = await tested.store.listParts(key);
+  assert.equal(listed.length, 1004);
+  await tested.store.completeUpload(key, listed);
+  assert(bytes.equals(await readBlob(await tested.store.open(key))));
+});
+
+test("an upload that the bucket itself gave up is closed, and may begin anew", { skip }, async () => {
+  const prefix = `${randomBytes(6).toString("hex")}/`;
+  await using tested = await serveS3Store(place, { prefix });
+  const key = newKey();
+  const plan = { sizeBytes: 10, partSizeBytes: 10 };
+  await tested.store.createUpload(key, plan);
+  const { uploadId } = (await keepUploadRecords(db).find(key))!;
+  await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: prefix + key, UploadId: uploadId }));
+  await assert.rejects(tested.store.listParts(key), UploadClosedError);
+  await tested.store.createUpload(key, plan);
+  const [part] = cutParts(randomBytes(10), 10);
+  await tested.store.receivePart(key, part!.plan, inPieces(part!.bytes));
+  await tested.store.completeUpload(key, [part!.plan]);
+  await assert.rejects(tested.store.createUpload(key, plan), BlobExistsError);
+});
+
+test("of processes that open one upload at the same time, all go on with the same one", { skip }, async () => {
+  await using tested = await serveS3Store(place);
+  const key = newKey();
+  const plan = { sizeBytes: 10, partSizeBytes: 10 };
+  await Promise.all(Array.from({ length: 8 }, () => tested.store.createUpload(key, plan)));
+  await tested.store.abortUpload(key);
+  assert.deepEqual(await Array.fromAsync(tested.store.list("")), []);
+});
+
+test("the probe finds nothing wrong with a bucket that may be used, and leaves nothing there", { skip }, async () => {
+  const empty = await ceph.makeBucket();
+  assert.deepEqual(await probeBucket({ ...access, bucket: empty, credentials: ceph.owner }), []);
+  await using tested = await serveS3Store({ ...place, bucket: empty }, { prefix: "" });
+  assert.deepEqual(await Array.fromAsync(tested.store.list("")), []);
+});
+
+const permissions = [
+  "s3:PutObject",
+  "s3:GetObject",
+  "s3:DeleteObject",
+  "s3:ListBucket",
+  "s3:ListMultipartUploadParts",
+  "s3:ListBucketMultipartUploads",
+  "s3:AbortMultipartUpload",
+];
+test("the probe names the permission that is missing", { skip }, async () => {
+  for (const missing of permissions) {
+    const refusing = await ceph.makeBucket();
+    await client.send(new PutBucketPolicyCommand({ Bucket: refusing, Policy: allowAllBut(missing, refusing) }));
+    const faults = await probeBucket({ ...access, bucket: refusing, credentials: ceph.reader });
+    assert(
+      faults.some((fault) => fault.endsWith(`it needs ${missing}`)),
+      `without ${missing}: ${faults.join("; ")}`,
+    );
+  }
+});
+
+test("the probe says what else is wrong: no such bucket, nobody answers", { skip }, async () => {
+  const noBucket = await probeBucket({ ...access, bucket: "nowhere", credentials: ceph.owner });
+  assert.match(noBucket.join("\n"), /NoSuchBucket/);
+  const nobody = { ...access, endpoint: "http://127.0.0.1:9", credentials: ceph.owner };
+  assert.match((await probeBucket(nobody)).join("\n"), /ECONNREFUSED/);
+});
+
+function allowAllBut(missing: string, name: string): string {
+  const Resource = [`arn:aws:s3:::${name}`, `arn:aws:s3:::${name}/*`];
+  const Principal = { AWS: ["arn:aws:iam:::user/reader"] };
+  const Statement = [
+    { Effect: "Allow", Principal, Action: permissions, Resource },
+    { Effect: "Deny", Principal, Action: missing, Resource },
+  ];
+  return JSON.stringify({ Version: "2012-10-17", Statement });
+}
+
+async function openAll() {
+  const ceph = stack.use(await runCeph());
+  const proxy = stack.use(await proxyS3(ceph.endpoint));
+  const log = { warn: () => {} };
+  const db = stack.use(openDatabase(await createTestDatabase({ after }), { maxConnections: 10, log }));
+  const bucket = await ceph.makeBucket();
+  const access = { endpoint: ceph.endpoint, region: "us-east-1", forcePathStyle: true, prefix: "", bucket };
+  const client = new S3Client({ ...access, credentials: ceph.owner });
+  stack.defer(() => client.destroy());
+  return { ceph, proxy, db, bucket, place: { ceph, bucket, db }, access, client };
+}
+
+async function uploadInParts(store: BlobStore, key: string): Promise<void> {
+  const bytes = randomBytes(2 * PART_BYTES + 100);
+  await store.createUpload(key, { sizeBytes: bytes.byteLength, partSizeBytes: PART_BYTES });
+  const parts = cutParts(bytes, PART_BYTES);
+  for (const { plan, bytes: part } of parts) await store.receivePart!(key, plan, inPieces(part));
+  await store.completeUpload(key, await store.listParts(key));
+  assert(bytes.equals(await readBlob(await store.open(key))));
+}

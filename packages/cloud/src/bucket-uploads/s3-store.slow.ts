@@ -1,0 +1,18 @@
+import { after, test } from "node:test";
+import { describeBlobStore } from "../blobs/blob-store.suite.ts";
+import { openDatabase } from "../db/client.ts";
+import { createTestDatabase } from "../testing/test-database.ts";
+import { serveS3Store } from "./testing/open-s3-store.ts";
+import { runCeph, whyNoCeph } from "./testing/run-ceph.ts";
+
+const skip = whyNoCeph();
+
+if (skip === undefined) {
+  const stack = new AsyncDisposableStack();
+  after(() => stack.disposeAsync());
+  const ceph = stack.use(await runCeph());
+  const bucket = await ceph.makeBucket();
+  const log = { warn: () => {} };
+  const db = stack.use(openDatabase(await createTestDatabase({ after }), { maxConnections: 10, log }));
+  describeBlobStore("S3 store", () => serveS3Store({ ceph, bucket, db }));
+} else test("the S3 store keeps what every store promises", { skip }, () => {});
