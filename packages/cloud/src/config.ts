@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { parseDurationMs } from "@downlink/protocol";
 import { z } from "zod";
+import type { BucketSettings } from "./bucket-uploads/open-store.ts";
 import { ConfigError } from "./core/config-error.ts";
 import { type Network, parseNetworks } from "./limits/client-address.ts";
 import { defaultLimits, type Limits } from "./limits/limits.ts";
@@ -32,6 +33,9 @@ const Origins = z
   .transform((text) => text.split(",").map((origin) => origin.trim()))
   .refine((origins) => origins.every(isOrigin), "must be origins such as https://console.example.org, or *");
 
+/** Folders, each with a slash behind it. */
+const Prefix = z.string().regex(/^([\w.-]+\/)*$/, "must be empty, or folders that end with a slash, such as downlink/");
+
 const Environment = z.object({
   DOWNLINK_HOST: z.string().default("127.0.0.1"),
   DOWNLINK_PORT: Port.default(8080),
@@ -39,6 +43,12 @@ const Environment = z.object({
   DOWNLINK_PUBLIC_URL: z.url().optional(),
   DOWNLINK_LINK_ORIGINS: Origins.default([]),
   DOWNLINK_DATA_DIR: z.string().min(1).default("./.data"),
+  DOWNLINK_STORE: z.enum(["file", "s3"]).default("file"),
+  DOWNLINK_S3_BUCKET: z.string().optional(),
+  DOWNLINK_S3_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  DOWNLINK_S3_REGION: z.string().optional(),
+  DOWNLINK_S3_PREFIX: Prefix.optional(),
+  DOWNLINK_S3_FORCE_PATH_STYLE: z.enum(["true", "false"]).optional(),
   DATABASE_URL: z.string().min(1).optional(),
   DOWNLINK_ADMIN_KEY: z.string().min(32, "must have at least 32 characters").optional(),
   DOWNLINK_SIGNING_KEY: z.string().min(32, "must have at least 32 characters").optional(),
@@ -53,6 +63,16 @@ const Environment = z.object({
   DOWNLINK_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
 });
 
+const Settings = Environment.superRefine((settings, context) => {
+  const complain = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
+  const isS3 = settings.DOWNLINK_STORE === "s3";
+  if (isS3 && settings.DOWNLINK_S3_BUCKET === undefined)
+    complain("DOWNLINK_S3_BUCKET", "is missing; DOWNLINK_STORE=s3 keeps the objects there");
+  for (const [name, value] of Object.entries(settings))
+    if (!isS3 && name.startsWith("DOWNLINK_S3_") && value !== undefined)
+      complain(name, "is for DOWNLINK_STORE=s3 only");
+});
+
 /** What the operator decided. The environment is read here and nowhere else. */
 export interface Config {
   readonly host: string;
@@ -65,6 +85,8 @@ export interface Config {
   /** Whose pages may use links. */
   readonly linkOrigins: readonly string[];
   readonly dataDir: string;
+  /** Where the objects are kept; undefined: as files under `dataDir`. */
+  readonly bucket: BucketSettings | undefined;
   /** Undefined: the embedded Postgres under `dataDir`. */
   readonly databaseUrl: string | undefined;
   readonly adminKey: string | undefined;
@@ -88,7 +110,7 @@ export interface Config {
 /** Throws a {@link ConfigError} that names every setting that is wrong. */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
-  const parsed = Environment.safeParse(given);
+  const parsed = Settings.safeParse(given);
   if (!parsed.success)
     throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
   const settings = parsed.data;
@@ -99,6 +121,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     publicUrl: settings.DOWNLINK_PUBLIC_URL?.replace(/\/+$/, ""),
     linkOrigins: settings.DOWNLINK_LINK_ORIGINS,
     dataDir: resolve(settings.DOWNLINK_DATA_DIR),
+    bucket: bucketOf(settings),
     databaseUrl: settings.DATABASE_URL,
     adminKey: settings.DOWNLINK_ADMIN_KEY,
     signingKey: settings.DOWNLINK_SIGNING_KEY,
@@ -114,6 +137,17 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     drainSeconds: settings.DOWNLINK_DRAIN,
     graceSeconds: settings.DOWNLINK_GRACE,
     logLevel: settings.DOWNLINK_LOG_LEVEL,
+  };
+}
+
+function bucketOf(settings: z.infer<typeof Environment>): BucketSettings | undefined {
+  if (settings.DOWNLINK_STORE === "file") return undefined;
+  return {
+    bucket: settings.DOWNLINK_S3_BUCKET!,
+    endpoint: settings.DOWNLINK_S3_ENDPOINT,
+    region: settings.DOWNLINK_S3_REGION ?? "us-east-1",
+    prefix: settings.DOWNLINK_S3_PREFIX ?? "",
+    forcePathStyle: settings.DOWNLINK_S3_FORCE_PATH_STYLE === "true",
   };
 }
 

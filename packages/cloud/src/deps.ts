@@ -1,8 +1,8 @@
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { openFileStore } from "./blobs/file-store.ts";
 import { createLinkSigner } from "./blobs/signed-link.ts";
+import { openStore } from "./bucket-uploads/open-store.ts";
 import type { Config } from "./config.ts";
 import type { Deps } from "./context/context.ts";
 import type { Clock } from "./core/clock.ts";
@@ -70,7 +70,7 @@ export async function openDeps(
     jobs: opened.use(await PgBossQueue.start({ url, log, metrics })),
     credentials: opened.use(await KeptCredentials.start({ url, db, log })),
     tokenUses: opened.use(new NotedTokenUses({ db, clock, log })),
-    blobs: await openFileStore({ directory: join(config.dataDir, "objects"), signer, publicUrl, clock }),
+    blobs: await openStore(opened, { ...config, db, signer, publicUrl, clock }),
     migrations: await listMigrations(migrationsDir),
     admission: { hellos: new Admission(), reads: new Admission() },
     beginStopping: () => stopping.abort(),

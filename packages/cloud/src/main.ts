@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, InvalidArgumentError } from "commander";
+import { requireUsable } from "./bucket-uploads/open-store.ts";
 import { type Config, readConfig } from "./config.ts";
 import { mintToken } from "./credentials/mint.ts";
 import { joinEmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded-postgres.ts";
@@ -71,6 +72,7 @@ try {
 async function run({ serves, works }: { serves: boolean; works: boolean }): Promise<void> {
   boundHeapGrowth();
   const runUntilStopped: Use = async (deps, config, stopped) => {
+    await requireUsable(config.bucket);
     await using server = serves ? await startServer(config, deps) : undefined;
     await using health = serves ? undefined : await openHealth(config, deps);
     if (works) await startWorker(deps);

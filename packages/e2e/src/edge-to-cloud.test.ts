@@ -1,20 +1,12 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { api, type Recording } from "@downlink/protocol";
-import {
-  exportBytes,
-  makeBag,
-  makeMcap,
-  type ReadMessage,
-  readIndexedMessages,
-  readMessages,
-} from "@downlink/recordings/testing";
-import { request } from "undici";
+import { api } from "@downlink/protocol";
+import { makeBag, makeMcap } from "@downlink/recordings/testing";
+import { assertExportedExactly } from "./processes/compare-export.ts";
 import { eventually } from "./processes/eventually.ts";
-import { type Scenario, sha256Of, startScenario } from "./processes/scenario.ts";
+import { sha256Of, startScenario } from "./processes/scenario.ts";
 
 const MINUTE_NS = 60_000_000_000n;
 const START_NS = 1_760_000_000_000_000_000n;
@@ -47,37 +39,9 @@ test("recordings of every format go the whole way: found, reported, asked for, s
   for (const recording of imported) {
     const path = join(scenario.storageRoot, recording.path);
     assert.ok(stored.has(await sha256Of(path)), `${recording.path} is stored byte for byte`);
-    const exported = await exportOf(scenario, recording);
-    assert.deepEqual(digestByTopic(await readIndexedMessages(exported)), await digestOfFile(path), recording.path);
+    await assertExportedExactly(scenario, recording);
   }
 });
-
-async function exportOf({ cloud }: Scenario, { id }: Recording): Promise<Uint8Array> {
-  const { link } = await cloud().admin.call(api.exports.create, { recordingId: id });
-  const { statusCode, body } = await request(link);
-  const bytes = new Uint8Array(await body.arrayBuffer());
-  assert.equal(statusCode, 200, Buffer.from(bytes.subarray(0, 500)).toString());
-  return bytes;
-}
-
-/** Of an MCAP by an independent reader; of a bag by way of a conversion on this side of the network. */
-async function digestOfFile(path: string) {
-  const bytes = await readFile(path);
-  if (path.endsWith(".mcap")) return digestByTopic(readMessages(bytes));
-  return digestByTopic(readMessages(await exportBytes(bytes, { fileName: path, compression: "" })));
-}
-
-/** Count and content of each topic's messages, in order of time. */
-function digestByTopic(messages: readonly ReadMessage[]): Record<string, string> {
-  const digests: Record<string, string> = {};
-  for (const [topic, inTopic] of Map.groupBy(messages, (message) => message.topic)) {
-    const hash = createHash("sha256");
-    inTopic.sort((a, b) => Number(a.logTimeNs - b.logTimeNs));
-    for (const { logTimeNs, data } of inTopic) hash.update(`${logTimeNs} ${data.length} `).update(data);
-    digests[topic] = `${inTopic.length} ${hash.digest("hex")}`;
-  }
-  return digests;
-}
 
 test("files that are no recording are listed with the reason, or left alone, and hold nothing up", async (t) => {
   const scenario = await startScenario(t);

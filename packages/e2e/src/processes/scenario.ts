@@ -38,12 +38,13 @@ interface Options {
   /** The control plane runs a Postgres itself, as durable as in earnest; without it it uses one that tests share. */
   readonly hasOwnPostgres?: boolean;
   readonly agentEnv?: Readonly<Record<string, string>>;
+  readonly cloudEnv?: Readonly<Record<string, string>>;
 }
 
 /** A control plane and a robot's folder on this machine, all real, closed with the test. The agent is started by the test. */
 export async function startScenario(
   t: TestContext,
-  { agentEnv, hasOwnPostgres = false }: Options = {},
+  { agentEnv, cloudEnv, hasOwnPostgres = false }: Options = {},
 ): Promise<Scenario> {
   const stack = new AsyncDisposableStack();
   t.after(() => stack.disposeAsync());
@@ -56,7 +57,7 @@ export async function startScenario(
     ? {}
     : { DATABASE_URL: await createTestDatabase(t) };
   const start = async () => {
-    const env = { DOWNLINK_PUBLIC_URL: proxy.url, ...database };
+    const env = { DOWNLINK_PUBLIC_URL: proxy.url, ...database, ...cloudEnv };
     const started = stack.use(await startControlPlane({ dataDir, env }));
     proxy.leadTo(started.url);
     return started;

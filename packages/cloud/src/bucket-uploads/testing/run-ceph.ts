@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { accessSync, constants, existsSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
-import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
+import { CreateBucketCommand, GetObjectCommand, paginateListObjectsV2, S3Client } from "@aws-sdk/client-s3";
 
 const SCRIPT = join(import.meta.dirname, "../../../../../scripts/run-ceph.sh");
 const PROGRAMS = ["ceph", "ceph-mon", "ceph-osd", "radosgw", "radosgw-admin", "monmaptool", "ceph-authtool", "curl"];
@@ -29,6 +29,12 @@ export interface Credentials {
   readonly secretAccessKey: string;
 }
 
+interface StoredObject {
+  readonly key: string;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
+
 export interface Ceph extends AsyncDisposable {
   readonly endpoint: string;
   readonly owner: Credentials;
@@ -36,6 +42,8 @@ export interface Ceph extends AsyncDisposable {
   readonly reader: Credentials;
   /** A new bucket of the owner; answers its name. */
   makeBucket(): Promise<string>;
+  /** Key, size and SHA-256 of every object in a bucket. */
+  readObjects(bucket: string): Promise<StoredObject[]>;
 }
 
 /** Ceph on free ports; it ends with this process, however that ends. */
@@ -61,12 +69,24 @@ export async function runCeph(): Promise<Ceph> {
       await client.send(new CreateBucketCommand({ Bucket: name }));
       return name;
     },
+    readObjects: (bucket) => readObjects(client, bucket),
     async [Symbol.asyncDispose]() {
       client.destroy();
       script.stdin.end();
       await ended;
     },
   };
+}
+
+async function readObjects(client: S3Client, bucket: string): Promise<StoredObject[]> {
+  const objects: StoredObject[] = [];
+  for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket: bucket }))
+    for (const { Key, Size } of Contents) {
+      const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: Key! }));
+      const hash = createHash("sha256").update(await Body!.transformToByteArray());
+      objects.push({ key: Key!, sizeBytes: Size!, sha256: hash.digest("hex") });
+    }
+  return objects;
 }
 
 function credentialsOf(user: string): Credentials {
