@@ -73,6 +73,8 @@ test("any key is kept, `__proto__` too, and each fault names its key", () => {
     faults.map(({ path }) => path),
     [["k"], ["\0"], ["n"]],
   );
+  const wrong = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [n, 1 as never]));
+  assert.equal(textsByKey(StorableText).safeDecode(wrong).error!.issues.length, 100, "of many, the first hundred");
   for (const other of [null, [], "a", undefined])
     assert.equal(textsByKey(StorableText).safeDecode(other as never).success, false);
 });
