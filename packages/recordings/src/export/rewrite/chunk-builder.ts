@@ -104,14 +104,15 @@ export class ChunkBuilder {
     const [compression, memory] = [this.#compression, this.#memory];
     const crc = memory.sum();
     const stored = compressSync(compression, memory.records());
-    const chunkBytes = this.#headBytes + stored.byteLength;
+    const storedBytes = stored.byteLength; // of an uncompressed chunk they are moved when room for the indexes is made
+    const chunkBytes = this.#headBytes + storedBytes;
     const messages: MarkedMessages = { view: memory.view, starts: this.#starts, count: this.#count };
     const channels = this.#indexes.place(messages, chunkBytes);
     const last = channels.at(-1)!;
     const bytes = this.#place(stored, last.start + indexBytes(last.messageCount));
     const facts = {
       chunkBytes,
-      storedBytes: stored.byteLength,
+      storedBytes,
       uncompressedBytes: memory.sizeBytes,
       startNs: this.#timeAt(0),
       endNs: this.#timeAt(this.#count - 1),
