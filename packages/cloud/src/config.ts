@@ -49,6 +49,7 @@ const Environment = z.object({
   DOWNLINK_S3_REGION: z.string().optional(),
   DOWNLINK_S3_PREFIX: Prefix.optional(),
   DOWNLINK_S3_FORCE_PATH_STYLE: z.enum(["true", "false"]).optional(),
+  DOWNLINK_S3_DIRECT_PARTS: z.enum(["true", "false"]).optional(),
   DATABASE_URL: z.string().min(1).optional(),
   DOWNLINK_ADMIN_KEY: z.string().min(32, "must have at least 32 characters").optional(),
   DOWNLINK_SIGNING_KEY: z.string().min(32, "must have at least 32 characters").optional(),
@@ -148,6 +149,7 @@ function bucketOf(settings: z.infer<typeof Environment>): BucketSettings | undef
     region: settings.DOWNLINK_S3_REGION ?? "us-east-1",
     prefix: settings.DOWNLINK_S3_PREFIX ?? "",
     forcePathStyle: settings.DOWNLINK_S3_FORCE_PATH_STYLE === "true",
+    isDirect: settings.DOWNLINK_S3_DIRECT_PARTS === "true",
   };
 }
 

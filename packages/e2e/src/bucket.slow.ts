@@ -49,6 +49,20 @@ test("with its objects in a bucket, recordings are uploaded, imported and export
   await assertStored(scenario, bucket);
 });
 
+test("parts that an agent sends to the bucket itself are imported exactly, and spare the control plane their bytes", {
+  skip,
+}, async (t) => {
+  const bucket = await ceph().makeBucket();
+  const cloudEnv = { ...inBucket(ceph(), bucket), DOWNLINK_S3_DIRECT_PARTS: "true" };
+  const scenario = await startScenario(t, { cloudEnv });
+  await writeLargeFile(scenario);
+  scenario.startAgent();
+  const recording = await scenario.until("complete", await scenario.requestOnly());
+  await assertStored(scenario, bucket);
+  assert.ok(scenario.proxy.sentBytes() < 2 * MIB, `${scenario.proxy.sentBytes()} bytes were sent to the control plane`);
+  await assertExportedExactly(scenario, recording);
+});
+
 test("a control plane that is killed in mid-upload goes on with what the bucket has", { skip }, async (t) => {
   const bucket = await ceph().makeBucket();
   const scenario = await startScenario(t, { cloudEnv: inBucket(ceph(), bucket) });

@@ -1,3 +1,5 @@
+import type { DigestAlgorithm } from "@downlink/protocol";
+
 /**
  * Where recordings, attachments and the like are kept as bytes. An object is written once under a key that is never used
  * again, and is never changed. Two ways in: `put`, one stream; and an upload of parts that survives interruption, whose
@@ -29,6 +31,8 @@ export interface BlobStore {
   createUpload(key: string, plan: UploadPlan): Promise<void>;
   /** The durable parts by number. Throws {@link UploadClosedError} when none is open: never made, aborted, or completed (see `stat`). */
   listParts(key: string): Promise<PartReceipt[]>;
+  /** Parts that are told by this kind of digest spare this process their bytes; undefined: it makes no difference. */
+  readonly directDigest?: DigestAlgorithm;
   /**
    * A signed target for each part, good for one PUT of exactly these bytes with these headers. Throws {@link UploadClosedError},
    * {@link PartRefusedError} outside of the plan, {@link PartConflictError} where other bytes are acknowledged under that number.

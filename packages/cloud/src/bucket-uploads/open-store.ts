@@ -7,7 +7,10 @@ import type { Database } from "../db/client.ts";
 import { keepUploadRecords } from "./upload-records.ts";
 
 /** Where the operator keeps the objects. Undefined: as files. */
-export type BucketSettings = Pick<BucketOptions, "bucket" | "endpoint" | "region" | "prefix" | "forcePathStyle">;
+export type BucketSettings = Pick<BucketOptions, "bucket" | "endpoint" | "region" | "prefix" | "forcePathStyle"> & {
+  /** Agents send their parts to the bucket itself. */
+  readonly isDirect: boolean;
+};
 
 interface Opening extends Pick<FileStoreOptions, "signer" | "publicUrl" | "clock"> {
   readonly dataDir: string;

@@ -15,4 +15,7 @@ if (skip === undefined) {
   const log = { warn: () => {} };
   const db = stack.use(openDatabase(await createTestDatabase({ after }), { maxConnections: 10, log }));
   describeBlobStore("S3 store", () => serveS3Store({ ceph, bucket, db }));
+  describeBlobStore("S3 store with parts sent to the bucket", () =>
+    serveS3Store({ ceph, bucket, db }, { isDirect: true }),
+  );
 } else test("the S3 store keeps what every store promises", { skip }, () => {});

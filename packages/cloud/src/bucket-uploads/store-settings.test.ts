@@ -5,14 +5,15 @@ import { readConfig } from "../config.ts";
 test("objects are files unless a bucket is chosen", () => {
   assert.equal(readConfig({}).bucket, undefined);
   const chosen = { DOWNLINK_STORE: "s3", DOWNLINK_S3_BUCKET: "robots" };
-  const bucket = { bucket: "robots", endpoint: undefined, region: "us-east-1", prefix: "", forcePathStyle: false };
-  assert.deepEqual(readConfig(chosen).bucket, bucket);
+  const bucket = { bucket: "robots", endpoint: undefined, region: "us-east-1", prefix: "" };
+  assert.deepEqual(readConfig(chosen).bucket, { ...bucket, forcePathStyle: false, isDirect: false });
   const elsewhere = {
     ...chosen,
     DOWNLINK_S3_ENDPOINT: "http://127.0.0.1:7480",
     DOWNLINK_S3_REGION: "eu-central-1",
     DOWNLINK_S3_PREFIX: "downlink/objects/",
     DOWNLINK_S3_FORCE_PATH_STYLE: "true",
+    DOWNLINK_S3_DIRECT_PARTS: "true",
   };
   assert.deepEqual(readConfig(elsewhere).bucket, {
     bucket: "robots",
@@ -20,6 +21,7 @@ test("objects are files unless a bucket is chosen", () => {
     region: "eu-central-1",
     prefix: "downlink/objects/",
     forcePathStyle: true,
+    isDirect: true,
   });
 });
 

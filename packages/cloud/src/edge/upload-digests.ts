@@ -1,6 +1,7 @@
 // Parts are told by SHA-256 where the agent can (`digests` at the opening of an upload, `digest` in the answer),
 // because MD5 takes more than twice the CPU time at either end. One upload knows one kind: what is here must be
-// compared before it is gone on with, so an agent that cannot compare it begins anew.
+// compared before it is gone on with, so an agent that cannot compare it begins anew. A bucket that parts are sent to by
+// presigned links compares MD5 alone.
 
 import {
   algorithmOf,
@@ -24,8 +25,10 @@ type OpenInput = Input<Edge["openUpload"]>;
 export function digestFor(
   { digests = ["md5"] }: Pick<OpenInput, "digests">,
   held: readonly { digest: string }[],
+  preferred?: DigestAlgorithm,
 ): DigestAlgorithm | undefined {
   const [known, ...others] = new Set(held.map(({ digest }) => algorithmOf(digest)));
+  if (known === undefined && preferred !== undefined && digests.includes(preferred)) return preferred;
   if (known === undefined) return digests.includes("sha256") ? "sha256" : "md5";
   return digests.includes(known) && others.length === 0 ? known : undefined;
 }

@@ -45,7 +45,7 @@ export async function openUpload(ctx: AgentCtx, input: OpenInput): Promise<Compl
     return { ...answer, digest: undefined, isStored: true, parts: [], pieces: undefined };
   const parts = await ctx.blobs.listParts(upload.blobKey);
   const pieces = await ctx.blobs.listPieces(upload.blobKey);
-  const digest = digestFor(input, [...parts, ...pieces]);
+  const digest = digestFor(input, [...parts, ...pieces], ctx.blobs.directDigest);
   if (digest === undefined) {
     await abandon(ctx, upload);
     return await openUpload(ctx, input);

@@ -1,10 +1,12 @@
 import { DeleteObjectCommand } from "@aws-sdk/client-s3";
-import type { BlobStore, StoredObject } from "../blob-store.ts";
+import { algorithmOf } from "@downlink/protocol";
+import type { BlobStore, PartPlan, StoredObject } from "../blob-store.ts";
 import { etagOf } from "../object-key.ts";
 import { grantPart, grantPiece } from "../part-link.ts";
 import { createPartMemory } from "../part-memory.ts";
 import type { LinkSigner } from "../signed-link.ts";
 import { type Bucket, type BucketOptions, connectBucket, findObject, placeOf, requireBucket } from "./bucket.ts";
+import { grantDirectPart } from "./direct-parts.ts";
 import { BucketUnavailableError } from "./s3-errors.ts";
 import { listBucket } from "./s3-list.ts";
 import { receivePart } from "./s3-parts.ts";
@@ -24,9 +26,11 @@ export interface S3StoreOptions extends BucketOptions {
   /** What part links are built from, without a slash at the end. */
   readonly publicUrl: () => string;
   readonly clock: { nowNs(): bigint };
+  /** Whoever sends parts may send them to the bucket itself: its endpoint can be reached from there. */
+  readonly isDirect?: boolean;
 }
 
-/** A store whose parts come through our own part route. */
+/** A store whose parts may come through our own part route. */
 export type S3Store = BlobStore & Required<Pick<BlobStore, "receivePart" | "receivePiece">> & Disposable;
 
 /** Objects in a bucket of any S3. Several processes may share it, together with the records of open uploads. */
@@ -46,11 +50,15 @@ export function openS3Store(options: S3StoreOptions): S3Store {
       await bucket.client.send(new DeleteObjectCommand(placeOf(bucket, key)));
       await abortUpload(uploads, key);
     },
+    ...(options.isDirect && { directDigest: "md5" as const }),
     createUpload: (key, plan) => createUpload(uploads, key, plan),
     listParts: (key) => listParts(uploads, key),
     async grantParts(key, parts) {
       await checkGrantable(options.records, key, parts);
-      return parts.map((part) => grantPart(links(), key, part));
+      const isDirect = ({ digest }: PartPlan) => options.isDirect && algorithmOf(digest) === "md5";
+      const grant = async (part: PartPlan) =>
+        isDirect(part) ? grantDirectPart(uploads, key, part) : grantPart(links(), key, part);
+      return await Promise.all(parts.map(grant));
     },
     completeUpload: (key, parts) => completeUpload(uploads, key, parts),
     abortUpload: (key) => abortUpload(uploads, key),
