@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
-import { AbortMultipartUploadCommand, PutBucketPolicyCommand, S3Client } from "@aws-sdk/client-s3";
+import {
+  AbortMultipartUploadCommand,
+  ListMultipartUploadsCommand,
+  PutBucketPolicyCommand,
+  S3Client,
+} from "@aws-sdk/client-s3";
 import { BlobExistsError, PartConflictError, UploadClosedError } from "../blobs/blob-errors.ts";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import { probeBucket } from "../blobs/s3/probe-bucket.ts";
@@ -49,6 +54,7 @@ for (const [what, call] of Object.entries(calls))
       const listed = await Array.fromAsync(tested.store.list(""));
       assert.equal(listed.length, 4);
       for (const { key, isWhole } of listed) assert(isWhole, key);
+      assert.equal(await countUnfinished(), 0);
     });
 
 test("a part of which no answer comes is sent again", { skip }, async () => {
@@ -222,6 +228,12 @@ function allowAllBut(missing: string, name: string): string {
     { Effect: "Deny", Principal, Action: missing, Resource },
   ];
   return JSON.stringify({ Version: "2012-10-17", Statement });
+}
+
+/** How many uploads of parts the bucket holds that neither became an object nor were aborted. */
+async function countUnfinished(): Promise<number> {
+  const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket }));
+  return Uploads.length;
 }
 
 async function openAll() {

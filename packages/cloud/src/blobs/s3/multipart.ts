@@ -25,6 +25,7 @@ export interface StoredPart {
   readonly number: number;
   readonly etag: string;
   readonly sizeBytes: number;
+  readonly storedAtMs: number;
 }
 
 export async function beginMultipart(bucket: Bucket, key: string, metadata: Record<string, string> = {}) {
@@ -61,8 +62,8 @@ export async function listStoredParts(bucket: Bucket, { key, uploadId }: Multipa
   for (let marker: string | undefined; ; ) {
     const page = await listPage(bucket, { key, uploadId }, marker === undefined ? {} : { PartNumberMarker: marker });
     if (!page) return undefined;
-    for (const { PartNumber, ETag, Size } of page.Parts ?? [])
-      parts.push({ number: PartNumber!, etag: ETag!, sizeBytes: Size! });
+    for (const { PartNumber, ETag, Size, LastModified } of page.Parts ?? [])
+      parts.push({ number: PartNumber!, etag: ETag!, sizeBytes: Size!, storedAtMs: LastModified?.getTime() ?? 0 });
     if (!page.IsTruncated) return parts;
     marker = page.NextPartNumberMarker;
   }
@@ -110,6 +111,11 @@ export async function abortMultipart(bucket: Bucket, upload: Multipart): Promise
     await delay(WAIT_MS * attempt);
   }
   throw new BucketUnavailableError(`the bucket keeps parts of ${key} after ${MOST_ABORTS} aborts`, undefined);
+}
+
+/** Also those that nobody knows of, because the answer to their beginning was lost. */
+export async function abortMultiparts(bucket: Bucket, key: string): Promise<void> {
+  for await (const upload of listMultiparts(bucket, key)) if (upload.key === key) await abortMultipart(bucket, upload);
 }
 
 /** All that the bucket has under this beginning of a key, whoever began them. */

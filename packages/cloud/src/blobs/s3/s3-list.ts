@@ -27,7 +27,7 @@ async function findUnfinished(bucket: Bucket, prefix: string): Promise<Map<strin
   for await (const upload of listMultiparts(bucket, prefix)) {
     const parts = (await listStoredParts(bucket, upload)) ?? [];
     const sizeBytes = parts.reduce((sum, part) => sum + part.sizeBytes, 0);
-    add(upload.key, sizeBytes, upload.startedAtMs);
+    add(upload.key, sizeBytes, Math.max(upload.startedAtMs, ...parts.map(({ storedAtMs }) => storedAtMs)));
   }
   for await (const { key, sizeBytes, modifiedAtMs } of listObjects(bucket, PIECES + prefix))
     add(keyOfPiece(key)!, sizeBytes, modifiedAtMs);

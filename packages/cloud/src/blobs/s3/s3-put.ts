@@ -7,7 +7,15 @@ import { abortable } from "../../core/abortable.ts";
 import { BlobExistsError, BlobTooLargeError, DigestMismatchError } from "../blob-errors.ts";
 import type { PutOptions } from "../blob-store.ts";
 import { type Bucket, findObject, placeOf } from "./bucket.ts";
-import { abortMultipart, beginMultipart, joinParts, type Multipart, md5Of, sendPart } from "./multipart.ts";
+import {
+  abortMultipart,
+  abortMultiparts,
+  beginMultipart,
+  joinParts,
+  type Multipart,
+  md5Of,
+  sendPart,
+} from "./multipart.ts";
 
 const MOST_PARTS = 10_000;
 /** Where the length is not known, parts become twice as long after so many. */
@@ -92,6 +100,7 @@ async function writeInParts(
     await abortMultipart(bucket, upload); // from now on it is sure whether it became the object
     await settle(writing, error);
   }
+  await abortMultiparts(bucket, key);
 }
 
 /** Returns where the object under the key is the one that was written, whatever its answer was; throws the error where it is not. */

@@ -13,7 +13,7 @@ import {
 import type { PartPlan, PartReceipt, UploadPlan } from "../blob-store.ts";
 import { checkPart, checkParts, checkPlan } from "../part-plan.ts";
 import { type Bucket, findObject, placeOf } from "./bucket.ts";
-import { abortMultipart, beginMultipart, joinParts, listMultiparts, listStoredParts } from "./multipart.ts";
+import { abortMultipart, abortMultiparts, beginMultipart, joinParts, listStoredParts } from "./multipart.ts";
 import { removePieceObjects } from "./piece-objects.ts";
 import { isGone, isS3Error } from "./s3-errors.ts";
 import type { OpenUpload, UploadRecords } from "./upload-records.ts";
@@ -86,6 +86,12 @@ export async function completeUpload(uploads: S3Uploads, key: string, parts: rea
     await checkComplete(bucket, { key, parts, otherwise: error });
   }
   if (upload) await records.close(key, upload.uploadId);
+  await removeUnfinished(bucket, key);
+}
+
+/** Removes everything of the key but the object. */
+async function removeUnfinished(bucket: Bucket, key: string): Promise<void> {
+  await abortMultiparts(bucket, key);
   await removePieceObjects(bucket, key);
 }
 
@@ -142,6 +148,5 @@ async function checkComplete(
 /** BlobStore.abortUpload: also what the bucket has under the key and nobody recorded. */
 export async function abortUpload({ bucket, records }: S3Uploads, key: string): Promise<void> {
   await records.close(key);
-  for await (const upload of listMultiparts(bucket, key)) if (upload.key === key) await abortMultipart(bucket, upload);
-  await removePieceObjects(bucket, key);
+  await removeUnfinished(bucket, key);
 }
