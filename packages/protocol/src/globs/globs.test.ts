@@ -52,7 +52,11 @@ const piece = fc.oneof(
 const glob = fc
   .tuple(fc.constantFrom("", "", "", "", "!", "!!", "./"), fc.array(piece, { minLength: 1, maxLength: 4 }))
   .map(([mark, pieces]) => mark + pieces.join("/"))
-  .filter((text) => !/^\*\*\/\*\*$/.test(text));
+  .filter((text) => !/^\*\*\/\*\*$/.test(text))
+  // Beside a range of numbers picomatch forgets to escape a dot, which then stands for any character.
+  .filter((text) => !(text.includes("a.b") && text.includes("{1..3}")))
+  // Behind `**` it takes three stars sometimes for one, sometimes for two.
+  .filter((text) => !/\*\*\/(.*\/)?\*{3}/.test(text));
 
 test("what people write in settings is understood", () => {
   assert.ok(fits("run/a.MCAP", "**/*.{mcap,bag}"));
@@ -61,6 +65,7 @@ test("what people write in settings is understood", () => {
   assert.ok(fits("2026/11/x.mcap", "2026/**"));
   assert.ok(fits("a/b/c.mcap", "**.mcap"));
   assert.ok(!fits("a/b/c.mcap", "*.mcap"));
+  assert.ok(fits("a.b1", "a.b{1..3}") && !fits("aab1", "a.b{1..3}"), "a dot is a dot");
   assert.ok(fits(".hidden/x.mcap", "*/x.mcap"));
   assert.ok(fits("run [1].mcap", "run [[]1].mcap"));
   assert.ok(fits("a[\u{1F600}]", "*[\u{1F600}]"));
