@@ -21,7 +21,7 @@ test("two transactions that lock each other out both end with their work done", 
   await Promise.all([addInOrder(["a", "b"]), addInOrder(["b", "a"])]);
   const sums = await db.prisma.organization.findMany({ orderBy: { id: "asc" }, select: { createdAtNs: true } });
   assert.deepEqual(sums, [{ createdAtNs: 2n }, { createdAtNs: 2n }]);
-  assert.equal(attempts, 3);
+  assert.ok(attempts >= 3, "one was repeated; it may be again, where it takes its lock before the other one wakes");
 });
 
 test("a serialization failure is repeated five times in all and then told", async (t) => {
