@@ -18,6 +18,8 @@ import {
 } from "./multipart.ts";
 
 const MOST_PARTS = 10_000;
+/** Each holds its bytes in memory. */
+const PARTS_AT_ONCE = 3;
 /** Where the length is not known, parts become twice as long after so many. */
 const PARTS_OF_A_LENGTH = 1000;
 const TOKEN = "downlink-write";
@@ -110,19 +112,16 @@ async function settle({ bucket, key, token }: Writing, error: unknown): Promise<
   throw found ? new BlobExistsError(key) : error;
 }
 
-/** One part is sent while the next one comes in. */
+/** Some parts are sent while the next one comes in. */
 async function sendParts(bucket: Bucket, upload: Multipart, blocks: AsyncIterable<Uint8Array>) {
-  const parts: CompletedPart[] = [];
-  let sending: Promise<unknown> = Promise.resolve();
-  let number = 0;
+  const sending: Promise<CompletedPart>[] = [];
   for await (const bytes of blocks) {
-    await sending;
-    number += 1;
-    sending = sendPart(bucket, upload, { number, bytes }).then((part) => parts.push(part));
-    sending.catch(() => {}); // thrown at the next await; until then it must not count as unhandled
+    await sending.at(-PARTS_AT_ONCE);
+    const part = sendPart(bucket, upload, { number: sending.length + 1, bytes });
+    part.catch(() => {}); // thrown at an await below; until then it must not count as unhandled
+    sending.push(part);
   }
-  await sending;
-  return parts;
+  return await Promise.all(sending);
 }
 
 async function* chain(first: readonly Uint8Array[], rest: AsyncIterable<Uint8Array>) {
