@@ -27,8 +27,9 @@ export function keepUploadRecords(db: Pick<Database, "prisma">): UploadRecords {
     async close(key, uploadId) {
       await bucketUpload.deleteMany({ where: { key, ...(uploadId !== undefined && { uploadId }) } });
     },
-    async listTaken({ uploadId }) {
-      return (await bucketPart.findMany({ where: { uploadId } })).map(toPart);
+    async listTaken({ uploadId }, numbers) {
+      const where = { uploadId, ...(numbers && { number: { in: [...numbers] } }) };
+      return (await bucketPart.findMany({ where })).map(toPart);
     },
     async findTaken({ uploadId }, number) {
       const row = await bucketPart.findUnique({ where: { uploadId_number: { uploadId, number } } });

@@ -67,11 +67,11 @@ export async function durableParts({ bucket, records }: S3Uploads, upload: OpenU
 /** Throws what BlobStore.grantParts throws; a part that passes may be sent. */
 export async function checkGrantable(records: UploadRecords, key: string, parts: readonly PartPlan[]): Promise<void> {
   const upload = await requireUpload(records, key);
-  for (const part of parts) {
-    checkPart(upload.plan, part);
-    const other = await records.findTaken(upload, part.number);
-    if (other && other.digest !== part.digest) throw new PartConflictError(part.number);
-  }
+  for (const part of parts) checkPart(upload.plan, part);
+  const numbers = parts.map(({ number }) => number);
+  const digests = new Map((await records.listTaken(upload, numbers)).map(({ number, digest }) => [number, digest]));
+  for (const { number, digest } of parts)
+    if ((digests.get(number) ?? digest) !== digest) throw new PartConflictError(number);
 }
 
 /** BlobStore.completeUpload: what is asked of the bucket again after a lost answer is whether the object is there. */

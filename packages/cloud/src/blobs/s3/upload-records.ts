@@ -10,7 +10,8 @@ export interface UploadRecords {
   open(upload: OpenUpload): Promise<OpenUpload>;
   /** Forgets the upload, its parts and its pieces. Without `uploadId` whichever is open under the key. */
   close(key: string, uploadId?: string): Promise<void>;
-  listTaken(upload: OpenUpload): Promise<PartPlan[]>;
+  /** The parts of these numbers, or all. */
+  listTaken(upload: OpenUpload, numbers?: readonly number[]): Promise<PartPlan[]>;
   findTaken(upload: OpenUpload, number: number): Promise<PartPlan | undefined>;
   /** Records which bytes the number stands for unless it is known; answers what it stands for from now on. */
   take(upload: OpenUpload, part: PartPlan): Promise<PartPlan>;
