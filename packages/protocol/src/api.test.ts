@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { api } from "./api.ts";
+import { api, documentedApi } from "./api.ts";
+import * as door from "./index.ts";
 import { plainRoutes } from "./openapi/plain-routes.ts";
-import { capabilities } from "./operations/capabilities.ts";
+import { capabilities, userCapabilities } from "./operations/capabilities.ts";
 import { type Operation, pathParameters } from "./operations/operation.ts";
 
 /** These are harmless, because neither has a default that could override the other. spec: wire contract, Datasets and Imports */
@@ -24,6 +25,11 @@ const plainRouteCapabilities = plainRoutes.flatMap(({ access }) =>
   typeof access === "object" ? [access.capability] : [],
 );
 
+test("each resource's contract leaves by its name, so that a page bundles those that it uses", () => {
+  for (const [name, contract] of Object.entries(documentedApi))
+    assert.equal(new Map(Object.entries(door)).get(name === "exports" ? "exportLinks" : name), contract, name);
+});
+
 test("every capability is used, and is in order", () => {
   const used = new Set<string>(plainRouteCapabilities);
   for (const capability of operations.flatMap(([, { access }]) =>
@@ -33,10 +39,30 @@ test("every capability is used, and is in order", () => {
   assert.deepEqual([...used].sort(), [...capabilities]);
 });
 
-test("what the organization shares with its projects is only read", () => {
+test("operations only read what the organization shares with its projects", () => {
   const shared = operations.filter(([, { access }]) => access.kind === "apiKey" && access.reach === "shared");
   assert.ok(shared.length > 5);
   for (const [name, { method }] of shared) assert.equal(method, "get", name);
+});
+
+/** Layouts belong to the organization, but are what its people work with; what is sent to a webhook once more changes nothing. */
+const notAdministrative = [
+  "layouts.create",
+  "layouts.update",
+  "layouts.delete",
+  "layouts.restore",
+  "webhooks.ping",
+  "webhooks.retryDelivery",
+];
+
+test("what changes something that is not for every member, or is the whole organization's, is audited", () => {
+  const administrative = operations.filter(([, { method, access }]) => {
+    if (method === "get" || access.kind !== "apiKey") return false;
+    return !userCapabilities.includes(access.capability) || access.reach === "organization";
+  });
+  assert.ok(administrative.length > 20);
+  const unwritten = administrative.filter(([, { audits }]) => audits === undefined).map(([name]) => name);
+  assert.deepEqual(unwritten.sort(), notAdministrative.sort());
 });
 
 for (const [name, operation] of operations) {
@@ -44,7 +70,7 @@ for (const [name, operation] of operations) {
     assert.deepEqual(Object.keys(operation.params?.shape ?? {}).sort(), pathParameters(operation.path).sort());
   });
 
-  test(`${name} gives no name to a query parameter and a body field at once, but to its reference`, () => {
+  test(`${name} uses no name for both a query parameter and a body field, except for references`, () => {
     const fields = Object.keys(operation.body?.shape ?? {});
     const clashes = [...Object.keys(operation.query?.shape ?? {}), ...pathParameters(operation.path)].filter(
       (key) => fields.includes(key) && !inQueryAndBody.includes(key),
@@ -57,6 +83,6 @@ for (const [name, operation] of operations) {
       if (schema) assert.equal(typeof z.toJSONSchema(schema, { io: "input" }), "object");
   });
 
-  test(`${name} says what it does in a sentence without a full stop`, () =>
+  test(`${name} has a summary that is a sentence without a full stop`, () =>
     assert.match(operation.summary, /^[A-Z].{7,140}[^.]$/));
 }

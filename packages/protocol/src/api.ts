@@ -2,6 +2,9 @@ import { edge } from "./edge/edge.ts";
 import { agentSettings } from "./resources/agent-settings.ts";
 import { apiKeys } from "./resources/api-keys.ts";
 import { attachments } from "./resources/attachments.ts";
+import { audit } from "./resources/audit.ts";
+import { bucketNotifications } from "./resources/bucket-notifications.ts";
+import { changes } from "./resources/changes.ts";
 import { coverage } from "./resources/coverage.ts";
 import { customProperties } from "./resources/custom-properties.ts";
 import { datasetVersions } from "./resources/dataset-versions.ts";
@@ -17,21 +20,32 @@ import { extensions } from "./resources/extensions.ts";
 import { importQueue } from "./resources/import-queue.ts";
 import { importRequests } from "./resources/import-requests.ts";
 import { imports } from "./resources/imports.ts";
+import { ingestPathPolicies } from "./resources/ingest-path-policies.ts";
 import { lakeFiles } from "./resources/lake-files.ts";
 import { layouts } from "./resources/layouts.ts";
+import { invitations, me, members, projectMembers } from "./resources/members.ts";
 import { pendingImports } from "./resources/pending-imports.ts";
 import { projects } from "./resources/projects.ts";
 import { recordings } from "./resources/recordings.ts";
+import { savedViews } from "./resources/saved-views.ts";
 import { sessions } from "./resources/sessions.ts";
 import { inboxTokens, sites, siteTokens } from "./resources/sites.ts";
 import { topics } from "./resources/topics.ts";
 import { uploads } from "./resources/uploads.ts";
 import { viewLinks } from "./resources/view-links.ts";
+import { webhooks } from "./resources/webhooks.ts";
+import { site } from "./site/site.ts";
+import { siteUploads } from "./site/site-uploads.ts";
 
 /** The table of contents of the service. */
 export const api = {
   projects,
   apiKeys,
+  audit,
+  members,
+  invitations,
+  projectMembers,
+  me,
   devices,
   agentSettings,
   deviceTokens,
@@ -50,15 +64,24 @@ export const api = {
   uploads,
   exports: exportLinks,
   viewLinks,
+  savedViews,
   topics,
   coverage,
+  changes,
   episodes,
   datasets,
   datasetVersions,
   sites,
   siteTokens,
   inboxTokens,
+  ingestPathPolicies,
+  bucketNotifications,
   layouts,
   extensions,
+  webhooks,
   edge,
+  site,
 } as const;
+
+/** All that is documented: also what a self-hosted site answers and the control plane does not. */
+export const documentedApi = { ...api, siteUploads } as const;

@@ -1,13 +1,5 @@
-export { api } from "./api.ts";
-export {
-  DeletionReason,
-  edgeLimits,
-  INCARNATION_HEADER,
-  LEASE_HEADER,
-  PermitAnswer,
-  PermitRefusal,
-  type Unassigned,
-} from "./edge/edge.ts";
+export { api, documentedApi } from "./api.ts";
+export { edge, type Unassigned } from "./edge/edge.ts";
 export {
   algorithmOf,
   base64Of,
@@ -24,6 +16,8 @@ export {
   type EdgeRecordingItem,
   EdgeTopic,
 } from "./edge/edge-items.ts";
+export { edgeLimits, INCARNATION_HEADER, LEASE_HEADER } from "./edge/edge-limits.ts";
+export { DeletionReason, PermitAnswer, PermitRefusal } from "./edge/edge-permits.ts";
 export type { Piece } from "./edge/edge-pieces.ts";
 export {
   DeliveryFailure,
@@ -34,9 +28,13 @@ export {
   WantedImport,
   type WantedSalvage,
 } from "./edge/edge-work.ts";
+export { UploadSite } from "./edge/upload-site.ts";
 export { toOpenApi } from "./openapi/openapi.ts";
-export { extensionUpload, type PlainRoute, plainRoutes } from "./openapi/plain-routes.ts";
-export { type Capability, capabilities, EVERY_CAPABILITY } from "./operations/capabilities.ts";
+export type { PlainRoute } from "./openapi/plain-route.ts";
+export { extensionUpload, plainRoutes } from "./openapi/plain-routes.ts";
+export { deviceCodeRoutes, oidcRoutes, sessionRoutes } from "./openapi/sign-in-routes.ts";
+export { type AuditedKind, auditedKinds } from "./operations/audited.ts";
+export { type Capability, capabilities, EVERY_CAPABILITY, userCapabilities } from "./operations/capabilities.ts";
 export { ErrorBody, type ErrorCode, errorCodes } from "./operations/errors.ts";
 export { createJsonGuard, type JsonLimits } from "./operations/json-guard.ts";
 export {
@@ -58,29 +56,80 @@ export {
   type Reach,
   type WithHeaders,
 } from "./operations/operation.ts";
-export { AgentSettings } from "./resources/agent-settings.ts";
-export { ApiKey } from "./resources/api-keys.ts";
-export { RecordingAttachment } from "./resources/attachments.ts";
-export { CoverageRange, CoverageSpan, MAX_COVERAGE_RANGES, MIN_TOLERANCE_SECONDS } from "./resources/coverage.ts";
-export { CustomProperty, PropertyKey, PropertyResourceType, PropertyValueType } from "./resources/custom-properties.ts";
-export { DatasetEpisodeChange, DatasetVersion } from "./resources/dataset-versions.ts";
-export { Dataset, DatasetEpisode } from "./resources/datasets.ts";
-export { DeviceToken } from "./resources/device-tokens.ts";
-export { Device, DeviceName, PropertyInterval } from "./resources/devices.ts";
+export { AgentSettings, agentSettings } from "./resources/agent-settings.ts";
+export { ApiKey, apiKeys } from "./resources/api-keys.ts";
+export { attachments, RecordingAttachment } from "./resources/attachments.ts";
+export { AuditEntry, audit } from "./resources/audit.ts";
+export {
+  bucketNotifications,
+  MAX_OBJECT_NAME_BYTES,
+  NOTIFICATION_DAYS,
+  ObjectName,
+  StorageProvider,
+} from "./resources/bucket-notifications.ts";
+export {
+  Changes,
+  changeKinds,
+  changes,
+  MAX_CHANGES,
+  MAX_CHANGES_WAIT_SECONDS,
+  MAX_WAITING_CHANGES,
+} from "./resources/changes.ts";
+export {
+  CoverageGrid,
+  CoverageRange,
+  CoverageSpan,
+  coverage,
+  coverageBits,
+  MAX_COVERAGE_RANGES,
+  MAX_GRID_BINS,
+  MAX_GRID_DEVICES,
+  MIN_TOLERANCE_SECONDS,
+} from "./resources/coverage.ts";
+export {
+  CustomProperty,
+  customProperties,
+  PropertyKey,
+  PropertyResourceType,
+  PropertyValueType,
+} from "./resources/custom-properties.ts";
+export { DatasetEpisodeChange, DatasetVersion, datasetVersions } from "./resources/dataset-versions.ts";
+export { Dataset, DatasetEpisode, datasets } from "./resources/datasets.ts";
+export { DeviceToken, deviceTokens } from "./resources/device-tokens.ts";
+export { Device, DeviceName, devices, PropertyInterval } from "./resources/devices.ts";
 export { AgentPoint, AgentStatus, EdgeAgent } from "./resources/edge-agents.ts";
-export { EdgeFile, EdgeFileState, type SalvageRequest } from "./resources/edge-files.ts";
-export { Episode, MAX_EVENT_MEMBERSHIPS, MemberRecording } from "./resources/episodes.ts";
-export { EventType } from "./resources/event-types.ts";
-export { Event, MAX_EVENT_METADATA_CHARACTERS } from "./resources/events.ts";
-export { DAMAGE_HEADER, MAX_EXPORT_RECORDINGS, MAX_UNKNOWN_TOPICS } from "./resources/exports.ts";
-export { Extension, MAX_EXTENSION_BYTES } from "./resources/extensions.ts";
-export { QueuedImport, WaitReason } from "./resources/import-queue.ts";
-export { BulkRefusal, bulkLimits } from "./resources/import-requests.ts";
-export { Import, MAX_DELETED_IMPORTS } from "./resources/imports.ts";
-export { LakeFile, MAX_LAKE_FILE_HOURS } from "./resources/lake-files.ts";
-export { Layout, LayoutPermission } from "./resources/layouts.ts";
-export { PendingImport, PendingImportStatus, Requester } from "./resources/pending-imports.ts";
-export { Project, ProjectName } from "./resources/projects.ts";
+export { EdgeFile, EdgeFileState, edgeFiles, type SalvageRequest } from "./resources/edge-files.ts";
+export { Episode, episodes, MAX_EVENT_MEMBERSHIPS, MemberRecording } from "./resources/episodes.ts";
+export { EventType, eventTypes } from "./resources/event-types.ts";
+export { Event, events, MAX_EVENT_METADATA_CHARACTERS } from "./resources/events.ts";
+export { DAMAGE_HEADER, exportLinks, MAX_EXPORT_RECORDINGS, MAX_UNKNOWN_TOPICS } from "./resources/exports.ts";
+export { Extension, extensions, MAX_EXTENSION_BYTES } from "./resources/extensions.ts";
+export { importQueue, QueuedImport, WaitReason } from "./resources/import-queue.ts";
+export { BulkRefusal, bulkLimits, importRequests } from "./resources/import-requests.ts";
+export { Import, imports, MAX_DELETED_IMPORTS } from "./resources/imports.ts";
+export {
+  type IngestPathPolicyRevision,
+  type IngestPathRule,
+  ingestPathPolicies,
+  MAX_PATH_RULES,
+} from "./resources/ingest-path-policies.ts";
+export { LakeFile, lakeFiles, MAX_LAKE_FILE_HOURS } from "./resources/lake-files.ts";
+export { Layout, LayoutPermission, layouts } from "./resources/layouts.ts";
+export {
+  Email,
+  Invitation,
+  invitations,
+  Me,
+  Member,
+  MemberRole,
+  me,
+  members,
+  PasswordReset,
+  projectMembers,
+  SignInSession,
+} from "./resources/members.ts";
+export { PendingImport, PendingImportStatus, pendingImports, Requester } from "./resources/pending-imports.ts";
+export { Project, ProjectName, projects } from "./resources/projects.ts";
 export {
   ImportStatus,
   MAX_SUMMARIZED,
@@ -90,11 +139,40 @@ export {
   RecordingKey,
   RecordingSummary,
   RecordingTopic,
+  recordings,
 } from "./resources/recordings.ts";
-export { ListedSession, Session, SessionKey } from "./resources/sessions.ts";
-export { InboxToken, Site, SiteToken, SiteType } from "./resources/sites.ts";
-export { Topic } from "./resources/topics.ts";
-export { MAX_VIEW_LINKS, MAX_VIEW_SECONDS, ViewLink } from "./resources/view-links.ts";
+export { MAX_SAVED_VIEWS, SavedView, savedViews } from "./resources/saved-views.ts";
+export { ListedSession, Session, SessionKey, sessions } from "./resources/sessions.ts";
+export {
+  AcceptInvitation,
+  AskDeviceCode,
+  AskIdToken,
+  BegunSession,
+  DecideDeviceCode,
+  DeviceCode,
+  ExchangeIdToken,
+  LookAtInvitation,
+  LookAtReset,
+  PasswordIsReset,
+  ResetPassword,
+  SeenInvitation,
+  SeenReset,
+  SignIn,
+  SignInWays,
+} from "./resources/sign-in.ts";
+export { InboxToken, inboxTokens, Site, SiteToken, SiteType, sites, siteTokens } from "./resources/sites.ts";
+export { Topic, topics } from "./resources/topics.ts";
+export { uploads } from "./resources/uploads.ts";
+export { MAX_VIEW_LINKS, MAX_VIEW_SECONDS, ViewLink, viewLinks } from "./resources/view-links.ts";
+export {
+  DELIVERY_DAYS,
+  MAX_WEBHOOKS,
+  Webhook,
+  WebhookDelivery,
+  type WebhookEventType,
+  webhookEventTypes,
+  webhooks,
+} from "./resources/webhooks.ts";
 export { holdsCredential } from "./shapes/credentials.ts";
 export { CursorHeaders, NEXT_CURSOR_HEADER, PREVIOUS_CURSOR_HEADER } from "./shapes/cursor.ts";
 export { parseDurationMs } from "./shapes/duration.ts";
@@ -104,7 +182,10 @@ export { withoutNulls } from "./shapes/nulls.ts";
 export { PropertyChanges, PropertyValue, PropertyValues } from "./shapes/properties.ts";
 export { aliasesOf, foldAliases } from "./shapes/query.ts";
 export { queryLimits } from "./shapes/query-text.ts";
-export { DataDamage } from "./shapes/summaries.ts";
+export { type Creator, DataDamage, RecordingLocation } from "./shapes/summaries.ts";
 export { isStorable, PathSegment, StorableText } from "./shapes/text.ts";
 export { FIRST_TIME_NS, formatTimestamp, LAST_TIME_NS, parseTimestamp, Timestamp } from "./shapes/time.ts";
 export { TokenMaker } from "./shapes/token-facts.ts";
+export { type LakeFileReport, type SiteRequestState, site, siteLimits } from "./site/site.ts";
+export { SiteFindings } from "./site/site-findings.ts";
+export { siteUploads } from "./site/site-uploads.ts";

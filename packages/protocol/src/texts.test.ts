@@ -58,14 +58,14 @@ test("a file's text is never refused, can be stored as it is decoded, and leads 
   );
 });
 
-test("what cannot be stored of a file's text is seen, and so is a text that only looks like it", () => {
+test("an escaped text from a file can be recognized, and so can a text that only looks like one", () => {
   const seen = ["/a\0b", "\ud83d", "\ud83e\udd16", "C:\\users", "\\u0000", "\\u005cu0000"].map((text) =>
     fileText().decode(text),
   );
   assert.deepEqual(seen, ["/a\\u0000b", "\\ud83d", "\ud83e\udd16", "C:\\users", "\\u005cu0000", "\\u005cu005cu0000"]);
 });
 
-test("any key is kept, `__proto__` too, and each fault names its key", () => {
+test("any key is kept, even `__proto__`, and each error names its key", () => {
   const given = JSON.parse('{"__proto__":"a","constructor":"b"}') as Record<string, string>;
   assert.deepEqual(Object.entries(textsByKey(StorableText).decode(given)), Object.entries(given));
   const faults = textsByKey(StorableText).safeDecode({ k: "\0", "\0": "v", n: 1 as never, fine: "v" }).error!.issues;

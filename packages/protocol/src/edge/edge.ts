@@ -3,55 +3,14 @@ import { agentToken, enrolmentToken, operation } from "../operations/operation.t
 import { DeviceName } from "../resources/devices.ts";
 import { AgentStatus } from "../resources/edge-agents.ts";
 import { ImportStatus } from "../resources/recordings.ts";
-import { Credential } from "../shapes/credentials.ts";
 import { queryInteger } from "../shapes/query.ts";
-import { ByteCount } from "../shapes/summaries.ts";
 import { fileText, Id, StorableText } from "../shapes/text.ts";
 import { Timestamp } from "../shapes/time.ts";
-import { DigestAlgorithm, withDigest } from "./edge-digests.ts";
 import { EdgeItem, Sha256Hex, VersionId } from "./edge-items.ts";
-import { edgePieces, HeldPieces, partNumber, pieceLimits, uploadParams } from "./edge-pieces.ts";
+import { edgeLimits } from "./edge-limits.ts";
+import { DeletionReason, PermitAnswer } from "./edge-permits.ts";
+import { edgeUploads } from "./edge-uploads.ts";
 import { DeliveryFailure, EdgeSettings, EdgeWork, SalvageFailure } from "./edge-work.ts";
-
-/**
- * What an agent and the cloud say to each other is desired state, not messages: the agent says what it has, the cloud says the full set of
- * what it wants, and both converge from any point. Every call except `hello` carries the lease in the header below.
- */
-export const LEASE_HEADER = "downlink-lease";
-
-/**
- * Every answer to an agent carries the cloud's incarnation at that moment. If it is not the one of the last hello, the agent says hello
- * again.
- */
-export const INCARNATION_HEADER = "downlink-incarnation";
-
-/** The limits that both sides keep, in bytes, seconds and counts. */
-export const edgeLimits = {
-  itemsPerReport: 500,
-  permitsPerCall: 500,
-  permitSeconds: 600,
-  /** How long the agent acts on a permit. It is much less, so that for a cloud that was restored meanwhile the permit is still open. */
-  permitUseSeconds: 60,
-  bytesPerReport: 4 * 1024 * 1024,
-  /**
-   * The most requests in an answer of `work` to an agent that takes a part of the set; below, the most bytes of any answer that an agent
-   * reads.
-   */
-  requestsPerAnswer: 10_000,
-  bytesPerWork: 4 * 1024 * 1024,
-  bytesPerAnswer: 8 * 1024 * 1024,
-  leaseSeconds: 60,
-  formerInstances: 8,
-  /** How long a poll may wait. A cloud whose answer to `hello` does not say it knows only the former limit. */
-  longPollSeconds: 55,
-  formerLongPollSeconds: 30,
-  heartbeatSeconds: 30,
-  minPartBytes: 16 * 1024 * 1024,
-  /** The size of a part on a slow link, where a part of the usual size would take longer than a minute. */
-  slowLinkPartBytes: 5 * 1024 * 1024,
-  maxParts: 9000,
-  ...pieceLimits,
-} as const;
 
 const InstanceId = StorableText.min(16).max(64);
 const Reason = z.object({ versionId: VersionId, code: z.string(), text: z.string() });
@@ -61,42 +20,6 @@ export type Unassigned = z.infer<typeof Unassigned>;
 /** A file whose import failed, with the reason. */
 const FailedImport = Reason;
 export type FailedImport = z.infer<typeof FailedImport>;
-
-/**
- * The rule under which a file is deleted on the device. `imported`: autoDeleteAfterImport · `retention`: it ended longer ago than
- * retainRecordingsSeconds, and was reported for as long · `space`: an imported file, as the disk's quota asks · `prune`: a file that may
- * never have been imported, as the quota asks and the operator allows.
- */
-export const DeletionReason = z.enum(["imported", "retention", "space", "prune"]);
-export type DeletionReason = z.infer<typeof DeletionReason>;
-
-/** Why a file may not be deleted now. The list is closed. */
-export const PermitRefusal = z.enum([
-  "Unknown",
-  "NotARecording",
-  "Suspended",
-  "DeviceDisabled",
-  "SettingOff",
-  "OpenRequest",
-  "ImportNotComplete",
-  "HashDiffers",
-  "SafetyPeriod",
-  "TooYoung",
-]);
-export type PermitRefusal = z.infer<typeof PermitRefusal>;
-
-/** What the cloud says about the deletion of one file. */
-export const PermitAnswer = z.discriminatedUnion("answer", [
-  z.object({ versionId: VersionId, answer: z.literal("granted"), permitId: z.string(), expiresAt: Timestamp }),
-  z.object({
-    versionId: VersionId,
-    answer: z.literal("refused"),
-    code: PermitRefusal,
-    text: z.string(),
-    notBefore: Timestamp.optional().meta({ description: "When it is worth asking again, as far as that is known" }),
-  }),
-]);
-export type PermitAnswer = z.infer<typeof PermitAnswer>;
 
 const requestParams = z.object({ requestId: Id });
 
@@ -254,74 +177,7 @@ export const edge = {
       ),
     }),
   }),
-  openUpload: operation({
-    method: "post",
-    path: "/v1/edge/imports/{requestId}/upload",
-    access: agentToken(),
-    summary: "Open or reopen the upload of one file version",
-    params: requestParams,
-    body: z.object({
-      versionId: VersionId,
-      size: ByteCount,
-      modifiedAt: Timestamp,
-      partSize: z.int().min(edgeLimits.slowLinkPartBytes).max(edgeLimits.minPartBytes).optional().meta({
-        description: "A wish, on a slow link; an upload that is open already keeps its own",
-      }),
-      digests: z.array(DigestAlgorithm).max(8).optional().meta({
-        description: "The digests that the agent can send for its parts and pieces; absent: MD5 alone",
-      }),
-      sha256: Sha256Hex.optional().meta({
-        description:
-          "Of the whole file, where it is known. Where this device's imported recordings have that content already, the request ends as `failed` with `DuplicateContent` before a byte is sent, and the call with `RequestSuperseded`",
-      }),
-    }),
-    response: z.object({
-      uploadId: z.string(),
-      partSize: z.int().min(1),
-      digest: DigestAlgorithm.optional().meta({
-        description: "The digest of all parts and pieces of this upload; absent: MD5",
-      }),
-      isStored: z.boolean().meta({ description: "Every byte is here already: nothing more to send" }),
-      wantsSha256: z.boolean().optional().meta({
-        description:
-          "An imported recording of this device may have the same content: it pays to hash the file and to open the upload again with its `sha256`. Who does not sends the parts",
-      }),
-      parts: z.array(withDigest({ number: partNumber, length: ByteCount })).meta({ description: "Durable parts" }),
-      pieces: HeldPieces.optional().meta({
-        description: "On a slow link parts may be sent in pieces; absent where that is not possible",
-      }),
-    }),
-  }),
-  grantParts: operation({
-    method: "post",
-    path: "/v1/edge/imports/{requestId}/upload/{uploadId}/grants",
-    access: agentToken(),
-    summary: "Ask for a signed target for each part",
-    params: uploadParams,
-    body: z.object({
-      parts: z
-        .array(withDigest({ number: partNumber, length: z.int().min(1) }))
-        .min(1)
-        .max(100),
-    }),
-    response: z.object({
-      grants: z.array(z.object({ number: partNumber, url: Credential, headers: z.record(z.string(), z.string()) })),
-    }),
-  }),
-  ...edgePieces,
-  completeUpload: operation({
-    method: "post",
-    path: "/v1/edge/imports/{requestId}/upload/{uploadId}/complete",
-    access: agentToken(),
-    summary: "Say that every part was sent; repeatable",
-    params: uploadParams,
-    bodySize: "large",
-    body: z.object({
-      parts: z.array(withDigest({ number: partNumber, etag: StorableText.optional() })).max(10_000),
-      sha256: Sha256Hex,
-    }),
-    response: z.object({ recordingId: z.string() }),
-  }),
+  ...edgeUploads,
   failImport: operation({
     method: "post",
     path: "/v1/edge/imports/{requestId}/failed",

@@ -1,3 +1,4 @@
+import { addNode, END, type State } from "./glob-program.ts";
 import type { Fold, GlobNode } from "./parse-glob.ts";
 
 /** Answers whether a text fits one of some nodes, in time linear in its length. It remembers states of earlier texts, within bounds. */
@@ -10,7 +11,7 @@ export type Automaton = (text: string) => boolean;
  */
 export function buildAutomaton(nodes: readonly GlobNode[], { fold, maxKept }: AutomatonOptions): Automaton {
   const program: State[] = [{ kind: "end" }];
-  const starts = nodes.map((node) => addNode(program, node, END));
+  const starts = nodes.map((node) => addNode(program, node, { next: END, before: 0 }));
   const close = createClosing(program);
   let memory = openMemory(close(starts));
   const step = (place: Place, code: number): Place => {
@@ -66,40 +67,11 @@ function makePlace(states: readonly number[]): Place {
   return { states, isEnd: states.includes(END), next: new Map() };
 }
 
-const END = 0;
-
-type State =
-  | { readonly kind: "end" }
-  | { readonly kind: "unit"; readonly folded: string; readonly next: number }
-  | { readonly kind: "read"; readonly accepts: (folded: string) => boolean; readonly next: number }
-  | { readonly kind: "fork"; readonly to: number[] };
-
 /** All states that are possible after the same beginning of a text. */
 interface Place {
   readonly states: readonly number[];
   readonly isEnd: boolean;
   readonly next: Map<number, Place>;
-}
-
-/** Adds the states of a node that is followed by `next`. Answers the state that it begins with. */
-function addNode(program: State[], node: GlobNode, next: number): number {
-  switch (node.kind) {
-    case "unit":
-      return program.push({ kind: "unit", folded: node.folded, next }) - 1;
-    case "one":
-      return program.push({ kind: "read", accepts: node.accepts, next }) - 1;
-    case "sequence":
-      return node.nodes.reduceRight((following, part) => addNode(program, part, following), next);
-    case "choice":
-      return program.push({ kind: "fork", to: node.nodes.map((part) => addNode(program, part, next)) }) - 1;
-    case "repeat": {
-      const to = [next];
-      const again = program.push({ kind: "fork", to }) - 1;
-      const once = addNode(program, node.node, again);
-      to.push(once);
-      return node.atLeast === 0 ? again : once;
-    }
-  }
 }
 
 function follow(program: readonly State[], states: readonly number[], folded: string): number[] {
@@ -112,7 +84,7 @@ function follow(program: readonly State[], states: readonly number[], folded: st
   return reached;
 }
 
-/** Adds to some states those that are reached from them without reading, and leaves out those that only fork. */
+/** Adds to some states those that are reached from them without reading, and leaves out those that read nothing. */
 function createClosing(program: readonly State[]): (states: readonly number[]) => number[] {
   const seenIn = new Float64Array(program.length);
   let round = 0;
@@ -124,8 +96,9 @@ function createClosing(program: readonly State[]): (states: readonly number[]) =
       if (seenIn[index] === round) continue;
       seenIn[index] = round;
       const state = program[index]!;
-      if (state.kind !== "fork") closed.push(index);
-      else for (const to of state.to) open.push(to);
+      if (state.kind === "fork") open.push(...state.to);
+      else if (state.kind === "mark") open.push(state.next);
+      else closed.push(index);
     }
     return closed;
   };

@@ -6,7 +6,7 @@ import { checkGlob, compileGlobs, globLimits } from "./globs.ts";
 
 const fits = (path: string, ...globs: string[]) => compileGlobs(globs)(path);
 
-test("globs mean what picomatch makes of them", () => {
+test("globs mean the same as with picomatch", () => {
   const agrees = ([glob, paths]: [string, string[]]) => {
     const oracle = picomatch(glob, { dot: true, nocase: true });
     const matches = compileGlobs([glob]);
@@ -58,7 +58,7 @@ const glob = fc
   // Behind `**` it takes three stars sometimes for one, sometimes for two.
   .filter((text) => !/\*\*\/(.*\/)?\*{3}/.test(text));
 
-test("what people write in settings is understood", () => {
+test("globs as people write them in settings are understood", () => {
   assert.ok(fits("run/a.MCAP", "**/*.{mcap,bag}"));
   assert.ok(fits("a.bag", "**/*.{mcap,bag}"));
   assert.ok(!fits("a.mcap.active", "**/*.{mcap,bag}"));
@@ -74,7 +74,7 @@ test("what people write in settings is understood", () => {
   assert.ok(!fits("ETH0", "eth*") === false && !compileGlobs(["eth*"], { isCaseSensitive: true })("ETH0"));
 });
 
-test("names with a newline fit as others do", () => {
+test("names with a newline match like others", () => {
   assert.ok(fits("a\nb.mcap", "**/*.mcap"));
   assert.ok(fits("x\ny/a.mcap", "**"));
 });
@@ -103,7 +103,7 @@ test("what is remembered of earlier paths stays within bounds, and changes nothi
     assert.equal(matches(segments.join("/")), oracle(segments.join("/")), segments.join("/"));
 });
 
-test("what is no glob, or too many or too long ones, is refused with the reason", () => {
+test("an invalid glob, or too many or too long ones, is refused with the reason", () => {
   const refused: Record<string, RegExp> = {
     "a(b|c)": /at character 2: \( has no meaning here; write \\\(/,
     "!(a)": /\( has no meaning/,

@@ -1,6 +1,8 @@
 import { buildAutomaton } from "./glob-automaton.ts";
 import { foldCase, parseGlob } from "./parse-glob.ts";
 
+export { checkPattern, compilePattern, countWildcards, type Pattern } from "./patterns.ts";
+
 /** The most globs and UTF-16 code units that one setting may have. */
 export const globLimits = { globs: 100, characters: 500, charactersInAll: 5000 } as const;
 
@@ -23,13 +25,13 @@ export function compileGlobs(globs: readonly string[], options: GlobOptions = {}
   const parsed = globs.map((glob) => parseGlob(glob, fold));
   const [plain, negated] = [parsed.filter(({ isNegated }) => !isNegated), parsed.filter(({ isNegated }) => isNegated)];
   const maxKept = MAX_KEPT / (negated.length + 1);
-  const isSaid = buildAutomaton(
+  const isMatch = buildAutomaton(
     plain.map(({ node }) => node),
     { fold, maxKept },
   );
   const refusals = negated.map((glob) => buildAutomaton([glob.node], { fold, maxKept }));
   const texts = new Set(globs); // A file's whole name means that file, whatever characters are in it.
-  return (path) => texts.has(path) || isSaid(path) || refusals.some((isRefused) => !isRefused(path));
+  return (path) => texts.has(path) || isMatch(path) || refusals.some((isRefused) => !isRefused(path));
 }
 
 /** Throws a RangeError as {@link compileGlobs} does. */

@@ -4,7 +4,9 @@ export type GlobNode =
   | { readonly kind: "one"; readonly accepts: (folded: string) => boolean }
   | { readonly kind: "sequence"; readonly nodes: readonly GlobNode[] }
   | { readonly kind: "choice"; readonly nodes: readonly GlobNode[] }
-  | { readonly kind: "repeat"; readonly node: GlobNode; readonly atLeast: 0 | 1 };
+  | { readonly kind: "repeat"; readonly node: GlobNode; readonly atLeast: 0 | 1 }
+  /** One of the glob's `*`, `**`, `?` or `[a-z]`: what it matches can be named by its number. */
+  | { readonly kind: "wildcard"; readonly node: GlobNode };
 
 export interface ParsedGlob {
   readonly node: GlobNode;
@@ -46,9 +48,9 @@ interface Term {
 }
 
 const NOTHING: GlobNode = { kind: "sequence", nodes: [] };
-const ANY: GlobNode = { kind: "repeat", atLeast: 0, node: { kind: "one", accepts: () => true } };
+const ANY = wildcardOf({ kind: "repeat", atLeast: 0, node: { kind: "one", accepts: () => true } });
 const WITHIN_SEGMENT: GlobNode = { kind: "one", accepts: (unit) => unit !== "/" };
-const STAR: GlobNode = { kind: "repeat", atLeast: 0, node: WITHIN_SEGMENT };
+const STAR = wildcardOf({ kind: "repeat", atLeast: 0, node: WITHIN_SEGMENT });
 const SLASH: GlobNode = { kind: "unit", folded: "/" };
 
 /** Parses up to the end, or within braces to the comma or brace that ends an alternative. */
@@ -66,20 +68,30 @@ function parseTerms(reader: Reader, isInBraces: boolean): GlobNode[] {
 function parseTerm(reader: Reader, terms: Term[]): Term {
   const { text, fold } = reader;
   const unit = text[reader.at]!;
-  if (unit === "[") return { kind: "class", node: parseClass(reader) };
+  if (unit === "[") return { kind: "class", node: wildcardOf(parseClass(reader)) };
   if (unit === "{") return { kind: "braces", node: parseBraces(reader) };
   if (unit === "\\") reader.at += 1;
   else if ('()|"'.includes(unit)) fail(reader, `${unit} has no meaning here; write \\${unit} for the character itself`);
   const literal = text[reader.at++];
   if (literal === undefined) fail(reader, "it must not end with a single \\");
-  if (unit === "?") return { kind: "text", node: WITHIN_SEGMENT };
+  if (unit === "?") return { kind: "text", node: wildcardOf(WITHIN_SEGMENT) };
   if (unit === "/") return { kind: "slash", node: SLASH };
   const repeated = terms.at(-1);
   if (unit === "+" && (repeated?.kind === "class" || repeated?.kind === "braces")) {
     terms.pop();
-    return { kind: "text", node: { kind: "repeat", node: repeated.node, atLeast: 1 } };
+    return { kind: "text", node: repeatedly(repeated.node) };
   }
   return { kind: "text", node: literalOf(literal, fold) };
+}
+
+/** What a repeated class matches in all is one text. */
+function repeatedly(node: GlobNode): GlobNode {
+  if (node.kind === "wildcard") return wildcardOf(repeatedly(node.node));
+  return { kind: "repeat", node, atLeast: 1 };
+}
+
+function wildcardOf(node: GlobNode): GlobNode {
+  return { kind: "wildcard", node };
 }
 
 function literalOf(literal: string, fold: Fold): GlobNode {

@@ -12,7 +12,8 @@ import {
 } from "../operations/operation.ts";
 import { aliasesOf } from "../shapes/query.ts";
 import { exampleOf } from "./openapi-example.ts";
-import { type PlainRoute, plainRoutes } from "./plain-routes.ts";
+import type { PlainRoute } from "./plain-route.ts";
+import { plainRoutes } from "./plain-routes.ts";
 
 type Json = Record<string, unknown>;
 type Api = Readonly<Record<string, Contract>>;
@@ -53,15 +54,35 @@ export function toOpenApi(
       schemas,
       responses: errorResponses(),
       securitySchemes: {
-        apiKey: { type: "http", scheme: "bearer", description: "An API key that holds the operation's capability" },
+        apiKey: {
+          type: "http",
+          scheme: "bearer",
+          description: "An API key that holds the operation's capability, or the session of a member whose role does",
+        },
+        person: { type: "http", scheme: "bearer", description: "Any API key, or the text of a session" },
         agentToken: { type: "http", scheme: "bearer", description: "The token of a device or of an edge site" },
         enrolmentToken: { type: "http", scheme: "bearer", description: "A device token that belongs to no device yet" },
+        inboxToken: { type: "http", scheme: "bearer", description: "An inbox notification token" },
+        siteToken: { type: "http", scheme: "bearer", description: "The token of a self-hosted site" },
+        uploadCapability: {
+          type: "http",
+          scheme: "bearer",
+          description: "The capability for one upload at a self-hosted site, which the opening of the upload gave",
+        },
       },
     },
   };
 }
 
-const securitySchemes = { apiKey: "apiKey", agent: "agentToken", enrolment: "enrolmentToken" } as const;
+const securitySchemes = {
+  apiKey: "apiKey",
+  person: "person",
+  agent: "agentToken",
+  enrolment: "enrolmentToken",
+  inbox: "inboxToken",
+  site: "siteToken",
+  upload: "uploadCapability",
+} as const;
 
 function describe(operation: Operation, schemas: Json): Json {
   const { summary, description, access, body, response, responseHeaders } = operation;

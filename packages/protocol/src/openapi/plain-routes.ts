@@ -1,27 +1,6 @@
-import type { Capability } from "../operations/capabilities.ts";
-import type { Making, Method } from "../operations/operation.ts";
+import { BYTES, JSON_TYPE, type PlainRoute } from "./plain-route.ts";
+import { deviceCodeRoutes, oidcRoutes, sessionRoutes } from "./sign-in-routes.ts";
 
-/** A route that is no operation, because it takes or answers bytes, or because it is about the service itself. */
-export interface PlainRoute {
-  readonly method: Method;
-  readonly path: string;
-  /** Its name in the document: `tag.name`. */
-  readonly called: string;
-  readonly summary: string;
-  readonly description?: string;
-  /** Who may call it: an API key with the capability, whoever has the signed link, or anybody. */
-  readonly access: { readonly capability: Capability } | "link" | "anybody";
-  /** The media type of the body that it takes. */
-  readonly takes?: string;
-  /** What a POST by API key makes, as in an operation. */
-  readonly makes?: Making | "nothing";
-  /** What is answered for each status, and in which media type. */
-  readonly answers: Readonly<Record<number, { readonly description: string; readonly mediaType?: string }>>;
-  readonly refusals: readonly number[];
-}
-
-const BYTES = "application/octet-stream";
-const JSON_TYPE = "application/json";
 const redirect = { 302: { description: "The signed link, in `Location`; good for 15 minutes" } };
 const file = {
   200: { description: "The bytes", mediaType: BYTES },
@@ -46,7 +25,10 @@ export const extensionUpload = {
 } as const satisfies PlainRoute;
 
 export const plainRoutes: readonly PlainRoute[] = [
+  ...Object.values(deviceCodeRoutes),
+  ...Object.values(oidcRoutes),
   extensionUpload,
+  ...Object.values(sessionRoutes),
   {
     method: "get",
     path: "/v1/recording-attachments/{id}/download",
@@ -120,6 +102,18 @@ export const plainRoutes: readonly PlainRoute[] = [
     path: "/data-plane/extensions/{id}",
     called: "dataPlane.extension",
     summary: "An extension's package",
+  },
+  {
+    method: "post",
+    path: "/endpoints/inbox-notifications",
+    called: "bucketNotifications.receive",
+    summary: "Take notifications of a bucket in the form of its provider: S3, Ceph, MinIO, SNS, Pub/Sub, Event Grid",
+    description:
+      "The address holds an inbox notification token: `?token=`. What changes nothing is a success. The handshakes of SNS and of Event Grid are answered, of which the latter also comes as OPTIONS.",
+    access: "anybody",
+    takes: JSON_TYPE,
+    answers: { 200: { description: "Everything was noted", mediaType: JSON_TYPE } },
+    refusals: [400, 401, 403, 408, 409, 413, 429, 503],
   },
   {
     ...ofService,

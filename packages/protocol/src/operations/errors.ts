@@ -11,6 +11,10 @@ export const errorCodes = {
   MalformedRequest: { status: 400, meaning: "The request line, a header or the host is not HTTP." },
   MalformedJson: { status: 400, meaning: "The body is not JSON." },
   ProjectRequired: { status: 400, meaning: "The organization has several projects and `projectId` is missing." },
+  OrganizationRequired: {
+    status: 400,
+    meaning: "The account is a member of several organizations: sign in again with one of `organizations`.",
+  },
   AmbiguousName: { status: 400, meaning: "Several projects have the name or key; give `projectId`." },
   CursorRejected: {
     status: 400,
@@ -27,6 +31,20 @@ export const errorCodes = {
   },
   WrongCredentialKind: { status: 403, meaning: "The credential is valid, but of a kind this operation does not take." },
   DeviceDisabled: { status: 403, meaning: "The device is disabled; an admin can enable it." },
+  AuthorizationPending: { status: 403, meaning: "Nobody has approved the program's sign-in yet; ask again later." },
+  SignInRefused: {
+    status: 403,
+    meaning:
+      "Nobody is signed in this way: it is off here, or the person was let in by nobody; the sentence says which.",
+  },
+  OriginRefused: {
+    status: 403,
+    meaning: "A change by cookie, or a sign-in, needs the `Origin` of this service's own pages.",
+  },
+  NotificationRefused: {
+    status: 403,
+    meaning: "The notification token was not made for this topic, audience, provider or bucket.",
+  },
   DeviceTokenUnassociated: { status: 403, meaning: "The device token belongs to no device." },
   LinkExpired: { status: 403, meaning: "The link has expired; ask for a new one." },
   LinkRefused: { status: 403, meaning: "The link's signature does not match its method and target." },
@@ -66,6 +84,11 @@ export const errorCodes = {
   HeadersTooLarge: { status: 431, meaning: "The request line and the headers are over the limit." },
   RateLimited: { status: 429, meaning: "Too many requests; wait for `Retry-After` seconds." },
   Internal: { status: 500, meaning: "A fault of the server; quote the `X-Request-Id`." },
+  SiteUnavailable: {
+    status: 503,
+    meaning:
+      "The self-hosted site that has the data, or that is to get it, cannot be reached; the sentence says why. With status 409 until it was set up.",
+  },
   Unavailable: {
     status: 503,
     meaning: "Not ready, shutting down, or a dependency is away; retry after `Retry-After`.",
@@ -80,6 +103,10 @@ export const ErrorBody = z
     error: z.string(),
     code: z.string().meta({ description: "A code of the closed set of this service" }),
     details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    organizations: z
+      .array(z.object({ id: z.string(), name: z.string() }))
+      .optional()
+      .meta({ description: "With `OrganizationRequired`: the first twenty that who signs in is a member of" }),
   })
   .meta({ id: "Error" });
 export type ErrorBody = z.infer<typeof ErrorBody>;

@@ -1,27 +1,34 @@
 import type { z } from "zod";
+import type { AuditedKind } from "./audited.ts";
 import type { Capability } from "./capabilities.ts";
 import type { JsonLimits } from "./json-guard.ts";
 
 /**
- * Whose an operation's things are, which decides what a caller may do who is limited to some projects.
- * `projects`: each belongs to a project; the caller's own are read and changed, all others are not there.
- * `shared`: the organization's, which its projects need and the operation only reads; the caller reads it too.
- * `organization`: the organization's, changed or shown to those who look after all of it; the caller is refused.
+ * Says whose an operation's resources are, which decides what a caller may do who is limited to some projects.
+ * `projects`: each belongs to a project; the caller reads and changes its own, and all others are 404.
+ * `shared`: they belong to the organization, its projects need them and the operation only reads them; the caller may read them too.
+ * `organization`: they belong to the organization, and are changed or shown for all of it; the caller is refused.
  */
 export type Reach = "projects" | "shared" | "organization";
 
 /**
- * Who may call an operation. `apiKey` needs the capability, and all projects where the reach is the organization; `agent` is the
- * token of a device or of an edge site; `enrolment` is a device token that belongs to no device yet.
+ * Says who may call an operation. `apiKey` is an API key or a signed-in member with the capability, and a key for all projects if the reach
+ * is the organization; `person` is any API key and any signed-in member; `agent` is the token of
+ * a device or of an edge site; `enrolment` is a device token that belongs to no device yet; `inbox` is an inbox notification token; `site`
+ * is the token of a self-hosted site; `upload` is the capability for one upload at such a site, which the site checks and nobody else.
  */
 export type Access =
   | { readonly kind: "apiKey"; readonly capability: Capability; readonly reach: Reach }
+  | { readonly kind: "person" }
   | { readonly kind: "agent" }
-  | { readonly kind: "enrolment" };
+  | { readonly kind: "enrolment" }
+  | { readonly kind: "inbox" }
+  | { readonly kind: "site" }
+  | { readonly kind: "upload" };
 
 /**
- * How large a JSON body may be. Many small values take far longer to parse than their bytes suggest, and nobody else is served meanwhile,
- * so that only what comes in bulk may be large.
+ * The size of a JSON body. Many small values take far longer to parse than their bytes suggest, and nobody else is served meanwhile, so
+ * only bodies with data in bulk may be large.
  */
 export const bodyLimits = {
   ordinary: { bytes: 1024 * 1024, values: 10_000 },
@@ -36,23 +43,25 @@ export type Method = "get" | "post" | "put" | "patch" | "delete";
 /** A POST that makes something takes an `Idempotency-Key`: a repeat with the same one makes nothing more. */
 export interface Making {
   /**
-   * What such a repeat is answered. `answer`: the answer of the first call. `link`: the same with its link signed anew. `secret`: 409
-   * `SecretAlreadyShown`, because what is shown once is stored nowhere.
+   * The answer to such a repeat. `answer`: the answer of the first call. `link`: the same with its link signed anew. `secret`: 409
+   * `SecretAlreadyShown`, because what is shown once is not stored.
    */
   readonly repeat: "answer" | "link" | "secret";
   /** The field of the answer that names what was made, if that is one thing. */
   readonly idField?: string;
 }
 
-/** The header by which a caller says that a call may be a repeat. It is in lower case, as in HTTP/2 and in all code. */
+/** The header by which a caller marks a call that may be a repeat. It is in lower case, as in HTTP/2 and in all code. */
 export const IDEMPOTENCY_HEADER = "idempotency-key";
 export const MAX_IDEMPOTENCY_KEY_CHARACTERS = 255;
-/** How many hours a repeat is known as one. */
+/** How many hours a repeat is recognized. */
 export const IDEMPOTENCY_HOURS = 24;
 
 /** One call of the service, as plain data: routes, validation, client, documentation and tests are made from it. */
 export interface Operation {
   readonly method: Method;
+  /** Other methods that mean the same, because clients use them. */
+  readonly alsoMethods?: readonly Method[];
   /** Parameters stand in braces: `/v1/devices/{nameOrId}`. */
   readonly path: string;
   readonly access: Access;
@@ -69,6 +78,8 @@ export interface Operation {
   readonly response?: z.ZodType;
   /** What a POST by API key makes; `nothing` if a repeat changes no more than the first call did. */
   readonly makes?: Making | "nothing";
+  /** What an administrative operation changes: each success writes an entry of the audit log. */
+  readonly audits?: AuditedKind;
   /** The headers that an answer may carry, by their lower-case names. They are texts, and all are optional. */
   readonly responseHeaders?: z.ZodObject;
 }
@@ -111,12 +122,28 @@ export function apiKey<const C extends Capability, const R extends Reach>(
   return { kind: "apiKey", capability, reach };
 }
 
+export function anyPerson(): { kind: "person" } {
+  return { kind: "person" };
+}
+
 export function agentToken(): { kind: "agent" } {
   return { kind: "agent" };
 }
 
 export function enrolmentToken(): { kind: "enrolment" } {
   return { kind: "enrolment" };
+}
+
+export function inboxToken(): { kind: "inbox" } {
+  return { kind: "inbox" };
+}
+
+export function siteToken(): { kind: "site" } {
+  return { kind: "site" };
+}
+
+export function uploadCapability(): { kind: "upload" } {
+  return { kind: "upload" };
 }
 
 /** The names of the parameters in an operation's path, in order. */

@@ -11,7 +11,7 @@ const UploadRate = StorableText.max(1000, { abort: true }).superRefine(refusedBy
   example: "Mon-Fri 08:00-18:00 1MB/s; * 10MB/s",
 });
 
-/** New globs are checked. Stored ones may be of an earlier version, which took other globs. */
+/** New globs are checked. Stored ones may come from an earlier version, which accepted other globs. */
 const Globs = z
   .array(StorableText.min(1).max(globLimits.characters).superRefine(refusedBy(checkGlob)))
   .max(globLimits.globs)
@@ -67,6 +67,7 @@ export const agentSettings = {
   put: operation({
     method: "put",
     path: "/v1/devices/{nameOrId}/agent-settings",
+    audits: "agentSettings",
     access: apiKey("devices.update", "projects"),
     summary: "Set all of them; what is not sent is not set any more",
     ...ofDevice,
@@ -84,6 +85,7 @@ export const agentSettings = {
   putOfSite: operation({
     method: "put",
     path: "/v1/sites/{id}/agent-settings",
+    audits: "agentSettings",
     access: apiKey("sites.update", "organization"),
     summary: "Set all of them for an edge site's agent; what is not sent is not set any more",
     ...ofSite,

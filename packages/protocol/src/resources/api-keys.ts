@@ -29,7 +29,10 @@ export type ApiKey = z.infer<typeof ApiKey>;
 
 const params = z.object({ id: Id });
 
-/** Ours, beyond the specification. A key grants only what it holds itself; one that is limited to some projects sees the keys within those. */
+/**
+ * These operations go beyond the specification. A key grants only what it holds itself; one that is limited to some projects sees the keys
+ * within those.
+ */
 export const apiKeys = {
   list: operation({
     method: "get",
@@ -42,6 +45,7 @@ export const apiKeys = {
   create: operation({
     method: "post",
     path: "/v1/api-keys",
+    audits: "apiKey",
     makes: { repeat: "secret", idField: "id" },
     access: apiKey("apiKeys.create", "projects"),
     summary: "Create an API key",
@@ -62,6 +66,7 @@ export const apiKeys = {
   update: operation({
     method: "patch",
     path: "/v1/api-keys/{id}",
+    audits: "apiKey",
     access: apiKey("apiKeys.update", "projects"),
     summary: "Rename, enable or disable an API key, or change what it may do",
     description: "The last enabled key that may do everything everywhere stays so (409).",
@@ -72,6 +77,7 @@ export const apiKeys = {
   delete: operation({
     method: "delete",
     path: "/v1/api-keys/{id}",
+    audits: "apiKey",
     access: apiKey("apiKeys.delete", "projects"),
     summary: "Delete an API key; who uses it is refused from then on",
     description: "The last enabled key that may do everything everywhere stays (409).",

@@ -19,6 +19,10 @@ export const RecordingAttachment = z
     dataOffset: z.int().min(0).meta({ description: "Bytes from the start of the recording's file" }),
     size: ByteCount,
     fingerprint: z.string().meta({ description: "The same for the same content; its algorithm may change" }),
+    lakePath: z.string().optional().meta({
+      description:
+        "At a self-hosted site: the path, in the store of the site, of the file whose bytes from `dataOffset` on are the attachment",
+    }),
   })
   .meta({ id: "RecordingAttachment" });
 export type RecordingAttachment = z.infer<typeof RecordingAttachment>;

@@ -1,10 +1,12 @@
 import { z } from "zod";
 import { apiKey, operation } from "../operations/operation.ts";
-import { QueryBoolean, queryNumber } from "../shapes/query.ts";
+import { page } from "../shapes/list.ts";
+import { QueryBoolean, QueryTexts, queryInteger, queryNumber } from "../shapes/query.ts";
 import { byDevice, byRecording, bySession, inProject } from "../shapes/selectors.ts";
-import { DeviceSummary, EdgeSiteSummary } from "../shapes/summaries.ts";
+import { ByteCount, DeviceSummary, EdgeSiteSummary } from "../shapes/summaries.ts";
 import { StorableText } from "../shapes/text.ts";
 import { TimeBound, Timestamp } from "../shapes/time.ts";
+import { deviceList } from "./devices.ts";
 import { ImportStatus } from "./recordings.ts";
 
 /** Ranges that are closer than this many seconds merge, also if a smaller tolerance is asked for. spec: Limits */
@@ -46,6 +48,47 @@ export const CoverageSpan = z
   })
   .meta({ id: "CoverageSpan" });
 export type CoverageSpan = z.infer<typeof CoverageSpan>;
+
+/** The most devices of one grid, and the most bins of each. */
+export const MAX_GRID_DEVICES = 64;
+export const MAX_GRID_BINS = 4096;
+const DEFAULT_GRID_BINS = 1024;
+
+/** The bits of a cell: what there is in its time. `onItsWay`: asked for, or being processed · `edgeOnly`: nobody asked for it. */
+export const coverageBits = { imported: 1, onItsWay: 2, edgeOnly: 4, failed: 8, event: 16 } as const;
+
+const GridSums = z.object({
+  recordings: z.int().min(0),
+  bytes: ByteCount,
+  coveredSeconds: z
+    .number()
+    .min(0)
+    .meta({ description: "Of the window; times that several recordings have count once" }),
+});
+
+export const CoverageGrid = z
+  .object({
+    start: Timestamp,
+    binNs: z.int().min(1),
+    bins: z.int().min(1),
+    devices: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        cells: z.base64().meta({
+          description:
+            "A byte for each bin, in base64; bits: 1 imported, 2 on its way, 4 on the device only, 8 failed, 16 an event",
+        }),
+        coveredSeconds: z.number().min(0).meta({ description: "Of the window, by recordings of any status" }),
+        imported: GridSums,
+        onItsWay: GridSums,
+        edgeOnly: GridSums,
+        failed: GridSums,
+      }),
+    ),
+  })
+  .meta({ id: "CoverageGrid" });
+export type CoverageGrid = z.infer<typeof CoverageGrid>;
 
 export const coverage = {
   list: operation({
@@ -92,5 +135,30 @@ export const coverage = {
       ...inProject,
     }),
     response: CoverageSpan,
+  }),
+  grid: operation({
+    method: "get",
+    path: "/v1/data/coverage-grid",
+    access: apiKey("data.coverage.list", "projects"),
+    isExpensive: true,
+    summary: "Get what there is in each of many equal bins of time, by device",
+    description: [
+      "Bin `i` is the time from `start + i * binNs` to a nanosecond before the next one. A recording or event is in every bin that it",
+      "touches, also one that began long before the window. Sums are of the recordings that touch the window, each one whole but for",
+      "the seconds. Devices without data are there too, in the order of the list of devices; ids that are no visible device are left out.",
+      "The window is at most 2^63 - 1 ns, which are 292 years.",
+    ].join(" "),
+    query: z.object({
+      start: TimeBound,
+      binNs: queryInteger({ min: 1 }),
+      bins: queryInteger({ min: 1, max: MAX_GRID_BINS }).default(DEFAULT_GRID_BINS),
+      deviceIds: QueryTexts.refine((ids) => ids.length <= MAX_GRID_DEVICES, `must name at most ${MAX_GRID_DEVICES}`)
+        .optional()
+        .meta({ description: "Of these devices only" }),
+      ...deviceList,
+      limit: queryInteger({ min: 0, max: MAX_GRID_DEVICES }).default(MAX_GRID_DEVICES),
+      offset: page.offset,
+    }),
+    response: CoverageGrid,
   }),
 };

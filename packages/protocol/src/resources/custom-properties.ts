@@ -57,6 +57,7 @@ export const customProperties = {
   create: operation({
     method: "post",
     path: "/v1/custom-properties",
+    audits: "customProperty",
     makes: { repeat: "answer", idField: "id" },
     access: apiKey("properties.create", "organization"),
     summary: "Create a custom property",
@@ -80,6 +81,7 @@ export const customProperties = {
   update: operation({
     method: "patch",
     path: "/v1/custom-properties/{id}",
+    audits: "customProperty",
     access: apiKey("properties.update", "organization"),
     summary: "Change a custom property's label, or reorder or add enum values",
     params,
@@ -89,6 +91,7 @@ export const customProperties = {
   delete: operation({
     method: "delete",
     path: "/v1/custom-properties/{id}",
+    audits: "customProperty",
     access: apiKey("properties.delete", "organization"),
     isExpensive: true,
     summary: "Delete a custom property; one of devices goes with all its values, another only when no value uses it",

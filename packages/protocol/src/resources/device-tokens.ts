@@ -34,6 +34,7 @@ export const deviceTokens = {
   create: operation({
     method: "post",
     path: "/v1/device-tokens",
+    audits: "deviceToken",
     makes: { repeat: "secret", idField: "id" },
     access: apiKey("deviceTokens.create", "projects"),
     summary: "Create a device token",
@@ -57,6 +58,7 @@ export const deviceTokens = {
   update: operation({
     method: "patch",
     path: "/v1/device-tokens/{id}",
+    audits: "deviceToken",
     access: apiKey("deviceTokens.update", "projects"),
     summary: "Enable or disable a device token",
     params,
@@ -66,6 +68,7 @@ export const deviceTokens = {
   delete: operation({
     method: "delete",
     path: "/v1/device-tokens/{id}",
+    audits: "deviceToken",
     access: apiKey("deviceTokens.delete", "projects"),
     summary: "Delete a device token; an agent that uses it is refused from then on",
     params,

@@ -58,34 +58,36 @@ const deviceRef = {
   query: z.object(inProject),
 };
 
+/** What a list of devices is narrowed and sorted by. */
+export const deviceList = {
+  ...inProject,
+  query: queryText("Terms on custom properties, with the prefix `properties.`"),
+  nameMatches: StorableText.optional().meta({ description: "A part of the name, in any case" }),
+  sortBy: z
+    .union([
+      z.enum(["id", "name", "lastSeenAt", "problems", "freeBytes"]),
+      z
+        .string()
+        .regex(
+          /^properties\.[A-Za-z0-9_-]{1,32}$/,
+          "must be id, name, lastSeenAt, problems, freeBytes, or properties. and a custom property's key",
+        ),
+    ])
+    .optional()
+    .meta({
+      description:
+        "`id`, `name`, or a custom property's key prefixed `properties.`. Of the device's agent: `lastSeenAt`, how many `problems` it has, and the `freeBytes` of its disk. What has no such value comes last",
+    }),
+  sortOrder: SortOrder.default("asc"),
+};
+
 export const devices = {
   list: operation({
     method: "get",
     path: "/v1/devices",
     access: apiKey("devices.list", "projects"),
     summary: "List devices",
-    query: z.object({
-      ...inProject,
-      query: queryText("Terms on custom properties, with the prefix `properties.`"),
-      nameMatches: StorableText.optional().meta({ description: "A part of the name, in any case" }),
-      sortBy: z
-        .union([
-          z.enum(["id", "name", "lastSeenAt", "problems", "freeBytes"]),
-          z
-            .string()
-            .regex(
-              /^properties\.[A-Za-z0-9_-]{1,32}$/,
-              "must be id, name, lastSeenAt, problems, freeBytes, or properties. and a custom property's key",
-            ),
-        ])
-        .optional()
-        .meta({
-          description:
-            "`id`, `name`, or a custom property's key prefixed `properties.`. Of the device's agent: `lastSeenAt`, how many `problems` it has, and the `freeBytes` of its disk. What has no such value comes last",
-        }),
-      sortOrder: SortOrder.default("asc"),
-      ...page,
-    }),
+    query: z.object({ ...deviceList, ...page }),
     response: z.array(Device),
   }),
   create: operation({
@@ -139,6 +141,7 @@ export const devices = {
   releaseAgent: operation({
     method: "post",
     path: "/v1/devices/{nameOrId}/agent/release",
+    audits: "device",
     makes: "nothing",
     access: apiKey("devices.update", "projects"),
     summary: "Serve a device's agent again after it was found to be cloned, once only one of the two is left",

@@ -37,7 +37,7 @@ function statusOf<T extends z.ZodType<string, string>>(text: (max: number) => T)
   });
 }
 
-/** What an agent says of itself with every heartbeat. What an older one does not say is absent. */
+/** The status that an agent reports with every heartbeat. A field that an older agent does not report is absent. */
 export const AgentStatus = statusOf((max) => fileText({ max }));
 export type AgentStatus = z.infer<typeof AgentStatus>;
 
@@ -52,7 +52,7 @@ export const AgentPoint = z
   .meta({ id: "AgentPoint" });
 export type AgentPoint = z.infer<typeof AgentPoint>;
 
-/** What the agent of a device or of an edge site last said of itself; read-only. Not in the specification. */
+/** What the agent of a device or of an edge site last reported about itself; read-only. The specification does not have it. */
 export const EdgeAgent = z
   .object({
     online: z.boolean().meta({ description: "It was heard of within the last minute" }),

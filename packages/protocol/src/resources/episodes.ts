@@ -7,6 +7,7 @@ import { sorting } from "../shapes/list.ts";
 import { QueryBoolean, queryArray } from "../shapes/query.ts";
 import { queryText } from "../shapes/query-text.ts";
 import { inProject } from "../shapes/selectors.ts";
+import { RecordingLocation } from "../shapes/summaries.ts";
 import { Id } from "../shapes/text.ts";
 import { TimeBound, Timestamp } from "../shapes/time.ts";
 
@@ -23,11 +24,12 @@ const CreationContext = jsonObject({ maxCharacters: MAX_EPISODE_JSON_CHARACTERS 
   example: { version: 1, basis: { kind: "events", eventIds: ["evt_01k7x9d3q8w5f2m6n4p0r1s7t9"] } },
 });
 
-/** A recording as it was when the episode was made, except `available` and `resolvable`, which are as of now. */
+/** A recording as it was when the episode was made, except `location`, `available` and `resolvable`, which are as of now. */
 export const MemberRecording = z
   .object({
     id: z.string(),
     path: z.string(),
+    location: RecordingLocation.optional().meta({ description: "As of now; only of files in a customer's own bucket" }),
     start: Timestamp.meta({ description: "Log time of the first message" }),
     end: Timestamp.meta({ description: "Log time of the last message" }),
     deviceId: z.string().optional(),
@@ -64,7 +66,7 @@ export const Episode = z
   .meta({ id: "Episode" });
 export type Episode = z.infer<typeof Episode>;
 
-/** What an episode shows beside its own fields. */
+/** What an answer shows beside an episode's own fields. */
 export const episodeInclude = { include: queryArray(["recordings", "creationContext"]).default([]) };
 
 /** The filters of every list of episodes. */

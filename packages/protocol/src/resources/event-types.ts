@@ -50,6 +50,7 @@ export const eventTypes = {
   create: operation({
     method: "post",
     path: "/v1/event-types",
+    audits: "eventType",
     makes: { repeat: "answer", idField: "id" },
     access: apiKey("eventTypes.create", "organization"),
     summary: "Create an event type; its name is unique in the organization",
@@ -67,6 +68,7 @@ export const eventTypes = {
   update: operation({
     method: "patch",
     path: "/v1/event-types/{id}",
+    audits: "eventType",
     access: apiKey("eventTypes.update", "organization"),
     summary: "Change an event type; the list of custom properties is replaced whole",
     description: "Events that have the type stay as they are; a property newly required is asked for when they change.",
@@ -81,6 +83,7 @@ export const eventTypes = {
   delete: operation({
     method: "delete",
     path: "/v1/event-types/{id}",
+    audits: "eventType",
     access: apiKey("eventTypes.delete", "organization"),
     summary: "Delete an event type that no event has",
     params,

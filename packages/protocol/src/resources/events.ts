@@ -6,7 +6,7 @@ import { PropertyChanges, PropertyValues } from "../shapes/properties.ts";
 import { queryArray } from "../shapes/query.ts";
 import { queryText } from "../shapes/query-text.ts";
 import { byDevice, inProject } from "../shapes/selectors.ts";
-import { DeviceSummary } from "../shapes/summaries.ts";
+import { Creator, DeviceSummary } from "../shapes/summaries.ts";
 import { Id, StorableText } from "../shapes/text.ts";
 import { TimeBound, Timestamp } from "../shapes/time.ts";
 
@@ -32,6 +32,7 @@ export const Event = z
     deviceId: z.string().meta({ deprecated: true, description: "Use device.id" }),
     device: DeviceSummary,
     metadata: StoredTexts,
+    createdBy: Creator.optional().meta({ description: "Absent where an earlier version created it" }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
     eventTypeId: z.string().optional(),

@@ -45,6 +45,7 @@ export const extensions = {
   delete: operation({
     method: "delete",
     path: "/v1/extensions/{id}",
+    audits: "extension",
     access: apiKey("extensions.delete", "organization"),
     summary: "Delete an extension with all its versions",
     params,

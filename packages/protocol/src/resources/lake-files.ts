@@ -20,9 +20,9 @@ export const lakeFiles = {
     method: "get",
     path: "/v1/lake-files",
     access: apiKey("data.stream", "projects"),
-    summary: "List the files of a self-managed primary site's lake",
+    summary: "List the files by topic of recordings at a self-managed primary site",
     description:
-      "The query must name a device, a recording or a session. By device, `start` and `end` are required and at most 24 hours apart.",
+      "The query must name a device, a recording or a session. By device, `start` and `end` are required and at most 24 hours apart. A site whose `indexingStrategy` is `split-files` makes one file for each topic of a recording; they are listed by path, all of a recording at once. A query that finds more than 100,000 is 400.",
     query: z.object({
       siteId: Id,
       ...byDevice,

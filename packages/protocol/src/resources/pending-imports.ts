@@ -10,10 +10,10 @@ import { TimeBound, Timestamp } from "../shapes/time.ts";
 export const PendingImportStatus = z.enum(["received", "processing", "ready for indexing", "error", "complete"]);
 export type PendingImportStatus = z.infer<typeof PendingImportStatus>;
 
-/** Who asked for an import: an API key, somebody on the device or at the edge site by its agent, or the globs of auto-import there. */
+/** The requester of an import: an API key, a member, somebody on the device or at the edge site by its agent, or the globs of auto-import there. */
 export const Requester = z.object({
-  kind: z.enum(["apiKey", "device", "site", "autoImport"]),
-  id: z.string().meta({ description: "Of the key, device or site" }),
+  kind: z.enum(["apiKey", "member", "device", "site", "autoImport"]),
+  id: z.string().meta({ description: "Of the key, member, device or site" }),
   name: z.string().optional().meta({ description: "As it was when the import was asked for" }),
 });
 export type Requester = z.infer<typeof Requester>;

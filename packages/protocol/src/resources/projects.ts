@@ -9,14 +9,19 @@ export const Project = z
   .object({
     id: z.string(),
     name: z.string().optional(),
-    orgMemberCount: z.int().min(0).optional(),
+    orgMemberCount: z.int().min(0).optional().meta({ description: "How many members see it" }),
     lastSeenAt: Timestamp.optional().meta({ description: "When a recording was last uploaded" }),
-    isInviteOnly: z.boolean(),
+    isInviteOnly: z
+      .boolean()
+      .meta({ description: "Members who are no admins see it only if they are among its members" }),
+    primarySiteId: z.string().optional().meta({
+      description: "The primary site of its uploads; absent: the service-hosted one",
+    }),
   })
   .meta({ id: "Project" });
 export type Project = z.infer<typeof Project>;
 
-/** Create and update are ours, beyond the specification. */
+/** Create and update go beyond the specification. */
 export const projects = {
   list: operation({
     method: "get",
@@ -28,19 +33,27 @@ export const projects = {
   create: operation({
     method: "post",
     path: "/v1/projects",
+    audits: "project",
     makes: { repeat: "answer", idField: "id" },
     access: apiKey("projects.create", "organization"),
     summary: "Create a project",
-    body: z.object({ name: ProjectName }),
+    body: z.object({ name: ProjectName, isInviteOnly: z.boolean().default(false) }),
     response: Project,
   }),
   update: operation({
     method: "patch",
     path: "/v1/projects/{id}",
+    audits: "project",
     access: apiKey("projects.update", "organization"),
-    summary: "Rename a project",
+    summary: "Rename a project, or choose its primary site",
     params: z.object({ id: Id }),
-    body: z.object({ name: ProjectName }),
+    body: z.object({
+      name: ProjectName.optional(),
+      isInviteOnly: z.boolean().optional(),
+      primarySiteId: Id.nullable().optional().meta({
+        description: "A service-hosted or self-hosted site; null: the service-hosted one",
+      }),
+    }),
     response: Project,
   }),
 };

@@ -4,7 +4,7 @@ import { page, sorting } from "../shapes/list.ts";
 import { PropertyChanges, PropertyValues } from "../shapes/properties.ts";
 import { queryText } from "../shapes/query-text.ts";
 import { byDevice, inProject } from "../shapes/selectors.ts";
-import { DeviceSummary } from "../shapes/summaries.ts";
+import { DeviceSummary, RecordingLocation } from "../shapes/summaries.ts";
 import { Id, StorableText, UniqueKey } from "../shapes/text.ts";
 import { TimeBound, Timestamp } from "../shapes/time.ts";
 
@@ -21,7 +21,15 @@ export const Session = z
     createdAt: Timestamp,
     updatedAt: Timestamp,
     properties: PropertyValues.optional(),
-    recordings: z.array(z.object({ id: z.string(), path: z.string(), start: Timestamp, end: Timestamp })),
+    recordings: z.array(
+      z.object({
+        id: z.string(),
+        path: z.string(),
+        location: RecordingLocation.optional().meta({ description: "Only of files in a customer's own bucket" }),
+        start: Timestamp,
+        end: Timestamp,
+      }),
+    ),
   })
   .meta({ id: "Session" });
 export type Session = z.infer<typeof Session>;

@@ -19,7 +19,9 @@ export const Site = z
     id: z.string(),
     name: z.string(),
     type: SiteType,
-    url: z.string().optional().meta({ description: "REST endpoint of a self-hosted primary site" }),
+    url: z.string().optional().meta({
+      description: "Where clients reach a self-hosted primary site: as an admin set it, else as the site itself says",
+    }),
     retainRecordingsSeconds: RetainSeconds.optional(),
     projectIds: z.array(z.string()).meta({
       description: "The projects that it is for, as far as the caller sees them; empty: every project",
@@ -28,6 +30,17 @@ export const Site = z
       description:
         "Read-only; absent while no agent was ever there; its `status` covers all projects' files and is for those who see all",
     }),
+  })
+  .extend({
+    process: z
+      .object({
+        programVersion: z.string(),
+        storeKind: z.enum(["file", "s3", "azure"]),
+        lastSeenAt: Timestamp,
+        isOnline: z.boolean(),
+      })
+      .optional()
+      .meta({ description: "Read-only; the process of a self-hosted site; absent until it has connected" }),
   })
   .meta({ id: "Site" });
 export type Site = z.infer<typeof Site>;
@@ -47,6 +60,7 @@ export const sites = {
   create: operation({
     method: "post",
     path: "/v1/sites",
+    audits: "site",
     makes: { repeat: "answer", idField: "id" },
     access: apiKey("sites.create", "organization"),
     summary: "Create a self-hosted primary site or an edge site",
@@ -75,6 +89,7 @@ export const sites = {
   update: operation({
     method: "patch",
     path: "/v1/sites/{id}",
+    audits: "site",
     access: apiKey("sites.update", "organization"),
     summary: "Update a site",
     description:
@@ -88,16 +103,28 @@ export const sites = {
         .url({ protocol: /^https?$/ })
         .nullable()
         .optional()
-        .meta({ description: "Self-hosted primary sites only; null clears it" }),
+        .meta({ description: "Self-hosted primary sites only; null: the address that the site itself says" }),
     }),
     response: Site,
   }),
   releaseAgent: operation({
     method: "post",
     path: "/v1/sites/{id}/agent/release",
+    audits: "site",
     makes: "nothing",
     access: apiKey("sites.update", "organization"),
     summary: "Serve an edge site's agent again after it was found to be cloned, once only one of the two is left",
+    params,
+    response: Site,
+  }),
+  revokeKeys: operation({
+    method: "post",
+    path: "/v1/sites/{id}/signing-keys/revoke",
+    audits: "site",
+    makes: "nothing",
+    access: apiKey("sites.update", "organization"),
+    summary: "Revoke the signing keys of a self-hosted site at once; it gets a new one",
+    description: "All links to it end, those of uploads, too; ask for new ones.",
     params,
     response: Site,
   }),
@@ -113,10 +140,11 @@ export const sites = {
   delete: operation({
     method: "delete",
     path: "/v1/sites/{id}",
+    audits: "site",
     access: apiKey("sites.delete", "organization"),
     summary: "Delete a site for good; recordings stored at it become unavailable",
     description:
-      "Its tokens go with it. A service-hosted site is kept (409) while it holds recordings or imports, and where it is the only one.",
+      "Its tokens go with it. What a self-hosted site has in its store stays there. A service-hosted site is kept (409) while it holds recordings or imports, and where it is the only one.",
     params,
     response: z.object({ id: z.string() }),
   }),
@@ -149,6 +177,7 @@ export const siteTokens = {
   create: operation({
     method: "post",
     path: "/v1/site-tokens",
+    audits: "siteToken",
     makes: { repeat: "secret", idField: "id" },
     access: apiKey("siteTokens.create", "organization"),
     summary: "Create a site token",
@@ -158,6 +187,7 @@ export const siteTokens = {
   delete: operation({
     method: "delete",
     path: "/v1/site-tokens/{id}",
+    audits: "siteToken",
     access: apiKey("siteTokens.delete", "organization"),
     summary: "Delete a site token; who uses it is refused from then on",
     params,
@@ -165,7 +195,27 @@ export const siteTokens = {
   }),
 };
 
-export const InboxToken = SiteToken.extend({ orgId: z.string() }).meta({ id: "InboxNotificationToken" });
+/** The senders that a provider signs for: without its field a token takes no messages of that kind. */
+const inboxSenders = {
+  snsTopicArn: StorableText.regex(/^arn:[\w-]+:sns:[\w-]+:\d{12}:[\w.-]{1,256}$/, "must be the ARN of an SNS topic")
+    .optional()
+    .meta({
+      description: "Takes messages of this SNS topic only",
+      example: "arn:aws:sns:eu-central-1:123456789012:recordings",
+    }),
+  pubsubAudience: StorableText.min(1).max(1024).optional().meta({
+    description: "Takes Pub/Sub messages whose token is for this audience; with `pubsubServiceAccount`",
+    example: "https://downlink.example.org",
+  }),
+  pubsubServiceAccount: z.email().max(320).optional().meta({
+    description: "The e-mail of the service account that Pub/Sub pushes as",
+    example: "push@project.iam.gserviceaccount.com",
+  }),
+};
+
+export const InboxToken = SiteToken.extend({ orgId: z.string(), ...inboxSenders }).meta({
+  id: "InboxNotificationToken",
+});
 export type InboxToken = z.infer<typeof InboxToken>;
 
 /** Tokens for the bucket notifications of a primary site. */
@@ -181,15 +231,24 @@ export const inboxTokens = {
   create: operation({
     method: "post",
     path: "/v1/site-inbox-notification-tokens",
+    audits: "inboxToken",
     makes: { repeat: "secret", idField: "id" },
     access: apiKey("sites.create", "organization"),
     summary: "Create an inbox notification token",
-    body: tokenBody,
+    description:
+      "With it alone, `POST /v1/site-bucket-notifications` and the events of an S3-compatible store are accepted at `/endpoints/inbox-notifications?token=…`; SNS and Pub/Sub also need who sends them.",
+    body: tokenBody
+      .extend(inboxSenders)
+      .refine((body) => (body.pubsubAudience === undefined) === (body.pubsubServiceAccount === undefined), {
+        path: ["pubsubServiceAccount"],
+        error: "is needed together with pubsubAudience",
+      }),
     response: InboxToken,
   }),
   delete: operation({
     method: "delete",
     path: "/v1/site-inbox-notification-tokens/{id}",
+    audits: "inboxToken",
     access: apiKey("sites.delete", "organization"),
     summary: "Delete an inbox notification token",
     params,

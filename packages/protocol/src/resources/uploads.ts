@@ -36,6 +36,10 @@ export const uploads = {
           description:
             "Of a new session of the device when none has it, created at once; where only the file says which device it is of, once it is imported",
         }),
+        siteId: Id.optional().meta({
+          description:
+            "The primary site that takes the file, service-hosted or self-hosted; by default that of the project, else the service-hosted one",
+        }),
         ...inProject,
       })
       .refine((body) => body.deviceId ?? body.deviceName ?? body.key, "one of deviceId, deviceName or key is required"),

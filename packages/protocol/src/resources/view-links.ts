@@ -27,8 +27,8 @@ export const ViewLink = z
 export type ViewLink = z.infer<typeof ViewLink>;
 
 /**
- * Ours, beyond the specification. A link for a viewer that has no API key, such as a page elsewhere: it streams one selection as an
- * export link does, may be opened more than once, is listed, and ends when it is deleted or its key is.
+ * These operations go beyond the specification. A link for a viewer without an API key, such as a page elsewhere: it streams one selection
+ * as an export link does, may be opened more than once, is listed, and ends when it or its key is deleted.
  */
 export const viewLinks = {
   list: operation({

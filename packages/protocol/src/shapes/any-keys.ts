@@ -29,7 +29,7 @@ export function textsByKey(text: z.ZodType<string, string>) {
 
 type Issues = z.core.ParsePayload["issues"];
 
-/** Whoever sends thousands of wrong texts is told of the first of them: each takes a hundred times as long as a right one. */
+/** Of thousands of wrong texts only the first ones are reported, because each takes a hundred times as long as a right one. */
 const MOST_FAULTS = 100;
 
 function convert(given: Texts, issues: Issues, read: (text: string) => z.ZodSafeParseResult<string>): Texts {

@@ -9,7 +9,7 @@ const operations = Object.entries(api).flatMap(([resource, contract]) =>
   Object.entries(contract as Record<string, Operation>).map(([name, operation]) => [`${resource}.${name}`, operation]),
 ) as [string, Operation][];
 
-test("a credential is found at whatever depth", () => {
+test("a credential is found at any depth", () => {
   for (const schema of [
     Credential,
     Credential.meta({ description: "a link" }),
@@ -20,11 +20,13 @@ test("a credential is found at whatever depth", () => {
   assert.ok(!holdsCredential(z.object({ id: z.string(), list: z.array(z.record(z.string(), z.string())) })));
 });
 
-/** Such fields are known by their names, so that nobody forgets to mark one. */
+/** Such fields are recognized by their names, so that nobody forgets to mark one. */
 const called =
   /"(link|foxe|token|secret|url|userCode|\w+(Token|Secret|Link))":\{"type":"string"(?![^}]*"x-credential":true)/;
-/** These are the addresses of the caller's own sites. */
-const plainUrls = ["sites.list", "sites.get", "sites.create", "sites.update"];
+/** These are the addresses of the caller's own sites and receivers. */
+const plainUrls = ["sites", "webhooks"].flatMap((resource) =>
+  ["list", "get", "create", "update"].map((name) => `${resource}.${name}`),
+);
 
 test("every link and secret of an answer is marked as a credential", () => {
   const unmarked = operations.filter(([, { response }]) => {

@@ -8,7 +8,7 @@ test("a duration is a number with a unit", () => {
   assert.equal(parseDurationMs("2d"), 172_800_000);
 });
 
-test("what has no unit, another one, a sign, spaces or no number is no duration", () => {
+test("a text without a unit or number, or with another unit, a sign or spaces, is no duration", () => {
   for (const text of ["", "0", "10", "s", "1m", "1 s", " 1s", "-1s", "+1s", "1e3s", ".5s", "1.s", "1S", "1s ", "1s1s"])
     assert.equal(parseDurationMs(text), undefined, text);
 });

@@ -12,7 +12,7 @@ const wrong = [
   ...[undefined, null, "", "x", "%", "..", "\0", "__proto__", "9".repeat(10_000), 0, -1, 1.5, 1e300, true, false],
   ...[Number.NaN, [], {}, [1], [null], [{}], { a: 1 }, { "\0": "x" }, many, 2n],
 ];
-/** The validator's own words. */
+/** Words that only the validator itself uses. */
 const foreign =
   /invalid|expected|received|too (small|big)|unrecognized|\b(NaN|undefined|input|record|string|int)\b|[<>]=/i;
 const isOurs = (message: string) =>
@@ -25,7 +25,7 @@ function issuesOf(schema: z.ZodType): z.core.$ZodIssue[] {
   return wrong.flatMap((value) => schema.safeParse(value, { error: explainIssue }).error?.issues ?? []);
 }
 
-test("every refusal of every input is a sentence of ours, which reads on from its place", () => {
+test("every refusal of every input is a sentence in this contract's words, which reads on from its place", () => {
   const inputs = [...everyInput()];
   const seen = new Map<string, string>();
   for (const { place, schema } of [...inputs, ...inputs.flatMap((input) => [...leavesOf(input)])])

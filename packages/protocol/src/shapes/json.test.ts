@@ -14,7 +14,7 @@ test("any JSON object is taken as it is, nested up to 32 deep", () => {
     assert.deepEqual(jsonObject({ maxCharacters: 1000 }).parse(value), value);
 });
 
-test("what is no object, too deep, too long or beyond a 64-bit float is refused", () => {
+test("a value that is no object, too deep, too long or beyond a 64-bit float is refused", () => {
   const refusedFor = (value: unknown) => Small.safeParse(value).error?.issues[0]?.message;
   for (const value of [[], null, "{}", 1]) assert.ok(refusedFor(value));
   assert.match(refusedFor(nest(32))!, /32 deep/);
@@ -23,14 +23,14 @@ test("what is no object, too deep, too long or beyond a 64-bit float is refused"
   assert.match(refusedFor(JSON.parse('{"a":[1e400]}'))!, /64-bit float/);
 });
 
-test("depth that exhausts a stack is refused, not a failure", () => {
+test("depth that would exhaust a stack is refused, and does not crash", () => {
   let value: object = {};
   for (let depth = 0; depth < 100_000; depth++) value = { a: value };
   assert.equal(Small.safeParse(value).success, false);
   assert.equal(storableJsonObject({ maxCharacters: 100 }).safeParse(value).success, false);
 });
 
-test("where texts are stored as texts, NUL and halves of surrogate pairs are refused in keys and values", () => {
+test("if texts are stored as texts, NUL and halves of surrogate pairs are refused in keys and values", () => {
   const Storable = storableJsonObject({ maxCharacters: 100 });
   for (const value of [{ "a\0": 1 }, { a: ["\0"] }, { a: { "\ud800": 1 } }, { a: "\udc00" }])
     assert.equal(Storable.safeParse(value).success, false);

@@ -15,8 +15,8 @@ const Body = z.object({
   inner: z.object({ optional: z.string().optional() }).optional(),
 });
 
-test("null is absent where it has no meaning of its own, at any depth, and under a field's other names", () => {
-  const said = {
+test("null is treated as absent if it has no meaning of its own, at any depth, and under a field's other names", () => {
+  const body = {
     ...{
       required: null,
       optional: null,
@@ -28,7 +28,7 @@ test("null is absent where it has no meaning of its own, at any depth, and under
     },
     ...{ items: [{ optional: null, cleared: null }, null], inner: { optional: null } },
   };
-  assert.deepEqual(withoutNulls(Body, said), {
+  assert.deepEqual(withoutNulls(Body, body), {
     ...{
       required: null,
       cleared: null,
@@ -40,11 +40,11 @@ test("null is absent where it has no meaning of its own, at any depth, and under
   });
 });
 
-test("what is no object is left as it is", () => {
+test("a value that is no object is left as it is", () => {
   for (const given of [null, 1, "a", []]) assert.equal(withoutNulls(z.object({ a: z.string() }), given), given);
 });
 
-test("no operation refuses null for a field of its body that may be absent", () => {
+test("no operation refuses null for an optional field of its body", () => {
   for (const { place, schema } of everyInput()) {
     const fields = Object.entries((schema as z.ZodObject).shape) as [string, z.ZodType][];
     for (const [name] of fields.filter(([, field]) => field.safeParse(undefined).success)) {

@@ -4,7 +4,7 @@ import { aliasesOf } from "./query.ts";
 type Definition = z.core.$ZodTypes["_zod"]["def"];
 
 /**
- * Answers a body without the nulls that say nothing: an optional field for which null has no meaning of its own counts as absent. spec:
+ * Returns a body without the nulls that have no meaning: an optional field for which null has no meaning of its own counts as absent. spec:
  * wire contract §1
  */
 export function withoutNulls(schema: z.ZodType, given: unknown): unknown {

@@ -15,7 +15,7 @@ test("limit is 0 to 2000, by default 2000; a greater one is refused", () => {
     assert.equal(Page.safeParse({ limit }).success, false, limit);
 });
 
-test("offset has no upper bound but that of exact numbers", () => {
+test("offset has no upper bound except that of exact numbers", () => {
   assert.equal(Page.parse({ offset: "9007199254740991" }).offset, Number.MAX_SAFE_INTEGER);
   assert.equal(Page.safeParse({ offset: "9007199254740993" }).success, false);
 });
@@ -27,14 +27,14 @@ test("numbers and booleans are text on the wire and typed in code, both ways", (
   assert.equal(z.safeDecode(QueryBoolean, "TRUE" as "true").success, false);
 });
 
-test("arrays come repeated or comma-separated", () => {
+test("arrays may be repeated or comma-separated", () => {
   const States = queryArray(["a", "b", "c"]);
   assert.deepEqual(z.decode(States, "a,b"), ["a", "b"]);
   assert.deepEqual(z.decode(States, ["a", "c"]), ["a", "c"]);
   assert.equal(z.safeDecode(States, "a,d").success, false);
 });
 
-test("a deprecated alias counts only where the plain name is not given", () => {
+test("a deprecated alias counts only if the plain name is not given", () => {
   assert.deepEqual(foldAliases(byDevice, { "device.id": "old" }).deviceId, "old");
   assert.deepEqual(foldAliases(byDevice, { "device.id": "old", deviceId: "new" }).deviceId, "new");
   const plain = { deviceName: "r1" };

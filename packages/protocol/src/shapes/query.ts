@@ -68,7 +68,7 @@ export function withAliases<S extends z.ZodType>(schema: S, aliases: readonly st
 
 /** Fills each absent field from the first of its aliases that is present. Answers the same object if none is. */
 export function foldAliases(shape: z.ZodObject["shape"], given: Record<string, unknown>): Record<string, unknown> {
-  if (Object.keys(given).every((name) => name in shape)) return given; // as in almost every request
+  if (Object.keys(given).every((name) => name in shape)) return given; // almost every request has no other names
   let folded = given;
   for (const [name, schema] of Object.entries(shape)) {
     if (given[name] !== undefined) continue;

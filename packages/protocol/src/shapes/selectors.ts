@@ -1,7 +1,7 @@
 import { withAliases } from "./query.ts";
 import { Id, StorableText } from "./text.ts";
 
-/** What people call a thing: a name or key. */
+/** The name or key by which people know a thing. */
 const Key = StorableText.min(1);
 
 const ProjectId = Id.meta({

@@ -3,7 +3,13 @@ import { StoredTexts } from "./any-keys.ts";
 
 export const DeviceSummary = z.object({ id: z.string(), name: z.string() }).meta({ id: "DeviceSummary" });
 export const SiteSummary = z
-  .object({ id: z.string(), name: z.string(), indexingStrategy: z.string() })
+  .object({
+    id: z.string(),
+    name: z.string(),
+    indexingStrategy: z.string().meta({
+      description: "`split-files`: it makes a file for each topic of a recording, too; `whole-files`: it does not",
+    }),
+  })
   .meta({ id: "SiteSummary" });
 export const EdgeSiteSummary = z.object({ id: z.string(), name: z.string() }).meta({ id: "EdgeSiteSummary" });
 
@@ -11,6 +17,7 @@ export const EdgeSiteSummary = z.object({ id: z.string(), name: z.string() }).me
 export const RecordingLocation = z
   .object({ path: z.string(), bucket: z.string(), azureStorageAccountName: z.string().optional() })
   .meta({ id: "RecordingLocation" });
+export type RecordingLocation = z.infer<typeof RecordingLocation>;
 
 /** A number of bytes, as a JSON number below 2^53. */
 export const ByteCount = z.int().min(0);
@@ -40,3 +47,11 @@ export const DataDamage = z
   })
   .meta({ id: "DataDamage" });
 export type DataDamage = z.infer<typeof DataDamage>;
+
+/** Who made something: an API key, or a member. */
+export const Creator = z.object({
+  kind: z.enum(["apiKey", "member"]),
+  id: z.string(),
+  name: z.string().optional().meta({ description: "As it was then" }),
+});
+export type Creator = z.infer<typeof Creator>;

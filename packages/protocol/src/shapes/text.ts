@@ -6,7 +6,7 @@ import { z } from "zod";
  */
 export const StorableText = z.string().refine(isStorable, "must hold no NUL and no half of a surrogate pair");
 
-/** What names one thing. */
+/** A text that identifies one thing. */
 export const Id = StorableText.min(1);
 
 export function isStorable(text: string): boolean {
@@ -14,9 +14,9 @@ export function isStorable(text: string): boolean {
 }
 
 /**
- * Text that a file or a file system says: it is never refused for what it holds, because nobody could give another one. What cannot
- * be stored is stored as an escape (`\u0000`, `\ud800`). A backslash before what looks like such an escape is stored as `\u005c`, so
- * that two texts never become one and an escape is always known as such.
+ * A text from a file or a file system: it is never refused for its contents, because nobody could give another one. Characters that cannot
+ * be stored are stored as escapes (`\u0000`, `\ud800`). A backslash before what looks like such an escape is stored as `\u005c`, so that
+ * two texts never become equal and an escape is always recognized.
  */
 export function fileText({ min = 0, max = Number.MAX_SAFE_INTEGER }: { min?: number; max?: number } = {}) {
   return z.codec(z.string().min(min).max(max), z.string(), { decode: escapeUnstorable, encode: unescapeUnstorable });
@@ -33,10 +33,10 @@ function unescapeUnstorable(text: string): string {
   return text.replace(ESCAPES, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-const MAX_KEY_BYTES = 2048; // the longest key that an index entry holds
+const MAX_KEY_BYTES = 2048; // the longest key that an index entry can hold
 const keyLimits = { min: 1, max: 1024 };
 
-/** Clients shorten a path in which a segment is `.` or `..`, encoded or not, so that nobody could ask for such a thing. */
+/** Clients shorten a path in which a segment is `.` or `..`, encoded or not, so that nobody could request a resource with such a name. */
 export const PathSegment = StorableText.min(1).refine(
   (text) => text !== "." && text !== "..",
   "must not be . or .., which no path can carry",
@@ -47,7 +47,7 @@ export const UniqueKey = PathSegment.min(keyLimits.min)
   .max(keyLimits.max)
   .refine(fitsIndex, `must be at most ${MAX_KEY_BYTES} bytes long`);
 
-/** A key as a file says it. A recording whose key no path can carry is found by its id. */
+/** A key from a file. A recording whose key no path can contain is found by its id. */
 export const FileKey = fileText(keyLimits).refine(fitsIndex, `must be at most ${MAX_KEY_BYTES} bytes long`);
 
 function fitsIndex(key: string): boolean {

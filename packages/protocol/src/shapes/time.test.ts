@@ -95,7 +95,7 @@ for (const [text, bound] of beyond)
     assert.equal(TimeBound.decode(text), bound);
   });
 
-test("within the range a bound is the time that it says, and no text that says none is a bound", () => {
+test("within the range a bound is the time that it expresses, and an invalid text is no bound", () => {
   fc.assert(
     fc.property(fc.bigInt({ min: MIN_NS, max: MAX_NS }), (timeNs) => {
       assert.equal(TimeBound.decode(formatTimestamp(timeNs)), timeNs);

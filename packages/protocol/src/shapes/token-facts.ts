@@ -1,15 +1,15 @@
 import { z } from "zod";
 import { Timestamp } from "./time.ts";
 
-/** Who made a token: an API key, or by enrolment a device token that belongs to no device. */
+/** The maker of a token: an API key, a member, or by enrolment a device token that belongs to no device. */
 export const TokenMaker = z.object({
-  kind: z.enum(["apiKey", "deviceToken"]),
+  kind: z.enum(["apiKey", "member", "deviceToken"]),
   id: z.string(),
-  name: z.string().optional().meta({ description: "Of the key, as it was when it made the token" }),
+  name: z.string().optional().meta({ description: "Of the key or member, as it was when it made the token" }),
 });
 export type TokenMaker = z.infer<typeof TokenMaker>;
 
-/** The fields by which one token is known from another without its text. They are spread into what is shown of every kind of token. */
+/** The fields that identify a token without its text. They are spread into what is shown of every kind of token. */
 export const tokenFacts = {
   hint: z
     .string()

@@ -33,7 +33,7 @@ test("a rate alone holds always, in bytes or bits, decimal or binary", () => {
   assert.equal(nextUploadRateChange(parseUploadRate("2MB/s"), 0), undefined);
 });
 
-test("of a timetable the first rule that fits counts; where none does there is no limit", () => {
+test("the first matching rule of a timetable counts; if none matches there is no limit", () => {
   const rules = parseUploadRate("Mon-Fri 08:00-18:00 1MB/s; mon off; Sat,Sun 10MB/s");
   assert.equal(uploadRateAt(rules, at(5, "08:00")), 1e6);
   assert.equal(uploadRateAt(rules, at(5, "17:59:59.999")), 1e6);
@@ -65,12 +65,12 @@ test("a timetable follows the local time over a change of the clocks", () => {
   });
 });
 
-test("rules that say the same one after the other are no change", () => {
+test("adjacent rules with the same rate make no change", () => {
   const rules = parseUploadRate("* 00:00-12:00 1MB/s; * 12:00-24:00 1MB/s");
   assert.equal(nextUploadRateChange(rules, at(5, "11:00")), undefined);
 });
 
-test("what is no rate is refused with a sentence that names the place", () => {
+test("an invalid rate is refused with a sentence that names the place", () => {
   const bad = [
     ["", /must not be empty/],
     ["fast", /"fast" is no rate/],

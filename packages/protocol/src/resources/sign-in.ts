@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { ErrorBody } from "../operations/errors.ts";
+import { StorableText } from "../shapes/text.ts";
+import { Timestamp } from "../shapes/time.ts";
+import { Email, MemberRole, Password } from "./members.ts";
+
+/** What `POST /v1/session` takes: an e-mail address with its password, or an API key. */
+export const SignIn = z.object({
+  email: Email.optional(),
+  password: StorableText.min(1).max(1000).optional(),
+  organization: StorableText.optional().meta({ description: "Its id, where the account is a member of several" }),
+  apiKey: StorableText.max(1000)
+    .optional()
+    .meta({ description: "The session has exactly its rights, and ends with it" }),
+});
+
+/** What `POST /v1/session/invitation` takes. */
+export const AcceptInvitation = z.object({
+  token: StorableText.max(200).meta({ description: "From the link, behind #" }),
+  name: StorableText.trim().min(1).max(200).optional(),
+  password: Password.meta({ description: "A new one; of an account that exists, its own" }),
+});
+
+/** What `POST /v1/session/invitation/look` takes, and answers. */
+export const LookAtInvitation = AcceptInvitation.pick({ token: true });
+export const SeenInvitation = z.object({
+  email: z.string(),
+  organization: z.object({ id: z.string(), name: z.string() }),
+  role: MemberRole,
+  expiresAt: Timestamp,
+  proof: z.enum(["newPassword", "password", "provider"]).meta({
+    description:
+      "What accepts it: a new password; that of the account, which exists; or a sign-in at the provider, with `organization`",
+  }),
+});
+
+/** What `POST /v1/session/reset/look` takes, and answers. */
+export const LookAtReset = LookAtInvitation.clone();
+export const SeenReset = z.object({ email: z.string(), expiresAt: Timestamp });
+
+/** What `POST /v1/session/reset` takes, and answers: how many sessions ended. */
+export const ResetPassword = AcceptInvitation.pick({ token: true }).extend({ password: Password });
+export const PasswordIsReset = z.object({ ended: z.int().min(0) });
+
+const ClientId = StorableText.trim().min(1).max(100).meta({ description: "The name of the program" });
+
+/** What `POST /v1/auth/device-code` takes, and answers. spec: RFC 8628 */
+export const AskDeviceCode = z.object({ clientId: ClientId });
+export const DeviceCode = z.object({
+  deviceCode: z.string(),
+  userCode: z.string(),
+  expiresIn: z.int(),
+  interval: z.int(),
+  verificationUri: z.string(),
+  verificationUriComplete: z.string(),
+});
+
+/** What `POST /v1/auth/token` takes. */
+export const AskIdToken = z.object({ deviceCode: StorableText.max(200), clientId: ClientId });
+
+/** What `POST /v1/signin` takes. */
+export const ExchangeIdToken = z.object({ idToken: StorableText.max(4000) });
+
+/** What `POST /v1/session/device` takes. */
+export const DecideDeviceCode = z.object({ userCode: StorableText.max(50), approve: z.boolean() });
+
+/** What `GET /v1/session` answers. */
+export const SignInWays = z.object({
+  passwords: z.boolean(),
+  oidc: z.boolean(),
+  signedIn: z.boolean().meta({ description: "Whether the cookie of a session came with the call, and has not ended" }),
+  failure: ErrorBody.optional().meta({
+    description: "Why the last sign-in at the provider failed in this browser; shown once, within five minutes",
+  }),
+});
+
+/** A session that has begun. Its text is a cookie, and stands nowhere else. */
+export const BegunSession = z.object({ id: z.string(), expiresAt: Timestamp });

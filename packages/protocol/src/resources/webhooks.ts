@@ -1,0 +1,179 @@
+import { z } from "zod";
+import { apiKey, operation } from "../operations/operation.ts";
+import { Credential } from "../shapes/credentials.ts";
+import { page } from "../shapes/list.ts";
+import { Id, StorableText } from "../shapes/text.ts";
+import { Timestamp } from "../shapes/time.ts";
+
+/** The events that a webhook may receive; `ping` is sent on request only. spec: Events */
+export const webhookEventTypes = [
+  "recording.created",
+  "recording.imported",
+  "recording.importFailed",
+  "recording.deleted",
+  "session.created",
+  "device.created",
+  "device.updated",
+  "device.offline",
+  "event.created",
+  "event.updated",
+  "dataset.committed",
+] as const;
+export type WebhookEventType = (typeof webhookEventTypes)[number];
+
+/** For so long a delivery can be listed and sent again. */
+export const DELIVERY_DAYS = 30;
+/** The most webhooks that an organization may have. */
+export const MAX_WEBHOOKS = 100;
+
+const Name = StorableText.trim().min(1).max(100);
+const Url = StorableText.max(2048).meta({
+  description: "An https address; never one that leads to a private network, unless the operator allows that network",
+  example: "https://example.org/hooks",
+});
+const EventTypes = z
+  .array(z.enum(webhookEventTypes))
+  .min(1)
+  .max(webhookEventTypes.length)
+  .meta({ description: "What the webhook receives; `ping` always comes" });
+
+export const Webhook = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    url: z.string(),
+    eventTypes: z.array(z.string()),
+    projectId: z.string().optional().meta({ description: "Absent: events of every project" }),
+    enabled: z.boolean(),
+    disabledReason: z.string().optional().meta({ description: "Why the service disabled it by itself" }),
+    failingSince: Timestamp.optional().meta({
+      description: "Since when every attempt has failed; after five days it is disabled",
+    }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({ id: "Webhook" });
+export type Webhook = z.infer<typeof Webhook>;
+
+export const NewWebhook = z
+  .object({
+    ...Webhook.shape,
+    secret: Credential.meta({
+      description: "Signs the deliveries, after Standard Webhooks. Shown once, in the answer that creates it",
+    }),
+  })
+  .meta({ id: "NewWebhook" });
+
+export const WebhookDelivery = z
+  .object({
+    id: z.string().meta({ description: "The `webhookEventId` of the event: an event is delivered once to a webhook" }),
+    type: z.string(),
+    timestamp: Timestamp.meta({ description: "When the event occurred" }),
+    state: z.enum(["waiting", "delivered", "failed"]),
+    attempts: z.int(),
+    lastAttemptAt: Timestamp.optional(),
+    nextAttemptAt: Timestamp.optional().meta({ description: "Absent unless it waits" }),
+    statusCode: z.int().optional().meta({ description: "Of the receiver's last answer" }),
+    error: z.string().optional().meta({ description: "Why the last attempt failed" }),
+  })
+  .meta({ id: "WebhookDelivery" });
+export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
+
+const params = z.object({ id: Id });
+
+/**
+ * These operations go beyond the specification, which says what is sent but not how one registers. A key that is limited to some projects
+ * sees and makes the webhooks of these projects.
+ */
+export const webhooks = {
+  list: operation({
+    method: "get",
+    path: "/v1/webhooks",
+    access: apiKey("webhooks.list", "projects"),
+    summary: "List webhooks",
+    query: z.object(page),
+    response: z.array(Webhook),
+  }),
+  create: operation({
+    method: "post",
+    path: "/v1/webhooks",
+    makes: { repeat: "secret", idField: "id" },
+    access: apiKey("webhooks.create", "projects"),
+    audits: "webhook",
+    summary: "Register a webhook",
+    description: "It receives what happens from now on.",
+    body: z.object({
+      name: Name,
+      url: Url,
+      eventTypes: EventTypes,
+      projectId: Id.optional().meta({
+        description: "Absent: every project; a key that is limited to some must name one",
+      }),
+      enabled: z.boolean().default(true),
+    }),
+    response: NewWebhook,
+  }),
+  get: operation({
+    method: "get",
+    path: "/v1/webhooks/{id}",
+    access: apiKey("webhooks.list", "projects"),
+    summary: "Get a webhook",
+    params,
+    response: Webhook,
+  }),
+  update: operation({
+    method: "patch",
+    path: "/v1/webhooks/{id}",
+    access: apiKey("webhooks.update", "projects"),
+    audits: "webhook",
+    summary: "Change, enable or disable a webhook",
+    description:
+      "What happens while it is disabled is never sent; what waited before is sent once it is enabled again.",
+    params,
+    body: z.object({
+      name: Name.optional(),
+      url: Url.optional(),
+      eventTypes: EventTypes.optional(),
+      enabled: z.boolean().optional(),
+    }),
+    response: Webhook,
+  }),
+  delete: operation({
+    method: "delete",
+    path: "/v1/webhooks/{id}",
+    access: apiKey("webhooks.delete", "projects"),
+    audits: "webhook",
+    summary: "Delete a webhook with its deliveries",
+    params,
+    response: z.object({ id: z.string() }),
+  }),
+  ping: operation({
+    method: "post",
+    path: "/v1/webhooks/{id}/ping",
+    makes: { repeat: "answer", idField: "id" },
+    access: apiKey("webhooks.update", "projects"),
+    summary: "Send a `ping` to a webhook",
+    description: "What became of it stands in the list of its deliveries. A disabled webhook receives none (409).",
+    params,
+    response: WebhookDelivery,
+  }),
+  listDeliveries: operation({
+    method: "get",
+    path: "/v1/webhooks/{id}/deliveries",
+    access: apiKey("webhooks.list", "projects"),
+    summary: "List the deliveries of a webhook within 30 days, the latest first",
+    params,
+    query: z.object(page),
+    response: z.array(WebhookDelivery),
+  }),
+  retryDelivery: operation({
+    method: "post",
+    path: "/v1/webhooks/{id}/deliveries/{deliveryId}/retry",
+    makes: "nothing",
+    access: apiKey("webhooks.update", "projects"),
+    summary: "Send a delivery again, now",
+    description: "Whatever became of it before. A disabled webhook receives nothing (409).",
+    params: z.object({ id: Id, deliveryId: Id }),
+    response: WebhookDelivery,
+  }),
+};

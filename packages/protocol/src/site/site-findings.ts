@@ -1,0 +1,67 @@
+import { z } from "zod";
+import { DataDamage } from "../shapes/summaries.ts";
+import { StorableText } from "../shapes/text.ts";
+
+/** JSON has no integers of 64 bits, and the database has none above them. */
+const Integer = z
+  .codec(z.string().regex(/^(0|-?[1-9]\d{0,18})$/), z.bigint(), { decode: BigInt, encode: String })
+  .refine((value) => BigInt.asIntN(64, value) === value, "must be an integer of 64 bits");
+const Bytes = z.codec(z.base64(), z.instanceof(Uint8Array), {
+  decode: (text) => z.util.base64ToUint8Array(text) as Uint8Array<ArrayBuffer>,
+  encode: (bytes) => z.util.uint8ArrayToBase64(bytes),
+});
+const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const Count = z.int().min(0);
+
+const FoundTopic = z.object({
+  topic: StorableText,
+  version: z.string().regex(/^[0-9a-f]{16}$/),
+  messageEncoding: StorableText,
+  schemaName: StorableText,
+  schemaEncoding: StorableText,
+  schemaSha256: Sha256,
+  messageCount: Count,
+  channelsKey: StorableText.optional(),
+  startNs: Integer.optional(),
+  endNs: Integer.optional(),
+  maxGapNs: Integer.optional(),
+  activity: Bytes.optional(),
+});
+
+const FoundAttachment = z.object({
+  name: StorableText,
+  mediaType: StorableText,
+  logTimeNs: Integer,
+  createTimeNs: Integer,
+  crc: Count,
+  dataOffset: Count,
+  sizeBytes: Count,
+  dataSha256: Sha256.optional(),
+});
+
+/**
+ * What the process of a self-hosted site found in a file: all that the control plane ever learns of it. It is sent as JSON, compressed and
+ * in pieces, because a file may have 65,535 topics.
+ */
+export const SiteFindings = z.object({
+  sha256: Sha256,
+  format: z.enum(["mcap", "bag1"]),
+  sizeBytes: Count,
+  messageCount: Count,
+  startNs: Integer,
+  endNs: Integer,
+  topics: z.array(FoundTopic),
+  /** The text of each schema once, by its SHA-256. */
+  schemas: z.array(z.object({ sha256: Sha256, data: Bytes })),
+  attachments: z.array(FoundAttachment),
+  metadata: z.array(z.object({ name: StorableText, metadata: z.record(StorableText, StorableText) })),
+  identity: z.object({
+    deviceId: StorableText.optional(),
+    deviceName: StorableText.optional(),
+    projectId: StorableText.optional(),
+    key: StorableText.optional(),
+    sessionKey: StorableText.optional(),
+  }),
+  damage: DataDamage.optional(),
+});
+export type SiteFindings = z.output<typeof SiteFindings>;
