@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "DeploymentMark" ADD COLUMN     "openedAtNs" BIGINT;

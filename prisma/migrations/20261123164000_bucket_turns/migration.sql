@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "SiteBucket" ADD COLUMN     "turnUntilNs" BIGINT;
