@@ -24,8 +24,18 @@ export {
 } from "./inspect/inspect.ts";
 export { type HoldMemory, largeMemory } from "./memory/large-memory.ts";
 export { SalvageEmptyError, type SalvageOptions, salvageRecording } from "./salvage/salvage-recording.ts";
+export { type DistantSource, fetchAhead } from "./sources/fetch-ahead.ts";
 export { FileSource, type FileStat } from "./sources/file-source.ts";
-export { bytesSource, countReads, type RandomAccessSource, SourceChangedError } from "./sources/source.ts";
+export {
+  bytesSource,
+  countReads,
+  type RandomAccessSource,
+  SourceChangedError,
+  type SourceRange,
+} from "./sources/source.ts";
+export type { DigestedTopic } from "./split/digest-topic.ts";
+export { digestTopics } from "./split/digest-topics.ts";
+export { type SplitOptions, type SplitRecording, splitRecording, type TopicFile } from "./split/split-recording.ts";
 export type {
   AttachmentSummary,
   Inspection,
@@ -39,4 +49,5 @@ export type {
   TopicSummary,
 } from "./survey/summary.ts";
 export { findIdentity } from "./survey/to-summary.ts";
+export { INDEX_END_BYTES } from "./verified/read-index.ts";
 export type { WritePiece } from "./verified/write-index.ts";

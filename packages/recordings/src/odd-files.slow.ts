@@ -6,7 +6,8 @@ import { createOutcomeTable } from "./testing/odd/outcome-table.ts";
 import { tryOddFile } from "./testing/odd/try-odd-file.ts";
 import { makeOddMcap, type OddMcap } from "./testing/odd-mcap.ts";
 
-const seeds = Array.from({ length: 500 }, (_, index) => 1000 + index);
+/** `npm run fuzz:mcap` tries as many others as it is asked for. */
+const seeds = Array.from({ length: 200 }, (_, index) => 1000 + index);
 
 test("each oddity alone is held", async () => {
   const makers = oddKinds.flatMap(({ name, isRare }) =>
@@ -15,12 +16,12 @@ test("each oddity alone is held", async () => {
   await holdAll(makers);
 });
 
-test("500 files of any oddities are held, and not only by refusing them", async () => {
+test("200 files of any oddities are held, and not only by refusing them", async () => {
   const exact = await holdAll(seeds.map((seed) => () => makeOddMcap(seed)));
   assert.ok(exact > seeds.length / 4, `only ${exact} are given whole`);
 });
 
-test("500 files that were changed at random are held", async () => {
+test("200 files that were changed at random are held", async () => {
   await holdAll(seeds.map((seed) => () => mutateOddMcap(seed)));
 });
 

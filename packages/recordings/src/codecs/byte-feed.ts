@@ -5,8 +5,8 @@ export interface ByteFeed {
   /** Passes over so many bytes. Answers false if fewer bytes are left. */
   skip(count: number): Promise<boolean>;
   /**
-   * Takes all bytes that are left and drops them, because whoever gives the pieces may check them once all were taken. Answers how many
-   * bytes came in all.
+   * Takes all remaining bytes and drops them, because the source of the pieces may check them once all were taken. Answers how many bytes
+   * came in all.
    */
   drain(): Promise<number>;
   /** How many bytes were taken or passed over so far. */

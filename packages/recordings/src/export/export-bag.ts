@@ -51,7 +51,7 @@ async function* readMessages(
     if (output.kind !== "messages" && output.kind !== "huge") continue;
     const fragment = output.kind === "huge" ? output.head : output.fragment;
     lastNs = fragment.timesNs.at(-1) ?? lastNs;
-    freeMemory(fragment.records); // whoever asks for more has copied them
+    freeMemory(fragment.records); // a consumer that asks for the next one has copied them
   }
   return lastNs;
 }

@@ -56,7 +56,7 @@ function sealing({ loading }: ExportSession): Finish {
 }
 
 /** The first of several recordings decides, because recordings that belong together agree. */
-function profileOf(first: Output): string {
+export function profileOf(first: Output): string {
   if (first.kind !== "opened") return "";
   const { survey, formatName } = first.source;
   return survey.profile ?? (formatName === "bag1" ? "ros1" : "");

@@ -36,7 +36,7 @@ export function openSession(
   const opened = new Set<OpenSource>();
   const stopLarge = (): void => loading.largeLane.stop();
   options.signal?.addEventListener("abort", stopLarge, { once: true });
-  const shared = { ids, options, lane: loading.largeLane, damage, onOpened };
+  const shared = { ids, options, lane: loading.largeLane, damage, onOpened, readsAll: true };
   return {
     sources,
     within,

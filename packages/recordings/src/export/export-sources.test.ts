@@ -93,10 +93,10 @@ test("the last messages before the window come from all earlier recordings that 
     sources.map(({ openings }) => openings),
     [0, 1, 0, 2],
   );
-  const untold = files.map((bytes, index) => exportSource(bytes, span(index)));
-  assert.deepEqual(timesOf(await exportBytes(untold, { startNs: 32n, lastPerChannel: {} })), [12n, 31n, 32n]);
+  const untimed = files.map((bytes, index) => exportSource(bytes, span(index)));
+  assert.deepEqual(timesOf(await exportBytes(untimed, { startNs: 32n, lastPerChannel: {} })), [12n, 31n, 32n]);
   assert.deepEqual(
-    untold.map(({ openings }) => openings),
+    untimed.map(({ openings }) => openings),
     [1, 1, 1, 2],
   );
   assert.deepEqual(timesOf(await exportBytes(sources, { startNs: 32n, lastPerChannel: { lookbackNs: 1n } })), [

@@ -20,7 +20,7 @@ export async function findLastMessages(session: ExportSession): Promise<Fragment
     if (source.startNs > endNs || (startNs !== undefined && source.endNs < startNs)) continue;
     if (found.areAllFound(source)) continue;
     // Damage before the window is not reported, because nobody asked for that part.
-    const about = { index, ids, lane: loading.largeLane, damage: undefined, onOpened };
+    const about = { index, ids, lane: loading.largeLane, damage: undefined, onOpened, readsAll: false };
     const opened = await openSource(source, { ...about, options: { ...options, startNs, endNs } });
     try {
       for (const run of latestRunsFirst(opened, endNs)) await searchRun(run, found, loading);

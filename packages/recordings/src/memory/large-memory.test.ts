@@ -55,7 +55,8 @@ test("an export waits for its turn in the thread that indexes for it, and an end
   for (const isEnded of [false, true]) {
     const gate = openGate();
     const ended = new AbortController();
-    const source = exportSource(await FileSource.open(path), { fileName: path });
+    await using file = await FileSource.open(path);
+    const source = exportSource(file, { fileName: path });
     const options = { compression: "zstd", hold: gate.hold, signal: ended.signal } as const;
     const exported = collect(exportMcap([source], options));
     exported.catch(() => undefined);

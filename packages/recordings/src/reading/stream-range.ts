@@ -9,6 +9,7 @@ export async function* streamRange(
 ): AsyncGenerator<Uint8Array> {
   const { source, signal } = context;
   refuseBeyond({ offset, length: lengthBytes, sizeBytes: source.sizeBytes });
+  using _ahead = source.expect?.([{ start: offset, end: offset + lengthBytes }]);
   for (let done = 0; done < lengthBytes; done += PIECE_BYTES) {
     signal?.throwIfAborted();
     yield await readRange(context, offset + done, Math.min(PIECE_BYTES, lengthBytes - done));

@@ -5,6 +5,17 @@ export interface RandomAccessSource {
   read(offset: number, length: number): Promise<Uint8Array>;
   /** An open file with the same bytes, which threads read themselves. It is valid as long as the source is open. */
   readonly descriptor?: number;
+  /**
+   * Announces what is read next, about in this order, until the result is disposed of. A source whose requests take long fetches it ahead,
+   * neighbours at once. Reading something else, or nothing of it, does no harm.
+   */
+  expect?(ranges: Iterable<SourceRange>): Disposable;
+}
+
+/** The bytes from `start` to the one before `end`. */
+export interface SourceRange {
+  readonly start: number;
+  readonly end: number;
 }
 
 /** The source has fewer bytes than it said when it was opened: it was cut or replaced meanwhile. */

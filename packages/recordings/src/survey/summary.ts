@@ -59,7 +59,7 @@ export interface MetadataRecord {
   readonly metadata: Record<string, string>;
 }
 
-/** Who recorded it and as what, by the last metadata record named `downlink` or `foxglove`. */
+/** The recorder and the key of a recording, by the last metadata record named `downlink` or `foxglove`. */
 export interface RecordingIdentity {
   readonly deviceId?: string;
   readonly deviceName?: string;

@@ -196,7 +196,7 @@ export function addChunk(
 
 const EXPANSION_FLOOR_BYTES = 16 * 1024 ** 3;
 
-/** The memory that a small record takes besides its bytes. */
+/** The memory that a small record takes in addition to its bytes. */
 const RECORD_OVERHEAD_BYTES = 100;
 
 function tallyOf(survey: Survey, channelId: number): Tally {

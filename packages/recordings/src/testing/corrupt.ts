@@ -1,7 +1,7 @@
 import { seededRandom } from "./sensors.ts";
 
 export interface CorruptFile {
-  /** What was done, readable in a test's output. */
+  /** The name of the change, readable in a test's output. */
   readonly name: string;
   readonly fileName: string;
   readonly bytes: Uint8Array;

@@ -6,11 +6,11 @@ import { decompressHandlers } from "./read-messages.ts";
 export interface TopicDigest {
   messages: number;
   dataBytes: number;
-  /** Of sequence, times and data of all messages in the order of their log times. */
+  /** The checksum of sequence, times and data of all messages in the order of their log times. */
   crc: number;
 }
 
-/** What the messages of an MCAP file are, by topic, read by an independent library through the file's own indexes. */
+/** Digests the messages of an MCAP file by topic, read by an independent library through the file's own indexes. */
 export async function digestMessages(path: string): Promise<Record<string, TopicDigest>> {
   await using file = await open(path);
   const { size } = await file.stat();

@@ -12,7 +12,7 @@ export interface LibraryExport {
   readonly endNs?: bigint;
 }
 
-/** What users of the MCAP library write to export a part of a file. The reference of the benchmarks. */
+/** Exports a part of a file as users of the MCAP library write it: the reference of the benchmarks. */
 export async function exportByLibrary({ from, to, compression, topics, startNs, endNs }: LibraryExport): Promise<void> {
   await using source = await open(from);
   await using target = await open(to, "w");

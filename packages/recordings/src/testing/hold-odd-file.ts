@@ -137,10 +137,11 @@ function near(timeNs: bigint, dice: ReturnType<typeof createDice>): bigint {
 }
 
 function select(messages: readonly OddMessage[], { topics = [], startNs, endNs }: ExportSelection): OddMessage[] {
+  const wanted = new Set(topics);
   return messages.filter(
     ({ topic, logTimeNs, isSound }) =>
       isSound &&
-      (topics.length === 0 || topics.includes(topic)) &&
+      (wanted.size === 0 || wanted.has(topic)) &&
       (startNs === undefined || logTimeNs >= startNs) &&
       (endNs === undefined || logTimeNs <= endNs),
   );

@@ -13,11 +13,11 @@ export interface Place {
   readonly at: number;
   readonly bytes: number;
   readonly messageCount: number;
-  /** Of its message indexes too. */
+  /** The end of the chunk with its message indexes. */
   readonly end: number;
 }
 
-/** By its own summary. */
+/** Lists the chunks by the file's own summary. */
 export function chunksOf(bytes: Uint8Array): Place[] {
   const { records } = readRecords(bytes);
   const counts = records.filter((record) => record.type === "MessageIndex").map((index) => index.records.length);

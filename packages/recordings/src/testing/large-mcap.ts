@@ -6,14 +6,14 @@ import { sparseSource } from "./sparse-source.ts";
 
 export interface LargeMcapSpec {
   readonly chunkCount: number;
-  /** Of each chunk, stored without compression. */
+  /** The size of each chunk, stored without compression. */
   readonly chunkBytes: number;
   readonly channelCount: number;
   /** True: a summary, and everything before it is a hole. False: chunk headers and message indexes, but no summary. */
   readonly isIndexed: boolean;
 }
 
-/** Of each channel in each chunk, one second of a recording. */
+/** The number of messages of each channel in each chunk, which is one second of a recording. */
 export const MESSAGES_PER_CHUNK = 10;
 
 /** An MCAP file of any size whose messages are holes: for readers that must not touch them. */
@@ -104,7 +104,7 @@ function summaryOf(
   const groupStart = BigInt(position + DATA_END_BYTES);
   const groupLength = BigInt(described.byteLength);
   builder.reset();
-  // One group for everything but the chunk indexes: a reader goes by position and length.
+  // There is one group for everything but the chunk indexes: a reader uses only position and length.
   builder.writeSummaryOffset({ groupOpcode: 0x0b, groupStart, groupLength });
   const chunkIndexGroup = { groupStart: groupStart + groupLength, groupLength: BigInt(chunkIndexes.byteLength) };
   builder.writeSummaryOffset({ groupOpcode: 0x08, ...chunkIndexGroup });

@@ -25,7 +25,7 @@ export interface OddMcap {
   readonly seed: number;
   /** The names of its oddities. */
   readonly kinds: readonly string[];
-  /** How its messages are known: by whoever wrote it, or by a slow reader, who may miss some behind damage. */
+  /** The source of its known messages: the program that wrote it, or a slow reader, which may miss some behind damage. */
   readonly knownBy: "writer" | "reader";
   /** True if the format allows all of its oddities, so that refusing it is wrong. */
   readonly isLegal: boolean;

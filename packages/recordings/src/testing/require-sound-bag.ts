@@ -12,7 +12,7 @@ export async function requireSoundBag(bag: Uint8Array, messages: readonly BagMes
   assert.equal(inspection.state, messages.length > 0 ? "finished" : "empty");
   assert.deepEqual(linesOf((await readBagChunks(bag)).flat()), linesOf(messages));
   if (messages.length === 0) return;
-  // Of one time, the library gives one connection after another.
+  // The library returns messages of the same time connection by connection.
   assert.deepEqual((await readBagMessages(bag)).map(lineOf).sort(), linesOf(messages).sort());
 }
 

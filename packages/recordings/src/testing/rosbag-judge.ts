@@ -16,10 +16,10 @@ export function skipWithoutRosbag(...messagePackages: string[]): string | false 
   }
 }
 
-/** What ROS 1 reads from a bag. */
+/** The contents of a bag as ROS 1 reads it. */
 export interface BagVerdict {
   readonly messageCount: number;
-  /** Of the chunks. */
+  /** The compressions of the chunks. */
   readonly compressions: string[];
   readonly topics: TopicDigests;
 }
@@ -31,7 +31,7 @@ export async function judgeBags(paths: readonly string[]): Promise<BagVerdict[]>
   return JSON.parse(await runPython(["-c", JUDGEMENT, ...paths]));
 }
 
-/** What `rosbag` prints with these arguments, e.g. `info a.bag`; rejects when it fails. */
+/** Returns what `rosbag` prints with these arguments, e.g. `info a.bag`; rejects if it fails. */
 export function runRosbag(...command: string[]): Promise<string> {
   return runPython(["/usr/bin/rosbag", ...command]);
 }

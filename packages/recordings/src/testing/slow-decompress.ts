@@ -1,6 +1,6 @@
 import { zstdDecompressSync } from "node:zlib";
 
-/** What a chunk's bytes decompress to, and how many bytes stand behind its last frame. */
+/** The decompressed bytes of a chunk, and how many bytes stand behind its last frame. */
 export interface Decompressed {
   readonly bytes: Uint8Array;
   readonly restBytes: number;

@@ -48,7 +48,7 @@ export function makeBagMessages(sizesBytes: readonly number[], startNs: bigint):
   }));
 }
 
-/** With a connection header of the required fields and one more. */
+/** Makes a connection whose header has the required fields and one more. */
 export function makeConnection(topic: string, field: string | Buffer = "latching=1"): BagConnection {
   const fields = ["type=std_msgs/Empty", "md5sum=d41d8cd98f00b204e9800998ecf8427e", "message_definition=", field];
   const parts = fields.flatMap((text) => {

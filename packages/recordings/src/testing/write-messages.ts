@@ -8,7 +8,7 @@ export interface WrittenMessage {
 }
 
 export interface WrittenFile {
-  /** In the order in which they are written. */
+  /** The messages in the order in which they are written. */
   readonly messages: readonly WrittenMessage[];
   /** Are registered in this order, messages or not. */
   readonly topics: readonly string[];

@@ -7,7 +7,10 @@ export interface ZeroMcap {
   pieces(): Generator<Uint8Array, void>;
 }
 
-/** A whole MCAP of about the size asked for: one message of zeros in each chunk of 16 MiB. Costs no memory, and little disk where holes are kept. */
+/**
+ * A whole MCAP of about the requested size: one message of zeros in each chunk of 16 MiB. It costs no memory, and little disk space if the
+ * file system keeps holes.
+ */
 export function makeZeroMcap(aboutBytes: number): ZeroMcap {
   const chunkCount = Math.max(1, Math.round(aboutBytes / CHUNK_BYTES));
   const head = headOf();

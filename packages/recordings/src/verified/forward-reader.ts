@@ -3,8 +3,8 @@ import type { ReadContext } from "../reading/read-context.ts";
 import { refuseBeyond, type WindowReader } from "../reading/window-reader.ts";
 
 /**
- * Reads a file once from its beginning to its end, and lets look at it on the way. A block is read ahead while one is looked at. Whoever
- * looks back behind what is held makes that part be read again.
+ * Reads a file once from its beginning to its end, and shows its bytes on the way. A block is read ahead while one is looked at. Looking
+ * back behind the held bytes reads that part again.
  */
 export class ForwardReader implements WindowReader {
   readonly #context: ReadContext;

@@ -7,7 +7,7 @@ import { IndexUnreadableError, readPages, type VerifiedIndex } from "./read-inde
  * once: a damaged index costs time, and not the recording.
  */
 export function mendedIndex(index: VerifiedIndex, remake: () => Promise<VerifiedIndex>): VerifiedIndex {
-  const { head } = index;
+  const { head, expectPages } = index;
   let remade: Promise<VerifiedIndex> | undefined;
   const orRemade = async <T>(read: (from: VerifiedIndex) => Promise<T>): Promise<T> => {
     try {
@@ -30,8 +30,9 @@ export function mendedIndex(index: VerifiedIndex, remake: () => Promise<Verified
     attachments: () => orRemade((from) => from.attachments()),
     metadata: () => orRemade((from) => from.metadata()),
     damage: () => orRemade((from) => from.damage()),
-    pages: (span) => readPages(head, page, span),
+    pages: (span) => readPages({ head, page, expectPages }, span),
     page,
+    expectPages,
   };
 }
 

@@ -1,6 +1,6 @@
 import { crc32, zstdDecompressSync } from "node:zlib";
 import { inRounds, nextRound } from "../codecs/one-by-one.ts";
-import { isInside, type RandomAccessSource, SourceChangedError } from "../sources/source.ts";
+import { isInside, type RandomAccessSource, SourceChangedError, type SourceRange } from "../sources/source.ts";
 import type { AttachmentSummary, MetadataRecord } from "../survey/summary.ts";
 import type { Channel, Schema, Tally } from "../survey/survey.ts";
 import {
@@ -32,6 +32,8 @@ export interface VerifiedIndex {
   /** The pages with runs in a span of time, in the order of the file. They have other runs too. */
   pages(span: Span): AsyncGenerator<{ number: number; page: RunPage }>;
   page(number: number): Promise<RunPage>;
+  /** Announces that the pages with runs in a span are read next, until the result is disposed of. */
+  expectPages(span: Span): Disposable | undefined;
 }
 
 export interface IndexedChannel {
@@ -54,9 +56,12 @@ export class IndexUnreadableError extends Error {
   }
 }
 
+/** So much at the end of an index is read first. Most indexes are smaller. */
+export const INDEX_END_BYTES: number = 64 * 1024;
+
 /** Reads the end of an index, some kilobytes. Throws {@link IndexUnreadableError}, and what reading throws. */
 export async function openVerifiedIndex(source: RandomAccessSource): Promise<VerifiedIndex> {
-  const read = await readEndAhead(source);
+  const { read, endStart } = await readEndAhead(source);
   const head = await readHead(source, read);
   const inflate = async ([offset, bytes, sizeBytes]: FramePlace): Promise<Uint8Array> =>
     decompress(await read(offset, bytes), sizeBytes);
@@ -70,6 +75,7 @@ export async function openVerifiedIndex(source: RandomAccessSource): Promise<Ver
   };
   const list = <L>(name: ListName): Promise<L[]> => listOf<L, L>(name, (line) => line);
   const page = async (number: number) => decodePage(await inflate(head.pages[number]!.at));
+  const expectPages = (span: Span) => source.expect?.(rangesOf(head, span).filter(({ start }) => start < endStart));
   return {
     head,
     channels: () => listOf("channels", toChannel),
@@ -77,34 +83,38 @@ export async function openVerifiedIndex(source: RandomAccessSource): Promise<Ver
     attachments: () => listOf("attachments", toAttachment),
     metadata: () => listOf("metadata", toMetadata),
     damage: () => list<DamageLine>("damage"),
-    pages: (span) => readPages(head, page, span),
+    pages: (span) => readPages({ head, page, expectPages }, span),
     page,
+    expectPages,
   };
 }
 
 /** The pages with runs in the span. Each is read when it is asked for. */
 export async function* readPages(
-  head: IndexHead,
-  read: VerifiedIndex["page"],
+  { head, page, expectPages }: Pick<VerifiedIndex, "head" | "page" | "expectPages">,
   span: Span,
 ): ReturnType<VerifiedIndex["pages"]> {
+  using _ahead = expectPages(span);
   for (const [number, place] of head.pages.entries())
-    if (reaches(place, span)) yield { number, page: await read(number) };
+    if (reaches(place, span)) yield { number, page: await page(number) };
+}
+
+function rangesOf({ pages }: IndexHead, span: Span): SourceRange[] {
+  const wanted = pages.filter((place) => reaches(place, span));
+  return wanted.map(({ at: [start, bytes] }) => ({ start, end: start + bytes }));
 }
 
 type Read = (offset: number, length: number) => Promise<Uint8Array>;
 
-/** Most indexes fit into what is read first. */
-async function readEndAhead(source: RandomAccessSource): Promise<Read> {
-  const start = Math.max(0, source.sizeBytes - AHEAD_BYTES);
+async function readEndAhead(source: RandomAccessSource): Promise<{ read: Read; endStart: number }> {
+  const start = Math.max(0, source.sizeBytes - INDEX_END_BYTES);
   const end = await source.read(start, source.sizeBytes - start);
-  return async (offset, length) => {
+  const read: Read = async (offset, length) => {
     if (!isInside(offset, length, source.sizeBytes)) throw unreadable("refers to what is not there");
     return offset >= start ? end.subarray(offset - start, offset - start + length) : source.read(offset, length);
   };
+  return { read, endStart: start };
 }
-
-const AHEAD_BYTES = 64 * 1024;
 
 async function readHead(source: RandomAccessSource, read: Read): Promise<IndexHead> {
   const tail = Buffer.from(await read(source.sizeBytes - TAIL_BYTES, TAIL_BYTES));

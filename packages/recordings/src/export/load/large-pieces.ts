@@ -4,7 +4,7 @@ import { compressPieces } from "../../codecs/compress-pieces.ts";
 import { nextRound } from "../../codecs/one-by-one.ts";
 import { zstdWindowBytes } from "../../codecs/zstd-format.ts";
 import { createLargeMemory } from "../../memory/large-memory.ts";
-import { SourceChangedError } from "../../sources/source.ts";
+import { SourceChangedError, type SourceRange } from "../../sources/source.ts";
 import type { PlannedRun } from "../plan/planned-source.ts";
 import { type Cut, cutRecords } from "../rewrite/cut-records.ts";
 import { toChange } from "../rewrite/run-job.ts";
@@ -51,6 +51,7 @@ function pieceOf(run: PlannedRun, bytes: Uint8Array, start: number) {
 export async function* passLarge(run: PlannedRun, facts: ChunkFacts): AsyncGenerator<Loaded> {
   const { offset, recordBytes, indexesBytes } = run;
   const { source } = run.source.context;
+  using _ahead = source.expect?.([{ start: offset, end: offset + recordBytes + indexesBytes }]);
   let chunks = [facts];
   for (const [start, lengthBytes, checksum] of [
     [offset, recordBytes, run.checksum],
@@ -142,6 +143,7 @@ async function loadLargePart(run: PlannedRun, after: MessageKey | undefined, loa
     after,
     maxBytes,
   } as const;
+  using _ahead = context.source.expect?.([recordOfRun(run)]);
   const { fragment, last, hasMore, hugeAt } = await largeLane.run(job, meansOf(context.source, { signal, hold }));
   return { fragment, hugeAt, next: hasMore ? () => loadLargePart(run, last, loading) : undefined };
 }
@@ -184,6 +186,7 @@ async function* cutsOf(run: PlannedRun): AsyncGenerator<Cut> {
     signal?.throwIfAborted();
     return source.read(offset, length);
   };
+  using _ahead = source.expect?.([recordOfRun(run)]);
   try {
     for await (const cut of cutRecords(contentInPieces(stored, { read, decompress }), stored)) {
       await nextRound();
@@ -193,6 +196,10 @@ async function* cutsOf(run: PlannedRun): AsyncGenerator<Cut> {
     const changed = toChange(error);
     throw changed === undefined ? error : new SourceChangedError(changed);
   }
+}
+
+function recordOfRun({ offset, recordBytes }: PlannedRun): SourceRange {
+  return { start: offset, end: offset + recordBytes };
 }
 
 /** Whether a run can be read once, beside others: it is in order, and its decoder holds little. */

@@ -92,12 +92,14 @@ export interface SkippedDamage {
  * - `TooManyChannels` the selected channels or schemas are more than an MCAP file holds
  * - `SpanExceeded` a recording holds messages before the span that its `ExportSource` gave
  * - `NotABag` a bag was asked for of a recording of another format
+ * - `TooMuchMetadata` a recording that is to be split has more metadata than are repeated in each file
  * - `LastMessagesTooLarge` the messages that `lastPerChannel` asks for do not fit into memory
  */
 export type ExportErrorCode =
   | "TooMuchOverlap"
   | "TooManyChannels"
   | "SpanExceeded"
+  | "TooMuchMetadata"
   | "LastMessagesTooLarge"
   | "NotABag";
 

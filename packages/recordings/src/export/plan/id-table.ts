@@ -11,11 +11,33 @@ export interface ChannelTables {
 
 /** The ids of the written file: what is byte-identical has one, whatever ids it had in its sources. */
 export class IdTable {
-  readonly #schemas = new Ids<Schema>("schemas", 1);
-  readonly #channels = new Ids<Channel>("channels", 0);
+  readonly #schemas: Ids<Schema>;
+  readonly #channels: Ids<Channel>;
   /** Thousands of channels may share one schema of megabytes: each is hashed once. */
   readonly #schemaKeys = new WeakMap<Schema, string>();
   readonly #introduced = new IntroducedRecords();
+
+  constructor(schemas: Ids<Schema> = new Ids("schemas", 1), channels: Ids<Channel> = new Ids("channels", 0)) {
+    this.#schemas = schemas;
+    this.#channels = channels;
+  }
+
+  /** Answers a table with the same ids for another file, in which nothing was introduced yet. */
+  forAnotherFile(): IdTable {
+    return new IdTable(this.#schemas, this.#channels);
+  }
+
+  topicOf(channelId: number): string {
+    return this.#channels.at(channelId).topic;
+  }
+
+  /** Answers a text of a channel and its schema, by which they can be compared with those of another file. */
+  identityOf(channelId: number): string {
+    const channel = this.#channels.at(channelId);
+    const isPlain = channel.schemaId === NO_SCHEMA;
+    const schemaKey = isPlain ? "" : this.#keyOfSchema(this.#schemas.at(channel.schemaId));
+    return JSON.stringify([channelId, keyOfChannel(channel), schemaKey]);
+  }
 
   /** How many schemas were introduced. */
   get schemaCount(): number {

@@ -38,9 +38,9 @@ export async function openSource(source: ExportSource, opening: Opening): Promis
     if (holders === 0) await close();
   };
   try {
-    const bytes = opened.use(await source.open(signal));
-    const context = createReadContext(bytes, { signal });
-    const index = await openIndexOf(source, { recording: bytes, opened, ...opening });
+    const [recording, givenIndex] = await openBoth(source, opened, signal);
+    const context = createReadContext(recording, { signal });
+    const index = await openIndexOf(source, { recording, givenIndex, ...opening });
     const planned = await planRuns({ source, index, context, planning: opening });
     const open: OpenSource = { ...planned, hold, release, close };
     await opening.onOpened?.(open);
@@ -52,17 +52,31 @@ export async function openSource(source: ExportSource, opening: Opening): Promis
   }
 }
 
+type Opened = Awaited<ReturnType<ExportSource["open"]>>;
+
+/** Opens a recording and its index at the same time. Whatever is opened is closed with `opened`. */
+async function openBoth(
+  source: ExportSource,
+  opened: AsyncDisposableStack,
+  signal: AbortSignal | undefined,
+): Promise<[recording: Opened, index: Opened | undefined]> {
+  const opening = [source.open(signal), source.openIndex?.(signal)] as const;
+  const settled = await Promise.allSettled(opening);
+  for (const each of settled) if (each.status === "fulfilled" && each.value) opened.use(each.value);
+  const [recording, index] = await Promise.all(opening);
+  return [recording, index];
+}
+
 interface IndexOpening {
   readonly recording: RandomAccessSource;
-  /** Whatever is opened for the index is closed with it. */
-  readonly opened: AsyncDisposableStack;
+  readonly givenIndex: RandomAccessSource | undefined;
   readonly options: Pick<McapExportOptions, "signal" | "hold">;
   readonly lane: RewriteLane;
 }
 
 /** Opens the index that was made of a source, or makes one now by reading all of it. */
 async function openIndexOf(source: ExportSource, opening: IndexOpening): Promise<VerifiedIndex> {
-  const given = await openGiven(source, opening);
+  const given = await openGiven(opening);
   const make = () => makeIndex(source, opening);
   const index = given ? mendedIndex(given, make) : await make();
   const { sizeBytes, sha256 } = index.head;
@@ -72,14 +86,10 @@ async function openIndexOf(source: ExportSource, opening: IndexOpening): Promise
 }
 
 /** Answers undefined if there is no index that can be read. */
-async function openGiven(
-  { openIndex }: ExportSource,
-  { opened, options }: IndexOpening,
-): Promise<VerifiedIndex | undefined> {
-  const bytes = await openIndex?.(options.signal);
-  if (!bytes) return undefined;
+async function openGiven({ givenIndex }: IndexOpening): Promise<VerifiedIndex | undefined> {
+  if (!givenIndex) return undefined;
   try {
-    return await openVerifiedIndex(opened.use(bytes));
+    return await openVerifiedIndex(givenIndex);
   } catch (error) {
     if (error instanceof IndexUnreadableError) return undefined;
     throw error;
@@ -109,6 +119,7 @@ export async function makeIndexOf(
 ): Promise<Uint8Array> {
   const { descriptor, sizeBytes } = recording;
   const job = { kind: "index", readFrom: { descriptor }, sizeBytes, fileName, isSalvage } as const;
+  using _ahead = recording.expect?.([{ start: 0, end: sizeBytes }]);
   const { index, refused } = await lane.run(job, meansOf(recording, { signal, hold }));
   if (refused) throw new RecordingError(refused.code, refused.text);
   return index;

@@ -16,6 +16,8 @@ export interface PlanOptions {
   readonly ids: IdTable;
   readonly options: McapExportOptions;
   readonly damage: DamageReport | undefined;
+  /** Whether all runs are read, in their order. */
+  readonly readsAll: boolean;
 }
 
 interface Planning {
@@ -50,12 +52,13 @@ export async function planRuns({ source, index, context, planning }: Planning): 
       else judge.add(runs, { page, pageNumber: number, row });
     }
   }
+  runs.sort();
+  if (planning.readsAll) context.source.expect?.(runs.ranges());
   const schemas = await index.schemas(context.source, runs.mayPassSome ? undefined : schemaIdsOf(channels, wanted));
   // Chunks hold schema and channel records of their own, so that passing them on needs every id of the source.
   const tables = { schemas, channels: toMap(channels) };
   const keepsIds = runs.mayPassSome && (await ids.reserve(tables));
   if (!keepsIds) runs.forbidPassing();
-  runs.sort();
   return {
     fileName: source.fileName,
     formatName: index.head.format,

@@ -1,5 +1,7 @@
 import { copyColumns, pickRows } from "../../memory/columns.ts";
+import type { SourceRange } from "../../sources/source.ts";
 import { type RunPage, runFlags } from "../../verified/index-pages.ts";
+import { WHOLE_CHUNK_BYTES } from "../../verified/verified-run.ts";
 import type { OpenSource, PlannedRun, PlannedRuns, WantedOfRun } from "./planned-source.ts";
 import type { Queued } from "./run-queue.ts";
 
@@ -68,6 +70,16 @@ export class RunTable implements PlannedRuns {
     this.#taken += 1;
     const compression = this.#compressions[this.#columns.compressions[row]!]!;
     return runAt(this.#columns, row, { source, order: this.#orderOf(row), compression });
+  }
+
+  /** The ranges of the runs in the order in which they are taken, but for those that are too large to be read as a whole. */
+  *ranges(): Generator<SourceRange> {
+    for (let row = this.#taken; row < this.#count; row += 1) {
+      const { offsets, recordBytes, indexesBytes, lengths } = this.#columns;
+      if (Math.max(lengths[row]!, recordBytes[row]!) > WHOLE_CHUNK_BYTES) continue;
+      const start = offsets[row]!;
+      yield { start, end: start + recordBytes[row]! + indexesBytes[row]! };
+    }
   }
 
   startsNs(): BigInt64Array {

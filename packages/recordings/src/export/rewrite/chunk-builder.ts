@@ -3,6 +3,7 @@ import { combineChecksums } from "../../codecs/combine-checksums.ts";
 import { type Compression, compressSync } from "../../codecs/compress.ts";
 import { EMPTY_MESSAGE_BYTES, RECORD_HEAD_BYTES } from "../../mcap/opcodes.ts";
 import { growColumn } from "../../memory/columns.ts";
+import { freeOwn } from "../../memory/free-memory.ts";
 import { MAX_WRITTEN_CHUNK_BYTES } from "../../verified/verified-run.ts";
 import { chunkHeadBytes, writeChunkHead } from "./chunk-head.ts";
 import { type Fragment, LOG_TIME_OFFSET } from "./fragment.ts";
@@ -121,6 +122,7 @@ export class ChunkBuilder {
     this.#indexes.write(bytes, channels, { ...messages, view: memory.view });
     this.#begin(this.#isPlain);
     const checksum = this.#sumUp(bytes, facts, this.#isPlain ? crc : crc32(stored));
+    if (!this.#isPlain) freeOwn(stored);
     return { bytes, indexesBytes: bytes.byteLength - chunkBytes, channels, checksum, ...facts };
   }
 

@@ -65,7 +65,7 @@ export class RecordMemory {
     return this.#memory.subarray(this.#origin, this.#origin + this.#sizeBytes);
   }
 
-  /** Answers the memory itself, from the room in front on. Whoever keeps it must call `begin` with `isTaken`. */
+  /** Answers the memory itself, from the room in front on. A caller that keeps it must call `begin` with `isTaken`. */
   whole(totalBytes: number): Buffer {
     this.#makeRoom(totalBytes, 0);
     return this.#memory.subarray(0, totalBytes);

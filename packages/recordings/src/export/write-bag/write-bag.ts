@@ -214,8 +214,8 @@ async function* placeHuge(body: BagBody, chunk: HugeChunk): AsyncGenerator<Uint8
   yield indexes;
 }
 
-function encodeChunkHead(told: { compression: "none" | "lz4"; sizeBytes: number; storedBytes: number }): Buffer {
-  const { compression, sizeBytes, storedBytes } = told;
+function encodeChunkHead(head: { compression: "none" | "lz4"; sizeBytes: number; storedBytes: number }): Buffer {
+  const { compression, sizeBytes, storedBytes } = head;
   return encodeHead(
     { op: u8(opcodes.chunk), compression: Buffer.from(compression), size: u32(sizeBytes) },
     storedBytes,

@@ -14,7 +14,7 @@ export interface ExportsJob {
   readonly format: "mcap" | "bag1";
   readonly topics?: string[];
   readonly endNs?: string;
-  /** With the index that stands beside each file. */
+  /** The index that stands beside each file is used. */
   readonly isIndexed: boolean;
   /** Threads may read the files themselves. */
   readonly hasDescriptor: boolean;
@@ -32,7 +32,7 @@ export interface MeasuredExports {
 }
 
 const job: ExportsJob = JSON.parse(process.argv[2]!);
-const { promise: othersAreDone, resolve: tellOthersAreDone } = Promise.withResolvers<void>();
+const { promise: othersAreDone, resolve: resolveOthersAreDone } = Promise.withResolvers<void>();
 process.stdout.write(JSON.stringify(await measure()));
 
 async function measure(): Promise<MeasuredExports> {
@@ -43,7 +43,7 @@ async function measure(): Promise<MeasuredExports> {
   const others = Array.from({ length: job.count - 1 }, (_, index) => consume(index === 0 ? target : undefined));
   const last = consume(undefined, true);
   const sizesBytes = await Promise.all(others);
-  tellOthersAreDone();
+  resolveOthersAreDone();
   sizesBytes.push(await last);
   turns.end();
   const { userCPUTime, systemCPUTime } = process.resourceUsage();

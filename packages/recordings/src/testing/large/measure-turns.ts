@@ -2,9 +2,9 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 
 /** How long the main thread computes without letting anything else go. */
 export interface Turns {
-  /** Of processor time of this thread, in milliseconds: an upper bound of the longest turn. */
+  /** Processor time of this thread in milliseconds: an upper bound of the longest turn. */
   readonly longestMs: number;
-  /** Of the event loop, in milliseconds of wall time: says more of the machine than of the program. */
+  /** The longest delay of the event loop in milliseconds of wall time, which says more about the machine than about the program. */
   readonly longestDelayMs: number;
   end(): void;
 }

@@ -19,7 +19,7 @@ import { type ContentSums, createContentSums } from "./content-sums.ts";
 export interface LargeBagSpec {
   readonly compression: "" | "lz4";
   readonly messageBytes: number;
-  /** Of all messages; they stand in one chunk. */
+  /** The size of all messages; they stand in one chunk. */
   readonly chunkBytes: number;
 }
 

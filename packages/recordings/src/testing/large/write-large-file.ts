@@ -9,21 +9,21 @@ import { type ContentSums, createContentSums } from "./content-sums.ts";
 
 export interface LargeFileSpec {
   readonly compression: "" | "lz4" | "zstd";
-  /** Of a message's data. */
+  /** The size of a message's data. */
   readonly messageBytes: number;
-  /** Of all messages; they stand in one chunk. */
+  /** The size of all messages; they stand in one chunk. */
   readonly chunkBytes: number;
   /** Times in no order. */
   readonly isShuffled?: boolean;
-  /** Of the first message; the next follow 2 µs later each. */
+  /** The time of the first message; the next ones follow 2 µs later each. */
   readonly startNs: bigint;
   /** Data that hardly compress, all of them; otherwise a sixteenth. */
   readonly isNoise?: boolean;
-  /** Of zstd: how far back a decoder must be able to look, as a power of two. Default 21. */
+  /** How far back a decoder of zstd must be able to look, as a power of two. The default is 21. */
   readonly windowLog?: number;
 }
 
-/** What its messages come to: all, those of /b, which has every tenth, and those of the first half of the time. */
+/** The sums of its messages: of all, of those of /b, which has every tenth, and of those of the first half of the time. */
 export interface LargeFileSums {
   readonly all: ContentSums;
   readonly b: ContentSums;

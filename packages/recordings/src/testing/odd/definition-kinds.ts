@@ -115,7 +115,7 @@ function loseChannels(draft: Draft, ids: ReadonlySet<number>): Draft {
   );
 }
 
-/** As many channels as said, of which each new one has a message. */
+/** Adds so many channels, each with a message. */
 export function addChannels(draft: Draft, count: number): Draft {
   const used = new Set(draft.channels.map(({ id }) => id));
   const [like] = draft.channels;

@@ -2,7 +2,7 @@ import { seededRandom } from "../sensors.ts";
 
 /** Chance that repeats itself: the same seed gives the same throws in the same order. */
 export interface Dice {
-  /** From 0 to `count - 1`. */
+  /** Returns a number from 0 to `count - 1`. */
   below(count: number): number;
   /** Both inclusive. */
   between(least: number, most: number): number;

@@ -97,7 +97,7 @@ export type SummaryGroup =
   | "attachmentIndexes"
   | "metadataIndexes";
 
-/** Tells one lie after another. */
+/** Applies one falsehood after the other. */
 export function alsoLie<T>(first: Lie<T>, second: Lie<T>): Lie<T> {
   return (truth) => second(first(truth));
 }

@@ -21,7 +21,7 @@ export function insertInChunks(draft: Draft, dice: Dice, make: () => DraftRecord
   });
 }
 
-/** Of an application, or of a later version of the format. */
+/** Makes a record of an application, or of a later version of the format. */
 export function unknownRecord(dice: Dice, most = 40): DraftRecord {
   const opcode = dice.pick([0x10, 0x7f, 0x80, 0xa5, 0xff]);
   return { kind: "raw", bytes: record(opcode, [dice.bytes(dice.below(most + 1))]) };

@@ -6,12 +6,12 @@ import type {
   MetadataFields,
 } from "./record-bytes.ts";
 
-/** Where what was written stands. */
+/** The places of what was written. */
 export interface Layout {
   readonly chunks: ChunkIndexFields[];
   readonly attachments: { readonly attachment: AttachmentFields; readonly place: IndexedPlace }[];
   readonly metadata: { readonly metadata: MetadataFields; readonly place: IndexedPlace }[];
-  /** In the order of the file. */
+  /** The messages in the order of the file. */
   readonly messages: WrittenMessage[];
 }
 

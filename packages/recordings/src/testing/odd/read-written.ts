@@ -4,7 +4,7 @@ import { slowDecompress } from "../slow-decompress.ts";
 import type { Content } from "./content-key.ts";
 
 export interface Written {
-  /** In the order of the file. */
+  /** The messages in the order of the file. */
   readonly messages: Content[];
   /** What the file says of what was left out: the metadata records named `downlink.export`. */
   readonly reported: ReadonlyMap<string, string>[];
@@ -38,7 +38,7 @@ export function readForward(bytes: Uint8Array): Written {
   return written;
 }
 
-/** By the file's own indexes, in the order that they give. */
+/** Reads by the file's own indexes, in the order that they give. */
 export async function readByIndex(bytes: Uint8Array): Promise<Content[]> {
   const readable = {
     size: async () => BigInt(bytes.byteLength),

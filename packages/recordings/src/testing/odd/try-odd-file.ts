@@ -2,7 +2,7 @@ import { holdOddFile } from "../hold-odd-file.ts";
 import type { OddMcap } from "../odd-mcap.ts";
 import { OddFileError } from "./odd-file-error.ts";
 
-/** In one word or two how a file was dealt with; a failure with its whole text. */
+/** Says in one word or two how a file was handled; a failure with its whole text. */
 export async function tryOddFile(odd: OddMcap): Promise<{ outcome: string; failure?: string }> {
   try {
     const { outcome, code } = await holdOddFile(odd);
