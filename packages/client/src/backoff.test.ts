@@ -11,7 +11,7 @@ test("the wait doubles with each failure, up to five minutes, for any number of 
   assert.deepEqual([1, 2, 3, 9, 10, 1e6].map(longest), [999, 1999, 3999, 255_999, 299_999, 299_999]);
 });
 
-test("the whole range below is used, so that many agents do not come back together", () => {
+test("the whole range below that is used, so that many agents do not come back together", () => {
   assert.equal(retryDelayMs(network, 5, { random: () => 0 }), 0);
   assert.equal(retryDelayMs(network, 5, { random: () => 0.5 }), 8000);
 });
@@ -22,7 +22,7 @@ test("Retry-After is never undercut, and never makes the wait longer than the ca
   assert.equal(retryDelayMs(day, 1), 5 * 60_000);
 });
 
-test("network trouble, overload, faults of the server and foreign answers are worth another try; refusals are not", () => {
+test("network trouble, overload, server errors and foreign answers are worth another try; refusals are not", () => {
   const portal = new ApiCallError({ status: 403, message: "html" });
   const refusal = new ApiCallError({ status: 404, message: "", code: "NotFound" });
   assert.deepEqual([network, busy, portal, refusal, new Error("bug")].map(isWorthRetrying), [

@@ -35,7 +35,7 @@ for (const [name, open] of [
     ]);
   });
 
-  test(`${name}: the cursors of a list come with it, where the operation declares them`, async () => {
+  test(`${name}: the cursors of a list are returned if the operation declares them`, async () => {
     await using server = await serve((_request, response) => {
       response.setHeader("X-Pagination-Next-Cursor", "onward");
       response.setHeader("x-other", "not declared");
@@ -57,7 +57,7 @@ for (const [name, open] of [
   });
 }
 
-test("arrays in a query are repeated, and what has a default may be left out", async () => {
+test("arrays in a query are repeated, and values with a default may be left out", async () => {
   let url = "";
   await using server = await serve((request, response) => {
     url = request.url ?? "";
@@ -147,7 +147,7 @@ test("retries repeat reads after 500 and changes only when they were refused", a
   assert.equal(calls, 5);
 });
 
-test("what makes something is sent with one key for all its tries, and so may be repeated after a lost answer", async () => {
+test("a call that creates something is sent with one key for all its tries, and so may be repeated after a lost answer", async () => {
   const keys: unknown[] = [];
   await using server = await serve((request, response) => {
     keys.push(request.headers["idempotency-key"]);
@@ -181,7 +181,7 @@ async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-test("of a long list that breaks the contract only the first place is looked for", async () => {
+test("a long list that breaks the contract is reported by its first wrong place only", async () => {
   const work = (imports: unknown) => ({ etag: "e", work: { imports, salvages: [], settings } });
   const bodies = [work(Array(95_000).fill({})), work([]), [{ ...work([]), etag: 1 }], work(Array(50).fill({}))];
   await using server = await serve((_request, response) => answerJson(response, 200, bodies.shift()));
@@ -205,11 +205,11 @@ const tooMuch: [string, string, RegExp][] = [
 ];
 
 for (const [name, body, reason] of tooMuch) {
-  test(`an answer that is ${name} is refused before it is whole, as none of the service, on success and on failure`, async () => {
+  test(`an answer that is ${name} is refused before it is whole, like a foreign answer, on success and on failure`, async () => {
     for (const status of [200, 500]) {
       const closed = Promise.withResolvers<void>();
       await using server = await serve((_request, response) => {
-        response.writeHead(status, { "content-type": "application/json" }).write(body); // and no end
+        response.writeHead(status, { "content-type": "application/json" }).write(body); // the answer never ends
         response.on("close", closed.resolve);
       });
       await using transport = undiciTransport({ limits });
@@ -220,7 +220,7 @@ for (const [name, body, reason] of tooMuch) {
   });
 }
 
-test("brackets in texts are no nesting, wherever the network cuts the answer", async () => {
+test("brackets in texts do not count as nesting, wherever the network splits the answer", async () => {
   const text = '\\"[[[[[[{{{{{{\\\\';
   await using server = await serve(async (_request, response) => {
     response.writeHead(200, { "content-type": "application/json" });
@@ -234,7 +234,7 @@ test("brackets in texts are no nesting, wherever the network cuts the answer", a
   });
 });
 
-test("no compression is asked for, and none is taken", async () => {
+test("no compression is requested, and none is accepted", async () => {
   const asked: unknown[] = [];
   await using server = await serve((request, response) => {
     asked.push(request.headers["accept-encoding"]);

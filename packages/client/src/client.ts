@@ -7,7 +7,7 @@ import { describeForeignAnswer, parseFailure, parseJson } from "./parse-failure.
 import type { Transport, TransportRequest, TransportResponse } from "./transport.ts";
 
 export interface ClientOptions {
-  /** Scheme, host and perhaps a path. `/v1/…` is put behind it. */
+  /** The scheme, the host and perhaps a path. `/v1/…` is appended to it. */
   readonly baseUrl: string;
   /** The bearer token. Absent if none is sent. */
   readonly token?: string;
@@ -51,7 +51,7 @@ export function createClient(options: ClientOptions): Client {
   const send = (operation: Operation, input: unknown, callOptions: CallOptions) => {
     const { method, target, body } = encodeRequest(operation, input as Record<string, unknown>);
     const headers = { ...onceHeaders(options, operation), ...headersOf(options, callOptions, body) };
-    const request = { method, url: baseUrl + target, headers, body };
+    const request = { method, url: baseUrl + target, path: operation.path, headers, body };
     return sendWithRetries(options, request, callOptions);
   };
   return {

@@ -17,7 +17,7 @@ export class ApiCallError extends Error {
   readonly code: string | undefined;
   readonly requestId: string | undefined;
   readonly details: readonly { readonly path: string; readonly message: string }[];
-  /** What the far side asks to wait before the next try. */
+  /** How long the server asks to wait before the next try. */
   readonly retryAfterMs: number | undefined;
 
   constructor(facts: ApiFailureFacts) {
@@ -31,7 +31,7 @@ export class ApiCallError extends Error {
   }
 }
 
-/** No answer, or only a part of one: name resolution, connection, TLS, reset, timeout. `cause` says what happened. */
+/** There was no answer, or only a part of one: name resolution, connection, TLS, reset or timeout failed. `cause` is the reason. */
 export class NetworkError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
-test("nothing that index.ts reaches needs Node: a browser can load it", async () => {
+test("nothing that index.ts imports needs Node, so a browser can load it", async () => {
   const reached = await reachFrom(new URL("./index.ts", import.meta.url));
   const packages = [...reached].filter((specifier) => !specifier.startsWith("file:"));
   assert.deepEqual(packages, ["@downlink/protocol"]);

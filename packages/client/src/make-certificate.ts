@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
 export interface Certificate {
-  /** PEM. */
+  /** The certificate as PEM. */
   readonly cert: string;
   readonly key: string;
 }
@@ -44,7 +44,7 @@ interface Subject {
   readonly endsAt: Date;
 }
 
-/** RFC 5280, 4.1 */
+/** The layout follows RFC 5280, section 4.1. */
 function signCertificate(
   key: KeyObject,
   { issuer, subject, ...given }: Subject & { issuer: string; subject: string },

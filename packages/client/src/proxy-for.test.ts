@@ -4,7 +4,7 @@ import { proxyFor } from "./proxy-for.ts";
 
 const proxies = { httpProxy: "http://plain:1", httpsProxy: "http://secure:2" };
 
-test("each kind of URL has a proxy of its own, and none where none is set", () => {
+test("each kind of URL has a proxy of its own, and none if none is set", () => {
   assert.equal(proxyFor("http://a.example/x", proxies), "http://plain:1");
   assert.equal(proxyFor("https://a.example", proxies), "http://secure:2");
   assert.equal(proxyFor("https://a.example", { httpProxy: "http://plain:1" }), undefined);
@@ -12,7 +12,7 @@ test("each kind of URL has a proxy of its own, and none where none is set", () =
   assert.equal(proxyFor("https://a.example", {}), undefined);
 });
 
-test("what NO_PROXY names is reached without one: names and those below, addresses, subnets, ports, everything", () => {
+test("NO_PROXY names what is reached without a proxy: names and those below them, addresses, subnets, ports, everything", () => {
   const cases: [noProxy: string, url: string, isDirect: boolean][] = [
     ["example.com", "https://example.com", true],
     ["example.com", "https://Cloud.Example.COM./x", true],

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/** Through which proxies requests go, as the usual variables of the environment say it. */
+/** The proxies through which requests go, as the usual variables of the environment name them. */
 export interface Proxies {
   /** For `http:` URLs: `http://[user:password@]host:port`. */
   readonly httpProxy?: string | undefined;

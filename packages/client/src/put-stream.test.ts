@@ -44,7 +44,7 @@ test("a refusal in the middle of the body is an ApiCallError with its code", asy
   assert.deepEqual([failure.status, failure.code], [507, "StorageFull"]);
 });
 
-test("a transfer that stands still is given up, one that moves slowly is not", async () => {
+test("a transfer that stands still is given up, and one that moves slowly is not", async () => {
   await using server = await serve((request, response) => {
     if (request.url === "/slow") request.resume().once("end", () => response.end());
   });
@@ -59,7 +59,7 @@ test("a transfer that stands still is given up, one that moves slowly is not", a
   await putStream(`${server.url}/slow`, { body: drip(), stallTimeoutMs: 1000 });
 });
 
-test("a cut connection is a network failure; a body that cannot be read throws its own error; an abort its reason", async () => {
+test("a cut connection is a network failure; a body that cannot be read throws its own error; an abort throws its reason", async () => {
   await using server = await serve((request) => {
     if (request.url === "/cut") request.once("data", () => request.socket.destroy());
   });
@@ -76,7 +76,7 @@ test("a cut connection is a network failure; a body that cannot be read throws i
   assert.equal(await put, broken);
 });
 
-test("what is left of a given-up body is closed", async () => {
+test("the rest of a given-up body is closed", async () => {
   await using server = await serve((request) => {
     request.once("data", () => request.socket.destroy());
   });

@@ -7,33 +7,33 @@ import { asNetworkError, readAnswer } from "./undici-transport.ts";
 
 export interface PutOptions {
   readonly body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  /** Bytes; absent: sent chunked. */
+  /** The length in bytes; absent: the body is sent chunked. */
   readonly length?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** Called with the number of bytes that were handed to the network since the last call. */
+  /** Called with the number of bytes that were passed to the network since the last call. */
   readonly onProgress?: (bytes: number) => void;
-  /** The transfer as a whole may take any time; only without any progress for so long it is given up. Default 60 s. */
+  /** The whole transfer may take any time; it is given up only after this time without any progress. The default is 60 s. */
   readonly stallTimeoutMs?: number;
-  /** Absent: undici's global one. */
+  /** Absent: the global one of undici is used. */
   readonly dispatcher?: Dispatcher;
 }
 
 export interface PutResult {
   readonly status: number;
-  /** Names in lower case. */
+  /** The names are in lower case. */
   readonly headers: ReadonlyMap<string, string>;
 }
 
-/** To a body there is little to say. */
+/** An answer to a body is short. */
 const answerLimits = { bytes: 1024 * 1024, depth: 32, containers: 10_000 };
-/** What the kernel may hold of bytes that we handed over, and the slowest link that must still work. */
+/** How much the kernel may buffer of the bytes that we passed on, and the slowest link that must still work. */
 const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
 const SLOWEST_BYTES_PER_MS = 32;
 
 /**
- * Streams a body to a URL. Throws {@link ApiCallError} when the answer is no success, {@link NetworkError} for the
- * network and for a stall, the signal's reason when aborted, and whatever reading `body` throws.
+ * Streams a body to a URL. Throws {@link ApiCallError} if the answer is no success, {@link NetworkError} for network errors and for a
+ * stall, the signal's reason if that is aborted, and what reading `body` throws.
  */
 export async function putStream(url: string, options: PutOptions): Promise<PutResult> {
   const { signal, stallTimeoutMs = 60_000 } = options;
@@ -110,7 +110,7 @@ function meterBody({ body, onProgress }: PutOptions, stall: StallWatch) {
       meter.bodyError = error;
       throw error;
     }
-    // From here on nothing shows progress, while the kernel still sends what it holds.
+    // From here on there is no sign of progress, while the kernel still sends what it has buffered.
     stall.progress(Math.min(sentBytes, SOCKET_BUFFER_BYTES) / SLOWEST_BYTES_PER_MS);
   }
   return meter;

@@ -3,25 +3,25 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import { type AddressInfo, connect, type Socket } from "node:net";
 
 export interface TestProxyOptions {
-  /** `user:password` that it asks for. */
+  /** The `user:password` that it demands. */
   readonly credentials?: string;
-  /** Names that only it can resolve, with where they are: `host:port`. */
+  /** Names that only the proxy can resolve, with their addresses: `host:port`. */
   readonly hosts?: Readonly<Record<string, string>>;
 }
 
 export interface TestProxy extends AsyncDisposable {
   readonly url: string;
-  /** What passed: `CONNECT host:port` of tunnels, `METHOD URL` of requests that it sent on itself. */
+  /** What passed through: `CONNECT host:port` for tunnels, `METHOD URL` for requests that it forwarded itself. */
   readonly passed: string[];
-  /** What it says of tunnels from now on, in place of making them; `undefined`: it makes them; `hang`: it says nothing. */
+  /** How it answers requests for tunnels from now on; `undefined`: it makes the tunnels; `hang`: it answers nothing. */
   answer: number | "hang" | undefined;
-  /** Ends at the next tunnel that is asked for. */
+  /** Resolves at the next request for a tunnel. */
   asked(): Promise<unknown>;
   /** Breaks all connections off. */
   cut(): void;
 }
 
-/** An HTTP proxy as companies have them, on a free port. */
+/** Starts an HTTP proxy like those of companies, on a free port. */
 export async function startTestProxy(options: TestProxyOptions = {}): Promise<TestProxy> {
   const proxy = new LocalProxy(options);
   await proxy.listen();
@@ -35,7 +35,7 @@ class LocalProxy implements TestProxy {
   readonly #sockets = new Set<Socket>();
   readonly #server: Server;
   readonly #hosts: Readonly<Record<string, string>>;
-  /** What a caller must send to be let through. */
+  /** The credentials that a caller must send. */
   readonly #authorization: string;
 
   constructor({ credentials, hosts = {} }: TestProxyOptions) {
@@ -66,7 +66,7 @@ class LocalProxy implements TestProxy {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** Sends a plain request on itself. */
+  /** Forwards a plain request. */
   #forward(incoming: IncomingMessage, response: ServerResponse): void {
     if (!this.#isAllowed(incoming)) return void response.writeHead(407).end();
     const url = new URL(incoming.url ?? "");
@@ -99,7 +99,7 @@ class LocalProxy implements TestProxy {
     return (headers["proxy-authorization"] ?? "") === this.#authorization;
   }
 
-  /** Host and port, where the proxy alone knows another place for the name. */
+  /** Returns host and port; the proxy may know another place for the name than anybody else. */
   #placeOf(host: string): string[] {
     return (this.#hosts[host] ?? host).split(":");
   }

@@ -8,7 +8,7 @@ export { startTestProxy, type TestProxy } from "./test-proxy.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
-/** A server on a free port for one test; with a certificate, one that speaks TLS. */
+/** Starts a server on a free port for one test; with a certificate it speaks TLS. */
 export async function serve(handler: Handler, certificate?: Certificate) {
   const listener = (request: IncomingMessage, response: ServerResponse) => void handler(request, response);
   const server = certificate ? createTlsServer({ ...certificate }, listener) : createServer(listener);

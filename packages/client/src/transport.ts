@@ -2,6 +2,8 @@
 export interface TransportRequest {
   readonly method: string;
   readonly url: string;
+  /** The path as the contract writes it, with the parameters in braces. */
+  readonly path?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal: AbortSignal;
@@ -9,7 +11,7 @@ export interface TransportRequest {
 
 export interface TransportResponse {
   readonly status: number;
-  /** Names in lower case. */
+  /** The names are in lower case. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
 }

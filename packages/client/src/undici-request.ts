@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-// Not from undici's index, which loads its fetch, caches and mocks as well: 11 MB in every agent.
+// This does not import undici's index, which also loads its fetch, caches and mocks: 11 MB in every agent.
 import apiConnect from "undici/lib/api/api-connect.js";
 import apiRequest from "undici/lib/api/api-request.js";
 import Agent from "undici/lib/dispatcher/agent.js";
@@ -10,11 +10,11 @@ import { getGlobalDispatcher } from "undici/lib/global.js";
 export { Agent, Pool, ProxyAgent };
 
 type RequestOptions = Omit<Dispatcher.RequestOptions, "origin" | "path"> & {
-  /** Absent: undici's global one. */
+  /** Absent: the global one of undici is used. */
   readonly dispatcher?: Dispatcher;
 };
 
-/** As undici's own `request`; fails at once for what is no URL. */
+/** Does what undici's own `request` does, but fails at once for an invalid URL. */
 export function request(
   url: string,
   { dispatcher = getGlobalDispatcher(), ...options }: RequestOptions,
@@ -23,7 +23,7 @@ export function request(
   return apiRequest.call(dispatcher, { ...options, origin, path: pathname + search });
 }
 
-/** A pool of connections to a proxy. Only undici's index, which is not loaded, gives each dispatcher its `connect`. */
+/** Makes a pool of connections to a proxy. Only undici's index, which is not loaded, would give each dispatcher its `connect`. */
 export function proxyPool(proxy: URL, options: object): Pool {
   const pool = new Pool(proxy, options);
   return Object.assign(pool, { connect: (given: Dispatcher.ConnectOptions) => apiConnect.call(pool, given) });

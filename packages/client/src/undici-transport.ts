@@ -11,9 +11,9 @@ export interface UndiciTransport extends Transport, AsyncDisposable {
   readonly dispatcher: Dispatcher;
 }
 
-/** For programs that list what people keep; who has little memory gives its own. */
+/** The limits are for programs that list all of somebody's data; a program with little memory sets its own. */
 const defaultLimits: JsonLimits = { bytes: 64 * 1024 * 1024, depth: 500, containers: 2_000_000 };
-/** What a transport understands of compression, said to every server: nothing that a few bytes could blow up. */
+/** Which compression a transport understands, sent to every server: none, because a few compressed bytes could become any number. */
 const plain = { "accept-encoding": "identity" };
 
 export interface TransportOptions {
@@ -29,7 +29,7 @@ export function undiciTransport({ way, limits = defaultLimits }: TransportOption
       const unhurried = { headersTimeout: 0, bodyTimeout: 0 };
       const sent = { headers, body, ...unhurried, method: method as Dispatcher.HttpMethod, signal, dispatcher };
       const answer = await readAnswer(await request(url, sent), limits);
-      await untilIdle(); // To the pool the connection is busy as long: whoever calls again at once would be given another one.
+      await untilIdle(); // until then the pool takes the connection for busy, and would give another one to a caller that calls again at once
       return answer;
     } catch (error) {
       signal.throwIfAborted();
@@ -64,7 +64,7 @@ function flattenHeaders(headers: Dispatcher.ResponseData["headers"]): Map<string
   return flat;
 }
 
-/** What undici, the resolver, the socket and TLS throw all carries a code; anything else is a fault of the program. */
+/** The errors of undici, the resolver, the socket and TLS all have a code; any other error is a bug of the program. */
 export function asNetworkError(
   error: unknown,
   { url, dispatcher }: { url: string; dispatcher: Dispatcher | undefined },
@@ -81,7 +81,7 @@ export function asNetworkError(
   return new NetworkError(`cannot reach ${new URL(url).host}${through}: ${detail}`, error);
 }
 
-/** The proxy answered, and will not let the request pass. */
+/** The proxy answered, and refuses to forward the request. */
 export class ProxyRefusedError extends Error {
   readonly code = "ERR_PROXY_REFUSED";
 

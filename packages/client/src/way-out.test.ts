@@ -6,7 +6,7 @@ import { createAuthority, readBody, serve, startTestProxy } from "./testing.ts";
 import { undiciTransport } from "./undici-transport.ts";
 import type { WayOut } from "./way-out.ts";
 
-/** A name that nobody resolves but the proxy. */
+/** A name that only the proxy resolves. */
 const HOST = "cloud.downlink.invalid";
 
 test("a private authority is trusted beside Node's own roots, directly and through a proxy, for calls and for parts", async () => {
@@ -26,7 +26,7 @@ test("a private authority is trusted beside Node's own roots, directly and throu
   assert.deepEqual(server.seen.length, 2);
 });
 
-test("a plain URL goes through its proxy too, and what NO_PROXY names, or is on this machine, goes directly", async () => {
+test("a plain URL goes through its proxy too, and hosts that NO_PROXY names, or on this machine, are reached directly", async () => {
   await using server = await serve((request, response) => void response.end(`${request.method} ${request.url}`));
   const address = new URL(server.url).host;
   await using proxy = await startTestProxy({ hosts: { [HOST]: address } });
@@ -39,7 +39,7 @@ test("a plain URL goes through its proxy too, and what NO_PROXY names, or is on 
   assert.equal(proxy.passed.length, 1);
 });
 
-test("user and password reach the proxy and nobody else, and no message shows them", async () => {
+test("user and password are sent only to the proxy, and no message shows them", async () => {
   const authority = createAuthority("Robots");
   const heads: unknown[] = [];
   await using server = await serveTls(authority.issue(HOST), (headers) => heads.push(headers["proxy-authorization"]));
@@ -59,7 +59,7 @@ test("user and password reach the proxy and nobody else, and no message shows th
   }
 });
 
-test("a proxy that refuses, hangs, breaks off or is not there is a network failure that names it", async () => {
+test("a proxy that refuses, hangs, breaks off or does not exist is a network failure that names it", async () => {
   await using proxy = await startTestProxy();
   const proxies = { httpsProxy: proxy.url };
   proxy.answer = 403;

@@ -2,7 +2,7 @@ import { createSecureContext, getCACertificates, type SecureContext } from "node
 import { type Proxies, proxyFor } from "./proxy-for.ts";
 import { Agent, Pool, ProxyAgent, proxyPool } from "./undici-request.ts";
 
-/** How requests leave this machine. */
+/** The way by which requests leave this machine. */
 export interface WayOut {
   readonly proxies?: Proxies | undefined;
   /** Certificates in PEM that are trusted besides Node's own roots. */
@@ -10,14 +10,14 @@ export interface WayOut {
 }
 
 const CONNECT_TIMEOUT_MS = 15_000;
-/** How long an answer may take is the caller's decision, made by the signal. */
+/** The caller decides by the signal how long an answer may take. */
 const patient = { headersTimeout: 0, bodyTimeout: 0 };
 
-/** How long a connection stays that nobody uses: after a burst of calls only those remain on which something waits. */
+/** How long an unused connection stays open: after a burst of calls only those remain on which something waits. */
 const KEPT_IDLE_MS = 5000;
 const brief = { keepAliveTimeout: KEPT_IDLE_MS, keepAliveMaxTimeout: KEPT_IDLE_MS };
 
-/** Keeps connections of its own to each host, directly or through the proxy that is set for it. */
+/** Keeps its own connections to each host, directly or through the proxy that is set for it. */
 export class RoutedAgent extends Agent {
   readonly #proxies: Proxies;
 
@@ -32,7 +32,7 @@ export class RoutedAgent extends Agent {
     this.#proxies = proxies;
   }
 
-  /** Without user and password, to be shown; undefined: the URL is reached without a proxy. */
+  /** Returns the proxy's URL without user and password, to be shown; undefined: the URL is reached without a proxy. */
   proxyShownFor(url: string): string | undefined {
     const proxy = proxyFor(url, this.#proxies);
     return proxy && new URL(proxy).origin;
@@ -54,12 +54,12 @@ function openRoute(origin: string, { proxies, connect, options }: Route) {
     uri,
     requestTls: connect,
     proxyTls: connect,
-    // A proxy that takes the connection and never says whether the tunnel stands is given up as a host would be.
+    // A proxy that accepts the connection and never says whether the tunnel is open is given up as a host would be.
     clientFactory: (proxy, given) => proxyPool(proxy, { ...given, headersTimeout: CONNECT_TIMEOUT_MS }),
   });
 }
 
-/** Made once: to take 150 roots apart at each connection would cost more than the handshake. */
+/** The context is made once: parsing 150 roots at each connection would cost more than the handshake. */
 function trust(extraRoots: readonly string[]): SecureContext | undefined {
   return extraRoots.length === 0
     ? undefined
