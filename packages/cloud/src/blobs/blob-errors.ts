@@ -1,6 +1,6 @@
 import { ApiError } from "../core/errors.ts";
 
-/** No object under this key. */
+/** There is no object under this key. */
 export class BlobNotFoundError extends ApiError {
   constructor(key: string) {
     super("NotFound", `no object is stored as ${key}`);
@@ -8,7 +8,7 @@ export class BlobNotFoundError extends ApiError {
   }
 }
 
-/** Keys are never used twice. */
+/** The key is in use; no key is ever used twice. */
 export class BlobExistsError extends ApiError {
   constructor(key: string) {
     super("Conflict", `an object is already stored as ${key}`);
@@ -16,11 +16,19 @@ export class BlobExistsError extends ApiError {
   }
 }
 
-/** The store holds fewer bytes than the object has: a damage of the storage, not of the request. */
+/** The store holds fewer bytes than the object has, so the storage is damaged; the request is not at fault. */
 export class BlobDamagedError extends ApiError {
   constructor(key: string) {
     super("Internal", `the object ${key} ends before its size`);
     this.name = "BlobDamagedError";
+  }
+}
+
+/** The bucket has other bytes under the object's name by now, because somebody else writes there, too. */
+export class BlobReplacedError extends ApiError {
+  constructor(key: string) {
+    super("Conflict", `the object ${key} was replaced in its bucket`);
+    this.name = "BlobReplacedError";
   }
 }
 
@@ -31,7 +39,7 @@ export class BlobTooLargeError extends ApiError {
   }
 }
 
-/** No room (ENOSPC, EDQUOT). Nothing was acknowledged; the same call may succeed later. */
+/** The store has no room (ENOSPC, EDQUOT). Nothing was acknowledged, and the same call may succeed later. */
 export class StorageFullError extends ApiError {
   constructor(cause: unknown) {
     super("StorageFull", "the server's storage is full; nothing was acknowledged");
@@ -40,7 +48,7 @@ export class StorageFullError extends ApiError {
   }
 }
 
-/** The bytes are not those that were announced. */
+/** The bytes are not the announced ones. */
 export class DigestMismatchError extends ApiError {
   constructor(message: string) {
     super("DigestMismatch", message);
@@ -48,7 +56,7 @@ export class DigestMismatchError extends ApiError {
   }
 }
 
-/** No upload is open under this key: never made, aborted, or completed. */
+/** No upload is open under this key: it was never created, or was aborted or completed. */
 export class UploadClosedError extends ApiError {
   constructor(key: string) {
     super("UploadClosed", `no upload is open as ${key}`);
@@ -56,7 +64,7 @@ export class UploadClosedError extends ApiError {
   }
 }
 
-/** The upload is open with another size or part size. */
+/** The upload is open with another size or another part size. */
 export class UploadMismatchError extends ApiError {
   constructor(key: string) {
     super("Conflict", `the upload ${key} is open with another size or part size`);
@@ -72,7 +80,7 @@ export class PartRefusedError extends ApiError {
   }
 }
 
-/** Other bytes were taken under this part's number; they are never replaced. */
+/** Other bytes were taken under this part's number, and those are never replaced. */
 export class PartConflictError extends ApiError {
   constructor(number: number) {
     super("Conflict", `part ${number} was received with other bytes; those are never replaced`);
@@ -88,7 +96,7 @@ export class PieceRefusedError extends ApiError {
   }
 }
 
-/** The piece does not begin where those before it end, or other bytes are held in its place; those are never replaced. */
+/** The piece does not begin where the pieces before it end, or other bytes are held in its place, which are never replaced. */
 export class PieceConflictError extends ApiError {
   constructor(message: string) {
     super("Conflict", message);

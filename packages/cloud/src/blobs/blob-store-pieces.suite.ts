@@ -13,14 +13,14 @@ import { sendPart } from "./blob-store-uploads.suite.ts";
 import { type CutPiece, cutPart, cutPiece, cutPieces, newKey, pieceBytes, readBlob } from "./testing/pieces.ts";
 import type { Promises, StoreUnderTest } from "./testing/store-under-test.ts";
 
-/** Sends a piece to the target that was granted for it, as a sender anywhere does. */
+/** Sends a piece to the target that was granted for it, as every sender does. */
 export async function sendPiece(store: BlobStore, key: string, { plan, bytes }: CutPiece): Promise<Response> {
   const [grant] = await store.grantPieces(key, [plan]);
   return fetch(grant!.url, { method: "PUT", headers: grant!.headers, body: new Uint8Array(bytes) });
 }
 
 const progress: Promises = {
-  "pieces are told one by one as they are acknowledged, and become the part and the object": async (tested) => {
+  "pieces are listed one by one as they are acknowledged, and become the part and the object": async (tested) => {
     const open = await openUpload(tested);
     const { store, key, bytes, part, pieces } = open;
     assert.deepEqual(await store.listPieces(key), []);
@@ -93,7 +93,7 @@ const composition: Promises = {
     );
   },
 
-  "pieces that together are not the part that is told are forgotten, and the part may be sent anew": async (tested) => {
+  "pieces that do not make the stated part are removed, and the part may be sent anew": async (tested) => {
     const open = await openUpload(tested);
     const { store, key, bytes, part } = open;
     const mixed = Buffer.from(part.bytes);
@@ -210,7 +210,7 @@ const ends: Promises = {
   },
 };
 
-/** An open upload of two parts, the first of which is cut into pieces. */
+/** Creates an open upload of two parts, the first of which is cut into pieces. */
 async function openUpload(tested: StoreUnderTest) {
   const key = newKey();
   const partSizeBytes = 3 * pieceBytes + 777;
@@ -229,5 +229,5 @@ async function openUpload(tested: StoreUnderTest) {
   };
 }
 
-/** What every blob store promises of parts that come in pieces. */
+/** The promises that every blob store keeps for parts that come in pieces. */
 export const pieces: Promises = { ...progress, ...composition, ...hostilePieces, ...ends };

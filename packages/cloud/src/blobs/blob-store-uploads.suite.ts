@@ -12,7 +12,7 @@ import type { BlobStore, PartPlan } from "./blob-store.ts";
 import { type CutPart, cutPart, cutParts, newKey, readBlob } from "./testing/pieces.ts";
 import type { Promises, StoreUnderTest } from "./testing/store-under-test.ts";
 
-/** Sends a part to the target that was granted for it, as a sender anywhere does. */
+/** Sends a part to the target that was granted for it, as every sender does. */
 export async function sendPart(store: BlobStore, key: string, { plan, bytes }: CutPart): Promise<Response> {
   const [grant] = await store.grantParts(key, [plan]);
   return fetch(grant!.url, { method: "PUT", headers: grant!.headers, body: new Uint8Array(bytes) });
@@ -61,7 +61,7 @@ const wholeUploads: Promises = {
 };
 
 const acknowledgement: Promises = {
-  "listParts tells exactly the parts that were acknowledged, by number": async (tested) => {
+  "listParts returns exactly the parts that were acknowledged, by number": async (tested) => {
     const open = await openUpload(tested);
     const { store, key, parts } = open;
     assert.deepEqual(await store.listParts(key), []);
@@ -115,7 +115,9 @@ const acknowledgement: Promises = {
 };
 
 const completion: Promises = {
-  "completeUpload names the first part that is missing or not as told, and changes nothing": async (tested) => {
+  "completeUpload names the first part that is missing or differs from what was stated, and changes nothing": async (
+    tested,
+  ) => {
     const open = await openUpload(tested);
     const { store, key, parts } = open;
     const shown: PartPlan[] = parts.map(({ plan }) => plan);
@@ -166,7 +168,7 @@ const completion: Promises = {
   },
 };
 
-/** An open upload of three parts, of which the last one is shorter. */
+/** Creates an open upload of three parts, of which the last one is shorter. */
 async function openUpload(tested: StoreUnderTest) {
   const key = newKey();
   const bytes = randomBytes(2 * tested.partSizeBytes + 1234);
@@ -185,5 +187,5 @@ function isPartsMissing(sentence: RegExp) {
   return (error: unknown) => error instanceof PartsMissingError && sentence.test(error.message);
 }
 
-/** What every blob store promises of uploads in parts. */
+/** The promises that every blob store keeps for uploads in parts. */
 export const uploads: Promises = { ...wholeUploads, ...acknowledgement, ...completion };

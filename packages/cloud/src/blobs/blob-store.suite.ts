@@ -4,13 +4,14 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { BlobExistsError, BlobNotFoundError, BlobTooLargeError, DigestMismatchError } from "./blob-errors.ts";
 import type { BlobStore } from "./blob-store.ts";
+import { notes } from "./blob-store-notes.suite.ts";
 import { pieces } from "./blob-store-pieces.suite.ts";
 import { uploads } from "./blob-store-uploads.suite.ts";
 import { digest, inPieces, newKey, readAll, readBlob, thenSilence } from "./testing/pieces.ts";
 import type { Promises, StoreUnderTest } from "./testing/store-under-test.ts";
 
 const objects: Promises = {
-  "put stores a stream in pieces of any size and tells its length and SHA-256": async (tested) => {
+  "put stores a stream in pieces of any size and returns its length and SHA-256": async (tested) => {
     const inputs = fc.tuple(fc.uint8Array({ maxLength: 5000 }), fc.integer({ min: 1, max: 3000 }));
     await fc.assert(
       fc.asyncProperty(inputs, async ([bytes, pieceBytes]) => {
@@ -46,7 +47,9 @@ const objects: Promises = {
     }
   },
 
-  "stat tells the size, the time and one tag for each object, and nothing of what is not there": async (tested) => {
+  "stat returns the size, the time and one tag for each object, and nothing for an object that does not exist": async (
+    tested,
+  ) => {
     const [key, other] = [newKey(), newKey()];
     assert.equal(await tested.store.stat(key), undefined);
     for (const each of [key, other]) await tested.store.put(each, inPieces(Buffer.from("same bytes")));
@@ -105,6 +108,23 @@ const reading: Promises = {
       { numRuns: 20 },
     );
     assert(stored.equals(await readAll(reader.stream())));
+  },
+
+  "an object that is opened for its end is read like any other, however large it is": async (tested) => {
+    for (const sizeBytes of [0, 1, 1000, stored.byteLength]) {
+      const [key, bytes] = [newKey(), stored.subarray(0, sizeBytes)];
+      await tested.store.put(key, inPieces(bytes, 100_000));
+      await using reader = await tested.store.open(key, { endBytes: 1000 });
+      assert.equal(reader.sizeBytes, sizeBytes);
+      for (const length of [0, 1, 500, 1000, 1001, 100_000].filter((most) => most <= sizeBytes)) {
+        const offset = sizeBytes - length;
+        assert(bytes.subarray(offset).equals(await reader.read(offset, length)));
+        assert(bytes.subarray(offset, offset + 1).equals(await reader.read(offset, Math.min(length, 1))));
+      }
+      await assert.rejects(reader.read(sizeBytes, 1), RangeError);
+      assert(bytes.equals(await readAll(reader.stream())));
+    }
+    await assert.rejects(tested.store.open(newKey(), { endBytes: 1000 }), BlobNotFoundError);
   },
 
   "a read outside of the object is a RangeError": async (tested) => {
@@ -200,7 +220,7 @@ async function* broken(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
   throw new Error("connection reset");
 }
 
-const suites: Record<string, Promises> = { objects, reading, refusals, uploads, "parts in pieces": pieces };
+const suites: Record<string, Promises> = { objects, reading, refusals, uploads, "parts in pieces": pieces, notes };
 
 /** Each promise is tested on a store of its own. */
 export function describeBlobStore(name: string, openStore: () => Promise<StoreUnderTest>): void {

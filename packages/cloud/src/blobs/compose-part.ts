@@ -15,7 +15,7 @@ import { keepPart, refuseOther } from "./receive-part.ts";
 
 const BLOCK_BYTES = 256 * 1024;
 
-/** BlobStore.listPieces */
+/** Implements BlobStore.listPieces. */
 export async function listPieces(root: string, key: string, partNumber?: number): Promise<PiecePlan[]> {
   const files = filesOf(root, key);
   await using journal = await openJournal(key, files);
@@ -26,7 +26,7 @@ export async function listPieces(root: string, key: string, partNumber?: number)
   return pieces.flat().map(({ fileName: _, ...piece }) => piece);
 }
 
-/** Throws what BlobStore.grantPieces throws; a piece that passes may be sent. */
+/** Throws what BlobStore.grantPieces throws; a piece for which this returns may be sent. */
 export async function checkPiecesGrantable(root: string, key: string, pieces: readonly PiecePlan[]): Promise<void> {
   await using journal = await openJournal(key, filesOf(root, key));
   const { plan } = await journal.read();
@@ -34,8 +34,8 @@ export async function checkPiecesGrantable(root: string, key: string, pieces: re
 }
 
 /**
- * BlobStore.composePart. The part is written as one that came whole is: only once all its bytes have its digest, and under the same
- * rule of who was first. Its pieces go after that, so that a crash in between is made good by the next call.
+ * Implements BlobStore.composePart. The part is written like one that came whole: only after all its bytes have its digest, and under the
+ * same rule that the first writer wins. Its pieces are removed after that, so that the next call makes good a crash in between.
  */
 export async function composePart(root: string, key: string, part: PartPlan): Promise<PartReceipt> {
   const files = filesOf(root, key);
@@ -66,7 +66,7 @@ async function keepPieces(composing: Composing, part: PartPlan): Promise<void> {
     if ((await hashPieces(files, held, algorithmOf(part.digest))) !== part.digest) throw isOther(part);
     await keepPart(composing, part, { writeTo: (file, position) => copyPieces(files, held, { file, position }) });
   } catch (error) {
-    // Another call made the part of the same pieces, and removed them.
+    // Another call composed the part of the same pieces, and removed them.
     if (isSystemError(error, "ENOENT") && (await journal.readDurable(part.number)).kept.has(part.number)) return;
     const isDamaged = isSystemError(error, "ENOENT") || error instanceof DigestMismatchError;
     if (isDamaged) await pieces?.remove();
@@ -106,7 +106,10 @@ async function copyPieces(
   }
 }
 
-/** A block holds until the next one is asked for. Throws {@link DigestMismatchError} for a file that is shorter than its piece. */
+/**
+ * Yields the bytes in blocks; a block is valid until the next one is requested. Throws {@link DigestMismatchError} for a file that is
+ * shorter than its piece.
+ */
 async function* bytesOf({ directory }: KeyFiles, held: readonly HeldPiece[]): AsyncGenerator<Uint8Array> {
   const memory = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   for (const { fileName, lengthBytes } of held) {

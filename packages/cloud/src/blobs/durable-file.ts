@@ -1,10 +1,11 @@
-// A failed sync is never retried as if fine: the next one would succeed without the bytes being there. The parts it
-// may have touched become `void` and are sent again.
+// After a failed sync we never just sync again: the second sync would succeed without the bytes being on the disk. The parts that the
+// failed sync may have touched become `void` and are sent again.
 
-import { type FileHandle, link, mkdir, open, rm } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { type FileHandle, link, mkdir, open, readFile, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** Makes a directory and those above it; once it returns they outlive a power cut. */
+/** Makes a directory and those above it; once this returns, they survive a power cut. */
 export async function makeDurableDirectory(path: string): Promise<void> {
   const firstMade = await mkdir(path, { recursive: true, mode: 0o700 });
   if (firstMade === undefined) return;
@@ -12,13 +13,13 @@ export async function makeDurableDirectory(path: string): Promise<void> {
   for (let made = path; made !== outermost; made = dirname(made)) await syncDirectory(dirname(made));
 }
 
-/** Makes the names in a directory durable: those just added and those just removed. */
+/** Makes the names in a directory durable: both added and removed ones. */
 export async function syncDirectory(path: string): Promise<void> {
   await using directory = await open(path, "r");
   await directory.sync();
 }
 
-/** Gives a synced file its final, durable name. Never replaces: throws EEXIST. Nothing has the name when it throws. */
+/** Gives a synced file its final, durable name. It never replaces a file: throws EEXIST. After a failure nothing has that name. */
 export async function publishFile(temporary: string, final: string): Promise<void> {
   await link(temporary, final);
   try {
@@ -29,12 +30,37 @@ export async function publishFile(temporary: string, final: string): Promise<voi
   }
 }
 
-/** Writes all of `bytes` at `position`; a write that comes up short is carried on, and so meets the error behind it. */
+/** Writes all of `bytes` at `position`. After a short write it goes on, and so meets the error that caused it. */
 export async function writeFully(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   let written = 0;
   while (written < bytes.byteLength) {
     const rest = bytes.byteLength - written;
     written += (await file.write(bytes, written, rest, position + written)).bytesWritten;
+  }
+}
+
+/** Writes a whole body from the beginning of an open file; the caller syncs it. Answers what was written. */
+export async function writeHashed(
+  file: FileHandle,
+  body: AsyncIterable<Uint8Array>,
+): Promise<{ sizeBytes: number; sha256: string }> {
+  const hash = createHash("sha256");
+  let sizeBytes = 0;
+  for await (const piece of body) {
+    hash.update(piece);
+    await writeFully(file, piece, sizeBytes);
+    sizeBytes += piece.byteLength;
+  }
+  return { sizeBytes, sha256: hash.digest("hex") };
+}
+
+/** Undefined where there is no such file. */
+export async function readTextIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) return undefined;
+    throw error;
   }
 }
 

@@ -6,7 +6,7 @@ import { findFile } from "./key-files.ts";
 
 const STAT_BLOCK_BYTES = 512;
 
-/** BlobStore.list: one directory at a time, so that a million objects are never held at once. */
+/** Implements BlobStore.list. It reads one directory at a time, so that a million objects are never in memory at once. */
 export async function* listFiles(root: string, prefix: string): AsyncGenerator<ListedObject, void> {
   for (const shard of (await readdir(root)).filter(isShard)) {
     const directory = join(root, shard);
@@ -24,7 +24,7 @@ function groupByKey(names: readonly string[], prefix: string): Map<string, strin
   return new Map([...groups].map(([key, files]) => [key, files.map(({ name }) => name)]));
 }
 
-/** Undefined when it was removed meanwhile. The youngest file counts, so that nothing that is in use looks old. */
+/** Returns undefined if the key was removed meanwhile. The youngest of its files counts, so that nothing in use looks old. */
 async function describeKey(directory: string, { key, names }: { key: string; names: string[] }) {
   const found = await Promise.all(names.map((name) => findFile(join(directory, name))));
   const files = found.filter((stats) => stats !== undefined);

@@ -1,6 +1,6 @@
-// An object gets its name by a hard link, not by a rename, because a link never replaces: fsync of the file, link,
-// fsync of the directory. The file system must have hard links. Nothing is recovered at the start; an object with
-// two names had a crash behind it or beside it, and its directory is synced before anybody learns of it.
+// An object gets its name by a hard link and not by a rename, because a link never replaces a file: fsync of the file, link, fsync of the
+// directory. So the file system must have hard links. Nothing is recovered at the start: an object with two names belongs to a put that
+// crashed or is still running, and its directory is synced before anybody learns of it.
 //
 // Blocks of zeros stay holes: files that a recorder filled ahead take no room.
 
@@ -15,7 +15,7 @@ import { filesOf, temporaryFile } from "./file-layout.ts";
 const BLOCK_BYTES = 1024 * 1024;
 const zeros = Buffer.alloc(BLOCK_BYTES);
 
-/** BlobStore.put: into a temporary file, synced, then linked to its name. */
+/** Implements BlobStore.put: the bytes go into a temporary file, which is synced and then linked to its name. */
 export async function putFile(
   root: string,
   object: { key: string; body: AsyncIterable<Uint8Array>; options: PutOptions },
@@ -48,15 +48,15 @@ async function writeHashed(file: FileHandle, body: AsyncIterable<Uint8Array>, ma
     hash.update(block);
     await writing;
     if (!isHole(block)) writing = writeFully(file, block, sizeBytes);
-    writing.catch(() => {}); // thrown at the next await; until then it must not count as unhandled
+    writing.catch(() => {}); // The error is thrown at the next await; until then it must not count as unhandled
     sizeBytes += block.byteLength;
   }
   await writing;
-  await file.truncate(sizeBytes); // where it ends with a hole
+  await file.truncate(sizeBytes); // the file may end with a hole
   return { sizeBytes, sha256: hash.digest("hex") };
 }
 
-/** Recorders write ahead with zeros: those stay holes, which take no room and no time. */
+/** Recorders fill files with zeros ahead: blocks of zeros stay holes, which take no room and no time. */
 function isHole(block: Uint8Array): boolean {
   return zeros.subarray(0, block.byteLength).equals(block);
 }
@@ -70,7 +70,7 @@ async function* limited(body: AsyncIterable<Uint8Array>, maxBytes: number): Asyn
   }
 }
 
-/** Pieces of any size as blocks of 1 MiB, in two buffers by turns: a block is good until the next but one is asked for. */
+/** Joins pieces of any size into blocks of 1 MiB, in two buffers by turns: a block is valid until the next but one is requested. */
 async function* inBlocks(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let [filling, resting] = [Buffer.allocUnsafeSlow(BLOCK_BYTES), Buffer.allocUnsafeSlow(BLOCK_BYTES)];
   let filledBytes = 0;

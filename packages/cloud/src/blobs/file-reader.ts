@@ -38,7 +38,7 @@ async function readExactly(file: FileHandle, { key, sizeBytes, offset, length }:
   const isInside = Number.isSafeInteger(offset) && Number.isSafeInteger(length) && offset >= 0 && length >= 0;
   if (!isInside || offset + length > sizeBytes)
     throw new RangeError(`no ${length} bytes at ${offset} in an object of ${sizeBytes}`);
-  const bytes = Buffer.allocUnsafeSlow(length); // its own memory: the caller may keep it without keeping a pool alive
+  const bytes = Buffer.allocUnsafeSlow(length); // memory of its own: the caller may keep it without keeping a whole pool alive
   for (let filled = 0; filled < length; ) {
     const { bytesRead } = await file.read(bytes, filled, length - filled, offset + filled);
     if (bytesRead === 0) throw new BlobDamagedError(key);
@@ -53,7 +53,7 @@ async function* readPieces(read: Read, range: ByteRange, signal?: AbortSignal): 
   const end = range.endInclusive + 1;
   const readAt = (offset: number) => {
     const piece = read(offset, Math.min(PIECE_BYTES, end - offset));
-    piece.catch(() => {}); // thrown when its turn comes; never, if the consumer stops before
+    piece.catch(() => {}); // the error is thrown when the piece's turn comes, and never if the consumer stops before
     return piece;
   };
   let ahead = range.start < end ? readAt(range.start) : undefined;

@@ -22,7 +22,7 @@ const parts = cutParts(childBytes, childPartBytes);
 const directory = await mkdtemp(join(tmpdir(), "file-store-crash-"));
 after(() => rm(directory, { recursive: true }));
 
-test("after kill -9 in the middle of a put, nothing is there, and a put of the same key succeeds", async () => {
+test("after kill -9 in the middle of a put, nothing is stored, and a put of the same key succeeds", async () => {
   const key = newKey();
   await killWhenSilent(directory, key, "hangInPut");
   const store = await openStore(directory);
@@ -31,7 +31,7 @@ test("after kill -9 in the middle of a put, nothing is there, and a put of the s
   assert(childBytes.equals(await readBlob(await store.open(key))));
 });
 
-test("what a put that was killed left is listed for the sweep, and deleting its key removes it", async () => {
+test("the remains of a killed put are listed for the sweep, and deleting its key removes them", async () => {
   const key = newKey("org_swept");
   await killWhenSilent(directory, key, "hangInPut");
   const store = await openStore(directory);
@@ -217,7 +217,7 @@ async function killWhenSilent(directory: string, key: string, act: string): Prom
   assert.equal(signal, "SIGKILL");
 }
 
-/** Runs the child until a line is the one, then kills it; what it said, and the signal that ended it. */
+/** Runs the child until it prints the expected line, and kills it then. Returns what it printed, and the signal that ended it. */
 async function runUntil(run: { directory: string; key: string; act: string }, isTheOne: (line: string) => boolean) {
   const running = spawn(process.execPath, [child, run.directory, run.key, run.act], {
     stdio: ["ignore", "pipe", "inherit"],

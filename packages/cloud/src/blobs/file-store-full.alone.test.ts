@@ -31,7 +31,7 @@ describe("on a full disk", () => {
     { buffer: "memory", partMemoryBytes: undefined, ballastBytes: 1.9 * MIB },
     { buffer: "a file", partMemoryBytes: 0, ballastBytes: MIB },
   ])
-    test(`a part that waits in ${buffer} is answered with 507 and not counted, and goes on once there is room`, async (t) => {
+    test(`a part that waits in ${buffer} is answered with 507 and not counted, and can be sent again once there is room`, async (t) => {
       await using small = await mountSmallDisk(t);
       if (!small) return;
       await using tested = await serveFileStore({ directory: small.directory, partMemoryBytes });
@@ -55,7 +55,7 @@ describe("on a full disk", () => {
     });
 });
 
-test("a failed sync is never taken for a good one: nothing is acknowledged, and the parts are to be sent again", async (t) => {
+test("a failed sync is never taken for a good one: nothing is acknowledged, and the parts have to be sent again", async (t) => {
   await using injector = await buildFaultInjector(t);
   if (!injector) return;
   const child = fileURLToPath(new URL("./testing/file-store-child.ts", import.meta.url));
@@ -71,7 +71,7 @@ test("a failed sync is never taken for a good one: nothing is acknowledged, and 
   );
 });
 
-/** A file system of 3.4 MiB; undefined, and the test skipped, where none can be mounted. */
+/** Mounts a file system of 3.4 MiB. Returns undefined, and skips the test, if none can be mounted. */
 async function mountSmallDisk(t: TestContext) {
   const directory = await mkdtemp(join(tmpdir(), "file-store-full-"));
   try {
@@ -90,7 +90,7 @@ async function mountSmallDisk(t: TestContext) {
   };
 }
 
-/** The fault injector that stands beside the repository; undefined, and the test skipped, where it cannot be built. */
+/** Builds the fault injector that stands beside the repository. Returns undefined, and skips the test, if it cannot be built. */
 async function buildFaultInjector(t: TestContext) {
   const source = fileURLToPath(new URL("../../../../../shared/tools/faultfs.c", import.meta.url));
   const directory = await mkdtemp(join(tmpdir(), "file-store-fault-"));

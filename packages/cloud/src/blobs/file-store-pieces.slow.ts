@@ -15,7 +15,7 @@ import { cutParts, newKey, readBlob } from "./testing/pieces.ts";
 const child = fileURLToPath(new URL("./testing/file-store-child.ts", import.meta.url));
 const parts = cutParts(piecedBytes, piecedPartBytes);
 
-test("kill -9 again and again at any instant: no acknowledged piece is lost or asked for again, and the object is exact", async (t) => {
+test("after kill -9 again and again at any instant, no acknowledged piece is lost or asked for again, and the object is exact", async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "file-store-pieces-"));
   t.after(() => rm(directory, { recursive: true }));
   const store = await openFileStore({ directory, signer: testSigner, clock: testClock, publicUrl: () => "" });
@@ -50,7 +50,7 @@ async function assertAllThere(
   }
 }
 
-/** What the child said until it was killed, which is done after so many lines. */
+/** Runs the child, kills it after `allowed` lines, and returns what it printed. */
 async function runAndKill({ directory, key }: { directory: string; key: string }, allowed: number): Promise<string[]> {
   const running = spawn(process.execPath, [child, directory, key, "uploadInPieces"], {
     stdio: ["ignore", "pipe", "inherit"],

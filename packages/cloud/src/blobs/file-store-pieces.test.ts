@@ -43,7 +43,7 @@ test("a journal of pieces torn at any byte loses at most its last ones, and what
   await finish(key);
 });
 
-test("bytes that were written without their line do not count, are sent again, and go with the upload", async () => {
+test("bytes that were written without their line do not count, are sent again, and are removed with the upload", async () => {
   const { key, files, journal, names } = await openUpload(2);
   const lines = await readFile(journal);
   await receive(key, pieces.slice(2, 3));
@@ -54,7 +54,7 @@ test("bytes that were written without their line do not count, are sent again, a
   assert.equal((await stat(files.object)).size, bytes.byteLength);
 });
 
-test("a line whose file was never durable is no line once that is known, nor is what came after it", async () => {
+test("a line whose file never became durable does not count once that is known, and neither do the lines after it", async () => {
   const { key, journal } = await openUpload(3);
   const [, second] = (await readFile(journal, "latin1")).split("\n").filter((line) => line !== "");
   await appendFile(journal, sealLine(`void ${second!.split(" ").at(-2)}`));
@@ -62,7 +62,7 @@ test("a line whose file was never durable is no line once that is known, nor is 
   await finish(key);
 });
 
-test("a crash before or after any step of the composition is made good by the next one", async (t) => {
+test("the next composition makes good a crash before or after any step of an earlier one", async (t) => {
   const crashes: Record<string, (scene: Awaited<ReturnType<typeof openUpload>>) => Promise<void>> = {
     "the part is taken": ({ files }) => appendFile(files.journal, take),
     "its bytes are half written": async ({ files }) => {
@@ -110,7 +110,7 @@ test("a piece whose file was damaged or lost on the disk is never part of an obj
   }
 });
 
-test("a piece is not acknowledged that comes while the pieces of its part are given up", async () => {
+test("a piece that comes while the pieces of its part are given up is not acknowledged", async () => {
   const { key, journal } = await openUpload(1);
   const received = store.receivePiece(
     key,
@@ -122,7 +122,7 @@ test("a piece is not acknowledged that comes while the pieces of its part are gi
   await finish(key);
 });
 
-test("a piece is not acknowledged that comes while its upload ends, and nothing is left of it", async () => {
+test("a piece that comes while its upload ends is not acknowledged, and nothing of it is left", async () => {
   const { key, names } = await openUpload(1);
   const received = store.receivePiece(
     key,
@@ -164,7 +164,7 @@ async function receive(key: string, sent: typeof pieces): Promise<void> {
   for (const piece of sent) await store.receivePiece(key, piece.plan, inPieces(piece.bytes));
 }
 
-/** Finishes as a sender does that learns what is there. */
+/** Finishes the upload as a sender does after it has learnt what is there. */
 async function finish(key: string): Promise<void> {
   const held = await store.listPieces(key, 1);
   await receive(key, pieces.slice(held.length));
@@ -174,7 +174,7 @@ async function finish(key: string): Promise<void> {
   assert(bytes.equals(await readBlob(await store.open(key))));
 }
 
-/** The bytes, with something done before the last of them. */
+/** Yields the bytes, and calls `act` before the last of them. */
 async function* breakOff(sent: Buffer, act: () => Promise<unknown>): AsyncGenerator<Uint8Array, void> {
   yield sent.subarray(0, -1);
   await act();

@@ -6,6 +6,7 @@ import { checkPiecesGrantable, composePart, listPieces } from "./compose-part.ts
 import { isSystemError, makeDurableDirectory, syncDirectory } from "./durable-file.ts";
 import { filesOf } from "./file-layout.ts";
 import { listFiles } from "./file-list.ts";
+import { getNote, listNotes, putNote, removeNote } from "./file-notes.ts";
 import { putFile } from "./file-put.ts";
 import { openFileReader } from "./file-reader.ts";
 import { abortUpload, checkGrantable, completeUpload, createUpload, listParts } from "./file-upload.ts";
@@ -22,22 +23,25 @@ const HOUR_MS = 60 * 60 * 1000;
 const PART_MEMORY_BYTES = 128 * 1024 * 1024;
 
 export interface FileStoreOptions {
-  /** Made where it is absent. One file system below it; several processes may share it. */
+  /** The directory is made if it is absent. Everything below it is on one file system; several processes may share it. */
   readonly directory: string;
   readonly signer: LinkSigner;
-  /** What part links are built from, without a slash at the end. */
+  /** The address that part links are built from, without a slash at the end. */
   readonly publicUrl: () => string;
   readonly clock: { nowNs(): bigint };
-  /** How long a part link is good. Default one hour. */
+  /** How long a part link is valid. The default is one hour. */
   readonly grantTtlMs?: number;
-  /** How many bytes of parts wait for their verification in memory; the others in temporary files. Default 128 MiB. */
+  /** How many bytes of parts may wait for their verification in memory; other parts wait in temporary files. The default is 128 MiB. */
   readonly partMemoryBytes?: number;
 }
 
-/** A store whose part links point at our own part route. */
+/** A store whose part links lead to our own part route. */
 export type FileStore = BlobStore & Required<Pick<BlobStore, "receivePart" | "receivePiece">>;
 
-/** Objects as files. Nothing is recovered at the start: what a crash left is either whole or not there. */
+/**
+ * Opens a store that keeps objects as files. Nothing is recovered at the start: whatever a crash interrupted is either whole or does not
+ * count.
+ */
 export async function openFileStore(options: FileStoreOptions): Promise<FileStore> {
   const root = resolve(options.directory);
   await makeShards(root);
@@ -69,11 +73,15 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
     receivePiece: (key, piece, body) => orStorageFull(receivePiece({ root, memory }, key, { piece, body })),
     check: () => checkDirectory(root),
     list: (prefix) => listFiles(root, prefix),
+    putNote: (key, bytes) => orStorageFull(putNote(root, key, bytes)),
+    getNote: (key) => getNote(root, key),
+    listNotes: (prefix) => listNotes(root, prefix),
+    removeNote: (key) => removeNote(root, key),
     receivePart: (key, part, body) => orStorageFull(receivePart({ root, memory }, key, { part, body })),
   };
 }
 
-/** All 256 at once, so that no write has to make and sync a directory. */
+/** All 256 directories are made at once, so that no write has to make and sync one. */
 async function makeShards(root: string): Promise<void> {
   await makeDurableDirectory(root);
   const names = Array.from({ length: 256 }, (_, shard) => shard.toString(16).padStart(2, "0"));
@@ -81,7 +89,7 @@ async function makeShards(root: string): Promise<void> {
   await syncDirectory(root);
 }
 
-/** A disk that was taken away leaves the folder that it was mounted on, without what was made there at the start. */
+/** When a disk is unmounted, the folder that it was mounted on remains, without the directories that were made at the start. */
 async function checkDirectory(root: string): Promise<string | undefined> {
   try {
     await access(join(root, "00"), constants.R_OK | constants.W_OK | constants.X_OK);
@@ -105,7 +113,7 @@ async function deleteObject(root: string, key: string): Promise<void> {
   await syncDirectory(files.directory);
 }
 
-/** Wraps what writes: nothing else runs out of room. */
+/** Wraps the writing methods: only they can run out of room. */
 async function orStorageFull<T>(writing: Promise<T>): Promise<T> {
   try {
     return await writing;

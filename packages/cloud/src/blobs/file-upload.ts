@@ -14,7 +14,10 @@ import { findObject, openPartial, removeUnfinished } from "./key-files.ts";
 import { formatPlan, type JournalState, openJournal } from "./part-journal.ts";
 import { checkPart, checkParts, checkPlan } from "./part-plan.ts";
 
-/** BlobStore.createUpload: the file for the parts, then the journal, whose name is what makes the upload open. */
+/**
+ * Implements BlobStore.createUpload: first the file for the parts, then the journal, which makes the upload open as soon as it has its
+ * name.
+ */
 export async function createUpload(root: string, key: string, plan: UploadPlan): Promise<void> {
   checkPlan(plan);
   const files = filesOf(root, key);
@@ -32,7 +35,7 @@ export async function listParts(root: string, key: string): Promise<PartReceipt[
   return keptParts(await journal.readDurable());
 }
 
-/** Throws what BlobStore.grantParts throws; a part that passes may be sent. */
+/** Throws what BlobStore.grantParts throws; a part for which this returns may be sent. */
 export async function checkGrantable(root: string, key: string, parts: readonly PartPlan[]): Promise<void> {
   await using journal = await openJournal(key, filesOf(root, key));
   const { plan, taken } = await journal.read();
@@ -43,7 +46,7 @@ export async function checkGrantable(root: string, key: string, parts: readonly 
   }
 }
 
-/** BlobStore.completeUpload: once the object has its name the upload is complete, whatever else a crash leaves behind. */
+/** Implements BlobStore.completeUpload. Once the object has its name the upload is complete, whatever else a crash leaves behind. */
 export async function completeUpload(root: string, key: string, parts: readonly PartReceipt[]): Promise<void> {
   const files = filesOf(root, key);
   try {
@@ -73,7 +76,7 @@ async function publishJournal(files: KeyFiles, plan: UploadPlan): Promise<void> 
     await publishFile(temporary, files.journal);
   } catch (error) {
     if (!isSystemError(error, "EEXIST")) throw error;
-    await syncDirectory(files.directory); // whoever made it may have died before
+    await syncDirectory(files.directory); // the process that made it may have died before the sync
   }
 }
 
@@ -99,7 +102,7 @@ async function publishParts(key: string, files: KeyFiles, parts: readonly PartPl
   }
 }
 
-/** Without an open upload, an object of the length told is the earlier completion's. */
+/** If no upload is open, an object of the announced length comes from an earlier completion. */
 async function checkComplete(
   files: KeyFiles,
   { parts, otherwise }: { parts: readonly PartPlan[]; otherwise: UploadClosedError },
@@ -108,7 +111,7 @@ async function checkComplete(
   if (!object) throw otherwise;
   const statedBytes = parts.reduce((sum, { lengthBytes }) => sum + lengthBytes, 0);
   if (statedBytes !== object.size)
-    throw new PartsMissingError(`the parts told have ${statedBytes} bytes, the completed upload ${object.size}`);
+    throw new PartsMissingError(`the parts as stated have ${statedBytes} bytes, the completed upload ${object.size}`);
 }
 
 function keptParts({ taken, kept }: JournalState): PartReceipt[] {

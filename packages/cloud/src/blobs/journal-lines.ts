@@ -3,12 +3,12 @@ import { crc32 } from "node:zlib";
 import { StorageFullError } from "./blob-errors.ts";
 
 /*
- * A journal is a file of lines that is only ever appended to, so that several processes may write it. Each line ends in its
- * checksum and has a line break on both sides: a line that a crash tore, or left as zeros, is no line, and takes no other one
- * with it.
+ * A journal is a file of lines that is only ever appended to, so that several processes may write it. Each line ends with its checksum and
+ * has a line break on both sides. So a line that a crash tore, or left as zeros, does not count, and spoils no other line.
+ *
  */
 
-/** The lines of a journal in their order, torn ones included. */
+/** Reads the lines of a journal in their order, including torn ones. */
 export async function readLines(file: FileHandle): Promise<string[]> {
   const { size } = await file.stat();
   const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0);
@@ -16,11 +16,11 @@ export async function readLines(file: FileHandle): Promise<string[]> {
   return text.split("\n").filter((line) => line !== "");
 }
 
-/** Appends to a file that was opened for appending, and does not sync it. */
+/** Appends a line to a file that was opened for appending, and does not sync it. */
 export async function appendLine(file: FileHandle, text: string): Promise<void> {
   const line = Buffer.from(sealLine(text));
   const { bytesWritten } = await file.write(line);
-  // One write or none: the rest of a torn line could come to stand behind another process's line.
+  // A line is one write, or fails: the rest of a torn line could land behind another process's line.
   if (bytesWritten < line.byteLength) throw new StorageFullError(`${bytesWritten} of ${line.byteLength} bytes written`);
 }
 
@@ -28,7 +28,7 @@ export function sealLine(text: string): string {
   return `\n${text} ${checksum(text)}\n`;
 }
 
-/** The words of a line, or undefined when it is torn or damaged. */
+/** Splits a line into its words; returns undefined if the line is torn or damaged. */
 export function wordsOf(line: string): string[] | undefined {
   const end = line.lastIndexOf(" ");
   const text = line.slice(0, end);

@@ -15,8 +15,8 @@ export async function findFile(path: string): Promise<Stats | undefined> {
 }
 
 /**
- * The object, durable: as long as it has a second name too, its own may not have been synced, because whoever gave it that may
- * have died.
+ * Finds the object and makes it durable: as long as it has a second name too, its own may not have been synced, because the process that
+ * linked it may have died.
  */
 export async function findObject(files: KeyFiles): Promise<Stats | undefined> {
   const found = await findFile(files.object);
@@ -24,7 +24,7 @@ export async function findObject(files: KeyFiles): Promise<Stats | undefined> {
   return found;
 }
 
-/** Opens it for reading and writing. Throws {@link UploadClosedError} when the upload was aborted or completed. */
+/** Opens the file of the parts for reading and writing. Throws {@link UploadClosedError} if the upload was aborted or completed. */
 export async function openPartial(key: string, files: KeyFiles): Promise<FileHandle> {
   try {
     return await open(files.partial, "r+");
@@ -33,7 +33,7 @@ export async function openPartial(key: string, files: KeyFiles): Promise<FileHan
   }
 }
 
-/** Everything of the key but the object. The journal goes first: from then on the upload is closed. */
+/** Removes all files of the key but the object. The journal goes first: from then on the upload is closed. */
 export async function removeUnfinished(files: KeyFiles): Promise<void> {
   await rm(files.journal, { force: true });
   for (const name of await listNames(files)) await rm(join(files.directory, name), { force: true });

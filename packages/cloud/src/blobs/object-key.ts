@@ -1,13 +1,24 @@
 import { createHash } from "node:crypto";
 
-const KEY = /^[a-z0-9_-]{1,64}(\/[a-z0-9_-]{1,64}){0,2}$/;
+const KEY = /^[a-z0-9_-]{1,64}(\/[a-z0-9_-]{1,64}){0,2}(\.mcap)?$/;
 
-/** Keys are texts that the server made; one of another shape is a fault of ours and throws a TypeError. */
+/** The server makes all keys, so a key of another shape is a bug and throws a TypeError. */
 export function checkKey(key: string): void {
   if (!KEY.test(key)) throw new TypeError(`not an object key: ${JSON.stringify(key)}`);
 }
 
-/** A key stands for one content for ever. */
+/** Says whether a key is of an object in a customer's bucket: it names the row of `BucketObject`, and our own store has nothing under it. */
+export function isOfCustomer(key: string): boolean {
+  return /^[^/]+\/obj_/.test(key);
+}
+
+/** The same in SQL, of a column "blobKey" that is not null: our own store has it. */
+export const IS_OURS = `"blobKey" NOT LIKE '%/obj\\_%'`;
+
+/** The same for Prisma. */
+export const ofOurStore = { blobKey: { not: null }, NOT: { blobKey: { contains: "/obj_" } } } as const;
+
+/** A key stands for the same content for ever. */
 export function etagOf(key: string): string {
   return createHash("sha256").update(key).digest("base64url").slice(0, 22);
 }

@@ -7,7 +7,7 @@ import type { LentBytes, PartMemory } from "./part-memory.ts";
 const MAX_BYTES_IN_MEMORY = 16 * 1024 * 1024;
 const COPY_BYTES = 1024 * 1024;
 
-/** The bytes of a part wait here until they are verified. */
+/** The bytes of a part wait in this buffer until they are verified. */
 export interface PartBuffer extends AsyncDisposable {
   add(piece: Uint8Array, offset: number): Promise<void>;
   writeTo(file: FileHandle, position: number): Promise<void>;
@@ -19,7 +19,7 @@ export async function openPartBuffer(files: KeyFiles, lengthBytes: number, memor
   return lent ? bufferInMemory(lent) : bufferInFile(temporaryFile(files), lengthBytes);
 }
 
-/** One buffer, so that a body in tiny pieces costs no more. */
+/** The memory is one buffer, so that a body in tiny pieces costs no more. */
 function bufferInMemory(lent: LentBytes): PartBuffer {
   const { bytes } = lent;
   return {

@@ -1,5 +1,5 @@
-// The first `take` of a part number decides, for all processes on the directory, because appends have one order. No
-// locks: one that outlives its process would have to be broken by guessing.
+// The first `take` of a part number decides for all processes on the directory, because appends have one order. There are no locks: one
+// that outlives its process could only be broken by guessing.
 
 import { constants, type FileHandle, open } from "node:fs/promises";
 import { UploadClosedError } from "./blob-errors.ts";
@@ -8,16 +8,16 @@ import { isSystemError } from "./durable-file.ts";
 import type { KeyFiles } from "./file-layout.ts";
 import { appendLine, readLines, sealLine, wordsOf } from "./journal-lines.ts";
 
-/** What a journal says of all parts, or of one. */
+/** What a journal says about all parts, or about one. */
 export interface JournalState {
   readonly plan: UploadPlan;
-  /** The first that was taken under each number. */
+  /** The first content that was taken under each number. */
   readonly taken: ReadonlyMap<number, PartPlan>;
-  /** The numbers whose bytes are durable. */
+  /** The numbers of the parts whose bytes are durable. */
   readonly kept: ReadonlySet<number>;
 }
 
-/** Throws {@link UploadClosedError} where there is no journal. */
+/** Opens the journal of an upload. Throws {@link UploadClosedError} if there is none. */
 export async function openJournal(key: string, files: KeyFiles): Promise<PartJournal> {
   try {
     return new PartJournal(await open(files.journal, constants.O_RDWR | constants.O_APPEND));
@@ -27,40 +27,40 @@ export async function openJournal(key: string, files: KeyFiles): Promise<PartJou
 }
 
 /**
- * What is known of an unfinished upload, in lines that are only ever appended (journal-lines.ts), so that several processes
- * may write it. What is known of a part that comes in pieces has a journal of its own (piece-journal.ts).
+ * The state of an unfinished upload, in lines that are only ever appended (journal-lines.ts), so that several processes may write it. A
+ * part that comes in pieces has a journal of its own (piece-journal.ts).
  *
- *     plan <size> <part size>        the first line
- *     take <number> <digest> <length>   these bytes arrived and were verified; the first `take` of a number is the one that counts
- *     kept <number>                  the bytes taken under this number are durable
- *     void <number>                  what `kept` said before is no longer sure
+ * plan <size> <part size>        the first line
+ * take <number> <digest> <length>   these bytes arrived and were verified; the first `take` of a number is the one that counts
+ * kept <number>                  the bytes taken under this number are durable
+ * void <number>                  an earlier `kept` of this number does not hold any more
  */
 export class PartJournal implements AsyncDisposable {
-  // Opened before anything is written: a failed write-back is then reported by this handle's own sync.
+  // The file is opened before anything is written to it: its own sync then reports a failed write-back.
   readonly #file: FileHandle;
 
   constructor(file: FileHandle) {
     this.#file = file;
   }
 
-  /** Of one part only where `partNumber` is given. */
+  /** Reads the state of all parts, or of one part if `partNumber` is given. */
   async read(partNumber?: number): Promise<JournalState> {
     return parseJournal(await readLines(this.#file), partNumber);
   }
 
-  /** What it says is kept outlives a power cut: without this, another request's line could be seen before it was synced. */
+  /** Reads a state that survives a power cut: without the sync, another request's line could be read before it is durable. */
   async readDurable(partNumber?: number): Promise<JournalState> {
     const state = await this.read(partNumber);
     if (state.kept.size > 0) await this.#file.datasync();
     return state;
   }
 
-  /** Not synced: a power cut may take it back, which loses nothing that was acknowledged. */
+  /** The line is not synced: a power cut may lose it, but then nothing that was acknowledged is lost. */
   async recordTaken(part: PartPlan): Promise<void> {
     await appendLine(this.#file, `take ${part.number} ${part.digest} ${part.lengthBytes}`);
   }
 
-  /** Durable once it returns. */
+  /** The line is durable once this returns. */
   async recordKept(partNumber: number): Promise<void> {
     await appendLine(this.#file, `kept ${partNumber}`);
     try {
@@ -72,8 +72,8 @@ export class PartJournal implements AsyncDisposable {
   }
 
   /**
-   * After a failed sync: the bytes can be read and yet be lost with the power, and the next sync would succeed. So the parts
-   * are to be sent again.
+   * After a failed sync the bytes can be read and yet be lost with the power, and the next sync would succeed. So the parts have to be sent
+   * again.
    */
   async recordVoid(partNumbers: Iterable<number>): Promise<void> {
     for (const partNumber of partNumbers) await appendLine(this.#file, `void ${partNumber}`);
@@ -84,7 +84,7 @@ export class PartJournal implements AsyncDisposable {
   }
 }
 
-/** The first line of a journal. */
+/** Formats the first line of a journal. */
 export function formatPlan(plan: UploadPlan): string {
   return sealLine(`plan ${plan.sizeBytes} ${plan.partSizeBytes}`);
 }

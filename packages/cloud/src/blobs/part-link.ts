@@ -3,10 +3,10 @@ import { ApiError } from "../core/errors.ts";
 import type { PartGrant, PartPlan, PieceGrant, PiecePlan } from "./blob-store.ts";
 import { type LinkRequest, type LinkSigner, signLink, verifyLink } from "./signed-link.ts";
 
-/** The path below which a file store's parts are sent: `<prefix><key>/<part number>`. */
+/** The parts of a file store are sent to paths below this one: `<prefix><key>/<part number>`. */
 export const PART_PATH_PREFIX = "/data-plane/parts/";
 
-/** The same for pieces: `<prefix><key>/<part number>/<offset>`. */
+/** Pieces are sent to paths below this one: `<prefix><key>/<part number>/<offset>`. */
 export const PIECE_PATH_PREFIX = "/data-plane/pieces/";
 
 const PIECE_PATH = /^\/data-plane\/pieces\/(?<key>[a-z0-9_/-]+)\/(?<number>\d{1,5})\/(?<offset>\d{1,16})$/;
@@ -14,12 +14,12 @@ const PART_PATH = /^\/data-plane\/parts\/(?<key>[a-z0-9_/-]+)\/(?<number>\d{1,5}
 
 export interface PartLinks {
   readonly signer: LinkSigner;
-  /** It has no slash at the end. */
+  /** The address has no slash at the end. */
   readonly publicUrl: string;
   readonly expiresAtMs: number;
 }
 
-/** A target for exactly these bytes. */
+/** Signs a target for exactly these bytes. */
 export function grantPart(links: PartLinks, key: string, part: PartPlan): PartGrant {
   const url = signPut(links, `${PART_PATH_PREFIX}${key}/${part.number}`, part);
   return { number: part.number, url, headers: {} };
@@ -41,7 +41,7 @@ function signPut(
   return `${links.publicUrl}${path}?${query}`;
 }
 
-/** What a request's link lets it send. Throws as `verifyLink` does. */
+/** Returns the part that a request may send by its link. Throws as `verifyLink` does. */
 export function readPartLink(signer: LinkSigner, request: LinkRequest): { key: string; part: PartPlan } {
   const claims = verifyLink(signer, request);
   const found = PART_PATH.exec(request.path)?.groups;

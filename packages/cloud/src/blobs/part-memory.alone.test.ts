@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createPartMemory } from "./part-memory.ts";
 
-test("no more than the total is lent at once, and what was given back is lent again", () => {
+test("no more than the total is lent at once, and memory that was given back is lent again", () => {
   const memory = createPartMemory(100);
   const first = memory.take(60)!;
   assert.equal(first.bytes.byteLength, 60);
@@ -22,7 +22,7 @@ test("no two parts have the same memory at once", () => {
   assert.notEqual(one.bytes, other.bytes);
 });
 
-test("what is kept goes when a part of another length needs the room, and when no part comes any more", (t) => {
+test("kept memory is freed when a part of another length needs the room, and when no part comes any more", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const memory = createPartMemory(100, 1000);
   const lend = (lengthBytes: number) => {

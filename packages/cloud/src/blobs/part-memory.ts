@@ -1,13 +1,17 @@
-// Parts wait in memory while a budget of 128 MiB has room, else in a temporary file. No request waits for another's
-// memory, so slow senders do not hold up the others. The memory is used again, and that of each piece of a body is
-// freed once the next one is asked for, not when V8 looks for garbage: it looks through the whole heap whenever 64
-// MB outside of it came and went. Receiving 1 GB in parts takes 2.4 CPU seconds instead of 6.2, of which the hash
-// takes 0.6 and the kernel 0.8; to read them again for the import takes 1.2. Not by
-// `--external-memory-accounted-in-global-limit`, with which V8 looks less often: a stream of 2 GB took 900 MB.
+// Parts wait in memory while a budget of 128 MiB has room, else in a temporary file. No request waits for another one's memory, so slow
+// senders do not hold up the others. The memory is used again, and that of each piece of a body is freed once the next one is requested,
+// not when V8 collects garbage: V8 scans the whole heap whenever 64 MB outside of it were allocated and released. So receiving 1 GB in
+// parts takes 2.4 CPU seconds instead of 6.2, of which the hash takes 0.6 and the kernel 0.8; reading them again for the import takes 1.2.
+// We do not use `--external-memory-accounted-in-global-limit`, with which V8 collects less often, because a stream of 2 GB then took 900
+// MB.
 
-/** Memory in which parts wait for their verification, over all requests. Never waited for: one slow sender would hold up the others. */
+/**
+ * The memory in which parts of all requests wait for their verification. Nobody waits for memory: one slow sender would hold up the others.
+ */
 export interface PartMemory {
-  /** So many bytes until they are given back; undefined when they are not free now. They may hold what an earlier part left. */
+  /**
+   * Lends so many bytes until they are given back, or returns undefined if they are not free now. The bytes may still hold an earlier part.
+   */
   take(lengthBytes: number): LentBytes | undefined;
 }
 
@@ -19,9 +23,9 @@ const KEEP_MS = 10_000;
 const MOST_KEPT = 8;
 
 /**
- * At most `totalBytes`. What was given back is used again by the next part of the same length, and let go `keepMs` after the last
- * one: memory of its own for each costs CPU time, because V8 looks for garbage whenever some megabytes outside of its heap
- * came and went.
+ * Lends at most `totalBytes`. The next part of the same length uses memory that was given back, and `keepMs` after the last part the memory
+ * is freed. Memory of its own for each part would cost CPU time, because V8 collects garbage whenever some megabytes outside of its heap
+ * were allocated and released.
  */
 export function createPartMemory(totalBytes: number, keepMs = KEEP_MS): PartMemory {
   let freeBytes = totalBytes;

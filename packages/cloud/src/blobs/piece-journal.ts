@@ -7,12 +7,12 @@ import { appendLine, readLines, wordsOf } from "./journal-lines.ts";
 import { findFile } from "./key-files.ts";
 import { endOfPieces } from "./piece-plan.ts";
 
-/** A piece and the file, in the key's directory, that holds its bytes and nothing else. */
+/** A piece, and the file in the key's directory that holds its bytes and nothing else. */
 export interface HeldPiece extends PiecePlan {
   readonly fileName: string;
 }
 
-/** Undefined where no piece of the part ever came. */
+/** Returns undefined if no piece of the part ever came. */
 export async function findPieceJournal(files: KeyFiles, partNumber: number): Promise<PieceJournal | undefined> {
   try {
     return await openPieceJournal(files, partNumber, 0);
@@ -22,7 +22,7 @@ export async function findPieceJournal(files: KeyFiles, partNumber: number): Pro
   }
 }
 
-/** Made where it is absent; its name is durable once the directory is synced. */
+/** Makes the journal if it is absent; its name is durable once the directory is synced. */
 export async function makePieceJournal(files: KeyFiles, partNumber: number): Promise<PieceJournal> {
   return await openPieceJournal(files, partNumber, constants.O_CREAT);
 }
@@ -41,35 +41,35 @@ interface Opened {
 }
 
 /**
- * What is known of the pieces of one part, in lines that are only ever appended (journal-lines.ts). It is a file of its own,
- * so that the upload's journal stays as short as parts are few, and goes once the part is durable as a whole.
+ * The state of the pieces of one part, in lines that are only ever appended (journal-lines.ts). It is a file of its own, so that the
+ * upload's journal has only a few lines for each part, and is removed once the whole part is durable.
  *
- *     held <offset> <digest> <length> <file>   these bytes are durable in that file. Of all lines in their order those count
- *                                           which begin where the ones before them end: the first writer wins, and no gap
- *                                           and no overlap can be
- *     void <file>                           what `held` said before is no longer sure
+ * held <offset> <digest> <length> <file>   these bytes are durable in that file. Of all lines in their order those count
+ * which begin where the ones before them end: the first writer wins, and there
+ * can be no gap and no overlap
+ * void <file>                           an earlier `held` of this file does not hold any more
  */
 export class PieceJournal implements AsyncDisposable {
-  // Opened before anything is written: a failed write-back is then reported by this handle's own sync.
+  // The file is opened before anything is written to it: its own sync then reports a failed write-back.
   readonly #opened: Opened;
 
   constructor(opened: Opened) {
     this.#opened = opened;
   }
 
-  /** The pieces from the part's beginning on. */
+  /** Reads the pieces from the part's beginning on. */
   async read(): Promise<HeldPiece[]> {
     return chainOf(await readLines(this.#opened.file), this.#opened.partNumber);
   }
 
-  /** What it says is held outlives a power cut: without this, another request's line could be seen before it was synced. */
+  /** Reads a state that survives a power cut: without the sync, another request's line could be read before it is durable. */
   async readDurable(): Promise<HeldPiece[]> {
     const held = await this.read();
     if (held.length > 0) await this.#opened.file.datasync();
     return held;
   }
 
-  /** The file's bytes and name are durable by now; the line is once this returns. */
+  /** The caller has made the file's bytes and name durable; the line is durable once this returns. */
   async recordHeld({ offset, digest, lengthBytes, fileName }: HeldPiece): Promise<void> {
     const { file } = this.#opened;
     await appendLine(file, `held ${offset} ${digest} ${lengthBytes} ${fileName}`);
@@ -82,13 +82,13 @@ export class PieceJournal implements AsyncDisposable {
     }
   }
 
-  /** Whether it still counts: what is written to one that was removed is lost. */
+  /** Says whether this journal still counts: lines that are written to a removed file are lost. */
   async isCurrent(): Promise<boolean> {
     const [own, named] = await Promise.all([this.#opened.file.stat(), findFile(this.#opened.path)]);
     return named?.ino === own.ino;
   }
 
-  /** Forgets all pieces. Of their files only those that it names go: another writer may have begun a new journal by then. */
+  /** Forgets all pieces. Only the files that this journal names are removed: another writer may have begun a new journal by then. */
   async remove(): Promise<void> {
     const { file, path, directory } = this.#opened;
     const names = (await readLines(file)).map((line) => wordsOf(line)?.at(-1)).filter((name) => name !== undefined);

@@ -3,19 +3,19 @@ import { PieceConflictError, PieceRefusedError } from "./blob-errors.ts";
 import type { PiecePlan, UploadPlan } from "./blob-store.ts";
 import { partLength } from "./part-plan.ts";
 
-/**
- * A limit, so that what is known of a part's pieces fits a small journal and a short answer, whatever a sender does.
- */
+/** This limit keeps the journal and the answers about a part's pieces small, whatever a sender does. */
 const MOST_PIECES_OF_A_PART = 2048;
-/** A sender goes on with the parts that it began; so many are more than it has under way at once. */
+/** A sender finishes the parts that it began, and has fewer than this under way at once. */
 export const MOST_PARTS_IN_PIECES = 8;
 
-/** The least that a piece holds, but for the last one of its part. Bytes. */
+/** Returns how many bytes a piece holds at least; only the last one of its part may be shorter. */
 export function minPieceBytes(plan: UploadPlan): number {
   return Math.max(edgeLimits.minPieceBytes, Math.ceil(plan.partSizeBytes / MOST_PIECES_OF_A_PART));
 }
 
-/** Throws {@link PieceRefusedError} for a piece that reaches out of its part or is too short, `PartRefused` for no part of the plan. */
+/**
+ * Throws {@link PieceRefusedError} for a piece that reaches beyond its part or is too short, `PartRefused` for a part outside of the plan.
+ */
 export function checkPiece(plan: UploadPlan, { partNumber, offset, lengthBytes }: PiecePlan): void {
   const partBytes = partLength(plan, partNumber);
   const isRange = Number.isSafeInteger(offset) && offset >= 0 && Number.isSafeInteger(lengthBytes) && lengthBytes >= 1;
@@ -27,7 +27,7 @@ export function checkPiece(plan: UploadPlan, { partNumber, offset, lengthBytes }
     throw new PieceRefusedError(`a piece has ${minPieceBytes(plan)} bytes at least, but for the last one of its part`);
 }
 
-/** Whether these very bytes are held already, or come next. Throws {@link PieceConflictError} for all else. */
+/** Says whether these very bytes are held already, or are the next ones. Throws {@link PieceConflictError} for all others. */
 export function placePiece(held: readonly PiecePlan[], piece: PiecePlan): "held" | "next" {
   const { partNumber, offset, lengthBytes, digest } = piece;
   const other = held.find((each) => each.offset === offset);
@@ -39,7 +39,7 @@ export function placePiece(held: readonly PiecePlan[], piece: PiecePlan): "held"
   );
 }
 
-/** How many bytes of a part its pieces are, from its beginning. */
+/** Returns how many bytes, from the part's beginning on, the pieces cover. */
 export function endOfPieces(held: readonly Pick<PiecePlan, "offset" | "lengthBytes">[]): number {
   const last = held.at(-1);
   return last ? last.offset + last.lengthBytes : 0;

@@ -13,7 +13,7 @@ import { openJournal, type PartJournal } from "./part-journal.ts";
 import type { PartMemory } from "./part-memory.ts";
 import { checkPart } from "./part-plan.ts";
 
-/** BlobStore.receivePart. */
+/** Implements BlobStore.receivePart. */
 export async function receivePart(
   store: { root: string; memory: PartMemory },
   key: string,
@@ -36,7 +36,7 @@ interface OpenUpload {
   readonly journal: PartJournal;
 }
 
-/** Writes verified bytes where they count, once, and makes them durable. Throws {@link PartConflictError}. */
+/** Writes verified bytes to their place, once, and makes them durable. Throws {@link PartConflictError}. */
 export async function keepPart(
   { key, files, journal }: OpenUpload,
   part: PartPlan,
@@ -44,7 +44,7 @@ export async function keepPart(
 ): Promise<void> {
   const { plan, kept } = await journal.readDurable(part.number);
   if (kept.has(part.number)) return;
-  // Of all that take this number now, in any process, the first in the journal decides which bytes it stands for.
+  // Of all calls that take this number now, in any process, the first one in the journal decides which bytes the number stands for.
   await journal.recordTaken(part);
   refuseOther(part, (await journal.read(part.number)).taken.get(part.number));
   await using partial = await openPartial(key, files);
@@ -53,7 +53,7 @@ export async function keepPart(
   await journal.recordKept(part.number);
 }
 
-/** Takes exactly the bytes that were announced, or throws {@link DigestMismatchError}, which calls them by their name. */
+/** Takes exactly the announced bytes, or throws {@link DigestMismatchError}, whose message names the part. */
 export async function fillVerified(
   buffer: Pick<PartBuffer, "add">,
   part: Pick<PartPlan, "digest" | "lengthBytes"> & { readonly name: string },
@@ -74,7 +74,7 @@ export async function fillVerified(
     throw new DigestMismatchError(`the bytes of ${part.name} do not have the digest announced`);
 }
 
-/** Of one number only one content is ever taken. */
+/** Only one content is ever taken under a number. */
 export function refuseOther(part: PartPlan, taken: PartPlan | undefined): void {
   if (taken && taken.digest !== part.digest) throw new PartConflictError(part.number);
 }

@@ -1,11 +1,11 @@
-// On a slow link a part may come in pieces of 64 KiB and more, from its beginning on, each durable by itself: body →
-// digest and length → a file of its own → fdatasync, directory → `held` in the part's journal of pieces → fdatasync.
-// Of its lines those count that begin where the ones before them end, so that the first writer wins and no gap or
-// overlap can be. Not written to the part's place at once, because of two writers neither may touch what the other
-// was acknowledged. Once they are all there, `composePart` compares the digest of all bytes with the part's, and
-// writes it as one that came whole (`edge/pieces.ts`: opening an upload tells what is held, and only what goes on
-// from there is granted); where it differs, the pieces are forgotten and the part is sent anew. A part has at most
-// 2048 pieces and an upload eight parts in pieces, so that journals and answers stay short whatever a sender does.
+// On a slow link a part may come in pieces of 64 KiB and more, from its beginning on, each durable by itself: body → digest and length → a
+// file of its own → fdatasync, directory → `held` in the part's journal of pieces → fdatasync. Of the journal's lines those count that
+// begin where the ones before them end, so that the first writer wins and there can be no gap or overlap. A piece is not written to the
+// part's place at once, because of two writers neither may overwrite what was acknowledged to the other. Once all pieces are there,
+// `composePart` compares the digest of all bytes with the part's, and writes the part as one that came whole. If the digest differs, the
+// pieces are forgotten and the part is sent anew. `edge/pieces.ts` answers an agent that opens an upload with the pieces that are held, and grants
+// only those that go on from there. A part has at most 2048 pieces and an upload eight parts in pieces, so that journals and answers stay
+// short whatever a sender does.
 
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,8 +22,9 @@ import { checkPiece, MOST_PARTS_IN_PIECES, placePiece } from "./piece-plan.ts";
 import { fillVerified } from "./receive-part.ts";
 
 /**
- * BlobStore.receivePiece. The bytes become durable in a file of their own that nobody else writes, and count from the line in
- * the part's journal of pieces on: of two writers neither can touch the other's bytes, and a crash leaves a file that no line names.
+ * Implements BlobStore.receivePiece. The bytes become durable in a file of their own that nobody else writes, and count as soon as their
+ * line is in the part's journal of pieces. So of two writers neither can touch the other's bytes, and a crash leaves only a file that no
+ * line names.
  */
 export async function receivePiece(
   store: { root: string; memory: PartMemory },
@@ -55,7 +56,7 @@ async function readParts(key: string, files: KeyFiles): Promise<JournalState> {
   return await journal.read();
 }
 
-/** Before a byte of the body is read. */
+/** The check runs before a byte of the body is read. */
 async function checkTakeable(files: KeyFiles, { plan, kept }: JournalState, piece: PiecePlan): Promise<void> {
   checkPiece(plan, piece);
   const { partNumber } = piece;
@@ -69,13 +70,13 @@ async function checkTakeable(files: KeyFiles, { plan, kept }: JournalState, piec
     );
 }
 
-/** The same bytes again are harmless; others are refused unless they come next. */
+/** The same bytes again are harmless; others are refused unless they are the next ones. */
 async function isHeld(files: KeyFiles, piece: PiecePlan): Promise<boolean> {
   await using journal = await findPieceJournal(files, piece.partNumber);
   return placePiece((await journal?.readDurable()) ?? [], piece) === "held";
 }
 
-/** Its name, once its bytes and its name are durable. */
+/** Returns the file's name once its bytes and its name are durable. */
 async function writeOwnFile(files: KeyFiles, piece: PiecePlan, buffer: PartBuffer): Promise<string> {
   const fileName = newPieceName(files, piece.partNumber);
   const path = join(files.directory, fileName);
@@ -89,7 +90,7 @@ async function writeOwnFile(files: KeyFiles, piece: PiecePlan, buffer: PartBuffe
   return fileName;
 }
 
-/** Nothing is acknowledged that was removed at the same moment, and nothing is left of an upload that has ended. */
+/** A piece that was removed at the same moment is not acknowledged, and nothing is left of an upload that has ended. */
 async function checkStillCounts(key: string, files: KeyFiles, journal: PieceJournal): Promise<void> {
   if (!(await findFile(files.journal))) {
     await journal.remove();

@@ -9,7 +9,7 @@ const newSecret = "b".repeat(40);
 const signer = createLinkSigner([oldSecret]);
 const link: Link = { method: "GET", path: "/x/1", claims: { topics: "/a=b&c", größe: "✓" }, expiresAtMs: 1000 };
 
-test("a signed link gives back any claims exactly, until the millisecond it expires", () => {
+test("a signed link returns any claims exactly, until the millisecond in which it expires", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.string({ unit: "grapheme" })), fc.string(), (claims, path) => {
       const query = signLink(signer, { ...link, path, claims: { ...claims } });
@@ -24,7 +24,7 @@ test("a signed link gives back any claims exactly, until the millisecond it expi
   );
 });
 
-test("a signed link for GET is good for HEAD and for nothing else", () => {
+test("a signed link for GET is valid for HEAD and for nothing else", () => {
   const query = signLink(signer, link);
   assert.deepEqual(open(query, { method: "HEAD" }), link.claims);
   for (const method of ["PUT", "POST", "DELETE", "get"])
@@ -66,7 +66,7 @@ test("a signed link tolerates parameters that others add", () => {
   assert.deepEqual(open(`${signLink(signer, link)}&utm_source=mail`), link.claims);
 });
 
-test("a signed link of the old key is good while that key is kept, and new ones come from the first key", () => {
+test("a signed link of the old key is valid while that key is kept, and new ones are signed with the first key", () => {
   const rotated = createLinkSigner([newSecret, oldSecret]);
   const [oldQuery, newQuery] = [signLink(signer, link), signLink(rotated, link)];
   assert.deepEqual(open(oldQuery, {}, rotated), link.claims);
@@ -101,7 +101,7 @@ test("a link of another shape is invalid, whatever is missing or odd, and never 
   );
 });
 
-test("a signer without a secret, or with a short one, is not made", () => {
+test("no signer is made without a secret, or with a short one", () => {
   assert.throws(() => createLinkSigner([]), RangeError);
   assert.throws(() => createLinkSigner([oldSecret, "short"]), RangeError);
 });

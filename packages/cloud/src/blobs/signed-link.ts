@@ -4,9 +4,11 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import { ApiError, refuse } from "../core/errors.ts";
 
-/** Signs with its first key and accepts the signatures of all: to rotate, put the new secret in front. */
+/** Signs with its first key and accepts the signatures of all keys: to rotate, put the new secret in front. */
 export interface LinkSigner {
   readonly keys: readonly SigningKey[];
+  /** The self-hosted site that its links lead to. Each link names it, and is refused elsewhere, whatever keys somebody shares. */
+  readonly siteId?: string | undefined;
 }
 
 interface SigningKey {
@@ -14,33 +16,34 @@ interface SigningKey {
   readonly key: KeyObject;
 }
 
-/** A capability that names exactly one thing: whoever holds it may make this request until it expires. */
+/** A capability that names exactly one thing: its holder may make this request until it expires. */
 export interface Link {
-  /** Upper case. A link for GET is good for HEAD too. */
+  /** The method in upper case. A link for GET is valid for HEAD too. */
   readonly method: string;
   /** The path as it is requested, without the query. */
   readonly path: string;
   readonly claims: Record<string, string>;
-  /** Milliseconds since the epoch. */
+  /** The end of the link's validity, in milliseconds since the epoch. */
   readonly expiresAtMs: number;
 }
 
 const VERSION = "1";
-/** The parameter of a link's query that no other link has. */
+/** The query parameter that every signed link has and no other link. */
 export const LINK_SIGNATURE = "s";
 const KEY_ID_LENGTH = 8;
 
-/** `secrets`: at least one, each of 32 characters or more. */
-export function createLinkSigner(secrets: readonly string[]): LinkSigner {
+/** Needs at least one secret, each of 32 characters or more. */
+export function createLinkSigner(secrets: readonly string[], siteId?: string): LinkSigner {
   if (secrets.length === 0 || secrets.some((secret) => secret.length < 32))
     throw new RangeError("a link signer needs secrets of at least 32 characters");
-  return { keys: secrets.map(toSigningKey) };
+  return { keys: secrets.map(toSigningKey), siteId };
 }
 
-/** The query, without `?`, that makes a request for `link.path` good. */
+/** Returns the query, without `?`, that lets a request for `link.path` pass. */
 export function signLink(signer: LinkSigner, link: Link): string {
   const signing = signer.keys[0]!;
-  const claims = Buffer.from(JSON.stringify(link.claims)).toString("base64url");
+  const named = signer.siteId === undefined ? link.claims : { ...link.claims, site: signer.siteId };
+  const claims = Buffer.from(JSON.stringify(named)).toString("base64url");
   const parts: SignedParts = { keyId: signing.id, expiry: String(Math.trunc(link.expiresAtMs)), claims };
   const signature = sign(signing.key, { ...link, ...parts }).toString("base64url");
   return new URLSearchParams({
@@ -52,7 +55,7 @@ export function signLink(signer: LinkSigner, link: Link): string {
   }).toString();
 }
 
-/** Links to stored bytes are good for 15 minutes. spec: Limits */
+/** Links to stored bytes are valid for 15 minutes. spec: Limits */
 export const DOWNLOAD_LIFE_MS = 15 * 60_000;
 
 interface LinkMaker {
@@ -61,7 +64,7 @@ interface LinkMaker {
   publicUrl(): string;
 }
 
-/** The whole link, good from now on for `lifeMs`, and until when that is. */
+/** Makes the whole link, valid for `lifeMs` from now on, and says when it ends. */
 export function makeLink(
   { signer, clock, publicUrl }: LinkMaker,
   { lifeMs, ...link }: Omit<Link, "expiresAtMs"> & { lifeMs: number },
@@ -80,7 +83,7 @@ export interface LinkRequest {
   readonly nowMs: number;
 }
 
-/** The claims of the link that a request came by. Throws an ApiError: InvalidLink, LinkRefused or LinkExpired. */
+/** Returns the claims of the link by which a request came. Throws an ApiError: InvalidLink, LinkRefused or LinkExpired. */
 export function verifyLink(signer: LinkSigner, request: LinkRequest): Record<string, string> {
   const { signature, ...parts } = readQuery(request.query);
   const method = request.method === "HEAD" ? "GET" : request.method;
@@ -88,7 +91,9 @@ export function verifyLink(signer: LinkSigner, request: LinkRequest): Record<str
   if (!signing || !timingSafeEqual(sign(signing.key, { method, path: request.path, ...parts }), signature))
     refuse("LinkRefused", "the link's signature does not match its method and target");
   if (Number(parts.expiry) <= request.nowMs) refuse("LinkExpired", "the link has expired; ask for a new one");
-  return JSON.parse(Buffer.from(parts.claims, "base64url").toString()) as Record<string, string>;
+  const claims = JSON.parse(Buffer.from(parts.claims, "base64url").toString()) as Record<string, string>;
+  if (claims.site !== signer.siteId) refuse("LinkRefused", "the link leads to another site");
+  return claims;
 }
 
 interface SignedParts {
@@ -99,7 +104,7 @@ interface SignedParts {
 
 function sign(key: KeyObject, signed: SignedParts & { method: string; path: string }): Buffer {
   const { keyId, method, path, expiry, claims } = signed;
-  // As JSON, so that no two different lists give one text.
+  // The list is signed as JSON, so that no two different lists give the same text.
   return createHmac("sha256", key)
     .update(JSON.stringify([VERSION, keyId, method, path, expiry, claims]))
     .digest();

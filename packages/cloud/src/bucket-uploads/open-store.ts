@@ -1,37 +1,70 @@
-import { join } from "node:path";
+import type { Logger } from "pino";
 import type { BlobStore } from "../blobs/blob-store.ts";
+import type { BucketCall } from "../blobs/buckets/bucket-call.ts";
+import type { BucketStoreOptions } from "../blobs/buckets/bucket-store.ts";
 import { type FileStoreOptions, openFileStore } from "../blobs/file-store.ts";
-import type { BucketOptions } from "../blobs/s3/bucket.ts";
 import { ConfigError } from "../core/config-error.ts";
 import type { Database } from "../db/client.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import { observeCalls } from "./observe-calls.ts";
+import { type DistantAddress, nameStore, type StoreAddress, settingOf } from "./store-address.ts";
 import { keepUploadRecords } from "./upload-records.ts";
 
-/** Where the operator keeps the objects. Undefined: as files. */
-export type BucketSettings = Pick<BucketOptions, "bucket" | "endpoint" | "region" | "prefix" | "forcePathStyle"> & {
-  /** Agents send their parts to the bucket itself. */
-  readonly isDirect: boolean;
-};
+/** A store to which parts may come through our own part route. */
+export type OpenedStore = BlobStore & Required<Pick<BlobStore, "receivePart" | "receivePiece">>;
 
-interface Opening extends Pick<FileStoreOptions, "signer" | "publicUrl" | "clock"> {
-  readonly dataDir: string;
-  readonly bucket: BucketSettings | undefined;
+export interface StoreDeps extends Pick<FileStoreOptions, "signer" | "publicUrl" | "clock"> {
   readonly db: Pick<Database, "prisma">;
+  /** Where calls to the bucket are counted. */
+  readonly metrics?: Metrics;
 }
 
-/** Only who keeps objects in a bucket loads what speaks with one. */
 export async function openStore(
   opened: AsyncDisposableStack,
-  { dataDir, bucket, db, ...common }: Opening,
-): Promise<BlobStore> {
-  if (!bucket) return await openFileStore({ ...common, directory: join(dataDir, "objects") });
-  const { openS3Store } = await import("../blobs/s3/s3-store.ts");
-  return opened.use(openS3Store({ ...common, ...bucket, records: keepUploadRecords(db) }));
+  address: StoreAddress,
+  { db, metrics, signer, publicUrl, clock }: StoreDeps,
+): Promise<OpenedStore> {
+  const common = { signer, publicUrl, clock };
+  if (address.kind === "file") return await openFileStore({ ...common, directory: address.directory });
+  const counted = metrics && { onCall: observeCalls(metrics) };
+  const records = keepUploadRecords(db, nameStore(address));
+  return await openDistantStore(opened, address, { ...common, ...counted, records });
 }
 
-/** Throws a {@link ConfigError} that says what the bucket does not do, or does not allow. */
-export async function requireUsable(bucket: BucketSettings | undefined): Promise<void> {
-  if (!bucket) return;
+type DistantOptions = BucketStoreOptions & { readonly onCall?: (call: BucketCall) => void };
+
+/** Only a process that keeps objects in a bucket or a container loads its client. */
+export async function openDistantStore(
+  opened: AsyncDisposableStack,
+  address: DistantAddress,
+  options: DistantOptions,
+): Promise<OpenedStore> {
+  if (address.kind === "azure") {
+    const { openAzureStore } = await import("../blobs/azure/azure-store.ts");
+    return opened.use(openAzureStore({ ...options, ...address }));
+  }
+  const { openS3Store } = await import("../blobs/s3/s3-store.ts");
+  return opened.use(openS3Store({ ...options, ...address }));
+}
+
+/** Throws a {@link ConfigError} that says what the store cannot do, or does not allow; what it should do better is logged. */
+export async function requireUsable(address: StoreAddress, log: Pick<Logger, "warn">): Promise<void> {
+  if (address.kind === "file") return;
+  const faults = await probeStore(address);
+  const { setting, name } = settingOf(address);
+  if (faults.length > 0) throw new ConfigError(faults.map((fault) => `${setting}: ${name}: ${fault}`));
+  if (address.kind === "azure") return;
+  const { adviseLifecycle } = await import("../blobs/s3/advise-lifecycle.ts");
+  const advice = await adviseLifecycle(address);
+  if (advice !== undefined) log.warn({ bucket: name }, advice);
+}
+
+/** Returns what a bucket or container does not do as it must, one sentence each. */
+export async function probeStore(address: DistantAddress): Promise<string[]> {
+  if (address.kind === "azure") {
+    const { probeContainer } = await import("../blobs/azure/probe-container.ts");
+    return await probeContainer(address);
+  }
   const { probeBucket } = await import("../blobs/s3/probe-bucket.ts");
-  const faults = await probeBucket(bucket);
-  if (faults.length > 0) throw new ConfigError(faults.map((fault) => `DOWNLINK_S3_BUCKET: ${bucket.bucket}: ${fault}`));
+  return await probeBucket(address);
 }

@@ -1,19 +1,15 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
-import {
-  AbortMultipartUploadCommand,
-  ListMultipartUploadsCommand,
-  PutBucketPolicyCommand,
-  S3Client,
-} from "@aws-sdk/client-s3";
+import { AbortMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } from "@aws-sdk/client-s3";
 import { BlobExistsError, PartConflictError, UploadClosedError } from "../blobs/blob-errors.ts";
 import type { BlobStore } from "../blobs/blob-store.ts";
+import { BucketUnavailableError } from "../blobs/buckets/bucket-unavailable.ts";
 import { probeBucket } from "../blobs/s3/probe-bucket.ts";
-import { BucketUnavailableError } from "../blobs/s3/s3-errors.ts";
-import { cutParts, inPieces, newKey, readAll, readBlob } from "../blobs/testing/pieces.ts";
+import { cutParts, inPieces, newKey, readBlob } from "../blobs/testing/pieces.ts";
 import { openDatabase } from "../db/client.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
+import { allowReader, permissions } from "./testing/bucket-policy.ts";
 import { serveS3Store } from "./testing/open-s3-store.ts";
 import { runCeph, whyNoCeph } from "./testing/run-ceph.ts";
 import { faultFor, proxyS3 } from "./testing/s3-proxy.ts";
@@ -26,7 +22,7 @@ const skip = whyNoCeph();
 const stack = new AsyncDisposableStack();
 after(() => stack.disposeAsync());
 const opened = skip === undefined ? await openAll() : undefined;
-// Where there is none every test is skipped, and none of these is looked at.
+// Without a real S3 every test is skipped, and none of these is used.
 const { ceph, proxy, db, bucket, place, access, client } = opened ?? ({} as Awaited<ReturnType<typeof openAll>>);
 
 const behindProxy = () =>
@@ -57,14 +53,14 @@ for (const [what, call] of Object.entries(calls))
       assert.equal(await countUnfinished(), 0);
     });
 
-test("a part of which no answer comes is sent again", { skip }, async () => {
+test("a part to which no answer comes is sent again", { skip }, async () => {
   await using tested = await behindProxy();
   proxy.setFaults(faultFor(calls["of a part"], "never answer", 1));
   await uploadInParts(tested.store, newKey());
   proxy.setFaults(() => "forward");
 });
 
-test("a completion of which no answer ever comes is found by its object", { skip }, async () => {
+test("a completion to which no answer ever comes is found by its object", { skip }, async () => {
   await using tested = await behindProxy();
   proxy.setFaults(faultFor(calls["of the completion"], "lose the answer"));
   await uploadInParts(tested.store, newKey());
@@ -83,18 +79,7 @@ test("answers that take their time are waited for", { skip }, async () => {
   proxy.setFaults(() => "forward");
 });
 
-test("a stream that breaks off again and again goes on where it was", { skip }, async () => {
-  await using tested = await behindProxy();
-  const [key, bytes] = [newKey(), randomBytes(3 * MiB)];
-  await tested.store.put(key, inPieces(bytes, 100_000));
-  proxy.setFaults(faultFor(/^GET /, "break off", 4));
-  await using reader = await tested.store.open(key);
-  assert(bytes.equals(await readAll(reader.stream())));
-  assert(proxy.calls().length >= 5);
-  proxy.setFaults(() => "forward");
-});
-
-test("while the bucket refuses, is silent or is not there, nobody is told that an object is gone", {
+test("while the bucket refuses, is silent or is not there, no caller gets to hear that an object is gone", {
   skip,
 }, async () => {
   const key = newKey();
@@ -117,7 +102,7 @@ test("while the bucket refuses, is silent or is not there, nobody is told that a
   await assert.rejects(stranger.store.stat(key), /s3:GetObject/);
 });
 
-test("parts beyond one page of the bucket's list are told and become the object", { skip }, async () => {
+test("parts beyond one page of the bucket's list are listed and become the object", { skip }, async () => {
   await using tested = await serveS3Store(place);
   const [key, partSizeBytes] = [newKey(), 1024];
   const bytes = randomBytes(1003 * partSizeBytes + 5);
@@ -134,7 +119,7 @@ test("parts beyond one page of the bucket's list are told and become the object"
   assert(bytes.equals(await readBlob(await tested.store.open(key))));
 });
 
-test("a link to the bucket is good for the bytes that were granted alone, and of a number for the first ones", {
+test("a link to the bucket is valid only for the bytes that were granted, and for each number only for the first ones", {
   skip,
 }, async () => {
   await using tested = await serveS3Store(place, { isDirect: true });
@@ -161,7 +146,9 @@ test("a link to the bucket is good for the bytes that were granted alone, and of
   await tested.store.abortUpload(key);
 });
 
-test("of different bytes that are granted for one part at the same time, one is", { skip }, async () => {
+test("of different bytes that are granted for one part at the same time, only one content is taken", {
+  skip,
+}, async () => {
   await using tested = await serveS3Store(place, { isDirect: true });
   for (let round = 0; round < 10; round++) {
     const key = newKey();
@@ -173,13 +160,13 @@ test("of different bytes that are granted for one part at the same time, one is"
   }
 });
 
-test("an upload that the bucket itself gave up is closed, and may begin anew", { skip }, async () => {
+test("an upload that the bucket itself dropped is closed, and may begin anew", { skip }, async () => {
   const prefix = `${randomBytes(6).toString("hex")}/`;
   await using tested = await serveS3Store(place, { prefix });
   const key = newKey();
   const plan = { sizeBytes: 10, partSizeBytes: 10 };
   await tested.store.createUpload(key, plan);
-  const { uploadId } = (await keepUploadRecords(db).find(key))!;
+  const { uploadId } = (await keepUploadRecords(db, "a bucket").find(key))!;
   await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: prefix + key, UploadId: uploadId }));
   await assert.rejects(tested.store.listParts(key), UploadClosedError);
   await tested.store.createUpload(key, plan);
@@ -189,7 +176,7 @@ test("an upload that the bucket itself gave up is closed, and may begin anew", {
   await assert.rejects(tested.store.createUpload(key, plan), BlobExistsError);
 });
 
-test("of processes that open one upload at the same time, all go on with the same one", { skip }, async () => {
+test("processes that open one upload at the same time all continue with the same one", { skip }, async () => {
   await using tested = await serveS3Store(place);
   const key = newKey();
   const plan = { sizeBytes: 10, partSizeBytes: 10 };
@@ -199,26 +186,17 @@ test("of processes that open one upload at the same time, all go on with the sam
   assert.equal(await countUnfinished(), 0);
 });
 
-test("the probe finds nothing wrong with a bucket that may be used, and leaves nothing there", { skip }, async () => {
+test("the probe finds nothing wrong with a bucket that may be used, and leaves nothing in it", { skip }, async () => {
   const empty = await ceph.makeBucket();
   assert.deepEqual(await probeBucket({ ...access, bucket: empty, credentials: ceph.owner }), []);
   await using tested = await serveS3Store({ ...place, bucket: empty }, { prefix: "" });
   assert.deepEqual(await Array.fromAsync(tested.store.list("")), []);
 });
 
-const permissions = [
-  "s3:PutObject",
-  "s3:GetObject",
-  "s3:DeleteObject",
-  "s3:ListBucket",
-  "s3:ListMultipartUploadParts",
-  "s3:ListBucketMultipartUploads",
-  "s3:AbortMultipartUpload",
-];
 test("the probe names the permission that is missing", { skip }, async () => {
   for (const missing of permissions) {
     const refusing = await ceph.makeBucket();
-    await client.send(new PutBucketPolicyCommand({ Bucket: refusing, Policy: allowAllBut(missing, refusing) }));
+    await allowReader(ceph, refusing, { missing });
     const faults = await probeBucket({ ...access, bucket: refusing, credentials: ceph.reader });
     assert(
       faults.some((fault) => fault.endsWith(`it needs ${missing}`)),
@@ -234,17 +212,7 @@ test("the probe says what else is wrong: no such bucket, nobody answers", { skip
   assert.match((await probeBucket(nobody)).join("\n"), /ECONNREFUSED/);
 });
 
-function allowAllBut(missing: string, name: string): string {
-  const Resource = [`arn:aws:s3:::${name}`, `arn:aws:s3:::${name}/*`];
-  const Principal = { AWS: ["arn:aws:iam:::user/reader"] };
-  const Statement = [
-    { Effect: "Allow", Principal, Action: permissions, Resource },
-    { Effect: "Deny", Principal, Action: missing, Resource },
-  ];
-  return JSON.stringify({ Version: "2012-10-17", Statement });
-}
-
-/** How many uploads of parts the bucket holds that neither became an object nor were aborted. */
+/** Counts the uploads in parts that the bucket holds and that neither became an object nor were aborted. */
 async function countUnfinished(): Promise<number> {
   const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket }));
   return Uploads.length;

@@ -5,13 +5,14 @@ import { readConfig } from "../config.ts";
 test("objects are files unless a bucket is chosen", () => {
   assert.equal(readConfig({}).bucket, undefined);
   const chosen = { DOWNLINK_STORE: "s3", DOWNLINK_S3_BUCKET: "robots" };
-  const bucket = { bucket: "robots", endpoint: undefined, region: "us-east-1", prefix: "" };
+  const bucket = { bucket: "robots", endpoint: undefined, region: "us-east-1", prefix: "", profile: undefined };
   assert.deepEqual(readConfig(chosen).bucket, { ...bucket, forcePathStyle: false, isDirect: false });
   const elsewhere = {
     ...chosen,
     DOWNLINK_S3_ENDPOINT: "http://127.0.0.1:7480",
     DOWNLINK_S3_REGION: "eu-central-1",
     DOWNLINK_S3_PREFIX: "downlink/objects/",
+    DOWNLINK_S3_PROFILE: "robots-account",
     DOWNLINK_S3_FORCE_PATH_STYLE: "true",
     DOWNLINK_S3_DIRECT_PARTS: "true",
   };
@@ -20,12 +21,13 @@ test("objects are files unless a bucket is chosen", () => {
     endpoint: "http://127.0.0.1:7480",
     region: "eu-central-1",
     prefix: "downlink/objects/",
+    profile: "robots-account",
     forcePathStyle: true,
     isDirect: true,
   });
 });
 
-test("settings of the store that are wrong or have no effect are named", () => {
+test("settings of the store that are wrong or have no effect are named in the error", () => {
   const s3 = { DOWNLINK_STORE: "s3", DOWNLINK_S3_BUCKET: "robots" };
   const wrong: [Record<string, string>, RegExp][] = [
     [{ DOWNLINK_STORE: "tape" }, /DOWNLINK_STORE: /],

@@ -1,31 +1,39 @@
-// What is recorded of an upload goes with its row. What is written for an upload that was closed meanwhile finds no row
-// to belong to, and is refused by the database: so nothing can be acknowledged of it.
+// The records of an upload are deleted with its row. A record that is written for an upload which was closed meanwhile has no row to refer
+// to, so the database refuses it: nothing of a closed upload can be acknowledged.
 
 import { UploadClosedError } from "../blobs/blob-errors.ts";
 import type { PartPlan } from "../blobs/blob-store.ts";
-import type { OpenUpload, StoredPiece, UploadRecords } from "../blobs/s3/upload-records.ts";
+import type { OpenUpload, StoredPiece, UploadRecords } from "../blobs/buckets/upload-records.ts";
 import type { Database } from "../db/client.ts";
 import type { BucketPartModel, BucketPieceModel, BucketUploadModel } from "../db/generated/models.ts";
 import { onForeignKeyViolation } from "../db/sql-state.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 
-/** The uploads that are open in the bucket, in the database that all processes share. */
-export function keepUploadRecords(db: Pick<Database, "prisma">): UploadRecords {
+/**
+ * Keeps the records of uploads that are open in the bucket in the database that all processes share. `place` names the bucket. It is
+ * recorded while the objects move from one bucket to another: then the uploads of the other one are not seen. At other times rows have none,
+ * so that the bucket may get another address.
+ */
+export function keepUploadRecords(db: Pick<Database, "prisma">, place: string): UploadRecords {
   const { bucketUpload, bucketPart, bucketPiece } = db.prisma;
+  const here = { OR: [{ place }, { place: null }] };
   return {
     async find(key) {
-      const row = await bucketUpload.findUnique({ where: { key } });
+      const row = await bucketUpload.findUnique({ where: { key, ...here } });
       return row ? toUpload(row) : undefined;
     },
     async open({ key, uploadId, plan }) {
-      const data = { key, uploadId, ...bigPlan(plan) };
-      await bucketUpload.createMany({ data, skipDuplicates: true });
-      const row = await bucketUpload.findUnique({ where: { key } });
+      const { sizeBytes, partSizeBytes } = bigPlan(plan);
+      await db.prisma.$executeRaw`
+        INSERT INTO "BucketUpload" (key, "uploadId", "sizeBytes", "partSizeBytes", place)
+        VALUES (${key}, ${uploadId}, ${sizeBytes}, ${partSizeBytes}, (SELECT ${place}::text FROM "StoreMove"))
+        ON CONFLICT DO NOTHING`;
+      const row = await bucketUpload.findUnique({ where: { key, ...here } });
       if (!row) throw new UploadClosedError(key);
       return toUpload(row);
     },
     async close(key, uploadId) {
-      await bucketUpload.deleteMany({ where: { key, ...(uploadId !== undefined && { uploadId }) } });
+      await bucketUpload.deleteMany({ where: { key, ...here, ...(uploadId !== undefined && { uploadId }) } });
     },
     async listTaken({ uploadId }, numbers) {
       const where = { uploadId, ...(numbers && { number: { in: [...numbers] } }) };
@@ -63,7 +71,7 @@ interface Holding {
   readonly decide: (held: readonly StoredPiece[]) => boolean;
 }
 
-/** The upload's row is locked: of two pieces for one place, the second sees the first. */
+/** The upload's row is locked: of two pieces for one place, the second writer sees the first one's. */
 async function holdPiece(tx: Transaction, { uploadId, key }: OpenUpload, { piece, decide }: Holding): Promise<boolean> {
   const locked = await tx.$queryRaw<unknown[]>`SELECT 1 FROM "BucketUpload" WHERE "uploadId" = ${uploadId} FOR UPDATE`;
   if (locked.length === 0) throw new UploadClosedError(key);

@@ -6,15 +6,22 @@ import { UploadPartCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { base64Of } from "@downlink/protocol";
 import type { PartGrant, PartPlan } from "../blob-store.ts";
+import { requireUpload } from "../buckets/bucket-uploads.ts";
+import type { UploadRecords } from "../buckets/upload-records.ts";
 import { checkPart } from "../part-plan.ts";
 import { refuseOther } from "../receive-part.ts";
-import { placeOf } from "./bucket.ts";
-import { requireUpload, type S3Uploads } from "./s3-upload.ts";
+import { type Bucket, placeOf } from "./bucket.ts";
 
-const GRANT_SECONDS = 15 * 60;
+export const GRANT_SECONDS = 15 * 60;
 
-/** A target in the bucket itself for a part that is told by its MD5. */
-export async function grantDirectPart(uploads: S3Uploads, key: string, part: PartPlan): Promise<PartGrant> {
+/** A bucket to which senders may send, and what is recorded about uploads to it. */
+export interface DirectUploads {
+  readonly bucket: Bucket;
+  readonly records: UploadRecords;
+}
+
+/** Grants a target in the bucket itself for a part. The link is bound to the part's MD5. */
+export async function grantDirectPart(uploads: DirectUploads, key: string, part: PartPlan): Promise<PartGrant> {
   const { bucket, records } = uploads;
   const { number, digest, lengthBytes } = part;
   const upload = await requireUpload(records, key);

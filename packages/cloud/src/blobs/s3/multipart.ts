@@ -9,24 +9,13 @@ import {
   ListPartsCommand,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
+import type { Multipart, PartBytes, StoredPart } from "../buckets/bucket-client.ts";
+import { BucketUnavailableError } from "../buckets/bucket-unavailable.ts";
 import { type Bucket, placeOf } from "./bucket.ts";
-import { BucketUnavailableError, isGone } from "./s3-errors.ts";
+import { isGone } from "./s3-errors.ts";
 
 const MOST_ABORTS = 10;
 const WAIT_MS = 200;
-
-/** One multipart upload of the bucket. */
-export interface Multipart {
-  readonly key: string;
-  readonly uploadId: string;
-}
-
-export interface StoredPart {
-  readonly number: number;
-  readonly etag: string;
-  readonly sizeBytes: number;
-  readonly storedAtMs: number;
-}
 
 export async function beginMultipart(bucket: Bucket, key: string, metadata: Record<string, string> = {}) {
   const begin = new CreateMultipartUploadCommand({ ...placeOf(bucket, key), Metadata: metadata });
@@ -34,11 +23,10 @@ export async function beginMultipart(bucket: Bucket, key: string, metadata: Reco
   return { key, uploadId: UploadId! };
 }
 
-/** `md5` is the base 64 of the bytes' MD5, where it is known: the bucket compares it. */
 export async function sendPart(
   bucket: Bucket,
   { key, uploadId }: Multipart,
-  { number, bytes, md5 }: { readonly number: number; readonly bytes: Uint8Array; readonly md5?: string },
+  { number, bytes, md5 }: PartBytes,
 ): Promise<CompletedPart> {
   const { ETag } = await bucket.client.send(
     new UploadPartCommand({
@@ -56,7 +44,7 @@ export function md5Of(bytes: Uint8Array): string {
   return createHash("md5").update(bytes).digest("base64");
 }
 
-/** The parts in the order of their numbers, page by page; undefined where the bucket has no such upload. */
+/** Lists the parts in the order of their numbers, page by page; undefined if the bucket has no such upload. */
 export async function listStoredParts(bucket: Bucket, { key, uploadId }: Multipart): Promise<StoredPart[] | undefined> {
   const parts: StoredPart[] = [];
   for (let marker: string | undefined; ; ) {
@@ -69,7 +57,7 @@ export async function listStoredParts(bucket: Bucket, { key, uploadId }: Multipa
   }
 }
 
-/** Whether the bucket has the part; undefined where it has no such upload. */
+/** Says whether the bucket has the part; undefined if it has no such upload. */
 export async function hasStoredPart(bucket: Bucket, upload: Multipart, number: number): Promise<boolean | undefined> {
   const page = await listPage(bucket, upload, { PartNumberMarker: String(number - 1), MaxParts: 1 });
   return page?.Parts?.some(({ PartNumber }) => PartNumber === number) ?? (page && false);
@@ -88,7 +76,7 @@ async function listPage(
   }
 }
 
-/** Makes the parts the object, unless another one has the key already. */
+/** Joins the parts into the object, unless another one has the key already. */
 export async function joinParts(bucket: Bucket, { key, uploadId }: Multipart, parts: CompletedPart[]): Promise<void> {
   const place = placeOf(bucket, key);
   const MultipartUpload = { Parts: parts };
@@ -97,7 +85,7 @@ export async function joinParts(bucket: Bucket, { key, uploadId }: Multipart, pa
   );
 }
 
-/** After this the upload neither holds a byte nor can become the object: parts on their way may outlive an abort. */
+/** After this the upload neither holds a byte nor can become the object: parts in flight may outlive an abort. */
 export async function abortMultipart(bucket: Bucket, upload: Multipart): Promise<void> {
   const { key, uploadId } = upload;
   for (let attempt = 1; attempt <= MOST_ABORTS; attempt++) {
@@ -113,12 +101,12 @@ export async function abortMultipart(bucket: Bucket, upload: Multipart): Promise
   throw new BucketUnavailableError(`the bucket keeps parts of ${key} after ${MOST_ABORTS} aborts`, undefined);
 }
 
-/** Also those that nobody knows of, because the answer to their beginning was lost. */
+/** Aborts all uploads of the key, even those that nobody knows because the answer to their beginning was lost. */
 export async function abortMultiparts(bucket: Bucket, key: string): Promise<void> {
   for await (const upload of listMultiparts(bucket, key)) if (upload.key === key) await abortMultipart(bucket, upload);
 }
 
-/** All that the bucket has under this beginning of a key, whoever began them. */
+/** Lists all that the bucket has under this beginning of a key, whoever began them. */
 export async function* listMultiparts(
   bucket: Bucket,
   prefix: string,

@@ -1,15 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from "@aws-sdk/client-s3";
+import type { Multipart } from "../buckets/bucket-client.ts";
 import { type Bucket, type BucketOptions, connectBucket, findObject, placeOf } from "./bucket.ts";
-import {
-  abortMultipart,
-  beginMultipart,
-  hasStoredPart,
-  joinParts,
-  listMultiparts,
-  type Multipart,
-  sendPart,
-} from "./multipart.ts";
+import { abortMultipart, beginMultipart, hasStoredPart, joinParts, listMultiparts, sendPart } from "./multipart.ts";
 import { isS3Error } from "./s3-errors.ts";
 
 const BYTES = Buffer.from("Downlink looks whether it may use this bucket.");
@@ -20,7 +13,7 @@ interface Probe {
   readonly key: string;
 }
 
-/** What the store does to a bucket, each with an object of its own that is gone afterwards. */
+/** The operations that the store needs of a bucket, each with an object of its own that is removed afterwards. */
 const steps: Readonly<Record<string, (probe: Probe) => Promise<void>>> = {
   write: async ({ bucket, object }) => {
     await bucket.client.send(new PutObjectCommand({ ...object, Body: BYTES, IfNoneMatch: "*" }));
@@ -77,7 +70,7 @@ async function withUpload({ bucket, key }: Probe, act: (upload: Multipart) => Pr
   }
 }
 
-/** What the bucket does not do as it must, a sentence each; none where it is fit for use. */
+/** Returns what the bucket does not do as it must, one sentence each; an empty list if the bucket can be used. */
 export async function probeBucket(options: BucketOptions): Promise<string[]> {
   using bucket = connectBucket({ ...options, attempts: 3 });
   const faults: string[] = [];
@@ -89,7 +82,7 @@ export async function probeBucket(options: BucketOptions): Promise<string[]> {
   return [...new Set(faults)];
 }
 
-/** Each step begins with what it needs, so that one that is refused does not hide the others. */
+/** Each step prepares what it needs, so that a step that is refused does not hide the others. */
 async function faultOf(step: (probe: Probe) => Promise<void>, probe: Probe): Promise<string | undefined> {
   const { bucket, object } = probe;
   try {

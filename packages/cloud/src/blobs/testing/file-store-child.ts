@@ -4,20 +4,20 @@ import { testClock, testSigner } from "./open-file-store.ts";
 import { cutParts, cutPiece, cutPieces, inPieces, pieceBytes, thenSilence } from "./pieces.ts";
 
 /*
- * A store in a process of its own, for tests that end it at a chosen instant. It is told what to do by its arguments and says
- * each thing it has done as one line; what it has not said is not acknowledged.
+ * Runs a store in a process of its own, for tests that kill it at a chosen instant. Its arguments say what to do, and it prints each thing
+ * that it has done as one line; what it has not printed is not acknowledged.
  */
 const [directory, key, act] = process.argv.slice(2) as [string, string, string];
 
 export const childPartBytes = 32 * 1024;
-/** What the child uploads: every part has bytes of its own. */
+/** The child uploads these bytes; each part is different. */
 export const childBytes = Buffer.concat(
   Array.from({ length: 12 }, (_, index) => Buffer.alloc(index < 11 ? childPartBytes : 777, `part ${index + 1} `)),
 );
 export const childPlan = { sizeBytes: childBytes.byteLength, partSizeBytes: childPartBytes };
 const parts = cutParts(childBytes, childPartBytes);
 
-/** What the child uploads in pieces: a few parts of a few pieces, the last ones shorter. */
+/** The child uploads these bytes in pieces: a few parts of a few pieces, of which the last ones are shorter. */
 export const piecedBytes = Buffer.concat(
   Array.from({ length: 11 }, (_, index) => Buffer.alloc(index < 10 ? pieceBytes : 777, `piece ${index + 1} `)),
 );
@@ -131,7 +131,7 @@ function say(line: string): void {
 }
 
 if (act) {
-  const alive = setInterval(() => {}, 60_000); // silence alone would let the process end by itself
+  const alive = setInterval(() => {}, 60_000); // a process that only waits would end by itself
   await acts[act]!(await openFileStore({ directory, signer: testSigner, clock: testClock, publicUrl: () => "" }));
   clearInterval(alive);
 }

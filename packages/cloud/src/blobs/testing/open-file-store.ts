@@ -10,8 +10,8 @@ export const testSigner: LinkSigner = createLinkSigner(["the signing key of the 
 export const testClock = { nowNs: () => BigInt(Date.now()) * 1_000_000n };
 
 /**
- * The store lies in memory where there is such a place: a sync on a disk is slow, and proves nothing to a test that
- * goes on running.
+ * The store lies in memory if there is such a file system: syncing a disk is slow, and proves nothing to a test whose machine goes on
+ * running.
  */
 const testRoot = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
@@ -22,8 +22,8 @@ export interface ServedFileStore extends AsyncDisposable {
 }
 
 /**
- * A file store in a new directory, or in a given one that is then kept, with its part route served on a free port. `onReceive`
- * is called with each part as it begins to come in.
+ * Serves a file store in a new directory, or in a given one that is then kept, with its part route on a free port. `onReceive` is called
+ * with each part as it begins to arrive.
  */
 export async function serveFileStore(
   options: Partial<FileStoreOptions> = {},

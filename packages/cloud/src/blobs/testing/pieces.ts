@@ -2,13 +2,13 @@ import { createHash, randomBytes } from "node:crypto";
 import { type DigestAlgorithm, makeDigest } from "@downlink/protocol";
 import type { BlobReader, PartPlan, PiecePlan } from "../blob-store.ts";
 
-/** `bytes` cut into pieces of at most `pieceBytes`. */
+/** Cuts `bytes` into pieces of at most `pieceBytes`. */
 export async function* inPieces(bytes: Uint8Array, pieceBytes = 1000): AsyncGenerator<Uint8Array, void> {
   for (let offset = 0; offset < bytes.byteLength; offset += pieceBytes)
     yield bytes.subarray(offset, offset + pieceBytes);
 }
 
-/** `bytes`, and then silence: the sender keeps its connection and sends nothing more. `onSilence` is called when it begins. */
+/** Yields `bytes`, and then nothing more: the sender keeps its connection and is silent. `onSilence` is called when the silence begins. */
 export async function* thenSilence(
   bytes: Uint8Array,
   onSilence: () => void = () => {},
@@ -32,7 +32,7 @@ export interface CutPart {
   readonly bytes: Buffer;
 }
 
-/** The parts of `bytes` with their plans. */
+/** Cuts `bytes` into parts with their plans. */
 export function cutParts(bytes: Buffer, partSizeBytes: number): CutPart[] {
   const count = Math.ceil(bytes.byteLength / partSizeBytes);
   return Array.from({ length: count }, (_, index) =>
@@ -40,7 +40,7 @@ export function cutParts(bytes: Buffer, partSizeBytes: number): CutPart[] {
   );
 }
 
-/** Each part has a SHA-256, but each second one an MD5: a store takes both. */
+/** Every second part has an MD5, and the others a SHA-256, because a store takes both. */
 export function cutPart(number: number, bytes: Buffer): CutPart {
   const partDigest = makePartDigest(number % 2 === 0 ? "md5" : "sha256", bytes);
   return { plan: { number, digest: partDigest, lengthBytes: bytes.byteLength }, bytes };
@@ -51,10 +51,10 @@ export interface CutPiece {
   readonly bytes: Buffer;
 }
 
-/** The least that a piece holds, but for the last one of its part. */
+/** A piece has at least this length, but for the last one of its part. */
 export const pieceBytes = 64 * 1024;
 
-/** A part's bytes in pieces, each as short as it may be. */
+/** Cuts a part's bytes into pieces of the smallest length. */
 export function cutPieces(partNumber: number, bytes: Buffer): CutPiece[] {
   const count = Math.ceil(bytes.byteLength / pieceBytes);
   return Array.from({ length: count }, (_, index) =>
@@ -75,7 +75,7 @@ export function digest(algorithm: "md5" | "sha256", bytes: Uint8Array, encoding:
   return createHash(algorithm).update(bytes).digest(encoding);
 }
 
-/** A key as the server makes them; never the same twice. */
+/** Makes a key as the server does; no two are the same. */
 export function newKey(org = "org_suite"): string {
   return `${org}/upl_${randomBytes(10).toString("hex")}`;
 }

@@ -2,9 +2,9 @@ import type { BlobStore } from "../blob-store.ts";
 
 export interface StoreUnderTest extends AsyncDisposable {
   readonly store: BlobStore;
-  /** The smallest part that the store takes before the last one. */
+  /** The smallest size that the store takes for a part other than the last one. */
   readonly partSizeBytes: number;
 }
 
-/** What every store promises, in sentences, each with its test. */
+/** The promises that every store keeps, as sentences, each with its test. */
 export type Promises = Readonly<Record<string, (tested: StoreUnderTest) => Promise<void>>>;

@@ -7,7 +7,7 @@ import type { Database } from "../../db/client.ts";
 import { keepUploadRecords } from "../upload-records.ts";
 import type { Ceph } from "./run-ceph.ts";
 
-/** As small as Ceph is told to take; Amazon takes none below 5 MiB but the last. */
+/** Ceph is configured to accept parts as small as this; Amazon accepts none below 5 MiB, except for the last one. */
 const PART_BYTES = 64 * 1024;
 
 export interface ServedS3Store extends StoreUnderTest {
@@ -20,7 +20,7 @@ interface Place {
   readonly db: Database;
 }
 
-/** A store in a place of its own in the bucket, with its part routes served on a free port. */
+/** Serves a store in a new bucket prefix, with its part routes on a free port. */
 export async function serveS3Store(
   { ceph, bucket, db }: Place,
   options: Partial<S3StoreOptions> = {},
@@ -32,7 +32,7 @@ export async function serveS3Store(
     openS3Store({
       ...base,
       ...{ endpoint: ceph.endpoint, region: "us-east-1", forcePathStyle: true, credentials: ceph.owner },
-      ...{ bucket, prefix: `${randomBytes(6).toString("hex")}/`, records: keepUploadRecords(db) },
+      ...{ bucket, prefix: `${randomBytes(6).toString("hex")}/`, records: keepUploadRecords(db, "a bucket") },
       ...options,
     }),
   );

@@ -1,38 +1,43 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** What happens to one request; `forward` where none is named. */
+/** What the proxy does with one request; `forward` is the default. */
 export type Fault =
   | "forward"
-  /** The bucket does it, and nobody hears of it. */
+  /** The bucket does what was asked, and the answer is lost. */
   | "lose the answer"
   | "never answer"
-  /** The answer's body ends in its middle. */
+  /** The answer's body breaks off in its middle. */
   | "break off"
   | "slow down"
   | { readonly delayMs: number };
 
+type FaultOf = (call: string, headers: IncomingHttpHeaders) => Fault | Promise<Fault>;
+
 export interface S3Proxy extends AsyncDisposable {
   readonly endpoint: string;
-  /** Decides from now on; told of each request by its method and its URL. */
-  setFaults(faultOf: (call: string) => Fault): void;
-  /** The requests since the faults were set. */
+  /**
+   * Sets the function that decides for all requests from now on; it gets the method and URL of each request, and
+   * its headers. The request waits for its answer.
+   */
+  setFaults(faultOf: FaultOf): void;
+  /** Returns the requests since the faults were set. */
   calls(): readonly string[];
 }
 
 const SLOW_DOWN = "<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>";
 
-/** Stands between a store and its bucket. */
+/** Starts a proxy between a store and its bucket. */
 export async function proxyS3(target: string): Promise<S3Proxy> {
-  let faultOf: (call: string) => Fault = () => "forward";
+  let faultOf: FaultOf = () => "forward";
   let calls: string[] = [];
   const server = createServer((incoming, answer) => {
     const call = `${incoming.method} ${incoming.url}`;
     calls.push(call);
-    pass({ target, incoming, answer }, faultOf(call)).catch(() => answer.destroy());
+    pass({ target, incoming, answer }, faultOf(call, incoming.headers)).catch(() => answer.destroy());
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -51,7 +56,7 @@ export async function proxyS3(target: string): Promise<S3Proxy> {
   };
 }
 
-/** A fault for the first so many of the calls that the expression describes. */
+/** Makes a fault for the first `times` calls that the expression matches. */
 export function faultFor(expression: RegExp, fault: Fault, times = Number.POSITIVE_INFINITY): (call: string) => Fault {
   let left = times;
   return (call) => (expression.test(call) && left-- > 0 ? fault : "forward");
@@ -63,8 +68,9 @@ interface Passing {
   readonly answer: ServerResponse;
 }
 
-async function pass({ target, incoming, answer }: Passing, fault: Fault): Promise<void> {
+async function pass({ target, incoming, answer }: Passing, decided: Fault | Promise<Fault>): Promise<void> {
   const sent = await buffer(incoming);
+  const fault = await decided;
   if (fault === "never answer") return;
   if (fault === "slow down") return void answer.writeHead(503, { "Content-Type": "application/xml" }).end(SLOW_DOWN);
   if (typeof fault === "object") await delay(fault.delayMs);

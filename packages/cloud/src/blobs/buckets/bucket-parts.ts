@@ -5,19 +5,17 @@ import type { PartPlan } from "../blob-store.ts";
 import type { LentBytes, PartMemory } from "../part-memory.ts";
 import { checkPart } from "../part-plan.ts";
 import { fillVerified, refuseOther } from "../receive-part.ts";
-import { hasStoredPart, sendPart } from "./multipart.ts";
-import { isGone } from "./s3-errors.ts";
-import { requireUpload, type S3Uploads } from "./s3-upload.ts";
+import { type BucketUploads, requireUpload } from "./bucket-uploads.ts";
 import type { OpenUpload } from "./upload-records.ts";
 
 const RETRY_SECONDS = 2;
 
 /** An upload store whose parts come through this process. */
-export interface ReceivingUploads extends S3Uploads {
+export interface ReceivingUploads extends BucketUploads {
   readonly memory: PartMemory;
 }
 
-/** BlobStore.receivePart: the bytes are verified in memory before the bucket has any of them. */
+/** Implements BlobStore.receivePart: the bytes are verified in memory before the bucket gets any of them. */
 export async function receivePart(
   uploads: ReceivingUploads,
   key: string,
@@ -33,7 +31,7 @@ export async function receivePart(
   await storePart(uploads, { upload, part, bytes: lent.bytes });
 }
 
-/** Where there is none, the sender comes again. */
+/** If there is no memory, the sender comes again. */
 export function takeMemory(memory: PartMemory, lengthBytes: number): LentBytes {
   const lent = memory.take(lengthBytes);
   if (lent) return lent;
@@ -41,26 +39,26 @@ export function takeMemory(memory: PartMemory, lengthBytes: number): LentBytes {
   throw new ApiError("Unavailable", "too many parts are being received; send this one again", more);
 }
 
-/** Sends verified bytes to the bucket, once it is recorded that their number stands for them. */
+/** Sends verified bytes to the bucket, after it is recorded that their number stands for them. */
 export async function storePart(
-  { bucket, records }: S3Uploads,
+  { bucket, records }: BucketUploads,
   { upload, part, bytes }: { upload: OpenUpload; part: PartPlan; bytes: Uint8Array },
 ): Promise<void> {
   refuseOther(part, await records.take(upload, part));
-  const has = await hasStoredPart(bucket, upload, part.number);
+  const has = await bucket.parts.has(upload, part.number);
   if (has) return;
   if (has === undefined) await forget({ bucket, records }, upload);
   const md5 = algorithmOf(part.digest) === "md5" ? { md5: base64Of(part.digest) } : {};
   try {
-    await sendPart(bucket, upload, { number: part.number, bytes, ...md5 });
+    await bucket.parts.send(upload, { number: part.number, bytes, ...md5 });
   } catch (error) {
-    if (isGone(error)) await forget({ bucket, records }, upload);
+    if (error instanceof UploadClosedError) await forget({ bucket, records }, upload);
     throw error;
   }
 }
 
-/** The bucket has given it up, or it was completed. */
-async function forget({ records }: S3Uploads, { key, uploadId }: OpenUpload): Promise<never> {
+/** The bucket has given the upload up, or it was completed. */
+async function forget({ records }: BucketUploads, { key, uploadId }: OpenUpload): Promise<never> {
   await records.close(key, uploadId);
   throw new UploadClosedError(key);
 }

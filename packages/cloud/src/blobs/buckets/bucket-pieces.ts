@@ -1,31 +1,30 @@
-// A piece is an object of its own, written before it is recorded; it counts from its record on. Once all of a part are
-// there, this process reads them, compares the digest of the whole, and sends them to the bucket as one part.
+// A piece is an object of its own. This process or the sender writes it, then a row records it, and only from then on does it count. Once
+// all pieces of a part exist, this process reads them, compares the digest of the part, and sends them to the bucket as one part.
 
 import { createHash } from "node:crypto";
-import { GetObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
 import { algorithmOf, makeDigest } from "@downlink/protocol";
-import { DigestMismatchError, PartsMissingError, PieceConflictError, PieceRefusedError } from "../blob-errors.ts";
+import { DigestMismatchError, PartsMissingError, PieceConflictError } from "../blob-errors.ts";
 import type { PartPlan, PartReceipt, PiecePlan } from "../blob-store.ts";
 import { checkPart } from "../part-plan.ts";
-import { checkPiece, endOfPieces, MOST_PARTS_IN_PIECES, placePiece } from "../piece-plan.ts";
+import { checkPiece, endOfPieces } from "../piece-plan.ts";
 import { fillVerified, refuseOther } from "../receive-part.ts";
-import { hasStoredPart, md5Of } from "./multipart.ts";
-import { newPieceName, pieceObject, removePieceObject, removePieceObjects } from "./piece-objects.ts";
-import { isS3Error } from "./s3-errors.ts";
-import { type ReceivingUploads, storePart, takeMemory } from "./s3-parts.ts";
-import { durableParts, requireUpload, type S3Uploads } from "./s3-upload.ts";
+import { type ReceivingUploads, storePart, takeMemory } from "./bucket-parts.ts";
+import { type BucketUploads, durableParts, requireUpload } from "./bucket-uploads.ts";
+import { comesNext } from "./next-piece.ts";
+import { newPieceName, pieceObject, removePieceObjects } from "./piece-objects.ts";
 import type { OpenUpload, StoredPiece, UploadRecords } from "./upload-records.ts";
 
-/** BlobStore.listPieces */
-export async function listPieces(uploads: S3Uploads, key: string, partNumber?: number): Promise<PiecePlan[]> {
+/** Implements BlobStore.listPieces. */
+export async function listPieces(uploads: BucketUploads, key: string, partNumber?: number): Promise<PiecePlan[]> {
   const upload = await requireUpload(uploads.records, key);
+  await uploads.recordArrived?.(upload, partNumber);
   const held = await uploads.records.listPieces(upload, partNumber);
   if (held.length === 0) return [];
   const whole = new Set((await durableParts(uploads, upload)).map(({ number }) => number));
   return held.filter((piece) => !whole.has(piece.partNumber)).map(({ name: _, ...piece }) => piece);
 }
 
-/** Throws what BlobStore.grantPieces throws; a piece that passes may be sent. */
+/** Throws what BlobStore.grantPieces throws if one of the pieces may not be sent. */
 export async function checkPiecesGrantable(
   records: UploadRecords,
   key: string,
@@ -35,7 +34,7 @@ export async function checkPiecesGrantable(
   for (const piece of pieces) checkPiece(plan, piece);
 }
 
-/** BlobStore.receivePiece */
+/** Implements BlobStore.receivePiece. */
 export async function receivePiece(
   uploads: ReceivingUploads,
   key: string,
@@ -53,33 +52,21 @@ export async function receivePiece(
   const name = `the piece at byte ${piece.offset} of part ${piece.partNumber}`;
   await fillVerified(buffer, { ...piece, name }, body);
   const stored = { ...piece, name: newPieceName(piece.partNumber) };
-  const content = { Body: lent.bytes, ContentMD5: md5Of(lent.bytes) };
-  await bucket.client.send(new PutObjectCommand({ ...pieceObject(bucket, key, stored.name), ...content }));
+  await bucket.objects.put(pieceObject(key, stored.name), lent.bytes);
   let isHeld = false;
   try {
     isHeld = await records.hold(upload, stored, isNext);
   } finally {
-    if (!isHeld) await removePieceObject(bucket, key, stored.name);
+    if (!isHeld) await bucket.objects.remove(pieceObject(key, stored.name));
   }
 }
 
-/** False: these very bytes are held already. Throws for a piece that leaves a gap, or one of too many parts. */
-function comesNext(held: readonly StoredPiece[], piece: PiecePlan): boolean {
-  const begun = new Set(held.map(({ partNumber }) => partNumber));
-  if (!begun.has(piece.partNumber) && begun.size >= MOST_PARTS_IN_PIECES)
-    throw new PieceRefusedError(
-      `the parts ${[...begun].join(", ")} are in pieces; no other one may be until one of them is whole`,
-    );
-  const ofPart = held.filter(({ partNumber }) => partNumber === piece.partNumber);
-  return placePiece(ofPart, piece) === "next";
-}
-
-async function isWhole({ bucket, records }: S3Uploads, upload: OpenUpload, number: number): Promise<boolean> {
+async function isWhole({ bucket, records }: BucketUploads, upload: OpenUpload, number: number): Promise<boolean> {
   const isTaken = (await records.findTaken(upload, number)) !== undefined;
-  return isTaken && (await hasStoredPart(bucket, upload, number)) === true;
+  return isTaken && (await bucket.parts.has(upload, number)) === true;
 }
 
-/** BlobStore.composePart. Its pieces go once the bucket has the part, so that a crash in between is made good by the next call. */
+/** Implements BlobStore.composePart. The pieces are removed once the bucket has the part, so that the next call repairs what a crash left. */
 export async function composePart(uploads: ReceivingUploads, key: string, part: PartPlan): Promise<PartReceipt> {
   const { records } = uploads;
   const upload = await requireUpload(records, key);
@@ -92,6 +79,7 @@ export async function composePart(uploads: ReceivingUploads, key: string, part: 
 
 async function storePieces(uploads: ReceivingUploads, upload: OpenUpload, part: PartPlan): Promise<void> {
   const { records, memory } = uploads;
+  await uploads.recordArrived?.(upload, part.number);
   const held = await records.listPieces(upload, part.number);
   const heldBytes = endOfPieces(held);
   if (heldBytes !== part.lengthBytes) {
@@ -115,11 +103,11 @@ interface Reading {
   readonly digest: string;
 }
 
-/** Whether together they are what has this digest. */
-async function readPieces({ bucket }: S3Uploads, { upload, held, into, digest }: Reading): Promise<boolean> {
+/** Reads the pieces into one buffer. Returns whether the part that they make has the digest. */
+async function readPieces({ bucket }: BucketUploads, { upload, held, into, digest }: Reading): Promise<boolean> {
   const hash = createHash(algorithmOf(digest));
   for (const { name, offset, lengthBytes } of held) {
-    const bytes = await readPiece(bucket, pieceObject(bucket, upload.key, name));
+    const bytes = await bucket.objects.get(pieceObject(upload.key, name));
     if (bytes?.byteLength !== lengthBytes) return false;
     hash.update(bytes);
     into.set(bytes, offset);
@@ -127,17 +115,7 @@ async function readPieces({ bucket }: S3Uploads, { upload, held, into, digest }:
   return makeDigest(algorithmOf(digest), hash.digest("base64")) === digest;
 }
 
-async function readPiece({ client }: S3Uploads["bucket"], place: { Bucket: string; Key: string }) {
-  try {
-    const { Body } = await client.send(new GetObjectCommand(place));
-    return await Body!.transformToByteArray();
-  } catch (error) {
-    if (isS3Error(error, "NoSuchKey", "NotFound")) return undefined;
-    throw error;
-  }
-}
-
-async function forgetPieces({ bucket, records }: S3Uploads, upload: OpenUpload, number: number): Promise<void> {
+async function forgetPieces({ bucket, records }: BucketUploads, upload: OpenUpload, number: number): Promise<void> {
   await records.forgetPieces(upload, number);
-  await removePieceObjects(bucket, upload.key, number);
+  await removePieceObjects(bucket.objects, upload.key, number);
 }

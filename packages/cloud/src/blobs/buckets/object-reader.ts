@@ -1,35 +1,33 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { GetObjectCommand } from "@aws-sdk/client-s3";
-import { BlobDamagedError, BlobNotFoundError } from "../blob-errors.ts";
+import { BlobDamagedError } from "../blob-errors.ts";
 import type { BlobReader } from "../blob-store.ts";
-import { type Bucket, findObject, placeOf } from "./bucket.ts";
-import { BucketUnavailableError, isS3Error } from "./s3-errors.ts";
+import { BucketUnavailableError } from "./bucket-unavailable.ts";
 
 const PIECE_BYTES = 256 * 1024;
-/** So many breaks one after the other without a byte in between. */
+/** The most breaks one after the other without a byte in between. */
 const MOST_BREAKS = 5;
 const FIRST_WAIT_MS = 100;
 
-interface OpenObject {
-  readonly bucket: Bucket;
+export interface OpenObject {
   readonly key: string;
   readonly sizeBytes: number;
-  /** Of the bucket: every request is for this very object. */
-  readonly etag: string;
+  /**
+   * Requests a stretch of this very object. Throws `BlobNotFoundError`, and {@link BlobDamagedError} if another object has the key now or
+   * this one is shorter.
+   */
+  request(stretch: Stretch): Promise<AsyncIterable<Uint8Array>>;
 }
 
-interface Stretch {
+export interface Stretch {
   readonly start: number;
+  /** The first byte that is not wanted. */
   readonly end: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** BlobStore.open. A request is for as many bytes as the caller asks for at once. */
-export async function openObject(bucket: Bucket, key: string): Promise<BlobReader> {
-  const found = await findObject(bucket, key);
-  if (!found) throw new BlobNotFoundError(key);
-  const sizeBytes = found.ContentLength!;
-  const object = { bucket, key, sizeBytes, etag: found.ETag! };
+/** Reads an object; a request is for as many bytes as the caller asks for at once. */
+export function readerOf(object: OpenObject): BlobReader {
+  const { sizeBytes } = object;
   return {
     sizeBytes,
     read: (offset, length) => readExactly(object, offset, length),
@@ -43,7 +41,7 @@ async function readExactly(object: OpenObject, offset: number, length: number): 
   const isInside = Number.isSafeInteger(offset) && Number.isSafeInteger(length) && offset >= 0 && length >= 0;
   if (!isInside || offset + length > object.sizeBytes)
     throw new RangeError(`no ${length} bytes at ${offset} in an object of ${object.sizeBytes}`);
-  const bytes = Buffer.allocUnsafeSlow(length); // its own memory: the caller may keep it without keeping a pool alive
+  const bytes = Buffer.allocUnsafeSlow(length); // memory of its own: the caller may keep it without keeping a whole pool alive
   let filled = 0;
   for await (const piece of streamStretch(object, { start: offset, end: offset + length, signal: undefined })) {
     bytes.set(piece, filled);
@@ -52,12 +50,12 @@ async function readExactly(object: OpenObject, offset: number, length: number): 
   return bytes;
 }
 
-/** One request; where its answer breaks off, another one for the rest. */
+/** Sends one request; if its answer breaks off, another one follows for the rest. */
 async function* streamStretch(object: OpenObject, { start, end, signal }: Stretch): AsyncGenerator<Uint8Array, void> {
   let breaks = 0;
   for (let offset = start; offset < end; ) {
     signal?.throwIfAborted();
-    const body = await requestBody(object, { start: offset, end, signal });
+    const body = await object.request({ start: offset, end, signal });
     const begun = offset;
     let reason: unknown = new BlobDamagedError(object.key);
     try {
@@ -80,20 +78,6 @@ async function* streamStretch(object: OpenObject, { start, end, signal }: Stretc
 function isBreak(reason: unknown, key: string): unknown {
   if (reason instanceof BlobDamagedError) return reason;
   return new BucketUnavailableError(`the bucket broke off the object ${key} again and again`, reason);
-}
-
-async function requestBody({ bucket, key, etag }: OpenObject, { start, end, signal }: Stretch) {
-  const range = { Range: `bytes=${start}-${end - 1}`, IfMatch: etag };
-  try {
-    const options = signal ? { abortSignal: signal } : {};
-    const { Body } = await bucket.client.send(new GetObjectCommand({ ...placeOf(bucket, key), ...range }), options);
-    return Body as AsyncIterable<Uint8Array>;
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (isS3Error(error, "NoSuchKey", "NotFound")) throw new BlobNotFoundError(key);
-    if (isS3Error(error, "PreconditionFailed", "InvalidRange")) throw new BlobDamagedError(key);
-    throw error;
-  }
 }
 
 async function* inPieces(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {

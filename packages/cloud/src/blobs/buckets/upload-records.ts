@@ -1,25 +1,25 @@
 import type { PartPlan, PiecePlan, UploadPlan } from "../blob-store.ts";
 
 /**
- * What a bucket cannot say of the uploads that are open in it: the plan, and which bytes a number stands for. All processes on the
- * bucket share it. Verbs that name an upload throw `UploadClosedError` once it was closed.
+ * What a bucket cannot say about the uploads that are open in it: the plan, and which bytes a number stands for. All processes that use the
+ * bucket share the records. Methods that name an upload throw `UploadClosedError` once it was closed.
  */
 export interface UploadRecords {
   find(key: string): Promise<OpenUpload | undefined>;
-  /** Records the upload unless one is open under the key; answers the one that is. */
+  /** Records the upload unless one is open under the key; returns the open one. */
   open(upload: OpenUpload): Promise<OpenUpload>;
-  /** Forgets the upload, its parts and its pieces. Without `uploadId` whichever is open under the key. */
+  /** Forgets the upload, its parts and its pieces. Without `uploadId` it forgets the one that is open under the key. */
   close(key: string, uploadId?: string): Promise<void>;
-  /** The parts of these numbers, or all. */
+  /** Lists the parts of these numbers, or all. */
   listTaken(upload: OpenUpload, numbers?: readonly number[]): Promise<PartPlan[]>;
   findTaken(upload: OpenUpload, number: number): Promise<PartPlan | undefined>;
-  /** Records which bytes the number stands for unless it is known; answers what it stands for from now on. */
+  /** Records which bytes the number stands for unless that is known; returns what it stands for from now on. */
   take(upload: OpenUpload, part: PartPlan): Promise<PartPlan>;
-  /** In the order of numbers and offsets. */
+  /** Lists the pieces in the order of numbers and offsets. */
   listPieces(upload: OpenUpload, partNumber?: number): Promise<StoredPiece[]>;
   /**
-   * Records the piece if `decide` says so of all pieces that are recorded at that moment; nobody else changes them meanwhile.
-   * Answers whether it did.
+   * Records the piece if `decide` allows it, given all pieces that are recorded at that moment; nobody else can change them meanwhile.
+   * Returns whether it did.
    */
   hold(upload: OpenUpload, piece: StoredPiece, decide: (held: readonly StoredPiece[]) => boolean): Promise<boolean>;
   forgetPieces(upload: OpenUpload, partNumber: number): Promise<void>;
@@ -27,7 +27,7 @@ export interface UploadRecords {
 
 export interface OpenUpload {
   readonly key: string;
-  /** Of the bucket. */
+  /** The bucket's id of the upload. */
   readonly uploadId: string;
   readonly plan: UploadPlan;
 }

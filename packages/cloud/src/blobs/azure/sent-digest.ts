@@ -1,0 +1,18 @@
+import type { RequestPolicyFactory, WebResource } from "@azure/storage-blob";
+
+const STORED_MD5 = "x-ms-blob-content-md5";
+
+/**
+ * Lets the service compare the MD5 of a blob that is sent whole. The SDK has an option for the MD5 that is stored with the blob; only the
+ * other header is documented to be compared with what arrives.
+ */
+export const checkSentBlobs: RequestPolicyFactory = {
+  create: (next) => ({
+    async sendRequest(request: WebResource) {
+      const md5 = request.headers.get(STORED_MD5);
+      const isWhole = request.method === "PUT" && request.headers.contains("x-ms-blob-type");
+      if (md5 !== undefined && isWhole) request.headers.set("Content-MD5", md5);
+      return await next.sendRequest(request);
+    },
+  }),
+};
