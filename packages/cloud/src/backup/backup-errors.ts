@@ -1,0 +1,13 @@
+/** A backup or a restore cannot continue. The message says what an operator can do about it. */
+export class BackupError extends Error {
+  override readonly name: string = "BackupError";
+}
+
+/** The bytes of a backup differ from those that were written. */
+export class DamagedBackupError extends BackupError {
+  override readonly name = "DamagedBackupError";
+
+  constructor(what: string) {
+    super(`this backup is damaged: ${what}`);
+  }
+}
