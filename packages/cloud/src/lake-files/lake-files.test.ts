@@ -20,7 +20,7 @@ const list = (query: ListQuery): Promise<LakeFile[]> => admin.call(api.lakeFiles
 const refused = (status: number, sentence: RegExp) => (error: ApiCallError) =>
   error.status === status && sentence.test(error.message);
 
-test("a good query is an empty list while no site has a lake", async () => {
+test("a valid query is an empty list as long as a site has no lake", async () => {
   const day = { start: 0n, end: 24n * HOUR };
   for (const query of [
     { deviceId, ...day },
@@ -48,18 +48,18 @@ test("`siteId` is required: 400", async () => {
   }
 });
 
-test("querying by device requires both `start` and `end`, and says which is missing: 400", async () => {
+test("querying by device requires both `start` and `end`, and the error says which is missing: 400", async () => {
   await assert.rejects(list({ deviceId, end: HOUR }), refused(400, /^start is required/));
   await assert.rejects(list({ deviceName: "robot", start: 0n }), refused(400, /^end is required/));
 });
 
-test("the range of a query by device must not exceed 24 hours, and never end before it starts: 400", async () => {
+test("the range of a query by device must not exceed 24 hours, nor end before it starts: 400", async () => {
   await assert.rejects(list({ deviceId, start: 0n, end: 24n * HOUR + 1n }), refused(400, /24 hours/));
   await assert.rejects(list({ deviceId, start: 1n, end: 0n }), refused(400, /^start must not be after/));
   await assert.rejects(list({ recordingKey: "drive", start: 1n, end: 0n }), refused(400, /^start must not be after/));
 });
 
-test("a site that is no self-managed primary site is 400, one of another organization 404", async () => {
+test("a site that is no self-managed primary site is 400, and one of another organization 404", async () => {
   const [hosted] = await admin
     .call(api.sites.list, { limit: 2000 })
     .then((all) => all.filter(({ id }) => id !== siteId));
@@ -82,7 +82,7 @@ test("an unknown device, recording or session is 404, and so is one that the key
   await assert.rejects(hidden, refused(404, /recording/));
 });
 
-test("a session's key that several projects have needs `projectId`: 400", async () => {
+test("a session's key that exists in several projects needs `projectId`: 400", async () => {
   const projects = await admin.call(api.projects.list, {});
   const second = projects.find(({ id }) => id !== recording!.projectId)!;
   const device = await admin.call(api.devices.create, { name: "there", projectId: second.id });

@@ -1,12 +1,13 @@
-import type { api, InboxToken, Input } from "@downlink/protocol";
+import { type api, InboxToken, type Input } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import { notFound } from "../core/errors.ts";
 import { mintToken } from "../credentials/mint.ts";
 import type { InboxTokenModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
+import type { Shown } from "../http/again.ts";
 import type { Handlers } from "../http/handlers.ts";
-import { findSiteOfType, selectSite, siteGone } from "../projects/find-site.ts";
+import { findSiteOfType, selectSite, siteGone, visibleSites } from "../projects/find-site.ts";
 import { grantCredential, toTokenFacts, type WithTokenFacts, withTokenFacts } from "../tokens/token-rows.ts";
 
 type Contract = typeof api.inboxTokens;
@@ -17,10 +18,18 @@ export const inboxTokens: Handlers<Contract> = {
   delete: deleteInboxToken,
 };
 
+export const shownInboxToken: Shown = { schema: InboxToken, read: getInboxToken };
+
+async function getInboxToken(ctx: Ctx, { id }: { readonly id: string }): Promise<Complete<InboxToken>> {
+  const where = { id, orgId: ctx.caller.orgId, site: visibleSites(ctx) };
+  const row = await ctx.db.prisma.inboxToken.findFirst({ where, ...withTokenFacts });
+  return row ? toInboxToken(row) : notFound(`inbox notification token ${id}`);
+}
+
 async function listInboxTokens(ctx: Ctx, query: Input<Contract["list"]>): Promise<Complete<InboxToken>[]> {
   const site = await selectSite(ctx, query.siteId);
   const rows = await ctx.db.prisma.inboxToken.findMany({
-    where: { orgId: ctx.caller.orgId, siteId: site?.id },
+    where: { orgId: ctx.caller.orgId, siteId: site?.id, site: visibleSites(ctx) },
     orderBy: [{ createdAtNs: "asc" }, { id: "asc" }],
     take: query.limit,
     skip: query.offset,
@@ -29,15 +38,18 @@ async function listInboxTokens(ctx: Ctx, query: Input<Contract["list"]>): Promis
   return rows.map(toInboxToken);
 }
 
-/** spec: Site token and site inbox notification token: for self-managed and bring-your-own-storage primary sites */
+/**
+ * These tokens are for self-managed primary sites and for those with the customer's own storage. spec: Site token and site inbox
+ * notification token
+ */
 async function createInboxToken(
   ctx: Ctx,
-  { siteId, expiresAt }: Input<Contract["create"]>,
+  { siteId, expiresAt, ...senders }: Input<Contract["create"]>,
 ): Promise<Complete<InboxToken>> {
   const { orgId } = await findSiteOfType(ctx, siteId, ["self-hosted", "byob"]);
   const token = mintToken("dl_snt");
   const credential = { create: await grantCredential(ctx, token, { expiresAt }) };
-  const data = { id: newId("snt"), orgId, siteId, credential, createdAtNs: ctx.clock.nowNs() };
+  const data = { id: newId("snt"), orgId, siteId, ...senders, credential, createdAtNs: ctx.clock.nowNs() };
   const row = await ctx.db.prisma.inboxToken.create({ data, ...withTokenFacts }).catch(siteGone(siteId));
   return { ...toInboxToken(row), token };
 }
@@ -49,5 +61,11 @@ async function deleteInboxToken(ctx: Ctx, { id }: Input<Contract["delete"]>): Pr
 
 function toInboxToken(row: InboxTokenModel & WithTokenFacts): Complete<InboxToken> {
   const { id, orgId, createdAtNs, siteId } = row;
-  return { id, orgId, createdAt: createdAtNs, siteId, ...toTokenFacts(row) };
+  return {
+    ...{ id, orgId, createdAt: createdAtNs, siteId },
+    snsTopicArn: row.snsTopicArn ?? undefined,
+    pubsubAudience: row.pubsubAudience ?? undefined,
+    pubsubServiceAccount: row.pubsubServiceAccount ?? undefined,
+    ...toTokenFacts(row),
+  };
 }

@@ -20,7 +20,7 @@ const limited = cloud.withToken(await cloud.addKey(capabilities, [second!]));
 const create = (name: string, projectIds: string[], type: "edge" | "self-hosted" = "edge") =>
   admin.call(api.sites.create, { name, type, projectIds });
 
-test("a site is for all projects or for those that it names, each once; a project that is not there is 404", async () => {
+test("a site serves all projects or those that it names, each once; a project that does not exist is 404", async () => {
   assert.deepEqual((await create("for all", [])).projectIds, []);
   const site = await create("for one", [first!, first!]);
   assert.deepEqual(site.projectIds, [first]);
@@ -35,7 +35,7 @@ test("a site is for all projects or for those that it names, each once; a projec
   assert.deepEqual((await admin.call(api.sites.get, { id: site.id })).projectIds, [first]);
 });
 
-test("an update sets its projects; what is not sent stays, and an empty list means all again", async () => {
+test("an update sets its projects; without the field they stay, and an empty list means all again", async () => {
   const { id } = await create("changing", [first!]);
   const update = async (changes: { name?: string; projectIds?: string[] }) =>
     (await admin.call(api.sites.update, { id, ...changes })).projectIds;
@@ -44,13 +44,13 @@ test("an update sets its projects; what is not sent stays, and an empty list mea
   assert.deepEqual(await update({ projectIds: [] }), []);
 });
 
-test("a service-hosted site is for all projects, because their uploads go there: 400", async () => {
+test("a service-hosted site serves all projects, because their uploads go there: 400", async () => {
   const { id } = (await admin.call(api.sites.list, {})).find(({ type }) => type === "service-hosted")!;
   await assert.rejects(admin.call(api.sites.update, { id, projectIds: [first!] }), refusedWith("InvalidRequest"));
   assert.deepEqual((await admin.call(api.sites.update, { id, projectIds: [] })).projectIds, []);
 });
 
-test("who is limited to some projects sees the sites for those or for all, by list and id, and no other project's id", async () => {
+test("a key that is limited to some projects sees the sites for those or for all, by list and id, and no other project's id", async () => {
   const [all, own, both, others] = [
     await create("s all", []),
     await create("s own", [second!]),
@@ -77,7 +77,7 @@ test("who is limited to some projects sees the sites for those or for all, by li
   assert.deepEqual(await limited.call(api.recordings.list, { edgeSiteId: all.id }), []);
 });
 
-test("what an agent says of all files at its site is for those who see all projects", async () => {
+test("only keys for all projects see what an agent reports of all files at its site", async () => {
   const site = await create("talkative", []);
   const { token } = await admin.call(api.siteTokens.create, { siteId: site.id });
   const agent = await sayHello(cloud, { deviceId: "", token: token! });

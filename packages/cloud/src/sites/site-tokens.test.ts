@@ -38,7 +38,7 @@ for (const { name, contract, text, of, not } of kinds) {
     }
   });
 
-  test(`${name} is only for the kinds of site that use it: 400; for no site that is unknown: 404`, async () => {
+  test(`${name} is only for the kinds of site that use it, else 400; an unknown site is 404`, async () => {
     for (const site of of) assert.equal((await admin.call(contract.create, { siteId: site.id })).siteId, site.id);
     for (const { id } of [not, primary])
       await assert.rejects(admin.call(contract.create, { siteId: id }), refusedWith("InvalidRequest"));
@@ -46,7 +46,7 @@ for (const { name, contract, text, of, not } of kinds) {
       await assert.rejects(admin.call(contract.create, { siteId }), refusedWith("NotFound"));
   });
 
-  test(`${name} is known, and refused with 403 by what takes another kind; only an edge site has an agent`, async () => {
+  test(`${name} is known, and calls that need another kind refuse it with 403; only an edge site has an agent`, async () => {
     const { token } = await admin.call(contract.create, { siteId: hosted.id });
     const client = cloud.withToken(token!);
     await assert.rejects(client.call(api.sites.list, {}), refusedWith("WrongCredentialKind"));

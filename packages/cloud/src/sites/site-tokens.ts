@@ -1,10 +1,11 @@
-import type { api, Input, SiteToken } from "@downlink/protocol";
+import { type api, type Input, SiteToken } from "@downlink/protocol";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import { notFound } from "../core/errors.ts";
 import { mintToken } from "../credentials/mint.ts";
 import type { SiteTokenModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
+import type { Shown } from "../http/again.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { findSiteOfType, selectSite, siteGone } from "../projects/find-site.ts";
 import { grantCredential, toTokenFacts, type WithTokenFacts, withTokenFacts } from "../tokens/token-rows.ts";
@@ -16,6 +17,14 @@ export const siteTokens: Handlers<Contract> = {
   create: createSiteToken,
   delete: deleteSiteToken,
 };
+
+export const shownSiteToken: Shown = { schema: SiteToken, read: getSiteToken };
+
+async function getSiteToken(ctx: Ctx, { id }: { readonly id: string }): Promise<Complete<SiteToken>> {
+  const where = { id, orgId: ctx.caller.orgId };
+  const row = await ctx.db.prisma.siteToken.findFirst({ where, ...withTokenFacts });
+  return row ? toSiteToken(row) : notFound(`site token ${id}`);
+}
 
 async function listSiteTokens(ctx: Ctx, query: Input<Contract["list"]>): Promise<Complete<SiteToken>[]> {
   const site = await selectSite(ctx, query.siteId);
@@ -29,7 +38,7 @@ async function listSiteTokens(ctx: Ctx, query: Input<Contract["list"]>): Promise
   return rows.map(toSiteToken);
 }
 
-/** spec: Authentication 5: they authorize self-hosted primary and edge sites */
+/** These tokens authorize self-hosted primary and edge sites. spec: Authentication 5 */
 async function createSiteToken(
   ctx: Ctx,
   { siteId, expiresAt }: Input<Contract["create"]>,

@@ -31,7 +31,7 @@ test("a self-hosted primary site and an edge site are created, found, and listed
   assert.deepEqual(await admin.call(api.sites.list, { limit: 0 }), []);
 });
 
-test("type is self-hosted or edge, retainRecordingsSeconds is at least 0 and for edge sites only: 400", async () => {
+test("type is self-hosted or edge, and retainRecordingsSeconds is at least 0 and for edge sites only: else 400", async () => {
   for (const body of [
     {},
     { name: "x" },
@@ -52,7 +52,7 @@ test("type is self-hosted or edge, retainRecordingsSeconds is at least 0 and for
   assert.deepEqual([kept.name, kept.retainRecordingsSeconds], [name, 0.5]);
 });
 
-test("an update changes what is sent: retainRecordingsSeconds on edge sites, url on self-hosted ones, else 400", async () => {
+test("an update changes the fields that are sent: retainRecordingsSeconds on edge sites, url on self-hosted ones, else 400", async () => {
   const edge = await admin.call(api.sites.create, { name: "edge", type: "edge" });
   const hosted = await admin.call(api.sites.create, { name: "hosted", type: "self-hosted" });
   const url = "https://site.example/api";
@@ -71,7 +71,7 @@ test("an update changes what is sent: retainRecordingsSeconds on edge sites, url
   assert.equal((await admin.call(api.sites.get, { id: edge.id })).name, "renamed");
 });
 
-test("deleting a site is permanent and takes its tokens along", async () => {
+test("deleting a site is permanent and removes its tokens", async () => {
   const { id } = await admin.call(api.sites.create, { name: "brief", type: "self-hosted" });
   const siteToken = await admin.call(api.siteTokens.create, { siteId: id });
   await admin.call(api.inboxTokens.create, { siteId: id });
@@ -83,7 +83,7 @@ test("deleting a site is permanent and takes its tokens along", async () => {
   await assert.rejects(cloud.withToken(siteToken.token!).call(api.sites.list, {}), refusedWith("Unauthenticated"));
 });
 
-test("the service-hosted primary site is not deleted while it holds recordings or imports, nor as the only one: 409", async () => {
+test("the service-hosted primary site is not deleted while it holds recordings or imports, or is the only one: 409", async () => {
   const primary = (await admin.call(api.sites.list, {})).find(({ type }) => type === "service-hosted")!;
   const remove = () => admin.call(api.sites.delete, { id: primary.id });
   await assert.rejects(remove(), /only one/);

@@ -2,15 +2,17 @@ import type { AgentPoint, api, EdgeAgent, Input, Site } from "@downlink/protocol
 import { noLongerCloned, toEdgeAgent } from "../agents/agent-rows.ts";
 import { findAgentPoints } from "../agents/find-agent-points.ts";
 import { removeFiles } from "../agents/remove-files.ts";
+import { forgetBucket } from "../bucket-objects/forget-bucket.ts";
 import type { Ctx } from "../context/context.ts";
 import type { Complete } from "../core/complete.ts";
 import { invalid, notFound, refuse } from "../core/errors.ts";
-import type { AgentModel, SiteModel } from "../db/generated/models.ts";
+import type { AgentModel, SiteModel, SiteProcessModel } from "../db/generated/models.ts";
 import { newId } from "../db/ids.ts";
 import { type Transaction, withTransaction } from "../db/transaction.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { requireProjects, seesProject } from "../projects/find-project.ts";
 import { findSite, visibleSites } from "../projects/find-site.ts";
+import { loseSiteData } from "./lose-site-data.ts";
 
 type Contract = typeof api.sites;
 
@@ -21,6 +23,7 @@ export const sites: Handlers<Contract> = {
   update: updateSite,
   delete: deleteSite,
   releaseAgent,
+  revokeKeys,
   listAgentHistory,
 };
 
@@ -30,7 +33,7 @@ async function listSites(ctx: Ctx, { limit, offset }: Input<Contract["list"]>): 
     orderBy: [{ name: "asc" }, { id: "asc" }],
     take: limit,
     skip: offset,
-    include: { agent: true },
+    include: { agent: true, process: true },
   });
   return rows.map((row) => toSite(ctx, row));
 }
@@ -44,7 +47,9 @@ async function createSite(ctx: Ctx, body: Input<Contract["create"]>): Promise<Co
 
 async function getSite(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Complete<Site>> {
   const site = await findSite(ctx, id);
-  return toSite(ctx, { ...site, agent: await ctx.db.prisma.agent.findUnique({ where: { siteId: id } }) });
+  const where = { siteId: id };
+  const agent = await ctx.db.prisma.agent.findUnique({ where });
+  return toSite(ctx, { ...site, agent, process: await ctx.db.prisma.siteProcess.findUnique({ where }) });
 }
 
 async function listAgentHistory(
@@ -59,6 +64,14 @@ async function releaseAgent(ctx: Ctx, { id }: Input<Contract["releaseAgent"]>): 
   await findSite(ctx, id);
   const where = { siteId: id, clonedAtNs: { not: null } };
   await ctx.db.prisma.agent.updateMany({ where, data: noLongerCloned });
+  return getSite(ctx, { id });
+}
+
+/** The site learns of it with its call for work, and gets a new key. Until it has kept that one, nothing can be linked there. */
+async function revokeKeys(ctx: Ctx, { id }: Input<Contract["revokeKeys"]>): Promise<Complete<Site>> {
+  const { type } = await findSite(ctx, id);
+  if (type !== "self-hosted") invalid("id", `must be of a self-hosted site; ${id} is ${type}`);
+  await ctx.db.prisma.siteKey.deleteMany({ where: { siteId: id } });
   return getSite(ctx, { id });
 }
 
@@ -84,26 +97,32 @@ async function readProjects(ctx: Ctx, { type }: SiteModel, projectIds: readonly 
   return requireProjects(ctx, projectIds);
 }
 
-/** A report that is being taken read the site as it was; once this has the agent's row, all later ones read it as it will be. */
+/** A report in progress has read the site as it was; once this transaction has the agent's row, all later ones read it as it will be. */
 async function outwaitReport(tx: Transaction, siteId: string): Promise<void> {
   await tx.$queryRaw`SELECT "id" FROM "Agent" WHERE "siteId" = ${siteId} FOR NO KEY UPDATE`;
 }
 
-/** Its tokens go with it, and recordings at an edge site cannot be imported any more. spec: Sites/Delete */
+/** A site may hold any number of recordings, which all become unavailable at the same moment. */
+const MOST_DELETING_MS = 600_000;
+
+/** Its tokens are removed with it, and recordings at an edge site cannot be imported any more. spec: Sites/Delete */
 async function deleteSite(ctx: Ctx, { id }: Input<Contract["delete"]>): Promise<{ id: string }> {
   const site = await findSite(ctx, id);
-  await withTransaction(ctx.db, async (tx) => {
+  const deleteIt = async (tx: Transaction) => {
     const locked = await tx.$queryRaw<unknown[]>`SELECT id FROM "Site" WHERE id = ${id} FOR UPDATE`; // nothing is added to it meanwhile
     if (locked.length === 0) notFound(`site ${id}`);
     if (site.type === "service-hosted") await requireDispensable(tx, site);
     await failRequests(ctx, tx, id);
-    await tx.edgeFile.deleteMany({ where: { recording: { edgeSiteId: id } } }); // out of reach from now on
+    if (site.type === "self-hosted") await loseSiteData({ tx, nowNs: ctx.clock.nowNs() }, id);
+    if (site.type === "byob") await forgetBucket({ tx, nowNs: ctx.clock.nowNs() }, id);
+    await tx.edgeFile.deleteMany({ where: { recording: { edgeSiteId: id } } }); // these files are out of reach from now on
     await tx.site.deleteMany({ where: { id } });
-  });
+  };
+  await withTransaction(ctx.db, deleteIt, { timeoutMs: MOST_DELETING_MS });
   return { id };
 }
 
-/** What an edge site was asked for and has not delivered, it never will. */
+/** Requests that an edge site has not delivered will never be delivered. */
 async function failRequests({ clock }: Ctx, tx: Transaction, siteId: string): Promise<void> {
   const agent = await tx.agent.findUnique({ where: { siteId } });
   if (!agent) return;
@@ -114,7 +133,7 @@ async function failRequests({ clock }: Ctx, tx: Transaction, siteId: string): Pr
   await removeFiles({ tx, nowNs: clock.nowNs() }, { agent, files });
 }
 
-/** What we host holds the organization's data, and its uploads have nowhere else to go. */
+/** The site that we host holds the organization's data, and there is no other place for its uploads. */
 async function requireDispensable(tx: Transaction, { id, orgId, name }: SiteModel): Promise<void> {
   const recordings = await tx.recording.count({ where: { siteId: id } });
   const imports = await tx.importRequest.count({ where: { siteId: id } });
@@ -124,19 +143,27 @@ async function requireDispensable(tx: Transaction, { id, orgId, name }: SiteMode
   if (others === 0) refuse("Conflict", `site "${name}" is the only one that takes the organization's uploads`);
 }
 
-function toSite(ctx: Ctx, row: SiteModel & { agent?: AgentModel | null }): Complete<Site> {
+type SiteRow = SiteModel & { readonly agent?: AgentModel | null; readonly process?: SiteProcessModel | null };
+
+function toSite(ctx: Ctx, row: SiteRow): Complete<Site> {
   return {
     id: row.id,
     name: row.name,
     type: row.type,
-    url: row.url ?? undefined,
+    url: row.url ?? row.process?.url ?? undefined,
     retainRecordingsSeconds: row.retainRecordingsSeconds ?? undefined,
     projectIds: row.projectIds.filter((id) => seesProject(ctx, id)),
     agent: row.agent ? toSiteAgent(ctx, row.agent) : undefined,
+    process: row.process ? toProcess(ctx, row.process) : undefined,
   };
 }
 
-/** What it last said of itself counts the files of all projects and names their paths: only for those who see all. */
+function toProcess({ clock }: Ctx, row: SiteProcessModel): Complete<NonNullable<Site["process"]>> {
+  const { programVersion, storeKind, lastSeenAtNs: lastSeenAt, leaseExpiresAtNs } = row;
+  return { programVersion, storeKind, lastSeenAt, isOnline: leaseExpiresAtNs > clock.nowNs() };
+}
+
+/** The agent's report counts the files of all projects and names their paths, so only callers who see all projects get it. */
 function toSiteAgent({ caller, clock }: Ctx, row: AgentModel): Complete<EdgeAgent> {
   const agent = toEdgeAgent(row, clock.nowNs());
   return caller.projectIds.length === 0 ? agent : { ...agent, status: undefined };

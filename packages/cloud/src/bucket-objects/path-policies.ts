@@ -1,0 +1,71 @@
+import { isDeepStrictEqual } from "node:util";
+import type { api, IngestPathPolicyRevision, IngestPathRule, Input } from "@downlink/protocol";
+import type { Ctx } from "../context/context.ts";
+import { asParsed, type Complete } from "../core/complete.ts";
+import { notFound, refuse } from "../core/errors.ts";
+import type { IngestPathPolicyModel } from "../db/generated/models.ts";
+import { type Transaction, withTransaction } from "../db/transaction.ts";
+import type { Handlers } from "../http/handlers.ts";
+import { findSite } from "../projects/find-site.ts";
+import { requireRules } from "./path-rules.ts";
+
+type Contract = typeof api.ingestPathPolicies;
+
+/** A policy as it is stored: with the fields of its rules that this version does not know. */
+export interface PathPolicy {
+  readonly schemaVersion: 1;
+  readonly rules: readonly IngestPathRule[];
+}
+
+export const ingestPathPolicies: Handlers<Contract> = { get: getPolicy, save: savePolicy };
+
+async function getPolicy(ctx: Ctx, { id }: Input<Contract["get"]>): Promise<Complete<IngestPathPolicyRevision>> {
+  await findBucketSite(ctx, id);
+  return toRevision((await findPolicy(ctx.db.prisma, id)) ?? notFound(`an ingest path policy of site ${id}`));
+}
+
+/** A revision is appended if the policy differs from the current one. spec: Save ingest path policy */
+async function savePolicy(ctx: Ctx, input: Input<Contract["save"]>): Promise<Complete<IngestPathPolicyRevision>> {
+  const { id: siteId, schemaVersion, rules, previousRevision } = input;
+  await findBucketSite(ctx, siteId);
+  requireRules(rules);
+  const policy: PathPolicy = { schemaVersion, rules };
+  return withTransaction(ctx.db, async (tx) => {
+    const locked = await tx.$queryRaw<unknown[]>`SELECT id FROM "Site" WHERE id = ${siteId} FOR NO KEY UPDATE`;
+    if (locked.length === 0) notFound(`site ${siteId}`);
+    const current = await findPolicy(tx, siteId);
+    if (current && isDeepStrictEqual(current.policy, asJson(policy))) return toRevision(current);
+    const revision = current?.revision ?? 0;
+    if (previousRevision !== undefined && previousRevision !== revision)
+      refuse("Conflict", `the current revision of the policy is ${revision}, not ${previousRevision}`);
+    const data = { siteId, revision: revision + 1, createdAtNs: ctx.clock.nowNs(), policy: asJson(policy) };
+    return toRevision(await tx.ingestPathPolicy.create({ data }));
+  });
+}
+
+async function findBucketSite(ctx: Ctx, id: string): Promise<void> {
+  const { type } = await findSite(ctx, id);
+  if (type !== "byob") notFound(`an ingest path policy of site ${id}, which is ${type}, not byob,`);
+}
+
+/** Finds the current policy of a site; null if none was ever saved. */
+export function findPolicy(
+  tx: Pick<Transaction, "ingestPathPolicy">,
+  siteId: string,
+): Promise<IngestPathPolicyModel | null> {
+  return tx.ingestPathPolicy.findFirst({ where: { siteId }, orderBy: { revision: "desc" } });
+}
+
+export function policyOf({ policy }: Pick<IngestPathPolicyModel, "policy">): PathPolicy {
+  return policy as unknown as PathPolicy;
+}
+
+/** Returns the policy as it comes back from the database. */
+function asJson(policy: PathPolicy) {
+  return JSON.parse(JSON.stringify(policy));
+}
+
+function toRevision(row: IngestPathPolicyModel): Complete<IngestPathPolicyRevision> {
+  const { revision, createdAtNs: createdAt } = row;
+  return { revision, createdAt, policy: asParsed(policyOf(row)) as IngestPathPolicyRevision["policy"] };
+}

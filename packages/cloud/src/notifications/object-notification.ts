@@ -1,0 +1,15 @@
+import type { StorageProvider } from "@downlink/protocol";
+import type { OwnerHints } from "../bucket-objects/note-object.ts";
+
+/** What a bucket, or somebody for it, said about one of its objects. */
+export interface ObjectNotification {
+  /** The sender's id of this message: a repeat has the same one. */
+  readonly messageId: string;
+  /** The kinds of provider whose buckets send this. */
+  readonly providers: readonly StorageProvider[];
+  readonly bucketName: string;
+  readonly azureStorageAccountName?: string | undefined;
+  /** The object's whole name, decoded. */
+  readonly fileName: string;
+  readonly hints?: OwnerHints;
+}
