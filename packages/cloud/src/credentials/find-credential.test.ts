@@ -12,7 +12,7 @@ const { admin } = cloud;
 const { db } = cloud.deps;
 const CHECK_VIOLATION = "23514";
 
-/** A token of each kind, with what takes it away. */
+/** Mints a token of each kind, together with the action that takes it away. */
 async function mintAll() {
   const { id: deviceId, projectId } = await admin.call(api.devices.create, { name: "robot" });
   const site = await admin.call(api.sites.create, { name: "edge", type: "edge" });
@@ -31,7 +31,7 @@ async function mintAll() {
   ];
 }
 
-/** Whether a call with it is refused for what the token is, or because nobody knows it. */
+/** Returns the code of a refused call: either the token is known and not allowed here, or it is unknown. */
 async function codeOf(token: string): Promise<string | undefined> {
   const refused = await cloud
     .withToken(token)
@@ -40,7 +40,7 @@ async function codeOf(token: string): Promise<string | undefined> {
   return (refused as ApiCallError).code;
 }
 
-test("a token of any kind is unknown the moment it is taken away, also with what it belongs to, and leaves no credential", async () => {
+test("a token of any kind is unknown as soon as it, or what it belongs to, is deleted, and leaves no credential", async () => {
   const before = await db.prisma.credential.count();
   const minted = await mintAll();
   assert.equal(await db.prisma.credential.count(), before + minted.length);
@@ -52,7 +52,7 @@ test("a token of any kind is unknown the moment it is taken away, also with what
   assert.equal(await db.prisma.credential.count(), before);
 });
 
-test("the database itself refuses a credential that opens nothing, and one that opens two things", async () => {
+test("the database itself refuses a credential that belongs to no token, and one that belongs to two", async () => {
   const { id: apiKeyId } = await admin.call(api.apiKeys.create, { name: "one", capabilities: ["devices.list"] });
   const { id: deviceId } = await admin.call(api.devices.create, { name: "two" });
   const { id: deviceTokenId } = await admin.call(api.deviceTokens.create, { deviceId });
@@ -64,11 +64,11 @@ test("the database itself refuses a credential that opens nothing, and one that 
     );
 });
 
-test("a process does not start whose preset admin key is a token of another kind, and does with one that it knows", async (t) => {
+test("a process whose preset admin key is a token of another kind does not start; with a key that it knows it does", async (t) => {
   const { id: projectId } = await admin.call(api.projects.create, { name: "of the token" });
   const { token } = await admin.call(api.deviceTokens.create, { projectId });
   const startWith = (DOWNLINK_ADMIN_KEY: string) =>
-    startCloud(t, { works: false, environment: { DATABASE_URL, DOWNLINK_ADMIN_KEY } });
+    startCloud(t, { works: false, dataDir: cloud.dataDir, environment: { DATABASE_URL, DOWNLINK_ADMIN_KEY } });
   await assert.rejects(startWith(token!), /DOWNLINK_ADMIN_KEY: is a token of another kind/);
   await startWith(cloud.adminKey);
 });

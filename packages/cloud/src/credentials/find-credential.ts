@@ -1,13 +1,12 @@
-// One table holds the hashes of all kinds of token (`Credential`): no enrolment registers another token's hash, and
-// one statement says whose a token is. What API keys say is remembered for at most 5 s
-// (`credentials/kept-credentials.ts`): the process that changes a key forgets all before it answers, triggers tell
-// the others, and what was told on a connection that is not proven to be there, within the last second, counts for
-// nothing. An agent's token is asked for at each call.
+// One table holds the hashes of all kinds of token (`Credential`): so no token can be registered twice under different kinds, and one
+// statement says whose a token is. The credentials of API keys are remembered for at most 5 s (`credentials/kept-credentials.ts`): the
+// process that changes a key forgets all of them before it answers, and triggers signal the change to the other processes. A process that
+// has no proof of the last second that it hears these signals uses nothing that it remembers. An agent's token is looked up at each call.
 
 import type { Database } from "../db/client.ts";
 import { parameter, prepare } from "../db/prepared.ts";
 
-/** What a token of some kind says of its bearer, and until when. */
+/** The bearer of a token, and when the token ends. */
 export type Credential = Bearer & { readonly expiresAtNs: bigint | null };
 
 type Bearer =
@@ -33,9 +32,9 @@ type Bearer =
       readonly siteId: string;
       readonly siteType: string;
     }
-  | { readonly kind: "inboxToken" };
+  | { readonly kind: "inboxToken"; readonly tokenId: string; readonly orgId: string; readonly siteId: string };
 
-/** The credential with this hash, found by one statement; undefined where there is none, or where it is disabled. */
+/** Finds the credential with this hash by one statement; returns undefined if there is none, or if it is disabled. */
 export async function findCredential(db: Pick<Database, "pool">, tokenSha256: string): Promise<Credential | undefined> {
   const [row] = await selectCredential(db, [tokenSha256]);
   const bearer = row && toBearer(row);
@@ -49,17 +48,19 @@ const selectCredential = prepare((db) =>
     .leftJoin("DeviceToken as d", "d.id", "c.deviceTokenId")
     .leftJoin("SiteToken as t", "t.id", "c.siteTokenId")
     .leftJoin("Site as s", "s.id", "t.siteId")
+    .leftJoin("InboxToken as i", "i.id", "c.inboxTokenId")
     .select("c.expiresAtNs")
     .select(["k.id as keyId", "k.orgId as keyOrgId", "k.enabled as isKeyEnabled", "k.capabilities", "k.projectIds"])
     .select(["d.id as deviceTokenId", "d.orgId as deviceOrgId", "d.enabled as isDeviceTokenEnabled"])
     .select(["d.projectId", "d.deviceId", "d.preapproved"])
     .select(["t.id as siteTokenId", "t.orgId as siteOrgId", "t.siteId", "s.type as siteType"])
+    .select(["i.id as inboxTokenId", "i.orgId as inboxOrgId", "i.siteId as inboxSiteId"])
     .where("c.tokenSha256", "=", parameter<string>(1)),
 );
 
 type Row = Awaited<ReturnType<typeof selectCredential>>[number];
 
-/** The columns of a token that the credential has are never null. */
+/** The columns of the kind of token that a credential belongs to are never null. */
 function toBearer(row: Row): Bearer | undefined {
   if (row.keyId !== null) {
     const { keyId: tokenId, keyOrgId, capabilities, projectIds } = row;
@@ -72,7 +73,10 @@ function toBearer(row: Row): Bearer | undefined {
     const owner = { orgId: deviceOrgId!, projectId: projectId!, deviceId };
     return { kind: "deviceToken", tokenId, ...owner, preapproved: preapproved! };
   }
-  if (row.siteTokenId === null) return { kind: "inboxToken" };
+  if (row.siteTokenId === null) {
+    const { inboxTokenId, inboxOrgId, inboxSiteId } = row;
+    return { kind: "inboxToken", tokenId: inboxTokenId!, orgId: inboxOrgId!, siteId: inboxSiteId! };
+  }
   const { siteTokenId: tokenId, siteOrgId, siteId, siteType } = row;
   return { kind: "siteToken", tokenId, orgId: siteOrgId!, siteId: siteId!, siteType: siteType! };
 }

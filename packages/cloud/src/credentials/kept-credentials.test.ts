@@ -18,7 +18,7 @@ interface Lives {
   readonly proofIntervalMs?: number;
 }
 
-/** A control plane, and what another process of it keeps of its keys: for ever, so that only signals and proofs can end it. */
+/** Starts a control plane, and the memory of another process, which keeps keys for ever so that only signals and proofs can end it. */
 async function startKept(t: TestContext, { proofLifeMs = ENDLESS_MS, proofIntervalMs = 20 }: Lives = {}) {
   const url = await createTestDatabase(t);
   const asked = { count: 0 };
@@ -34,7 +34,7 @@ async function startKept(t: TestContext, { proofLifeMs = ENDLESS_MS, proofInterv
   const db = counting(cloud.deps.db.pool);
   const kept = await KeptCredentials.start({ url, db, log: pino({ level: "silent" }), ...lives });
   t.after(() => kept[Symbol.asyncDispose]());
-  /** Whether it is answered without the database. */
+  /** Says whether the key is found without the database. */
   const isKept = async (hash: string) => {
     const before = asked.count;
     await kept.find(hash);
@@ -81,7 +81,7 @@ test("any change of a key or its credential, by whatever statement, ends what is
   }
 });
 
-test("while the connection that would signal changes is cut, nothing is kept, and what was kept counts no more", async (t) => {
+test("while the connection that signals changes is cut, nothing is kept, and what was kept is not used any more", async (t) => {
   const { cloud, kept, isKept, untilKept } = await startKept(t);
   const hash = hashToken(await cloud.addKey(["devices.list"]));
   await untilKept(hash);
@@ -95,10 +95,10 @@ test("while the connection that would signal changes is cut, nothing is kept, an
     () => kept.find(hash),
     (found) => found === undefined,
   );
-  await untilKept(hashToken(cloud.adminKey)); // it comes back
+  await untilKept(hashToken(cloud.adminKey)); // the connection comes back
 });
 
-test("what is not proven to be heard counts for nothing: without further proofs, nothing is kept any more", async (t) => {
+test("a process without proof that it hears signals uses nothing that it kept, and keeps nothing more", async (t) => {
   const { cloud, isKept } = await startKept(t, { proofLifeMs: 100, proofIntervalMs: ENDLESS_MS });
   const hash = hashToken(cloud.adminKey);
   await isKept(hash);
@@ -109,7 +109,7 @@ test("what is not proven to be heard counts for nothing: without further proofs,
   assert.equal(await isKept(hash), false);
 });
 
-test("who changes a key answers once its own process has forgotten the key, also where the database tells nobody", async (t) => {
+test("the process that changes a key answers only after it has forgotten the key, even if the database signals nothing", async (t) => {
   const { admin, withToken, deps } = await startCloud(t, { works: false });
   for (const [table, trigger] of [
     ["ApiKey", "ApiKey_tells_of_change"],
@@ -126,7 +126,7 @@ test("who changes a key answers once its own process has forgotten the key, also
         (error: ApiCallError) => error.code,
       );
   const afterwards = async (change: { enabled: boolean } | { capabilities: Capability[] }) => {
-    await codeOf(); // which is remembered
+    await codeOf(); // this call is remembered
     await admin.call(api.apiKeys.update, { id, ...change });
     return codeOf();
   };
@@ -138,7 +138,7 @@ test("who changes a key answers once its own process has forgotten the key, also
   assert.equal(await codeOf(), "Unauthenticated");
 });
 
-test("among calls that are under way all the time, none that begins after a key was disabled is let in", async (t) => {
+test("while calls run all the time, none that begins after a key was disabled is let in", async (t) => {
   const { admin, withToken } = await startCloud(t, { works: false });
   const { id, token } = await admin.call(api.apiKeys.create, { name: "busy", capabilities: ["devices.list"] });
   const state = { epoch: 0, isEnabled: true, isOver: false };
@@ -158,7 +158,7 @@ test("among calls that are under way all the time, none that begins after a key 
   };
   const callers = Array.from({ length: 6 }, callOn);
   for (let change = 0; change < 20; change++) {
-    state.epoch += 1; // odd: either answer is right
+    state.epoch += 1; // an odd epoch means that either answer is right
     await admin.call(api.apiKeys.update, { id, enabled: !state.isEnabled });
     state.isEnabled = !state.isEnabled;
     state.epoch += 1;

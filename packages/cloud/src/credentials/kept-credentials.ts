@@ -3,9 +3,9 @@ import { ChannelListener } from "../db/channel-listener.ts";
 import type { Database } from "../db/client.ts";
 import { type Credential, findCredential } from "./find-credential.ts";
 
-/** Nothing older than this counts, whatever went wrong. */
+/** Nothing older than this is used, whatever went wrong. */
 const LIFE_MS = 5000;
-/** What another process took away counts no longer than this, also where the connection that would tell so is dead. */
+/** A key that another process deleted is used no longer than this, even if the connection that would signal the deletion is dead. */
 const PROOF_LIFE_MS = 1000;
 const PROOF_INTERVAL_MS = PROOF_LIFE_MS / 2;
 
@@ -24,9 +24,9 @@ interface Kept {
 }
 
 /**
- * Remembers what the API keys that call say, so that not each call asks the database. Triggers of the database signal every change
- * of a key, whoever makes it; who changes one forgets all here before it answers. While it is not proven that this process hears
- * the database, nothing is remembered. Tokens of agents are not: they call too seldom.
+ * Remembers the credentials of the API keys that call, so that not each call asks the database. Triggers of the database signal every
+ * change of a key, and the process that changes a key forgets all of them before it answers. While there is no proof that this process
+ * hears the database, nothing is remembered. Tokens of agents are not remembered, because agents call too seldom.
  */
 export class KeptCredentials implements AsyncDisposable {
   readonly #options: Options;
@@ -53,19 +53,19 @@ export class KeptCredentials implements AsyncDisposable {
     return credentials;
   }
 
-  /** Answers what {@link findCredential} answers. */
+  /** Returns what {@link findCredential} returns. */
   async find(tokenSha256: string): Promise<Credential | undefined> {
     const nowMs = performance.now();
     const kept = this.#isProven(nowMs) ? this.#kept.get(tokenSha256) : undefined;
     if (kept && nowMs < kept.untilMs) return kept.credential;
     const asOf = this.#timesForgotten;
     const credential = await findCredential(this.#options.db, tokenSha256);
-    // What was read before something changed is not kept after that.
+    // A credential that was read before a change is not kept after it.
     if (credential?.kind === "apiKey" && asOf === this.#timesForgotten) this.#keep(tokenSha256, credential, nowMs);
     return credential;
   }
 
-  /** What is being read meanwhile is not kept either. */
+  /** Credentials that are being read at this moment are not kept either. */
   forgetAll(): void {
     this.#timesForgotten += 1;
     this.#kept.clear();
@@ -75,7 +75,7 @@ export class KeptCredentials implements AsyncDisposable {
     return nowMs - this.#listener!.provenMs < (this.#options.proofLifeMs ?? PROOF_LIFE_MS);
   }
 
-  /** In the order in which they end, as all live as long. */
+  /** Entries stand in the order in which they end, because all live equally long. */
   #keep(tokenSha256: string, credential: Credential, nowMs: number): void {
     this.#kept.delete(tokenSha256);
     this.#kept.set(tokenSha256, { credential, untilMs: nowMs + (this.#options.lifeMs ?? LIFE_MS) });

@@ -4,10 +4,10 @@ import { crc32 } from "node:zlib";
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_BYTES = 30;
 
-/** The kinds of token, told by their prefix. */
-export type TokenKind = "dl_sk" | "dl_dt" | "dl_st" | "dl_snt" | "dl_ses";
+/** The kinds of token, recognized by their prefix. */
+export type TokenKind = "dl_sk" | "dl_dt" | "dl_st" | "dl_snt" | "dl_ses" | "dl_inv" | "dl_rst" | "dl_dc" | "dl_idt";
 
-/** A new token: prefix, 240 random bits, and a checksum for secret scanners. Show it once; store only {@link hashToken}. */
+/** Makes a new token: a prefix, 240 random bits, and a checksum for secret scanners. Show it once, and store only its {@link hashToken}. */
 export function mintToken(kind: TokenKind): string {
   const random = base62(randomBytes(RANDOM_BYTES), 41);
   const checksum = Buffer.alloc(4);
@@ -15,7 +15,7 @@ export function mintToken(kind: TokenKind): string {
   return `${kind}_${random}${base62(checksum, 6)}`;
 }
 
-/** What is stored of a token: its SHA-256 in hexadecimal. */
+/** Returns what is stored of a token: its SHA-256 in hexadecimal. */
 export function hashToken(token: string): string {
   return hash("sha256", token);
 }

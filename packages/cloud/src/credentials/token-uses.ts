@@ -1,12 +1,15 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Database } from "../db/client.ts";
 
 const MINUTE_NS = 60_000_000_000n;
 const FLUSH_MS = 30_000;
+/** A process that stops waits no longer for its last write, which may wait for a lock of another process. */
+const LAST_FLUSH_MS = 2000;
 
 /**
- * When tokens were used last, to the minute. Calls only note it; all that was noted is written together, twice a minute, by one
- * statement: no call waits for it, and none of them writes. What a crash takes is half a minute of it.
+ * Records to the minute when tokens were used last. A call only notes the use in memory; twice a minute one statement writes all of them,
+ * so that no call waits for it or writes. A crash loses at most half a minute.
  */
 export interface TokenUses {
   note(tokenSha256: string): void;
@@ -31,7 +34,7 @@ export class NotedTokenUses implements TokenUses, AsyncDisposable {
     this.#noted.set(tokenSha256, nowNs - (nowNs % MINUTE_NS));
   }
 
-  /** Another process may have written a later minute. The order is that of all writers, so that none waits in a ring. */
+  /** Another process may have written a later minute. All writers use the same order, so that they never deadlock. */
   async flush(): Promise<void> {
     const noted = [...this.#noted].sort(([one], [other]) => (one < other ? -1 : 1));
     this.#noted.clear();
@@ -47,13 +50,13 @@ export class NotedTokenUses implements TokenUses, AsyncDisposable {
     );
   }
 
-  /** What it loses is half a minute of what is noted to the minute: nothing that holds up others, or the end of the process. */
+  /** A failed write loses at most half a minute of times that are exact to the minute, so it must not hold up others or end the process. */
   #flushOrWarn(): Promise<void> {
     return this.flush().catch((error: unknown) => this.#log.warn({ err: error }, "uses of tokens were not kept"));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
-    await this.#flushOrWarn();
+    await Promise.race([this.#flushOrWarn(), delay(LAST_FLUSH_MS, undefined, { ref: false })]);
   }
 }
