@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { api, type CallInput, type Changes, MAX_CHANGES, MAX_WAITING_CHANGES } from "@downlink/protocol";
+import { newId } from "../db/ids.ts";
+import { withTransaction } from "../db/transaction.ts";
+import { Browser } from "../sign-in/testing/browser.ts";
+import { startCloud } from "../testing/start-cloud.ts";
+import { createTestDatabase } from "../testing/test-database.ts";
+
+const environment = { DATABASE_URL: await createTestDatabase({ after }) };
+const cloud = await startCloud({ after }, { works: false, environment });
+const { adminKey: DOWNLINK_ADMIN_KEY, dataDir } = cloud;
+const replica = await startCloud(
+  { after },
+  { works: false, dataDir, environment: { ...environment, DOWNLINK_ADMIN_KEY } },
+);
+const { admin } = cloud;
+const span = { start: 1n, end: 2n };
+const { id: deviceId, projectId } = await admin.call(api.devices.create, { name: "robot" });
+
+const ask = (input: CallInput<typeof api.changes.list>, client = admin) => client.call(api.changes.list, input);
+const now = async (client = admin) => (await ask({}, client)).next;
+const mark = () => admin.call(api.events.create, { deviceId, ...span });
+const idsOf = ({ changes }: Changes) => changes.map(({ kind, id }) => `${kind} ${id}`);
+const WAIT = 25;
+
+/** Opens a stream, and reads its messages one after another. */
+async function stream(url: string, headers: Record<string, string>) {
+  const controller = new AbortController();
+  after(() => controller.abort());
+  const answer = await fetch(`${url}/v1/changes`, {
+    headers: { accept: "text/event-stream", ...headers },
+    signal: controller.signal,
+  });
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  return {
+    answer,
+    close: () => controller.abort(),
+    /** Returns the next message; undefined once the stream has ended. */
+    async next(): Promise<{ id: string; data: { changes: { id: string }[]; next: string } } | undefined> {
+      for (;;) {
+        const end = text.indexOf("\n\n");
+        if (end < 0) {
+          const { value, done } = await reader.read();
+          if (done) return undefined;
+          text += value;
+          continue;
+        }
+        const [, id, data] = /^id: (.+)\ndata: (.+)$/s.exec(text.slice(0, end)) ?? [];
+        text = text.slice(end + 2);
+        if (id && data) return { id, data: JSON.parse(data) };
+      }
+    },
+  };
+}
+
+test("who waits hears of a change at whatever process it is made, each thing once, and of none twice", async () => {
+  const since = await now();
+  const waiting = replica.withToken(cloud.adminKey).call(api.changes.list, { since, waitSeconds: WAIT });
+  const event = await mark();
+  const heard = await waiting;
+  assert.deepEqual(heard.changes, [{ kind: "event", id: event.id, projectId }]);
+  await admin.call(api.events.update, { id: event.id, end: 3n });
+  await admin.call(api.events.update, { id: event.id, end: 4n });
+  assert.deepEqual(idsOf(await ask({ since: heard.next, waitSeconds: WAIT })), [`event ${event.id}`]);
+  assert.deepEqual(idsOf(await ask({ since: await now() })), []);
+});
+
+test("a change that commits late is heard of by who has heard of later ones", async () => {
+  const since = await now();
+  const begun = Promise.withResolvers<void>();
+  const ending = Promise.withResolvers<void>();
+  const late = withTransaction(cloud.deps.db, async (tx) => {
+    const { orgId } = await tx.project.findUniqueOrThrow({ where: { id: projectId } });
+    const payload = { event: { id: "late" } };
+    await tx.outboxEvent.create({
+      data: { id: newId("whev"), orgId, projectId, type: "event.created", payload, occurredAtNs: 0n },
+    });
+    begun.resolve();
+    await ending.promise;
+  });
+  await begun.promise;
+  const early = await mark();
+  const before = await ask({ since });
+  ending.resolve();
+  await late;
+  const behind = await ask({ since: before.next, waitSeconds: WAIT });
+  assert.deepEqual([...idsOf(before), ...idsOf(behind)].sort(), [`event ${early.id}`, "event late"].sort());
+});
+
+test("nobody hears of what it may not list: of other projects, kinds and organizations", async () => {
+  const other = await admin.call(api.projects.create, { name: "other" });
+  const everything = ["events.list", "devices.list", "recordings.list"] as const;
+  const listeners = {
+    project: cloud.withToken(await cloud.addKey(everything, [other.id])),
+    kind: cloud.withToken(await cloud.addKey(["recordings.list"])),
+    organization: await cloud.otherOrganization(),
+    all: admin,
+  };
+  const begun = Object.entries(listeners).map(async ([name, client]) => [name, client, await now(client)] as const);
+  const places = await Promise.all(begun);
+  const event = await mark();
+  const there = await admin.call(api.devices.create, { name: "there", projectId: other.id });
+  for (const [name, client, since] of places) {
+    const heard = idsOf(await ask({ since }, client));
+    const expected = { all: [`event ${event.id}`, `device ${there.id}`], project: [`device ${there.id}`] };
+    assert.deepEqual(heard, expected[name as "all"] ?? [], name);
+  }
+  const within = await ask({ since: places[0]![2], projectId: other.id });
+  assert.deepEqual(idsOf(within), [`device ${there.id}`]);
+});
+
+test("a page's stream resumes where it was cut, by a cookie; a member who was removed hears no more", async () => {
+  const { link } = await admin.call(api.invitations.create, { email: "ann@example.org", role: "user" });
+  const browser = new Browser(cloud);
+  await browser.accept(link!);
+  const { id } = (await browser.ask({ path: "/v1/me" })).json as { id: string };
+  const headers = { cookie: browser.cookie! };
+  const first = await stream(cloud.url, headers);
+  assert.match(first.answer.headers.get("content-type")!, /^text\/event-stream/);
+  const { id: place } = (await first.next())!;
+  first.close();
+  const missed = await mark();
+  const second = await stream(cloud.url, { ...headers, "last-event-id": place });
+  assert.deepEqual(
+    (await second.next())!.data.changes.map((change) => change.id),
+    [missed.id],
+  );
+  const live = await mark();
+  assert.deepEqual(
+    (await second.next())!.data.changes.map((change) => change.id),
+    [live.id],
+  );
+  await admin.call(api.members.delete, { id });
+  await mark();
+  assert.equal(await second.next(), undefined);
+});
+
+test("a caller has a limited number of calls that wait, and has its places again once they end", async () => {
+  const token = await cloud.addKey(["events.list"]);
+  const headers = { authorization: `Bearer ${token}` };
+  const streams = await Promise.all(Array.from({ length: MAX_WAITING_CHANGES }, () => stream(cloud.url, headers)));
+  const refused = await stream(cloud.url, headers);
+  assert.equal(refused.answer.status, 429);
+  assert.ok((await ask({}, cloud.withToken(token))).next);
+  for (const { close } of streams) close();
+  let status = 429;
+  for (; status === 429; ) {
+    const again = await stream(cloud.url, headers);
+    status = again.answer.status;
+    again.close();
+  }
+  assert.equal(status, 200);
+});
+
+test("who asks from a place of another database, or has missed too many changes, is told to read anew", async () => {
+  for (const since of ["nonsense", "1.1.elsewhere", `999999999999.${Math.floor(Date.now() / 1000)}.x`])
+    assert.equal((await ask({ since })).isMissed, true, since);
+  const since = await now();
+  const { orgId } = await cloud.deps.db.prisma.project.findUniqueOrThrow({ where: { id: projectId } });
+  const row = { orgId, projectId, type: "event.created", occurredAtNs: 0n };
+  const data = Array.from({ length: MAX_CHANGES + 1 }, (_, n) => ({
+    ...row,
+    id: newId("whev"),
+    payload: { event: { id: `evt_${n}` } },
+  }));
+  await cloud.deps.db.prisma.outboxEvent.createMany({ data });
+  const answer = await ask({ since });
+  assert.deepEqual([answer.isMissed, answer.changes], [true, []]);
+  assert.equal((await ask({ since: answer.next })).isMissed, false);
+});

@@ -1,0 +1,60 @@
+// Some requests go to an address that somebody else named: where SNS keeps its certificate, or where a webhook is to go. Such an address may
+// lead into the operator's own network, or to this machine. So only https is spoken, to addresses of the public internet, and what is
+// connected to is the very address that was looked at: a name that answers differently the second time gains nothing. Networks that the
+// operator allows are the exception.
+
+import { lookup as lookUp } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import ipaddr from "ipaddr.js";
+import { isTrusted as isWithin, type Network } from "../limits/client-address.ts";
+
+/** The address may not be requested, or did not answer as it should. */
+export class PublicFetchError extends Error {
+  override readonly name = "PublicFetchError";
+}
+
+/** All IPv6 addresses of the public internet begin so; those beside them stand for IPv4 addresses, or for nothing. */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR("2000::/3");
+
+/** A host that is written as an address is looked up by nobody. Plain http is for allowed networks only. */
+export function requireAllowedUrl(url: URL, allowed: readonly Network[] = []): void {
+  const { protocol, hostname, host, username, password } = url;
+  const isPlain = protocol === "http:" && allowed.length > 0;
+  if (protocol !== "https:" && !isPlain) throw new PublicFetchError(`${host}: only https is requested`);
+  if (username !== "" || password !== "") throw new PublicFetchError(`${host}: the address holds a password`);
+  const address = hostname.replace(/^\[(.*)\]$/, "$1");
+  if (isIP(address) !== 0) requireAllowed(address, { allowed, isPublic: !isPlain });
+}
+
+interface Rule {
+  readonly allowed: readonly Network[];
+  /** Whether the public internet is allowed, too. */
+  readonly isPublic: boolean;
+}
+
+/** Makes a function that looks a name up as Node does, but refuses the name if any of its addresses is not allowed. */
+export function lookUpAllowed(rule: Rule = { allowed: [], isPublic: true }, resolve = lookUp): LookupFunction {
+  return (host, options, answer) => {
+    resolve(host, { ...options, all: true }, (error, found) => {
+      if (error) return answer(error, "");
+      try {
+        for (const { address } of found) requireAllowed(address, rule);
+      } catch (refused) {
+        return answer(refused as Error, "");
+      }
+      const [first] = found;
+      if (options.all) answer(null, found);
+      else answer(null, first!.address, first!.family);
+    });
+  };
+}
+
+function requireAllowed(address: string, { allowed, isPublic }: Rule): void {
+  if (isWithin(address, allowed) || (isPublic && isOfInternet(address))) return;
+  throw new PublicFetchError(`${address} is no address of the public internet`);
+}
+
+function isOfInternet(text: string): boolean {
+  const address = ipaddr.process(text);
+  return address.range() === "unicast" && (address.kind() === "ipv4" || address.match(GLOBAL_IPV6 as never));
+}
